@@ -9,7 +9,7 @@
 /* --- binding conditions --- */
 
 /** Delivers claim c with these device statuses from drivers; version: newer than all before. */
-static void tell_devices(struct world *world, const char *version, const char *devices)
+static void deliver_devices(struct world *world, const char *version, const char *devices)
 {
 	put_device_claim(&world->fixture, "c", ONE_REQUEST,
 		bt_arena_printf(&world->fixture.arena,
@@ -26,9 +26,9 @@ static void tell_devices(struct world *world, const char *version, const char *d
 	"]}"
 
 /** Delivers conditions of device a only. */
-static void tell(struct world *world, const char *version, const char *conditions)
+static void deliver_conditions(struct world *world, const char *version, const char *conditions)
 {
-	tell_devices(world, version,
+	deliver_devices(world, version,
 		bt_arena_printf(&world->fixture.arena, SAID_OF("d", "n1", "a", "%s"), conditions)
 			.data);
 }
@@ -49,14 +49,14 @@ START_TEST(test_dynamic_resources__edge_12_25_binding_conditions)
 	struct world world;
 
 	begin_wait(&world);
-	tell(&world, "200", READY("True"));
+	deliver_conditions(&world, "200", READY("True"));
 	fixture_expect("asked too early", devices_cycle_pre_bind(&world.cycle, "n1"), "Wait");
 	fixture_expect("ready", devices_cycle_pre_bind_to_end(&world.cycle, "n1"), "Success");
 	ck_assert_int_eq(world.fixture.handle.now_ns, 5 * SECOND_NS);
 	world_finish(&world);
 
 	begin_wait(&world);
-	tell(&world, "200",
+	deliver_conditions(&world, "200",
 		"{'type':'ready','status':'True'},"
 		"{'type':'broken','status':'True','reason':'R','message':'m'}");
 	fixture_expect("failed", devices_cycle_pre_bind_to_end(&world.cycle, "n1"),
@@ -81,7 +81,7 @@ START_TEST(test_dynamic_resources__edge_12_26_not_ready_in_time)
 	fixture_expect("timeout", devices_cycle_pre_bind_to_end(&world.cycle, "n1"),
 		"Error: device binding timeout: context deadline exceeded");
 	ck_assert_int_eq(world.fixture.handle.now_ns, 600 * SECOND_NS);
-	tell(&world, "200", "");
+	deliver_conditions(&world, "200", "");
 	world.fixture.handle.now_ns = 601 * SECOND_NS;
 	devices_cycle_begin(&next, &world.fixture, devices_pod(&world.fixture, "p", "c"));
 	fixture_expect("Filter", devices_cycle_filter(&next, "n1"),
@@ -100,7 +100,8 @@ START_TEST(test_dynamic_resources__conditions_that_are_false)
 	struct world world;
 
 	begin_wait(&world);
-	tell(&world, "200", "{'type':'ready','status':'False'},{'type':'broken','status':'False'}");
+	deliver_conditions(&world, "200",
+		"{'type':'ready','status':'False'},{'type':'broken','status':'False'}");
 	world.fixture.handle.now_ns = 5 * SECOND_NS;
 	fixture_expect("still", devices_cycle_pre_bind(&world.cycle, "n1"), "Wait");
 	devices_cycle_begin(&next, &world.fixture, devices_pod(&world.fixture, "p", "c"));
@@ -117,7 +118,7 @@ START_TEST(test_dynamic_resources__a_claim_runs_out_of_time_by_itself)
 
 	world_init(&world, NULL, "");
 	world.fixture.handle.now_ns = 100 * SECOND_NS;
-	tell(&world, "1", "");
+	deliver_conditions(&world, "1", "");
 	world_place(&world);
 	fixture_expect("timeout", devices_cycle_pre_bind_to_end(&world.cycle, "n1"),
 		"Error: device binding timeout: claim=c");
@@ -230,7 +231,7 @@ START_TEST(test_dynamic_resources__spec_12_13_2_whose_conditions_count)
 		struct world world;
 
 		begin_wait(&world);
-		tell_devices(&world, "200", rows[i].devices);
+		deliver_devices(&world, "200", rows[i].devices);
 		world.fixture.handle.now_ns = 5 * SECOND_NS;
 		fixture_expect(
 			rows[i].row, devices_cycle_pre_bind(&world.cycle, "n1"), rows[i].expected);
@@ -262,7 +263,7 @@ START_TEST(test_dynamic_resources__spec_12_08_ready_after_the_time)
 	struct world world;
 
 	begin_wait(&world);
-	tell(&world, "200", READY("True"));
+	deliver_conditions(&world, "200", READY("True"));
 	world.fixture.handle.now_ns = 700 * SECOND_NS;
 	devices_cycle_begin(&next, &world.fixture, devices_pod(&world.fixture, "p", "c"));
 	fixture_expect("Filter", devices_cycle_filter(&next, "n1"), "Success");

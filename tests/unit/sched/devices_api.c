@@ -88,7 +88,7 @@ const struct bt_pod *devices_api_pod(const struct devices_api *api, struct bt_st
 
 /* --- changes delivered to the scheduler --- */
 
-bool devices_api_tell(struct devices_api *api)
+bool devices_api_deliver(struct devices_api *api)
 {
 	uint32_t at;
 
@@ -113,9 +113,9 @@ bool devices_api_tell(struct devices_api *api)
 	return true;
 }
 
-void devices_api_tell_all(struct devices_api *api)
+void devices_api_deliver_all(struct devices_api *api)
 {
-	while (devices_api_tell(api)) {
+	while (devices_api_deliver(api)) {
 	}
 	api->is_urgent = false;
 }

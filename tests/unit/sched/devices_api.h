@@ -66,8 +66,8 @@ int devices_api_delete_victim(void *context, struct bt_preemption_ticket ticket,
 /**
  * Delivers one change to the scheduler; changes of one kind stay in order. false: none was left.
  */
-bool devices_api_tell(struct devices_api *api);
-void devices_api_tell_all(struct devices_api *api);
+bool devices_api_deliver(struct devices_api *api);
+void devices_api_deliver_all(struct devices_api *api);
 /** Makes the answers of some writes available, or of all. */
 void devices_api_answer(struct devices_api *api, bool all);
 /**

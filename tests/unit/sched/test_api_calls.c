@@ -37,7 +37,7 @@ static void finish(void)
 }
 
 /** Returns the ends since the last call. */
-static const char *told(void)
+static const char *take_ends(void)
 {
 	const char *text = bt_arena_str(&arena, bt_strbuf_str(&ends)).data;
 
@@ -134,13 +134,13 @@ START_TEST(test_api_calls__edge_03_49_a_binding_overwrites_a_pending_patch)
 	init();
 	ck_assert_int_eq(patch("u", "", "m", "n1"), 0);
 	ck_assert_int_eq(binding("u", "n1"), 0);
-	ck_assert_str_eq(told(),
+	ck_assert_str_eq(take_ends(),
 		"pod_status_patch u 2 a more relevant call was enqueued for this object: call "
 		"overwritten\n");
 	ck_assert_str_eq(pop(), "bind u n1");
 	ck_assert_str_eq(pop(), "-");
 	done("u", 0, "");
-	ck_assert_str_eq(told(), "pod_binding u 0 \n");
+	ck_assert_str_eq(take_ends(), "pod_binding u 0 \n");
 	ck_assert_str_eq(pop(), "-");
 	finish();
 }
@@ -151,17 +151,17 @@ START_TEST(test_api_calls__edge_03_49_a_patch_is_skipped_while_a_binding_is_in_f
 	init();
 	ck_assert_int_eq(binding("u", "n1"), 0);
 	ck_assert_int_eq(patch("u", "", "m", NULL), BT_API_CALL_SKIPPED);
-	ck_assert_str_eq(told(),
+	ck_assert_str_eq(take_ends(),
 		"pod_status_patch u 1 a more relevant call is already enqueued for this object: "
 		"call skipped\n");
 	ck_assert_str_eq(pop(), "bind u n1");
 	ck_assert_int_eq(patch("u", "", NULL, "n2"), BT_API_CALL_SKIPPED);
-	ck_assert_str_eq(told(),
+	ck_assert_str_eq(take_ends(),
 		"pod_status_patch u 1 a more relevant call is already enqueued for this object: "
 		"call skipped\n");
 	done("u", BERTH_ERR_INVALID, "no");
-	ck_assert_str_eq(
-		told(), bt_arena_printf(&arena, "pod_binding u %d no\n", BERTH_ERR_INVALID).data);
+	ck_assert_str_eq(take_ends(),
+		bt_arena_printf(&arena, "pod_binding u %d no\n", BERTH_ERR_INVALID).data);
 	/* After the binding has ended, a patch is accepted again. */
 	ck_assert_int_eq(patch("u", "", "m", NULL), 0);
 	ck_assert_str_eq(pop(), "patch u m -");
@@ -174,13 +174,13 @@ START_TEST(test_api_calls__edge_03_50_two_patches_make_one_request)
 	init();
 	ck_assert_int_eq(patch("u", "", "m", NULL), 0);
 	ck_assert_int_eq(patch("u", "", NULL, "n1"), 0);
-	ck_assert_str_eq(told(),
+	ck_assert_str_eq(take_ends(),
 		"pod_status_patch u 2 a call of the same type was enqueued for this object: call "
 		"overwritten\n");
 	ck_assert_str_eq(pop(), "patch u m n1");
 	ck_assert_str_eq(pop(), "-");
 	done("u", 0, "");
-	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
+	ck_assert_str_eq(take_ends(), "pod_status_patch u 0 \n");
 	/* The newer patch wins in both the condition and the nomination. */
 	ck_assert_int_eq(patch("u", "", "a", "n1"), 0);
 	ck_assert_int_eq(patch("u", "", "b", "n2"), 0);
@@ -196,13 +196,13 @@ START_TEST(test_api_calls__what_changes_nothing_is_skipped)
 
 	init();
 	ck_assert_int_eq(patch("u", "", NULL, NULL), BT_API_CALL_SKIPPED);
-	ck_assert_str_eq(told(), skipped);
+	ck_assert_str_eq(take_ends(), skipped);
 	ck_assert_int_eq(patch("u", "", NULL, ""), BT_API_CALL_SKIPPED);
-	ck_assert_str_eq(told(), skipped);
+	ck_assert_str_eq(take_ends(), skipped);
 	ck_assert_int_eq(patch("u", "'nominatedNodeName':'n1'", NULL, "n1"), BT_API_CALL_SKIPPED);
-	ck_assert_str_eq(told(), skipped);
+	ck_assert_str_eq(take_ends(), skipped);
 	ck_assert_int_eq(patch("u", CONDITION("m"), "m", NULL), BT_API_CALL_SKIPPED);
-	ck_assert_str_eq(told(), skipped);
+	ck_assert_str_eq(take_ends(), skipped);
 	ck_assert_uint_eq(calls.pending_counts[BT_API_CALL_POD_STATUS_PATCH], 0);
 	/* A lastProbeTime makes a difference: upstream's new condition has none. */
 	ck_assert_int_eq(patch("u",
@@ -211,7 +211,7 @@ START_TEST(test_api_calls__what_changes_nothing_is_skipped)
 				 "'2026-01-01T00:00:00Z'}]",
 				 "m", NULL),
 		0);
-	ck_assert_str_eq(told(), "");
+	ck_assert_str_eq(take_ends(), "");
 	finish();
 }
 END_TEST
@@ -222,7 +222,7 @@ START_TEST(test_api_calls__a_patch_taken_back_leaves_nothing)
 	ck_assert_int_eq(patch("u", "", NULL, "n1"), 0);
 	ck_assert_int_eq(patch("v", "", NULL, "n1"), 0);
 	ck_assert_int_eq(patch("u", "", NULL, ""), BT_API_CALL_SKIPPED);
-	ck_assert_str_eq(told(),
+	ck_assert_str_eq(take_ends(),
 		"pod_status_patch u 2 a call of the same type was enqueued for this object: call "
 		"overwritten\n"
 		"pod_status_patch u 1 call does not need to be executed because it has no effect: "
@@ -258,12 +258,12 @@ START_TEST(test_api_calls__one_at_a_time_for_a_pod)
 	ck_assert_str_eq(pop(), "patch u m -");
 	(void)patch("v", "", "m", NULL);
 	(void)binding("u", "n1"); /* replaces no call that is in flight */
-	ck_assert_str_eq(told(), "");
+	ck_assert_str_eq(take_ends(), "");
 	ck_assert_str_eq(pop(), "patch v m -");
 	ck_assert_str_eq(pop(), "-");
 	(void)patch("w", "", "m", NULL);
 	done("u", 0, "");
-	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
+	ck_assert_str_eq(take_ends(), "pod_status_patch u 0 \n");
 	/* The binding is at the end of the queue now. */
 	ck_assert_str_eq(pop(), "patch w m -");
 	ck_assert_str_eq(pop(), "bind u n1");
@@ -281,18 +281,18 @@ START_TEST(test_api_calls__a_patch_after_one_in_flight)
 	 * The end of the patch in flight is reported now, as overwritten, and not again when the
 	 * call ends.
 	 */
-	ck_assert_str_eq(told(),
+	ck_assert_str_eq(take_ends(),
 		"pod_status_patch u 2 a call of the same type was enqueued for this object: call "
 		"overwritten\n");
 	done("u", BERTH_ERR_INVALID, "no");
-	ck_assert_str_eq(told(), "");
+	ck_assert_str_eq(take_ends(), "");
 	/*
 	 * The merged patch keeps the condition; only the pod's update shows whether the name is a
 	 * change.
 	 */
 	ck_assert_str_eq(pop(), "patch u m ");
 	done("u", 0, "");
-	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
+	ck_assert_str_eq(take_ends(), "pod_status_patch u 0 \n");
 	finish();
 }
 END_TEST
@@ -305,10 +305,10 @@ START_TEST(test_api_calls__a_no_op_is_kept_while_another_is_in_flight)
 	ck_assert_int_eq(patch("u", "", NULL, ""), 0);
 	sync("u", "");
 	done("u", 0, "");
-	(void)told();
+	(void)take_ends();
 	/* The update shows the effect of the first patch, so the second one must undo it. */
 	sync("u", "'nominatedNodeName':'n1'");
-	ck_assert_str_eq(told(), "");
+	ck_assert_str_eq(take_ends(), "");
 	ck_assert_str_eq(pop(), "patch u - ");
 	finish();
 }
@@ -320,9 +320,9 @@ START_TEST(test_api_calls__sync_drops_what_is_so_by_now)
 	(void)patch("u", "", "m", "n1");
 	sync("u", CONDITION("m"));
 	sync("v", CONDITION("m"));
-	ck_assert_str_eq(told(), "");
+	ck_assert_str_eq(take_ends(), "");
 	sync("u", CONDITION("m") ",'nominatedNodeName':'n1'");
-	ck_assert_str_eq(told(),
+	ck_assert_str_eq(take_ends(),
 		"pod_status_patch u 1 call does not need to be executed because after sync it has "
 		"no effect: call skipped\n");
 	ck_assert_str_eq(pop(), "-");
@@ -332,7 +332,7 @@ START_TEST(test_api_calls__sync_drops_what_is_so_by_now)
 	sync("u", CONDITION("m"));
 	ck_assert(!bt_api_call_is_no_op(bt_api_calls_in_flight(&calls, BT_STR("u"))));
 	done("u", 0, "");
-	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
+	ck_assert_str_eq(take_ends(), "pod_status_patch u 0 \n");
 	/* An update of the pod does not drop a binding. */
 	(void)binding("u", "n1");
 	sync("u", "");
@@ -346,7 +346,7 @@ START_TEST(test_api_calls__two_bindings_of_a_pod)
 	init();
 	(void)binding("u", "n1");
 	(void)binding("u", "n2");
-	ck_assert_str_eq(told(),
+	ck_assert_str_eq(take_ends(),
 		"pod_binding u 2 a call of the same type was enqueued for this object: call "
 		"overwritten\n");
 	ck_assert_str_eq(pop(), "bind u n2");

@@ -3,8 +3,8 @@
  * Random changes of claims and slices in a living scheduler, beside an API server that answers
  * late, with errors and with conflicts. After every step: no device is given to two claims, no
  * capacity and no counter is exceeded, nothing is in flight without a pod that is being bound, and
- * what is kept equals what is computed anew. Spec: 12. BERTH_TEST_LONG=<number> multiplies the
- * seeds; BERTH_TEST_SEED=<number> runs only that one.
+ * cached data equal data that are computed anew. Spec: 12. BERTH_TEST_LONG=<number> multiplies the
+ * seeds; BERTH_TEST_SEED=<number> runs only that seed.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -517,7 +517,7 @@ static void take_attempt(struct run *run, const struct bt_attempt *attempt)
 		devices_api_put_pod(&run->api, pod);
 	}
 	if (run->api.is_urgent) {
-		devices_api_tell_all(&run->api);
+		devices_api_deliver_all(&run->api);
 	}
 }
 
@@ -796,11 +796,11 @@ static void check_rest(struct run *run)
 
 	run->api.is_calm = true;
 	for (int i = 0; i < 200; i++) {
-		devices_api_tell_all(&run->api);
+		devices_api_deliver_all(&run->api);
 		answer(run);
 		life_advance(&run->life, 10);
 	}
-	devices_api_tell_all(&run->api);
+	devices_api_deliver_all(&run->api);
 	if (run->binding.count != 0 || run->api.calls.count != 0) {
 		broken(run, "%s is still being bound", run->binding.items[0]);
 	}
@@ -867,13 +867,13 @@ static void take_step(struct run *run)
 		finish_waiting(run);
 		break;
 	case 19:
-		devices_api_tell_all(&run->api);
+		devices_api_deliver_all(&run->api);
 		break;
 	case 20:
 	case 21:
 	case 22:
-		(void)devices_api_tell(&run->api);
-		(void)devices_api_tell(&run->api);
+		(void)devices_api_deliver(&run->api);
+		(void)devices_api_deliver(&run->api);
 		break;
 	default:
 		schedule(run);
@@ -908,7 +908,7 @@ static void init(struct run *run, uint64_t seed)
 	put_class(run, "any");
 	put_class(run, "gpu");
 	put_class(run, "pick");
-	devices_api_tell_all(&run->api);
+	devices_api_deliver_all(&run->api);
 }
 
 static void run_seed(struct run *run, uint64_t seed)

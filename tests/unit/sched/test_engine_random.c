@@ -2,7 +2,7 @@
 /**
  * Random clusters, pods and changes with verification: every decision is computed again by the
  * plain forms and compared. BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number>
- * runs only that one.
+ * runs only that seed.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@
 static struct life life;
 
 /** Adds a claim, or updates it to the next version. */
-static void tell_claim(const char *name, const char *version, const char *more)
+static void deliver_claim(const char *name, const char *version, const char *more)
 {
 	struct bt_object *old = bt_object_store_find_object(
 		&life.objects, BT_KIND_RESOURCE_CLAIM, BT_STR("default"), bt_str_from(name));
@@ -70,9 +70,9 @@ START_TEST(test_scheduler_claims__a_claim_is_created)
 	life_pod(&life, "p", "", USES("late"));
 	ck_assert_str_eq(life_place(&life, "p"), "unschedulable");
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_IDLE);
-	tell_claim("other", "1", "");
+	deliver_claim("other", "1", "");
 	ck_assert_str_eq(life_place(&life, "p"), "unschedulable");
-	tell_claim("late", "2", "");
+	deliver_claim("late", "2", "");
 	ck_assert_str_eq(life_place(&life, "p"), "active");
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_BOUND);
 	life_finish(&life);
@@ -82,17 +82,17 @@ END_TEST
 START_TEST(test_scheduler_claims__assumed_claims_count_until_the_watch_is_newer)
 {
 	init();
-	tell_claim("first", "5", "");
-	tell_claim("second", "6", "");
+	deliver_claim("first", "5", "");
+	deliver_claim("second", "6", "");
 	life_pod(&life, "p", "", USES("first"));
 	life_pod(&life, "q", "", USES("second"));
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_BOUND);
 	expect_failed("cannot allocate all claims");
 	ck_assert_str_eq(life_place(&life, "q"), "unschedulable");
 	/* The watch delivers a version older than the assumed claim: no pod is requeued. */
-	tell_claim("first", "5", ",'status':{'reservedFor':[{'uid':'u'}]}");
+	deliver_claim("first", "5", ",'status':{'reservedFor':[{'uid':'u'}]}");
 	ck_assert_str_eq(life_place(&life, "q"), "unschedulable");
-	tell_claim("first", "7", "");
+	deliver_claim("first", "7", "");
 	ck_assert_str_eq(life_place(&life, "q"), "backoff");
 	life_finish(&life);
 }
@@ -101,8 +101,8 @@ END_TEST
 START_TEST(test_scheduler_claims__devices_that_post_filter_frees)
 {
 	init();
-	tell_claim("held", "1", HELD_ON("gone"));
-	tell_claim("wanted", "2", "");
+	deliver_claim("held", "1", HELD_ON("gone"));
+	deliver_claim("wanted", "2", "");
 	life_pod(&life, "waits", "", USES("wanted"));
 	expect_failed("cannot allocate all claims");
 	ck_assert_str_eq(life_place(&life, "waits"), "unschedulable");
@@ -118,8 +118,8 @@ END_TEST
 START_TEST(test_scheduler_claims__a_deleted_claim_requeues_no_pod)
 {
 	init();
-	tell_claim("held", "1", HELD_ON("n1"));
-	tell_claim("wanted", "2", "");
+	deliver_claim("held", "1", HELD_ON("n1"));
+	deliver_claim("wanted", "2", "");
 	life_pod(&life, "p", "", USES("wanted"));
 	expect_failed("cannot allocate all claims");
 	life_delete(&life, BT_KIND_RESOURCE_CLAIM, "default", "held");
@@ -128,7 +128,7 @@ START_TEST(test_scheduler_claims__a_deleted_claim_requeues_no_pod)
 }
 END_TEST
 
-static struct bt_object *tell_claim_without_uid(const char *name, const char *status)
+static struct bt_object *deliver_claim_without_uid(const char *name, const char *status)
 {
 	struct bt_object *old = bt_object_store_find_object(
 		&life.objects, BT_KIND_RESOURCE_CLAIM, BT_STR("default"), bt_str_from(name));
@@ -144,14 +144,14 @@ static struct bt_object *tell_claim_without_uid(const char *name, const char *st
 START_TEST(test_scheduler_claims__claims_without_uid)
 {
 	init();
-	tell_claim("held", "1", HELD_ON("n1"));
-	(void)tell_claim_without_uid("own", "");
-	(void)tell_claim_without_uid("other", "");
+	deliver_claim("held", "1", HELD_ON("n1"));
+	(void)deliver_claim_without_uid("own", "");
+	(void)deliver_claim_without_uid("other", "");
 	life_pod(&life, "p", "", USES("own"));
 	expect_failed("cannot allocate all claims");
-	(void)tell_claim_without_uid("other", ",'status':{'reservedFor':[{'uid':'u'}]}");
+	(void)deliver_claim_without_uid("other", ",'status':{'reservedFor':[{'uid':'u'}]}");
 	ck_assert_str_eq(life_place(&life, "p"), "unschedulable");
-	(void)tell_claim_without_uid("own", ",'status':{'reservedFor':[{'uid':'u'}]}");
+	(void)deliver_claim_without_uid("own", ",'status':{'reservedFor':[{'uid':'u'}]}");
 	ck_assert_str_eq(life_place(&life, "p"), "backoff");
 	life_finish(&life);
 }
@@ -163,7 +163,7 @@ START_TEST(test_scheduler_claims__claims_of_pods_that_are_alike)
 	static const char *const names[] = {"p", "q"};
 
 	init();
-	tell_claim("held", "1", HELD_ON("n1"));
+	deliver_claim("held", "1", HELD_ON("n1"));
 	for (int i = 0; i < 2; i++) {
 		const char *claim = i == 0 ? "of-p" : "of-q";
 
@@ -205,7 +205,7 @@ START_TEST(test_scheduler_claims__rules_change_slices)
 		"{'metadata':{'name':'t'},'spec':{'deviceSelector':{'driver':'d'},'taint':{'key':"
 		"'k','effect':'NoSchedule'}}}",
 		NULL);
-	tell_claim("wanted", "1", "");
+	deliver_claim("wanted", "1", "");
 	life_pod(&life, "p", "", USES("wanted"));
 	expect_failed("cannot allocate all claims");
 	(void)life_object(&life, BT_KIND_DEVICE_TAINT_RULE,

@@ -17,7 +17,7 @@ struct lie {
 };
 
 /* Runs in a child process with one plugin whose columns are wrong. */
-static void tell(const struct lie *lie)
+static void run_wrong_plugin(const struct lie *lie)
 {
 	static const struct bt_engine_options options = {
 		.verify = true, .percentage_of_nodes_to_score = -1};
@@ -67,7 +67,7 @@ static int run_child(const struct lie *lie, char *text, size_t size)
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
 		(void)dup2(ends[1], STDERR_FILENO);
-		tell(lie);
+		run_wrong_plugin(lie);
 		_exit(0);
 	}
 	(void)close(ends[1]);

@@ -5,7 +5,7 @@
  * memory for plans and computes its columns in small parts. All results of a cycle are compared:
  * the node, the score, the counts, the message, each node's status and its place, the rotation, the
  * metrics. BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number> runs only that
- * one.
+ * seed.
  */
 #include <inttypes.h>
 #include <stdlib.h>

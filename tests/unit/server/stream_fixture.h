@@ -10,13 +10,12 @@
 struct stream_fixture {
 	struct api_fixture api;
 	struct bt_watchers *watchers;
-	int64_t loop_ns; /* the loop's clock */
-	struct bt_list_request
-		request; /* of the next list or watch, which resets its parameters */
+	int64_t loop_ns;                /* the loop's clock */
+	struct bt_list_request request; /* of the next list or watch, which resets its parameters */
 	struct bt_failure failure;
 	uint32_t wakes;
 	size_t capacity;       /* largest number of bytes of each read */
-	struct bt_strbuf text; /* the last list, or what the last look read from a watch */
+	struct bt_strbuf text; /* the last list, or the events of the last stream_read */
 	int64_t last_read;     /* result of the last read */
 };
 

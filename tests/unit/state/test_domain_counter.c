@@ -279,13 +279,13 @@ START_TEST(test_domain_counter__counts_beyond_the_histogram)
 END_TEST
 
 /**
- * Between two questions mostly more pods change than a counter repairs, while those with the wanted
- * label are mostly only added: then these alone are counted.
+ * Between two queries usually more pods change than a counter repairs, but pods with the wanted
+ * label are usually only added: then the counter counts only the added pods.
  */
 START_TEST(test_domain_counter__added_pods_among_many_changes)
 {
 	static struct world w;
-	const uint32_t wanted = 150; /* pods below have the label app=a, the others app=b */
+	const uint32_t wanted = 150; /* pods with lower numbers have app=a, others app=b */
 
 	for (uint32_t seed = 0; seed < 6; seed++) {
 		begin(&w, seed, 20);

@@ -351,8 +351,8 @@ static void step_node(struct run *run)
 		break;
 	default:
 		/*
-		 * Upstream leaks the images of a node that an update made real without adding it to
-		 * the tree.
+		 * Upstream leaks the images of a node that an update made real without adding the
+		 * node to the tree.
 		 */
 		if (real && !naive_tree_has(&run->naive.tree, node)) {
 			return;
