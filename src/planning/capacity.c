@@ -92,7 +92,7 @@ static int compare_reasons(const void *a, const void *b)
 
 /** --- members whose copy finds no node --- */
 
-/** Whether a rejection by the plugin is final, because further pods only use more resources. */
+/** Whether a rejection by the plugin is final: placing further pods never lifts it. */
 static bool only_grows_tighter(struct bt_str plugin)
 {
 	static const char *const names[] = {"NodeAffinity", "NodeDeclaredFeatures", "NodeName",
@@ -183,8 +183,8 @@ static uint64_t version_of_claims(const struct bt_state *state)
 }
 
 /**
- * *out_freed: the pod was not placed, but devices of a claim were released, so that another attempt
- * may succeed.
+ * Tries to place the pod once, and returns whether it was placed. *out_freed: the pod was not
+ * placed, but devices of a claim were released, so that another attempt may succeed.
  */
 static bool try_once(struct bt_capacity_session *session, const struct bt_pod_info *info,
 	struct bt_schedule_result *result, bool *out_freed)
@@ -317,7 +317,10 @@ static void count_group(struct bt_capacity_session *session, struct bt_capacity_
 	}
 }
 
-/** "4 of 6 pods of the next find a node in rack-1; the others: 0/2 nodes are available: ..." */
+/**
+ * Stops the member, with a hint such as "4 of 6 pods of the next group find a node in rack-1; the
+ * others: 0/2 nodes are available: ..."
+ */
 static void stop_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const struct bt_tried_group *tried)
 {
@@ -483,12 +486,15 @@ static void capacity_place_all(struct bt_capacity_session *session)
 }
 
 /**
- * Number of pods that are first made for a workload with claims per pod, and the factor by which it
- * grows when all are used.
+ * Number of pods that are made at first for a workload with claims per pod, and the factor by which
+ * this number grows once all made pods are used.
  */
 #define OWN_PODS_AT_FIRST 256
 #define OWN_PODS_GROWTH 16
-/** Limit of these pods for all members, which leaves room for the pods of other workloads. */
+/**
+ * Limit of the pods made for all members with claims per pod. The limit leaves room for the pods of
+ * other workloads.
+ */
 #define OWN_PODS_MAX (BT_WORKLOAD_PODS_MAX / 2)
 /** Bytes kept of a name that gets a suffix. */
 #define NAME_PART_BYTES 200
@@ -517,8 +523,8 @@ static bool *mark_replaced_objects(const struct bt_capacity_question *question)
 }
 
 /**
- * The pod without owner references, so that its controller does not count it, and with an unused
- * name.
+ * Returns a copy of the pod without owner references, so that the controller does not count the
+ * copy, and with an unused name.
  */
 static struct bt_object *make_unowned_pod(struct bt_capacity_session *session,
 	const struct bt_capacity_spec *spec, const struct bt_object *object)

@@ -54,8 +54,8 @@ void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests
 void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 /**
  * Add the pods and workloads of a file, folder or "-", in their order; objects of other kinds
- * (claims, priority classes, services) are added to the cluster as those of -f are. Errors are
- * "FILE: ..." when the file has no pod spec.
+ * (claims, priority classes, services) are added to the cluster like the objects of -f. A file
+ * without a pod spec is an error: "FILE: ...".
  */
 BT_MUST_USE int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err);
@@ -69,7 +69,10 @@ BT_MUST_USE int bt_capacity_specs_like(struct bt_capacity_specs *specs, const ch
 /** Parse weights as in "web=3,worker=1"; members that are not named have weight 1. */
 BT_MUST_USE int bt_capacity_specs_weigh(
 	struct bt_capacity_specs *specs, const char *text, struct berth_error *err);
-/** Whether the pods of a spec's workload differ because each has claims of its own. */
+/**
+ * Whether the controllers create claims for each pod of the spec's workload, so that the pods
+ * differ.
+ */
 bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec);
 
 /** Limit of copies per answer without --max. */
@@ -79,14 +82,14 @@ bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec);
 
 struct bt_capacity_question {
 	const struct bt_manifests *cluster;
-	const bool *left_out; /* by object index: excluded from the cluster; NULL: none is */
-	bt_scheduler_create_fn *create; /* makes the scheduler that is asked */
-	const void *create_context;     /* its first argument */
+	const bool *left_out; /* by object index: the object is excluded; NULL: no object is */
+	bt_scheduler_create_fn *create; /* creates the scheduler of the engine */
+	const void *create_context;     /* first argument of create */
 	const struct bt_capacity_spec *specs;
 	uint32_t spec_count; /* more than one: a mix */
 	uint32_t max;        /* copies, of all members together */
-	bool after_queue;    /* the pending pods of the input are placed first */
-	bool quiet;          /* warnings about the cluster were given before */
+	bool after_queue;    /* place the pending pods of the input first */
+	bool quiet;          /* print no warnings about the cluster */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
 	void *progress_context;
 };
@@ -125,7 +128,7 @@ struct bt_capacity_request {
 struct bt_capacity_member {
 	const struct bt_capacity_spec *spec; /* borrowed */
 	uint32_t copies;
-	uint32_t *on_nodes;                              /* pods, by index in the answer's nodes */
+	uint32_t *on_nodes; /* number of pods, by index in the answer's nodes */
 	BT_VEC(struct bt_capacity_placement) placements; /* of groups with a topology constraint */
 	BT_LIST(struct bt_capacity_request) requests;
 	struct bt_str_map node_selector;

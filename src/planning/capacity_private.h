@@ -23,7 +23,7 @@ struct bt_capacity_runner {
 	uint32_t next_number; /* suffix of the next copy's name and uid */
 	bool is_out;          /* the member's stop is final */
 	bool is_passed_over;  /* the last attempt for this member failed */
-	uint32_t failed_at;   /* copies of all members at that attempt */
+	uint32_t failed_at;   /* copies of all members at the last failed attempt */
 };
 
 /** A cluster loaded into an engine for one question. */
@@ -33,7 +33,7 @@ struct bt_capacity_session {
 	struct bt_manifests cluster;
 	struct bt_simulation simulation;
 	struct bt_engine *engine; /* owned by the simulation */
-	uint32_t *extras;         /* by object index */
+	uint32_t *extras; /* extra pods to make, by object index (bt_simulation.extras_wanted) */
 	struct bt_capacity_runner *runners;
 	uint32_t *slots;            /* by index in answer->nodes */
 	uint32_t *node_of_slot;     /* inverse of slots */
@@ -56,7 +56,10 @@ bool bt_capacity_next_copy(
  */
 struct bt_str bt_capacity_make_claims(
 	struct bt_capacity_session *session, struct bt_pod *pod, struct bt_arena *arena);
-/** Set the hint of each member's stop: what stops most nodes. Call after the last copy. */
+/**
+ * Set the hint of each member's stop: the reason for which most nodes reject the next copy. Call
+ * after the last copy.
+ */
 void bt_capacity_set_hints(struct bt_capacity_session *session);
 /** Measure the use of nodes and cluster; call before the first copy or after the last one. */
 void bt_capacity_measure(struct bt_capacity_session *session, bool after);

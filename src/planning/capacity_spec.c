@@ -63,7 +63,10 @@ static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
 	return bt_object_create(BT_KIND_POD, &pod);
 }
 
-/** The workload without deletion timestamp and with a name, since its pods are made only then. */
+/**
+ * Returns the workload with a name and without deletion timestamp: otherwise the controller creates
+ * no pods.
+ */
 static struct bt_object *make_workload(
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Requests of copies, what nodes have left, and the resource that stops most of them. */
+/**
+ * Requests of copies, free amounts of nodes, and the resource that most nodes have too little of.
+ */
 #include "api/amount.h"
 #include "planning/capacity.h"
 #include "planning/capacity_private.h"
@@ -181,8 +183,8 @@ static void append_free_devices(const struct bt_capacity_session *session,
 }
 
 /**
- * Append by how much nodes miss the devices of one more copy, a half-sentence; nothing if they have
- * enough.
+ * Append a half-sentence: how many devices nodes lack for one more copy. Append nothing if they
+ * lack none.
  */
 static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	struct bt_capacity_runner *runner, struct bt_strbuf *text)
@@ -324,7 +326,7 @@ static int64_t free_of(const struct amounts *amounts, uint32_t slot)
 
 struct shortage {
 	struct bt_capacity_request request;
-	uint64_t reason_count; /* nodes that the scheduler rejected for it */
+	uint64_t reason_count; /* nodes that the scheduler rejected for lack of the resource */
 	uint32_t node_count;   /* nodes with less than a copy needs */
 	int64_t free_total;    /* free amount on these nodes */
 	int64_t free_most;     /* largest free amount on one of them */
@@ -401,9 +403,9 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 		return; /* the hint of a group is set already */
 	}
 	/*
-	 * The shortage that stops most nodes; node_count 0: none does. If the scheduler found a
-	 * resource short on more nodes than the requests explain (nominated pods hold room as
-	 * well), the hint has only the scheduler's reason.
+	 * The shortage on the largest number of nodes; node_count 0: no shortage. If the scheduler
+	 * found a resource short on more nodes than the requests explain (nominated pods hold room
+	 * as well), the hint has only the scheduler's reason.
 	 */
 	struct shortage tightest = {0};
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {

@@ -25,9 +25,9 @@ bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
 BT_MUST_USE int bt_node_reference_cut(
 	struct bt_str *rest, char separator, struct bt_str *out_reference, struct berth_error *err);
 /**
- * Set selected[i] for each node (by object index) that a pattern or selector matches; is_there
- * NULL: considers all nodes of the cluster. Returns their number, or BERTH_ERR_INVALID for a
- * malformed selector.
+ * Set selected[i] for each node (by object index) that the pattern or selector matches; other
+ * entries keep their values. is_there: whether to consider the object at index; NULL: consider all
+ * nodes. Returns the number of nodes that match, or BERTH_ERR_INVALID for a malformed selector.
  */
 BT_MUST_USE int64_t bt_node_reference_match(const struct bt_manifests *cluster,
 	struct bt_str reference, bool (*is_there)(const void *context, uint32_t index),

@@ -78,10 +78,10 @@ enum bt_departure {
 	BT_DEPARTURE_DRAINED,
 	BT_DEPARTURE_NODE_REMOVED,
 	BT_DEPARTURE_TAINTED,
-	BT_DEPARTURE_UNSELECTED, /* its DaemonSet no longer selects the node */
+	BT_DEPARTURE_UNSELECTED, /* the pod's DaemonSet no longer selects the node */
 	BT_DEPARTURE_SCALED_DOWN,
-	BT_DEPARTURE_REPLACED,    /* its workload has another template */
-	BT_DEPARTURE_TERMINATING, /* it was being deleted already */
+	BT_DEPARTURE_REPLACED,    /* the pod's workload has another template */
+	BT_DEPARTURE_TERMINATING, /* the pod was being deleted already */
 };
 
 /** Effects of the changes on one object. */
@@ -93,8 +93,8 @@ struct bt_whatif_mark {
 	bool is_shared;  /* several budgets cover the evicted pod */
 	uint8_t departure;
 	/**
-	 * 1 + index of the budget: for an evicted pod, the first one that covers it; for a
-	 * PodDisruptionBudget, its entry; 0: none.
+	 * 1 + an index in budgets; 0: none. For an evicted pod: the first budget that covers the
+	 * pod. For a PodDisruptionBudget: the entry of this budget.
 	 */
 	uint32_t budget;
 };
@@ -111,10 +111,11 @@ struct bt_whatif_budget {
 	bool is_met;                  /* enough pods are healthy */
 	int32_t allowed;              /* disruptions that are allowed before the drain */
 	uint32_t evictions;
-	uint32_t taken;         /* how many evictions are disruptions: of a healthy pod */
-	uint32_t held;          /* how many evictions exceed `allowed` */
-	uint32_t shared;        /* how many are refused because several budgets cover the pod */
-	uint32_t still_pending; /* how many evicted pods are pending on the after side */
+	uint32_t taken;  /* evictions that use up a disruption: of healthy pods, or of others while
+	                    too few are healthy */
+	uint32_t held;   /* evictions beyond `allowed` */
+	uint32_t shared; /* evictions that are refused because several budgets cover the pod */
+	uint32_t still_pending; /* evicted pods that are pending on the after side */
 };
 
 struct bt_whatif {
@@ -166,6 +167,6 @@ enum bt_pod_keeper bt_pod_keeper_of(const struct bt_pod *pod);
 /** A copy of the pod without node and status, as if created just now. */
 struct bt_pod bt_pod_recreated(const struct bt_pod *pod);
 
-/** The reason for people: "drained"; "" for none. */
+/** Returns the reason as users read it: "drained"; "" for BT_DEPARTURE_NONE. */
 const char *bt_departure_name(enum bt_departure departure);
 #endif

@@ -213,7 +213,10 @@ static int count_eviction(struct bt_whatif *whatif, struct bt_whatif_budget *bud
 	}
 	budget->is_read = true;
 	budget->evictions++;
-	/* Evicting a pod that is not ready is no disruption. */
+	/*
+	 * Evicting a pod that is not ready uses up no disruption if enough pods are healthy, or
+	 * with policy AlwaysAllow.
+	 */
 	bool is_free = !is_healthy(pod) &&
 		(budget->is_met ||
 			bt_str_equal_c(value->spec.unhealthy_pod_eviction_policy, "AlwaysAllow"));

@@ -349,8 +349,8 @@ static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change 
 }
 
 /**
- * Pods of the model node whose DaemonSets are not in the input. Pods of other DaemonSets are
- * created by these.
+ * Pods of the model node whose DaemonSets are not in the input. DaemonSets of the input create
+ * their own pods on the new node.
  */
 struct daemon_pods {
 	BT_VEC(struct bt_object *) list;

@@ -16,12 +16,14 @@ bool bt_whatif_is_there(const void *context, uint32_t index);
 uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);
 /**
- * Set the error "VERB: unknown; did you mean ...?" with a similar name of that kind (and
- * namespace).
+ * Set an error that says that no object has this kind, namespace and name, and suggests a similar
+ * name. Returns BERTH_ERR_INVALID.
  */
 int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name, struct berth_error *err);
-/** Add an object. */
+/**
+ * Add an object to the after side. value: the struct of the kind, copied. Errors name the change.
+ */
 BT_MUST_USE int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	enum bt_kind kind, const void *value, struct berth_error *err);
 

@@ -10,7 +10,7 @@ struct bt_whatif_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
 	struct bt_str place;               /* target node of a DaemonSet's pending pod */
-	struct bt_pod_owner owner;         /* its PodGroup if it is scheduled with one */
+	struct bt_pod_owner owner;         /* the PodGroup if the pod is scheduled with one */
 	struct bt_str node_name;           /* "" if pending */
 	struct bt_str message;             /* why the pod is pending */
 	struct bt_str preemptor_namespace; /* for a preempted pod */
@@ -49,8 +49,8 @@ BT_MUST_USE int bt_whatif_side_init(struct bt_whatif_side *side, bt_scheduler_cr
 	const void *context, struct berth_error *err);
 void bt_whatif_side_finish(struct bt_whatif_side *side);
 /**
- * Simulate the side. source: the cluster that side->cluster copies; marks: what to leave out of it
- * (NULL: nothing). Progress is reported as the side's simulation says.
+ * Simulate the side. source: the cluster that side->cluster copies; marks: by object index, objects
+ * of source to leave out (NULL: none). Progress is reported as the side's simulation says.
  */
 BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, struct berth_error *err);
@@ -67,7 +67,7 @@ enum bt_whatif_effect {
 	BT_EFFECT__COUNT,
 };
 
-/** Returns "pending". */
+/** Returns the name of the effect, such as "pending". */
 const char *bt_whatif_effect_name(enum bt_whatif_effect effect);
 
 struct bt_whatif_difference {
@@ -129,7 +129,10 @@ struct bt_whatif_report {
 	struct bt_arena arena;
 };
 
-/** Compare the sides. The caller has set whatif, changes and sides; everything else is zero. */
+/**
+ * Compare the sides. The caller has set whatif, before, after, changes, new_config and
+ * from_scratch; all other members are zero.
+ */
 void bt_whatif_compare(struct bt_whatif_report *report);
 void bt_whatif_report_finish(struct bt_whatif_report *report);
 /** Whether some pod is newly pending, lost or preempted. */

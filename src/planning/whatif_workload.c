@@ -218,7 +218,10 @@ static struct bt_object *copy_with_replicas(const struct bt_object *object, int6
 	return made;
 }
 
-/** A paused Deployment can be scaled; only rollouts stop. */
+/**
+ * Unpauses a Deployment, because expansion makes no pods for a paused one. In a cluster, a pause
+ * stops rollouts, but not scaling.
+ */
 static void resume(struct bt_whatif *whatif, uint32_t index)
 {
 	const struct bt_object *object = whatif->work.objects.items[index].object;
