@@ -336,7 +336,10 @@ static struct bt_str base_name(const struct bt_request_report *request)
 	return bt_str_cut(&rest, '/');
 }
 
-/** Whether devices were found for the request, or for another alternative of the same request. */
+/**
+ * Whether devices were found for this entry of the report, or for another alternative
+ * (firstAvailable) of the same request.
+ */
 static bool is_served(const struct bt_allocation_report *report, uint32_t index)
 {
 	const struct bt_request_report *wanted = &report->requests[index];

@@ -191,7 +191,9 @@ static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port 
 	return false;
 }
 
-/** Returns the number of pods on the node that use the port; *first is one of them. */
+/**
+ * Returns the number of pods on the node that use the port; *out_first is the first of these pods.
+ */
 static uint32_t count_holders(const struct bt_node_info *node, const struct bt_host_port *wanted,
 	struct bt_pod_info *out_first)
 {

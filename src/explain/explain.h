@@ -21,7 +21,7 @@ enum bt_explained_fate {
 	BT_EXPLAINED_FITS,          /* at least one node accepts the pod */
 	BT_EXPLAINED_UNSCHEDULABLE, /* no node accepts the pod */
 	BT_EXPLAINED_NO_NODES,
-	BT_EXPLAINED_GATED, /* PreEnqueue rejects the pod; nodes are evaluated nevertheless */
+	BT_EXPLAINED_GATED,       /* PreEnqueue rejects the pod; nodes are evaluated nevertheless */
 	BT_EXPLAINED_NOT_HANDLED, /* no profile matches; evaluated with the first one */
 	BT_EXPLAINED_ERROR,       /* a plugin failed; see message */
 };
@@ -30,7 +30,7 @@ enum bt_explained_fate {
 struct bt_obstacle {
 	struct bt_str plugin;
 	struct bt_str reasons; /* joined with ", " */
-	struct bt_str hint; /* phrase for people: "needs 250m more cpu"; "" if unknown */
+	struct bt_str hint;    /* phrase for people: "needs 250m more cpu"; "" if unknown */
 	/**
 	 * Number of devices that each request found on the node, long selectors cut; NULL: no
 	 * request failed.
@@ -129,8 +129,8 @@ struct bt_explanation {
 };
 
 /**
- * Functions that read objects that the state does not keep. Called only for objects that are in the
- * state.
+ * Functions that return whole objects, of which the state keeps only parts. Called only for objects
+ * that are in the state.
  */
 struct bt_explain_objects {
 	/** Returns the node as it was added to the state. */

@@ -311,7 +311,8 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 /** Part of the budget of trials; the rest is for the candidates of the advisers. */
 #define WORK_MAX 2000000
 /**
- * Up to this many nodes, also check whether the removal makes a node other than the pod's node fit.
+ * In clusters of up to this many nodes, also check whether removing a pod makes other nodes than
+ * the pod's own fit.
  */
 #define SMALL_CLUSTER_NODES 64
 

@@ -392,7 +392,7 @@ int bt_explain_nodes(
 	groups = (struct bt_explain_groups){.run = run};
 	result = explain_all_nodes(run, pod, &groups, &needs, &base, err);
 	/*
-	 * Fills in the members and the order of groups once all nodes are complete. node->group
+	 * Fill in the members and the order of groups once all nodes are complete. node->group
 	 * becomes an index in out->groups.
 	 */
 	struct bt_explanation *out = groups.run->out;

@@ -161,8 +161,8 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 
 		if (potential != 0) {
 			/*
-			 * Otherwise no dry run took place, and the evaluator has the statuses of an
-			 * earlier one.
+			 * Without potential nodes no dry run took place, and the evaluator still
+			 * has the statuses of an earlier dry run.
 			 */
 			const struct bt_node_statuses *dry_statuses = &view.evaluator->statuses;
 			uint32_t dry_count = 0;

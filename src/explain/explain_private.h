@@ -106,7 +106,7 @@ struct bt_explain_world {
 	struct bt_arena arena;
 	struct bt_pod pod;
 	struct bt_pod_info info;
-	struct bt_framework *framework;          /* NULL: no profile has its schedulerName */
+	struct bt_framework *framework;          /* NULL: no profile has the pod's schedulerName */
 	bool admitted;                           /* the pod passes PreEnqueue */
 	struct bt_pre_filter_outcome pre_filter; /* outcome of the last cycle */
 };

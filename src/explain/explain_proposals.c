@@ -59,8 +59,8 @@ void bt_search_charge(struct bt_explain_search *search, uint32_t evaluated_count
 }
 
 /**
- * Whether only filters of the changed node read the change: all other nodes then keep their
- * verdicts.
+ * Whether the set frees resources of nodes, and otherwise changes only the pod. Freed resources
+ * affect only the filters of their own node.
  */
 static bool is_local(const bt_remedy_list *remedies)
 {
@@ -473,8 +473,7 @@ static bool has_alike(const struct bt_explain_search *search, const bt_remedy_li
 }
 
 /**
- * Whether candidate a is farther than b by more than the distance: needs a larger node, or more
- * changes.
+ * Whether candidate a needs a larger node or more changes than candidate b. Distances do not count.
  */
 static bool is_further(const struct bt_candidate *a, const struct bt_candidate *b)
 {
@@ -483,8 +482,8 @@ static bool is_further(const struct bt_candidate *a, const struct bt_candidate *
 }
 
 /**
- * Returns the next candidate: the nearest; but among candidates with equally many changes, each new
- * kind of change comes before further ones of a known kind. NULL: none.
+ * Returns the next candidate: the nearest; but among candidates with equally many changes, those
+ * whose kinds of changes no proposal has yet come first. NULL: none.
  */
 static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 {
