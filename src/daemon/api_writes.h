@@ -18,25 +18,25 @@ struct bt_api_writes;
 struct bt_api_writes_options {
 	struct bt_rest_client *client;
 	struct bt_loop *loop;
-	struct bt_event_recorder *events; /* NULL: none are sent */
+	struct bt_event_recorder *events; /* NULL: no events are sent */
 	/**
-	 * True while this process may write, that is, while it leads. Asked before bindings and
-	 * deletions that must not come from a process without the lease. NULL: always.
+	 * True while this process leads. Asked before bindings, deletions and writes of claims: a
+	 * process without the lease must not send these. NULL: always true.
 	 */
 	bool (*may_write)(void *context);
 	/**
-	 * A wait within the scheduler (synchronous preemption) turns the loop; the caller of the
-	 * scheduler holds changes of the cluster back meanwhile. true: the wait ends, because the
-	 * process stops. NULL: never.
+	 * True once the process stops; a call that waits for an answer (synchronous preemption)
+	 * then fails. The wait turns the loop, so the caller of the scheduler must hold changes of
+	 * the cluster back until the call returns. NULL: never true.
 	 */
 	bool (*is_stopping)(void *context);
 	int64_t (*now_ns)(void *context); /* wall clock */
 	void *context;
 	/**
-	 * No pod is tried while this many writes are unanswered. Each held binding keeps its cycle,
-	 * and a longer queue of them would only grow when the API server or the limiter is slower
-	 * than the decisions. Asked before each attempt, because the number of connections changes
-	 * with the pace of the API server. NULL: unlimited.
+	 * The scheduler tries no pod while this many writes have no answer. Otherwise the queue of
+	 * bindings, each with its binding cycle, would grow whenever the API server or the limiter
+	 * is slower than the decisions. Asked before each attempt, because the number of
+	 * connections changes with the pace of the API server. NULL: unlimited.
 	 */
 	uint32_t (*in_flight_max)(void *context);
 	uint64_t seed; /* jitter of retries */

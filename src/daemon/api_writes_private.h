@@ -42,7 +42,7 @@ struct bt_write {
 	char *path;
 	char *body; /* kept while a retry may need it */
 	uint32_t body_length;
-	struct bt_str content_type; /* a literal, or "": the client's */
+	struct bt_str content_type; /* a literal; "": the type of the client */
 	char *resource;             /* "resourceclaims.resource.k8s.io" */
 	struct bt_rest_call *call;
 	uint32_t tries;

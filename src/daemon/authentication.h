@@ -46,20 +46,21 @@ struct bt_authenticator_setup {
 	struct bt_metrics *metrics;                      /* NULL: none */
 };
 
-/** One authentication; the caller's memory until done. Zero it before use. */
+/** One authentication. Zero it before use; it must live until bt_authentication_finish. */
 struct bt_authentication {
 	void *context;
-	/** false: 401. */
+	/** is_known false: authentication failed, the answer is 401. */
 	void (*done)(void *context, bool is_known);
 	struct bt_caller *caller; /* filled before done */
-	struct bt_arena *arena;   /* of its texts */
+	struct bt_arena *arena;   /* for the texts of caller */
 
 	struct bt_authenticator *authenticator; /* private from here */
 	struct bt_review_waiter waiter;
-	struct bt_strbuf errors; /* errors of the ways that failed, joined by ", " */
+	struct bt_strbuf errors; /* errors of the methods that failed, joined by ", " */
 	int64_t begun_ns;
 };
 
+/** Fails if the system has no random numbers. */
 BT_MUST_USE int bt_authenticator_create(const struct bt_authenticator_setup *setup,
 	struct bt_authenticator **out_authenticator, struct berth_error *err);
 /** Authentications in flight get no callback any more. NULL accepted. */
@@ -91,7 +92,7 @@ enum bt_verdict {
 	BT_VERDICT_FAILED, /* the API server gave no answer */
 };
 
-/** One authorization; the caller's memory until done. Zero it before use. */
+/** One authorization. Zero it before use; it must live until done or bt_authorization_cancel. */
 struct bt_authorization {
 	void *context;
 	/**
@@ -103,14 +104,17 @@ struct bt_authorization {
 	int64_t begun_ns;
 };
 
-/** Checks that each * in --authorization-always-allow-paths ends its item. */
+/**
+ * Check that each * in --authorization-always-allow-paths ends its item. Returns 0 or
+ * BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`.
+ */
 BT_MUST_USE int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err);
-/** BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`. */
+/** Fails if bt_authorizer_check_paths does, or if the system has no random numbers. */
 BT_MUST_USE int bt_authorizer_create(const struct bt_authorizer_setup *setup,
 	struct bt_authorizer **out_authorizer, struct berth_error *err);
 /** Authorizations in flight get no callback any more. NULL accepted. */
 void bt_authorizer_destroy(struct bt_authorizer *authorizer);
-/** verb: the method in lower case. done may be called at once. */
+/** verb: the method in lower case. arena: of the request. done may be called at once. */
 void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *caller,
 	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
 	struct bt_authorization *authorization);

@@ -8,7 +8,7 @@
 #include "config/versions.h"
 
 struct bt_build {
-	const char *git_commit; /* 40 hexadecimal digits; zeros if the build did not know it */
+	const char *git_commit; /* 40 hexadecimal digits; zeros if the build had no repository */
 	const char *git_tree_state;
 	struct bt_str build_date; /* of the commit, RFC 3339 in UTC */
 	const char *toolchain;    /* in place of upstream's Go version */

@@ -20,11 +20,10 @@ struct bt_cluster_feed_options {
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
 	bool streaming; /* gate WatchListClient, not vetoed by environment */
-	struct bt_complete_object_needs
-		complete;                 /* what extenders need: bt_cluster_feed_append_* */
-	int64_t (*now_ns)(void *context); /* wall clock */
+	struct bt_complete_object_needs complete; /* kinds for bt_cluster_feed_append_* */
+	int64_t (*now_ns)(void *context);         /* wall clock */
 	void *context;
-	/** Called once: every reflector has its first copy, and the scheduler has all of it. */
+	/** Called once, when the scheduler has the first copy of every reflector. */
 	void (*synced)(void *context);
 	/** The scheduler's cache is corrupted: the process must end. */
 	void (*failed)(void *context, struct berth_error *err);
@@ -44,9 +43,7 @@ uint32_t bt_cluster_feed_list_unsynced(const struct bt_cluster_feed *feed, struc
 /** While the feed is held, changes are kept; the release passes them on. Calls can be nested. */
 void bt_cluster_feed_hold(struct bt_cluster_feed *feed);
 void bt_cluster_feed_release(struct bt_cluster_feed *feed);
-/**
- * The reflector of a kind; NULL: the kind is not watched. Used by the comparison that SIGUSR2 logs.
- */
+/** The reflector of a kind; NULL: the kind is not watched. */
 const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind);
 /**

@@ -30,7 +30,10 @@
  * glibc would raise its default when such an allocation is freed.
  */
 #define LARGE_BYTES (128 * 1024)
-/** Reading the needed pages again takes about 0.3 ms: 80 page faults of 64 KiB. */
+/**
+ * Processor time between two releases of code pages. Reading the needed pages again takes about
+ * 0.3 ms: 80 page faults of 64 KiB.
+ */
 #define CPU_NS_PER_DROP (20 * BT_NS_PER_MS)
 
 static void release_range(uintptr_t start, uintptr_t end, uintptr_t page)

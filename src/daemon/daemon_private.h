@@ -20,7 +20,7 @@
  * free memory of the heap.
  */
 void bt_daemon_trim_memory(void);
-/** When code pages are released. */
+/** State of the worker that releases code pages. */
 struct bt_daemon_idle_code {
 	int64_t next_check_ns; /* when to look again, on the loop's clock */
 	int64_t dropped_ns;    /* processor time used at the last release */
@@ -78,6 +78,7 @@ BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *er
 void bt_daemon_begin(struct bt_daemon *daemon);
 void bt_daemon_finish(struct bt_daemon *daemon);
 
+/** Add the workers of the loop that schedule pods and release code pages. */
 void bt_daemon_add_worker(struct bt_daemon *daemon);
 
 /**

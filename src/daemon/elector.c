@@ -210,7 +210,7 @@ static void keep_terms(struct bt_elector *elector)
 	elector->proposal.transitions = elector->fetched.transitions;
 }
 
-/** The lease was read. true: the proposal may be written. */
+/** True if this process may write the proposal over the lease that was just read. */
 static bool may_take(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;

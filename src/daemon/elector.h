@@ -72,7 +72,7 @@ struct bt_elector_order {
 	enum bt_elector_action action;
 	bool abandon; /* before anything else, abandon the request in flight */
 	enum bt_elector_transition transition;
-	bool slow_path;                /* count it in the metric */
+	bool slow_path;                /* add 1 to leader_election_slowpath_total */
 	struct bt_lease_record record; /* borrowed until the next call */
 	int64_t until_ns;              /* steady time; INT64_MAX: wait for the answer only */
 };
@@ -116,13 +116,14 @@ struct bt_elector {
 	int64_t deadline_ns; /* for RENEW and RELEASE */
 	int64_t sent_ns;     /* when the request in flight was sent */
 	int64_t renewed_ns;  /* when the last PUT or POST that succeeded was sent */
-	int64_t observed_ns; /* spec's T */
+	int64_t observed_ns; /* when observed was set; T in the spec */
 	bool has_fetched;    /* fetched is set */
 	struct bt_arena observed_arena;
 	struct bt_arena fetched_arena;
-	struct bt_lease_record observed; /* spec's O */
-	struct bt_lease_record fetched;  /* spec's J: the last record read */
-	struct bt_lease_record proposal; /* spec's R */
+	struct bt_lease_record
+		observed; /* the last record written or read as changed; O in the spec */
+	struct bt_lease_record fetched;  /* the last record read; J in the spec */
+	struct bt_lease_record proposal; /* the record to write; R in the spec */
 };
 
 void bt_elector_init(struct bt_elector *elector, const struct bt_elector_options *options);
@@ -140,6 +141,10 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
  */
 void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result,
 	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now);
+/**
+ * True while this process leads and no other candidate may take the lease yet: see the first
+ * comment.
+ */
 bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns);
 bool bt_elector_is_leading(const struct bt_elector *elector);
 

@@ -17,9 +17,9 @@
 #include "codec/json.h"
 
 /**
- * One event in one small block: some 250 bytes, shared by the recorder, which may make a series of
- * it, and the queue it waits in. Documents are written from it when they are sent. Spec: 11b
- * sections 8.1 and 8.2, 13 section 14.4.
+ * A record holds one event in one block of about 250 bytes. The recorder, which may make a series
+ * of the event, and the queue of waiting events share the record. The JSON is written from the
+ * record when the event is sent. Spec: 11b sections 8.1 and 8.2, 13 section 14.4.
  */
 
 /** What happened to which object. Borrowed for the call. */
@@ -112,13 +112,13 @@ struct bt_event_sink {
 	/** POST the event, with its series if there is one. */
 	void (*post)(void *context, const struct bt_event_delivery *event);
 	/**
-	 * PATCH its series. false: the event is gone (404), and the recorder calls `post`. A sink
-	 * that does not know yet returns true and posts by itself later.
+	 * PATCH the series of the event. false: the event was deleted (404), and the recorder calls
+	 * `post`. A sink that sends later returns true, and posts the event itself after a 404.
 	 */
 	bool (*patch)(void *context, const struct bt_event_delivery *event);
 	/**
-	 * Called first; may be NULL. true: the sink keeps the event; it may hand it to
-	 * bt_event_recorder_accept later.
+	 * Called before the event is counted or posted; may be NULL. true: the sink handles the
+	 * event, and may pass the record to bt_event_recorder_accept later.
 	 */
 	bool (*take)(void *context, struct bt_event_record *record);
 };

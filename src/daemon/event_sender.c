@@ -66,8 +66,8 @@ static void memory_finish(struct memory *memory)
 }
 
 /**
- * Find the entry of the key or make one: then *out_is_new, and the entry has the values of the one
- * it replaced, or zeros.
+ * Find the entry of the key, or add an entry and set *out_is_new. An added entry is zeroed, or has
+ * the values of the least recently used entry, which it replaces.
  */
 static struct entry *use(struct memory *memory, const struct key *key, bool *out_is_new)
 {
@@ -334,8 +334,8 @@ static void post(void *context, const struct bt_event_delivery *event)
 static bool patch(void *context, const struct bt_event_delivery *event)
 {
 	push_delivery(context, event, FORM_PATCH);
-	return true; /* if the event was deleted, answer_refusal handles the later 404 with a POST
-	              */
+	/* If the event was deleted, answer_refusal handles the later 404 with a POST. */
+	return true;
 }
 
 static void append_name(const struct waiting *waiting, struct bt_strbuf *out)

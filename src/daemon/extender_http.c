@@ -208,7 +208,7 @@ static int create_extender(void *context, const struct bt_config_extender *confi
 {
 	struct bt_extender_http *extenders = context;
 	struct carrier carrier = {config, NULL};
-	/* Its errors are reported before those of the connection. */
+	/* First, so that errors of `posting` are reported before errors of the connection. */
 	int result = extenders->posting.create(
 		extenders->posting.context, config, out_ops, out_context, err);
 	if (result < 0 || client_of(extenders, config) != NULL) {

@@ -67,14 +67,12 @@ struct bt_accept_clause {
 	uint32_t quality;         /* in thousandths; 0: not wanted */
 };
 
-/**
- * Parse an Accept or Accept-Encoding header, best clause first; clauses beyond the limit are
- * dropped.
- */
+/** The clauses of an Accept or Accept-Encoding header, best clause first. */
 struct bt_accept {
 	BT_VEC(struct bt_accept_clause) clauses;
 };
 
+/** Parse the header; clauses beyond BT_ACCEPT_CLAUSES_MAX are dropped. */
 void bt_accept_parse(struct bt_accept *accept, struct bt_str header);
 void bt_accept_finish(struct bt_accept *accept);
 /** The value of a parameter; "": the clause does not have it. */

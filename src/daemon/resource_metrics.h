@@ -25,7 +25,7 @@ struct bt_pod_source {
 /** Append both families, pods ordered by namespace, node and name; nothing if there are no pods. */
 void bt_pod_resources_write(const struct bt_pod_source *source, struct bt_strbuf *out);
 
-/** Register and set all of them. All state is in `metrics`. */
+/** Register and set the metrics of the program. All state is in `metrics`. */
 void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_build *build,
 	const struct bt_versions *versions, const struct bt_gates *gates);
 

@@ -17,7 +17,7 @@
 #define ATTEMPTS_MAX 5
 #define FIRST_DELAY_NS (500 * BT_NS_PER_MS)
 #define DIGEST_BYTES 32
-/* A status larger than this is used, but not kept. */
+/* A larger status is passed to the waiters, but not cached. */
 #define KEPT_BYTES_MAX 16384
 
 /** A review: in flight (answered is false) or cached. */

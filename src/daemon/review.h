@@ -38,7 +38,7 @@ BT_MUST_USE int bt_reviewer_create(const struct bt_reviewer_options *options,
 /** Waiters get no callback any more. NULL accepted. */
 void bt_reviewer_destroy(struct bt_reviewer *reviewer);
 
-/** A caller that waits for an answer; its own memory, until done or bt_review_cancel. */
+/** Waits for the answer to a review. Must live until done or bt_review_cancel. */
 struct bt_review_waiter {
 	void *context;
 	/** status: borrowed for the call; NULL if there is none, then error has the reason. */

@@ -28,6 +28,6 @@ BT_MUST_USE int bt_serving_tls_options(struct bt_serving_tls *serving,
  * are logged, and the old pair stays.
  */
 BT_MUST_USE bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due);
-/** Does a pair come from files? */
+/** True if a pair comes from files. */
 bool bt_serving_tls_has_files(const struct bt_serving_tls *serving);
 #endif

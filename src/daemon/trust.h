@@ -23,7 +23,7 @@ enum bt_trust_list {
 	BT_TRUST_UID,
 	BT_TRUST_GROUP,
 	BT_TRUST_EXTRA_PREFIX,
-	BT_TRUST_ALLOWED_NAMES, /* common names; none: all */
+	BT_TRUST_ALLOWED_NAMES, /* common names; empty: all are allowed */
 	BT_TRUST__LISTS,
 };
 
