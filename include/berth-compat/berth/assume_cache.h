@@ -67,8 +67,8 @@ BERTH_API struct berth_str berth_assume_cache_index_name(const struct berth_assu
 /**
  * Stores a new object or a newer version of a stored one (shared), as on an informer's event. A
  * newer version also ends the assumption: readers see @p object. Returns false when the object is
- * ignored: @p object is NULL, or its metadata.resourceVersion is not a number or not greater than
- * the version that readers see.
+ * ignored: @p object is NULL, or the name is stored already and the metadata.resourceVersion of @p
+ * object is not a number or not greater than the version that readers see.
  */
 BERTH_API bool berth_assume_cache_put(
 	struct berth_assume_cache *cache, struct berth_object *object);
