@@ -33,7 +33,7 @@ static bool usages_are(const struct bt_json_value *usages, const char *purpose)
 	return bt_json_has_text(usages, bt_str_from(purpose));
 }
 
-/** Returns why the signer must refuse the request, or NULL if it may sign. */
+/** Returns why the signer must refuse the request, or NULL if the signer may sign the request. */
 static const char *find_fault(const struct bt_certificate_request *request,
 	const struct bt_json_value *usages, bool is_client, bool is_kubelet)
 {

@@ -18,9 +18,9 @@ struct bt_claim_maker {
 	struct bt_arena scratch;    /* reset for each pod */
 	/**
 	 * The last pod that the controllers made claims for, before (model_part) and after
-	 * (model_pod), and its claims: first those of its statuses, then those of its volumes; NULL
-	 * where the API server refused the claim. A pod with equal entries and volumes gets copies
-	 * of them.
+	 * (model_pod). model_claims has first the claims of the pod's statuses, then those of the
+	 * volumes; NULL where the API server refused the claim. A pod with equal entries and
+	 * volumes gets copies of these claims.
 	 */
 	struct bt_object *model_part;
 	struct bt_object *model_pod;
@@ -129,7 +129,8 @@ static struct bt_str volume_claim_name(
 
 /**
  * Returns the part of the pod that the controllers read: entries and volumes whose claims are
- * missing. An entry whose template does not exist is left out. false: no claim is missing.
+ * missing. An entry whose template does not exist is left out; *out_missing names the template.
+ * Returns false if no claim is missing.
  */
 static bool reduce_pod(const struct bt_claim_maker *maker, const struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_pod *out_part, struct bt_str *out_missing)
@@ -240,7 +241,10 @@ static size_t set_claim(struct bt_claim_maker *maker, uint32_t index, const stru
 	return bytes;
 }
 
-/** Returns the pod's statuses and those of its new claims. */
+/**
+ * Sets the pod's resourceClaimStatuses: existing ones whose claims exist, then those of new claims.
+ * Returns the bytes that the new claims take.
+ */
 static size_t take_claims(struct bt_claim_maker *maker, struct bt_pod *pod,
 	const struct bt_pod *part, struct bt_arena *arena)
 {

@@ -421,7 +421,7 @@ int bt_cluster_run(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 	return result;
 }
 
-/** Does everything that is due now; *out_next_ns is later. */
+/** Does everything that is due now. *out_next_ns: the next due time, later than now. */
 static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct berth_error *err)
 {
 	int64_t now_ns = bt_cluster_clock_now_ns(&cluster->clock);

@@ -8,10 +8,9 @@
  * hub.c (changes, turns, writes, events), hub_queue.c (which keys are due), pod_index.c, sync.c
  * (operations that several controllers use).
  *
- * A run is made of turns: each controller with keys that are due gets, in the order of
- * controllers.def, one sync for each key that waited when its turn began. When one controller
- * writes many dependents of an object, the others therefore sync that object once, not once per
- * dependent.
+ * A run is made of turns, in the order of controllers.def. In its turn, a controller syncs each key
+ * that was due when the turn began. When one controller writes many dependents of an object, the
+ * others therefore sync that object once, not once per dependent.
  */
 #include "base/heap.h"
 #include "base/map.h"
@@ -200,12 +199,12 @@ struct bt_hub {
 	int64_t now_ns;
 	uint32_t work;    /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */
-	bool keeps_trees; /* pods' changes recorded now get their trees */
+	bool keeps_trees; /* changes of pods that are recorded now keep their trees */
 
 	uint32_t member_count;
 	struct bt_hub_member members[BT_HUB_CONTROLLERS_MAX];
 	uint32_t current;   /* the member whose turn it is */
-	uint32_t turn_left; /* syncs left of its turn */
+	uint32_t turn_left; /* syncs that are left of this turn */
 
 	BT_VEC(struct bt_hub_note) notes;
 	uint32_t next_note;                       /* earlier notes were observed and released */
@@ -216,7 +215,8 @@ struct bt_hub {
 	struct bt_pod_index pods;
 	struct bt_hub_event_memory *events;
 	uint32_t next_event;
-	struct bt_hub_event_source *event_sources; /* by hash; the newest stays */
+	struct bt_hub_event_source
+		*event_sources; /* by hash; a newer object replaces an older one */
 	int64_t last_event_stamp;
 
 	struct bt_arena note_arena;
@@ -249,11 +249,11 @@ void bt_hub_queue_add_at(
 	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
 void bt_hub_queue_add_periodic(
 	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
-/** Marks the key as being synced: bt_hub_queue_done removes it unless it was added again. */
+/** Cancels the delay of the key, if the key is delayed. */
 void bt_hub_queue_cancel_delay(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key);
 /**
- * Returns whether a key is ready or delayed that is neither periodic nor retried at the longest
- * delay.
+ * Returns whether a key is ready, or is delayed for another reason than periodic work or a retry at
+ * the longest delay.
  */
 bool bt_hub_queue_has_work(const struct bt_hub_queue *queue);
 /** Makes the delayed items ready that are due. */
@@ -318,7 +318,7 @@ struct bt_controller_ops {
 	void (*init)(void *data, struct bt_hub *hub);
 	/** The data begins with this number of struct bt_groups, which the hub frees. */
 	uint32_t group_count;
-	/** Frees what else data refers to. NULL: there is nothing to free. */
+	/** Frees the memory that data refers to, except its groups. NULL: there is none. */
 	void (*finish)(void *data);
 	/**
 	 * Handles a change of a watched resource (objects that exist at the start come as added):
@@ -336,7 +336,7 @@ struct bt_controller_ops {
 
 /** Enqueues the key (copied) for now. A key that is queued already is synced once. */
 void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key);
-/** Enqueues the key for that time. Of two times the earlier counts. */
+/** Enqueues the key for the time at_ns. If the key is delayed already, the earlier time counts. */
 void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns);
 /** As bt_hub_enqueue_at, for periodic work, which bt_controllers_have_work does not count. */
 void bt_hub_enqueue_periodic(struct bt_hub *hub, struct bt_str key, int64_t at_ns);
@@ -450,7 +450,7 @@ struct bt_json_value *bt_controller_reference(struct bt_arena *arena,
 /** Returns the object at a dotted path below value; missing objects on the path are added. */
 struct bt_json_value *bt_tree_ensure(
 	struct bt_arena *arena, struct bt_json_value *value, const char *dotted_path);
-/** Returns a copy of the array at the path, which may be changed. */
+/** Returns a copy of the array at the path; the caller may change the copy. */
 struct bt_json_value *bt_tree_copy_array(
 	struct bt_arena *arena, const struct bt_json_value *value, const char *dotted_path);
 /** Returns whether the pod has succeeded or failed. */

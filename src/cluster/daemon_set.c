@@ -22,7 +22,7 @@ struct bt_daemon_node {
 	char *name;            /* owned; NULL: deleted */
 	struct bt_arena arena; /* of labels and taints */
 	uint32_t place;        /* index in places of the current sync */
-	bool is_read;          /* else the next sync reads labels and taints */
+	bool is_read;          /* false: the next sync reads labels and taints */
 	struct bt_str_map labels;
 	bt_taint_list taints;
 };
@@ -681,8 +681,8 @@ static bool sync(struct bt_sync *sync)
 		&pass, bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid")));
 	if (!bt_tree_is_deleting(pass.set)) {
 		/*
-		 * Deletes unassigned pods whose target node is gone: no other controller deletes
-		 * them.
+		 * Delete unassigned pods whose target node is gone, because no other controller
+		 * deletes them.
 		 */
 		for (uint32_t i = 0; i < pass.pod_count; i++) {
 			const struct bt_daemon_pod *pod = &pass.pods[i];

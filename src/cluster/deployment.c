@@ -190,7 +190,7 @@ static void write_status(struct rollout *rollout)
 	(void)bt_tree_set_condition(
 		arena, rollout->conditions, &condition, true, rollout->sync->now_ns);
 	watch_progress(rollout, &counters);
-	/* Copies condition ReplicaFailure from the new set, or else from an old one. */
+	/* Copy condition ReplicaFailure from the new set, or else from an old one. */
 	for (uint32_t i = 0; i <= rollout->old_count && failure == NULL; i++) {
 		const struct rollout_set *set =
 			i == 0 ? rollout->new_set : &rollout->old_sets[i - 1];
@@ -419,7 +419,7 @@ static void make_new_set(struct rollout *rollout)
 		if (answer.code == 409) {
 			/*
 			 * The name is taken, either by a ReplicaSet of ours that was not observed
-			 * yet, or by another one; the next sync then tries another hash.
+			 * yet, or by a foreign one; the next sync then tries another hash.
 			 */
 			rollout->collision_count++;
 		} else {
@@ -447,7 +447,10 @@ static void make_new_set(struct rollout *rollout)
 	write_revision(rollout);
 }
 
-/** Removes the new set from old_sets; with create, creates the new set if it does not exist. */
+/**
+ * Moves the set of the current template from old_sets to new_set. create: creates the set if it
+ * does not exist.
+ */
 static void find_new_set(struct rollout *rollout, bool create)
 {
 	const struct bt_json_value *template_ =
@@ -681,7 +684,10 @@ static struct rollout_set *single_set(struct rollout *rollout)
 	return active;
 }
 
-/** Returns the set's share of the added (positive) or removed (negative) replicas. */
+/**
+ * Returns the set's share of a change by `left` replicas: positive if replicas are added, negative
+ * if they are removed.
+ */
 static int64_t share_of(const struct rollout *rollout, const struct rollout_set *set, int64_t left)
 {
 	int64_t most = rollout->replicas + rollout->surge;
@@ -701,7 +707,7 @@ static int64_t share_of(const struct rollout *rollout, const struct rollout_set 
 			max_int64(bt_json_int64_at(rollout->deployment, "status.replicas", 1), 1);
 	}
 	/*
-	 * Rounds to the nearest integer, in floating point, because the product may overflow an
+	 * Round to the nearest integer, in floating point, because the product may overflow an
 	 * integer.
 	 */
 	size = (double)set->replicas * (double)most / (double)annotated + 0.5;
@@ -881,7 +887,7 @@ static void read_strategy(struct rollout *rollout)
 		bt_json_find_path(deployment, "spec.strategy.rollingUpdate.maxUnavailable"), total,
 		false);
 	if (rollout->surge == 0 && rollout->unavailable == 0) {
-		/* With both at 0 the rollout could never proceed. */
+		/* With maxSurge 0 and maxUnavailable 0 the rollout could never proceed. */
 		rollout->unavailable = 1;
 	}
 	if (rollout->unavailable > rollout->replicas) {

@@ -14,9 +14,9 @@ struct disruption {
 /** One sync of one budget. */
 struct pass {
 	struct bt_sync *sync;
-	int32_t pods;                    /* that match */
+	int32_t pods;                    /* matching pods */
 	int32_t healthy;                 /* matching pods that are healthy */
-	int32_t scale;                   /* sum over their controllers */
+	int32_t scale;                   /* sum of the scales of the pods' controllers */
 	BT_VEC(struct bt_str) owners;    /* uids of counted controllers */
 	struct bt_json_value *forgotten; /* entries of disruptedPods to drop */
 };

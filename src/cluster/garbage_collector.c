@@ -102,7 +102,7 @@ static void remove_link(struct bt_garbage_links *links, uint32_t index, uint64_t
 	links->first_free = index;
 }
 
-/** Returns all links of an object. */
+/** Removes all links of a dependent. */
 static void garbage_links_remove(
 	struct bt_garbage_links *links, uint32_t collection, struct bt_str key)
 {
@@ -127,7 +127,7 @@ static void garbage_links_remove(
 
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
-/** Owners of owners that are searched for a cycle. */
+/** Limit of owners that the search for a cycle reads. */
 #define CIRCLE_MAX 100
 
 struct collector {
@@ -322,8 +322,8 @@ static bool has_dependents(const struct collector *self, const struct bt_json_va
 
 /**
  * If an owner exists that is not being deleted, removes the references to owners that are gone or
- * in foreground deletion. Otherwise deletes the object: in the foreground if an owner waits for it
- * and it has dependents, else by the policy of its finalizers.
+ * in foreground deletion. Otherwise deletes the object: in the foreground if an owner waits for the
+ * object and the object has dependents, else by the policy of the object's finalizers.
  */
 static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource *resource,
 	struct bt_str key, const struct bt_json_value *object, struct bt_arena *arena)

@@ -349,7 +349,7 @@ static bool evaluate_resource(struct pass *pass, struct evaluation *evaluation, 
 	return true;
 }
 
-/** Appends a LabelSelector as conditions and events show it. */
+/** Returns a LabelSelector as conditions and events show it. */
 static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
 {
 	const struct bt_json_value *labels = bt_json_object_at(selector, "matchLabels");

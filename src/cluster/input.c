@@ -12,7 +12,7 @@
 #include "codec/yaml.h"
 #endif
 
-/** A zero byte within the first so many bytes means a binary file. */
+/** A file with a zero byte among its first BINARY_BYTES bytes is binary. */
 #define BINARY_BYTES 512
 
 static const char *const suffixes[] = {".yaml", ".yml", ".json", ".jsonl"};
@@ -22,7 +22,7 @@ struct document {
 	struct bt_input *input;
 	struct bt_origin origin;
 	bool in_folder;
-	bool was_reported; /* sink->skipped was called for it as no manifest */
+	bool was_reported; /* sink->skipped was called, because the document is not a manifest */
 };
 
 void bt_input_describe(const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out)

@@ -658,7 +658,7 @@ static void add_index_variable(
 	}
 }
 
-/** index -1: not an indexed job. failures: of the index. */
+/** index: -1 for a Job without indexes. failures: failures of the index so far. */
 static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 {
 	struct bt_sync *sync = pass->sync;
@@ -762,7 +762,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 	pass->more = pass->more || count > burst;
 	for (int64_t i = 0; i < count && i < burst; i++) {
 		if (pass->indexed) {
-			/* Returns the lowest index that is neither done nor has an active pod. */
+			/* Find the lowest index that is neither done nor has an active pod. */
 			index = next_free_index(&taken, index + 1);
 			if (index >= pass->completion_count) {
 				return;

@@ -40,10 +40,13 @@ struct bt_kustomized {
 	bool hashed; /* generated: the final name ends with a hash of the content */
 };
 
-/** Returns whether the other object has this one's kind, and one of its names and namespaces. */
+/**
+ * Returns whether `named` has the kind of the resource, and a name and namespace that the resource
+ * has had.
+ */
 bool bt_kustomized_is_named(
 	const struct bt_kustomized *resource, const struct bt_json_value *named);
-/** Records the current name. If the list is full, it replaces the last one. */
+/** Records the current name. If the list is full, the current name replaces the last entry. */
 void bt_kustomized_record_name(struct bt_kustomized *resource);
 /**
  * Copies the members of texts into the object's member of this name; existing members are replaced.
@@ -53,8 +56,8 @@ void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object
 /** Encodes the values as base64. */
 void bt_kustomize_encode_secret(struct bt_arena *arena, struct bt_json_value *data);
 /**
- * "": no change. Names of Namespaces, CustomResourceDefinitions and APIServices get neither prefix
- * nor suffix.
+ * Sets the namespace, and adds prefix and suffix to the name; "": no change. Names of Namespaces,
+ * CustomResourceDefinitions and APIServices get neither prefix nor suffix.
  */
 void bt_kustomize_rename(struct bt_arena *arena, struct bt_kustomized *resource,
 	struct bt_str namespace_, struct bt_str prefix, struct bt_str suffix);
@@ -78,7 +81,7 @@ BT_MUST_USE int bt_kustomize_replace(struct bt_arena *arena, struct bt_kustomize
 	uint32_t count, const struct bt_json_value *replacement, struct berth_error *err);
 /**
  * Updates references to names that changed since names were last recorded, then records the current
- * names. namespace_: all objects were moved there; "": they were not.
+ * names. namespace_: the namespace that all objects were moved to; "": none.
  */
 void bt_kustomize_update_references(struct bt_arena *arena, struct bt_kustomized *resources,
 	uint32_t count, struct bt_str namespace_);

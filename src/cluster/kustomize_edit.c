@@ -129,8 +129,8 @@ static bool was_in(const struct bt_kustomized *resource, struct bt_str namespace
 }
 
 /**
- * Returns the object whose last recorded name this is, or else an earlier name, since patches may
- * use any of them.
+ * Returns the object whose last recorded name is `name`, or else the object that had this name
+ * earlier, because patches may use any of an object's names.
  */
 static const struct bt_kustomized *find_named(const struct search *search, struct bt_str kind,
 	struct bt_str name, struct bt_str namespace_)
@@ -156,8 +156,8 @@ static const struct bt_kustomized *find_named(const struct search *search, struc
 }
 
 /**
- * Updates the name at a dotted path below holder, which is that of an object of this kind; "*"
- * stands for every element of an array. Recursive: as deep as the path.
+ * Updates the name, at a dotted path below holder, of an object of this kind; "*" stands for every
+ * element of an array. Recursive: as deep as the path.
  */
 static void update_reference(const struct search *search, struct bt_json_value *holder,
 	struct bt_str path, struct bt_str kind)
@@ -311,7 +311,9 @@ static void add_to_all(struct bt_arena *arena, const struct bt_json_value *list,
 	}
 }
 
-/** Returns the template's metadata at the path; missing objects are added. */
+/**
+ * Adds labels or annotations (member) to the metadata of the template, if holder has the template.
+ */
 static void label_template(struct bt_arena *arena, struct bt_json_value *holder,
 	const char *template_, const char *member, const struct bt_json_value *texts)
 {

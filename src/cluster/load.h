@@ -16,13 +16,15 @@ struct bt_cluster_load_report {
 	uint64_t orphan_count;    /* objects whose references to missing owners were dropped */
 	uint64_t unknown_count;   /* objects left out because their kind is not served */
 	/**
-	 * The first of these kinds: "example.com/v1 Widget, ...", printable. Freed by the caller.
+	 * The first kinds that are not served: "example.com/v1 Widget, ...", printable. Freed by
+	 * the caller.
 	 */
 	struct bt_strbuf unknown_kinds;
 };
 
 /**
- * Creates the namespace if it is missing. Returns whether it was created; an invalid name is not.
+ * Creates the namespace if it is missing. Returns whether the namespace was created; false also for
+ * an invalid name.
  */
 bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena);
 /**

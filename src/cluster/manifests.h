@@ -27,7 +27,7 @@ struct bt_manifests_object {
 	struct bt_str uid;   /* never empty */
 	bool uid_is_given;   /* uid is from the input, not generated */
 	bool pods_exist;     /* a workload whose pods exist: not expanded */
-	uint32_t next_owned; /* of the same controller; ends with BT_MANIFESTS_NONE */
+	uint32_t next_owned; /* next object of the same controller; BT_MANIFESTS_NONE: none */
 };
 
 /** The objects of one controller, which need not be in the input itself. */
@@ -113,8 +113,8 @@ void bt_manifests_copy(
 /** Replaces the object at index, which keeps its name and uid. object: consumed. */
 void bt_manifests_exchange(struct bt_manifests *cluster, uint32_t index, struct bt_object *object);
 /**
- * Adds an object whose name is unused. source: its source in messages. object: consumed. Returns
- * its index in *out_index. Errors: as of bt_manifests_read.
+ * Adds an object whose name is unused. source: the object's source in messages. object: consumed.
+ * Returns its index in *out_index. Errors: as of bt_manifests_read.
  */
 BT_MUST_USE int bt_manifests_put(struct bt_manifests *cluster, const char *source,
 	struct bt_object *object, uint32_t *out_index, struct berth_error *err);
@@ -164,7 +164,7 @@ void bt_manifests_release(struct bt_manifests *cluster, uint32_t index);
 /** Appends "<file>: document <n>: <Kind> <namespace>/<name>". */
 void bt_manifests_describe(
 	const struct bt_manifests *cluster, uint32_t index, struct bt_strbuf *out);
-/** Puts this description in front of an error. Returns the error's code. */
+/** Puts the description of the object at index in front of an error. Returns the error's code. */
 int bt_manifests_wrap(
 	const struct bt_manifests *cluster, uint32_t index, int result, struct berth_error *err);
 BT_PRINTF(2, 3)

@@ -314,7 +314,10 @@ static int64_t time_after(const struct bt_sync *sync, int64_t delay_ns)
 	return delay_ns > INT64_MAX - sync->now_ns ? INT64_MAX : sync->now_ns + delay_ns;
 }
 
-/** Returns whether the pod's containers end; if not, the pod runs until it is deleted. */
+/**
+ * Returns whether the pod's containers end by themselves; *out_ns: after this time. If they do not,
+ * the pod runs until it is deleted.
+ */
 static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 {
 	struct bt_str text = bt_tree_annotation(sync->object, BT_ANNOTATION_RUN_TIME);
@@ -373,8 +376,8 @@ static void start_clock(struct bt_sync *sync, struct bt_agent_pod *record, int64
 /**
  * Returns the key of the claim that the pod waits for, or "": first an unbound
  * PersistentVolumeClaim; then a ResourceClaim without devices reserved for the pod, with "#" in
- * front. If the claim does not exist yet, it is "#" and the pod's key, because the pod changes when
- * the claim is created.
+ * front. For a ResourceClaim that does not exist yet: "#" and the pod's key, because creating the
+ * claim changes the pod.
  */
 static struct bt_str missing_claim(struct bt_sync *sync, const struct bt_agent_pod *record)
 {
@@ -546,7 +549,7 @@ static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 	struct bt_str uid = bt_arena_str(sync->arena, bt_str_from(record->uid));
 	uint16_t code;
 
-	/* A pod with finalizers stays after this: write how its containers ended. */
+	/* A pod with finalizers stays after the deletion, so write how its containers ended. */
 	if (bt_json_array_at(sync->object, "metadata.finalizers")->count != 0 &&
 		!bt_tree_is_over(sync->object) &&
 		!bt_sync_patch_status(sync, bt_agent_ended_status(sync, EXIT_CODE_STOPPED))) {

@@ -185,8 +185,8 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 	if (observed->type == BT_CHANGE_DELETED) {
 		remove_selector(selectors, observed->key);
 		/*
-		 * The owner is gone: the garbage collector handles its dependents, so its strays
-		 * are dropped.
+		 * The owner is gone: the garbage collector handles its dependents, so drop the
+		 * owner's strays.
 		 */
 		for (uint32_t i = selectors->strays.count; i > 0; i--) {
 			struct bt_stray stray = selectors->strays.items[i - 1];

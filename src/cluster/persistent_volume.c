@@ -56,7 +56,10 @@ static bool fits(const struct bt_json_value *volume, const struct bt_json_value 
 	return true;
 }
 
-/** Returns whether the volume's claimRef names this claim and no other claim's uid. */
+/**
+ * Returns the key of a volume whose claimRef names the claim; "": none. A volume whose claimRef has
+ * no uid must also fit the claim.
+ */
 static struct bt_str pre_bound(struct bt_sync *sync, const struct bt_json_value *claim)
 {
 	const struct binder *self = sync->data;
@@ -81,8 +84,8 @@ static struct bt_str pre_bound(struct bt_sync *sync, const struct bt_json_value 
 }
 
 /**
- * Returns the key of the volume for a claim: a volume whose claimRef names the claim, or else (any)
- * the smallest that fits; "" if there is none.
+ * Returns the key of the volume for a claim: a volume whose claimRef names the claim, or else, if
+ * `any` is set, the smallest volume that fits; "" if there is none.
  */
 static struct bt_str choose_volume(
 	struct bt_sync *sync, const struct bt_json_value *claim, bool any)
@@ -196,7 +199,10 @@ static bool bind(
 	return true;
 }
 
-/** Returns the newest of the default classes, the first by name if several are equally new; "". */
+/**
+ * Returns the newest of the default classes, the first by name if several are equally new; "":
+ * none.
+ */
 static struct bt_str default_class(struct bt_sync *sync)
 {
 	const struct bt_api_resource *classes = sync->hub->kinds[BT_HUB_STORAGE_CLASSES];

@@ -22,7 +22,7 @@ struct bt_str bt_pv_class_of(const struct bt_json_value *object);
 const struct bt_json_value *bt_pv_read_class(
 	struct bt_hub *hub, struct bt_str name, struct bt_arena *arena);
 bool bt_pv_waits_for_consumer(const struct bt_json_value *class_);
-/** Returns spec.claimRef of a volume. */
+/** Sets claimRef in the spec of a volume to the claim. */
 void bt_pv_set_claim_reference(
 	struct bt_arena *arena, struct bt_json_value *spec, const struct bt_json_value *claim);
 

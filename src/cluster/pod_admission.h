@@ -13,7 +13,8 @@ struct bt_pod_admission;
 
 /**
  * api: borrowed. Its LimitRanges, classes and quotas must not change any more. warn (may be NULL)
- * is called once for each missing RuntimeClass, which pods are then admitted without.
+ * is called once for each missing RuntimeClass; pods that name the class are admitted as if they
+ * named none.
  */
 BT_MUST_USE struct bt_pod_admission *bt_pod_admission_create(
 	struct bt_api *api, void (*warn)(void *context, const char *line), void *warn_context);
@@ -24,7 +25,8 @@ void bt_pod_admission_destroy(struct bt_pod_admission *admission);
  * is counted against the quotas of its namespace.
  *
  * is_from_cluster: the pod was admitted by another API server. A pod with a priority, an overhead
- * or a node was, too. Such a pod only gets missing defaults and is not refused for a quota.
+ * or a node is taken for such a pod as well. Such a pod only gets missing defaults and is not
+ * refused for a quota.
  *
  * BERTH_ERR_INVALID: refused, with the API server's text. BERTH_ERR_STATE: a quota refuses the pod,
  * but may still admit a smaller one.

@@ -10,9 +10,9 @@
 #include "state/state.h"
 
 /**
- * Call it when the pod is deleted: claims made for the pod are deleted; others are no longer
- * reserved for it, and lose their devices with their last user. keeps_made: the pod is unassigned,
- * but stays, so claims made for it are kept without their devices.
+ * Call it when the pod is deleted: claims made for the pod are deleted; other claims are no longer
+ * reserved for the pod, and lose their devices with their last user. keeps_made: the pod is
+ * unassigned, but stays, so claims made for the pod are kept without their devices.
  */
 void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made);
 /**

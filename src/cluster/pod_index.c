@@ -257,7 +257,7 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 		return;
 	}
 	record = new_record(key, pod);
-	/* The texts are equal, so only the record's other fields changed. */
+	/* If the record's texts are equal, only its other fields may have changed. */
 	if (old != NULL &&
 		(bt_str_equal(old->uid, record->uid) &&
 			bt_str_equal(old->owner_uid, record->owner_uid) &&

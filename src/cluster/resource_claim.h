@@ -10,8 +10,8 @@
 #include "codec/json.h"
 
 /**
- * Finds the claim of an entry of a pod's spec.resourceClaims; "": the entry needs no claim. false:
- * its claim is not created yet.
+ * Finds the claim of an entry of a pod's spec.resourceClaims. *out_name "": the entry needs no
+ * claim. false: the claim is not created yet.
  */
 bool bt_claim_of_entry(const struct bt_json_value *pod, const struct bt_json_value *entry,
 	struct bt_str *out_name);

@@ -10,7 +10,7 @@
 struct bt_revision {
 	const struct bt_json_value *object;
 	struct bt_str name;
-	struct bt_str hash; /* suffix of its name */
+	struct bt_str hash; /* suffix of the revision's name */
 	int64_t number;
 };
 
@@ -25,8 +25,9 @@ struct bt_revisions {
 void bt_revisions_observe(struct bt_groups *owned, struct bt_hub *hub,
 	const struct bt_observed *observed, const char *kind);
 /**
- * Reads the revisions of the synced object into the sync's arena. The revision of its template is
- * created, or becomes the newest. hash_label: the label with the revision's hash. false: try again.
+ * Reads the revisions of the synced object into the sync's arena. If the object's template has no
+ * revision, one is created; an older revision of the template becomes the newest. hash_label: the
+ * label with the revision's hash. false: try again.
  */
 BT_MUST_USE bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned,
 	const char *hash_label, struct bt_revisions *out_revisions);

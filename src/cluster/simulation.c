@@ -247,7 +247,10 @@ static bool is_complete(const struct bt_manifests_object *object, const struct b
 	return object->origin.document == 0 || (object->uid_is_given && pod->spec.priority.present);
 }
 
-/** exists: a pod of the cluster; existing pods count against quotas before new ones do. */
+/**
+ * exists: whether to admit the pods that exist in the cluster, or the new ones. Existing pods are
+ * admitted first, because they use up quotas first.
+ */
 static int admit_pods(struct loading *loading, bool exists, struct berth_error *err)
 {
 	struct bt_manifests *cluster = loading->simulation->cluster;

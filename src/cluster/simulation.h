@@ -43,7 +43,8 @@ bool bt_fate_is_pending(enum bt_fate fate);
 
 struct bt_simulated_pod {
 	const struct bt_pod *pod;
-	struct bt_object *object; /* the scheduler's version; NULL: not added to it */
+	struct bt_object *object; /* the pod as the scheduler has it; NULL: the scheduler does not
+	                             have the pod */
 	uint64_t sequence;        /* input order */
 	enum bt_fate fate;
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
@@ -163,8 +164,8 @@ BT_MUST_USE int bt_simulation_add_pod(struct bt_simulation *simulation, const st
 /**
  * Opens the simulation again after bt_simulation_run, to remove another node. The pods that were
  * placed are removed, so all of them must come from bt_simulation_add_pod. The caller then returns
- * what it removed, first the node, then its pods in the order of the input. If all pods were bound,
- * and had no volumes, claims or group, the state is then equal to that before the removal.
+ * what it removed: first the node, then the node's pods in the order of the input. If all pods were
+ * bound, and had no volumes, claims or group, the state is then equal to that before the removal.
  */
 void bt_simulation_reopen(struct bt_simulation *simulation);
 /**
@@ -195,12 +196,13 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
 struct bt_simulated_group *bt_simulation_groups(
 	const struct bt_simulation *simulation, uint32_t *group_of, uint32_t *out_count);
 /**
- * Schedules the first count pods; less than all of them: for the state that an attempt of the next
- * pod would find.
+ * Schedules the first count pods. With a count below the number of pods, the state is afterwards as
+ * an attempt of the next pod would find it.
  */
 void bt_simulation_run(struct bt_simulation *simulation, uint32_t count);
 /**
- * Returns how many of the pods come before this one in the queue. The pod need not be one of them.
+ * Returns how many pods of the simulation come before this pod in the queue. The pod itself need
+ * not be in the simulation.
  */
 uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod);
 /** Returns the slots of the nodes of the input, ascending by name; owned: bt_free. */

@@ -17,7 +17,7 @@
  * ever.
  */
 #define ATTEMPTS_MAX 64
-/** Once the memory of all messages is used up, a message is cut to this. */
+/** Length of messages once the memory of all messages is used up. */
 #define CUT_MESSAGE_BYTES 256
 
 /** --- changes that the scheduler observes --- */
@@ -51,8 +51,8 @@ static void enqueue_pod(struct bt_simulation *simulation, uint32_t index)
 }
 
 /**
- * Records a change that the scheduler observes after its step. new_object: consumed; NULL: the pod
- * is deleted.
+ * Records a change that the scheduler observes after its current step. new_object: consumed; NULL:
+ * the pod is deleted.
  */
 static void change(struct bt_simulation *simulation, struct bt_object *old_object,
 	struct bt_object *new_object)

@@ -16,10 +16,10 @@
 #include "codec/message_visit.h"
 
 /**
- * Replaces names by neutral ones, so that decisions which compare or compose names do not change. A
- * text is split into words (runs of letters and digits), and each word has one neutral word
- * wherever it occurs. So equal texts stay equal, composed names (claims of pods, "domain/name")
- * stay composed, and the order of names is kept. Well-known names ("default",
+ * Replaces names by neutral names that leave decisions unchanged, also if these compare or compose
+ * names. A text is split into words (runs of letters and digits), and each word has one neutral
+ * word wherever it occurs. So equal texts stay equal, composed names (claims of pods,
+ * "domain/name") stay composed, and the order of names is kept. Well-known names ("default",
  * kubernetes.io/hostname) and short numbers stay; long numbers become others of the same order;
  * UUIDs and IPv4 addresses count as one word.
  *
@@ -29,7 +29,7 @@
 
 struct bt_neutral_word {
 	struct bt_str original; /* in the arena */
-	uint32_t code;          /* after settling: its place among the words or numbers */
+	uint32_t code;          /* set by bt_neutral_names_sort: place among the words or numbers */
 	bool is_number;
 };
 

@@ -78,7 +78,8 @@ BT_MUST_USE int bt_expansion_admit(struct bt_expansion *expansion, uint32_t inde
 BT_MUST_USE int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err);
 
 /**
- * Returns the next object that the object at owner controls. uids are compared if both are known.
+ * Returns the index of the next object that the object at owner controls, after the one at `at`
+ * (first: the first one); BT_MANIFESTS_NONE: none. uids are compared if both are known.
  */
 uint32_t bt_expansion_next_owned(
 	const struct bt_expansion *expansion, uint32_t owner, uint32_t at, bool first);

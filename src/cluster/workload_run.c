@@ -266,8 +266,9 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 	}
 	if (decoded) {
 		/*
-		 * The admitted spec cannot be reused if rules for other pods exist, because
-		 * admission reads the pod's labels for them.
+		 * The admitted spec cannot be reused if the pod has pod affinity, pod anti-affinity
+		 * or topology spread constraints: admission adds labels of the pod to their
+		 * selectors (matchLabelKeys).
 		 */
 		work->is_admitted = work->is_admitted && is_known &&
 			bt_json_find(affinity, "podAffinity") == NULL &&

@@ -31,7 +31,10 @@ struct bt_cluster_writes {
 	char resource_version[24]; /* of the last volume write */
 };
 
-/** Initialises writes, which must not move afterwards: its tables contain pointers to it. */
+/**
+ * Initialises writes. The struct must not move afterwards, because its writers contain pointers to
+ * the struct.
+ */
 void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api);
 void bt_cluster_writes_finish(struct bt_cluster_writes *writes);
 #endif
