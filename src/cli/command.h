@@ -44,8 +44,8 @@ struct bt_command_line {
 	struct bt_setup setup;         /* BT_SETUP_FLAGS */
 	struct bt_source source;       /* BT_SOURCE_FLAGS */
 	struct bt_manifests
-		cluster; /* empty; bt_source_read fills it in; its warnings are printed */
-	const char *format_name;       /* BT_OUTPUT_FLAG */
+		cluster;         /* empty; bt_source_read fills it in; its warnings are printed */
+	const char *format_name; /* BT_OUTPUT_FLAG */
 	enum bt_output_format format;
 	const char *color; /* BT_COLOR_FLAG */
 	struct bt_warnings warnings;
@@ -78,11 +78,12 @@ struct bt_command {
 	const char *name;
 	bool is_program; /* the program "berth-NAME", no subcommand of berth */
 	enum bt_command_group group;
-	const char *summary;     /* one line */
-	const char *usage;       /* "berth NAME ..." */
-	const char *arguments;   /* their value_name for completion; NULL: takes none */
-	const char *help;        /* paragraphs, each line with its newline */
-	const char *examples;    /* indented by two; "#" lines say what the next ones do */
+	const char *summary;   /* one line */
+	const char *usage;     /* "berth NAME ..." */
+	const char *arguments; /* value_name of the arguments, for completion; NULL: the command
+	                          takes none */
+	const char *help;      /* paragraphs, each line with its newline */
+	const char *examples;  /* indented by two; "#" lines say what the next ones do */
 	const char
 		*exit_status; /* lines like " 0 all pods were placed"; NULL: the text for 0 and 2 */
 	const struct bt_flag *flags;

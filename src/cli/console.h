@@ -16,7 +16,10 @@ struct bt_progress {
 	int64_t next_ms;
 };
 
-/** only_terminal: show nothing unless standard error is a terminal. */
+/**
+ * what: the task that the line names; borrowed. only_terminal: show nothing unless standard error
+ * is a terminal.
+ */
 void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal);
 /**
  * Shows "placing pods: 1200 of 5000 (24%)"; cheap enough to call at every step. total 0: not known.

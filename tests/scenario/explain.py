@@ -241,7 +241,7 @@ def test_pods_that_are_over(program):
     for phase, word in (("Succeeded", "succeeded"), ("Failed", "failed")):
         over = dict(pod("a", node_name="n1"), status={"phase": phase})
         assert refused(program, lines(node("n1"), over), "a") == \
-            "Pod default/a has %s: nothing of it is left to schedule" % word
+            "Pod default/a has %s: a finished pod is not scheduled again" % word
 
 
 def test_deleted_pods(program):

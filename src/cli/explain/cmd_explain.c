@@ -120,7 +120,10 @@ static bool is_queued(const struct bt_simulation *simulation, const struct bt_po
 		bt_engine_profile(simulation->engine, pod->spec.scheduler_name) != NULL;
 }
 
-/** Whether a pod from an API server has no tolerations. Servers add two to new pods by default. */
+/**
+ * Whether a pod from an API server has no tolerations. API servers add two tolerations to new pods
+ * by default.
+ */
 static bool lacks_tolerations(const struct bt_manifests_object *object)
 {
 	if (!object->uid_is_given || object->object == NULL) {
@@ -205,8 +208,8 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 }
 
 /**
- * Explains the first pod of a workload that stays pending after all its pods were placed. Called if
- * the workload's first pod fits.
+ * Places all pods of the workload, and explains the first pod that stays pending. Called if the
+ * workload's first pod fits.
  */
 static int explain_staying(const struct options *options, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err)

@@ -23,7 +23,7 @@ struct group {
 	uint32_t first_index;       /* index of first in bt_simulation.pods */
 	uint32_t count;             /* pods that are pending in the input */
 	uint32_t fit_count;         /* how many of them fit now */
-	uint32_t others;            /* number of owners that GROUPS_MAX leaves out */
+	uint32_t others;            /* owners that are left out because of GROUPS_MAX */
 	const char *fate;           /* NULL: not explained */
 	struct bt_str message;
 	struct bt_str reasons;        /* "Insufficient cpu (5 nodes)"; "" if no node was filtered */
@@ -42,7 +42,7 @@ struct answer {
 	uint32_t best_count;
 };
 
-/** Adds pods that the simulation removed from their groups to the groups again. */
+/** Adds dropped pods to their groups again, which the simulation removed them from. */
 static void join_groups_again(struct bt_simulation *simulation)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {

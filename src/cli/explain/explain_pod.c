@@ -288,7 +288,7 @@ static int is_over(const struct search *search, struct berth_error *err)
 	struct bt_strbuf text = {0};
 	bt_strbuf_append_c(&text, "Pod ");
 	append_name(&text, candidate->namespace_, candidate->name);
-	bt_strbuf_printf(&text, " has %s: nothing of it is left to schedule",
+	bt_strbuf_printf(&text, " has %s: a finished pod is not scheduled again",
 		bt_str_equal_c(pod->status.phase, "Failed") ? "failed" : "succeeded");
 	return set_text_error(&text, err);
 }

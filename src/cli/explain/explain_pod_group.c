@@ -58,7 +58,8 @@ int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespa
 }
 
 /**
- * Find the namespace that has such a PodGroup, or pods that name it; refuse if there are several.
+ * Find the namespace that has a PodGroup of this name, or pods that name the group. Several such
+ * namespaces are an error.
  */
 static int find_group(const struct bt_simulation *simulation,
 	const struct bt_pod_reference *reference, struct bt_str *out_namespace,

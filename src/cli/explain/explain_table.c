@@ -92,7 +92,7 @@ static void write_group(const struct bt_explanation *explanation,
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < group->nodes.count; i++) {
 		uint32_t index = group->nodes.items[i];
-		/* Nodes with further different lines are left out. */
+		/* Nodes whose lines differ from the first KINDS_MAX lines are left out. */
 		const struct bt_explained_node *node = &explanation->nodes.items[index];
 		struct bt_strbuf text = {0};
 		struct line *line = NULL;
@@ -247,7 +247,7 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 			report->proposals_wanted) {
 			bt_strbuf_append_c(out,
 				"\nChanges that would help:\n  none of the changes that were "
-			        "tried; "
+				"tried; "
 				"see the reasons above\n");
 		}
 		return;

@@ -24,7 +24,9 @@
 #define TIME_SCALE_MAX 100000
 #define DEFAULT_PORT 6443
 #define DEFAULT_KUBECONFIG "berth.kubeconfig"
-/** Less than the limit of connections, so that other requests still get some. */
+/**
+ * Limit of watches. Below the limit of connections, so that other requests still get connections.
+ */
 #define WATCHES_MAX 3000
 
 struct options {
@@ -396,8 +398,7 @@ static int start_view(struct up *up, struct berth_error *err)
 		(void)execv("/proc/self/exe", arguments);
 		_exit(BT_EXIT_BAD_INPUT);
 	}
-	return up->view > 0 ? 0
-			    : bt_error_set(err, BERTH_ERR_IO, "--view: %s", strerror(errno));
+	return up->view > 0 ? 0 : bt_error_set(err, BERTH_ERR_IO, "--view: %s", strerror(errno));
 }
 
 /** --- start and end --- */
@@ -440,8 +441,8 @@ static int run_loop(struct up *up, struct berth_error *err)
 			strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
 		bool has_ca = up->identity.ca.certificate.length != 0;
 
-		bt_cluster_set_api_server(up->cluster,
-			is_local ? "172.16.0.1" : address, bt_front_port(up->front),
+		bt_cluster_set_api_server(up->cluster, is_local ? "172.16.0.1" : address,
+			bt_front_port(up->front),
 			has_ca ? bt_strbuf_c(&up->identity.ca.certificate) : "",
 			up->identity.ca.key.length != 0 ? bt_strbuf_c(&up->identity.ca.key) : NULL);
 		result = bt_cluster_start(up->cluster, err);
@@ -530,7 +531,7 @@ static const struct bt_flag flags[] = {
 		"also serve the page of \"berth view\""},
 	{"controllers", 0, BT_FLAG_STRINGS, offsetof(struct options, controllers), "NAME,...",
 		"controllers to run, as in kube-controller-manager: \"*\" all, \"-foo\" all but "
-                "foo"},
+		"foo"},
 	{"time-scale", 0, BT_FLAG_STRING, offsetof(struct options, time_scale_text), "X",
 		"the cluster's clock runs X times as fast (default 1)"},
 	{"pod-start-delay", 0, BT_FLAG_STRING, offsetof(struct options, start_delay_text),

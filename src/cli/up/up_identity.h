@@ -2,8 +2,8 @@
 #ifndef BT_CLI_UP_IDENTITY_H
 #define BT_CLI_UP_IDENTITY_H
 /**
- * Identity of an API server: its CA, its certificate, the admin's token, and a kubeconfig with all
- * of these. With a data folder the identity survives restarts.
+ * Identity of an API server: its CA, its certificate, the admin's token, and a kubeconfig that
+ * contains them. With a data folder the identity survives restarts.
  */
 #include <stdbool.h>
 #include <stdint.h>

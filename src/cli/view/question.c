@@ -64,7 +64,7 @@ struct question {
 	struct question_file files[FILES_MAX];
 	uint32_t file_count;
 	int64_t at_ns;
-	/* set once it runs */
+	/* Set once the question runs. */
 	pid_t pid;
 	int output;
 	FILE *messages;
@@ -319,8 +319,8 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	if (is_inline) {
 		struct bt_str text = question->files[0].text;
 		bool is_ended = bt_str_has_suffix(text, BT_STR("\n"));
-		bt_strbuf_printf(&line, " <<'" TEXT_END "'\n%.*s%s" TEXT_END "\n",
-			BT_STR_ARG(text), is_ended ? "" : "\n");
+		bt_strbuf_printf(&line, " <<'" TEXT_END "'\n%.*s%s" TEXT_END "\n", BT_STR_ARG(text),
+			is_ended ? "" : "\n");
 	}
 	rewind(question->messages);
 	while ((length = fread(buffer, 1, sizeof(buffer), question->messages)) != 0) {

@@ -100,8 +100,8 @@ BT_MUST_USE int bt_history_fill(const struct bt_history *history, int64_t at_ns,
 /** --- overview: JSON for the page --- */
 
 /**
- * Write nodes, their use, and the number of pending pods. Leaves the nodes out if known equals
- * nodes_revision and the time is now.
+ * Write nodes, their use, and the number of pending pods. Leaves the nodes out if known_revision
+ * equals nodes_revision and the time is now.
  */
 void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t known_revision,
 	struct bt_strbuf *out);
@@ -115,8 +115,8 @@ bool bt_overview_write_node(
 void bt_overview_write_search(const struct bt_history *history, struct bt_str text,
 	bool only_workloads, int64_t at_ns, uint32_t limit, struct bt_strbuf *out);
 /**
- * Write charts over the whole span in the given number of steps: pending and running pods,
- * decisions, waiting times of bound pods (median and 99th percentile, in seconds), and use by
+ * Write charts of the time from from_ns to to_ns in the given number of steps: pending and running
+ * pods, decisions, waiting times of bound pods (median and 99th percentile, in seconds), and use by
  * resource.
  */
 void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns, int64_t to_ns,
@@ -132,7 +132,10 @@ struct bt_questions_options {
 	/** Added to every command line; borrowed. */
 	const char *const *flags;
 	uint32_t flag_count;
-	/** Flags to show to users instead, with the real source of the cluster. */
+	/**
+	 * Source flags to show in command lines: the real source of the cluster, which the child
+	 * processes do not read. Borrowed.
+	 */
 	const char *const *source_flags;
 	uint32_t source_flag_count;
 };

@@ -29,7 +29,7 @@ struct bt_lose_options {
 	enum bt_output_format format;
 };
 
-/** Refuse options->unit if it is nothing that can be lost. */
+/** Refuse options->unit unless it is "node", "zone" or a valid label key. */
 BT_MUST_USE int bt_lose_options_validate(
 	const struct bt_lose_options *options, struct berth_error *err);
 /**

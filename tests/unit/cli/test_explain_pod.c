@@ -163,7 +163,7 @@ START_TEST(test_pod_choose__rows)
 		{"deploy/web", "a/early"},
 		{"rs/a/web-1", "a/early"},
 		{"runs", "pods named runs are in several namespaces, say which with -n: a, b"},
-		{"over", "Pod b/over has failed: nothing of it is left to schedule"},
+		{"over", "Pod b/over has failed: a finished pod is not scheduled again"},
 		{"b/early",
 			"there is no pod b/early among the objects read (2 pods, 0 of them "
 			"pending, in namespace b); did you mean a/early?"},
