@@ -257,7 +257,7 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 			explanation->members.count - explanation->gated_count);
 	}
 	bt_table_write(&table, out);
-	bt_explain_write_more(shown, count, out);
+	bt_explain_write_more(shown, count, "  ", out);
 }
 
 static void write_members(const struct report *report, bool wide, struct bt_strbuf *out)
@@ -277,7 +277,7 @@ static void write_members(const struct report *report, bool wide, struct bt_strb
 		bt_table_add(&table, member->message);
 	}
 	bt_table_write(&table, out);
-	bt_explain_write_more(shown, count, out);
+	bt_explain_write_more(shown, count, "  ", out);
 }
 
 static void write_proposals(const struct report *report, struct bt_strbuf *out)

@@ -89,7 +89,8 @@ void bt_explain_write_json_groups(
 /* Parts of sentences. */
 
 /** Append the line "  and 12 more" if fewer than count rows are shown. */
-void bt_explain_write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out);
+void bt_explain_write_more(
+	uint32_t shown, uint32_t count, const char *indent, struct bt_strbuf *out);
 /** Whether one of the in-tree Filter plugins gives this reason. */
 bool bt_explain_is_of_filter(struct bt_str reason);
 #endif

@@ -59,10 +59,12 @@ static const struct {
 		"have an invalid pool of devices"},
 };
 
-void bt_explain_write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out)
+void bt_explain_write_more(
+	uint32_t shown, uint32_t count, const char *indent, struct bt_strbuf *out)
 {
 	if (shown < count) {
-		bt_strbuf_append_c(out, "  and ");
+		bt_strbuf_append_c(out, indent);
+		bt_strbuf_append_c(out, "and ");
 		bt_amount_append_count(out, count - shown);
 		bt_strbuf_append_c(out, " more\n");
 	}

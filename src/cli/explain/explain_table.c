@@ -192,16 +192,6 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 #define VICTIMS_MAX 5
 #define CANDIDATES_MAX 3
 
-static void end_list(uint32_t shown, uint32_t count, const char *indent, struct bt_strbuf *out)
-{
-	if (shown < count) {
-		bt_strbuf_append_c(out, indent);
-		bt_strbuf_append_c(out, "and ");
-		bt_amount_append_count(out, count - shown);
-		bt_strbuf_append_c(out, " more\n");
-	}
-}
-
 /** --- proposals --- */
 
 /**
@@ -238,7 +228,6 @@ static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *
 	}
 }
 
-/** Append the proposals. */
 static void explain_write_proposals(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_explanation *explanation = report->explanation;
@@ -307,7 +296,7 @@ static void write_selected(const struct bt_explained_candidate *candidate, struc
 		bt_printable_append_name(out, victim->namespace_, victim->name);
 		bt_strbuf_printf(out, " (priority %d)\n", victim->priority);
 	}
-	end_list(VICTIMS_MAX, candidate->victims.count, "    ", out);
+	bt_explain_write_more(VICTIMS_MAX, candidate->victims.count, "    ", out);
 }
 
 static void explain_write_preemption(const struct bt_explain_report *report, struct bt_strbuf *out)
@@ -350,7 +339,7 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 			bt_strbuf_append_char(out, '\n');
 		}
 	}
-	end_list(CANDIDATES_MAX, others, "  ", out);
+	bt_explain_write_more(CANDIDATES_MAX, others, "  ", out);
 	if (!selected) {
 		for (uint32_t i = 0; i < preemption->refusals.count; i++) {
 			const struct bt_explained_refusal *refusal = &preemption->refusals.items[i];
@@ -602,7 +591,7 @@ void bt_explain_report_write_table(const void *answer, bool wide, struct bt_strb
 		uint32_t shown = wide || ranking.count < BEST_MAX ? ranking.count : BEST_MAX;
 		bt_strbuf_append_c(out, "\nScores, best nodes first:\n");
 		write_scores(&ranking, shown, out);
-		bt_explain_write_more(shown, ranking.count, out);
+		bt_explain_write_more(shown, ranking.count, "  ", out);
 		const struct bt_explained_node *best = ranking.nodes[0];
 		bool any = false;
 		for (uint32_t c = 0; c < best->scores.count && ranking.count > 1; c++) {

@@ -66,16 +66,22 @@ static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t ind
 }
 
 /**
- * Write "Unschedulable: pod group is unschedulable; 6 pods wait: a, b, c and 3 more; b: 0/4 nodes
- * ...".
+ * Add one row for all pending pods of a group, with the status "Unschedulable: pod group is
+ * unschedulable; 6 pods wait: a, b, c and 3 more; b: 0/4 nodes ...".
  */
-static void append_group_status(const struct bt_simulation *simulation,
-	const struct bt_simulated_group *group, struct bt_strbuf *out)
+static void add_group(struct bt_table *table, const struct bt_simulation *simulation,
+	const struct bt_simulated_group *group)
 {
+	struct bt_strbuf *out = &table->text;
 	uint32_t shown = 0;
+	bt_strbuf_append_c(out, "podgroup/");
+	bt_table_add_name(table, group->namespace_, group->name);
+	for (uint32_t i = 2; i < table->column_count; i++) {
+		bt_table_add_c(table, "-");
+	}
 	bt_strbuf_append_c(out, bt_fate_name(simulation->pods.items[group->first_pending].fate));
 	bt_strbuf_append_c(out, ": ");
-	bt_strbuf_append_str(out, group->message);
+	bt_printable_append(out, group->message);
 	bt_strbuf_printf(out, "%s%u pod%s", group->message.length != 0 ? "; " : "",
 		group->pending_count, group->pending_count == 1 ? " waits: " : "s wait: ");
 	for (uint32_t i = group->first_pending; shown < group->pending_count && shown < GROUP_NAMES;
@@ -85,7 +91,7 @@ static void append_group_status(const struct bt_simulation *simulation,
 			bt_str_equal(entry->group_name, group->name) &&
 			bt_str_equal(entry->pod->metadata.namespace_, group->namespace_)) {
 			bt_strbuf_append_c(out, shown++ != 0 ? ", " : "");
-			bt_strbuf_append_str(out, entry->pod->metadata.name);
+			bt_printable_append(out, entry->pod->metadata.name);
 		}
 	}
 	if (shown < group->pending_count) {
@@ -93,26 +99,11 @@ static void append_group_status(const struct bt_simulation *simulation,
 	}
 	if (group->stopped != UINT32_MAX) {
 		bt_strbuf_append_c(out, "; ");
-		bt_strbuf_append_str(
-			out, simulation->pods.items[group->stopped].pod->metadata.name);
+		bt_printable_append(out, simulation->pods.items[group->stopped].pod->metadata.name);
 		bt_strbuf_append_c(out, ": ");
-		bt_strbuf_append_str(out, group->reason);
+		bt_printable_append(out, group->reason);
 	}
-}
-
-/** Add one row for all pending pods of a group. */
-static void add_group(struct bt_table *table, const struct bt_simulation *simulation,
-	const struct bt_simulated_group *group)
-{
-	struct bt_strbuf status = {0};
-	bt_strbuf_append_c(&table->text, "podgroup/");
-	bt_table_add_name(table, group->namespace_, group->name);
-	for (uint32_t i = 2; i < table->column_count; i++) {
-		bt_table_add_c(table, "-");
-	}
-	append_group_status(simulation, group, &status);
-	bt_table_add(table, bt_strbuf_str(&status));
-	bt_strbuf_finish(&status);
+	bt_table_end_cell(table);
 }
 
 static void write_pods(const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
@@ -151,18 +142,16 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 			add_wide_cells(&table, simulation->engine->state, entry);
 		}
 		/* Goes last and unpadded, so that a long message does not widen the other rows. */
-		struct bt_strbuf status = {0};
-		bt_strbuf_append_c(&status, bt_fate_name(entry->fate));
+		bt_strbuf_append_c(&table.text, bt_fate_name(entry->fate));
 		if (entry->nominated_node_name.length != 0) {
-			bt_strbuf_append_c(&status, ", nominated to ");
-			bt_strbuf_append_str(&status, entry->nominated_node_name);
+			bt_strbuf_append_c(&table.text, ", nominated to ");
+			bt_printable_append(&table.text, entry->nominated_node_name);
 		}
 		if (entry->fate != BT_FATE_SCHEDULED) {
-			bt_strbuf_append_c(&status, ": ");
-			bt_strbuf_append_str(&status, entry->message);
+			bt_strbuf_append_c(&table.text, ": ");
+			bt_printable_append(&table.text, entry->message);
 		}
-		bt_table_add(&table, bt_strbuf_str(&status));
-		bt_strbuf_finish(&status);
+		bt_table_end_cell(&table);
 	}
 	bt_table_write(&table, out);
 	bt_free(group_at);
@@ -171,12 +160,18 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 
 /** --- devices --- */
 
-/** Receives one allocated device and its claim. */
-typedef void visit_device(void *context, const struct bt_resource_claim *claim,
-	const struct bt_device_request_allocation_result *device);
+/** A device that is allocated to a pod. */
+struct device {
+	const struct bt_resource_claim *claim;
+	const struct bt_device_request_allocation_result *result;
+};
 
-static void visit_devices(const struct bt_object *object, const struct bt_pod *pod,
-	visit_device *visit, void *context)
+struct devices {
+	BT_VEC(struct device) list;
+};
+
+static void list_claim(
+	struct devices *devices, const struct bt_object *object, const struct bt_pod *pod)
 {
 	const struct bt_resource_claim *claim =
 		object != NULL ? bt_object_value(object, BT_KIND_RESOURCE_CLAIM) : NULL;
@@ -185,46 +180,29 @@ static void visit_devices(const struct bt_object *object, const struct bt_pod *p
 		return;
 	}
 	for (uint32_t i = 0; i < claim->status.allocation->devices.results.count; i++) {
-		visit(context, claim, &claim->status.allocation->devices.results.items[i]);
+		struct device device = {claim, &claim->status.allocation->devices.results.items[i]};
+		bt_vec_push(&devices->list, device);
 	}
 }
 
-/** Calls visit for each device allocated to the pod. */
-static void for_each_device(
-	const struct bt_state *state, const struct bt_pod *pod, visit_device *visit, void *context)
+/** The devices of a placed pod; empty for other pods. The caller finishes the list. */
+static struct devices list_devices(
+	const struct bt_state *state, const struct bt_simulated_pod *entry)
 {
-	if (state->dra == NULL) {
-		return;
+	struct devices devices = {0};
+	const struct bt_pod *pod = entry->pod;
+	if (state->dra == NULL || entry->fate != BT_FATE_SCHEDULED) {
+		return devices;
 	}
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
-		visit_devices(bt_dra_claim_of(state, pod, &pod->spec.resource_claims.items[i]), pod,
-			visit, context);
+		list_claim(&devices,
+			bt_dra_claim_of(state, pod, &pod->spec.resource_claims.items[i]), pod);
 	}
-	visit_devices(bt_claim_cache_find_special(
-			      &state->dra->claims, pod->metadata.name, pod->metadata.uid),
-		pod, visit, context);
-}
-
-struct device_rows {
-	struct bt_table table;
-	const struct bt_pod *pod;
-};
-
-static void add_device(void *context, const struct bt_resource_claim *claim,
-	const struct bt_device_request_allocation_result *device)
-{
-	struct device_rows *rows = context;
-	struct bt_strbuf path = {0};
-	bt_table_add_name(&rows->table, rows->pod->metadata.namespace_, rows->pod->metadata.name);
-	bt_table_add(&rows->table, claim->metadata.name);
-	bt_table_add(&rows->table, device->request);
-	bt_strbuf_append_str(&path, device->driver);
-	bt_strbuf_append_char(&path, '/');
-	bt_strbuf_append_str(&path, device->pool);
-	bt_strbuf_append_char(&path, '/');
-	bt_strbuf_append_str(&path, device->device);
-	bt_table_add(&rows->table, bt_strbuf_str(&path));
-	bt_strbuf_finish(&path);
+	list_claim(&devices,
+		bt_claim_cache_find_special(
+			&state->dra->claims, pod->metadata.name, pod->metadata.uid),
+		pod);
+	return devices;
 }
 
 /** --- nodes --- */
@@ -252,7 +230,7 @@ static void add_node(
 		 * Append extended and other resources that the node has or that pods there request:
 		 * "NAME=used/total".
 		 */
-		struct bt_strbuf cell = {0};
+		bool any = false;
 		for (uint32_t i = 0; i < nodes->scalars.count; i++) {
 			const struct bt_scalar_column *column = &nodes->scalars.items[i];
 			int64_t allocatable = column->allocatable[slot];
@@ -260,13 +238,14 @@ static void add_node(
 			if (allocatable == 0 && requested == 0) {
 				continue;
 			}
-			bt_strbuf_append_c(&cell, cell.length != 0 ? "," : "");
-			bt_strbuf_append_str(&cell, bt_symbol_text(nodes->symbols, column->name));
-			bt_strbuf_printf(
-				&cell, "=%lld/%lld", (long long)requested, (long long)allocatable);
+			bt_strbuf_append_c(&table->text, any ? "," : "");
+			bt_printable_append(
+				&table->text, bt_symbol_text(nodes->symbols, column->name));
+			bt_strbuf_printf(&table->text, "=%lld/%lld", (long long)requested,
+				(long long)allocatable);
+			any = true;
 		}
-		bt_table_add(table, bt_strbuf_str(&cell));
-		bt_strbuf_finish(&cell);
+		bt_table_end_cell(table);
 	}
 }
 
@@ -279,21 +258,30 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	}
 	if (wide) {
 		/* Write the devices that placed pods got through their claims. */
-		struct device_rows rows = {0};
-		BT_TABLE_BEGIN(&rows.table, "POD", "CLAIM", "REQUEST", "DEVICE");
+		struct bt_table table;
+		BT_TABLE_BEGIN(&table, "POD", "CLAIM", "REQUEST", "DEVICE");
 		for (uint32_t i = 0; i < simulation->pods.count; i++) {
 			const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-			rows.pod = entry->pod;
-			if (entry->fate == BT_FATE_SCHEDULED) {
-				for_each_device(
-					simulation->engine->state, entry->pod, add_device, &rows);
+			struct devices devices = list_devices(simulation->engine->state, entry);
+			for (uint32_t j = 0; j < devices.list.count; j++) {
+				const struct device *device = &devices.list.items[j];
+				bt_table_add_name(&table, entry->pod->metadata.namespace_,
+					entry->pod->metadata.name);
+				bt_table_add(&table, device->claim->metadata.name);
+				bt_table_add(&table, device->result->request);
+				bt_printable_append(&table.text, device->result->driver);
+				bt_strbuf_append_char(&table.text, '/');
+				bt_printable_append(&table.text, device->result->pool);
+				bt_strbuf_append_char(&table.text, '/');
+				bt_table_add(&table, device->result->device);
 			}
+			bt_vec_finish(&devices.list);
 		}
-		if (rows.table.cell_ends.count > rows.table.column_count) {
-			bt_table_write(&rows.table, out);
+		if (table.cell_ends.count > table.column_count) {
+			bt_table_write(&table, out);
 			bt_strbuf_append_char(out, '\n');
 		}
-		bt_table_finish(&rows.table);
+		bt_table_finish(&table);
 	}
 	if (simulation->evictions.count != 0) {
 		struct bt_table table;
@@ -338,31 +326,20 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 
 /** --- JSON --- */
 
-struct device_list {
-	struct bt_json_writer *writer;
-	bool is_begun;
-};
-
-static void write_device(void *context, const struct bt_resource_claim *claim,
-	const struct bt_device_request_allocation_result *device)
+static void write_device(struct bt_json_writer *writer, const struct device *device)
 {
-	struct device_list *list = context;
-	struct bt_json_writer *writer = list->writer;
-	if (!list->is_begun) {
-		bt_json_begin_member_array(writer, "devices");
-		list->is_begun = true;
-	}
+	const struct bt_device_request_allocation_result *result = device->result;
 	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "claim", claim->metadata.name);
-	bt_json_write_member(writer, "request", device->request);
-	bt_json_write_member(writer, "driver", device->driver);
-	bt_json_write_member(writer, "pool", device->pool);
-	bt_json_write_member(writer, "device", device->device);
-	if (device->share_id.data != NULL) {
-		bt_json_write_member(writer, "shareID", device->share_id);
+	bt_json_write_member(writer, "claim", device->claim->metadata.name);
+	bt_json_write_member(writer, "request", result->request);
+	bt_json_write_member(writer, "driver", result->driver);
+	bt_json_write_member(writer, "pool", result->pool);
+	bt_json_write_member(writer, "device", result->device);
+	if (result->share_id.data != NULL) {
+		bt_json_write_member(writer, "shareID", result->share_id);
 	}
-	if (device->admin_access.present) {
-		bt_json_write_member_bool(writer, "adminAccess", device->admin_access.value);
+	if (result->admin_access.present) {
+		bt_json_write_member_bool(writer, "adminAccess", result->admin_access.value);
 	}
 	bt_json_end_object(writer);
 }
@@ -418,14 +395,15 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member_int64(writer, "priority", bt_pod_priority(entry->pod));
 		bt_json_write_member_int64(writer, "score", entry->score);
 		bt_json_write_member_int64(writer, "feasibleNodes", entry->feasible_count);
-		/* Written only for pods with devices. */
-		struct device_list list = {.writer = writer};
-		if (entry->fate == BT_FATE_SCHEDULED) {
-			for_each_device(simulation->engine->state, entry->pod, write_device, &list);
-		}
-		if (list.is_begun) {
+		struct devices devices = list_devices(simulation->engine->state, entry);
+		if (devices.list.count != 0) {
+			bt_json_begin_member_array(writer, "devices");
+			for (uint32_t j = 0; j < devices.list.count; j++) {
+				write_device(writer, &devices.list.items[j]);
+			}
 			bt_json_end_array(writer);
 		}
+		bt_vec_finish(&devices.list);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -493,15 +471,6 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 
 /** --- names --- */
 
-/** Append "WORD/NAMESPACE/NAME". */
-static void append_name(
-	struct bt_strbuf *out, const char *word, struct bt_str namespace_, struct bt_str name)
-{
-	bt_strbuf_append_c(out, word);
-	bt_strbuf_append_char(out, '/');
-	bt_printable_append_name(out, namespace_, name);
-}
-
 int bt_simulation_write(const struct bt_simulation *simulation, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err)
 {
@@ -512,7 +481,8 @@ int bt_simulation_write(const struct bt_simulation *simulation, enum bt_output_f
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		const struct bt_object_meta *meta = &entry->pod->metadata;
 		if (entry->fate == BT_FATE_SCHEDULED) {
-			append_name(out, "pod", meta->namespace_, meta->name);
+			bt_strbuf_append_c(out, "pod/");
+			bt_printable_append_name(out, meta->namespace_, meta->name);
 			bt_strbuf_append_char(out, ' ');
 			bt_printable_append(out, entry->node_name);
 			bt_strbuf_append_char(out, '\n');
@@ -522,11 +492,13 @@ int bt_simulation_write(const struct bt_simulation *simulation, enum bt_output_f
 		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
 		const struct bt_object_meta *preemptor =
 			&simulation->pods.items[eviction->preemptor].pod->metadata;
-		append_name(out, "evicted", eviction->namespace_, eviction->name);
+		bt_strbuf_append_c(out, "evicted/");
+		bt_printable_append_name(out, eviction->namespace_, eviction->name);
 		bt_strbuf_append_char(out, ' ');
 		bt_printable_append(out, eviction->node_name);
 		bt_strbuf_append_char(out, ' ');
-		append_name(out, "pod", preemptor->namespace_, preemptor->name);
+		bt_strbuf_append_c(out, "pod/");
+		bt_printable_append_name(out, preemptor->namespace_, preemptor->name);
 		bt_strbuf_append_char(out, '\n');
 	}
 	return 0;

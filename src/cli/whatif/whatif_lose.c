@@ -34,10 +34,10 @@ struct losing {
 	const struct bt_lose_options *options;
 	struct bt_whatif_side *side;
 	BT_VEC(struct loss)
-	losses; /* in the order of their first nodes; at the end the worst first */
-	BT_VEC(uint32_t) tried;     /* indexes of losses that a copy simulates */
-	uint32_t *loss_of;          /* by object index of a node: index of its loss + 1; 0: none */
-	uint32_t unlabelled;        /* number of nodes without the label */
+	losses;                 /* in the order of their first nodes; at the end the worst first */
+	BT_VEC(uint32_t) tried; /* indexes of losses that a copy simulates */
+	uint32_t *loss_of;      /* by object index of a node: index of its loss + 1; 0: none */
+	uint32_t unlabelled;    /* number of nodes without the label */
 	/* Outcome without a loss: uids of pending pods, names of preempted ones. */
 	struct bt_text_set pending_before;
 	struct bt_text_set preempted_before;
@@ -49,19 +49,16 @@ static bool is_about_nodes(const struct bt_lose_options *options)
 	return strcmp(options->unit, "node") == 0;
 }
 
-static bool is_about_zones(const struct bt_lose_options *options)
-{
-	return strcmp(options->unit, "zone") == 0;
-}
-
 static const char *table_heading(const struct bt_lose_options *options)
 {
-	return is_about_nodes(options) ? "NODE" : is_about_zones(options) ? "ZONE" : "VALUE";
+	return is_about_nodes(options)               ? "NODE"
+		: strcmp(options->unit, "zone") == 0 ? "ZONE"
+						     : "VALUE";
 }
 
 static const char *label_key(const struct bt_lose_options *options)
 {
-	return is_about_zones(options) ? LABEL_ZONE : options->unit;
+	return strcmp(options->unit, "zone") == 0 ? LABEL_ZONE : options->unit;
 }
 
 int bt_lose_options_validate(const struct bt_lose_options *options, struct berth_error *err)
@@ -162,10 +159,18 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
 	bt_json_write_member_owner(writer, owner.kind, owner.name);
 }
 
-/** Drop the pods that DaemonSets would create on lost nodes. */
-static void remove_daemon_pods(const struct losing *losing, const struct loss *loss)
+/** Pods that were removed from lost nodes. Those that come back are pending. */
+struct taken_pods {
+	BT_VEC(struct bt_object *) list; /* owned references; pods borrow their texts */
+};
+
+static int simulate_loss(const struct losing *losing, const struct loss *loss,
+	struct taken_pods *taken, struct berth_error *err)
 {
 	struct bt_simulation *simulation = &losing->side->simulation;
+	bool *removed = BT_NEW_ARRAY(bool, simulation->cluster->objects.count);
+	int result = 0;
+	/* Drop the pods that DaemonSets would create on lost nodes. */
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		struct bt_simulated_pod *entry = &simulation->pods.items[i];
@@ -178,20 +183,6 @@ static void remove_daemon_pods(const struct losing *losing, const struct loss *l
 		}
 	}
 	simulation->pods.count = kept;
-}
-
-/** Pods that were removed from lost nodes. Those that come back are pending. */
-struct taken_pods {
-	BT_VEC(struct bt_object *) list; /* owned references; pods borrow their texts */
-};
-
-static int simulate_loss(const struct losing *losing, const struct loss *loss,
-	struct taken_pods *taken, struct berth_error *err)
-{
-	struct bt_simulation *simulation = &losing->side->simulation;
-	bool *removed = BT_NEW_ARRAY(bool, simulation->cluster->objects.count);
-	int result = 0;
-	remove_daemon_pods(losing, loss);
 	for (uint32_t i = 0; i < loss->pods.count && result == 0; i++) {
 		struct bt_object *object =
 			bt_simulation_take_running(simulation, loss->pods.items[i]);
@@ -239,51 +230,6 @@ static bool is_pending(struct losing *losing, const struct bt_text_set *victims,
 		!bt_text_set_has(victims, key_of(&losing->arena, meta->namespace_, meta->name));
 }
 
-static void write_baseline(struct losing *losing, struct bt_json_writer *writer)
-{
-	const struct bt_simulation *simulation = &losing->side->simulation;
-	struct bt_text_set victims = {0};
-	list_victims(losing, &victims);
-	bt_json_begin_object(writer);
-	bt_json_begin_member_array(writer, "pending");
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (is_pending(losing, &victims, entry)) {
-			bt_json_write_str(writer, entry->pod->metadata.uid);
-		}
-	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "preempted");
-	for (uint32_t i = 0; i < victims.items.count; i++) {
-		bt_json_write_str(writer, victims.items.items[i]);
-	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
-	bt_text_set_finish(&victims);
-}
-
-static void write_preempted(struct losing *losing, struct bt_json_writer *writer)
-{
-	const struct bt_simulation *simulation = &losing->side->simulation;
-	bt_json_begin_member_array(writer, "preempted");
-	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
-		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
-		struct bt_str key = key_of(&losing->arena, eviction->namespace_, eviction->name);
-		if (bt_text_set_has(&losing->preempted_before, key)) {
-			continue;
-		}
-		const struct bt_object_meta *preemptor =
-			&simulation->pods.items[eviction->preemptor].pod->metadata;
-		bt_json_begin_object(writer);
-		bt_json_write_names(writer, eviction->namespace_, eviction->name);
-		bt_json_write_member_int64(writer, "priority", eviction->priority);
-		bt_json_write_member(writer, "node", eviction->node_name);
-		bt_json_write_member_preemptor(writer, preemptor->namespace_, preemptor->name);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-}
-
 static void write_loss(
 	struct losing *losing, const struct loss *loss, struct bt_json_writer *writer)
 {
@@ -325,7 +271,23 @@ static void write_loss(
 		}
 	}
 	bt_json_end_array(writer);
-	write_preempted(losing, writer);
+	bt_json_begin_member_array(writer, "preempted");
+	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
+		struct bt_str key = key_of(&losing->arena, eviction->namespace_, eviction->name);
+		if (bt_text_set_has(&losing->preempted_before, key)) {
+			continue;
+		}
+		const struct bt_object_meta *preemptor =
+			&simulation->pods.items[eviction->preemptor].pod->metadata;
+		bt_json_begin_object(writer);
+		bt_json_write_names(writer, eviction->namespace_, eviction->name);
+		bt_json_write_member_int64(writer, "priority", eviction->priority);
+		bt_json_write_member(writer, "node", eviction->node_name);
+		bt_json_write_member_preemptor(writer, preemptor->namespace_, preemptor->name);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
 	bt_json_write_member_int64(writer, "left", left.items.count);
 	bt_json_begin_member_array(writer, "moved");
 	for (uint32_t i = 0; i < simulation->pods.count && left.items.count != 0; i++) {
@@ -371,9 +333,10 @@ static int try_loss(void *context, uint32_t index, struct bt_strbuf *out)
 	return BT_EXIT_OK;
 }
 
-static void count_loss(struct loss *loss)
+/** Keep the answer about a loss, and the numbers that the report sorts by. */
+static void keep_answer(struct loss *loss, struct bt_json_value *answer)
 {
-	const struct bt_json_value *answer = loss->answer;
+	loss->answer = answer;
 	loss->pending = bt_json_find(answer, "pending")->count;
 	loss->lost = bt_json_find(answer, "lost")->count;
 	loss->preempted = bt_json_find(answer, "preempted")->count;
@@ -381,16 +344,6 @@ static void count_loss(struct loss *loss)
 	/* A number written by this program. */
 	(void)bt_str_parse_int64(bt_json_find(answer, "left")->text, &loss->left);
 	loss->left += loss->lost;
-}
-
-static int take_json(
-	struct losing *losing, struct loss *loss, struct bt_str json, struct berth_error *err)
-{
-	int result = bt_json_parse(&losing->arena, json, true, &loss->answer, err);
-	if (result == 0) {
-		count_loss(loss);
-	}
-	return result;
 }
 
 /** --- many losses in one copy --- */
@@ -433,17 +386,6 @@ static bool can_be_returned(const struct losing *losing, const struct loss *loss
 		bt_simulation_can_return_node(simulation, loss->nodes.items[0]);
 }
 
-static bool all_bound_at_once(const struct bt_simulation *simulation)
-{
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (entry->fate != BT_FATE_SCHEDULED || entry->attempts != 1) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /**
  * Simulate a loss and undo it. Writes null if a pod is not bound at once: such a loss needs a fresh
  * copy.
@@ -460,7 +402,12 @@ static int try_and_return(struct losing *losing, const struct loss *loss,
 	}
 	bt_simulation_close(simulation);
 	bt_simulation_run(simulation, simulation->pods.count);
-	if (all_bound_at_once(simulation)) {
+	bool are_bound_at_once = true;
+	for (uint32_t i = 0; i < simulation->pods.count && are_bound_at_once; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		are_bound_at_once = entry->fate == BT_FATE_SCHEDULED && entry->attempts == 1;
+	}
+	if (are_bound_at_once) {
 		write_loss(losing, loss, writer);
 	} else {
 		bt_json_write_null(writer);
@@ -510,8 +457,7 @@ static int take_part(void *context, uint32_t index, struct bt_str json, struct b
 	for (uint32_t i = 0; result == 0 && i < answers->count; i++) {
 		struct loss *loss = &losing->losses.items[losing->tried.items[first + i]];
 		if (answers->elements[i]->type == BT_JSON_OBJECT) {
-			loss->answer = answers->elements[i];
-			count_loss(loss);
+			keep_answer(loss, answers->elements[i]);
 		}
 	}
 	return result;
@@ -556,7 +502,12 @@ static int try_parts(struct losing *losing, struct berth_error *err)
 static int take_loss(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
 {
 	struct losing *losing = context;
-	return take_json(losing, &losing->losses.items[losing->tried.items[index]], json, err);
+	struct bt_json_value *answer;
+	int result = bt_json_parse(&losing->arena, json, true, &answer, err);
+	if (result == 0) {
+		keep_answer(&losing->losses.items[losing->tried.items[index]], answer);
+	}
+	return result;
 }
 
 static struct bt_str name_baseline(const void *context BT_UNUSED, uint32_t index BT_UNUSED)
@@ -568,11 +519,28 @@ static int try_baseline(void *context, uint32_t index BT_UNUSED, struct bt_strbu
 {
 	struct losing *losing = context;
 	struct bt_json_writer writer;
+	struct bt_text_set victims = {0};
 	struct bt_simulation *simulation = &losing->side->simulation;
 	bt_simulation_close(simulation);
 	bt_simulation_run(simulation, simulation->pods.count);
 	bt_json_writer_init(&writer, out, 0);
-	write_baseline(losing, &writer);
+	list_victims(losing, &victims);
+	bt_json_begin_object(&writer);
+	bt_json_begin_member_array(&writer, "pending");
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (is_pending(losing, &victims, entry)) {
+			bt_json_write_str(&writer, entry->pod->metadata.uid);
+		}
+	}
+	bt_json_end_array(&writer);
+	bt_json_begin_member_array(&writer, "preempted");
+	for (uint32_t i = 0; i < victims.items.count; i++) {
+		bt_json_write_str(&writer, victims.items.items[i]);
+	}
+	bt_json_end_array(&writer);
+	bt_json_end_object(&writer);
+	bt_text_set_finish(&victims);
 	return BT_EXIT_OK;
 }
 
@@ -593,20 +561,6 @@ static int take_baseline(
 		take_texts(&losing->pending_before, bt_json_find(answer, "pending"));
 		take_texts(&losing->preempted_before, bt_json_find(answer, "preempted"));
 	}
-	return result;
-}
-
-/**
- * Fills in the answer without a simulation: no pod is pending, neither before nor after the loss.
- */
-static int answer_at_once(struct losing *losing, struct loss *loss, struct berth_error *err)
-{
-	struct bt_strbuf json = {0};
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &json, 0);
-	write_loss(losing, loss, &writer);
-	int result = take_json(losing, loss, bt_strbuf_str(&json), err);
-	bt_strbuf_finish(&json);
 	return result;
 }
 
@@ -636,9 +590,19 @@ static int try_all(struct losing *losing, struct berth_error *err)
 		loss->places_pods = loss->places_pods || has_pending;
 		if (loss->places_pods) {
 			bt_vec_push(&losing->tried, i);
-		} else {
-			result = answer_at_once(losing, loss, err);
+			continue;
 		}
+		/* No pod is pending, neither before nor after the loss: needs no simulation. */
+		struct bt_strbuf json = {0};
+		struct bt_json_writer writer;
+		struct bt_json_value *answer;
+		bt_json_writer_init(&writer, &json, 0);
+		write_loss(losing, loss, &writer);
+		result = bt_json_parse(&losing->arena, bt_strbuf_str(&json), true, &answer, err);
+		if (result == 0) {
+			keep_answer(loss, answer);
+		}
+		bt_strbuf_finish(&json);
 	}
 	if (result == 0) {
 		result = try_parts(losing, err);
@@ -648,39 +612,31 @@ static int try_all(struct losing *losing, struct berth_error *err)
 
 /** --- the report --- */
 
-static bool is_harmful(const struct loss *loss)
-{
-	return loss->pending != 0 || loss->lost != 0 || loss->preempted != 0;
-}
-
-/** Orders the larger count first, because it is worse. */
-static int compare_counts(int64_t a, int64_t b)
-{
-	return (a < b) - (a > b);
-}
-
+/** Orders the worse loss first. */
 static int compare_losses(const void *left, const void *right)
 {
 	const struct loss *a = left;
 	const struct loss *b = right;
-	int order = compare_counts(a->pending + a->lost, b->pending + b->lost);
-	if (order == 0) {
-		order = compare_counts(a->pending, b->pending);
+	const int64_t counts[][2] = {
+		{a->pending + a->lost, b->pending + b->lost},
+		{a->pending, b->pending},
+		{a->preempted, b->preempted},
+		{a->left, b->left},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(counts); i++) {
+		if (counts[i][0] != counts[i][1]) {
+			return counts[i][0] < counts[i][1] ? 1 : -1;
+		}
 	}
-	if (order == 0) {
-		order = compare_counts(a->preempted, b->preempted);
-	}
-	if (order == 0) {
-		order = compare_counts(a->left, b->left);
-	}
-	return order != 0 ? order : bt_str_compare(a->name, b->name);
+	return bt_str_compare(a->name, b->name);
 }
 
 static uint32_t count_harmful(const struct losing *losing)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < losing->losses.count; i++) {
-		count += is_harmful(&losing->losses.items[i]);
+		const struct loss *loss = &losing->losses.items[i];
+		count += loss->pending != 0 || loss->lost != 0 || loss->preempted != 0;
 	}
 	return count;
 }
@@ -723,11 +679,6 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	bt_json_end_object(writer);
 }
 
-static void add_number(struct bt_table *table, int64_t number)
-{
-	bt_table_add_format(table, "%lld", (long long)number);
-}
-
 static void write_losses_table(const struct losing *losing, bool wide, struct bt_strbuf *out)
 {
 	bool has_nodes = !is_about_nodes(losing->options);
@@ -739,14 +690,11 @@ static void write_losses_table(const struct losing *losing, bool wide, struct bt
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct loss *loss = &losing->losses.items[i];
 		bt_table_add(&table, loss->name);
-		if (has_nodes) {
-			add_number(&table, loss->nodes.count);
+		const int64_t numbers[] = {loss->nodes.count, loss->left, loss->pending, loss->lost,
+			loss->preempted, loss->moved};
+		for (size_t k = has_nodes ? 0 : 1; k < BT_ARRAY_LENGTH(numbers); k++) {
+			bt_table_add_format(&table, "%lld", (long long)numbers[k]);
 		}
-		add_number(&table, loss->left);
-		add_number(&table, loss->pending);
-		add_number(&table, loss->lost);
-		add_number(&table, loss->preempted);
-		add_number(&table, loss->moved);
 	}
 	bt_table_write(&table, out);
 	if (shown < losing->losses.count) {

@@ -402,92 +402,50 @@ void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_what
 	bt_json_end_array(writer);
 }
 
-/** --- JSON: pods --- */
+/** --- JSON --- */
 
-static void write_budgets(struct bt_json_writer *writer, const struct bt_whatif *whatif)
-{
-	bt_json_begin_member_array(writer, "budgets");
-	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
-		const struct bt_whatif_budget *budget = &whatif->budgets.items[i];
-		if (budget->evictions == 0) {
-			continue;
-		}
-		bt_json_begin_object(writer);
-		bt_json_write_names(writer, budget->namespace_, budget->name);
-		bt_json_write_member_int64(writer, "disruptionsAllowed", budget->allowed);
-		bt_json_write_member_int64(writer, "evictions", budget->evictions);
-		bt_json_write_member_int64(writer, "heldUp", budget->held);
-		bt_json_write_member_int64(writer, "inSeveralBudgets", budget->shared);
-		bt_json_write_member_int64(writer, "pendingReplacements", budget->still_pending);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-}
-
-/** --- JSON: nodes --- */
-
-static void write_amount(
-	struct bt_json_writer *writer, struct bt_str name, struct bt_whatif_amount amount)
-{
-	bt_json_write_member_usage(writer, name, amount.requested, amount.allocatable);
-}
-
-static void begin_usage(struct bt_json_writer *writer, const struct bt_whatif_usage *usage)
-{
-	bt_json_begin_object(writer);
-	write_amount(writer, BT_STR("pods"), usage->pods);
-	write_amount(writer, BT_STR("cpuMilli"), usage->cpu_milli);
-	write_amount(writer, BT_STR("memoryBytes"), usage->memory_bytes);
-	write_amount(writer, BT_STR("ephemeralStorageBytes"), usage->ephemeral_bytes);
-	bt_json_begin_member_object(writer, "resources");
-}
-
-static void write_other(
-	struct bt_json_writer *writer, struct bt_str name, struct bt_whatif_amount amount)
-{
-	if (amount.requested != 0 || amount.allocatable != 0) {
-		write_amount(writer, name, amount);
-	}
-}
-
-static void end_usage(struct bt_json_writer *writer)
-{
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
-}
-
-/** is_after: write the after side's amounts. null if the side lacks the node. */
-static void write_node_side(struct bt_json_writer *writer, const struct bt_whatif_report *report,
+/** Write the amounts of a node, or null if that side lacks the node. node NULL: all nodes. */
+static void write_usage(struct bt_json_writer *writer, const struct bt_whatif_report *report,
 	const struct bt_whatif_node *node, bool is_after)
 {
-	uint32_t slot = is_after ? node->after_slot : node->before_slot;
+	uint32_t slot = node == NULL ? 0 : is_after ? node->after_slot : node->before_slot;
 	bt_json_write_name_c(writer, is_after ? "after" : "before");
 	if (slot == BT_SLOT_NONE) {
 		bt_json_write_null(writer);
 		return;
 	}
-	struct bt_whatif_usage usage =
-		bt_whatif_usage_of(is_after ? report->after : report->before, slot);
-	begin_usage(writer, &usage);
+	struct bt_whatif_usage usage = node != NULL
+		? bt_whatif_usage_of(is_after ? report->after : report->before, slot)
+		: is_after ? report->total_after
+			   : report->total_before;
+	const struct {
+		struct bt_str name;
+		struct bt_whatif_amount amount;
+	} rows[] = {
+		{BT_STR("pods"), usage.pods},
+		{BT_STR("cpuMilli"), usage.cpu_milli},
+		{BT_STR("memoryBytes"), usage.memory_bytes},
+		{BT_STR("ephemeralStorageBytes"), usage.ephemeral_bytes},
+	};
+	bt_json_begin_object(writer);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		bt_json_write_member_usage(
+			writer, rows[i].name, rows[i].amount.requested, rows[i].amount.allocatable);
+	}
+	bt_json_begin_member_object(writer, "resources");
 	for (uint32_t i = 0; i < report->resources.count; i++) {
 		const struct bt_whatif_resource *resource = &report->resources.items[i];
-		write_other(writer, resource->name,
-			bt_whatif_amount_of(is_after ? resource->after : resource->before, slot));
+		struct bt_whatif_amount amount = node != NULL
+			? bt_whatif_amount_of(is_after ? resource->after : resource->before, slot)
+			: is_after ? resource->total_after
+				   : resource->total_before;
+		if (amount.requested != 0 || amount.allocatable != 0) {
+			bt_json_write_member_usage(
+				writer, resource->name, amount.requested, amount.allocatable);
+		}
 	}
-	end_usage(writer);
-}
-
-static void write_total(
-	struct bt_json_writer *writer, const struct bt_whatif_report *report, bool is_after)
-{
-	bt_json_write_name_c(writer, is_after ? "after" : "before");
-	begin_usage(writer, is_after ? &report->total_after : &report->total_before);
-	for (uint32_t i = 0; i < report->resources.count; i++) {
-		const struct bt_whatif_resource *resource = &report->resources.items[i];
-		write_other(writer, resource->name,
-			is_after ? resource->total_after : resource->total_before);
-	}
-	end_usage(writer);
+	bt_json_end_object(writer);
+	bt_json_end_object(writer);
 }
 
 static void write_json(const void *answer, struct bt_json_writer *writer)
@@ -536,7 +494,22 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
-	write_budgets(writer, report->whatif);
+	bt_json_begin_member_array(writer, "budgets");
+	for (uint32_t i = 0; i < report->whatif->budgets.count; i++) {
+		const struct bt_whatif_budget *budget = &report->whatif->budgets.items[i];
+		if (budget->evictions == 0) {
+			continue;
+		}
+		bt_json_begin_object(writer);
+		bt_json_write_names(writer, budget->namespace_, budget->name);
+		bt_json_write_member_int64(writer, "disruptionsAllowed", budget->allowed);
+		bt_json_write_member_int64(writer, "evictions", budget->evictions);
+		bt_json_write_member_int64(writer, "heldUp", budget->held);
+		bt_json_write_member_int64(writer, "inSeveralBudgets", budget->shared);
+		bt_json_write_member_int64(writer, "pendingReplacements", budget->still_pending);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
 	bt_json_begin_member_array(writer, "nodes");
 	for (uint32_t i = 0; i < report->nodes.count; i++) {
 		const struct bt_whatif_node *node = &report->nodes.items[i];
@@ -562,14 +535,14 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 			}
 		}
 		bt_json_end_array(writer);
-		write_node_side(writer, report, node, false);
-		write_node_side(writer, report, node, true);
+		write_usage(writer, report, node, false);
+		write_usage(writer, report, node, true);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
 	bt_json_begin_member_object(writer, "cluster");
-	write_total(writer, report, false);
-	write_total(writer, report, true);
+	write_usage(writer, report, NULL, false);
+	write_usage(writer, report, NULL, true);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }
