@@ -27,21 +27,6 @@ struct running {
 	uint32_t count;
 };
 
-/** Runs in the copy. Never returns. */
-static void run_child(const struct bt_processes *processes, uint32_t index, int pipe)
-{
-	struct bt_strbuf answer = {0};
-	int exit_status = processes->work(processes->context, index, &answer);
-	for (size_t sent = 0; exit_status == BT_EXIT_OK && sent < answer.length;) {
-		ssize_t length = write(pipe, answer.data + sent, answer.length - sent);
-		if (length < 0 && errno != EINTR) {
-			exit_status = BT_EXIT_BAD_INPUT; /* the parent closed its end of the pipe */
-		}
-		sent += length > 0 ? (size_t)length : 0;
-	}
-	_exit(exit_status);
-}
-
 static int start(const struct bt_processes *processes, struct running *running, uint32_t index,
 	struct berth_error *err)
 {
@@ -58,7 +43,16 @@ static int start(const struct bt_processes *processes, struct running *running, 
 	}
 	if (process == 0) {
 		(void)close(ends[0]); /* the parent's end */
-		run_child(processes, index, ends[1]);
+		struct bt_strbuf answer = {0};
+		int exit_status = processes->work(processes->context, index, &answer);
+		for (size_t sent = 0; exit_status == BT_EXIT_OK && sent < answer.length;) {
+			ssize_t length = write(ends[1], answer.data + sent, answer.length - sent);
+			if (length < 0 && errno != EINTR) {
+				exit_status = BT_EXIT_BAD_INPUT; /* the parent closed its end */
+			}
+			sent += length > 0 ? (size_t)length : 0;
+		}
+		_exit(exit_status);
 	}
 	(void)close(ends[1]); /* the copy's end */
 	running->copies[running->count++] =

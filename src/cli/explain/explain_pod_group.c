@@ -21,13 +21,6 @@ struct report {
 
 /** --- the group --- */
 
-static bool is_member(const struct bt_pod *pod, struct bt_str namespace_, struct bt_str name)
-{
-	const struct bt_str *group = bt_pod_group_name_of(pod);
-	return group != NULL && bt_str_equal(*group, name) &&
-		bt_str_equal(pod->metadata.namespace_, namespace_);
-}
-
 int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespace_,
 	struct bt_str name, const struct bt_explain_options *options,
 	struct bt_group_explanation *out, struct berth_error *err)
@@ -37,7 +30,10 @@ int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespa
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_pod *pod = simulation->pods.items[i].pod;
 		bool is_placed = simulation->pods.items[i].fate == BT_FATE_SCHEDULED;
-		if (!is_placed && is_member(pod, namespace_, name) && !bt_pod_is_terminating(pod)) {
+		const struct bt_str *group = bt_pod_group_name_of(pod);
+		if (!is_placed && group != NULL && bt_str_equal(*group, name) &&
+			bt_str_equal(pod->metadata.namespace_, namespace_) &&
+			!bt_pod_is_terminating(pod)) {
 			bt_vec_push(&pods, pod);
 		}
 	}

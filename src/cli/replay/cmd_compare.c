@@ -114,16 +114,6 @@ static void add_cell(struct bt_table *table, const struct bt_json_value *value, 
 	bt_table_end_cell(table);
 }
 
-static void write_row(struct bt_table *table, const struct comparison *comparison,
-	const char *label, const char *path, enum format format)
-{
-	bt_table_add_c(table, label);
-	for (uint32_t i = 0; i < comparison->count && i < SHOWN_MAX; i++) {
-		add_cell(
-			table, bt_json_find_path(comparison->alternatives[i].answer, path), format);
-	}
-}
-
 /** Find the element with this name in a list; NULL: none. */
 static const struct bt_json_value *find_named(const struct bt_json_value *list, struct bt_str name)
 {
@@ -135,25 +125,58 @@ static const struct bt_json_value *find_named(const struct bt_json_value *list, 
 	return NULL;
 }
 
-/**
- * Add one row for each element of the first alternative's list; the row's title is a text, the
- * element's name, and another text.
- */
-static void write_rows(struct bt_table *table, const struct comparison *comparison,
-	const char *list, const char *before, const char *behind, const char *path,
-	enum format format)
+/** A row of the table; list not NULL: one row for each element of the first alternative's list. */
+struct row {
+	const char *list;
+	const char *before; /* the title, or its text before the element's name */
+	const char *behind;
+	const char *path; /* of the value in the answer, or in the element */
+	enum format format;
+};
+
+static const struct row rows[] = {
+	{NULL, "pods that asked for a node", "", "pods.created", FORMAT_COUNT},
+	{NULL, "bound", "", "pods.bound", FORMAT_COUNT},
+	{NULL, "pending at the end", "", "pods.pending", FORMAT_COUNT},
+	{NULL, "preempted", "", "pods.preempted", FORMAT_COUNT},
+	{NULL, "evicted by taints", "", "pods.evicted", FORMAT_COUNT},
+	{NULL, "hours of work lost", "", "lostHours", FORMAT_AMOUNT},
+	{"priorities", "priority ", ": waited p50", "waitedSeconds.p50", FORMAT_SECONDS},
+	{"priorities", "priority ", ": waited p95", "waitedSeconds.p95", FORMAT_SECONDS},
+	{"priorities", "priority ", ": waited p99", "waitedSeconds.p99", FORMAT_SECONDS},
+	{"priorities", "priority ", ": waited at most", "waitedSeconds.max", FORMAT_SECONDS},
+	{"resources", "", " in use", "inUse", FORMAT_SHARE},
+	{"resources", "", " in use at most", "peak", FORMAT_SHARE},
+	{"resources", "", " free, but of no use to typical pods", "fragmented", FORMAT_SHARE},
+	{NULL, "node-hours in use", "", "nodes.usedHours", FORMAT_AMOUNT},
+	{NULL, "nodes in use at most", "", "nodes.mostUsed", FORMAT_COUNT},
+	{NULL, "nodes that stayed empty", "", "nodes.neverUsed", FORMAT_COUNT},
+	/* Only with --prices. */
+	{NULL, "cost of nodes in use", "", "nodes.usedCost", FORMAT_AMOUNT},
+};
+
+static void write_rows(
+	struct bt_table *table, const struct comparison *comparison, const struct row *row)
 {
-	const struct bt_json_value *first = bt_json_find(comparison->alternatives[0].answer, list);
-	for (uint32_t i = 0; first != NULL && i < first->count; i++) {
-		struct bt_str name = bt_json_find_str(first->elements[i], "name");
-		bt_strbuf_append_c(&table->text, before);
-		bt_printable_append(&table->text, name);
-		bt_strbuf_append_c(&table->text, behind);
+	const struct bt_json_value *first = row->list != NULL
+		? bt_json_find(comparison->alternatives[0].answer, row->list)
+		: NULL;
+	uint32_t count = row->list == NULL ? 1 : first != NULL ? first->count : 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_str name = BT_STR("");
+		bt_strbuf_append_c(&table->text, row->before);
+		if (first != NULL) {
+			name = bt_json_find_str(first->elements[i], "name");
+			bt_printable_append(&table->text, name);
+		}
+		bt_strbuf_append_c(&table->text, row->behind);
 		bt_table_end_cell(table);
 		for (uint32_t k = 0; k < comparison->count && k < SHOWN_MAX; k++) {
-			const struct bt_json_value *element = find_named(
-				bt_json_find(comparison->alternatives[k].answer, list), name);
-			add_cell(table, bt_json_find_path(element, path), format);
+			const struct bt_json_value *value = comparison->alternatives[k].answer;
+			if (first != NULL) {
+				value = find_named(bt_json_find(value, row->list), name);
+			}
+			add_cell(table, bt_json_find_path(value, row->path), row->format);
 		}
 	}
 }
@@ -164,33 +187,12 @@ static void write_table(
 	uint32_t shown = comparison->count < SHOWN_MAX ? comparison->count : SHOWN_MAX;
 	struct bt_table table = {.column_count = 1 + shown};
 	bt_table_add_c(&table, "");
-	for (uint32_t i = 0; i < comparison->count && i < SHOWN_MAX; i++) {
+	for (uint32_t i = 0; i < shown; i++) {
 		bt_table_add(&table, comparison->alternatives[i].name);
 	}
-	write_row(&table, comparison, "pods that asked for a node", "pods.created", FORMAT_COUNT);
-	write_row(&table, comparison, "bound", "pods.bound", FORMAT_COUNT);
-	write_row(&table, comparison, "pending at the end", "pods.pending", FORMAT_COUNT);
-	write_row(&table, comparison, "preempted", "pods.preempted", FORMAT_COUNT);
-	write_row(&table, comparison, "evicted by taints", "pods.evicted", FORMAT_COUNT);
-	write_row(&table, comparison, "hours of work lost", "lostHours", FORMAT_AMOUNT);
-	write_rows(&table, comparison, "priorities", "priority ", ": waited p50",
-		"waitedSeconds.p50", FORMAT_SECONDS);
-	write_rows(&table, comparison, "priorities", "priority ", ": waited p95",
-		"waitedSeconds.p95", FORMAT_SECONDS);
-	write_rows(&table, comparison, "priorities", "priority ", ": waited p99",
-		"waitedSeconds.p99", FORMAT_SECONDS);
-	write_rows(&table, comparison, "priorities", "priority ", ": waited at most",
-		"waitedSeconds.max", FORMAT_SECONDS);
-	write_rows(&table, comparison, "resources", "", " in use", "inUse", FORMAT_SHARE);
-	write_rows(&table, comparison, "resources", "", " in use at most", "peak", FORMAT_SHARE);
-	write_rows(&table, comparison, "resources", "", " free, but of no use to typical pods",
-		"fragmented", FORMAT_SHARE);
-	write_row(&table, comparison, "node-hours in use", "nodes.usedHours", FORMAT_AMOUNT);
-	write_row(&table, comparison, "nodes in use at most", "nodes.mostUsed", FORMAT_COUNT);
-	write_row(&table, comparison, "nodes that stayed empty", "nodes.neverUsed", FORMAT_COUNT);
-	if (options->request.prices_path != NULL) {
-		write_row(&table, comparison, "cost of nodes in use", "nodes.usedCost",
-			FORMAT_AMOUNT);
+	size_t row_count = BT_ARRAY_LENGTH(rows) - (options->request.prices_path == NULL);
+	for (size_t i = 0; i < row_count; i++) {
+		write_rows(&table, comparison, &rows[i]);
 	}
 	bt_table_write(&table, out);
 	if (comparison->count > SHOWN_MAX) {
@@ -331,11 +333,11 @@ static void finish(void *context)
 static const struct bt_flag flags[] = {
 	{"config", 0, BT_FLAG_STRINGS, offsetof(struct options, configs), "FILE|default",
 		"KubeSchedulerConfiguration, YAML or JSON; may be repeated (a single one is "
-                "compared with upstream's defaults)"},
+		"compared with upstream's defaults)"},
 	BT_REPLAY_FLAGS_AT(offsetof(struct options, request)),
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, line.setup.tie_seed), "N",
 		"choose among nodes of equal score at random, with this seed (default: as "
-                "upstream's order gives)"},
+		"upstream's order gives)"},
 	{"report", 0, BT_FLAG_STRING, offsetof(struct options, report_path), "FILE",
 		"write a page with charts: one HTML file that needs no network"},
 	{"jobs", 'j', BT_FLAG_INT, offsetof(struct options, jobs), "N",

@@ -53,42 +53,6 @@ static void write_summary(const struct bt_replay_answer *answer, struct bt_strbu
 	}
 }
 
-static void write_waits(const struct bt_replay_answer *answer, struct bt_strbuf *out)
-{
-	struct bt_table table;
-	BT_TABLE_BEGIN(&table, "PRIORITY", "PODS", "PENDING", "WAITED P50", "P95", "P99", "MAX");
-	for (uint32_t i = 0; i < answer->measure.priorities.count && i < ROWS_MAX; i++) {
-		const struct bt_measured_group *group = answer->measure.priorities.items[i];
-		bt_table_add(&table, group->name);
-		bt_table_add_format(&table, "%" PRIu64, group->waits.count);
-		bt_table_add_format(&table, "%" PRIu64, group->pending);
-		add_duration(&table, bt_waits_quantile(&group->waits, 0.5));
-		add_duration(&table, bt_waits_quantile(&group->waits, 0.95));
-		add_duration(&table, bt_waits_quantile(&group->waits, 0.99));
-		add_duration(&table, group->waits.max_ns);
-	}
-	bt_strbuf_append_char(out, '\n');
-	bt_table_write(&table, out);
-}
-
-static void write_resources(const struct bt_replay_answer *answer, struct bt_strbuf *out)
-{
-	struct bt_table table;
-	BT_TABLE_BEGIN(&table, "RESOURCE", "IN USE", "PEAK", "FRAGMENTED");
-	for (uint32_t i = 0; i < answer->measure.resources.count && i < ROWS_MAX; i++) {
-		const struct bt_measured_resource *resource = &answer->measure.resources.items[i];
-		bt_table_add(&table, resource->name);
-		double capacity = resource->capacity_ns > 0 ? resource->capacity_ns : 1;
-		const double shares[] = {resource->used_ns / capacity, resource->peak,
-			resource->fragmented_ns / capacity};
-		for (size_t k = 0; k < BT_ARRAY_LENGTH(shares); k++) {
-			bt_table_add_format(&table, "%.1f%%", shares[k] * 100);
-		}
-	}
-	bt_strbuf_append_char(out, '\n');
-	bt_table_write(&table, out);
-}
-
 static void write_differences(const struct bt_replay_answer *answer, struct bt_strbuf *out)
 {
 	const struct bt_replay_counts *counts = &answer->counts;
@@ -125,9 +89,34 @@ static int write_answer(const struct bt_replay_answer *answer, enum bt_output_fo
 	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
 		return bt_output_document(format, bt_replay_answer_write_json, answer, out, err);
 	}
+	struct bt_table table;
 	write_summary(answer, out);
-	write_waits(answer, out);
-	write_resources(answer, out);
+	BT_TABLE_BEGIN(&table, "PRIORITY", "PODS", "PENDING", "WAITED P50", "P95", "P99", "MAX");
+	for (uint32_t i = 0; i < answer->measure.priorities.count && i < ROWS_MAX; i++) {
+		const struct bt_measured_group *group = answer->measure.priorities.items[i];
+		bt_table_add(&table, group->name);
+		bt_table_add_format(&table, "%" PRIu64, group->waits.count);
+		bt_table_add_format(&table, "%" PRIu64, group->pending);
+		add_duration(&table, bt_waits_quantile(&group->waits, 0.5));
+		add_duration(&table, bt_waits_quantile(&group->waits, 0.95));
+		add_duration(&table, bt_waits_quantile(&group->waits, 0.99));
+		add_duration(&table, group->waits.max_ns);
+	}
+	bt_strbuf_append_char(out, '\n');
+	bt_table_write(&table, out);
+	BT_TABLE_BEGIN(&table, "RESOURCE", "IN USE", "PEAK", "FRAGMENTED");
+	for (uint32_t i = 0; i < answer->measure.resources.count && i < ROWS_MAX; i++) {
+		const struct bt_measured_resource *resource = &answer->measure.resources.items[i];
+		bt_table_add(&table, resource->name);
+		double capacity = resource->capacity_ns > 0 ? resource->capacity_ns : 1;
+		const double shares[] = {resource->used_ns / capacity, resource->peak,
+			resource->fragmented_ns / capacity};
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(shares); k++) {
+			bt_table_add_format(&table, "%.1f%%", shares[k] * 100);
+		}
+	}
+	bt_strbuf_append_char(out, '\n');
+	bt_table_write(&table, out);
 	if (answer->is_compared) {
 		write_differences(answer, out);
 	}
@@ -158,7 +147,7 @@ static const struct bt_flag flags[] = {
 	BT_REPLAY_FLAGS_AT(offsetof(struct options, request)),
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, line.setup.tie_seed), "N",
 		"choose among nodes of equal score at random, with this seed (default: as "
-                "upstream's order gives)"},
+		"upstream's order gives)"},
 	{"events", 0, BT_FLAG_STRING, offsetof(struct options, request.events_path), "FILE",
 		"write what happens to each pod to this file, one JSON object per line"},
 	BT_OUTPUT_FLAG("table|json|yaml"),

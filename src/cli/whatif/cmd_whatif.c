@@ -34,67 +34,14 @@ static int run_side(struct bt_whatif_side *side, const struct bt_manifests *sour
 	return result;
 }
 
-/** Apply the changes, and fill in the cluster of the after side. */
-static int make_after(const struct options *options, struct bt_whatif *whatif,
+/**
+ * Read the input, apply the changes, and fill in the cluster of the after side. Finish whatif
+ * unless it returns an error.
+ */
+static int make_after(struct options *options, struct bt_whatif *whatif,
 	struct bt_whatif_side *after, struct berth_error *err)
 {
 	const struct bt_gates *gates = &after->engine->config->gates;
-	whatif->recreate_bare = options->recreate_bare;
-	whatif->pod_level = bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES);
-	whatif->taint_comparison =
-		bt_gate_enabled(gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
-	for (uint32_t i = 0; i < options->changes.list.count; i++) {
-		int result = bt_whatif_apply(whatif, &options->changes.list.items[i], err);
-		if (result < 0) {
-			return result;
-		}
-	}
-	bt_whatif_result(whatif, &after->cluster);
-	return 0;
-}
-
-static int make_sides(const struct options *options, const struct bt_manifests *input,
-	struct bt_whatif *whatif, struct bt_whatif_side *before, struct bt_whatif_side *after,
-	struct berth_error *err)
-{
-	int result = make_after(options, whatif, after, err);
-	if (result < 0) {
-		return result;
-	}
-	bt_manifests_copy(input, NULL, &before->cluster);
-	/* The warnings of both sides are the same: print them once. */
-	after->cluster.warn = NULL;
-	result = run_side(before, input, NULL, options->preempt, "before: placing pods", err);
-	return result < 0 ? result
-			  : run_side(after, &whatif->work, whatif->marks.items, options->preempt,
-				    "after: placing pods", err);
-}
-
-static int compare(const struct options *options, struct bt_whatif *whatif,
-	const struct bt_whatif_side *before, const struct bt_whatif_side *after,
-	struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_whatif_report report = {
-		.whatif = whatif,
-		.before = before,
-		.after = after,
-		.changes = &options->changes,
-		.new_config = options->new_config,
-		.from_scratch = options->from_scratch,
-	};
-	bt_whatif_compare(&report);
-	int result = bt_whatif_write(&report, options->line.format, out, err);
-	if (result == 0) {
-		result = bt_whatif_is_worse(&report) ? BT_EXIT_FINDING : BT_EXIT_OK;
-	}
-	bt_whatif_report_finish(&report);
-	return result;
-}
-
-static int run_on_sides(struct options *options, struct bt_whatif_side *before,
-	struct bt_whatif_side *after, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_whatif whatif;
 	struct bt_manifests *input = &options->line.cluster;
 	int result = bt_source_read(&options->line.source, input, err);
 	if (result < 0) {
@@ -104,29 +51,54 @@ static int run_on_sides(struct options *options, struct bt_whatif_side *before,
 		bt_whatif_unplace(input);
 	}
 	bt_whatif_expand_daemon_sets(input);
-	bt_whatif_init(&whatif, input);
-	result = make_sides(options, input, &whatif, before, after, err);
-	if (result == 0) {
-		result = compare(options, &whatif, before, after, out, err);
+	bt_whatif_init(whatif, input);
+	whatif->recreate_bare = options->recreate_bare;
+	whatif->pod_level = bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES);
+	whatif->taint_comparison =
+		bt_gate_enabled(gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
+	for (uint32_t i = 0; result == 0 && i < options->changes.list.count; i++) {
+		result = bt_whatif_apply(whatif, &options->changes.list.items[i], err);
 	}
-	bt_whatif_finish(&whatif);
-	return result;
+	if (result < 0) {
+		bt_whatif_finish(whatif);
+		return result;
+	}
+	bt_whatif_result(whatif, &after->cluster);
+	return 0;
 }
 
-static int simulate_losses(struct options *options, const struct bt_lose_options *lose,
-	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err)
+static int compare_sides(struct options *options, struct bt_whatif_side *before,
+	struct bt_whatif_side *after, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif whatif;
-	struct bt_manifests *input = &options->line.cluster;
-	int result = bt_source_read(&options->line.source, input, err);
+	int result = make_after(options, &whatif, after, err);
 	if (result < 0) {
 		return result;
 	}
-	bt_whatif_expand_daemon_sets(input);
-	bt_whatif_init(&whatif, input);
-	result = make_after(options, &whatif, side, err);
+	bt_manifests_copy(&options->line.cluster, NULL, &before->cluster);
+	/* The warnings of both sides are the same: print them once. */
+	after->cluster.warn = NULL;
+	result = run_side(before, &options->line.cluster, NULL, options->preempt,
+		"before: placing pods", err);
 	if (result == 0) {
-		result = bt_whatif_lose_each(lose, side, out, err);
+		result = run_side(after, &whatif.work, whatif.marks.items, options->preempt,
+			"after: placing pods", err);
+	}
+	if (result == 0) {
+		struct bt_whatif_report report = {
+			.whatif = &whatif,
+			.before = before,
+			.after = after,
+			.changes = &options->changes,
+			.new_config = options->new_config,
+			.from_scratch = options->from_scratch,
+		};
+		bt_whatif_compare(&report);
+		result = bt_whatif_write(&report, options->line.format, out, err);
+		if (result == 0 && bt_whatif_is_worse(&report)) {
+			result = BT_EXIT_FINDING;
+		}
+		bt_whatif_report_finish(&report);
 	}
 	bt_whatif_finish(&whatif);
 	return result;
@@ -136,6 +108,7 @@ static int simulate_losses(struct options *options, const struct bt_lose_options
 static int run_losses(struct options *options, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif_side side;
+	struct bt_whatif whatif;
 	struct bt_setup setup = options->line.setup;
 	const struct bt_lose_options lose = {
 		.unit = options->lose,
@@ -150,7 +123,11 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 	setup.pool = NULL; /* copies of the process have no threads, which do not affect results */
 	int result = bt_whatif_side_init(&side, bt_setup_scheduler, &setup, err);
 	if (result == 0) {
-		result = simulate_losses(options, &lose, &side, out, err);
+		result = make_after(options, &whatif, &side, err);
+		if (result == 0) {
+			result = bt_whatif_lose_each(&lose, &side, out, err);
+			bt_whatif_finish(&whatif);
+		}
 		bt_whatif_side_finish(&side);
 	}
 	return result;
@@ -172,7 +149,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	if (result == 0) {
 		result = bt_whatif_side_init(&after, bt_setup_scheduler, &after_setup, err);
 		if (result == 0) {
-			result = run_on_sides(options, &before, &after, out, err);
+			result = compare_sides(options, &before, &after, out, err);
 			bt_whatif_side_finish(&after);
 		}
 		bt_whatif_side_finish(&before);
