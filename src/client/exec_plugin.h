@@ -13,7 +13,7 @@
 #include "client/config.h"
 #include "net/loop.h"
 
-/** Parsed output of a plugin. Memory: its arena, which is wiped. */
+/** Parsed output of a plugin. All memory belongs to `arena`, which finish wipes. */
 struct bt_exec_credential {
 	struct bt_arena arena;
 	struct bt_str token;       /* "": none */

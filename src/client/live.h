@@ -55,7 +55,7 @@ struct bt_live_sink {
 BT_MUST_USE int bt_live_read(
 	struct bt_live *live, const struct bt_live_sink *sink, struct berth_error *err);
 
-/** Follows the same kinds with watches: all existing objects, then every change. */
+/** Watches the kinds of bt_live_read: reports all existing objects, then every change. */
 struct bt_live_watch;
 
 struct bt_live_watch_sink {
@@ -95,7 +95,7 @@ struct bt_live_event {
 	struct bt_time last;
 };
 
-/** Sorted by `last`, oldest first. Memory: its arena. */
+/** Sorted by `last`, oldest first. All memory belongs to `arena`. */
 struct bt_live_events {
 	struct bt_arena arena;
 	struct bt_live_event *items;
@@ -106,8 +106,8 @@ struct bt_live_events {
 #define BT_LIVE_EVENTS_MAX 1000
 
 /**
- * Reads a pod's events. uid "": of any pod with the name. *out_events must be finished even if it
- * is empty.
+ * Reads the events of a pod. uid "": the events of every pod with this name. *out_events must be
+ * finished even if it is empty.
  */
 BT_MUST_USE int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_,
 	struct bt_str name, struct bt_str uid, struct bt_live_events *out_events,

@@ -26,7 +26,7 @@ struct bt_live_watch {
 	struct bt_reflector_codec pod_codec;
 	struct followed kinds[BT_LIVE_KIND_COUNT];
 	struct berth_error err; /* error that ends bt_live_watch_sync */
-	bool is_lost;           /* the warning was already given */
+	bool is_lost;           /* a failure was reported; no warning until the server answers */
 };
 
 static void changed(void *context, void *old_item, void *new_item, BT_UNUSED bool is_stale)

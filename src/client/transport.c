@@ -207,7 +207,7 @@ static void transfer_done(
 			bt_loop_now_ns(call->transport->loop));
 	}
 	if (outcome->answered && outcome->code == 401 && call->generation != 0) {
-		/* A new run, unless the credentials are newer than the request's. */
+		/* Run the plugin again, unless its credentials are newer than the request's. */
 		const struct bt_transport_exec *exec = &call->transport->exec;
 		struct berth_error cause = BERTH_ERROR_INIT;
 		if (exec->active && exec->run == NULL && call->generation == exec->generation &&

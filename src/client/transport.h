@@ -43,7 +43,10 @@ struct bt_transport_request {
 	int64_t timeout_ns;
 	bool is_endless; /* a watch: silence is not an error */
 	uint64_t body_bytes_max;
-	/** The transfer is NULL in a `done` with failure OTHER and "getting credentials: ...". */
+	/**
+	 * If there are no credentials, `done` gets transfer NULL, failure OTHER and the message
+	 * "getting credentials: ...".
+	 */
 	struct bt_http_client_handler handler;
 };
 

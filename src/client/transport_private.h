@@ -30,7 +30,7 @@ struct bt_tls_material {
 	struct bt_strbuf key;
 	bool has_ca; /* set also with an empty CA: no server is trusted */
 	bool has_pair;
-	bool pair_is_watched; /* both are read from files */
+	bool pair_is_watched; /* certificate and key are both read from files */
 	struct bt_client_file_stamp certificate_stamp;
 	struct bt_client_file_stamp key_stamp;
 	bool pair_changed;             /* changed since the periodic check */

@@ -66,8 +66,8 @@ void bt_frames_init(
 	struct bt_frames *frames, enum bt_frames_form form, const struct bt_frames_sink *sink);
 void bt_frames_finish(struct bt_frames *frames);
 /**
- * BERTH_ERR_TOO_LARGE: a part exceeds BT_FRAME_BYTES_MAX. BERTH_ERR_SYNTAX. After an error nothing
- * more may be fed.
+ * Parses the next bytes of the body. BERTH_ERR_TOO_LARGE: a part exceeds BT_FRAME_BYTES_MAX;
+ * BERTH_ERR_SYNTAX: the outer structure is malformed. Must not be called again after an error.
  */
 BT_MUST_USE int bt_frames_feed(
 	struct bt_frames *frames, struct bt_str bytes, struct berth_error *err);
