@@ -31,7 +31,7 @@ BT_MUST_USE int bt_certificate_make_server(const struct bt_certificate_pair *ca,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
 /**
  * Creates the pair of a daemon without --tls-cert-file, spec 11 section 4.3: for localhost,
- * 127.0.0.1 and address (NULL: no further one), valid from one hour before now for one year. The CA
+ * 127.0.0.1 and, unless NULL, address; valid from one hour before now for one year. The CA
  * certificate follows the leaf; the CA's key is discarded.
  */
 BT_MUST_USE int bt_certificate_make_serving(const char *address, int64_t now_seconds,
@@ -72,7 +72,7 @@ BT_MUST_USE int bt_certificate_verify_client(const struct bt_certificate_authori
 struct bt_certificate_request {
 	struct bt_certificate_subject subject;
 	uint32_t host_count;  /* DNS names and IP addresses in subjectAltName */
-	uint32_t other_count; /* e-mail addresses and URIs there */
+	uint32_t other_count; /* e-mail addresses and URIs in subjectAltName */
 };
 
 /** pem: PKCS #10. BERTH_ERR_INVALID: unreadable, or not signed by the key it contains. */

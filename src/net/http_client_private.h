@@ -16,7 +16,7 @@
 
 /** TLS credentials, shared by the connections that were created with them. */
 struct bt_http_trust {
-	uint32_t holders; /* reference count: connections, and the client for its current one */
+	uint32_t holders; /* references: each connection, and bt_http_client.trust */
 	gnutls_certificate_credentials_t credentials;
 	gnutls_priority_t priorities;
 	bool is_insecure;

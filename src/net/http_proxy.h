@@ -15,7 +15,7 @@ struct bt_http_url {
 	struct bt_str scheme;
 	struct bt_str user; /* "name:password" as written, or "" */
 	struct bt_str host; /* without brackets */
-	bool is_v6;         /* it had brackets */
+	bool is_v6;         /* the host had brackets */
 	uint16_t port;      /* the scheme's default if the URL has none */
 	struct bt_str rest; /* path, query and fragment, or "" */
 };

@@ -109,7 +109,8 @@ struct bt_http_server {
 struct bt_http_exchange *bt_http_exchange_begin(
 	struct bt_http_server *server, struct MHD_Connection *handle, const char *target);
 /**
- * Ends the exchange: calls the stream's and the handler's `closed`, and keeps the memory for reuse.
+ * Ends the exchange: calls `finish` of the stream and `closed` of the handler, and keeps the memory
+ * for reuse.
  */
 void bt_http_exchange_end(struct bt_http_exchange *exchange);
 void bt_http_exchange_free(struct bt_http_exchange *exchange);

@@ -62,8 +62,8 @@ void bt_loop_remove_worker(struct bt_loop *loop, const void *context);
 /** Runs until bt_loop_stop. */
 BT_MUST_USE int bt_loop_run(struct bt_loop *loop, struct berth_error *err);
 /**
- * Makes one turn that waits no longer than wait_ns. A worker may make nested turns to wait for
- * something; these skip workers that are already being called.
+ * Makes one turn that waits no longer than wait_ns. A worker may wait with nested turns; a nested
+ * turn skips the workers that outer turns are calling.
  */
 BT_MUST_USE int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err);
 /** Makes bt_loop_run return at the end of this turn. */
