@@ -120,8 +120,7 @@ struct bt_elector {
 	bool has_fetched;    /* fetched is set */
 	struct bt_arena observed_arena;
 	struct bt_arena fetched_arena;
-	struct bt_lease_record
-		observed; /* the last record written or read as changed; O in the spec */
+	struct bt_lease_record observed; /* last record written, or read as new; O in the spec */
 	struct bt_lease_record fetched;  /* the last record read; J in the spec */
 	struct bt_lease_record proposal; /* the record to write; R in the spec */
 };

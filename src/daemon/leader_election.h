@@ -5,8 +5,8 @@
  * Leader election on a Lease, coordinated or not: the requests, timers, metrics and events around
  * daemon/elector.h. Spec: 11 section 8, 13 section 14.5.
  *
- * A lease is written as in the last answer, except for its spec. Time is CLOCK_BOOTTIME: it goes on
- * while the machine sleeps.
+ * An update of the Lease changes only its spec: the other members are those of the last answer.
+ * Time is CLOCK_BOOTTIME, which goes on while the machine sleeps.
  */
 #include "base/prng.h"
 #include "client/rest.h"
@@ -35,7 +35,7 @@ struct bt_leader_election_options {
 	const struct bt_config_leader_election *config; /* borrowed */
 	const char *identity;                           /* copied */
 	bool coordinated;                               /* gate CoordinatedLeaderElection */
-	const struct bt_versions *versions;             /* if coordinated; for the call */
+	const struct bt_versions *versions; /* read if coordinated; borrowed for the call */
 	struct bt_metrics *metrics;
 	struct bt_leader_election_handler handler;
 	int64_t (*wall_now_ns)(void *context); /* for records; NULL: wall clock */

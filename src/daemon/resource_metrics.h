@@ -16,7 +16,7 @@
 
 /** Source of pods: all pods, of any schedulerName, assigned or not. */
 struct bt_pod_source {
-	/** Call visit for each pod; pods must live until the text is written. */
+	/** Call visit for each pod; the pod is borrowed for that call. */
 	void (*for_each)(void *context, void (*visit)(void *visitor, const struct bt_pod *pod),
 		void *visitor);
 	void *context;

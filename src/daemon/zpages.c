@@ -31,7 +31,7 @@ struct wanted {
 	bool is_old; /* v1alpha1 */
 };
 
-/** The first form after those of documents, which begin with FORM_JSON. */
+/** End of the served forms of structured documents, which begin with FORM_JSON. */
 static enum form forms_end(const struct bt_zpage_facts *facts)
 {
 	return bt_gate_enabled(&facts->options->gates, BT_GATE_CBOR_SERVING_AND_STORAGE)
