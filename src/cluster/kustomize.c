@@ -182,7 +182,7 @@ static int add_resource(struct folder *folder, const char *field, struct bt_str 
 	struct stat status;
 	if (bt_str_find(name, BT_STR("://")) >= 0 || bt_str_has_prefix(name, BT_STR("git@")) ||
 		bt_str_has_prefix(name, BT_STR("github.com/"))) {
-		return set_kustomize_error(folder, field, "addresses are not read here");
+		return set_kustomize_error(folder, field, "URLs are not supported");
 	}
 	if (name.length != 0 && name.data[0] != '/' && stat(path.data, &status) == 0 &&
 		S_ISDIR(status.st_mode)) {
@@ -329,9 +329,8 @@ static int apply_patch(struct folder *folder, const char *field, const struct bt
 	if (result == 0 && !any && target == NULL) {
 		struct bt_str name = bt_json_text_at(patch, "metadata.name");
 		return bt_error_set(folder->err, BERTH_ERR_INVALID,
-			"-k %s: %s: no resource is the %.*s %.*s that is to be patched",
-			folder->path, field, BT_STR_ARG(bt_json_text_at(patch, "kind")),
-			BT_STR_ARG(name));
+			"-k %s: %s: there is no resource %.*s %.*s to patch", folder->path, field,
+			BT_STR_ARG(bt_json_text_at(patch, "kind")), BT_STR_ARG(name));
 	}
 	return result;
 }
@@ -358,7 +357,7 @@ static int apply_patch_list(struct folder *folder, const char *field)
 		struct bt_str text = bt_json_text_at(entry, "patch");
 		struct bt_str path = bt_json_text_at(entry, "path");
 		if (bt_json_object_at(entry, "options")->count != 0) {
-			return set_kustomize_error(folder, field, "options are not read here");
+			return set_kustomize_error(folder, field, "options are not supported");
 		}
 		if (text.length == 0) {
 			result = read_text(folder, field, path, &text);
@@ -608,7 +607,7 @@ static int read_kustomization(struct folder *folder)
 		}
 		if (!known) {
 			return bt_error_set(folder->err, BERTH_ERR_INVALID,
-				"-k %s: %s: the field %.*s is not read here", folder->path, name,
+				"-k %s: %s: the field %.*s is not supported", folder->path, name,
 				BT_STR_ARG(folder->file->members[i].name));
 		}
 	}
@@ -647,8 +646,8 @@ static int set_replicas(struct folder *folder)
 		}
 		if (!any) {
 			return bt_error_set(folder->err, BERTH_ERR_INVALID,
-				"-k %s: replicas: there is no workload %.*s to be scaled",
-				folder->path, BT_STR_ARG(name));
+				"-k %s: replicas: there is no workload %.*s to scale", folder->path,
+				BT_STR_ARG(name));
 		}
 	}
 	return 0;
@@ -662,7 +661,7 @@ static int add_labels(struct folder *folder)
 		const struct bt_json_value *entry = list->elements[i];
 		bool selectors = bt_json_bool_at(entry, "includeSelectors", false);
 		if (bt_json_find(entry, "fields") != NULL) {
-			return set_kustomize_error(folder, "labels", "fields are not read here");
+			return set_kustomize_error(folder, "labels", "fields are not supported");
 		}
 		for (uint32_t k = 0; k < folder->resources.count; k++) {
 			bt_kustomize_label(folder->arena, folder->resources.items[k].object,
@@ -853,7 +852,7 @@ int bt_kustomize(const char *folder, struct bt_strbuf *out, struct berth_error *
 		result = bt_kustomize_here(folder, out, &why);
 		if (result < 0) {
 			(void)bt_error_set(err, result,
-				"%s (there is no kubectl on the PATH to read it)",
+				"%s (there is no kubectl on the PATH, which supports more)",
 				berth_error_message(&why));
 		}
 		berth_error_finish(&why);

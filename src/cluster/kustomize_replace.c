@@ -95,7 +95,7 @@ static int cut_piece(struct bt_arena *arena, const struct bt_json_value *options
 	struct bt_str delimiter = bt_json_text_at(options, "delimiter");
 	int64_t index = bt_json_int64_at(options, "index", 0);
 	if (bt_json_text_at(options, "encoding").length != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "options.encoding is not read here");
+		return bt_error_set(err, BERTH_ERR_INVALID, "options.encoding is not supported");
 	}
 	if (delimiter.length == 0) {
 		return 0;
@@ -189,7 +189,7 @@ static int set_value(struct change *change, struct bt_json_value **place)
 			: bt_json_new_str(change->arena, text);
 	} else if (is_scalar(before)) {
 		return bt_error_set(change->err, BERTH_ERR_INVALID,
-			"%.*s is no list or object: it cannot become one",
+			"%.*s is not a list or object, and cannot become one",
 			BT_STR_ARG(change->path->text));
 	}
 	*place = after;

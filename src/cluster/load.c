@@ -360,7 +360,8 @@ static void report_skipped(void *context, struct bt_origin origin,
 	const struct loading *loading = context;
 	struct bt_strbuf line = {0};
 	bt_input_describe(&loading->input, origin, &line);
-	(void)fprintf(stderr, "berth up: %s is no manifest and is left out\n", bt_strbuf_c(&line));
+	(void)fprintf(
+		stderr, "berth up: %s is not a manifest and is left out\n", bt_strbuf_c(&line));
 	bt_strbuf_finish(&line);
 }
 

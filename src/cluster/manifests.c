@@ -386,7 +386,8 @@ static void take_skipped(void *context, struct bt_origin origin, struct bt_str a
 	if (kind.length == 0) {
 		struct bt_strbuf line = {0};
 		bt_input_describe(&cluster->input, origin, &line);
-		bt_manifests_warn(cluster, "%s is no manifest and is left out", bt_strbuf_c(&line));
+		bt_manifests_warn(
+			cluster, "%s is not a manifest and is left out", bt_strbuf_c(&line));
 		bt_strbuf_finish(&line);
 		return;
 	}

@@ -33,8 +33,8 @@ static void hint_not_created(struct bt_advice *advice, const struct bt_pod_resou
 			BT_STR_ARG(advice->pod->namespace_), BT_STR_ARG(name));
 	} else {
 		bt_advice_hint(advice,
-			"the claim of template %.*s is not made yet: wait for the controller of "
-			"claims in kube-controller-manager, or look into its log",
+			"the claim of template %.*s is not created yet: wait for the "
+			"resourceclaim-controller of kube-controller-manager, or look into its log",
 			BT_STR_ARG(name));
 	}
 }
@@ -462,8 +462,8 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 	}
 	if (!any && report->count != 0 && advice->hint.length == 0) {
 		bt_advice_hint(advice,
-			"each request finds devices enough, and all of them together do not: they "
-			"want the same ones, or a constraint of a claim is not met");
+			"each request alone finds enough devices, but all together do not: they "
+			"need the same devices, or a constraint of a claim is not met");
 	}
 }
 
@@ -528,8 +528,8 @@ static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle 
 		}
 	} else if (bt_advice_has_reason(advice, BT_REASON_SPECIAL_CLAIM_STALE)) {
 		bt_advice_hint(advice,
-			"an older claim for its extended resources is left: the scheduler deletes "
-			"it when no node fits");
+			"an older claim for the pod's extended resources remains: the scheduler "
+			"deletes it when no node fits");
 	} else if (data->allocator != NULL &&
 		(bt_advice_has_reason(advice, BT_REASON_CLAIMS_NOT_ALLOCATABLE) ||
 			bt_advice_has_reason(advice, BT_REASON_INVALID_RESOURCE_POOLS))) {

@@ -136,7 +136,7 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 					BT_STR_ARG(name));
 			} else if (storage_class == NULL) {
 				bt_advice_hint(advice,
-					"claim %.*s wants StorageClass %.*s, which does not exist",
+					"claim %.*s needs StorageClass %.*s, which does not exist",
 					BT_STR_ARG(name), BT_STR_ARG(class_name));
 			} else if (!bt_str_equal(storage_class->volume_binding_mode,
 					   BT_WAIT_FOR_FIRST_CONSUMER)) {
@@ -146,18 +146,20 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 			} else if (selected != NULL && advice->node != NULL &&
 				!bt_str_equal(*selected, bt_node_info_name(advice->node))) {
 				bt_advice_hint(advice,
-					"the volume of claim %.*s is being made for node %.*s",
+					"the volume of claim %.*s is being provisioned for node "
+					"%.*s",
 					BT_STR_ARG(name), BT_STR_ARG(*selected));
 			} else {
 				bt_advice_hint(advice,
-					"no volume of StorageClass %.*s can be had here for claim "
+					"no volume of StorageClass %.*s can be provided on this "
+					"node for claim "
 					"%.*s",
 					BT_STR_ARG(class_name), BT_STR_ARG(name));
 			}
 		}
 	} else {
-		bt_advice_hint(
-			advice, "volume %.*s is not to be had here", BT_STR_ARG(volume->name));
+		bt_advice_hint(advice, "volume %.*s is not accessible from this node",
+			BT_STR_ARG(volume->name));
 	}
 }
 
@@ -373,7 +375,7 @@ static void advise_limits(struct bt_advice *advice)
 	if (advice->node != NULL &&
 		(bt_advice_has_reason(advice, BT_REASON_VOLUME_MAX_COUNT) ||
 			bt_advice_has_reason(advice, BT_REASON_LEGACY_VOLUME_COUNT))) {
-		bt_advice_hint(advice, "as many volumes are attached as the node can have");
+		bt_advice_hint(advice, "the node's limit of attached volumes is reached");
 		leaver = find_leaver(advice);
 	}
 	if (leaver != BT_POD_NONE) {

@@ -313,8 +313,7 @@ static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_
 		struct bt_strbuf shown = {0};
 		bt_printable_append_name(&shown, spec.namespace_, spec.name);
 		int result = bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"PodGroup %s has no pods in the input that another group could be like",
-			bt_strbuf_c(&shown));
+			"PodGroup %s has no pods in the input to copy", bt_strbuf_c(&shown));
 		bt_strbuf_finish(&shown);
 		return result;
 	}
@@ -365,7 +364,7 @@ static int unknown_member(
 		bt_printable_append(&known, specs->list.items[i].name);
 	}
 	int result = bt_error_set(err, BERTH_ERR_INVALID,
-		"--mix: %s is the name of no pod spec (there are: %s%s)", bt_strbuf_c(&shown),
+		"--mix: %s names no pod spec (there are: %s%s)", bt_strbuf_c(&shown),
 		bt_strbuf_c(&known), specs->list.count > 10 ? ", ..." : "");
 	bt_strbuf_finish(&known);
 	bt_strbuf_finish(&shown);

@@ -58,8 +58,8 @@ int bt_node_reference_cut(
 		*out_reference = bt_str_sub(text, 0, length);
 		*rest = bt_str_sub(text, length, text.length);
 		if (rest->length != 0 && (separator == 0 || rest->data[0] != separator)) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"there is more behind the node selector than was expected");
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "unexpected text after the node selector");
 		}
 		*rest = rest->length == 0 ? (struct bt_str){NULL, 0}
 					  : bt_str_sub(*rest, 1, rest->length);

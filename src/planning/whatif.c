@@ -112,7 +112,7 @@ static int parse_count(
 {
 	if (!bt_str_parse_int64(text, out_count) || *out_count < min || *out_count > max) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
-			"the number must be a whole one from %lld to %lld", (long long)min,
+			"the number must be a whole number from %lld to %lld", (long long)min,
 			(long long)max);
 	}
 	return 0;

@@ -31,7 +31,8 @@ static int count_check(struct bt_whatif *whatif, struct berth_error *err)
 	return ++whatif->budget_checks <= CHECKS_MAX
 		? 0
 		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			  "more than %d pairs of PodDisruptionBudget and pod have to be looked at",
+			  "more than %d pairs of PodDisruptionBudget and pod would have to be "
+			  "checked",
 			  CHECKS_MAX);
 }
 

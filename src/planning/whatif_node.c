@@ -264,7 +264,8 @@ static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change
 	if (edit_nodes(whatif, change, selected) == 0) {
 		struct bt_strbuf shown = {0};
 		bt_printable_append(&shown, bt_str_from(change->text));
-		bt_manifests_warn(&whatif->work, "--%s %s changes nothing: it is so already",
+		bt_manifests_warn(&whatif->work,
+			"--%s %s changes nothing: the nodes are in this state already",
 			bt_whatif_kind_name(change->kind), bt_strbuf_c(&shown));
 		bt_strbuf_finish(&shown);
 	} else if (change->kind == BT_WHATIF_DRAIN) {

@@ -251,8 +251,8 @@ int bt_whatif_scale(
 		bt_whatif_find(whatif, BT_KIND_DEPLOYMENT, object->namespace_, controller->name) !=
 			BT_MANIFESTS_NONE) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
-			"the ReplicaSet belongs to a Deployment, which would set it back: scale "
-			"the Deployment");
+			"the ReplicaSet belongs to a Deployment, which would undo the change: "
+			"scale the Deployment");
 	}
 	bt_manifests_exchange(
 		&whatif->work, index, copy_with_replicas(object->object, change->count));

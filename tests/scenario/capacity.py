@@ -343,7 +343,7 @@ def test_a_member_comes_back_when_affinity_is_met(program):
 
 def test_weights_are_checked(program):
     cluster, spec = [node("n1")], pod("web")
-    for text, word in (("webb=3", "webb is the name of no pod spec (there are: web)"),
+    for text, word in (("webb=3", "webb names no pod spec (there are: web)"),
                        ("web=0", "NAME=N"), ("web", "NAME=N"), ("web=x", "NAME=N")):
         answer = capacity(program, cluster, [spec], "--mix=" + text, status=2)
         assert word in answer.err and answer.err.count("\n") == 1, answer.err

@@ -18,7 +18,7 @@ def test_folders_with_other_files(program):
     answer = program.run("simulate", "-f", os.path.dirname(path)).expect(0)
     told = answer.err.splitlines()
     assert len(told) == 3 and all(
-        line.endswith(name + " is no manifest and is left out")
+        line.endswith(name + " is not a manifest and is left out")
         for line, name in zip(told, ("kustomization.yaml", "overlay.yaml", "values.yaml"))), told
     # Such a file is an error if it is named itself, or is broken.
     assert "no kind" in program.run(
@@ -61,7 +61,7 @@ def test_kustomizations_without_kubectl(program):
             pods = program.run("simulate", "-k", folder, "-o", "json").expect(0).json()["pods"]
             assert [(each["namespace"], each["owner"]["name"]) for each in pods] == owners, pods
         told = program.run("simulate", "-k", foreign).expect(2).err
-        assert "kustomization.yaml: the field helmCharts is not read here" in told, told
+        assert "kustomization.yaml: the field helmCharts is not supported" in told, told
         assert "no kubectl on the PATH" in told, told
     finally:
         os.environ["PATH"] = path

@@ -811,7 +811,7 @@ def test_errors_are_one_sentence(program):
             (["--drain", "n1", "--drain", "n1"], "an earlier --drain empties the node already"),
             (["--remove", "n1", "--taint", "n1=k=v:NoSchedule"], "an earlier --remove takes"),
             (["--add", "2=nx"], "--add 2=nx: no such Node is in the input; did you mean n1?"),
-            (["--add", "0=n1"], "the number must be a whole one from 1"),
+            (["--add", "0=n1"], "the number must be a whole number from 1"),
             (["--add", "n1"], "write N=NODE"),
             (["--add", "1=n*"], "new nodes are like one node"),
             (["--taint", "n1=k=v"], "the taint has no effect"),
@@ -823,7 +823,7 @@ def test_errors_are_one_sentence(program):
             (["--scale", "deployment/wbe=2"], "no such Deployment is in the input; did you mean"),
             (["--scale", "sts/db=2"], "there is no StatefulSet in the input"),
             (["--scale", "daemonset/x=2"], "only a deployment, replicaset, statefulset or"),
-            (["--scale", "deployment/web=-1"], "the number must be a whole one from 0"),
+            (["--scale", "deployment/web=-1"], "the number must be a whole number from 0"),
             (["--scale", "deployment/web"], "write KIND/[NAMESPACE/]NAME=N"),
             (["--scale", "deploy/web=2", "--scale", "deploy/web=3"], "an earlier --scale scales"),
             (["--with", "no-such-file.yaml"], "no-such-file.yaml"),
@@ -836,7 +836,8 @@ def test_errors_are_one_sentence(program):
         assert answer.out == "", answer.out
     assert "no input" in program.run("whatif", "--drain", "n1").expect(2).err
     answer = program.run("whatif", "-f", "-", "--uncordon", "n1", stdin=text).expect(0)
-    assert "--uncordon n1 changes nothing: it is so already" in answer.err, answer.err
+    told = "--uncordon n1 changes nothing: the nodes are in this state already"
+    assert told in answer.err, answer.err
 
 
 def test_random_values_of_flags(program):

@@ -284,7 +284,7 @@ static const struct row rows[] = {
 				"kind: Pod\n"
 				"metadata: {name: p}\n"
 				"spec: {containers: [{name: c, image: 'i:1', env: [{name: PORT, "
-                                "value: "
+				"value: "
 				"'1'}], ports: [{containerPort: 1}]}]}\n"
 				"---\n"
 				"apiVersion: v1\n"
@@ -296,7 +296,7 @@ static const struct row rows[] = {
 				"kind: Component\n"
 				"nameSuffix: -c\n"
 				"patches: [{patch: '{apiVersion: v1, kind: Pod, metadata: {name: "
-                                "p}, "
+				"p}, "
 				"spec: {priority: 5}}'}]\n"}},
 		"{\"metadata\":{\"name\":\"o-g-c\"},\"apiVersion\":\"v1\",\"kind\":\"Confi"
 		"gMap\",\"data\":{\"k\":\"2\",\"j\":\"1\"}}\n"
@@ -322,7 +322,7 @@ static const struct row rows[] = {
 		{{"kustomization.yaml", "components: [a]\n"},
 			{"a/kustomization.yaml", "kind: Component\ncomponents: [../a, ../a]\n"}},
 		"-k "
-                "DIR/a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a: "
+		"DIR/a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a/../a: "
 		"components: folders name each other too deeply, or in a circle"},
 	{"a replacement of a field that is not there",
 		{{"kustomization.yaml",
@@ -331,7 +331,7 @@ static const struct row rows[] = {
 			 "fieldPaths: [spec.nothing]}]}]\n"},
 			{"pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}}\n"}},
 		"-k DIR: replacements: unable to find field \"spec.nothing\" in replacement "
-                "target"},
+		"target"},
 	{"a replacement of a number by a text",
 		{{"kustomization.yaml",
 			 "resources: [pod.yaml]\n"
@@ -347,11 +347,11 @@ static const struct row rows[] = {
 			"Pod}}]}]\n"}},
 		"-k DIR: replacements: nothing selected by Pod.[noVer].[noGrp]/x.[noNs]"},
 	{"a field that is not read", {{"kustomization.yaml", "helmCharts: []\n"}},
-		"-k DIR: kustomization.yaml: the field helmCharts is not read here"},
+		"-k DIR: kustomization.yaml: the field helmCharts is not supported"},
 	{"no kustomization", {{"values.yaml", "a: b\n"}},
 		"-k DIR: there is no kustomization.yaml, kustomization.yml or Kustomization"},
 	{"an address", {{"kustomization.yaml", "resources: ['https://example.com/a']\n"}},
-		"-k DIR: resources: addresses are not read here"},
+		"-k DIR: resources: URLs are not supported"},
 	{"a file outside", {{"kustomization.yaml", "resources: [../x.yaml]\n"}},
 		"-k DIR: resources: ../x.yaml is not in this folder"},
 	{"a file that is missing", {{"kustomization.yaml", "resources: [x.yaml]\n"}},
@@ -359,7 +359,7 @@ static const struct row rows[] = {
 	{"a patch of nothing",
 		{{"kustomization.yaml",
 			"patches: [{patch: '{kind: Pod, metadata: {name: x}}'}]\n"}},
-		"-k DIR: patches: no resource is the Pod x that is to be patched"},
+		"-k DIR: patches: there is no resource Pod x to patch"},
 	{"a patch that leaves no object",
 		{{"kustomization.yaml",
 			 "resources: [p.json]\n"
@@ -370,7 +370,7 @@ static const struct row rows[] = {
 				"\"p\"}}"}},
 		"-k DIR: patches: Pod p: the patch leaves no object"},
 	{"no workload to scale", {{"kustomization.yaml", "replicas: [{name: x, count: 1}]\n"}},
-		"-k DIR: replicas: there is no workload x to be scaled"},
+		"-k DIR: replicas: there is no workload x to scale"},
 	{"no name", {{"kustomization.yaml", "configMapGenerator: [{literals: [a=b]}]\n"}},
 		"-k DIR: configMapGenerator: an entry needs a name"},
 	{"no value", {{"kustomization.yaml", "configMapGenerator: [{name: c, literals: [a]}]\n"}},

@@ -70,8 +70,8 @@ static const struct row rows[] = {
 		{"{'apiVersion':'resource.k8s.io/v1','kind':'ResourceClaimTemplate','metadata':{"
 		 "'namespace':'default','name':'t'},'spec':{'spec':{'devices':{}}}}"},
 		FROM_TEMPLATE(""),
-		"DynamicResources: the claim of template t is not made yet: wait for the "
-		"controller of claims in kube-controller-manager, or look into its log\n",
+		"DynamicResources: the claim of template t is not created yet: wait for the "
+		"resourceclaim-controller of kube-controller-manager, or look into its log\n",
 		""},
 	{"claim of another pod",
 		{CLAIM_OF("k",
@@ -154,8 +154,8 @@ static const struct row rows[] = {
 				",'constraints':[{'matchAttribute':'d/m'}]", ""),
 			SLICE("n1", DEVICE("a", MODEL("1")) "," DEVICE("b", MODEL("2")))},
 		USES("k"),
-		"DynamicResources: each request finds devices enough, and all of them together do "
-		"not: they want the same ones, or a constraint of a claim is not met\n",
+		"DynamicResources: each request alone finds enough devices, but all together do "
+		"not: they need the same devices, or a constraint of a claim is not met\n",
 		""},
 	{"two requests for one device",
 		{CLASS("c", ""),
@@ -164,8 +164,8 @@ static const struct row rows[] = {
 					"q", "c", ",'count':1")),
 			SLICE("n1", DEVICE("a", ""))},
 		USES("k"),
-		"DynamicResources: each request finds devices enough, and all of them together do "
-		"not: they want the same ones, or a constraint of a claim is not met\n",
+		"DynamicResources: each request alone finds enough devices, but all together do "
+		"not: they need the same devices, or a constraint of a claim is not met\n",
 		""},
 	{"pool that is not complete",
 		{CLASS("c", ""), CLAIM("k", REQUEST("r", "c", ",'count':1")),

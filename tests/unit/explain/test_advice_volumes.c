@@ -59,7 +59,7 @@ static const struct row rows[] = {
 		"DropVolume v-data -> n1 (2)\n"},
 	{"no such class", {CLAIM("data", "", "'storageClassName':'fast'", "'phase':'Pending'")},
 		POD(USES("data")),
-		"VolumeBinding: claim data wants StorageClass fast, which does not exist\n",
+		"VolumeBinding: claim data needs StorageClass fast, which does not exist\n",
 		"ProvisionVolume v-data fast", "ProvisionVolume v-data fast -> n1 (2)\n"},
 	{"no default class", {CLAIM("data", "", "", "'phase':'Pending'")}, POD(USES("data")),
 		"VolumeBinding: claim data is not bound and has no storage class\n",
@@ -78,7 +78,8 @@ static const struct row rows[] = {
 		{CLAIM("data", "", "'storageClassName':'local'", "'phase':'Pending'"),
 			CLASS("local", "WaitForFirstConsumer")},
 		POD(USES("data")),
-		"VolumeBinding: no volume of StorageClass local can be had here for claim data\n",
+		"VolumeBinding: no volume of StorageClass local can be provided on this node for "
+		"claim data\n",
 		"DropVolume v-data", NULL},
 	{"lost", {CLAIM("data", "", "'volumeName':'pv'", "'phase':'Lost'")}, POD(USES("data")),
 		NULL, NULL, "DropVolume v-data -> n1 (2)\n"},
@@ -86,7 +87,7 @@ static const struct row rows[] = {
 		"VolumeRestrictions: pod default/db has the same disk attached here\n",
 		"RemovePod n1 default db", NULL},
 	{"a disk that two pods have", {ON("n1", "db", DISK("d")), ON("n1", "dc", DISK("d"))},
-		POD(DISK("d")), "VolumeRestrictions: volume v-d is not to be had here\n",
+		POD(DISK("d")), "VolumeRestrictions: volume v-d is not accessible from this node\n",
 		"DropVolume v-d", NULL},
 	{"ReadWriteOncePod",
 		{BOUND("data", "pv", "ReadWriteOncePod"), VOLUME("pv", IN_ZONE("zone-a")),
@@ -105,7 +106,7 @@ static const struct row rows[] = {
 			"},'spec':{'drivers':[{'name':'d','nodeID':'n1','allocatable':{'count':1}}"
 			"]}}"},
 		POD(USES("data")),
-		"NodeVolumeLimits: as many volumes are attached as the node can have\n",
+		"NodeVolumeLimits: the node's limit of attached volumes is reached\n",
 		"RemovePod n1 default db", NULL},
 };
 
