@@ -367,7 +367,7 @@ int bt_whatif_with(
 		}
 	}
 	if (result == 0) {
-		/* Evict from nodes that got new taints or labels. count: number of old_objects. */
+		/* Evict pods from nodes that got new taints or labels. */
 		bool *changed = BT_NEW_ARRAY(bool, whatif->work.objects.count);
 		const struct bt_object **old_nodes =
 			BT_NEW_ARRAY(const struct bt_object *, whatif->work.objects.count);

@@ -393,11 +393,11 @@ const struct bt_command bt_command_explain = {
 	.summary = "Say why a pod is pending, or which nodes it fits, node by node.",
 	.usage = "berth explain [POD] -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
 	.arguments = "POD",
-	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. Of a\n"
-		"workload (deployment/web, sts shop/db, or web if no pod has that name) the\n"
-		"first pending pod that does not fit is explained; if all fit, the first one.\n"
-		"podgroup/NAME explains the whole group. POD may be omitted if a single pod is\n"
-		"pending.\n"
+	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. For\n"
+		"a workload (deployment/web, sts shop/db, or web if no pod has that name), the\n"
+		"first pending pod that does not fit is explained, or if all fit, the first\n"
+		"pod. podgroup/NAME explains the whole group. POD may be omitted if only one\n"
+		"pod is pending.\n"
 		"\n"
 		"Prints the scheduler's message; the nodes that reject the pod, grouped by\n"
 		"reason, with the nodes that lack least first; the smallest changes after which\n"

@@ -266,8 +266,8 @@ const struct bt_command bt_command_whatif = {
 		"shows which evictions a PodDisruptionBudget refuses or delays.\n"
 		"\n"
 		"--lose node --each answers another question: for each node, which pods stay\n"
-		"pending, are lost or are preempted if this node fails with its pods. Changes\n"
-		"are made before.\n",
+		"pending, are lost or are preempted if this node fails with its pods. The\n"
+		"changes of other flags are made first.\n",
 	.examples = "  # Can node-a1 be drained?\n"
 		    "  kubectl get nodes,pods,deployments,pdb,pc -A -o yaml > cluster.yaml\n"
 		    "  berth whatif -f cluster.yaml --drain node-a1\n"
