@@ -197,8 +197,8 @@ static bool is_page(struct bt_str text)
 static int set_kubeconfig_error(struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_INVALID,
-		"this is no kubeconfig: that is YAML with clusters, users and contexts, as in "
-		"~/.kube/config");
+		"this is not a kubeconfig: a kubeconfig is YAML with clusters, users and "
+		"contexts, as in ~/.kube/config");
 }
 
 int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *arena,

@@ -117,8 +117,8 @@ int bt_live_wait(struct bt_live *live, struct berth_error *err)
 	int64_t left_ns = (live->has_answered ? SILENCE_NS : first_ns) - silent_ns;
 	if (left_ns <= 0) {
 		return bt_error_set(err, BERTH_ERR_IO,
-			"the API server %s does not answer: nothing came for %lld seconds; is it "
-			"overloaded, or is something in between?",
+			"the API server %s does not answer: no data for %lld seconds; is it "
+			"overloaded, or does a proxy or firewall drop the connection?",
 			bt_live_server(live), (long long)(silent_ns / BT_NS_PER_SECOND));
 	}
 	return bt_loop_turn(live->loop, left_ns, err);
@@ -134,7 +134,7 @@ static int unreachable(const struct bt_live *live, const struct bt_rest_answer *
 	case BT_HTTP_FAILURE_REFUSED:
 		return bt_error_set(err, BERTH_ERR_IO,
 			"cannot reach the API server %s: connection refused; is it running, and "
-			"does the kubeconfig's context (--context) mean it?",
+			"does the kubeconfig's context (--context) name this server?",
 			server);
 	case BT_HTTP_FAILURE_RESOLVE:
 		return bt_error_set(err, BERTH_ERR_IO,
@@ -189,7 +189,7 @@ int bt_live_answer_error(const struct bt_live *live, const char *resource,
 			server);
 	} else if (answer->class_ == BT_REST_FORBIDDEN) {
 		result = bt_error_set(err, BERTH_ERR_IO,
-			"the API server %s does not allow to list %s: %s; ask for the right "
+			"the API server %s does not allow you to list %s: %s; ask for the right "
 			"to list %s",
 			server, resource, message, resource);
 	} else if (live->long_wait_ns != 0 && answer->code != 0) {

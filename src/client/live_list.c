@@ -84,7 +84,7 @@ static int take_part(
 		struct bt_str kind;
 		int result = bt_list_kind_read(bytes, list->is_protobuf, &list->arena, &kind, err);
 		return result == 0 && !bt_str_has_suffix(kind, BT_STR("List"))
-			? bt_error_set(err, BERTH_ERR_INVALID, "the answer is no list")
+			? bt_error_set(err, BERTH_ERR_INVALID, "the answer is not a list")
 			: result;
 	}
 	case BT_FRAME_EVENT:

@@ -425,7 +425,7 @@ int bt_reflector_take_part(
 			bytes, reflector->is_protobuf, &reflector->arena, &kind, err);
 		if (code == 0 && !bt_str_has_suffix(kind, BT_STR("List"))) {
 			code = bt_error_set(err, BERTH_ERR_INVALID,
-				"the answer is no list but a %.*s",
+				"the answer is not a list but a %.*s",
 				kind.length > 40 ? 40 : (int)kind.length, kind.data);
 		}
 		break;

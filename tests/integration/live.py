@@ -143,7 +143,7 @@ def test_live_cluster(program):
         check_merged_kubeconfigs(cluster)
         expect_sentence(silent[0].result(), "cannot reach the API server https://127.0.0.1:",
                         ": no connection within 10 seconds")
-        expect_sentence(silent[1].result(), "does not answer: nothing came for 15 seconds")
+        expect_sentence(silent[1].result(), "does not answer: no data for 15 seconds")
         assert not os.path.exists(os.path.join(cluster.folder, "silent"))
 
 
@@ -263,7 +263,7 @@ def check_refusals(cluster):
     cluster.fault = lambda request: status_answer(403, "Forbidden", "user u cannot list\x1b[31m") \
         if resource_of(request) == "pods" else None
     expect_sentence(cluster.run("simulate"), cluster.proxy.server,
-                    "does not allow to list pods: user u cannot list\\x1b[31m; "
+                    "does not allow you to list pods: user u cannot list\\x1b[31m; "
                     "ask for the right to list pods")
     cluster.fault = None
     stale = write_kubeconfig(cluster.folder, cluster.proxy.server, cluster.proxy.ca_file,
@@ -294,7 +294,7 @@ def check_bad_answers(cluster):
              "sent a broken list of nodes"),
             (fault_proxy.Answer(200, b'{"kind":"Pod","apiVersion":"v1"}',
                                 {"Content-Type": "application/json"}),
-             "sent a broken list of nodes: the answer is no list"),
+             "sent a broken list of nodes: the answer is not a list"),
             (fault_proxy.Answer(500, b"oops", {}), "did not list nodes"),
             (fault_proxy.Answer(404, b"not here", {}), "has no nodes: is it a Kubernetes")]:
         cluster.fault = lambda request, answer=answer: answer \

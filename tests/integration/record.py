@@ -399,7 +399,7 @@ def test_rights(program):
         denied.append("/api/v1/nodes")
         path = os.path.join(folder, "b.berthrec")
         words = Recording(program, kubeconfig, path).ended(2)
-        assert "does not allow to list nodes" in words, words
+        assert "does not allow you to list nodes" in words, words
         assert not os.path.exists(path)
         nowhere = write_direct(api, folder, "https://127.0.0.1:1")
         words = Recording(program, nowhere, path).ended(2)

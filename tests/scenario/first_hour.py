@@ -204,7 +204,7 @@ def test_unreachable_servers(program):
             assert said.startswith("berth %s: " % name) and words in said, said
         page = program.write("page.html", "<!DOCTYPE html>\n<html>Please log in</html>\n")
         said = sentence(program.run(name, *before[:-1], "--kubeconfig", page))
-        assert page + ": this is no kubeconfig: that is YAML with clusters, users" in said, said
+        assert page + ": this is not a kubeconfig: a kubeconfig is YAML with" in said, said
         said = sentence(program.run(name, *before[:-1], "--kubeconfig", dead, "--context", "x"))
         assert 'no context "x" (it has "here")' in said, said
 

@@ -380,11 +380,13 @@ START_TEST(test_client_config__files_that_cannot_be_read_as_one)
 		{"users: [{name: c, user: {token: [secret]}}]",
 			IN_FILE "users[0].user.token: expected string, got array"},
 		{"<!DOCTYPE html>\n<p>a: b: c</p>\n",
-			IN_FILE "this is no kubeconfig: that is YAML with clusters, users and "
-				"contexts, as in ~/.kube/config"},
+			IN_FILE
+			"this is not a kubeconfig: a kubeconfig is YAML with clusters, users and "
+			"contexts, as in ~/.kube/config"},
 		{"words",
-			IN_FILE "this is no kubeconfig: that is YAML with clusters, users and "
-				"contexts, as in ~/.kube/config"},
+			IN_FILE
+			"this is not a kubeconfig: a kubeconfig is YAML with clusters, users and "
+			"contexts, as in ~/.kube/config"},
 		{"a: [", IN_FILE "yaml: line 1: did not find expected node content"},
 	};
 
