@@ -322,7 +322,7 @@ static int take_deferred(struct loading *loading, struct berth_error *err)
  * Drops references to owners that do not exist. Dumps are often incomplete, and the garbage
  * collector would delete these objects.
  */
-static void adopt_orphan(struct loading *loading, const struct dependent *dependent)
+static void drop_missing_owners(struct loading *loading, const struct dependent *dependent)
 {
 	struct bt_arena *arena = &loading->arena;
 	bt_arena_reset(arena);
@@ -393,7 +393,7 @@ int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 		result = take_deferred(&loading, err);
 	}
 	for (uint32_t i = 0; i < loading.dependents.count && result == 0; i++) {
-		adopt_orphan(&loading, &loading.dependents.items[i]);
+		drop_missing_owners(&loading, &loading.dependents.items[i]);
 	}
 	bt_input_finish(&loading.input);
 	bt_vec_finish(&loading.dependents);

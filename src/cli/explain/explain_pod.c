@@ -280,7 +280,7 @@ static void append_suggestion(const struct search *search, struct bt_strbuf *tex
 
 /** --- choosing one pod --- */
 
-static int is_over(const struct search *search, struct berth_error *err)
+static int refuse_finished(const struct search *search, struct berth_error *err)
 {
 	const struct candidate *candidate = &search->found.items[0];
 	const struct bt_pod *pod = bt_object_value(
@@ -420,13 +420,13 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 			return in_several_namespaces(search, namespace_count, err);
 		}
 		search->found.items[0] = best;
-		return best.over ? is_over(search, err) : 0;
+		return best.over ? refuse_finished(search, err) : 0;
 	}
 	if (search->found.count > 1) {
 		return in_several_namespaces(search, search->found.count, err);
 	}
 	set_choice(&search->found.items[0], out);
-	return search->found.items[0].over ? is_over(search, err) : 0;
+	return search->found.items[0].over ? refuse_finished(search, err) : 0;
 }
 
 int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_reference *reference,
