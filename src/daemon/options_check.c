@@ -63,7 +63,7 @@ static bool describe_bad_keys(const struct allow_rules *rules, struct bt_strbuf 
 	return false;
 }
 
-/** rules have passed the checks. */
+/** Store rules, which must have passed the checks, in options->metrics.allowed. */
 static void use_rules(struct bt_daemon_options *options, const struct allow_rules *rules)
 {
 	struct bt_arena *arena = &options->arena;
