@@ -15,32 +15,25 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/** The flag that an error message `unknown flag: --NAME` probably means, or NULL. */
-static const char *suggest_flag(
-	const struct bt_flag *flags, uint32_t flag_count, const char *message)
-{
-	static const char unknown[] = "unknown flag: --";
-	BT_VEC(const char *) names = {0};
-	if (strncmp(message, unknown, sizeof(unknown) - 1) != 0) {
-		return NULL;
-	}
-	for (uint32_t i = 0; i < flag_count; i++) {
-		bt_vec_push(&names, flags[i].name);
-	}
-	const char *meant = bt_suggest(message + sizeof(unknown) - 1, names.items, names.count);
-	bt_vec_finish(&names);
-	return meant;
-}
-
 static char separator(const struct bt_command *command)
 {
 	return command->is_program ? '-' : ' ';
 }
 
+/** Print the error of wrong flags, and the flag that the user probably meant. */
 static int refuse_flags(const struct bt_command *command, struct berth_error *err)
 {
-	const char *meant =
-		suggest_flag(command->flags, command->flag_count, berth_error_message(err));
+	static const char unknown[] = "unknown flag: --";
+	const char *message = berth_error_message(err);
+	const char *meant = NULL;
+	if (strncmp(message, unknown, sizeof(unknown) - 1) == 0) {
+		BT_VEC(const char *) names = {0};
+		for (uint32_t i = 0; i < command->flag_count; i++) {
+			bt_vec_push(&names, command->flags[i].name);
+		}
+		meant = bt_suggest(message + sizeof(unknown) - 1, names.items, names.count);
+		bt_vec_finish(&names);
+	}
 	int exit_status = bt_command_fail(command, err);
 	if (meant != NULL) {
 		(void)fprintf(stderr, "Did you mean --%s? ", meant);
@@ -68,21 +61,9 @@ static void print_help(const struct bt_command *command)
 	bt_strbuf_finish(&text);
 }
 
-/** The formats of the command's --output; NULL if the command has no such flag. */
-static const char *formats_of(const struct bt_command *command)
-{
-	for (uint32_t i = 0; i < command->flag_count; i++) {
-		if (command->flags[i].offset == offsetof(struct bt_command_line, format_name)) {
-			return command->flags[i].value_name;
-		}
-	}
-	return NULL;
-}
-
 static int check(struct bt_command_line *line, struct berth_error *err)
 {
 	const struct bt_command *command = line->command;
-	const char *formats = formats_of(command);
 	int result = 0;
 	if (command->no_arguments != NULL && line->arguments.list.count != 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "unexpected argument %s: %s",
@@ -94,8 +75,12 @@ static int check(struct bt_command_line *line, struct berth_error *err)
 	if (result == 0) {
 		result = bt_output_set_color(line->color, err);
 	}
-	if (result == 0 && formats != NULL) {
-		result = bt_output_format_parse(line->format_name, formats, &line->format, err);
+	for (uint32_t i = 0; i < command->flag_count && result == 0; i++) {
+		const struct bt_flag *flag = &command->flags[i];
+		if (flag->offset == offsetof(struct bt_command_line, format_name)) {
+			result = bt_output_format_parse(
+				line->format_name, flag->value_name, &line->format, err);
+		}
 	}
 	if (result == 0 && command->has_source) {
 		result = bt_source_check(&line->source, command->name, err);

@@ -89,27 +89,23 @@ static const char outro[] = "\n"
 			    "\n"
 			    "\"berth help COMMAND\" explains a command.\n";
 
-/** Prints no heading if this program was built without the commands of the group. */
-static void print_group(enum bt_command_group group, FILE *stream)
-{
-	bool has_heading = false;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
-		if (commands[i]->group != group) {
-			continue;
-		}
-		if (!has_heading) {
-			(void)fprintf(stream, "\n%s:\n", group_names[group]);
-			has_heading = true;
-		}
-		(void)fprintf(stream, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
-	}
-}
-
 static void print_overview(FILE *stream)
 {
 	(void)fputs(intro, stream);
 	for (int group = 0; group < BT_COMMAND_GROUP__COUNT; group++) {
-		print_group((enum bt_command_group)group, stream);
+		/* This program may have been built without the commands of a group. */
+		bool has_heading = false;
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
+			if ((int)commands[i]->group != group) {
+				continue;
+			}
+			if (!has_heading) {
+				(void)fprintf(stream, "\n%s:\n", group_names[group]);
+				has_heading = true;
+			}
+			(void)fprintf(
+				stream, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
+		}
 	}
 	(void)fprintf(stream, "  %-14s %s\n", "help", "Explain a command.");
 	(void)fputs(outro, stream);
@@ -160,15 +156,6 @@ static int run_help(int argc, char **argv)
 	return bt_command_run(command, 1, help);
 }
 
-#if BT_HAVE_DAEMON
-/** A program with this name runs only this command. */
-static bool is_called(const char *program, const char *name)
-{
-	const char *slash = strrchr(program, '/');
-	return strcmp(slash != NULL ? slash + 1 : program, name) == 0;
-}
-#endif
-
 static int run_named(int argc, char **argv)
 {
 	const char *name = argv[0];
@@ -193,7 +180,9 @@ static int run_named(int argc, char **argv)
 static int run_program(int argc, char **argv)
 {
 #if BT_HAVE_DAEMON
-	if (argc > 0 && is_called(argv[0], "kube-scheduler")) {
+	/* A program of this name runs only this command. */
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+	if (argc > 0 && strcmp(slash != NULL ? slash + 1 : argv[0], "kube-scheduler") == 0) {
 		return bt_command_run(&bt_command_scheduler, argc - 1, argv + 1);
 	}
 #endif

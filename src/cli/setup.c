@@ -86,17 +86,6 @@ static int load_plugins(struct bt_setup *setup, struct berth_error *err)
 	return result < 0 ? bt_error_wrap(err, result, "--plugin-dir") : 0;
 }
 
-static int start_threads(struct bt_setup *setup, struct berth_error *err)
-{
-	if (setup->threads < 1 || setup->threads > BT_THREADS_MAX) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "--threads: must be from 1 to %d", BT_THREADS_MAX);
-	}
-	return setup->threads == 1
-		? 0
-		: bt_thread_pool_create((uint32_t)setup->threads, &setup->pool, err);
-}
-
 int bt_setup_check_gates(const char *command_name, const struct bt_setup *setup,
 	struct bt_gates *out_gates, struct berth_error *err)
 {
@@ -126,20 +115,13 @@ int bt_setup_start(const char *command_name, struct bt_setup *setup, struct bert
 	if (result == 0) {
 		result = load_plugins(setup, err);
 	}
-	return result < 0 ? result : start_threads(setup, err);
-}
-
-/** Fails if the configuration has extenders: without their answers the decisions would be wrong. */
-static int refuse_extenders(
-	const struct bt_setup *setup, const struct bt_config *config, struct berth_error *err)
-{
-	if (setup->ignore_extenders || config->document.extenders.count == 0) {
-		return 0;
+	if (result == 0 && (setup->threads < 1 || setup->threads > BT_THREADS_MAX)) {
+		result = bt_error_set(
+			err, BERTH_ERR_INVALID, "--threads: must be from 1 to %d", BT_THREADS_MAX);
 	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"%s: extenders: this command does not call extenders; --ignore-extenders "
-		"schedules as if there were none",
-		setup->config_path);
+	return result == 0 && setup->threads != 1
+		? bt_thread_pool_create((uint32_t)setup->threads, &setup->pool, err)
+		: result;
 }
 
 int bt_setup_load_config(
@@ -154,8 +136,12 @@ int bt_setup_load_config(
 	if (result == 0) {
 		result = load_config(setup->config_path, &gates, &config, err);
 	}
-	if (result == 0) {
-		result = refuse_extenders(setup, config, err);
+	/* Without the answers of the extenders the decisions would be wrong. */
+	if (result == 0 && !setup->ignore_extenders && config->document.extenders.count != 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: extenders: this command does not call extenders; --ignore-extenders "
+			"schedules as if there were none",
+			setup->config_path);
 	}
 	if (result < 0) {
 		bt_config_unref(config);

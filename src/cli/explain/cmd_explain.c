@@ -111,16 +111,6 @@ static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_
 }
 
 /**
- * Whether the scheduler would try the pod: no gate, not being deleted, and a profile for its
- * schedulerName.
- */
-static bool is_queued(const struct bt_simulation *simulation, const struct bt_pod *pod)
-{
-	return pod->spec.scheduling_gates.count == 0 && !bt_pod_is_terminating(pod) &&
-		bt_engine_profile(simulation->engine, pod->spec.scheduler_name) != NULL;
-}
-
-/**
  * Whether a pod from an API server has no tolerations. API servers add two tolerations to new pods
  * by default.
  */
@@ -163,11 +153,13 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	report->lacks_tolerations =
 		report->in_input && lacks_tolerations(&cluster->objects.items[index]);
 	uint32_t position = bt_simulation_position(simulation, report->pod);
-	uint32_t count = 0;
 	for (uint32_t i = 0; i < position; i++) {
-		count += is_queued(simulation, simulation->pods.items[i].pod);
+		/* Other pods never enter the queue. */
+		const struct bt_pod *ahead = simulation->pods.items[i].pod;
+		report->ahead_count += ahead->spec.scheduling_gates.count == 0 &&
+			!bt_pod_is_terminating(ahead) &&
+			bt_engine_profile(simulation->engine, ahead->spec.scheduler_name) != NULL;
 	}
-	report->ahead_count = count;
 	if (options->after_queue) {
 		bt_simulation_place(simulation, position, "placing the pods before it");
 		report->after_queue = true;
@@ -275,10 +267,11 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 	return result;
 }
 
-/** Load the simulation and explain many of its pods: a group, or all. */
-static int answer_many(const struct options *options, struct bt_simulation *simulation,
-	bool is_group, struct bt_strbuf *out, struct berth_error *err)
+/** Load the simulation and explain many of its pods: with --all all of them, else a group. */
+static int answer_many(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
+	struct berth_error *err)
 {
+	const struct options *options = context;
 	struct node_objects objects = {.cluster = simulation->cluster};
 	struct bt_explain_options explain_options = {
 		.proposals_max = (uint32_t)options->proposals,
@@ -288,7 +281,7 @@ static int answer_many(const struct options *options, struct bt_simulation *simu
 	int result = bt_simulation_load(simulation, err);
 	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, simulation->cluster->objects.count);
 	bt_arena_init(&objects.arena, 0);
-	if (result == 0 && is_group) {
+	if (result == 0 && !options->all) {
 		result = bt_explain_pod_group_write(simulation, &options->reference,
 			&explain_options, options->line.format, out, err);
 	} else if (result == 0) {
@@ -299,18 +292,6 @@ static int answer_many(const struct options *options, struct bt_simulation *simu
 	bt_arena_finish(&objects.arena);
 	bt_free(objects.nodes);
 	return result;
-}
-
-static int answer_group(const void *context, struct bt_simulation *simulation,
-	struct bt_strbuf *out, struct berth_error *err)
-{
-	return answer_many(context, simulation, true, out, err);
-}
-
-static int answer_all(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
-	struct berth_error *err)
-{
-	return answer_many(context, simulation, false, out, err);
 }
 
 /** --- the command line --- */
@@ -354,11 +335,8 @@ static int check(void *context, struct berth_error *err)
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
-	return bt_simulation_answer(&options->line,
-		options->all                                           ? answer_all
-			: options->reference.kind == BT_KIND_POD_GROUP ? answer_group
-								       : answer,
-		out, err);
+	bool is_many = options->all || options->reference.kind == BT_KIND_POD_GROUP;
+	return bt_simulation_answer(&options->line, is_many ? answer_many : answer, out, err);
 }
 
 static void finish(void *context)

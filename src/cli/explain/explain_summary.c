@@ -123,20 +123,6 @@ static int compare_sizes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/** Returns the groups with most nodes first. */
-static const struct bt_explained_group **by_size(const struct bt_explanation *explanation)
-{
-	const struct bt_explained_group **groups =
-		BT_NEW_ARRAY(const struct bt_explained_group *, explanation->groups.count);
-	for (uint32_t i = 0; i < explanation->groups.count; i++) {
-		groups[i] = &explanation->groups.items[i];
-	}
-	if (explanation->groups.count != 0) {
-		qsort(groups, explanation->groups.count, sizeof(groups[0]), compare_sizes);
-	}
-	return groups;
-}
-
 /** --- the sentence --- */
 
 static void append_fit(const struct bt_explain_report *report, struct bt_strbuf *out)
@@ -146,7 +132,14 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 		bt_strbuf_append_c(out, "none of ");
 		bt_amount_append_counted(out, explanation->node_count, "node", "nodes");
 		/* ": 4,812 nodes have too little cpu left, 150 are cordoned" */
-		const struct bt_explained_group **groups = by_size(explanation);
+		const struct bt_explained_group **groups =
+			BT_NEW_ARRAY(const struct bt_explained_group *, explanation->groups.count);
+		for (uint32_t i = 0; i < explanation->groups.count; i++) {
+			groups[i] = &explanation->groups.items[i];
+		}
+		if (explanation->groups.count != 0) {
+			qsort(groups, explanation->groups.count, sizeof(groups[0]), compare_sizes);
+		}
 		uint32_t others = 0;
 		for (uint32_t i = 0; i < explanation->groups.count; i++) {
 			const struct bt_explained_group *group = groups[i];

@@ -133,32 +133,9 @@ static void print_summary(const struct run *run, const struct bt_recorder_counts
 	(void)fputc('\n', out);
 }
 
-static int create_recorder(struct run *run, const char *name, struct berth_error *err)
-{
-	const struct options *options = run->options;
-	const struct bt_recorder_options recorder = {
-		.path = options->output_path,
-		.is_gzipped = !options->no_gzip,
-		.strip_names = options->strip_names,
-		.rotate_bytes = options->rotate_bytes,
-		.rotate_ns = options->rotate_age_ns,
-		.recording = name,
-		.wall_ns = bt_clock_wall_ns,
-		.for_each_object = visit_objects,
-		.cluster = run->watch,
-	};
-	int result = bt_recorder_create(&recorder, now_ns(run), &run->recorder, err);
-	if (result == 0 && bt_recorder_by_parts(run->recorder) != 0) {
-		warn(run,
-			"--strip-names: selector expressions of devices look at parts of texts "
-			"(matches, substring and the like); with neutral names the answer may be "
-			"another");
-	}
-	return result;
-}
-
 static int record(struct run *run, struct berth_error *err)
 {
+	const struct options *options = run->options;
 	struct bt_loop *loop = bt_live_loop(run->live);
 	static const int signals[] = {SIGINT, SIGTERM, 0};
 	const struct bt_live_watch_sink sink = {run, take_change, take_gap, warn};
@@ -172,12 +149,28 @@ static int record(struct run *run, struct berth_error *err)
 		result = bt_live_watch_sync(run->watch, &run->stop, err);
 	}
 	if (result == 0 && !run->stop) {
-		result = create_recorder(run, bt_strbuf_c(&name), err);
+		const struct bt_recorder_options recorder = {
+			.path = options->output_path,
+			.is_gzipped = !options->no_gzip,
+			.strip_names = options->strip_names,
+			.rotate_bytes = options->rotate_bytes,
+			.rotate_ns = options->rotate_age_ns,
+			.recording = bt_strbuf_c(&name),
+			.wall_ns = bt_clock_wall_ns,
+			.for_each_object = visit_objects,
+			.cluster = run->watch,
+		};
+		result = bt_recorder_create(&recorder, now_ns(run), &run->recorder, err);
+		if (result == 0 && bt_recorder_by_parts(run->recorder) != 0) {
+			warn(run,
+				"--strip-names: selector expressions of devices look at parts of "
+				"texts (matches, substring and the like); with neutral names the "
+				"answer may be another");
+		}
 	}
 	if (result == 0 && !run->stop) {
-		run->end_ns = run->options->duration_ns != 0
-			? now_ns(run) + run->options->duration_ns
-			: INT64_MAX;
+		run->end_ns =
+			options->duration_ns != 0 ? now_ns(run) + options->duration_ns : INT64_MAX;
 		bt_loop_add_worker(loop, flush_due_lines, run);
 		bt_progress_start(&run->progress, "changes recorded", true);
 		result = bt_loop_run(loop, err);
@@ -266,7 +259,7 @@ static int check(void *context, struct berth_error *err)
 static const struct bt_flag flags[] = {
 	{"kubeconfig", 0, BT_FLAG_STRING, offsetof(struct options, kubeconfig), "FILE",
 		"record the cluster of this kubeconfig; nothing is written to it (default: "
-                "$KUBECONFIG, ~/.kube/config)"},
+		"$KUBECONFIG, ~/.kube/config)"},
 	{"context", 0, BT_FLAG_STRING, offsetof(struct options, context), "NAME",
 		"context of the kubeconfig (default: its current one)"},
 	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",

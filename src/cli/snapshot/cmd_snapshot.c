@@ -81,24 +81,17 @@ static int snapshot_file_open(const char *path, bool gzip, bool is_private,
 
 static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
 
-static bool has_signal(void)
-{
-	sigset_t pending;
-	bool found = false;
-	(void)sigpending(&pending);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
-		found = found || sigismember(&pending, ending_signals[i]) == 1;
-	}
-	return found;
-}
-
 /** --- writing --- */
 
 static int snapshot_file_write(void *context, struct bt_str text, struct berth_error *err)
 {
 	struct snapshot_file *file = context;
-	if (has_signal()) {
-		return failed(file, EINTR, err);
+	sigset_t pending;
+	(void)sigpending(&pending);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		if (sigismember(&pending, ending_signals[i]) == 1) {
+			return failed(file, EINTR, err);
+		}
 	}
 	errno = 0;
 	return text.length != 0 && gzwrite(file->stream, text.data, text.length) <= 0
@@ -148,19 +141,6 @@ struct options {
 
 /** --- the run --- */
 
-static int write_map(
-	struct snapshot_file *file, const struct bt_neutral_names *names, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-	bt_neutral_names_append_map(names, &text);
-	int result = snapshot_file_write(file, bt_strbuf_str(&text), err);
-	if (result == 0) {
-		result = snapshot_file_close(file, err);
-	}
-	bt_strbuf_finish(&text);
-	return result;
-}
-
 /** Write both files or neither. */
 static int write_both(const struct options *options, struct bt_manifests *cluster,
 	const struct bt_neutral_names *names, struct snapshot_file *snapshot,
@@ -181,7 +161,13 @@ static int write_both(const struct options *options, struct bt_manifests *cluste
 		result = bt_snapshot_write(cluster, names, snapshot_file_write, snapshot, err);
 	}
 	if (result == 0 && map_path != NULL) {
-		result = write_map(map, names, err);
+		struct bt_strbuf text = {0};
+		bt_neutral_names_append_map(names, &text);
+		result = snapshot_file_write(map, bt_strbuf_str(&text), err);
+		if (result == 0) {
+			result = snapshot_file_close(map, err);
+		}
+		bt_strbuf_finish(&text);
 	}
 	if (result == 0) {
 		result = snapshot_file_close(snapshot, err);
@@ -197,48 +183,32 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 {
 	struct snapshot_file snapshot = {0};
 	struct snapshot_file map = {0};
-	uint32_t held_signals = 0;
 	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
-	if (may_leave_something) {
-		/*
-		 * Block the signals that end the program while files are written: a pending signal
-		 * makes writing fail, so that temporary files are removed. held_signals has a bit
-		 * for each signal that was not blocked before.
-		 */
-		sigset_t held;
-		sigset_t before;
-		(void)sigemptyset(&held); /* these calls cannot fail */
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
-			struct sigaction action;
-			if (sigaction(ending_signals[i], NULL, &action) == 0 &&
-				action.sa_handler == SIG_DFL) {
-				(void)sigaddset(&held, ending_signals[i]);
-			}
+	/*
+	 * Block the signals that end the program while files are written: a pending signal makes
+	 * writing fail, so that temporary files are removed. held: those that were not blocked
+	 * before. The calls for sets cannot fail.
+	 */
+	sigset_t held;
+	sigset_t before;
+	(void)sigemptyset(&held);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals) && may_leave_something; i++) {
+		struct sigaction action;
+		if (sigaction(ending_signals[i], NULL, &action) == 0 &&
+			action.sa_handler == SIG_DFL) {
+			(void)sigaddset(&held, ending_signals[i]);
 		}
-		(void)pthread_sigmask(SIG_BLOCK, &held, &before);
-		uint32_t held_now = 0;
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
-			if (sigismember(&held, ending_signals[i]) == 1 &&
-				sigismember(&before, ending_signals[i]) == 0) {
-				held_now |= 1U << i;
-			}
+	}
+	(void)pthread_sigmask(SIG_BLOCK, &held, &before);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		if (sigismember(&before, ending_signals[i]) == 1) {
+			(void)sigdelset(&held, ending_signals[i]);
 		}
-		held_signals = held_now;
 	}
 	int result = write_both(options, cluster, names, &snapshot, &map, err);
 	snapshot_file_finish(&map);
 	snapshot_file_finish(&snapshot);
-	if (may_leave_something) {
-		/* A pending signal ends the program here. */
-		sigset_t held;
-		(void)sigemptyset(&held);
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
-			if ((held_signals & 1U << i) != 0) {
-				(void)sigaddset(&held, ending_signals[i]);
-			}
-		}
-		(void)pthread_sigmask(SIG_UNBLOCK, &held, NULL);
-	}
+	(void)pthread_sigmask(SIG_UNBLOCK, &held, NULL); /* a pending signal ends the program */
 	return result;
 }
 

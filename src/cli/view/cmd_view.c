@@ -165,14 +165,6 @@ static int replay_recordings(struct run *run, struct berth_error *err)
 	return result;
 }
 
-static int read_recordings(struct run *run, struct berth_error *err)
-{
-	const struct bt_arguments *recordings = &run->options->line.arguments;
-	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
-	return run->options->replays ? replay_recordings(run, err)
-				     : bt_history_read_recordings(&run->history, recordings, err);
-}
-
 static bool is_live(const struct options *options)
 {
 	return options->line.arguments.list.count == 0 &&
@@ -183,8 +175,13 @@ static bool is_live(const struct options *options)
 
 static int read_kept(struct run *run, struct berth_error *err)
 {
-	return run->options->line.arguments.list.count != 0 ? read_recordings(run, err)
-							    : read_files(run, err);
+	const struct bt_arguments *recordings = &run->options->line.arguments;
+	if (recordings->list.count == 0) {
+		return read_files(run, err);
+	}
+	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
+	return run->options->replays ? replay_recordings(run, err)
+				     : bt_history_read_recordings(&run->history, recordings, err);
 }
 
 /** --- serving --- */
@@ -408,7 +405,7 @@ static const struct bt_flag flags[] = {
 	BT_SOURCE_FLAGS,
 	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen_text), "ADDRESS:PORT",
 		"address of the server, with TLS unless it is loopback (default 127.0.0.1, any "
-                "free port)"},
+		"free port)"},
 	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, certificate_path), "FILE",
 		"serving certificate, PEM (default: a new one, if TLS is needed)"},
 	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, key_path), "FILE",
@@ -419,7 +416,7 @@ static const struct bt_flag flags[] = {
 		"how long the page keeps the past of a live cluster (default 1h)"},
 	{"replay", 0, BT_FLAG_BOOL, offsetof(struct options, replays), NULL,
 		"show the decisions of \"berth replay\" with --config instead of the recorded "
-                "ones"},
+		"ones"},
 	BT_SETUP_FLAGS,
 };
 

@@ -155,25 +155,6 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 
 /** --- budgets --- */
 
-static void append_verdict(struct bt_strbuf *out, const struct bt_whatif_budget *budget)
-{
-	if (budget->shared != 0) {
-		bt_strbuf_printf(out,
-			"refused for %u that several budgets cover: none is ever evicted",
-			budget->shared);
-	} else if (budget->held == 0) {
-		bt_strbuf_append_c(out, "all at once");
-	} else if (budget->allowed <= 0) {
-		bt_strbuf_append_c(out, "refused until the budget allows a disruption");
-	} else {
-		bt_strbuf_printf(out, "%u wait until replacements are ready", budget->held);
-	}
-	if (budget->held != 0 && budget->still_pending != 0) {
-		bt_strbuf_printf(out, "; %u replacements stay pending, so the drain may not end",
-			budget->still_pending);
-	}
-}
-
 static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf *out)
 {
 	struct bt_table table;
@@ -188,7 +169,24 @@ static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf
 		bt_table_add_name(&table, budget->namespace_, budget->name);
 		bt_table_add_format(&table, "%d", budget->allowed);
 		bt_table_add_format(&table, "%u", budget->evictions);
-		append_verdict(&table.text, budget);
+		struct bt_strbuf *cell = &table.text;
+		if (budget->shared != 0) {
+			bt_strbuf_printf(cell,
+				"refused for %u that several budgets cover: none is ever evicted",
+				budget->shared);
+		} else if (budget->held == 0) {
+			bt_strbuf_append_c(cell, "all at once");
+		} else if (budget->allowed <= 0) {
+			bt_strbuf_append_c(cell, "refused until the budget allows a disruption");
+		} else {
+			bt_strbuf_printf(
+				cell, "%u wait until replacements are ready", budget->held);
+		}
+		if (budget->held != 0 && budget->still_pending != 0) {
+			bt_strbuf_printf(cell,
+				"; %u replacements stay pending, so the drain may not end",
+				budget->still_pending);
+		}
 		bt_table_end_cell(&table);
 	}
 	if (any) {
@@ -242,18 +240,16 @@ static void append_change(struct bt_strbuf *out, const struct bt_whatif_amount *
 	if (!shares) {
 		return;
 	}
+	bool differ = before == NULL || after == NULL || before->requested != after->requested ||
+		before->allocatable != after->allocatable;
 	bt_strbuf_append_c(out, " (");
 	if (before != NULL) {
 		append_share(out, *before);
 	}
-	if (before != NULL && after != NULL &&
-		(before->requested != after->requested ||
-			before->allocatable != after->allocatable)) {
+	if (before != NULL && after != NULL && differ) {
 		bt_strbuf_append_c(out, " -> ");
 	}
-	if (after != NULL &&
-		(before == NULL || before->requested != after->requested ||
-			before->allocatable != after->allocatable)) {
+	if (after != NULL && differ) {
 		append_share(out, *after);
 	}
 	bt_strbuf_append_char(out, ')');
