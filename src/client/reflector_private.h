@@ -83,8 +83,8 @@ enum bt_reflector_report {
 	BT_REFLECTOR_REPORT_NONE,
 	BT_REFLECTOR_REPORT_FALLBACK, /* streaming failed, a list follows */
 	BT_REFLECTOR_REPORT_ERROR,
-	BT_REFLECTOR_REPORT_CLOSED,     /* 410 on a watch */
-	BT_REFLECTOR_REPORT_VERY_SHORT, /* logged as an error as well */
+	BT_REFLECTOR_REPORT_CLOSED,     /* the watch got 410 */
+	BT_REFLECTOR_REPORT_VERY_SHORT, /* a watch without events ended within a second */
 	BT_REFLECTOR_REPORT_WARNING,    /* a watch ended with an error */
 };
 
