@@ -47,24 +47,6 @@ static int read_gates(const struct bt_setup *setup, struct bt_gates *out_gates,
 	return result < 0 ? bt_error_wrap(err, result, "--feature-gates") : 0;
 }
 
-static int load_config(const char *path, const struct bt_gates *gates,
-	struct bt_config **out_config, struct berth_error *err)
-{
-	if (path == NULL) {
-		*out_config = bt_config_create_default(gates);
-		return 0;
-	}
-	struct bt_file file;
-	int result = bt_file_read(path, (size_t)BT_CONFIG_BYTES_MAX, &file, err);
-	if (result < 0) {
-		return bt_error_wrap(err, result, "%s", path);
-	}
-	struct bt_str text = {file.data, (uint32_t)file.length};
-	result = bt_document_load_config(text, gates, NULL, out_config, err);
-	bt_file_finish(&file);
-	return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
-}
-
 static int load_plugins(struct bt_setup *setup, struct berth_error *err)
 {
 	int result = 0;
@@ -133,8 +115,18 @@ int bt_setup_load_config(
 	struct bt_config *config = NULL;
 	int result = read_gates(setup, &gates, &warnings, &arena, err);
 	bt_arena_finish(&arena);
-	if (result == 0) {
-		result = load_config(setup->config_path, &gates, &config, err);
+	const char *path = setup->config_path;
+	if (result == 0 && path == NULL) {
+		config = bt_config_create_default(&gates);
+	} else if (result == 0) {
+		struct bt_file file;
+		result = bt_file_read(path, (size_t)BT_CONFIG_BYTES_MAX, &file, err);
+		if (result == 0) {
+			struct bt_str text = {file.data, (uint32_t)file.length};
+			result = bt_document_load_config(text, &gates, NULL, &config, err);
+			bt_file_finish(&file);
+		}
+		result = result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
 	}
 	/* Without the answers of the extenders the decisions would be wrong. */
 	if (result == 0 && !setup->ignore_extenders && config->document.extenders.count != 0) {

@@ -116,9 +116,6 @@ static void search_pods(struct search *search)
 {
 	const struct bt_simulation *simulation = search->simulation;
 	const struct bt_manifests *cluster = simulation->cluster;
-	search->found.count = 0;
-	search->pod_count = 0;
-	search->pending_count = 0;
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_pod *pod = simulation->pods.items[i].pod;
 		update_best(search, pod,

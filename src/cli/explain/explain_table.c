@@ -369,26 +369,6 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 
 /** --- the queue --- */
 
-static void write_position(const struct bt_explain_report *report, struct bt_strbuf *out)
-{
-	bt_strbuf_append_c(out, "  ");
-	if (report->ahead_count == 0) {
-		bt_strbuf_append_c(out, "no pending pod comes before it\n");
-		return;
-	}
-	bt_amount_append_counted(
-		out, report->ahead_count, "pending pod comes", "pending pods come");
-	bt_strbuf_append_c(out, " before it, and ");
-	bt_strbuf_append_c(out, report->ahead_count == 1 ? "is" : "are");
-	if (report->after_queue) {
-		bt_strbuf_append_c(out, " placed first in this answer: ");
-		bt_amount_append_count(out, report->placed_count);
-		bt_strbuf_append_c(out, " found a node\n");
-	} else {
-		bt_strbuf_append_c(out, " not placed in this answer (--after-queue does that)\n");
-	}
-}
-
 static void explain_write_queue(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_pod *pod = report->pod;
@@ -403,7 +383,23 @@ static void explain_write_queue(const struct bt_explain_report *report, struct b
 		bt_strbuf_append_char(out, ')');
 	}
 	bt_strbuf_append_char(out, '\n');
-	write_position(report, out);
+	bt_strbuf_append_c(out, "  ");
+	if (report->ahead_count == 0) {
+		bt_strbuf_append_c(out, "no pending pod comes before it\n");
+	} else {
+		bt_amount_append_counted(
+			out, report->ahead_count, "pending pod comes", "pending pods come");
+		bt_strbuf_append_c(out, " before it, and ");
+		bt_strbuf_append_c(out, report->ahead_count == 1 ? "is" : "are");
+		if (report->after_queue) {
+			bt_strbuf_append_c(out, " placed first in this answer: ");
+			bt_amount_append_count(out, report->placed_count);
+			bt_strbuf_append_c(out, " found a node\n");
+		} else {
+			bt_strbuf_append_c(
+				out, " not placed in this answer (--after-queue does that)\n");
+		}
+	}
 	if (pod->status.nominated_node_name.length != 0) {
 		bt_strbuf_append_c(out, "  nominated to ");
 		bt_printable_append(out, pod->status.nominated_node_name);

@@ -74,36 +74,9 @@ struct up {
 
 /** --- flags --- */
 
-static bool parse_scale(const char *text, double *out_scale)
-{
-	char *end;
-	errno = 0;
-	*out_scale = strtod(text, &end);
-	return errno == 0 && end != text && *end == '\0' && *out_scale > 0 &&
-		*out_scale <= TIME_SCALE_MAX;
-}
-
 static bool is_plain(const struct options *options)
 {
 	return strcmp(options->tls, "off") == 0;
-}
-
-static int check_tls(const struct options *options, struct berth_error *err)
-{
-	if (strcmp(options->tls, "on") != 0 && !is_plain(options)) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--tls: must be on or off");
-	}
-	if (is_plain(options) && !bt_listen_is_loopback(&options->address)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--tls=off: everybody who reaches the server is its admin then, so it must "
-			"listen on loopback, not on %s",
-			options->address.address);
-	}
-	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--tls-cert-file and --tls-private-key-file come together");
-	}
-	return 0;
 }
 
 static int check_pod_usage(const char *flag, const char *text, struct berth_error *err)
@@ -134,7 +107,11 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--authorization: must be Node,RBAC, RBAC or AlwaysAllow");
 	}
-	if (!parse_scale(options->time_scale_text, &options->time_scale)) {
+	char *end;
+	errno = 0;
+	options->time_scale = strtod(options->time_scale_text, &end);
+	if (errno != 0 || end == options->time_scale_text || *end != '\0' ||
+		!(options->time_scale > 0 && options->time_scale <= TIME_SCALE_MAX)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--time-scale: must be a number above 0, at most %d", TIME_SCALE_MAX);
 	}
@@ -142,7 +119,23 @@ static int check(void *context, struct berth_error *err)
 	result = result < 0 ? result : check_pod_usage("pod-cpu-usage", options->cpu_usage, err);
 	result = result < 0 ? result
 			    : check_pod_usage("pod-memory-usage", options->memory_usage, err);
-	return result < 0 ? result : check_tls(options, err);
+	if (result < 0) {
+		return result;
+	}
+	if (strcmp(options->tls, "on") != 0 && !is_plain(options)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--tls: must be on or off");
+	}
+	if (is_plain(options) && !bt_listen_is_loopback(&options->address)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--tls=off: everybody who reaches the server is its admin then, so it must "
+			"listen on loopback, not on %s",
+			options->address.address);
+	}
+	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--tls-cert-file and --tls-private-key-file come together");
+	}
+	return 0;
 }
 
 static int controllers_options(const struct options *options,

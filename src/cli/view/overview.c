@@ -59,34 +59,6 @@ static int compare_rows(const void *a, const void *b)
 	return bt_str_compare(first->node->metadata.name, second->node->metadata.name);
 }
 
-/** Release the result with bt_free. */
-static struct node_row *list_nodes(
-	const struct bt_history *history, int64_t at_ns, uint32_t *out_count)
-{
-	struct node_row *rows = BT_NEW_ARRAY(struct node_row, history->nodes.count);
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < history->versions.count; i++) {
-		const struct bt_version *version = &history->versions.items[i];
-		if (version->object->kind == BT_KIND_NODE && bt_version_holds(version, at_ns)) {
-			const struct bt_node *node = bt_object_value(version->object, BT_KIND_NODE);
-			rows[count++] = (struct node_row){node, version->node};
-		}
-	}
-	qsort(rows, count, sizeof(rows[0]), compare_rows);
-	*out_count = count;
-	return rows;
-}
-
-static void write_map(struct bt_json_writer *json, const char *name, const struct bt_str_map *map)
-{
-	bt_json_begin_member_object(json, name);
-	for (uint32_t i = 0; i < map->count; i++) {
-		bt_json_write_name(json, map->items[i].key);
-		bt_json_write_str(json, map->items[i].value);
-	}
-	bt_json_end_object(json);
-}
-
 static void write_node(
 	const struct bt_history *history, struct bt_json_writer *json, const struct node_row *row)
 {
@@ -94,7 +66,12 @@ static void write_node(
 	const struct bt_amounts *allocatable = &history->nodes.items[row->id].allocatable;
 	bt_json_begin_object(json);
 	bt_json_write_member(json, "name", node->metadata.name);
-	write_map(json, "labels", &node->metadata.labels);
+	bt_json_begin_member_object(json, "labels");
+	for (uint32_t i = 0; i < node->metadata.labels.count; i++) {
+		bt_json_write_name(json, node->metadata.labels.items[i].key);
+		bt_json_write_str(json, node->metadata.labels.items[i].value);
+	}
+	bt_json_end_object(json);
 	bt_json_begin_member_array(json, "taints");
 	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
 		const struct bt_taint *taint = &node->spec.taints.items[i];
@@ -123,14 +100,18 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 {
 	struct bt_json_writer json;
 	uint32_t resource_count = history->resources.count;
-	uint32_t row_count;
+	uint32_t row_count = 0;
 	uint32_t pending_count = 0;
 	uint32_t gated_count = 0;
 	uint32_t running_count = 0;
-	struct node_row *rows = list_nodes(history, at_ns, &row_count);
+	struct node_row *rows = BT_NEW_ARRAY(struct node_row, history->nodes.count);
 	int64_t *use = BT_NEW_ARRAY(int64_t, (size_t)history->nodes.count * resource_count);
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		const struct bt_version *version = &history->versions.items[i];
+		if (version->object->kind == BT_KIND_NODE && bt_version_holds(version, at_ns)) {
+			const struct bt_node *node = bt_object_value(version->object, BT_KIND_NODE);
+			rows[row_count++] = (struct node_row){node, version->node};
+		}
 		if (!is_pod_at(version, at_ns)) {
 			continue;
 		}
@@ -146,7 +127,7 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 			amounts[r] += request->items[r];
 		}
 	}
-
+	qsort(rows, row_count, sizeof(rows[0]), compare_rows);
 	bt_json_writer_init(&json, out, 0);
 	bt_json_begin_object(&json);
 	bt_json_write_member_int64(&json, "revision", (int64_t)history->revision);

@@ -123,32 +123,6 @@ static bool comes_back(const struct losing *losing, const struct bt_pod *pod)
 			(keeper == BT_KEEPER_NONE && losing->options->recreate_bare));
 }
 
-/** Whether the pod is lost: no controller recreates it, and it was not being deleted already. */
-static bool is_lost(const struct losing *losing, const struct bt_pod *pod)
-{
-	return !bt_pod_is_terminating(pod) && !losing->options->recreate_bare &&
-		bt_pod_keeper_of(pod) == BT_KEEPER_NONE;
-}
-
-static void list_pods(struct losing *losing)
-{
-	const struct bt_manifests *cluster = &losing->side->cluster;
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		if (object->kind != BT_KIND_POD || object->object == NULL) {
-			continue;
-		}
-		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
-		struct loss *loss = bt_pod_is_assigned(pod) && !bt_pod_is_terminal(pod)
-			? loss_of_node(losing, pod->spec.node_name)
-			: NULL;
-		if (loss != NULL) {
-			bt_vec_push(&loss->pods, i);
-			loss->places_pods = loss->places_pods || comes_back(losing, pod);
-		}
-	}
-}
-
 /** --- one loss, in a copy of the process --- */
 
 static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
@@ -245,7 +219,10 @@ static void write_loss(
 			&cluster->objects.items[loss->pods.items[i]];
 		struct bt_pod pod = *(const struct bt_pod *)object->object->value;
 		pod.metadata.namespace_ = object->namespace_;
-		if (is_lost(losing, &pod)) {
+		if (bt_pod_is_terminating(&pod)) {
+			continue;
+		}
+		if (bt_pod_keeper_of(&pod) == BT_KEEPER_NONE && !losing->options->recreate_bare) {
 			bt_json_begin_object(writer);
 			write_pod(writer, &pod);
 			bt_json_end_object(writer);
@@ -791,6 +768,7 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 
 static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error *err)
 {
+	const struct bt_manifests *cluster = &losing->side->cluster;
 	list_losses(losing);
 	if (losing->losses.count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--lose %s: %s%s",
@@ -800,11 +778,24 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 			losing->unlabelled != 0 ? label_key(losing->options) : "");
 	}
 	if (losing->unlabelled != 0) {
-		bt_manifests_warn(&losing->side->cluster,
+		bt_manifests_warn(cluster,
 			"--lose %s: %u nodes do not have the label %s: they are not lost",
 			losing->options->unit, losing->unlabelled, label_key(losing->options));
 	}
-	list_pods(losing);
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind != BT_KIND_POD || object->object == NULL) {
+			continue;
+		}
+		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+		struct loss *loss = bt_pod_is_assigned(pod) && !bt_pod_is_terminal(pod)
+			? loss_of_node(losing, pod->spec.node_name)
+			: NULL;
+		if (loss != NULL) {
+			bt_vec_push(&loss->pods, i);
+			loss->places_pods = loss->places_pods || comes_back(losing, pod);
+		}
+	}
 	int result = bt_simulation_load(&losing->side->simulation, err);
 	if (result == 0) {
 		result = try_all(losing, err);
