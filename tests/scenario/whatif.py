@@ -805,7 +805,7 @@ def test_errors_are_one_sentence(program):
             (["--drain", "n11"], "--drain n11: no such Node is in the input; did you mean n1?"),
             (["--drain", "x*"], "--drain x*: no node matches"),
             (["--drain", "[zone"], "the bracket of the node selector is not closed"),
-            (["--drain", "[zone=a]b"], "more behind the node selector"),
+            (["--drain", "[zone=a]b"], "unexpected text after the node selector"),
             (["--drain", "[=]"], "--drain [=]: "),
             (["--drain", ""], "no node is named"),
             (["--drain", "n1", "--drain", "n1"], "an earlier --drain empties the node already"),
