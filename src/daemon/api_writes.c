@@ -403,14 +403,12 @@ static void report_result(struct bt_write *write)
 
 void bt_api_writes_deliver(struct bt_api_writes *writes)
 {
-	/*
-	 * Reporting a result may finish another write at once, so the list can grow during the
-	 * loop.
-	 */
-	for (uint32_t i = 0; i < writes->answered.count; i++) {
-		report_result(writes->answered.items[i]);
+	/* Reporting a result may finish or take another write at once, which changes the list. */
+	while (writes->answered.count != 0) {
+		struct bt_write *write = writes->answered.items[0];
+		bt_vec_remove_ordered(&writes->answered, 0);
+		report_result(write);
 	}
-	writes->answered.count = 0;
 	flush_evictions(writes);
 }
 

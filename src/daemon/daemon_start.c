@@ -551,7 +551,6 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 	}
 	if (result == 0) {
 		const struct bt_gates *gates = &daemon->config->gates;
-		const char *veto = getenv("KUBE_FEATURE_WatchListClient");
 		struct bt_cluster_feed_options options = {
 			.client = daemon->client,
 			.loop = daemon->loop,
@@ -560,8 +559,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 			.gates = gates,
 			.metrics = daemon->metrics,
 			.complete = bt_complete_object_needs(daemon->config),
-			.streaming = bt_gate_enabled(gates, BT_GATE_WATCH_LIST_CLIENT) &&
-				(veto == NULL || strcmp(veto, "false") != 0),
+			.streaming = bt_daemon_streams_lists(gates),
 			.now_ns = bt_daemon_steady_ns,
 			.context = daemon,
 			.synced = synced,

@@ -320,7 +320,7 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 		.loop = options->loop,
 		.options = &flags->authentication,
 		.client = options->authentication_client,
-		.streaming = bt_gate_enabled(&flags->gates, BT_GATE_WATCH_LIST_CLIENT),
+		.streaming = bt_daemon_streams_lists(&flags->gates),
 		.seed = seed,
 		.changed = on_trust_changed,
 		.context = endpoints,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -495,6 +496,13 @@ enum bt_options_next bt_daemon_options_parse(
 	bt_flag_values_finish(line.values);
 	bt_vec_finish(&line.arguments.list);
 	return next;
+}
+
+bool bt_daemon_streams_lists(const struct bt_gates *gates)
+{
+	const char *veto = getenv("KUBE_FEATURE_WatchListClient");
+	return bt_gate_enabled(gates, BT_GATE_WATCH_LIST_CLIENT) &&
+		(veto == NULL || strcmp(veto, "false") != 0);
 }
 
 void bt_daemon_options_finish(struct bt_daemon_options *options)

@@ -108,6 +108,11 @@ enum bt_options_next {
 enum bt_options_next bt_daemon_options_parse(
 	int argc, char **argv, struct bt_daemon_options *out_options);
 void bt_daemon_options_finish(struct bt_daemon_options *options);
+/**
+ * Whether reflectors get their first list as a stream: with the gate WatchListClient, unless the
+ * environment has KUBE_FEATURE_WatchListClient=false (spec 13 section 2).
+ */
+bool bt_daemon_streams_lists(const struct bt_gates *gates);
 
 /**
  * The configuration: the file of --config (YAML or JSON) or the defaults, overridden by flags.
