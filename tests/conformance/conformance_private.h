@@ -60,7 +60,7 @@ struct bt_case_run {
 	/* For explanations; tally NULL: no explanations. */
 	struct bt_explain_tally *tally;
 	const struct bt_json_value *expected; /* the case's answer */
-	struct bt_strbuf *complaints;         /* besides the answer: lines with line feeds */
+	struct bt_strbuf *complaints;         /* what is wrong besides the answer; whole lines */
 	uint32_t result_count;                /* number of pods so far */
 };
 

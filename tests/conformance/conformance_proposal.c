@@ -2,7 +2,10 @@
 /** Tries proposals in an engine that is loaded from changed objects. */
 #include "conformance/conformance_explain.h"
 
-/** For proposals with more remedies only the subsets without one remedy are tried. */
+/**
+ * Up to this number of remedies, all subsets of a proposal are tried. For larger proposals only the
+ * subsets that lack exactly one remedy are tried.
+ */
 #define SUBSETS_OF_MAX 5
 
 void bt_remedies_describe(const struct bt_remedy *remedies, uint32_t count, struct bt_strbuf *out)

@@ -40,7 +40,10 @@ struct bt_object *life_api_find_pod(
 	return bt_object_store_find_object(&api->store, BT_KIND_POD, namespace_, name);
 }
 
-/** A changed copy of an object: value gets the next resourceVersion. */
+/**
+ * Stores value as the new version of an object, with the next resourceVersion, and adds the event
+ * to api->pending. old_object NULL: the object is new.
+ */
 static struct bt_object *put(
 	struct life_api *api, struct bt_object *old_object, enum bt_kind kind, void *value)
 {

@@ -101,8 +101,8 @@ class Client:
 
 
 def comparable(answer, names):
-    """Lists of all namespaces contain objects of other recorded sequences, which do not exist
-    here."""
+    """Removes from a list the objects of recorded sequences that are not in names: the recorded
+    server had these objects, this server does not."""
     body = answer.get("body")
     if not isinstance(body, dict) or "items" not in body:
         return answer

@@ -398,7 +398,8 @@ def test_drain_respects_budgets(cluster):
     kubectl(cluster, "create", "pdb", "web", "--selector=app=web", "--min-available=3",
             status=None)
     if "NotFound" in kubectl(cluster, "get", "pdb", "web", status=None):
-        # A client of policy/v1beta1 (spec 14 section 19).
+        # An old kubectl creates budgets only in policy/v1beta1, which the server does not serve
+        # (spec 14 section 19).
         kubectl(cluster, "apply", "-f", "-", stdin="""
 apiVersion: policy/v1
 kind: PodDisruptionBudget

@@ -183,7 +183,8 @@ def test_shared_claim_of_a_driver(program):
         _, found = api.json("GET", devices.CLAIMS + "/both")
         assert len(found["status"]["reservedFor"]) == 2, found
         assert found["status"]["devices"] == [said], found
-        # More than one write if the pod arrived before the driver's status: a conflict.
+        # A set, because the scheduler may write twice: if pod b arrived before the scheduler saw
+        # the driver's status, the first write is a conflict.
         assert {call for call in writes(proxy) if "resourceclaims" in call[1]} == {
             ("PUT", devices.CLAIMS + "/both/status")}, writes(proxy)
 

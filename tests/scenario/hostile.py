@@ -154,8 +154,8 @@ def with_template(spec):
 
 
 def refused_by_all(program, item, message):
-    """Simulate, whatif, explain and capacity (in the cluster and as pod) refuse an object with the
-    same message."""
+    """Simulate, explain, whatif and capacity refuse an object with the same message. whatif and
+    capacity are tried twice: with the object in the cluster, and as their --with or --pod."""
     nodes = program.write("nodes.json", lines(node("n1")))
     path = program.write("refused.json", lines(item))
     for command in (["simulate", "-f", nodes, "-f", path], ["explain", "-f", nodes, "-f", path],

@@ -98,7 +98,7 @@ def test_same_answer_for_every_form_of_input(program):
         {key: value for key, value in item.items() if key not in ("apiVersion", "kind")}
         for item in objects[:2]]}
     whole = {"apiVersion": "v1", "items": objects, "kind": "List"}
-    # JSON is YAML as well, as long as it does not start like JSON.
+    # JSON documents in a YAML stream: berth reads a file as YAML unless it starts like JSON.
     yaml_text = "".join(
         "---\n# a comment\n" + json.dumps(item, indent=1) + "\n" for item in objects)
     wanted = program.simulate(lines(*objects)).expect(0).out

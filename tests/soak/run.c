@@ -243,7 +243,10 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	bt_sim_forget_answers(sim);
 	struct bt_sim_memory memory = bt_sim_memory_of(engine->state);
 	bt_vec_push(&rounds->memory, memory);
-	/* Without bytes: the fill of hash tables depends on the random secret of the process. */
+	/*
+	 * The log line has no bytes, because they differ from run to run: the fill of hash tables
+	 * depends on the random secret of the process.
+	 */
 	bt_sim_log(sim, "empty: %u symbols, %u shapes, %u label sets", memory.symbols,
 		memory.shapes, memory.label_sets);
 	if (!bt_sim_check_devices(sim, &complaint) ||

@@ -123,7 +123,7 @@ struct bt_sim {
 	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
 	uint32_t waiting;            /* binding cycles that wait for later steps */
 	bool is_asynchronous;        /* writes of the binding cycle are answered later */
-	int64_t due_ns;              /* when the timer of the scheduler is set */
+	int64_t due_ns;              /* when the timer steps the scheduler; INT64_MAX: never */
 	bool attempt_is_due;
 	bool may_attempt; /* the delay before the attempt is over */
 	bool in_attempt;

@@ -108,8 +108,8 @@ START_TEST(test_bench__digest)
 	ck_assert(bt_bench_digest(one, BT_STR("x"), BT_STR("y"), BT_STR("z")) !=
 		bt_bench_digest(0, BT_STR("x"), BT_STR("y"), BT_STR("z")));
 	/*
-	 * The digest must be the same on every machine and in every version: digests of figures are
-	 * compared.
+	 * The digest of the same decisions must be the same on every machine and in every version,
+	 * because equal digests of two results mean equal decisions.
 	 */
 	ck_assert_uint_eq(bt_bench_digest(0, BT_STR("default"), BT_STR("pod-1"), BT_STR("node-1")),
 		UINT64_C(0x627d40b2e5e55758));

@@ -383,7 +383,10 @@ static void build(struct town *town, const struct cluster *cluster)
 			cluster->tolerates ? ",'tolerations':[{'operator':'Exists'}]" : ""));
 }
 
-/** Counts the devices of a node that the request can use if the devices of this holder are free. */
+/**
+ * Counts the devices of node n that the request can use, and the others by reason. freed: bit mask
+ * of the holders whose devices count as free.
+ */
 static void count_devices(
 	const struct cluster *cluster, uint32_t n, uint32_t freed, struct bt_request_report *out)
 {

@@ -252,7 +252,10 @@ START_TEST(test_pre_filter__extensions)
 		BT_STATUS_SUCCESS, "", "");
 	ck_assert_uint_eq(fakes[0].calls[FAKE_ADD_POD], 0);
 	ck_assert_uint_eq(fakes[2].calls[FAKE_ADD_POD], 1);
-	/* Even a rejection becomes an error without a plugin (spec 02 section 5.2). */
+	/*
+	 * A rejection by RemovePod becomes an error, too. The status names no plugin. Spec 02
+	 * section 5.2.
+	 */
 	FAKE_EXPECT(&world,
 		bt_run_pre_filter_remove_pod(
 			world.framework, &world.cycle, &world.pod, &other, &node),

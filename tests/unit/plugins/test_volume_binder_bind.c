@@ -157,8 +157,8 @@ START_TEST(test_volume_binding__edge_07_60_second_volume_vanished)
 	volume_cycle_begin(&cycle, &fixture, claims_pod(&fixture, "c1 c2"));
 	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), "Success");
 	/*
-	 * The second volume is deleted; the cycle's copy stays readable, and the store only has the
-	 * present state.
+	 * pv2 is deleted below. The test keeps a copy of pv2 for the binding, because the store
+	 * frees deleted volumes.
 	 */
 	struct bt_object *kept =
 		bt_object_create(BT_KIND_PERSISTENT_VOLUME, assumed_volume(&fixture, "pv2"));

@@ -287,8 +287,8 @@ START_TEST(test_api_calls__a_patch_after_one_in_flight)
 	done("u", BERTH_ERR_INVALID, "no");
 	ck_assert_str_eq(take_ends(), "");
 	/*
-	 * The merged patch keeps the condition; only the pod's update shows whether the name is a
-	 * change.
+	 * The merged patch has the condition of the first patch and the empty node name of the
+	 * second patch.
 	 */
 	ck_assert_str_eq(pop(), "patch u m ");
 	done("u", 0, "");

@@ -456,7 +456,10 @@ START_TEST(test_extender__equal_scores_are_drawn)
 	struct extended extended;
 	uint32_t chosen[3] = {0};
 
-	/* An extender without verbs scores every node 0, which counts as a score. */
+	/*
+	 * An extender without verbs gives every node the score 0. So every node has a score from an
+	 * extender, and one of the nodes with equal scores is drawn at random.
+	 */
 	init(&extended, "", SCORES "},{'urlPrefix':'http://h:2'", NULL, 0);
 	world_add_nodes(&extended.world, 0, 3);
 	reply(&extended, "p", "[]");
