@@ -173,9 +173,9 @@ bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid
 bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason);
 
 /*
- * Devices held by claims, allocated or in flight, updated incrementally. As upstream, there are
- * plain sets: one for claims of the API, and one view that includes claims in flight. Spec: 12
- * section 4.3.
+ * Devices held by claims, allocated or in flight, updated incrementally. As in upstream, the sets
+ * do not count holders. One set has the claims of the API, the other also the claims in flight.
+ * Spec: 12 section 4.3.
  */
 
 /** Capacity consumed by all shares of a device: exact sums by capacity name. */

@@ -517,8 +517,8 @@ static bool is_at_point(const struct bt_plugin *plugin, enum bt_extension_point 
 }
 
 /**
- * If the profile does not enable the plugin's PreFilter, Score fails for lack of state, so the
- * plain form must run. Without its Filter no node has a score, which the column does not contain.
+ * The column holds only if PreFilter and Filter of the plugin are enabled. Without PreFilter, Score
+ * fails because the cycle has no state; without Filter, no node has a score.
  */
 static bool score_fits_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	BT_UNUSED const struct bt_pod_info *pod)

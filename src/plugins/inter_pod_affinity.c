@@ -135,7 +135,10 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 	}
 }
 
-/** sums[domain] = the table's number without changes, for every domain of its column. */
+/**
+ * Sets sums[domain] to the table's number for each domain of its column. Changes of the cycle
+ * (AddPod, RemovePod) are not included.
+ */
 static void sum_table(const struct bt_affinity_table *table, int64_t *sums)
 {
 	uint32_t count = table->column->dictionary.count;

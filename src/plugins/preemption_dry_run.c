@@ -272,7 +272,7 @@ static struct bt_status select_victims(
 
 	evaluator->removable.count = 0;
 	if (run->given != NULL) {
-		/* Collect them from the caller's node. */
+		/* The caller gave a node info: collect the pods of that info. */
 		uint32_t count = bt_node_info_pod_count(run->given);
 
 		for (uint32_t i = 0; i < count; i++) {
