@@ -57,7 +57,7 @@ BT_MUST_USE int bt_living_add(
 /** Both objects are consumed; new_object NULL: deleted. */
 BT_MUST_USE int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	struct bt_object *new_object, struct berth_error *err);
-/** Report the claims that were made for the pod to the observer; the scheduler has them already. */
+/** Report to the observer the claims made for the pod; the scheduler knows these claims already. */
 BT_MUST_USE int bt_living_note_claims(
 	struct bt_living *living, const struct bt_pod *pod, struct berth_error *err);
 /**

@@ -84,6 +84,6 @@ void bt_bench_write_pod(
 uint32_t bt_bench_extra_count(const struct bt_bench_source *source);
 void bt_bench_write_extra(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
-/** A node with room for one pod of this shape of the backlog. */
+/** Append a node that fits one pod: a pod of the backlog with the spec number `shape`. */
 void bt_bench_write_relief(uint32_t shape, uint32_t index, struct bt_strbuf *out);
 #endif

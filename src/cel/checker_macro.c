@@ -48,8 +48,9 @@ static void open_scope(struct bt_cel_checker *checker, struct bt_cel_node *node,
 	const struct bt_cel_type *type)
 {
 	/*
-	 * Every variable gets a separate slot: the value of cel.bind is evaluated on first use,
-	 * possibly inside other macros.
+	 * Give every variable a separate slot, because cel.bind evaluates its value on first use:
+	 * a macro in that value may run while another macro is running, and must not overwrite the
+	 * variables of the other macro.
 	 */
 	struct bt_cel_scope scope = {node->macro.names[which], type, checker->slot_count++};
 

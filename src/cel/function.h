@@ -18,9 +18,9 @@ struct bt_cel_program;
 struct bt_cel_regex;
 
 /**
- * Bounds for work and memory that units (spec 12b section 10) do not cover, such as a text that
- * doubles itself or repeated searches in a long text: bytes of the arena, and bytes or elements
- * handled. No sensible selector of a device comes near them.
+ * Limits of an evaluation: bytes of the arena, and bytes or elements handled. They bound memory and
+ * work that units (spec 12b section 10) do not cover, for example a text that doubles itself, or
+ * repeated searches in a long text. No sensible selector of a device comes near these limits.
  */
 #define BT_CEL_MEMORY_MAX ((size_t)32 << 20)
 #define BT_CEL_WORK_MAX (UINT64_C(16) << 20)
@@ -256,7 +256,8 @@ bool bt_cel_format_next(struct bt_str format, uint32_t *at, struct bt_str *out_t
 bool bt_cel_format_parse(struct bt_cel_evaluation *evaluation, struct bt_str format, uint32_t *at,
 	struct bt_cel_format_clause *out_clause, struct bt_cel_value *out_failure);
 /**
- * Why a clause rejects values of a kind: the message up to the name of the kind; NULL: accepted.
+ * Returns the message for a clause that rejects values of the kind; the caller appends the name of
+ * the kind. NULL: the clause accepts these values.
  */
 const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind);
 

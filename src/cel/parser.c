@@ -126,7 +126,10 @@ static struct bt_cel_node **nodes_behind(struct bt_cel_parser *parser, uint32_t 
 	return nodes;
 }
 
-/** Makes a call of the elements since mark and pops them. target: NULL for a global function. */
+/**
+ * Makes a call whose arguments are the elements since mark, and pops these elements. target: NULL
+ * for a global function.
+ */
 static struct bt_cel_node *make_call(struct bt_cel_parser *parser, uint32_t position,
 	struct bt_cel_node *target, struct bt_str function, uint32_t mark)
 {
@@ -146,7 +149,7 @@ static struct bt_cel_node *make_call(struct bt_cel_parser *parser, uint32_t posi
 	return call;
 }
 
-/** Makes a call of the elements since mark and pops them. */
+/** Like make_call, for an operator. */
 static struct bt_cel_node *make_operator(struct bt_cel_parser *parser, uint32_t position,
 	enum bt_cel_operator operator_, const char *function, uint32_t mark)
 {

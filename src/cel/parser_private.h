@@ -52,8 +52,9 @@ struct bt_cel_parser {
 	bool is_reporting;
 	uint32_t recoveries;
 	/**
-	 * The last recovery, and the places in the grammar (lines of parser.c) that recovered since
-	 * the last matching token: a second recovery at the same place and token skips the token.
+	 * A place in the grammar is a line of parser.c. error_index: token of the last recovery;
+	 * error_line: place of the last error; error_lines: places of the recoveries since the last
+	 * matching token. A second recovery at the same place and token skips the token.
 	 */
 	uint32_t error_index;
 	uint32_t error_line;

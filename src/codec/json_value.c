@@ -204,7 +204,7 @@ BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 	} else if (read_plain_name(&parser->reader, level->first, &name)) {
 		level->first = false;
 	} else {
-		/* Not into name, which stays in registers otherwise. */
+		/* Do not pass &name to a call that is not inlined: name stays in registers. */
 		struct bt_str other = {NULL, 0};
 		result = bt_json_next_member(
 			&parser->reader, &level->first, parser->arena, &more, &other, err);

@@ -141,8 +141,8 @@ struct bt_scalar_type {
 	/** Zero is null in JSON: a nullable field that is zero in protobuf counts as absent. */
 	bool zero_is_null;
 	/**
-	 * The type consists of numbers only, and its size is a multiple of 8: message_pack copies
-	 * its memory.
+	 * The type consists of numbers only, and its size is a multiple of 8: message_pack packs
+	 * its memory as 64-bit words.
 	 */
 	bool plain;
 	/**

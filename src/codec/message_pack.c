@@ -25,7 +25,10 @@ static void pack_str(struct bt_str text, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, text);
 }
 
-/** Packs plain scalars word by word, others as a 0 and numbers, or as JSON. */
+/**
+ * Packs a value of a plain type as 64-bit words. Packs other values as numbers behind a 0 (no JSON
+ * text) if to_numbers succeeds, otherwise as JSON text.
+ */
 static void pack_scalar(
 	const struct bt_scalar_type *scalar, const void *value, struct bt_strbuf *out)
 {

@@ -206,7 +206,7 @@ static void copy_handle(struct bt_lib_binder *binder)
 	}
 }
 
-/** Creates own_state if a lister is not that of the handle, and the handle of the inner binder. */
+/** Creates own_state if any lister is not the handle's, and sets own_handle. */
 static void init_source(struct bt_lib_binder *binder)
 {
 	const struct berth_handle *handle = berth_const_handle_of(binder->handle);

@@ -85,8 +85,8 @@ struct bt_gates bt_gates_default_at(int minor);
 /**
  * Sets out_gates to the defaults of an emulated release (NULL: v1.36), then applies text as
  * bt_gates_set does, with the stages of that release. Unless is_strict, an unknown gate is a
- * warning instead of an error. out_warnings: a list in arena; first GA and deprecated gates by
- * name, then unknown gates in the order of text, then gates of pod groups.
+ * warning instead of an error. out_warnings: a list in arena; first GA and deprecated gates in the
+ * order of gates.def, then unknown gates in the order of text.
  */
 BT_MUST_USE int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict,
 	struct bt_str text, struct bt_gates *out_gates, bt_gate_warning_list *out_warnings,

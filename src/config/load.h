@@ -50,8 +50,8 @@ BT_MUST_USE int bt_config_load_input(const struct bt_config_input *input,
 	const struct bt_gates *gates, struct bt_config **out_config, struct berth_error *err);
 
 /**
- * Creates a configuration without a file: the defaults, overridden by the given flags. The result
- * is not validated again (spec 10 section 9, case 4a).
+ * Creates a configuration without a file: the defaults, overridden by the given flags. Does not
+ * validate the result, because upstream validates only the defaults (spec 10 section 9, case 4a).
  */
 BT_MUST_USE struct bt_config *bt_config_create_from_flags(
 	const struct bt_gates *gates, const struct bt_config_flags *flags);

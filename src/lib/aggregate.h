@@ -50,9 +50,9 @@ struct bt_aggregate_image {
 
 struct bt_aggregate {
 	/**
-	 * Must be first, because a pointer to the public structure points here. view.state is NULL
-	 * in a standalone aggregate, which uses only view.owner. In the clone of a view, view.state
-	 * is set, and of the other members only arena and generation are used.
+	 * Must be first, because a pointer to the public structure points here. A standalone
+	 * aggregate has view.state NULL and uses all members, but only `owner` of the view. The
+	 * clone of a view has view.state set and uses only the members view, arena and generation.
 	 */
 	struct bt_node_info view;
 	struct bt_arena arena;                                /* memory of the changes to view */

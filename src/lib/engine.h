@@ -40,14 +40,14 @@ struct bt_request {
 };
 
 struct bt_requests {
-	struct bt_scheduler *scheduler;    /* borrowed; set by the creator of both */
+	struct bt_scheduler *scheduler;    /* borrowed; set after bt_requests_init */
 	BT_VEC(struct bt_request *) items; /* by bt_request.slot; NULL: the slot is free */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
 	BT_FIFO(struct bt_request *) untaken; /* in the order in which they were added */
 	uint32_t serial; /* number of requests added so far: the upper half of the last id */
 	struct bt_request *event;  /* taken last; its texts are valid until the next take */
-	struct bt_request *result; /* answer that the scheduler got last; holds its texts */
+	struct bt_request *result; /* answered request that the scheduler read last */
 	struct bt_scheduler_writer writer;
 	struct bt_volume_writer volumes;
 	berth_warn_fn warn;

@@ -104,9 +104,9 @@ const char *berth_condition_status_string(enum berth_condition_status status)
 }
 
 /**
- * Returns the status of a condition of a view; `type` is the first byte of the entries in
- * bt_node_info_conditions. If the node lists the condition more than once, the last entry counts.
- * NULL has status Unknown.
+ * Returns the status of a condition of a view; `type` is the letter of the condition, such as
+ * BT_CONDITION_READY. If the node lists the condition more than once, the last entry counts. node
+ * NULL: returns Unknown.
  */
 static enum berth_condition_status digest_status(const struct berth_node_info *node, char type)
 {

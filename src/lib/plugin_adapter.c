@@ -40,8 +40,8 @@ static struct bt_str node_name(const struct adapted *adapted, uint32_t slot)
 }
 
 /**
- * Returns the status of a plugin without a plugin index; an error if the plugin returned an unknown
- * code.
+ * Checks the status that a function of the plugin returned: returns the status with plugin index 0,
+ * or an Error if the code is unknown.
  */
 static struct bt_status checked_status(
 	const struct adapted *adapted, struct bt_status status, struct bt_arena *arena)

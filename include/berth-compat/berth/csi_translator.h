@@ -62,9 +62,9 @@ BERTH_API int berth_csi_translator_get_in_tree_plugin_name_from_spec(const struc
 /**
  * Makes the translated copy: spec.csi with driver and volumeHandle (spec 07 section 4.4) replaces
  * the source, and the node affinity has the driver's topology keys (section 4.3).
- * BERTH_ERR_NOT_FOUND for volumes of other sources: `could not find in-tree plugin translation
- * logic for <name>`. Errors about the handle as in section 4.4. @p out_object is owned:
- * berth_object_release().
+ * BERTH_ERR_NOT_FOUND: @p pv has none of the seven in-tree sources: `could not find in-tree plugin
+ * translation logic for <name>`. Section 4.4 has the errors for a source that gives no valid
+ * volumeHandle. @p out_object is owned: berth_object_release().
  */
 BERTH_API BERTH_MUST_USE int berth_csi_translator_translate_in_tree_pv_to_csi(
 	const struct berth_pv *pv, struct berth_object **out_object, struct berth_error *err);

@@ -275,8 +275,8 @@ BERTH_API BERTH_MUST_USE int berth_predicate_match_inter_pod_affinity(BERTH_PRED
 BERTH_API int berth_predicate_register(struct berth_predicates *predicates, const char *name,
 	berth_predicate_fn predicate, struct berth_error *err);
 /**
- * Finds a predicate by name: a registered predicate, one of the 22, or the predicate that
- * PodFitsPorts stands for; NULL: none. @p predicates may be NULL.
+ * Finds a predicate by name: a registered predicate or one of the 22; PodFitsPorts is the old name
+ * of PodFitsHostPorts. NULL: there is no such predicate. @p predicates may be NULL.
  */
 BERTH_API berth_predicate_fn berth_predicate_find(
 	const struct berth_predicates *predicates, const char *name);
