@@ -38,11 +38,11 @@ struct bt_change_events {
 	uint32_t actions[BT_CHANGE_EVENTS_MAX];
 };
 
-/** Gates that decide which changes count. */
+/** Feature gates that decide which changes are events; all are on by default. */
 struct bt_change_gates {
-	bool dynamic_resource_allocation;  /* locked true */
-	bool in_place_pod_level_resources; /* InPlacePodLevelResourcesVerticalScaling, true */
-	bool node_declared_features;       /* NodeDeclaredFeatures, default true */
+	bool dynamic_resource_allocation;  /* DynamicResourceAllocation, locked: always true */
+	bool in_place_pod_level_resources; /* InPlacePodLevelResourcesVerticalScaling */
+	bool node_declared_features;       /* NodeDeclaredFeatures */
 };
 
 /**

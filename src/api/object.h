@@ -58,7 +58,7 @@ struct bt_object {
 	uint32_t reference_count;
 	uint16_t packable_count; /* number of packable references, see bt_object_allow_pack */
 	enum bt_kind kind : 8;
-	bool can_pack : 1; /* the object is packed while all references are packable */
+	bool can_pack : 1; /* created with commons; false: the object is never packed */
 	union {
 		const void *value;                 /* structure of the kind; NULL while packed */
 		const struct bt_object_meta *meta; /* first member of value */

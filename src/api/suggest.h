@@ -16,8 +16,9 @@ const char *bt_suggest(const char *given, const char *const *words, size_t count
 /** Suggestions for unknown kinds; most unknown kinds are custom resources. */
 
 /**
- * Appends "Deployment is of apps/v1" or "did you mean Node?". Returns false and appends nothing for
- * kinds of other groups, and if no known kind is similar.
+ * Appends "Deployment is of apps/v1" for a known kind, or "did you mean Node?" if the kind is
+ * similar to a known one. Returns false and appends nothing if no known kind is similar, or if
+ * api_version is of a custom resource's group: its kinds may have any name.
  */
 bool bt_kind_hint(struct bt_str api_version, struct bt_str kind, struct bt_strbuf *out);
 #endif

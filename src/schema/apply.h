@@ -70,9 +70,10 @@ BT_MUST_USE int bt_apply_check(const struct bt_schema_message *message,
 	const struct bt_json_value *applied, struct berth_error *err);
 
 /**
- * Merges the configuration of an admission policy into an object, in place, without recording an
- * owner. BERTH_ERR_INVALID: the configuration does not match the schema, or sets part of a list,
- * map or object that is only replaced as a whole.
+ * Merges the configuration of an admission policy (applied) into object without recording an owner.
+ * *out_object is the result; it reuses object, which is changed in place and must not be used any
+ * more, even after a failure. BERTH_ERR_INVALID: the configuration does not match the schema, or
+ * sets part of a list, map or object that is only replaced as a whole.
  */
 BT_MUST_USE int bt_apply_mutation(struct bt_arena *arena, const struct bt_schema_message *message,
 	const struct bt_schema_message *parts, struct bt_json_value *object,

@@ -152,8 +152,8 @@ static const struct {
 };
 
 /*
- * Writes the schema members of a single value. with_default: the default of an absent value is its
- * zero value.
+ * Writes the members of the schema of a single value. with_default: also writes the type's zero
+ * value as `default`.
  */
 static void write_one(const struct schemas *schemas, const struct bt_schema_field *field,
 	bool with_default, struct bt_json_writer *writer)
@@ -282,7 +282,7 @@ static void write_required(
 	}
 }
 
-/** Writes one element of x-kubernetes-group-version-kind; list: of the kind's list. */
+/** Writes one element of x-kubernetes-group-version-kind. list: the element names <kind>List. */
 static void write_kind(struct bt_json_writer *writer, struct bt_str group, struct bt_str kind,
 	bool list, struct bt_str version)
 {

@@ -6,10 +6,10 @@
 
 /** All zero: no schema (custom resources, raw JSON). */
 struct bt_spot {
-	const struct bt_schema_message *message; /* message of the object at this place */
-	const struct bt_schema_field *map;       /* the object at this place is this map */
-	const struct bt_schema_field *list;      /* the array at this place is this list */
-	const struct bt_schema_field *field;     /* field of this value; NULL: root or element */
+	const struct bt_schema_message *message; /* of the object here; NULL: not a message */
+	const struct bt_schema_field *map;       /* field whose map is here; NULL: not a map */
+	const struct bt_schema_field *list;      /* field whose list is here; NULL: not a list */
+	const struct bt_schema_field *field;     /* of this value; NULL: root, element, map value */
 	bool custom_root;                        /* root of a custom resource */
 };
 

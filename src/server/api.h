@@ -52,14 +52,15 @@ struct bt_api_options {
 	void *clock_context;
 	uint64_t seed; /* seeds the generator of uids and generated names */
 	/**
-	 * Usage of the pods that do not state it: text as in server/usage.h. Borrowed; NULL: half
-	 * of the pod's requests.
+	 * Usage of the pods that have no valid usage annotation: text as in server/usage.h.
+	 * Borrowed; NULL: half of the pod's requests.
 	 */
 	const char *cpu_usage;
 	const char *memory_usage;
 	/**
-	 * Enables the plugins whose additions a controller must take back; false where no such
-	 * controller runs: 14b sections 4.3, 4.5 and 4.8.
+	 * Enables admission plugins that depend on a controller: the ServiceAccounts "default" come
+	 * from a controller, and only a controller removes the added taints and finalizers. false
+	 * where that controller does not run: 14b sections 4.3, 4.5 and 4.8.
 	 */
 	bool admit_service_account;
 	bool admit_taint_nodes;
@@ -201,13 +202,13 @@ struct bt_api_answer {
 	/** Plain text in place of an object; absent: none. In the arena of the call. */
 	struct bt_str text;
 	/**
-	 * Answer of pods/log, exec and attach, in the arena: the container, whether the stream goes
-	 * on after the text, and the exit code of the command.
+	 * The members up to exit_code belong to the answer of pods/log, exec and attach, besides
+	 * text. Their texts are in the arena of the call.
 	 */
-	struct bt_str container;
-	struct bt_str uid; /* of the pod */
-	bool runs_on;
-	uint8_t exit_code;
+	struct bt_str container; /* name of the container that answers */
+	struct bt_str uid;       /* of the pod */
+	bool runs_on;            /* the container may write more after text: attach, log */
+	uint8_t exit_code;       /* exec: exit code of the command */
 	struct bt_failure failure;
 	/** Texts of the Warning headers. */
 	uint32_t warning_count;

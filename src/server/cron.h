@@ -17,18 +17,24 @@ struct bt_cron {
 	uint32_t days;    /* bit 1 to 31 */
 	uint16_t months;  /* bit 1 to 12 */
 	uint8_t weekdays; /* bit 0 (Sunday) to 6 */
-	/* A star in one of the two day fields: both fields must match, else either. */
+	/**
+	 * The field for days of the month, or of the week, has a star without step. If one of the
+	 * two fields has it, a date must match both fields; otherwise it must match at least one.
+	 */
 	bool any_day;
 	bool any_weekday;
 	int64_t every_seconds; /* interval of "@every"; 0: the fields above count */
 };
 
-/** Seconds to add to UTC, each valid from one change of the zone on. All-zero memory is UTC. */
+/**
+ * The offsets of a time zone, in seconds to add to UTC: offsets[i] is valid from time from[i] until
+ * from[i + 1]. All-zero memory is UTC.
+ */
 struct bt_cron_zone {
 	uint32_t count;
-	int64_t *from;    /* ascending; owned */
+	int64_t *from;    /* seconds since 1970, ascending; owned */
 	int32_t *offsets; /* owned */
-	int32_t first;    /* before the first change */
+	int32_t first;    /* offset before from[0] */
 };
 
 /** false: there is no zone of that name, or its file is not readable. */

@@ -34,9 +34,9 @@ struct bt_custom_metric {
 	double value;
 };
 
-/** Iterates over the entries of an annotation. All-zero memory except rest. */
+/** Iterates over the entries of an annotation; bt_custom_metrics_of begins the iteration. */
 struct bt_custom_metric_walk {
-	struct bt_str rest;
+	struct bt_str rest; /* text of the entries that are not read yet; borrowed */
 };
 
 struct bt_custom_metric_walk bt_custom_metrics_of(

@@ -13,7 +13,9 @@ struct bt_custom_rule {
 	const struct bt_json_value *source; /* rule, message, reason, fieldPath, ... */
 	struct bt_cel_program *program;     /* NULL: the rule does not compile */
 	struct bt_cel_program *message;     /* from messageExpression; NULL: none */
-	bool uses_old;                      /* a transition rule */
+	/** A transition rule: it reads oldSelf, and without an old value it does not run. */
+	bool uses_old;
+	/** optionalOldSelf: oldSelf is an optional, and the rule also runs without an old value. */
 	bool optional_old;
 };
 

@@ -75,8 +75,8 @@ struct bt_encoder {
 	struct bt_strbuf envelope;    /* protobuf envelope of the current watch event */
 	struct bt_strbuf bytes;       /* current protobuf message, or JSON on its way to YAML */
 	struct bt_json_writer writer; /* writes the current list */
-	bool is_stored_text;          /* the client gets JSON of the stored version ... */
-	bool is_plain;                /* ... and compact: the stored text is the answer */
+	bool is_stored_text;          /* JSON of the stored version: events contain stored text */
+	bool is_plain;                /* the same, not pretty: other answers contain it, too */
 	bool wrote_columns;           /* a watch sends the columns with its first table only */
 	uint64_t item_count;          /* items of the current list so far */
 };

@@ -81,7 +81,10 @@ uint16_t bt_fail_future_rv(
 /** 0, or the code of *out_failure (texts in arena). Content type: bt_encoding_content_type. */
 uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
 	struct bt_list **out_list, struct bt_failure *out_failure);
-/** Encodes up to about bytes_max bytes ahead; true: the list is complete. */
+/**
+ * Encodes the beginning of the list before the first read: about bytes_max bytes, or less if that
+ * takes too long. true: the list is complete.
+ */
 bool bt_list_gather(struct bt_list *list, size_t bytes_max);
 /** Hands over the gathered bytes and ends the list. */
 void bt_list_take(struct bt_list *list, struct bt_strbuf *out);

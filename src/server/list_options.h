@@ -40,6 +40,7 @@ struct bt_list_token {
 
 /** base64 of {"v":"meta.k8s.io/v1","rv":222,"start":"a1\u0000"} */
 struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_arena *arena);
+/** Decodes a continue token. 0, or 400 with *out_failure: the text is not a valid token. */
 uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
 	struct bt_arena *arena, struct bt_failure *out_failure);
 /**

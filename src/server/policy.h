@@ -3,8 +3,10 @@
 #define BT_SERVER_POLICY_H
 /**
  * Compiled MutatingAdmissionPolicies and ValidatingAdmissionPolicies. Policies that have a binding
- * are compiled once and kept until an object of their API group changes. * Fields of the object
- * have type dyn in every expression, so type errors are found only by evaluation.
+ * are compiled once and kept until an object of their API group changes.
+ *
+ * Fields of the object have type dyn in every expression, so type errors are found only by
+ * evaluation.
  */
 #include "base/vec.h"
 #include "server/expression.h"

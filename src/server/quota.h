@@ -11,8 +11,10 @@
 BT_MUST_USE struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
 	const struct bt_json_value *quota, struct bt_arena *arena);
 /**
- * Counts a pod that is not stored, in its form after admission, in the namespace's quotas, which
- * must not change any more. checks: returns false, with out_failure, if the pod exceeds a quota.
+ * Adds what a pod requests to the used amounts of its namespace's ResourceQuotas. The pod (in its
+ * form after admission) is not stored. Therefore no quota may change after the first call: a
+ * changed quota is summed up again from stored pods only. checks: if the pod exceeds a quota,
+ * returns false with *out_failure (texts in the arena) and adds nothing.
  */
 BT_MUST_USE bool bt_quota_take(struct bt_api *api, const struct bt_json_value *pod, bool checks,
 	struct bt_arena *arena, struct bt_failure *out_failure);

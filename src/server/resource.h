@@ -54,8 +54,8 @@ const char *bt_subresource_name(enum bt_subresource subresource);
 enum bt_resource_flag {
 	BT_RESOURCE_GENERATION = 1 << 0,       /* 14b 2.2: generation counts changes of the spec */
 	BT_RESOURCE_NEEDS_VERSION = 1 << 1,    /* 14 11.2: no unconditional update */
-	BT_RESOURCE_CREATE_BY_UPDATE = 1 << 2, /* 14 13.6: delete returns the object */
-	BT_RESOURCE_ANSWERS_DELETED = 1 << 3,  /* 14 13.6: the last object, not a Status */
+	BT_RESOURCE_CREATE_BY_UPDATE = 1 << 2, /* 14 11.3: an update creates a missing object */
+	BT_RESOURCE_ANSWERS_DELETED = 1 << 3,  /* 14 13.6: delete answers the object, no Status */
 	BT_RESOURCE_REVIEW = 1 << 4,           /* answered, never stored: 14 14.5 */
 	BT_RESOURCE_CUSTOM = 1 << 5,           /* from a CustomResourceDefinition */
 	BT_RESOURCE_HIDDEN = 1 << 6,           /* served, not in discovery */

@@ -12,9 +12,10 @@
 #define BT_TOKEN_ISSUER "https://kubernetes.default.svc.cluster.local"
 
 /**
- * Authenticates a token; *out_user lives in the arena. audiences: one of them must match; NULL: the
- * API server's. false: *out_problem (may be NULL) is the reason, "" for a text that is no token of
- * this server. out_audiences (may be NULL): the audiences that the token matches.
+ * Authenticates a token; *out_user lives in the arena. audiences: the token must be for at least
+ * one of them; NULL or empty: for the API server (BT_TOKEN_ISSUER). *out_audiences (in the arena):
+ * those of them that the token is for. false: *out_problem (out_problem may be NULL) is the reason,
+ * "" for a text that is no token of this server.
  */
 BT_MUST_USE bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 	const struct bt_json_value *audiences, struct bt_arena *arena, struct bt_user *out_user,

@@ -11,8 +11,8 @@
 /** "bert": distinguishes berth's files from other SQLite databases. */
 #define APPLICATION_ID 0x62657274
 /**
- * Version 1 kept managedFields in the texts and had an index of the keys; version 2 called
- * owner_values times, and kept uids and addresses in the owners' texts.
+ * Version 1 kept managedFields in the objects' texts and had an index of the keys. In version 2 the
+ * column owner_values had the name times, and uids and addresses were part of the owners' texts.
  */
 #define FILE_VERSION 3
 /** Wastes little space with objects of one to two kilobytes. */

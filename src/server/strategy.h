@@ -43,11 +43,14 @@ struct bt_strategy {
 	enum bt_name_rule name_rule;
 	/** A create gets the status that the schema gives an empty object. 14b 2.2. */
 	bool resets_status;
-	/** Updates validate only the spec again, so metadata errors are repeated three times, not
-	 * four. */
+	/**
+	 * An update reports each error of the metadata three times instead of four, because one of
+	 * upstream's validations covers only the spec.
+	 */
 	bool validates_spec_alone;
 	/**
-	 * Validates the whole object twice, so that all its errors are repeated as upstream's are.
+	 * An update reports each error of the object's fields outside of metadata twice, because
+	 * upstream validates the whole object twice.
 	 */
 	bool validates_twice;
 	/**
