@@ -24,7 +24,7 @@ static int evict(
 		return bt_write_wait(write, err);
 	}
 	bt_vec_push(&writes->evictions, write);
-	write->after = write->sequence; /* waits for itself: held until flush */
+	write->after = write->sequence; /* its own sequence: it stays held until flush_evictions */
 	return BT_PREEMPTION_PENDING;
 }
 

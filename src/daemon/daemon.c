@@ -99,7 +99,10 @@ static int64_t release_idle_code(void *context, int64_t now_ns)
 		idle->dropped_ns = used_ns;
 		release_code();
 	}
-	/* a single thread uses at most as much processor time as passes */
+	/*
+	 * The process has a single thread, so its processor time grows no faster than the clock:
+	 * before this time the next CPU_NS_PER_DROP cannot be used up.
+	 */
 	idle->next_check_ns = now_ns + CPU_NS_PER_DROP - (used_ns - idle->dropped_ns);
 	return INT64_MAX;
 }

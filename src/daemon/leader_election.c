@@ -220,7 +220,7 @@ struct bt_leader_election {
 	struct bt_strbuf lease_path;
 	struct bt_elector elector;
 	struct bt_rest_call *call;
-	enum bt_elector_action requested; /* the request in flight, by call */
+	enum bt_elector_action requested; /* what `call` is for, while it is in flight */
 	struct bt_arena lease_arena;
 	struct bt_json_value *lease; /* of the last answer; NULL: none */
 	struct bt_metric_cell *status;
@@ -290,8 +290,9 @@ static void handle_answer(
 }
 
 /**
- * record NULL: GET. Otherwise the record of a new Lease (POST), or the new spec for the object of
- * the last answer, whose other members stay (PUT).
+ * Sends a request for the Lease. GET: record is NULL. POST: creates a Lease with the record as its
+ * spec. PUT: sends the Lease of the last answer with the record as its spec; the other members of
+ * that Lease stay as they are.
  */
 static void send(struct bt_leader_election *election, const char *method,
 	const struct bt_strbuf *path, const struct bt_lease_record *record)

@@ -364,8 +364,8 @@ static int check_curves(const struct bt_serving_options *serving, struct berth_e
 				"curve preference %d is out of range (must be 1-65535)", curves[i]);
 		}
 		/*
-		 * The numbers so far are in range and distinct, so there are few of them and the
-		 * loop is short.
+		 * The entries before i are checked already: they are distinct numbers from 1 to
+		 * 65535. This limits the length of this loop.
 		 */
 		for (uint32_t j = 0; j < i; j++) {
 			if (curves[j] == curves[i]) {

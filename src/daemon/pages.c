@@ -293,7 +293,10 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	struct bt_strbuf failed_lines = {0};
 	struct bt_strbuf error = {0};
 	bt_query_each(request->query, request->arena, take_parameter, &parameters);
-	/* Writes a line per check to lines, and names and lines of failed checks for the log. */
+	/*
+	 * Each check adds a line to `lines`, for the reply. A failed check also adds its name to
+	 * `failed_names` and a line with the reason to `failed_lines`; both are for the log.
+	 */
 	for (uint32_t i = 0; i < health->check_count; i++) {
 		const struct bt_health_check *check = &health->checks[i];
 		if (take_exclusion(&parameters, check->name)) {

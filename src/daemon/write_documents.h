@@ -43,7 +43,8 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_persistent_volume *volume);
 /**
- * Make the changes of provisioning in a claim: the annotation of the selected node; "": no change.
+ * Set the annotation of a claim that names the node for which its volume is to be provisioned.
+ * node_name "": no change.
  */
 void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name);

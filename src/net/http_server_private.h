@@ -2,8 +2,9 @@
 #ifndef BT_NET_HTTP_SERVER_PRIVATE_H
 #define BT_NET_HTTP_SERVER_PRIVATE_H
 /**
- * Shared by the files of the HTTP server: http_server.c (the daemon), http_exchange.c (requests,
- * answers and streams), http_websocket.c, http_tls.c (certificates), http_listen.c.
+ * Shared by the files of the HTTP server: http_server.c (the daemon of libmicrohttpd),
+ * http_exchange.c (requests, answers and streams), http_websocket.c, http_tls.c (certificates),
+ * http_listen.c.
  */
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>

@@ -45,8 +45,9 @@ struct bt_loop {
 	struct bt_loop_source *first;
 	struct bt_loop_source *removed; /* linked by next */
 	BT_VEC(struct worker) workers;
-	int64_t due_ns;       /* earliest due time of the workers */
-	int64_t kept_due_ns;  /* of workers called by an outer turn, in nested turns */
+	int64_t due_ns; /* earliest due time of the workers */
+	/** In nested turns: earliest due time of the workers that an outer turn is calling. */
+	int64_t kept_due_ns;
 	uint32_t dispatching; /* number of (nested) turns that hold events */
 	uint32_t working;     /* number of (nested) turns that iterate over workers */
 	bool stopping;

@@ -27,8 +27,8 @@ enum {
 	BT_LOOP_HANGUP = 4, /* the other end sends no more; reported together with READABLE */
 };
 /**
- * As add_fd for both directions: ready gets the BT_LOOP_* that hold; errors are reported as all
- * requested directions.
+ * Like bt_loop_add_fd, but for any of the BT_LOOP_* directions: ready gets those that are true now.
+ * An error of fd is reported as all requested directions.
  */
 BT_MUST_USE int bt_loop_watch_fd(struct bt_loop *loop, int fd, uint32_t directions,
 	void (*ready)(void *context, uint32_t directions), void *context,
@@ -54,7 +54,7 @@ BT_MUST_USE int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
  */
 void bt_loop_add_worker(
 	struct bt_loop *loop, int64_t (*work)(void *context, int64_t now_ns), void *context);
-/** Makes this or a later turn call the workers at this time at the latest. */
+/** Makes the loop call the workers at when_ns or earlier, in the current turn or a later one. */
 void bt_loop_call_at(struct bt_loop *loop, int64_t when_ns);
 /** Removes the first worker with this context. */
 void bt_loop_remove_worker(struct bt_loop *loop, const void *context);

@@ -50,8 +50,8 @@ struct bt_measured_resource {
 	double capacity_ns;
 	double peak; /* highest share in use */
 	/**
-	 * Free amounts times nanoseconds that no typical pod could use: of each node the free
-	 * amount, times the share of typical pods that do not fit there.
+	 * Free amounts that typical pods could not use, times nanoseconds. A node's part is its
+	 * free amount times the share of the typical pods that do not fit on the node.
 	 */
 	double fragmented_ns;
 };
