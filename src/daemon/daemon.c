@@ -100,8 +100,9 @@ static int64_t release_idle_code(void *context, int64_t now_ns)
 		release_code();
 	}
 	/*
-	 * The process has a single thread, so its processor time grows no faster than the clock:
-	 * before this time the next CPU_NS_PER_DROP cannot be used up.
+	 * While only this thread works, processor time grows no faster than the clock, so the next
+	 * CPU_NS_PER_DROP cannot be used up before this time. Work of other threads can only make
+	 * the next release late.
 	 */
 	idle->next_check_ns = now_ns + CPU_NS_PER_DROP - (used_ns - idle->dropped_ns);
 	return INT64_MAX;
