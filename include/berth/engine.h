@@ -139,9 +139,9 @@ struct berth_engine_options {
 	}
 
 /**
- * Creates an engine with the profiles of the configuration; @p options NULL: the defaults. @p
- * out_engine is owned: berth_engine_destroy(). Errors have upstream's texts (spec 02 sections 8.4
- * and 9).
+ * Creates an engine with the profiles of the configuration. The engine takes a reference to @p
+ * config. @p options NULL: the defaults. @p out_engine is owned: berth_engine_destroy(). Errors
+ * have upstream's texts (spec 02 sections 8.4 and 9).
  */
 BERTH_API BERTH_MUST_USE int berth_engine_create(struct berth_config *config,
 	const struct berth_engine_options *options, struct berth_engine **out_engine,

@@ -44,7 +44,7 @@ static bool file_exists(const char *path)
 
 /** --- files of the data folder --- */
 
-/** Paths of the files; they share one buffer. */
+/** Paths of the files in the data folder. Owned. */
 struct kept_files {
 	struct bt_strbuf ca_certificate;
 	struct bt_strbuf ca_key;
