@@ -33,7 +33,10 @@ enum bt_pod_phase {
 	BT_POD_UNKNOWN,
 };
 
-/** The lists in which every pod is. */
+/**
+ * The lists of pods. Every pod is in a list of the first kind, and an assigned pod also in the
+ * second.
+ */
 enum bt_pod_list {
 	BT_PODS_OF_OWNER, /* or, without a controller, of the namespace's orphans */
 	BT_PODS_ON_NODE,  /* only assigned pods */

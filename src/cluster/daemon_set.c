@@ -310,7 +310,10 @@ static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 	}
 	(void)bt_map_remove(&self->by_name, bt_str_hash(name), slot);
 	free_node(&self->nodes.items[slot]);
-	/* A sync also removes deleted nodes, but without DaemonSets no sync runs. */
+	/*
+	 * Without DaemonSets no sync runs that would remove deleted nodes from the order, so remove
+	 * them here when they are more than half of it.
+	 */
 	if (self->order.count > 2 * self->by_name.count) {
 		remove_deleted_nodes(self);
 	}

@@ -200,7 +200,7 @@ uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resourc
 }
 
 #define BURST_MILLI 25000
-/** One event in 300 s, in thousandths of an event. */
+/** Time in which an object gains a thousandth of an event: it gains one event in 300 s. */
 #define NS_PER_MILLI_TOKEN (INT64_C(300) * BT_NS_PER_SECOND / 1000)
 #define MESSAGE_BYTES_MAX 1024
 /** Longest object name in an Event's name, which must stay a valid name with the stamp added. */

@@ -40,8 +40,8 @@ struct bt_input_sink {
 	void (*skipped)(void *context, struct bt_origin origin, struct bt_str api_version,
 		struct bt_str kind, struct bt_str json);
 	/**
-	 * Called with the JSON text of each document whose objects were all taken, or of which one
-	 * was refused with BERTH_ERR_INVALID; may be NULL.
+	 * Called with the JSON text of each document after its objects were taken, also if an
+	 * object was refused with BERTH_ERR_INVALID; may be NULL.
 	 */
 	void (*taken)(void *context, struct bt_origin origin, struct bt_str json);
 	/**

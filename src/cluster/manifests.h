@@ -89,10 +89,11 @@ uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name)
 BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_object *object, struct berth_error *err);
 /**
- * Refuses invalid pods and pod templates that the API server refuses as well and the scheduler
- * could not handle: amounts of containers, of the pod and of its overhead that are negative or not
- * whole numbers, and templates without containers. Other objects pass. Returns BERTH_ERR_INVALID
- * with the API server's text: "spec.template.spec.containers: Required value".
+ * Refuses pods and pod templates that the scheduler could not handle; the API server refuses them,
+ * too. These are templates without containers, and pods and templates in which an amount of a
+ * container, of the pod or of its overhead is negative or not a whole number. Other objects pass.
+ * Returns BERTH_ERR_INVALID with the API server's text: "spec.template.spec.containers: Required
+ * value".
  */
 BT_MUST_USE int bt_manifests_check(const struct bt_object *object, struct berth_error *err);
 /** Keeps an object from bt_input_sink.skipped if it is a policy (bt_manifests_policy). */

@@ -96,7 +96,10 @@ void bt_snapshot_stream_sort_names(struct bt_snapshot_stream *stream);
  */
 const struct bt_object_meta *bt_snapshot_stream_append(
 	struct bt_snapshot_stream *stream, const struct bt_object *object, struct bt_strbuf *out);
-/** Returns how many appended expressions may give another result with neutral names. */
+/**
+ * Returns how many CEL expressions of the appended objects read parts of texts. With neutral names
+ * such an expression may give another result.
+ */
 uint32_t bt_snapshot_stream_by_parts(const struct bt_snapshot_stream *stream);
 /** NULL accepted. */
 void bt_snapshot_stream_destroy(struct bt_snapshot_stream *stream);

@@ -378,7 +378,7 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 	const struct bt_object_meta *meta = &work->last.metadata;
 	const struct bt_api_resource *claims = resource_of(work, BT_KIND_PERSISTENT_VOLUME_CLAIM);
 	if (!repeated && !read_pod(work, tree)) {
-		return CODE_TOO_LARGE; /* nests deeper than the template, which was decoded */
+		return CODE_TOO_LARGE; /* the template could be decoded, but the pod nests deeper */
 	}
 	if (expansion->pods.count >= BT_WORKLOAD_PODS_MAX ||
 		expansion->arena.total_bytes > BT_WORKLOAD_BYTES_MAX ||

@@ -198,7 +198,7 @@ static uint32_t find_reservation(const struct reservations *list, uint64_t hash)
 	return low < list->count && list->items[low].hash == hash ? low : list->count;
 }
 
-/** Whether the plugin accepts the node without the pod. */
+/** Whether the plugin accepts the node once the pod with this uid releases its claims. */
 static bool accepts_without_pod(const struct bt_advice *advice, struct bt_str pod_uid)
 {
 	const struct reservations *list = reservations_of(advice);

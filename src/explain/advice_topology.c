@@ -380,7 +380,7 @@ static void advise_pod_affinity(struct bt_advice *advice)
 	bt_advice_close_pod_remedies(advice, !existing);
 }
 
-/** The hard constraints of a pod and one node. */
+/** The pod's hard topology spread constraints, for advice about one node. */
 struct spread_view {
 	struct bt_advice *advice;
 	const struct bt_spread_filter_data *data;

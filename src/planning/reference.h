@@ -46,8 +46,8 @@ struct bt_pod_reference {
 	struct bt_str namespace_; /* "": any */
 	struct bt_str name;
 	/**
-	 * If KIND of KIND/NAME may also be a namespace: that namespace, for a second search. "":
-	 * none.
+	 * "job/web" can mean the Job "web" or the pod "web" in namespace "job". This is that
+	 * namespace, for a second search. "": the argument has only one meaning.
 	 */
 	struct bt_str other_namespace;
 };

@@ -106,7 +106,7 @@ struct bt_whatif_budget {
 	struct bt_object *object;     /* shared */
 	struct bt_selector *selector; /* parsed; matches nothing if the selector is invalid */
 	uint32_t next;                /* next budget of the namespace; UINT32_MAX: none */
-	uint32_t first_pod;           /* first pod of the namespace; only in its first budget */
+	uint32_t first_pod;           /* first pod; set only in the namespace's first budget */
 	bool is_read;                 /* is_met and allowed are set */
 	bool is_met;                  /* enough pods are healthy */
 	int32_t allowed;              /* disruptions that are allowed before the drain */

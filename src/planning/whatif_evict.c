@@ -39,8 +39,9 @@ static int count_check(struct bt_whatif *whatif, struct berth_error *err)
 /** --- disruptions allowed by a budget without status --- */
 
 /**
- * The pod's part of the expected pods: the replicas of its controller if this is the controller's
- * first pod, else 0; 1 if the input lacks the controller.
+ * Returns what the pod adds to the expected pods. The first pod of a workload adds the workload's
+ * replicas, and its other pods add 0. A pod whose controller is missing in the input adds 1, and a
+ * pod without a controller adds 0.
  */
 static int64_t scale_of(
 	const struct bt_whatif *whatif, const struct bt_pod *pod, struct bt_text_set *owners)

@@ -623,7 +623,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 
 /** --- the command line --- */
 
-/** The names are checked once the specs are read. */
+/** Stores the weights. The members that they name are checked after the specs were read. */
 static int set_mix(void *context, const struct bt_flag *flag BT_UNUSED, const char *text,
 	struct berth_error *err BT_UNUSED)
 {

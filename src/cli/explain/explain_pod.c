@@ -67,8 +67,8 @@ static bool is_of_workload(const struct bt_manifests *cluster, const struct bt_o
 				pod->namespace_, controller->name);
 		if (owner == BT_MANIFESTS_NONE) {
 			/*
-			 * The owner may be missing in the input: derive its name from its
-			 * ReplicaSet's or Job's name.
+			 * The ReplicaSet or Job is missing in the input, so derive the name of its
+			 * Deployment or CronJob from its own name.
 			 */
 			if (reference->kind == BT_KIND_DEPLOYMENT) {
 				struct bt_str deployment =

@@ -407,7 +407,9 @@ static int try_part(void *context, uint32_t index, struct bt_strbuf *out)
 	uint32_t size = part_size(losing);
 	int result = 0;
 	/*
-	 * Without preemption, a pod that would preempt is not bound at once, and its victims stay.
+	 * A loss that needs preemption is simulated again in a copy of its own. Here the victims
+	 * must stay for the next loss, so preemption is off, and the pod that would preempt is not
+	 * bound.
 	 */
 	losing->side->simulation.preempt = false;
 	bt_json_writer_init(&writer, out, 0);
