@@ -167,8 +167,8 @@ static void notify_observer(
 }
 
 /**
- * Release a call that is removed from its entry, unless it is in flight: then it is released when
- * it is done.
+ * Free a call that was removed from its entry. If the call is in flight, bt_api_calls_done frees it
+ * later.
  */
 static void release_call(struct bt_api_calls *calls, struct bt_api_call *call)
 {
@@ -208,7 +208,9 @@ static int skip(struct bt_api_calls *calls, struct bt_api_call *call, struct bt_
 }
 
 /**
- * End the stored call of the pod. If that call is in flight, it continues but is stored no longer.
+ * Merge the pod's stored call into `call`, which will replace it, and report the stored call as
+ * overwritten. A stored call of another type that is in flight is not reported here, because it
+ * continues.
  */
 static void overwrite_stored(
 	struct bt_api_calls *calls, struct bt_api_call *call, struct bt_api_calls_entry *entry)
@@ -322,7 +324,7 @@ void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod)
 	struct bt_object *before = call->pod;
 	call->pod = bt_object_share(pod);
 	bt_object_release(before);
-	/* While another call is in flight, its effect is not in the pod yet. */
+	/* If another call is in flight, the pod does not show the effect of that call yet. */
 	if (entry->in_flight == NULL && bt_api_call_is_no_op(call)) {
 		unlink_entry(calls, id);
 		remove_entry(calls, id);
@@ -358,7 +360,7 @@ static const char *find_flaw(const struct bt_api_calls *calls, uint32_t *out_wai
 			return "an entry is not found by its uid";
 		}
 		if (entry->is_waiting == (entry->in_flight != NULL)) {
-			return "an entry does not either wait or have a call under way";
+			return "an entry waits and has a call in flight, or neither";
 		}
 		if (entry->stored->finished) {
 			return "a stored call has ended";

@@ -3,9 +3,9 @@
 #define BT_SCHED_API_CALLS_H
 /**
  * The queue of API writes about pods (gate SchedulerAsyncAPICalls). A pod has at most one stored
- * call and at most one in flight. A binding overwrites a status patch, a newer call of the same
- * type is merged with the older one, and a call that would change nothing is never sent. Spec: 03
- * section 11.
+ * call, its latest, and at most one call in flight, which may be the stored call. A binding
+ * overwrites a status patch, a newer call of the same type is merged with the older one, and a call
+ * that would change nothing is never sent. Spec: 03 section 11.
  *
  * The queue sends nothing and calls only the observer. The owner pops calls, sends them, and
  * reports how they ended with bt_api_calls_done.
@@ -30,7 +30,9 @@ enum bt_api_call_type {
 const char *bt_api_call_type_name(enum bt_api_call_type type);
 
 /**
- * Further results of a call besides 0 and BERTH_ERR_*: the call was not sent, which is no error.
+ * Results of a call besides 0 and BERTH_ERR_*. They are no errors. SKIPPED: the call was not sent,
+ * because it would change nothing or a more relevant call is stored. OVERWRITTEN: a newer call
+ * replaced it; a call that was in flight may still take effect.
  */
 #define BT_API_CALL_SKIPPED 1
 #define BT_API_CALL_OVERWRITTEN 2
@@ -51,22 +53,28 @@ struct bt_api_call {
 	int64_t started_ns;
 	bool in_flight;
 	bool finished; /* the observer was called */
-	/** For the use of the queue's owner. */
+	/**
+	 * Not used by the queue: the scheduler sets it while the call is in its list of answered
+	 * calls.
+	 */
 	bool is_listed;
 };
 
-/** condition may be NULL. Both arguments are copied. */
+/**
+ * Make a call for bt_api_calls_add, which consumes it. pod gets a reference; condition (may be
+ * NULL), nomination and node_name are copied.
+ */
 struct bt_api_call *bt_api_call_create_patch(struct bt_object *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination);
 struct bt_api_call *bt_api_call_create_binding(
 	struct bt_object *pod, const struct bt_pod_info *pod_info, struct bt_str node_name);
-/** The pod already has everything that the call would set. */
+/** Whether the pod already has everything that the call would set. false for a binding. */
 bool bt_api_call_is_no_op(const struct bt_api_call *call);
 
 /**
- * finished is called once for each call, with its result: 0, BERTH_ERR_*, BT_API_CALL_SKIPPED or
- * BT_API_CALL_OVERWRITTEN. message is upstream's text unless the result is 0. The function must not
- * change the queue.
+ * finished is called once for each call that ends, with the result of the call: 0, BERTH_ERR_*,
+ * BT_API_CALL_SKIPPED or BT_API_CALL_OVERWRITTEN. message is upstream's text unless the result is
+ * 0. finished must not change the queue; it may be NULL.
  */
 struct bt_api_calls_observer {
 	void *context;
@@ -93,23 +101,32 @@ struct bt_api_calls {
 	uint32_t pending_counts[BT_API_CALL__COUNT]; /* stored calls that are not in flight */
 };
 
-/** The structure must not move afterwards. */
+/** observer is copied. */
 void bt_api_calls_init(struct bt_api_calls *calls, const struct bt_api_calls_observer *observer);
-/** Calls that were not sent are dropped; the observer is not called for them. */
+/** Frees all calls, including the calls in flight. The observer is not called for them. */
 void bt_api_calls_finish(struct bt_api_calls *calls);
 
 /**
- * Consumes call. Returns 0 if the call was queued, or BT_API_CALL_SKIPPED if it would change
- * nothing and has ended.
+ * Consumes call. Returns 0 if the call was queued, or BT_API_CALL_SKIPPED if the call has ended,
+ * because it would change nothing or a more relevant call is stored.
  */
 int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call);
-/** The next call to send, borrowed until bt_api_calls_done; NULL: no call waits. */
+/**
+ * The next call to send, which is in flight from now on. Borrowed until bt_api_calls_done. NULL: no
+ * call waits.
+ */
 struct bt_api_call *bt_api_calls_pop(struct bt_api_calls *calls, int64_t now_ns);
 bool bt_api_calls_can_pop(const struct bt_api_calls *calls);
-/** Report that the pod's call in flight ended. message: text of an error. */
+/**
+ * Report that the pod's call in flight, which must exist, ended with 0 or BERTH_ERR_*. Frees the
+ * call. message: text of the error, or "".
+ */
 void bt_api_calls_done(
 	struct bt_api_calls *calls, struct bt_str uid, int result, struct bt_str message);
-/** The pod has a newer version: a patch that is not in flight starts from that version. */
+/**
+ * The pod has a newer version: a patch that is not in flight starts from that version, and ends
+ * with BT_API_CALL_SKIPPED if it would then change nothing.
+ */
 void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod);
 
 /** The pod's call in flight, or NULL. */
@@ -117,6 +134,6 @@ struct bt_api_call *bt_api_calls_in_flight(const struct bt_api_calls *calls, str
 /** The pod's latest call, in flight or not; NULL: none. */
 const struct bt_api_call *bt_api_calls_find(const struct bt_api_calls *calls, struct bt_str uid);
 
-/** Checks the whole structure. For tests. */
+/** Checks the whole structure; *out_reason: the first flaw, NULL if there is none. For tests. */
 bool bt_api_calls_validate(const struct bt_api_calls *calls, const char **out_reason);
 #endif

@@ -98,7 +98,7 @@ static void copy_top(const struct bt_cells *cells, struct bt_cell *cell)
 	cell->size = cell->members[top];
 }
 
-/* Prepare the nodes of a cell number used for the first time: all without members. */
+/* Prepare the tree nodes of a cell number that is used for the first time: no members. */
 static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 {
 	uint32_t capacity = cells->node_capacity;

@@ -22,7 +22,8 @@
 #include "base/map.h"
 
 /**
- * Most cells of a tree. With more kinds of nodes a tree does not pay: the caller uses the columns.
+ * Maximum number of cells. With more kinds of nodes a tree costs more than it saves, and the caller
+ * uses the plan's columns.
  */
 #define BT_CELLS_MAX 512
 #define BT_CELL_NONE UINT32_MAX
@@ -31,47 +32,47 @@
 struct bt_places; /* state/places.h */
 
 /*
- * The tree of blocks. Level 0 consists of the positions. A node of level k + 1 covers 64
- * neighbouring nodes of level k; the highest level is a single node that covers all. For each of
- * its nodes a cell has the number of members, their best local score, and the number of members
- * with that score. The other levels are padded to whole blocks of 64 entries with nodes without
- * members.
+ * The tree of blocks. Level 0 consists of the positions. A tree node of level k + 1 covers 64
+ * neighbouring tree nodes of level k; the highest level is a single tree node that covers all
+ * positions. For each tree node, a cell has the number of its members below, their best local
+ * score, and the number of members with that score. The levels below the highest are padded to
+ * whole blocks of 64 entries with tree nodes without members.
  */
 
 #define BT_CELLS_BLOCK_BITS 6
 #define BT_CELLS_BLOCK 64
 /* 64^6 is larger than any position. */
 #define BT_CELLS_LEVELS_MAX 6
-/** Best local score of a node without members; lower than every local score. */
+/** Best local score of a tree node without members; lower than every local score. */
 #define BT_CELLS_NO_SCORE INT32_MIN
-/** Entries of the memory of lookups; a power of two. */
+/** Number of cached lookups (bt_cells.recent); a power of two. */
 #define BT_CELLS_RECENT 64
 
 /** Cell number of a position that has no cell yet, and of padding. */
 #define BT_CELLS_UNPUT UINT16_MAX
 
 /**
- * Entries by node; first_node has where each level begins. A node without members has the entries
- * BT_CELLS_NO_SCORE, 0, 0.
+ * The arrays are by tree node; bt_cells.first_node has the index at which each level begins. A tree
+ * node without members has the entries BT_CELLS_NO_SCORE, 0, 0.
  */
 struct bt_cell {
 	int32_t *best;  /* owned; one block of memory for all three arrays */
 	uint32_t *ties; /* number of members with the best score */
 	uint32_t *members;
-	/* Copies of the highest level's entries, which are read most: of all members. */
+	/* Copies of the highest level's entries, which cover all members and are read most. */
 	int32_t top_best;
 	uint32_t top_ties;
 	uint32_t size;
-	uint32_t some_member; /* a position where a member was last found */
+	uint32_t some_member; /* the member that bt_cells_member returned last; may have left */
 };
 
 struct bt_cells {
 	uint32_t position_count;
 	uint32_t key_words;
-	uint32_t level_count;                         /* levels of nodes: 1..level_count */
+	uint32_t level_count;                         /* levels of tree nodes: 1..level_count */
 	uint32_t level_size[BT_CELLS_LEVELS_MAX + 1]; /* without padding; [0] = position_count */
-	uint32_t first_node[BT_CELLS_LEVELS_MAX + 1]; /* index in a cell's arrays */
-	uint32_t node_count; /* of all levels, with padding; the last is the highest */
+	uint32_t first_node[BT_CELLS_LEVELS_MAX + 1]; /* by level: index in a cell's arrays */
+	uint32_t node_count; /* tree nodes of all levels, with padding; the last is the top */
 	uint32_t position_capacity;
 	uint32_t node_capacity; /* length of a cell's arrays */
 	uint16_t *cell_of;      /* by position, padded to whole blocks */
@@ -82,7 +83,10 @@ struct bt_cells {
 	uint64_t *hashes;      /* owned; hashes of the keys */
 	uint32_t cell_count;   /* upper bound of cell numbers; some cells may have no members */
 	uint32_t cell_capacity;
-	/* Cells found last, by bits of a product of the key: nodes have few different keys. */
+	/*
+	 * Cache of lookups: the cell found last, by a hash of the key. Most lookups hit it, because
+	 * nodes have few different keys.
+	 */
 	uint16_t recent[BT_CELLS_RECENT];
 	size_t key_capacity; /* in words */
 	struct bt_map by_key;
@@ -97,7 +101,7 @@ struct bt_cells {
 /** Creates cells without members. key_words: 64-bit words of a key; 0: there is a single cell. */
 struct bt_cells *bt_cells_create(uint32_t position_count, uint32_t key_words);
 void bt_cells_destroy(struct bt_cells *cells);
-/** Back to the state after creation; reuses memory. */
+/** Return to the state after creation. Reuses memory. */
 void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t key_words);
 
 /**
@@ -107,8 +111,8 @@ void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t ke
 uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key);
 
 /**
- * Assign a position that has no cell yet. All functions below, except bt_cells_filled, may be
- * called only after bt_cells_filled.
+ * Assign a position that has no cell yet. local: any score but BT_CELLS_NO_SCORE. All functions
+ * below, except bt_cells_filled, may be called only after bt_cells_filled.
  */
 void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local);
 /** Finish the filling: every position has a cell. */
@@ -126,8 +130,8 @@ static inline const uint64_t *bt_cells_key(const struct bt_cells *cells, uint32_
 uint32_t bt_cells_member(struct bt_cells *cells, uint32_t cell);
 
 /**
- * A choice among the best nodes: the members of the cells in `best` that have the cell's best local
- * score (ties).
+ * A choice among ties. The ties are the members of the cells in `best` that have the best local
+ * score of their cell.
  */
 struct bt_cells_choice {
 	const uint32_t *feasible; /* cells whose nodes passed the filters; each has members */
@@ -138,8 +142,8 @@ struct bt_cells_choice {
 	uint32_t node_count;
 	uint32_t empty; /* the cell of places without a node; BT_CELL_NONE: there are none */
 	/**
-	 * Set if positions are not in list order; its counter `detours` is increased. NULL:
-	 * positions are in list order, places without a node last.
+	 * The snapshot's places if positions are not in list order; each query increases the
+	 * counter places->detours. NULL: positions are in list order, places without a node last.
 	 */
 	struct bt_places *places;
 };
@@ -161,7 +165,10 @@ uint32_t bt_cells_next_tie(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice, uint32_t from);
 
 size_t bt_cells_memory_bytes(const struct bt_cells *cells);
-/** Compares everything with a fresh fill. For tests and verification. */
+/**
+ * Whether all data equals that of new cells filled with the same members. For tests and
+ * verification.
+ */
 bool bt_cells_validate(const struct bt_cells *cells);
 
 /**

@@ -24,7 +24,8 @@ enum {
 };
 
 /*
- * Feasible positions in one block of nodes: before[i] counts those below the nodes before node i.
+ * Numbers of feasible positions in one block of tree nodes: before[i] is the number of feasible
+ * positions below the block's first i tree nodes.
  */
 struct rank_sums {
 	uint32_t level; /* 0: the entry is unused */
@@ -33,17 +34,18 @@ struct rank_sums {
 };
 
 /*
- * A choice, prepared for queries by position and by node. The list of nodes is in the order of
- * points (state/places.h). If positions are in list order, the row of a point is the position.
+ * The state of one choice. The list of nodes is in the order of points (state/places.h). If
+ * positions are in list order, the row of a point is the position and its zone is 0.
  */
 struct cell_search {
 	const struct bt_cells *cells;
 	struct bt_places *places; /* NULL: positions are in list order */
 	const uint32_t *best;
 	uint32_t best_count;
-	uint64_t start; /* a point */
+	uint64_t start; /* the point of choice->start */
 	/*
-	 * Which cells are counted: the feasible ones, or (if `others` is set) the infeasible ones.
+	 * The cells whose members are counted: the feasible cells or, if `others` is set, the
+	 * infeasible cells.
 	 */
 	bool others;
 	const uint32_t *counted;
@@ -189,7 +191,7 @@ static uint32_t nth_bit(uint64_t bits, uint32_t before)
 
 /*
  * The child that holds the tie with index *before among the ties below a node. *before becomes the
- * tie's index below that child.
+ * tie's index below that child. level: level of the children.
  */
 static uint32_t child_of_nth_tie(
 	const struct cell_search *search, uint32_t level, uint32_t node, uint32_t *before)
@@ -236,9 +238,7 @@ uint32_t bt_cells_nth_tie(
 	return node;
 }
 
-/*
- * Prepare ranks. The cells to count are the feasible or the infeasible ones, whichever are fewer.
- */
+/* Prepare ranks. Count the feasible or the infeasible cells, whichever are fewer. */
 static void begin_ranks(struct cell_search *search, const struct bt_cells_choice *choice)
 {
 	const struct bt_cells *cells = search->cells;
@@ -292,7 +292,10 @@ static uint64_t feasible_in_block(const struct cell_search *search, uint32_t blo
 	return found;
 }
 
-/* width: positions below one node of the level. */
+/*
+ * The array `before` of struct rank_sums for this block of tree nodes. width: number of positions
+ * below one tree node of the level.
+ */
 static const uint32_t *sums_of(
 	struct cell_search *search, uint32_t level, uint32_t block, uint32_t width)
 {
@@ -356,9 +359,9 @@ static uint32_t find_below(struct cell_search *search, uint32_t before)
 
 /*
  * Functions for positions that are not in list order. The positions of one zone are in list order.
- * For a point of the list, each zone has an end: the first position after the point. These ends are
- * close together. So the tree counts up to a position in the middle of the ends, and for each zone
- * the nodes between its end and the middle are checked one by one.
+ * For a point of the list, each zone has an end: its first position at the point or after it. The
+ * ends of all zones are close together. So the tree counts up to a position in the middle of the
+ * ends, and for each zone the nodes between its end and the middle are checked one by one.
  */
 
 static uint32_t count_before_apart(struct cell_search *search, uint64_t point)
@@ -412,9 +415,10 @@ static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
 }
 
 /*
- * The point of the first tie in the list at point `from` or later. *out_skipped: feasible nodes in
- * between, or UINT32_MAX if they were not counted. The search may end without a tie after more than
- * `limit` feasible nodes, which are counted then.
+ * The point of the first tie in the list at point `from` or later; BT_POINT_NONE: there is none.
+ * *out_skipped: number of feasible nodes between `from` and the tie, or UINT32_MAX if they were not
+ * counted. If more than `limit` feasible nodes come before the tie, the search may stop: it returns
+ * BT_POINT_NONE and sets *out_skipped to a number above `limit`.
  */
 static uint64_t next_tie_apart(
 	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
@@ -444,7 +448,7 @@ static uint64_t next_tie_apart(
 	 * in the list.
 	 */
 	uint32_t first_of[BT_PLACE_ZONES_MAX];
-	uint32_t end_of[BT_PLACE_ZONES_MAX]; /* by zone: only positions below can come earlier */
+	uint32_t end_of[BT_PLACE_ZONES_MAX]; /* by zone: only lower positions can come earlier */
 	uint32_t first = UINT32_MAX;
 	for (uint32_t i = 0; i < places->zone_count; i++) {
 		uint32_t cut = bt_places_cut(places, point, i);
@@ -554,8 +558,8 @@ static uint32_t depth_of(uint32_t rank)
 }
 
 /*
- * The last offset from the left of this depth at which a position comes before `rank`, which is not
- * leftmost.
+ * The largest offset from the left end of this depth at which a heap position precedes `rank` in
+ * pre-order or equals it. `rank` must not be leftmost in its depth.
  */
 static uint64_t last_before(uint32_t rank, uint32_t depth)
 {

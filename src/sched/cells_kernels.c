@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Compiled once for every processor and, on x86-64, once more for AVX2. BT_KERNELS names the table.
+ * Compiled for the baseline instruction set and, on x86-64, once more for AVX2. BT_KERNELS is the
+ * name of the table.
  */
 
 #include "sched/cells.h"

@@ -6,7 +6,7 @@
 #include "sched/engine.h"
 #include "sched/plan.h"
 
-/** Nodes to search in rotated order, and the number of feasible nodes that is enough. */
+/** Nodes to search in rotated order; the search finds at most `limit` feasible nodes. */
 struct bt_node_search {
 	const uint32_t *slots; /* in snapshot order, or in the placement's order */
 	uint32_t count;
@@ -33,7 +33,7 @@ uint32_t bt_search_limit(
 	const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count);
 /**
  * Slots that may be searched after PreFilter's result, in order; all nodes if the result does not
- * restrict them.
+ * restrict them. *out_slots lies in the arena or in the snapshot.
  */
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
 	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count);
@@ -53,8 +53,8 @@ uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const i
 	const uint64_t *numbers, uint32_t count);
 
 /**
- * Add the plan's scores by their columns, normalised over these feasible nodes. Local scores are
- * included if adds_local.
+ * Add the plan's scores from its columns to totals[], which is parallel to `slots`. Raw scores are
+ * normalised over these feasible nodes. adds_local: add the local scores too.
  */
 void bt_cycle_add_columns(const struct bt_plan *plan, const uint32_t *slots, uint32_t count,
 	bool adds_local, int64_t *totals);
@@ -79,9 +79,9 @@ struct bt_cycle_unknown_node {
 	uint32_t entry; /* index in the diagnosis + 1 */
 };
 
-/** State of a cycle whose pod interests extenders. */
+/** State of a cycle for extenders. */
 struct bt_cycle_extension {
-	bool active; /* false: the other fields are unused; statuses are recorded only if needed */
+	bool active; /* false: no extender is interested in the pod; other fields unused */
 	uint32_t *entry_by_slot; /* index in the diagnosis + 1; 0: none */
 	BT_VEC(struct bt_cycle_unknown_node) unknown_nodes;
 	struct bt_map unknown_node_index;
@@ -89,16 +89,16 @@ struct bt_cycle_extension {
 };
 
 /**
- * A node with nominated pods that reserve room before this pod. It is evaluated on its own, with
- * and without those pods. Spec 02 section 5.4.
+ * A node on which other pods of the same or a higher priority are nominated. The filters must pass
+ * with and without the nominated pods, so the node is evaluated on its own. Spec 02 section 5.4.
  */
 struct bt_cycle_nominated {
 	uint32_t slot;
 	uint64_t distance; /* from the start of the search, in points (state/places.h) */
 	bool is_known;
 	struct bt_status status; /* valid if is_known */
-	uint32_t verdict;        /* for the plan; the saved one while the node is taken out */
-	struct bt_nominated_outcome *kept; /* NULL: not kept between pods */
+	uint32_t verdict;        /* exchanged with the plan's; the saved one while taken out */
+	struct bt_nominated_outcome *kept; /* outcome in the plan; NULL: not kept */
 };
 
 /** State shared by the steps of one cycle. */
@@ -109,8 +109,8 @@ struct bt_cycle_run {
 	struct bt_plan *plan; /* NULL: no columns for this profile */
 	bool few_nodes;       /* few nodes are searched, without the plan's columns */
 	/**
-	 * Verdicts of the running search: the plan's column merged with the per-cycle filters, or
-	 * those of the few nodes.
+	 * Verdicts of the running search by slot: the plan's column merged with the per-cycle
+	 * filters. If few_nodes, only the entries of the searched nodes are valid.
 	 */
 	const uint32_t *verdict;
 	struct bt_cycle_state *cycle;
@@ -136,7 +136,10 @@ struct bt_cycle_run {
 void bt_cycle_mark_nominated(struct bt_cycle_run *run);
 /** Discard the known results, because the filters run again for another search. */
 void bt_cycle_reset_nominated(struct bt_cycle_run *run);
-/** Evaluate all nominated nodes, in search order. false: there are too many, or a filter failed. */
+/**
+ * Evaluate all nominated nodes, in search order if the order can matter. false: there are too many,
+ * or a filter failed with an error.
+ */
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run);
 /**
  * Take the nominated nodes that do not fit out of the plan; the second call puts them back.
@@ -145,8 +148,8 @@ void bt_cycle_exchange_nominated(struct bt_cycle_run *run);
 
 /**
  * Search in rotated order up to the limit, with the reference outcome of spec 03 section 3.5.
- * Statuses of rejected nodes are put into the diagnosis only if they are read: if no node fits, or
- * if the search had to make them.
+ * Statuses of rejected nodes are put into the diagnosis only if no node fits, if extenders take
+ * part, or if the filters ran node by node.
  */
 struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	struct bt_cycle_run *run, struct bt_node_search search);
@@ -161,7 +164,7 @@ struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *s
 void bt_cycle_add_cycle_scores(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
 
-/* Ends of a cycle. */
+/* Ends of a cycle. explicit_count: number of nodes with a status in the diagnosis. */
 
 void bt_cycle_set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total,
 	uint32_t feasible_count, uint32_t explicit_count);
@@ -175,12 +178,12 @@ void bt_cycle_fail(struct bt_cycle_run *run);
  */
 bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
 
-/** The ranking of the nodes must be recorded. */
+/** Whether the cycle must set run->ranked, because the next pod may use the ranking. */
 bool bt_cycle_needs_ranking(const struct bt_cycle_run *run);
 
 /* Metrics of the cycle (schedule_pod.c); no effect without metrics. */
 
-/** Observe the duration of an extension point that ended; the next one starts now. */
+/** Observe the duration of an extension point that ended; the next point starts now. */
 void bt_cycle_point_ran(
 	struct bt_cycle_run *run, enum bt_timed_point point, const struct bt_status *status);
 /**
@@ -190,17 +193,21 @@ void bt_cycle_point_ran(
 void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *status);
 /**
  * Count the evaluations of column filters as if they had run node by node on `examined` nodes.
- * rejected: by filter, the nodes that it rejects first; NULL: none.
+ * rejected: by filter, the number of nodes that this filter is the first to reject; NULL: all 0.
  */
 void bt_cycle_count_filters(
 	const struct bt_cycle_run *run, uint32_t examined, const uint32_t *rejected);
-/** Count one node that the filter `failing` rejects; plain filters are not counted. */
+/**
+ * Count the evaluations of filters on one node up to the index `failing` of the filter that rejects
+ * the node; filter_count if none does. Filters that run node by node are not counted here, because
+ * their runner counts them.
+ */
 void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
 /** Count `calls` evaluations of each plugin of the list that does not skip. */
 void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
 	enum bt_timed_point point, uint32_t calls);
 
-/* Extenders. All but init and finish may be called only while run->extension.active. */
+/* Extenders. While run->extension.active is false, only init and finish may be called. */
 
 void bt_cycle_extension_init(struct bt_cycle_run *run);
 void bt_cycle_extension_finish(struct bt_cycle_run *run);
@@ -224,7 +231,7 @@ struct bt_cell_list {
 	uint32_t count;
 	uint32_t *cells;    /* cell numbers */
 	uint32_t *slots;    /* one node of each cell */
-	uint32_t *sizes;    /* number of nodes */
+	uint32_t *sizes;    /* number of nodes of each cell */
 	uint32_t *verdicts; /* verdict of all the cell's nodes; 0: feasible */
 };
 
@@ -247,17 +254,19 @@ void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list);
 /** Count the filter evaluations in the metrics: sizes[i] nodes have verdicts[i]. */
 void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
 	const uint32_t *sizes, uint32_t count);
-/** Remove the infeasible cells. Returns the number of nodes in the others. */
+/** Remove the infeasible cells. Returns the number of nodes in the feasible cells. */
 uint32_t bt_cell_list_keep_feasible(struct bt_cell_list *list);
 /**
- * Scores of each feasible cell's nodes by the per-cycle plugins, without the plan's columns. NULL:
- * PreScore ended the cycle.
+ * Score, by index in the list, of the nodes of each cell by the per-cycle plugins, without the
+ * plan's columns. All cells must be feasible; node_count is the number of their nodes. Lies in the
+ * cycle's arena. NULL: PreScore failed, and run->result has the error.
  */
 int64_t *bt_score_cells(
 	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);
 /**
- * End the cycle without a feasible node, with statuses by group of nodes. Each node that was taken
- * out of the cells gets its own group. The arrays must outlive the cycle's decision.
+ * End the cycle without a feasible node, with statuses by group of nodes. verdicts, sizes: by
+ * group; group_of: by place. Each nominated node gets a group of its own. The arrays must outlive
+ * the cycle's decision.
  */
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of);

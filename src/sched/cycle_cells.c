@@ -6,8 +6,8 @@
 #include "sched/plan_private.h"
 
 /**
- * The cells that have nodes, with the plan's verdicts. *out_empty: the cell of places without a
- * node.
+ * The cells that have nodes, with the plan's verdicts, without the cells of nodes that were taken
+ * out. *out_empty: the cell of places without a node, or BT_CELL_NONE.
  */
 static struct bt_cell_list list_cells(
 	const struct bt_cycle_run *run, struct bt_cells *tree, uint32_t *out_empty)
@@ -86,7 +86,6 @@ static uint32_t choose(
 	return bt_cells_choose_by_heap(tree, choice);
 }
 
-/** Decide the cycle by the tree. */
 static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 {
 	struct bt_snapshot *snapshot = &run->engine->state->snapshot;
@@ -103,7 +102,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 		uint32_t *sizes = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, count);
 		uint32_t *verdicts = bt_arena_alloc(run->cycle->arena, count * sizeof(*verdicts));
 		for (uint32_t cell = 0; cell < count; cell++) {
-			verdicts[cell] = list.verdicts[0]; /* any, for cells without nodes */
+			verdicts[cell] = list.verdicts[0]; /* any verdict will do for empty cells */
 		}
 		for (uint32_t i = 0; i < cell_count; i++) {
 			sizes[list.cells[i]] = list.sizes[i];
@@ -185,7 +184,10 @@ struct trait_collector {
 	struct bt_plugin_set collected;
 };
 
-/** Add the traits of a plugin that runs in every cycle. false: the plugin cannot use cells. */
+/**
+ * Add the traits of a plugin that runs in every cycle. scores: the plugin runs for its score, so
+ * skipping PreScore means no traits. false: the plugin cannot use cells.
+ */
 static bool collect_traits(struct trait_collector *collector, struct bt_plugin *plugin, bool scores)
 {
 	const struct bt_cycle_run *run = collector->run;

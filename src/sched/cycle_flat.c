@@ -35,7 +35,7 @@ struct flat {
 	/* Arrays by cell. */
 	uint32_t *slots;    /* a node, if possible one that passes the plan's verdict */
 	uint32_t *sizes;    /* number of nodes that pass the plan's verdict */
-	uint32_t *verdicts; /* of the per-cycle filters, for cells that were evaluated */
+	uint32_t *verdicts; /* of the per-cycle filters; 0 for cells not evaluated */
 };
 
 /** --- cells by traits --- */
@@ -226,7 +226,7 @@ static bool end_without_node(struct flat *flat)
 struct members_pass {
 	const struct flat *flat;
 	uint32_t *sizes;
-	uint32_t *slots; /* the last one; BT_SLOT_NONE: no node */
+	uint32_t *slots; /* the last such node; BT_SLOT_NONE: no node */
 };
 
 static void count_part(void *argument, uint32_t part)
@@ -312,8 +312,8 @@ static uint32_t distance_from_start(const struct flat *flat, uint32_t slot)
 }
 
 /**
- * The choice among the ties: the slots with the best total. A part puts its ties into its slots of
- * cache->changed, and its infeasible slots into those of cache->detail.
+ * The choice among the ties: the slots with the best total. A part writes its ties into its range
+ * of cache->changed, and its infeasible slots into its range of cache->detail.
  */
 struct choice_pass {
 	const struct flat *flat;
@@ -327,7 +327,10 @@ struct choice_pass {
 	uint64_t *orders;
 };
 
-/** Writes the part's slots with this total from slots[first slot of the part] on. */
+/**
+ * Writes the part's slots with this total from slots[first slot of the part] on. Returns their
+ * number.
+ */
 static uint32_t find_slots(const struct flat *flat, uint32_t part, int32_t total, uint32_t *slots)
 {
 	struct bt_slot_range range = bt_parts_range(&flat->parts, part);
@@ -406,7 +409,10 @@ static void choose_by_heap(void *argument, uint32_t part)
 	pass->orders[part] = best_order;
 }
 
-/** best: the largest total of each part; best_total: of all. */
+/**
+ * The slot that the tie policy chooses. best: the largest total of each part; best_total: of all
+ * parts; node_count: number of feasible nodes.
+ */
 static uint32_t choose(
 	const struct flat *flat, const int32_t *best, int32_t best_total, uint32_t node_count)
 {
@@ -495,10 +501,10 @@ static void rank(const struct flat *flat, uint32_t node_count)
 	run->ranked_count = count;
 }
 
-/** A pass over the totals. Arrays by part. */
+/** A pass over the totals. */
 struct totals_pass {
 	const struct flat *flat;
-	int32_t score;              /* of all nodes without cell_scores */
+	int32_t score;              /* of all nodes if cell_scores is NULL */
 	const int32_t *cell_scores; /* by cell */
 	int32_t *maxima;            /* [part][raw score]: of the feasible slots, at least 0 */
 	const int32_t *divisors;    /* by raw score */

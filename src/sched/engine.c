@@ -13,8 +13,8 @@
 
 #define CYCLE_ARENA_BYTES ((size_t)64 * 1024)
 /**
- * Arena of cycles while cycles are held, because each held cycle keeps its arena: with 64 KiB, 16
- * concurrent bindings take half a megabyte more.
+ * Initial size of the engine's next arena after a held cycle took the arena. Small, because each
+ * held cycle keeps an arena: with 64 KiB, 16 concurrent bindings take half a megabyte more.
  */
 #define HELD_CYCLE_ARENA_BYTES ((size_t)8 * 1024)
 
@@ -174,8 +174,8 @@ static void unreserve_and_forget(
 	assumed.spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
 	if (bt_state_forget_pod(engine->state, &assumed, &err) < 0) {
 		/*
-		 * The watch has confirmed the pod meanwhile. The status of the attempt stays the
-		 * one to report.
+		 * The watch has confirmed the pod meanwhile. The attempt is still reported with its
+		 * first status.
 		 */
 		result->forget_error =
 			bt_arena_str(result->cycle->arena, bt_str_from(berth_error_message(&err)));
@@ -216,7 +216,7 @@ void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_
 {
 	bt_run_unreserve(result->framework, result->cycle, pod, result->slot);
 	int forgotten = bt_snapshot_forget_pod(engine->state, pod->object, NULL);
-	BT_ASSERT(forgotten == 0); /* the pod was assumed there */
+	BT_ASSERT(forgotten == 0); /* the pod was assumed in the snapshot */
 	if (pod->nominated_node_name.length != 0) {
 		bt_nominator_nominate(&engine->nominator, pod, NULL, false, true);
 	}

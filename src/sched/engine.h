@@ -36,7 +36,7 @@ struct bt_engine_options {
 	bool verify;
 	/** Always search the list of nodes instead of deciding by cells. For tests. */
 	bool searches_list;
-	/** Most memory for cached plans, in bytes; 0: default. */
+	/** Maximum memory of cached plans, in bytes; 0: default. */
 	size_t plan_bytes_max;
 	/** Upstream's KUBE_MAX_PD_VOLS for the legacy volume counts; 0: not set. */
 	int64_t max_pd_volumes;
@@ -94,8 +94,8 @@ struct bt_engine {
 	bool cycle_open;
 	struct bt_node_statuses statuses; /* memory of the last diagnosis, reused */
 	/**
-	 * If this node is among the equally good ones it is chosen, before the tie policy. For
-	 * replays of recorded runs.
+	 * If this node is among the equally good nodes, it is chosen and the tie policy does not
+	 * apply. "": none. For replays of recorded runs.
 	 */
 	struct bt_str preferred_node;
 	uint32_t next_start_node_index; /* shared by all profiles, never reset */
@@ -106,7 +106,10 @@ struct bt_engine {
 
 /** The options of the state that follow from feature gates. */
 struct bt_state_options bt_engine_state_options(const struct bt_gates *gates);
-/** Takes a reference to config. Fails with the errors of profile building (spec 02 section 9). */
+/**
+ * Takes a reference to config. Fails if plugins, extenders or profiles cannot be created (spec 02
+ * section 9).
+ */
 BT_MUST_USE int bt_engine_create(struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_engine **out_engine, struct berth_error *err);
 void bt_engine_destroy(struct bt_engine *engine);
@@ -121,7 +124,10 @@ struct bt_diagnosis {
 	struct bt_plugin_set pending_plugins;
 	/** Extenders rejected nodes; counted as a plugin named Extender. */
 	bool rejected_by_extender;
-	/** The pod was rejected without naming a plugin; counted as a plugin without a name. */
+	/**
+	 * The pod was rejected by a status that names no plugin; counted as a plugin without a
+	 * name.
+	 */
 	bool nameless_plugin;
 	struct bt_str pre_filter_message;
 	struct bt_str post_filter_message;
@@ -165,8 +171,8 @@ struct bt_schedule_result {
 	/** Start of the attempt, by the metrics' clock. */
 	int64_t started_ns;
 	/**
-	 * Error of forgetting the assumed pod after a failed attempt, so that the pod stays in the
-	 * cache; "": none.
+	 * Error text if the attempt failed and the cache could not forget the assumed pod, which
+	 * then stays assumed; "": no error.
 	 */
 	struct bt_str forget_error;
 };
@@ -202,9 +208,9 @@ void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *fr
 	struct bt_schedule_result *out_result);
 /**
  * As bt_engine_schedule_queued, for the attempts of one pod group cycle: does not refresh the
- * snapshot, so pods assumed there count. While a placement is assumed, only its nodes are searched,
- * in its order; plugins that count over the cluster still count over all nodes. attempt NULL: no
- * batching. Spec: 09 section 8.
+ * snapshot, so pods assumed in the snapshot count. While a placement is assumed, only the
+ * placement's nodes are searched, in the placement's order; plugins that count over the cluster
+ * still count over all nodes. attempt NULL: no batching. Spec: 09 section 8.
  */
 void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
@@ -232,7 +238,7 @@ bool bt_engine_reserve(
  */
 bool bt_engine_reserve_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
 	uint32_t slot, struct bt_schedule_result *result, struct bt_status *out_permit);
-/** Undo bt_engine_reserve_in_snapshot. Call in the reverse order of the pods. */
+/** Undo a successful bt_engine_reserve_in_snapshot. For several pods, call in reverse order. */
 void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result);
 /**
@@ -282,7 +288,9 @@ bool bt_engine_place(
  */
 void bt_diagnosis_message(const struct bt_diagnosis *diagnosis, struct bt_strbuf *out);
 
-/** Spec 03 section 3.3. percentage 0: adaptive. */
+/**
+ * Number of feasible nodes after which a search ends. percentage 0: adaptive. Spec 03 section 3.3.
+ */
 uint32_t bt_num_feasible_nodes_to_find(uint32_t node_count, int32_t percentage);
 
 /**
@@ -305,7 +313,10 @@ struct bt_evaluation {
 	struct bt_status pre_score;
 	struct bt_status score_status;
 	struct bt_score_table scores;
-	/** Index into feasible: the first by name of the best nodes; UINT32_MAX: none. */
+	/**
+	 * Index into feasible of the node with the best total, the first by name if several have
+	 * this total; UINT32_MAX: nodes were not scored.
+	 */
 	uint32_t best;
 	struct bt_status error; /* internal error that ended the evaluation */
 	struct bt_diagnosis diagnosis;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Turns changes of pods and nodes into updates of cache and queue. Spec 03 section 10. */
+/** Turns changes of objects into updates of cache and queue. Spec 03 section 10. */
 #include <stdio.h>
 
 #include "api/identity.h"
@@ -275,7 +275,8 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 		!bt_str_equal(old_pod->meta->uid, new_pod->meta->uid)) {
 		/*
 		 * The pod was deleted and recreated while the watch was interrupted (spec 13
-		 * section 13.4). Without this the data about the old pod would stay forever.
+		 * section 13.4). Without this branch, the data about the old pod would stay
+		 * forever.
 		 */
 		int result = observe_pod(scheduler, old_pod, NULL, now_ns, err);
 		return result < 0 ? result : observe_pod(scheduler, NULL, new_pod, now_ns, err);

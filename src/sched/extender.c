@@ -187,7 +187,10 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 	struct bt_extender_args args = {
 		extenders->state, pod, candidates->nodes, candidates->count};
 	const struct bt_state *state = extenders->state;
-	/* Candidates by slot: index + 1 of the first one and, from each, of the next one. */
+	/*
+	 * Lists of the candidates with the same slot: first[slot] and next[candidate] are the index
+	 * of a candidate + 1; 0 ends a list.
+	 */
 	uint32_t *first = BT_ARENA_NEW_ARRAY(arena, uint32_t, state->nodes.slot_count);
 	uint32_t *next = BT_ARENA_NEW_ARRAY(arena, uint32_t, candidates->count);
 	for (uint32_t j = candidates->count; j > 0; j--) {
@@ -283,7 +286,7 @@ struct filtering {
 	const struct bt_pod_info *pod;
 	struct bt_arena *arena;
 	const struct bt_extender_sink *sink;
-	uint32_t *position_by_slot; /* of the nodes sent: index + 1; 0: not sent */
+	uint32_t *position_by_slot; /* nodes sent: index + 1; 0: not sent; UINT32_MAX: read */
 };
 
 static int refuse_unknown_node(

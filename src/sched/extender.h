@@ -22,16 +22,18 @@ enum bt_extender_verb {
 	BT_EXTENDER_BIND,
 };
 
-/** Callbacks for logs and metrics. All functions may be NULL. */
+/** Callbacks for logs and metrics. Each function may be NULL. */
 struct bt_extender_observer {
-	/** called is called before each call, answered after it. error "": the call succeeded. */
+	/**
+	 * `called` runs before each call, `answered` after each call. error "": the call succeeded.
+	 */
 	void (*called)(void *context, const struct bt_config_extender *extender,
 		enum bt_extender_verb verb);
 	void (*answered)(void *context, const struct bt_config_extender *extender,
 		enum bt_extender_verb verb, struct bt_str error);
 	/**
-	 * Called for an error that is ignored. message is upstream's, e.g. "Skipping extender as it
-	 * returned error and has ignorable flag set"; verbosity is its log level.
+	 * Runs if a call failed and the error is ignored. message is upstream's, e.g. "Skipping
+	 * extender as it returned error and has ignorable flag set"; verbosity is its log level.
 	 */
 	void (*ignored)(void *context, const struct bt_config_extender *extender,
 		const char *message, int verbosity, struct bt_str error);
@@ -42,7 +44,7 @@ struct bt_extender_observer {
 struct bt_extenders {
 	struct bt_extender *items; /* those that are not ignorable come first */
 	uint32_t count;
-	struct bt_preemption_extender *preemption; /* the same extenders for preemption */
+	struct bt_preemption_extender *preemption; /* the same extenders, for preemption */
 	struct bt_extender_preemption *preemption_contexts;
 	const struct bt_state *state;
 	struct bt_extender_observer observer;
@@ -50,7 +52,7 @@ struct bt_extenders {
 
 /**
  * Create a client for each configured extender. factory NULL: there are no extenders. Borrows
- * config and state.
+ * config and state. *out_extenders must not move, because its members point to it.
  */
 BT_MUST_USE int bt_extenders_create(const struct bt_config *config,
 	const struct bt_extender_factory *factory, const struct bt_state *state,
@@ -73,7 +75,7 @@ struct bt_extender_candidates {
 	uint32_t count;
 	/**
 	 * By slot: 1 if an extender returned the node as an object, because later steps then ignore
-	 * the node's pods. NULL: none.
+	 * the node's pods. NULL: no node.
 	 */
 	uint8_t *without_pods;
 };
@@ -88,9 +90,9 @@ struct bt_extender_sink {
 };
 
 /**
- * Call the filter extenders one after another, each with the candidates that the one before
- * accepted. Success or Error; after an Error the candidates are undefined. All memory comes from
- * the arena. Spec 11b section 9.4.
+ * Call the filter extenders one after another, each with the candidates that the previous extender
+ * accepted. Errors of ignorable extenders are skipped. Returns Success or Error; after an Error the
+ * candidates are undefined. All memory comes from the arena. Spec 11b section 9.4.
  */
 struct bt_status bt_extenders_filter(const struct bt_extenders *extenders,
 	const struct bt_pod_info *pod, struct bt_arena *arena,
@@ -105,8 +107,9 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 	bool *scored);
 
 /**
- * Bind by the first extender with a bind verb that is interested in the pod. *out_taken false:
- * there is none, so the Bind plugins must bind. Spec 11b section 9.7.
+ * Bind by the first extender that has a bind verb and is interested in the pod; if it fails and is
+ * ignorable, by the next. *out_taken false: no extender has bound the pod or failed, so the Bind
+ * plugins must bind. Spec 11b section 9.7.
  */
 struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_arena *arena,

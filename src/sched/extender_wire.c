@@ -173,7 +173,10 @@ static int compare_by_node_name(const void *a, const void *b)
 		((const struct bt_node_victims *)b)->node_name);
 }
 
-/** Sorted by key, as Go writes maps. */
+/**
+ * Write a map from node name to victims, sorted by key as in Go. args NULL: victims are written as
+ * uids only (MetaVictims).
+ */
 static void write_victims_map(struct bt_json_writer *writer, const char *name,
 	const struct bt_node_victims_list *victims, const struct bt_extender_preemption_args *args,
 	const struct bt_extender_objects *objects)
@@ -186,7 +189,6 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 	bt_json_write_name_c(writer, name);
 	bt_json_begin_object(writer);
 	for (uint32_t i = 0; i < victims->count; i++) {
-		/* One entry of the map. args NULL: write the victims' uids only. */
 		const struct bt_node_victims *entry = &sorted[i];
 		bt_json_write_name(writer, entry->node_name);
 		bt_json_begin_object(writer);

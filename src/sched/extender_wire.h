@@ -11,13 +11,13 @@
 #include "base/strbuf.h"
 #include "framework/extender.h"
 
-/** Most bytes of an answer: 5,000 nodes as complete objects take far less. */
+/** Maximum size of an answer: 5,000 nodes as complete objects take far less. */
 #define BT_EXTENDER_ANSWER_BYTES_MAX (UINT32_C(256) << 20)
 
 /**
  * Source of complete objects. The engine keeps only the fields of pods and nodes that a scheduler
  * reads; its owner may have the complete objects. Each function appends the object as JSON without
- * apiVersion and kind. If it returns false or is NULL, the engine's fields are sent.
+ * apiVersion and kind. If the function returns false or is NULL, the engine's fields are sent.
  */
 struct bt_extender_objects {
 	bool (*append_pod)(void *context, struct bt_str namespace_, struct bt_str name,
@@ -45,7 +45,7 @@ BT_MUST_USE int bt_extender_decode_filter_result(struct bt_str json, struct bt_a
 	struct bt_extender_filter_result *out_result, struct berth_error *err);
 BT_MUST_USE int bt_extender_decode_priorities(struct bt_str json, struct bt_arena *arena,
 	bt_host_priority_list *out_priorities, struct berth_error *err);
-/** Nodes keep the answer's order. null instead of victims means no victims. */
+/** Nodes keep the order of the answer. A null value of a node means no victims. */
 BT_MUST_USE int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_node_victims_list *out_answer, struct berth_error *err);
 BT_MUST_USE int bt_extender_decode_binding_result(struct bt_str json, struct bt_arena *arena,
@@ -80,9 +80,9 @@ struct bt_extender_response {
 
 struct bt_extender_poster {
 	/**
-	 * POST the body as Content-Type application/json and wait for the response, whatever its
-	 * status. Negative if there is no response, with the transport's error in err. The body may
-	 * be empty unless the status is 200.
+	 * POST the body as Content-Type application/json and wait for the response. Returns 0 for a
+	 * response with any status; its body may be left empty unless the status is 200. Returns a
+	 * negative value, with the transport's error in err, if there is no response.
 	 */
 	int (*post)(void *context, const struct bt_extender_request *request,
 		struct bt_arena *arena, struct bt_extender_response *out_response,
@@ -90,8 +90,9 @@ struct bt_extender_poster {
 	void *context;
 	struct bt_extender_objects objects; /* source of complete objects */
 	/**
-	 * post in two steps, so that several requests can be in flight; both NULL or both set.
-	 * request is borrowed until end; *out_response is undefined on failure.
+	 * post in two steps, so that several requests can be in flight; both functions are NULL or
+	 * both are set. begin returns the exchange, not NULL, and borrows request until end. end
+	 * waits for the response and frees the exchange; *out_response is undefined on failure.
 	 */
 	void *(*begin)(
 		void *context, const struct bt_extender_request *request, struct bt_arena *arena);

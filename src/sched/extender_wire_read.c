@@ -42,7 +42,8 @@ struct entries {
 
 /**
  * Schema of a JSON value: a string, number, list, object, or map (an object with arbitrary names).
- * They are read into, respectively: struct bt_str, int64_t, any_list, a structure, struct entries.
+ * The value is read into, respectively: struct bt_str, int64_t, any_list, a structure, struct
+ * entries.
  */
 struct part {
 	const char *field; /* name in Go's messages; NULL: the whole answer */
@@ -50,7 +51,7 @@ struct part {
 	enum bt_json_type json;
 	const struct member *members; /* of an object; ends with a NULL name */
 	const struct part *value;     /* of a list's elements or a map's values */
-	uint32_t value_size; /* of an element or map entry; begins with a bt_str */
+	uint32_t value_size;   /* size of an element or map entry, which begins with a bt_str */
 	uint32_t value_offset; /* offset of the value in a map entry */
 	uint32_t json_offset;  /* where an element's JSON text is stored; 0: not stored */
 	bool null_clears;      /* null resets the value, a struct node_list */
@@ -266,8 +267,8 @@ static int read_object(struct extender_answer *answer, const struct part *part, 
 }
 
 /**
- * null empties lists and maps, and leaves strings and numbers unchanged. A value of another type is
- * an error. A repeated list replaces the earlier one; a repeated map adds to it.
+ * null empties lists, maps and node lists, and leaves all other values unchanged. A value of
+ * another type is an error. A repeated list replaces the earlier one; a repeated map adds to it.
  */
 static int read_part(struct extender_answer *answer, const struct part *part, void *out)
 {

@@ -19,11 +19,17 @@
 /** With more nominated nodes the list is searched, because evaluating all of them costs more. */
 #define NOMINATED_MAX 512
 
-/** Beyond these changes and bytes of texts, a plan's outcomes are removed. */
+/**
+ * A plan forgets its outcomes on nominated nodes after more than this many changes in the log, or
+ * if their texts need more bytes.
+ */
 #define OUTCOME_CHANGES_MAX 64
 #define OUTCOME_BYTES_MAX 65536
 
-/** Slot of a node on which other pods are nominated; BT_SLOT_NONE: none, or not in the snapshot. */
+/**
+ * Slot of the node with this index in the nominator. BT_SLOT_NONE: no other pods that reserve room
+ * before this pod are nominated on the node, or the node is not in the snapshot.
+ */
 static uint32_t rival_slot(const struct bt_cycle_run *run, uint32_t node)
 {
 	const struct bt_nominator *nominator = &run->engine->nominator;
@@ -79,7 +85,10 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 	if (bt_nominator_is_empty(nominator)) {
 		return;
 	}
-	/* For a pod that is nominated itself, rivals differ from those of other pods. */
+	/*
+	 * The plan keeps outcomes only for pods that are not nominated themselves: a nominated pod
+	 * does not count on its own node.
+	 */
 	if (run->plan != NULL && run->plan->recurring && nominator->nodes.count <= NOMINATED_MAX &&
 		!bt_nominator_find(nominator, run->pod->uid, &own)) {
 		outcomes = &run->plan->nominated;
@@ -118,7 +127,7 @@ static struct bt_cycle_nominated *find_nominated(const struct bt_cycle_run *run,
 	return NULL;
 }
 
-/** Status of a nominated node; its filters run once. */
+/** Status of a nominated node. The filters run only if the status is not known yet. */
 static struct bt_status evaluate_nominated(
 	struct bt_cycle_run *run, struct bt_cycle_nominated *nominated)
 {
@@ -159,7 +168,7 @@ static bool has_pure_filters(const struct bt_cycle_run *run)
 	return true;
 }
 
-/** Takes outcomes from the plan, and counts the calls of filters that they stand for. */
+/** Takes outcomes from the plan, and counts the filter calls that these outcomes replace. */
 static void take_outcomes(struct bt_cycle_run *run)
 {
 	uint32_t *rejected =

@@ -23,8 +23,8 @@ static bool point_is_pure(const struct bt_framework *framework, enum bt_extensio
 }
 
 /**
- * Run only the pure plugins of a point that also has others. The runner of the cycle takes these
- * results and runs the others.
+ * Run the pure PreFilter plugins of a profile that has impure ones too. The runner of each cycle
+ * takes these results and runs only the impure plugins.
  */
 static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 {
@@ -204,7 +204,10 @@ static void collect_scores(
 	}
 }
 
-/** Most memory of recurring shapes' plans by default: a thousand shapes at 5,000 nodes. */
+/**
+ * Default maximum memory of the plans of recurring shapes: enough for a thousand shapes at 5,000
+ * nodes.
+ */
 #define PLAN_BYTES_MAX_DEFAULT ((size_t)64 * 1024 * 1024)
 /**
  * Maximum number of plans of shapes that were requested only once. Enough for pods of a few owners
@@ -215,12 +218,12 @@ static void collect_scores(
 #define NEW_PLANS_MAX 12
 /**
  * Beyond 1/STALE_SHARE of bytes_max, plans that are too far behind to be repaired are removed: 85
- * instead of 136 MB for 20,000 pods of 20,000 kinds on 5,000 nodes.
+ * MB of memory instead of 136 MB for 20,000 pods of 20,000 kinds on 5,000 nodes.
  */
 #define STALE_SHARE 16
-/** Free column blocks kept for the next plan. */
+/** Maximum number of free column blocks kept for later plans. */
 #define FREE_BLOCKS_MAX 64
-/** Weighted scores must stay far from INT32_MIN. */
+/** Weighted scores must stay far from INT32_MIN, which is BT_TOTAL_INFEASIBLE. */
 #define COLUMN_TOTAL_MAX (INT64_C(1) << 30)
 
 struct bt_plan_cache *bt_plan_cache_create(size_t bytes_max)
@@ -476,9 +479,8 @@ struct bt_plan *bt_plan_get(
 		unlink_plan(plan);
 	}
 	plan->recurring = seen_before;
-	/* All columns made from now on have this size. */
 	struct plan_queue *queue = seen_before ? &cache->recurring : &cache->once;
-	uint32_t block_slots = cache->block_slots;
+	uint32_t block_slots = cache->block_slots; /* size of all columns made from now on */
 	plan->queue = queue;
 	BT_LIST_APPEND(queue->oldest, queue->newest, plan, older, newer);
 	queue->count++;

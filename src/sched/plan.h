@@ -44,7 +44,9 @@ enum bt_plan_filter_form {
 	BT_FILTER_PLAIN,        /* runs node by node */
 };
 
-/** An entry of the profile's Filter list, unless it always skips the shape. */
+/**
+ * A Filter plugin of the profile. Plugins whose PreFilter skips all pods of the shape are left out.
+ */
 struct bt_plan_filter {
 	struct bt_plugin *plugin;
 	enum bt_plan_filter_form form;
@@ -72,8 +74,8 @@ struct bt_plan_score {
 /** A pod with more traits is decided without cells. */
 #define BT_CELL_TRAITS_MAX 32
 /**
- * Trees of cells of a plan: pods of one shape may have different traits, as the requests of their
- * claims are not part of the shape.
+ * Number of trees of cells in a plan. Pods of one shape may have different traits, because the
+ * requests of their claims are not part of the shape.
  */
 #define BT_PLAN_TREES 4
 
@@ -89,19 +91,19 @@ struct bt_plan_cells {
 	bool filled;           /* false: the tree is stale */
 	uint32_t trait_count;
 	uint32_t raw_count;        /* 0 if the plan has no scores */
-	uint64_t (*identities)[3]; /* owned; of the traits */
+	uint64_t (*identities)[3]; /* owned; by trait */
 	/**
-	 * Contains all slots in the tree on which a count of a trait is not 0, and may contain
-	 * more. When the traits are replaced by others of the same kinds, only these slots and
-	 * those of the new traits are moved.
+	 * All slots in the tree on which the count of a trait is not 0, and possibly more slots.
+	 * When other traits of the same kinds replace the traits, only these slots and the counted
+	 * slots of the new traits are moved.
 	 */
 	BT_VEC(uint32_t) counted;
 	bool counted_is_complete; /* false: there are too many */
-	uint64_t columns_version;  /* version of the plan's columns in the tree */
-	uint64_t places_version;   /* version of the snapshot's places in the tree */
-	uint32_t left_seen;        /* entries of the places' list `left` that the tree has */
+	uint64_t columns_version; /* version of the plan's columns in the tree */
+	uint64_t places_version;  /* version of the snapshot's places in the tree */
+	uint32_t left_seen;       /* entries of snapshot.places.left that the tree has */
 	uint64_t log_sequence;
-	uint64_t last_used; /* tree_uses of the plan at that time */
+	uint64_t last_used; /* the plan's tree_uses at the last use */
 	uint32_t served;    /* cycles since the tree was filled */
 	uint32_t pause;     /* cycles to wait before the tree is filled again */
 	uint32_t backoff;   /* length of the next pause */
@@ -151,7 +153,7 @@ struct bt_plan {
 	struct bt_plan_score *cycle_scores; /* score plugins with columns_per_cycle */
 	uint32_t cycle_score_count;
 	const void **column_data; /* by plugin index: data of score columns without PreScore */
-	bool wide_values;         /* has_wide_values (node_table.h) at the choice of column forms */
+	bool wide_values;         /* has_wide_values (node_table.h) when column forms were chosen */
 	/**
 	 * Version of the bt_device_class_map (dra/): if device classes provide extended resources,
 	 * some plugins depend on more than shape and node.
@@ -177,7 +179,7 @@ struct bt_plan {
 	bool recurring;       /* the shape was requested before */
 	uint64_t mean_behind; /* mean of `behind` over the last few cycles */
 	struct bt_plan_cells trees[BT_PLAN_TREES];
-	struct bt_plan_cells *cells; /* of trees: the one for the traits of this cycle */
+	struct bt_plan_cells *cells; /* the entry of `trees` for the traits of this cycle */
 	uint64_t tree_uses;
 	struct bt_nominated_outcomes nominated;
 	uint32_t pin_count; /* held cycles that use the plan's data */
@@ -203,7 +205,10 @@ void bt_plan_cache_destroy(struct bt_plan_cache *cache);
 struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
 
-/** A pinned plan keeps its plugin data, but may lose its columns. plan may be NULL. */
+/**
+ * A pinned plan is not freed before the last unpin: it keeps its plugin data, but may lose its
+ * columns. plan may be NULL.
+ */
 void bt_plan_pin(struct bt_plan *plan);
 void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
 
@@ -216,7 +221,7 @@ void bt_plan_score_columns(
 
 /**
  * Verdicts of this cycle: the plan's column merged with the filters that run over columns in every
- * cycle. The plan's column itself if all of those skip. Borrowed until the next call.
+ * cycle. Returns the plan's column itself if all these filters skip. Borrowed until the next call.
  */
 const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
@@ -231,7 +236,10 @@ const uint32_t *bt_plan_room(struct bt_plan *plan, struct bt_engine *engine,
 
 /* Functions that evaluate a few nodes of the snapshot without the columns. Results are not kept. */
 
-/** Verdicts of these slots by all filters with a column form. Borrowed until the next call. */
+/**
+ * Verdicts by slot of all filters with a column form; only the entries of these slots are valid.
+ * Borrowed until the next call.
+ */
 const uint32_t *bt_plan_slot_verdicts(const struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
 	uint32_t count);
@@ -245,7 +253,7 @@ void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *eng
 /** Set a node's verdict during a decision; returns the previous one. */
 uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t verdict);
 
-/** The status of a verdict (neither 0 nor OUTSIDE); memory from the arena. */
+/** The status of a verdict of a filter (not 0, OUTSIDE or TAKEN_OUT); memory from the arena. */
 struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t verdict,
 	struct bt_arena *arena);

@@ -12,14 +12,20 @@
  * Filling the cells costs about as much as moving a share of 1/NODES_PER_FILLED_MOVE of the nodes.
  */
 #define NODES_PER_FILLED_MOVE 4
-/** The weight of one cycle in the mean distance between cycles is 1 / MEAN_CYCLES. */
+/**
+ * The distance of a cycle is the number of changes since the shape's previous cycle. The newest
+ * cycle has the weight 1 / MEAN_CYCLES in the mean distance.
+ */
 #define MEAN_CYCLES 4
 /**
  * A single distance counts at most this many times the longest mean distance at which cells pay, so
  * that one long pause does not discard the cells.
  */
 #define DISTANCE_MAX 4
-/** Cells are filled only if they will be used in at least this many cycles. */
+/**
+ * Cells that became stale after fewer cycles did not pay: the next fill is delayed, each time by a
+ * longer pause of at most PAUSE_MAX cycles.
+ */
 #define SERVED_MIN 8
 #define PAUSE_MAX 64
 /**
@@ -46,7 +52,7 @@ static uint32_t first_cycle_filter(const struct bt_plan *plan)
 	return i;
 }
 
-/** How far catch_up loads the columns ahead. */
+/** catch_up prefetches columns this many slots ahead. */
 #define SLOTS_AHEAD 16
 
 /** Input for the keys of one cycle. */
@@ -140,7 +146,10 @@ static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_tra
 	return true;
 }
 
-/** Append those of the slots on which the traits count something to cells->counted. */
+/**
+ * Append each slot of `slots` on which a trait counts something to cells->counted. If the list
+ * would get longer than `max`, mark the list as incomplete.
+ */
 static void append_counted_slots(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
 	const uint32_t *slots, uint32_t slot_count, uint32_t max)
 {
@@ -205,7 +214,10 @@ static bool fill_trees(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 	return true;
 }
 
-/** Move a place to the cell of its key. slot: the place's node, or BT_SLOT_NONE. */
+/**
+ * Move a place to the cell of its key. slot: the place's node, or BT_SLOT_NONE. false: there are
+ * too many cells.
+ */
 static bool move_place(
 	struct bt_plan *plan, const struct key_maker *maker, uint32_t place, uint32_t slot)
 {
@@ -222,9 +234,9 @@ static bool move_place(
 }
 
 /**
- * Move the nodes that changed. If the traits differ from those of the tree, only their counts
- * differ, so also move the nodes in cells->counted. kept: number of slots in that list that come
- * from the previous traits.
+ * Move the nodes that changed. has_traits: the tree was made for these traits. Otherwise only their
+ * counts differ from the tree's traits, so move the nodes in cells->counted too, of which the first
+ * `kept` come from the previous traits. false: there are too many cells.
  */
 static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, bool has_traits, uint32_t kept)
@@ -324,8 +336,9 @@ static enum tree_traits compare_traits(
 }
 
 /**
- * Choose the tree of these traits, or else one whose nodes with counts can be moved, or else the
- * one that was not used for longest. *out_kept: as for catch_up; the new slots are in the list.
+ * Set plan->cells to the tree of these traits; else to a tree whose traits differ only in what they
+ * count, and append the counted slots of the new traits to it; else to the least recently used
+ * tree. *out_kept: as for catch_up; set unless TRAITS_SAME is returned.
  */
 static enum tree_traits choose_tree(struct bt_plan *plan, const struct bt_state *state,
 	const struct bt_node_trait *traits, uint32_t trait_count, uint32_t *out_kept)

@@ -47,7 +47,7 @@ struct column_pass {
 	bool fills;            /* filter_part: verdicts are not initialised */
 	bool counts;           /* filter_part: count feasible slots */
 	atomic_uint feasible_count;
-	atomic_uint_fast64_t has_raw; /* by raw score: some part has values */
+	atomic_uint_fast64_t has_raw; /* bit i: some part has values of raws[i] */
 };
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Compiled once for every processor and, on x86-64, also for AVX2 and AVX-512. BT_KERNELS names the
- * table.
+ * Compiled for the baseline instruction set and, on x86-64, also for AVX2 and AVX-512. BT_KERNELS
+ * is the name of the table.
  */
 #include "sched/plan_kernels.h"
 

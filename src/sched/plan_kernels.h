@@ -17,8 +17,8 @@ struct bt_plan_kernels {
 	/** sums += weight x scores. */
 	void (*add_weighted)(int32_t *sums, const int32_t *scores, int32_t weight, uint32_t count);
 	/** sums = base + weight x scores. */
-	void (*start_weighted)(int32_t *sums, int32_t base, const int32_t *scores, int32_t weight,
-		uint32_t count);
+	void (*start_weighted)(
+		int32_t *sums, int32_t base, const int32_t *scores, int32_t weight, uint32_t count);
 	/** totals = local + score; BT_TOTAL_INFEASIBLE where verdict is not 0. */
 	void (*start_totals)(int32_t *totals, const int32_t *local, const uint32_t *verdict,
 		int32_t score, uint32_t count);
@@ -28,7 +28,7 @@ struct bt_plan_kernels {
 	 */
 	void (*start_cell_totals)(int32_t *totals, const int32_t *local, const uint32_t *verdict,
 		const uint32_t *cell_of, const int32_t *cell_scores, uint32_t count);
-	/** Largest value of the feasible slots, at least 0. */
+	/** Largest value of the slots whose total is not BT_TOTAL_INFEASIBLE, at least 0. */
 	int32_t (*max_feasible)(const int32_t *values, const int32_t *totals, uint32_t count);
 	/**
 	 * totals += weight x bt_plan_normalized(value, max, reverse) for feasible slots; max > 0.

@@ -32,7 +32,7 @@ struct bt_plan_cache {
 	/* Scratch columns, valid during one pass or cycle. All but `marks` lie in `scratch`. */
 	uint32_t *scratch; /* owned */
 	uint32_t *detail;
-	uint32_t *verdict; /* the plan's verdicts merged with the per-cycle filters */
+	uint32_t *verdict; /* merged with the per-cycle filters, or of a few slots */
 	int32_t *scores;
 	int32_t *totals;   /* of one cycle */
 	uint32_t *cells;   /* of one cycle: cell by slot */
@@ -56,7 +56,10 @@ const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugi
  */
 uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,
 	uint64_t since, uint32_t kinds);
-/** Add slots to that list of `count` slots; returns the new number. */
+/**
+ * Add slots to cache->changed, which has `count` slots, without duplicates. Returns the new number.
+ * Only directly after bt_plan_changed_slots.
+ */
 uint32_t bt_plan_add_slots(
 	struct bt_plan_cache *cache, uint32_t count, const uint32_t *slots, uint32_t slot_count);
 /**
@@ -66,7 +69,7 @@ uint32_t bt_plan_add_slots(
 bool bt_plan_is_far_behind(const struct bt_plan *plan, const struct bt_change_log *log);
 /** An uninitialised column with block_slots entries of 4 bytes. */
 void *bt_plan_take_block(struct bt_plan_cache *cache);
-/** Return all columns to the cache. */
+/** Return the memory of all columns to the cache, and free the cells. */
 void bt_plan_drop_columns(struct bt_plan_cache *cache, struct bt_plan *plan);
 
 /**

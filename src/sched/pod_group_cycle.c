@@ -31,7 +31,7 @@ struct group_run {
 	struct member_try *tries; /* by member, owned; NULL: no member was tried */
 };
 
-/** Clears a nomination. */
+/** A nomination of this name clears status.nominatedNodeName. */
 static const struct bt_str no_node = {NULL, 0};
 
 struct bt_group_cycle {
@@ -49,8 +49,8 @@ struct bt_group_cycle {
 	int64_t started_ns;
 	struct bt_group_attempt attempt;
 	/*
-	 * Placements of the last run of the algorithm. Without TAS there is one placement with all
-	 * nodes.
+	 * Placements of the last run of the algorithm. Without the gate
+	 * TopologyAwareWorkloadScheduling there is one placement with all nodes.
 	 */
 	const struct bt_placement *placements;
 	struct bt_tried_placement *tried;
@@ -101,9 +101,9 @@ bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt 
 }
 
 /**
- * Activate the unscheduled members of groups for which GangScheduling requested this while it ran
- * (spec 09 section 6.3). They include the members of this cycle that are not yet submitted, for
- * which activation has no effect: an in-flight pod is requeued after its attempt in any case.
+ * Activate the unscheduled members of groups for which GangScheduling requested activation (spec 09
+ * section 6.3). The unscheduled members include members of this cycle that are not submitted yet.
+ * Activation has no effect on them: an in-flight pod is requeued after its attempt in any case.
  */
 static void activate_wanted(struct bt_group_cycle *cycle)
 {
@@ -252,8 +252,12 @@ struct candidate {
  * after the other.
  */
 struct forecast {
-	uint32_t *placed;      /* by placement: most members that can fit; NULL: unknown */
-	bool is_exact;         /* all members have one shape, so `placed` is exact */
+	uint32_t *placed; /* by placement: maximum of members that fit; NULL: unknown */
+	/**
+	 * `placed` is exact, because all members have one shape, and PlacementScore does not depend
+	 * on the members' nodes.
+	 */
+	bool is_exact;
 	bool rejects_silently; /* rejecting a member has no side effects */
 	uint32_t needed;       /* members that must be placed for a feasible placement */
 };
@@ -370,7 +374,10 @@ static struct group_run run_in_placement(
 	return run;
 }
 
-/** Index of the best candidate. UINT32_MAX: scoring failed with *out_status. */
+/**
+ * Index of the best candidate; on ties as the tie policy says. UINT32_MAX: scoring failed with
+ * *out_status.
+ */
 static uint32_t score_candidates(struct bt_group_cycle *cycle,
 	const struct bt_placement *placements, const struct candidate *candidates, uint32_t count,
 	struct bt_status *out_status)
@@ -388,7 +395,7 @@ static uint32_t score_candidates(struct bt_group_cycle *cycle,
 	for (uint32_t i = 0; i < count; i++) {
 		assignments[i].placement = &placements[candidates[i].placement];
 		if (candidates[i].run.tries == NULL) {
-			/* All members are equal, so take the first ones. */
+			/* All members have the same shape, so take the first members. */
 			assignments[i].pods = all;
 			assignments[i].pod_count = candidates[i].placed;
 			continue;
@@ -687,8 +694,8 @@ static struct bt_status find_feasible(void *context)
 	struct bt_placement all = {.slots = bt_snapshot_list(snapshot), .count = snapshot->count};
 	if (trial->has_run && trial->is_whole) {
 		/*
-		 * Preemption uses only the first status; of the later ones, one for each unit of
-		 * victims, it reads only the code. So a prediction is enough.
+		 * Preemption calls this function once and then again for each unit of victims. It
+		 * reads only the code of the later statuses, so a prediction is enough for them.
 		 */
 		struct forecast forecast = forecast_members(cycle, &all, 1, true);
 		bool fits = forecast.placed != NULL && forecast.placed[0] >= forecast.needed;
@@ -816,7 +823,7 @@ static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *hel
 	struct bt_scheduler *scheduler = cycle->scheduler;
 	struct bt_schedule_result *result = &held->result;
 	struct bt_queue_entry *entry = held->entry;
-	/* From here on the pod has an ordinary cycle. */
+	/* From here on the cycle is that of a single pod. */
 	result->cycle->group = NULL;
 	result->diagnosis.statuses = scheduler->engine->statuses;
 	bool is_reserved = bt_engine_reserve(scheduler->engine, &entry->pod, result);
@@ -1284,7 +1291,7 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 		out->closest = closest_placement(cycle);
 		if (!is_feasible(&run) && out->closest != 0) {
 			struct bt_status status = run.status;
-			release_run(cycle, &run); /* run of the first placement */
+			release_run(cycle, &run); /* the run in the first placement */
 			run = run_in_placement(cycle, &cycle->placements[out->closest], true);
 			run.status = status;
 		}

@@ -4,8 +4,8 @@
 #include "sched/cycle.h"
 
 /**
- * Metrics of a cycle. A plan gives results for many nodes at once or from its cache; the counts are
- * those of running every plugin on every node in turn (spec 02 section 14).
+ * Metrics of a cycle. A plan gives results for many nodes at once or from its cache; the metrics
+ * count as if every plugin ran on every node in turn (spec 02 section 14).
  */
 
 void bt_cycle_point_ran(
@@ -26,8 +26,9 @@ void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *stat
 }
 
 /**
- * Whether the run of PreFilter ended with this plugin. A status without a plugin ends it after the
- * last plugin that restricted the nodes; narrowed_after has those that follow.
+ * Whether PreFilter ended with this plugin. If the status names no plugin, PreFilter ended after
+ * the last plugin that restricted the nodes. narrowed_after: the plugins after this plugin that
+ * restricted the nodes.
  */
 static bool ends_pre_filter(const struct bt_cycle_run *run, const struct bt_plugin *plugin,
 	const struct bt_plugin_set *narrowed_after)
@@ -181,8 +182,8 @@ void bt_cycle_fail(struct bt_cycle_run *run)
 /** --- opportunistic batching: spec 03 sections 3.2 and 3.4, spec 09 section 12 --- */
 
 /**
- * The profile's batch state; NULL: no batching. A hint would decide between equal nodes, so there
- * is none if a node is preferred.
+ * The profile's batch state; NULL: no batching. Batching is off if a node is preferred, because a
+ * hint would decide between equal nodes.
  */
 static struct bt_batch *batch_of(const struct bt_cycle_run *run)
 {
@@ -291,8 +292,9 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 }
 
 /**
- * Removes the trial's entry if the full search examined the trial's node, too. true: the search did
- * not examine the node, so the entry stays.
+ * Removes the entry of the nominated node's trial if the full search examined that node too. true:
+ * the search did not examine the node, so the entry stays. trial_slot BT_SLOT_NONE: there is no
+ * entry.
  */
 static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_slot,
 	struct bt_node_search search, uint32_t examined)
@@ -338,7 +340,7 @@ static struct bt_node_search_result find_nodes_that_fit(
 		search.start %= search.count;
 		found = bt_find_nodes_that_pass_filters(run, search);
 	}
-	/* All entries count for the rotation, including that of the nominated node's trial. */
+	/* All entries count for the rotation, including the entry of the nominated node's trial. */
 	uint32_t explicit_count = found.rejected_count;
 	if (run->extension.active) {
 		explicit_count = diagnosis->statuses.entries.count;
@@ -528,8 +530,9 @@ static void begin_run(struct bt_engine *engine, struct bt_framework *framework,
 		const struct bt_plan *plan = out_run->plan;
 		for (uint32_t i = 0; i < cycle->plugin_count; i++) {
 			/*
-			 * Otherwise the runner copies the cached data when it reaches the plugin,
-			 * so that plugins that do not run leave no data.
+			 * If only some PreFilter plugins are cached, the runner copies their data
+			 * when it reaches the plugin, so that plugins that do not run leave no
+			 * data.
 			 */
 			if (plan->pre_filter_cached) {
 				cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];

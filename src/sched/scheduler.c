@@ -9,7 +9,10 @@
 
 /** Metrics that are read from queue and cache when metrics are written. Spec 11 section 10.2. */
 
-/** Set a gauge if its value changed. A gauge that was reset shows 0 until then. */
+/**
+ * Set a gauge if its value changed. After a reset of the metrics, a gauge shows 0 until its value
+ * changes.
+ */
 static void update_gauge(struct bt_collected_value *value, double now)
 {
 	if (now > value->last || now < value->last) {
@@ -158,7 +161,9 @@ static const struct bt_pod *find_pod(void *context, struct bt_str namespace_, st
 	return pod != NULL ? pod->value : NULL;
 }
 
-/** Plugins may call this at any point. The pod is activated when no plugin runs. */
+/**
+ * Plugins may call this function at any time. The next step activates the pod, when no plugin runs.
+ */
 static void activate_later(void *context, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_scheduler *scheduler = context;
@@ -324,8 +329,8 @@ void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error 
 /** --- failed attempts: spec 03 section 9 --- */
 
 /**
- * Put the pod back into the queue with the plugins that rejected it. false: the entry is not
- * queued.
+ * Put the pod back into the queue with the plugins that rejected it. false: the entry is not queued
+ * and not consumed.
  */
 static bool requeue_pod(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns)
@@ -559,7 +564,10 @@ static void schedule_one(
 		bt_scheduler_run_binding_cycle(scheduler, entry, &result, now_ns, out_attempt);
 		return;
 	}
-	/* Announce the changes while the pod is in flight, so that its entry gets these events. */
+	/*
+	 * Announce changes of devices while the pod is in flight, so that the queue keeps these
+	 * events for the pod.
+	 */
 	bt_scheduler_announce_devices(scheduler, now_ns);
 	bt_scheduler_warn_if_forget_failed(scheduler, &result);
 	bt_handle_scheduling_failure(scheduler, entry, &result, now_ns, out_attempt);

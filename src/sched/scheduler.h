@@ -2,8 +2,8 @@
 #ifndef BT_SCHED_SCHEDULER_H
 #define BT_SCHED_SCHEDULER_H
 /**
- * The complete scheduler. Object changes come in, pods are scheduled one at a time, and
- * API writes go out through struct bt_scheduler_writer. It owns the queue and the engine, turns
+ * The complete scheduler. Object changes come in, pods are scheduled one at a time, and API writes
+ * go out through struct bt_scheduler_writer. The scheduler owns the queue and the engine, turns
  * changes into cluster events, and handles failed attempts. Spec: 03 sections 2, 6, 9 and 10.
  *
  * There is one thread, time is a parameter, and all work is done by bt_scheduler_step. No call
@@ -18,7 +18,10 @@
 #include "queue/queue.h"
 #include "sched/engine.h"
 
-/** The API writes of the scheduler. A NULL function counts as a write that succeeded. */
+/**
+ * The API writes of the scheduler. If bind, patch_status or patch_pod_group is NULL, the write
+ * counts as succeeded.
+ */
 struct bt_scheduler_writer {
 	void *context;
 	/** POST the binding. May return BT_WRITE_PENDING. An error fails the attempt. */
@@ -173,13 +176,13 @@ struct bt_tried_placement {
 	uint32_t node_count;
 	uint32_t placed_count; /* members that found a node */
 	bool is_feasible;
-	bool is_chosen; /* the placement was chosen */
+	bool is_chosen;
 };
 
 struct bt_tried_member {
 	const struct bt_pod *pod; /* the caller's pod */
 	bool was_tried;           /* false: an error ended the cycle before this member */
-	bool is_reserved;         /* set when `look` is called */
+	bool is_reserved;         /* set when `visit` is called */
 	struct bt_str node_name;  /* "": no node fits */
 	struct bt_str message;    /* reason if no node fits */
 };
@@ -188,12 +191,14 @@ struct bt_tried_member {
 struct bt_tried_group {
 	enum bt_status_code code; /* Success: the group is accepted */
 	struct bt_str message;    /* of the group's status */
-	uint32_t placement_count; /* 0: an error came before, or none was generated */
+	uint32_t placement_count; /* 0: an error came before, or no placement was generated */
 	const struct bt_tried_placement *placements;
-	uint32_t closest; /* the chosen placement, else where most members find a node */
+	/** Index of the chosen placement or, if none was chosen, of the one with most placed
+	 * members. */
+	uint32_t closest;
 	uint32_t member_count;
-	struct bt_tried_member *members; /* in the order of the cycle, in that placement */
-	bool is_kept;
+	struct bt_tried_member *members; /* in the order of the cycle; results in `closest` */
+	bool is_kept;                    /* the group was kept as if bound */
 };
 
 struct bt_try_group_options {
@@ -220,13 +225,13 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	const struct bt_try_group_options *options, struct bt_tried_group *out);
 
 /**
- * For replays: choose this node if it is among the equally good ones. "" ends this. Borrowed until
- * then.
+ * For replays: choose this node if it is among the equally good nodes. node_name is borrowed until
+ * the next call; "" ends the preference.
  */
 void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name);
 /**
- * For replays: pop this pod next, wherever it is in the queue. name "" ends this. Borrowed until
- * then or until the pod was popped.
+ * For replays: pop this pod next, wherever it is in the queue. Both texts are borrowed until the
+ * next pop or call; name "" ends the preference.
  */
 void bt_scheduler_prefer_pod(
 	struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name);

@@ -104,9 +104,9 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 			break;
 		}
 		if (result != BT_WRITE_PENDING) {
-			/* During the call the writer may have added it to `answered`. */
+			/* The writer may have added the call to `answered` before it returned. */
 			uint32_t i = call->is_listed ? bt_fifo_count(&scheduler->answered) : 0;
-			/* The pod was added last, so search from the end. */
+			/* Such a call was added last, so search from the end. */
 			while (i > 0) {
 				if (bt_fifo_at(&scheduler->answered, --i) == call) {
 					bt_fifo_at(&scheduler->answered, i) = NULL;
@@ -185,8 +185,8 @@ void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 }
 
 /**
- * --- preemption: spec 08 section 11; with the gate, patches that clear nominations are queued too
- * (11.4) ---
+ * --- preemption: spec 08 section 11; with the gate SchedulerAsyncAPICalls, patches that clear
+ * nominations are queued (11.4) ---
  */
 
 static int patch_other(struct bt_scheduler *scheduler, struct bt_preemption_ticket ticket,
@@ -333,8 +333,8 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 {
 	if (outcome == BT_BINDING_FAILED) {
 		/*
-		 * Spec 03 section 6.1: the assumed pod's resources are free again. Other pods are
-		 * requeued before this pod is queued again or, if it was rejected, after.
+		 * Spec 03 section 6.1: the assumed pod's resources are free again. Requeue other
+		 * pods before this pod, or after this pod if it was rejected.
 		 */
 		struct bt_object *pod = bt_object_share(entry->object);
 		bool rejected = bt_status_is_rejected(&result->status);
@@ -387,7 +387,7 @@ static void cancel_held(void *context, struct bt_str cause)
 	make_ready(held);
 }
 
-/** Hold the binding until an answer, its wake-up time, or cancellation. */
+/** Hold the binding until an answer arrives, its wake-up time comes, or preemption cancels it. */
 static void set_wake_time(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
 	if (!held->progress.pre_bound) {
@@ -448,7 +448,8 @@ struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler)
 
 /**
  * Run the PreBind pre-flights and write the expected node to the API, before the pod waits or
- * PreBind runs.
+ * PreBind runs. Returns the status of the pre-flights; Success without the gate
+ * NominatedNodeNameForExpectation.
  */
 static struct bt_status announce_node(struct bt_scheduler *scheduler,
 	const struct bt_queue_entry *entry, const struct bt_schedule_result *result)
@@ -507,7 +508,7 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 	}
 }
 
-/** Returns true if the attempt ended. */
+/** Continue a pod after Permit's decision. Returns true if the attempt ended. */
 static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_pod *held,
 	const struct bt_status *decision, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -571,7 +572,7 @@ void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 	}
 }
 
-/** Finish one waiting binding. false: all must wait longer. */
+/** Finish one waiting binding. false: all bindings must wait longer. */
 static bool finish_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -587,7 +588,7 @@ static bool finish_one(
 		if (continue_permitted(scheduler, held, &decision, now_ns, out_attempt)) {
 			return true;
 		}
-		i = 0; /* plugins may have decided about pods before this one */
+		i = 0; /* plugins may have decided about earlier pods in the list */
 	}
 	if (now_ns >= scheduler->next_wake_ns) {
 		scheduler->next_wake_ns = INT64_MAX;

@@ -19,7 +19,7 @@ struct bt_held_pod {
 	struct bt_binding_progress progress;
 	struct bt_queue_entry *entry;
 	struct bt_scheduler *scheduler;
-	uint32_t binding_id;       /* index in `bindings`, in PreBind and Bind */
+	uint32_t binding_id;       /* index in `bindings`; set in PreBind and Bind */
 	bool ready;                /* the pod is in the list `ready` */
 	int64_t wake_ns;           /* latest time for the next call of bt_engine_bind */
 	int64_t permit_started_ns; /* start of the wait on Permit, by the metrics' clock */
@@ -54,7 +54,7 @@ struct bt_collected {
 	struct bt_collected_value pending_calls[BT_API_CALL__COUNT];
 	BT_VEC(struct bt_collected_label) labels;
 	BT_VEC(struct bt_collected_value) unschedulable; /* by profile and rejector */
-	uint32_t visited;                                /* position in labels of an iteration */
+	uint32_t visited; /* number of labels visited by an iteration */
 };
 
 struct bt_scheduler {
@@ -111,7 +111,7 @@ void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct 
 /** Set namespace, name and uid of the attempt, in memory of the scheduler. */
 void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_attempt *out_attempt);
-/** Activate the pods that plugins of this cycle requested. Empties the list. */
+/** Activate the pods that plugins of this cycle requested, and empty cycle->pods_to_activate. */
 void bt_scheduler_activate(
 	struct bt_scheduler *scheduler, struct bt_cycle_state *cycle, int64_t now_ns);
 /** Activate the pods that plugins requested outside of a cycle. */
@@ -133,21 +133,24 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
 /** Register for changes of the claim cache and of slices patched by taint rules. */
 void bt_scheduler_listen_to_devices(struct bt_scheduler *scheduler);
-/** Pass the changed claims and slices to the queue. Not while a plugin runs. */
+/** Pass the changed claims and slices to the queue. Must not be called while a plugin runs. */
 void bt_scheduler_announce_devices(struct bt_scheduler *scheduler, int64_t now_ns);
 void bt_scheduler_drop_device_changes(struct bt_scheduler *scheduler);
 /** --- queued calls: spec 03 section 11.4 --- */
 
 void bt_scheduler_init_calls(struct bt_scheduler *scheduler);
-/** Run the queued calls, unless this is already running. */
+/** Run the queued calls. No effect while the function is already running. */
 void bt_scheduler_run_calls(struct bt_scheduler *scheduler);
 /**
  * Queue the binding of the pod whose binding cycle runs, or return the result of the queued call.
- * As bt_binder's bind.
+ * For bt_binder.bind, with its result.
  */
 int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err);
-/** Patch the pod's status if it differs. condition may be NULL. Errors are passed to warn. */
+/**
+ * Write or queue a patch of the pod's status if the patch changes something. condition may be NULL.
+ * Errors are passed to warn.
+ */
 void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination);
 /** --- pod_group_cycle.c: spec 09 section 7 --- */

@@ -17,11 +17,10 @@ struct verify_twin {
 	struct bt_arena *arena;
 	struct bt_cycle_state cycle;
 	struct bt_pre_filter_outcome pre_filter;
-	/* by position in the search */
-	uint32_t *slots;
-	struct bt_status *statuses;
+	uint32_t *slots;            /* examined nodes in search order */
+	struct bt_status *statuses; /* of these nodes */
 	uint32_t examined;
-	uint32_t *feasible;
+	uint32_t *feasible; /* feasible nodes in search order */
 	uint32_t feasible_count;
 	int64_t *totals;
 	struct bt_status error;
@@ -210,7 +209,10 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 			twin.statuses[twin.examined++] = status;
 		}
 	}
-	/* Extenders cannot be called twice, so their decisions are not compared. */
+	/*
+	 * The recomputation searches the list and cannot call extenders again, so decisions by a
+	 * nominated node, a hint or extenders are not compared.
+	 */
 	bool own_decision = !tried_alone && !result->extended;
 	switch (result->outcome) {
 	case BT_OUTCOME_SCHEDULED:
