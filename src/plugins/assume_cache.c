@@ -5,7 +5,7 @@
 
 #define SWEEP_MIN 64
 
-/** Every structure of a kind starts with its metadata. */
+/** The structure of every kind starts with its metadata. */
 static const struct bt_object_meta *meta_of(const void *value)
 {
 	return value;
@@ -44,12 +44,10 @@ static void remove_at(struct bt_assume_cache *cache, uint32_t index)
 {
 	uint32_t last = cache->assumed.count - 1;
 
-	(void)bt_map_remove(
-		&cache->map, cache->assumed.items[index].hash, index); /* it is in the map */
+	(void)bt_map_remove(&cache->map, cache->assumed.items[index].hash, index);
 	bt_object_release(cache->assumed.items[index].object);
 	if (index != last) {
-		(void)bt_map_remove(
-			&cache->map, cache->assumed.items[last].hash, last); /* always present */
+		(void)bt_map_remove(&cache->map, cache->assumed.items[last].hash, last);
 		cache->assumed.items[index] = cache->assumed.items[last];
 		bt_map_insert(&cache->map, cache->assumed.items[index].hash, index);
 	}
@@ -161,8 +159,8 @@ int bt_assume_cache_assume(
 			}
 		}
 		/*
-		 * Sweep again when the number has doubled, so that sweeps cost each assumption a
-		 * constant share.
+		 * Sweep again when the number has doubled, so that the amortised cost per
+		 * assumption is constant.
 		 */
 		cache->sweep_at =
 			cache->assumed.count < SWEEP_MIN / 2 ? SWEEP_MIN : 2 * cache->assumed.count;

@@ -25,6 +25,6 @@ static inline void bt_fill_scores(struct bt_slot_range range, int32_t *scores, i
 	}
 }
 
-/** Detail of plugins that have a single reason. */
+/** Detail of a rejected node from plugins that have a single reason to reject nodes. */
 #define BT_DETAIL_REJECTED 1U
 #endif

@@ -3,7 +3,9 @@
 
 static const struct bt_str no_text = {0};
 
-/** An estimate of how many nodes or pods have one of the values. */
+/**
+ * Estimates how many nodes or pods have one of the values, by the reference counts of the symbols.
+ */
 static uint64_t count_uses(
 	const struct bt_requirement *requirement, const struct bt_symbol_table *symbols)
 {

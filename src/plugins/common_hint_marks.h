@@ -9,20 +9,24 @@
 #include "framework/hint_marks.h"
 
 /**
- * Want the labels that one of the requirements needs: the requirement whose values are rarest, by
- * the reference counts of their symbols. Returns false if no requirement names values; wants is
- * then unchanged.
+ * Want marks for the values of one requirement with the operator In: the one whose values have the
+ * lowest reference counts in the symbol table. kind: the kind of the marks. Returns false and
+ * leaves wants unchanged if no requirement has the operator In.
  */
 bool bt_hint_want_values(struct bt_hint_wants *wants, enum bt_hint_mark_kind kind,
 	const struct bt_requirement *requirements, uint32_t count,
 	const struct bt_symbol_table *symbols);
-/** Want the labels of pods that the selector matches. */
+/**
+ * Want marks that every pod has whose labels match the selector: values of one requirement (as
+ * bt_hint_want_values), or BT_MARK_POD if no requirement has the operator In. A selector that
+ * matches nothing adds no mark.
+ */
 void bt_hint_want_pods(struct bt_hint_wants *wants, const struct bt_selector *selector,
 	const struct bt_symbol_table *symbols);
-/** Offer BT_MARK_POD and the labels of both pods. A pod may be NULL. */
+/** Offer BT_MARK_POD and the labels of both pods. Either pod may be NULL. */
 void bt_hint_offer_pods(
 	struct bt_hint_offers *offers, const struct bt_pod *old_pod, const struct bt_pod *new_pod);
-/** Offer BT_MARK_NODE and the keys of the labels that differ. */
+/** Offer BT_MARK_NODE and the keys of the labels that differ between the two versions of a node. */
 void bt_hint_offer_changed_keys(struct bt_hint_offers *offers, const struct bt_node *old_node,
 	const struct bt_node *new_node);
 #endif

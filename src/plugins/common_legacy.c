@@ -41,7 +41,10 @@ int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name
 	return 0;
 }
 
-/** Reads a list of strings; empty if it is absent, null, or value is NULL. */
+/**
+ * Read a field of value as a list of strings. The list is empty if value is NULL or the field is
+ * absent or null.
+ */
 static int read_str_list(const struct bt_json_value *value, const char *kind_name,
 	const char *field, struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err)
 {
@@ -151,17 +154,20 @@ struct bt_resource bt_legacy_pod_resources(
 
 /**
  * CheckNodeUnschedulable, CheckVolumeBinding, MatchInterPodAffinity, MaxCSIVolumeCountPred,
- * NoDiskConflict, NoVolumeZoneConflict (Filter): instances of today's plugins under the old names,
- * with default arguments and without scores. Spec: 05b A1, C2.
+ * NoDiskConflict, NoVolumeZoneConflict (Filter): instances of the current plugins under the old
+ * names, with default arguments and without scores. Spec: 05b A1, C2.
  */
 
-/** The plugin that implements an old name. */
+/** The current plugin that implements an old predicate name. */
 struct meaning {
 	const struct bt_plugin_ops *plugin;
 	enum bt_plugin_args_kind args_kind;
 };
 
-/** The operations of one instance: a copy of the plugin's, with the old name and without scores. */
+/**
+ * Operations of one instance: a copy of the current plugin's operations, with the old name and
+ * without scores.
+ */
 struct renamed {
 	struct bt_plugin_ops ops; /* first, because plugin->ops points to it */
 	struct bt_plugin_shortcuts shortcuts;

@@ -10,13 +10,13 @@
 /** Score range of the v1.12 formulas that spec 05b keeps: 0 to MaxPriority. */
 #define BT_LEGACY_MAX_PRIORITY 10
 
-/** Most entries of an argument list; longer lists are refused. */
+/** Maximum number of entries in a list argument. Longer lists are an error. */
 #define BT_LEGACY_ARGS_LIST_MAX 1024
 
 /**
- * Open the arguments as a JSON object (NULL: none given). fields: the allowed names besides
- * apiVersion and kind. Memory comes from the arena. Errors name kind_name and the field:
- * `NodeLabelArgs: unknown field "presentLabel"`.
+ * Parse the arguments as a JSON object. *out_value is NULL if there are no arguments or they are
+ * null. fields: the allowed names besides apiVersion and kind. Memory comes from the arena. Errors
+ * name kind_name and the field: `NodeLabelArgs: unknown field "presentLabel"`.
  */
 BT_MUST_USE int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,
 	const char *const *fields, size_t field_count, struct bt_arena *arena,
@@ -28,13 +28,16 @@ struct bt_legacy_plugin {
 };
 
 /**
- * Read lists of strings, the only fields of the arguments; a list is empty if its field is absent
- * or null.
+ * Read arguments whose only fields are lists of strings: *lists[i] gets the field fields[i], and is
+ * empty if the field is absent or null. Memory comes from the arena of the plugin.
  */
 BT_MUST_USE int bt_legacy_args_str_lists(struct bt_legacy_plugin *plugin,
 	const struct bt_plugin_args *args, const char *kind_name, const char *const *fields,
 	bt_str_list *const *lists, size_t count, struct berth_error *err);
-/** Create an instance of this size; `load` reads its arguments. */
+/**
+ * Create an instance. size: size of the instance, whose first member is struct bt_legacy_plugin.
+ * load: reads the arguments into the instance; 0 or a negative code.
+ */
 BT_MUST_USE int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 	int (*load)(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
 		struct berth_error *err),
@@ -42,21 +45,25 @@ BT_MUST_USE int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 	struct bt_plugin **out_plugin, struct berth_error *err);
 /** Destroy an instance that owns only its arguments. */
 void bt_legacy_destroy(struct bt_plugin *plugin);
-/** Create a plugin without arguments: only an empty object is accepted. */
+/**
+ * Create an instance of struct bt_plain_plugin for a plugin without arguments: absent, null and
+ * empty arguments are accepted.
+ */
 BT_MUST_USE int bt_legacy_create_plain(const struct bt_plugin_ops *ops,
 	const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err);
 
 /**
- * Requests (limits if with_limits) as v1.12 computed them: for each name the maximum of the
- * containers' sum and each init container; without sidecars, overhead, pod level or status. Spec
- * 05b B4 (e), B11. In the arena.
+ * Requests (limits if with_limits) as v1.12 computed them: for each resource the maximum of the sum
+ * over containers and of each init container. Sidecars count as init containers; overhead,
+ * pod-level resources and status do not count. Memory comes from the arena. Spec: 05b B4 (e), B11.
  */
 struct bt_resource bt_legacy_pod_resources(
 	const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena);
 
 /**
- * Whether the slot has a Node object. The cache also has entries of nodes that only pods refer to.
+ * Whether the node exists as a Node object. The cache also has entries for nodes that only pods
+ * refer to.
  */
 static inline bool bt_legacy_has_node(const struct bt_node_info *node)
 {
@@ -64,8 +71,8 @@ static inline bool bt_legacy_has_node(const struct bt_node_info *node)
 }
 
 /*
- * --- Filters under old predicate names, implemented by today's plugins, for profiles and policies
- * that use these names. Spec: 05b A1, C2. ---
+ * --- Filters under old predicate names, implemented by the current plugins, for profiles and
+ * policies that use these names. Spec: 05b A1, C2. ---
  */
 
 extern const struct bt_plugin_ops bt_legacy_check_node_unschedulable_plugin;

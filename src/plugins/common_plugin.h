@@ -19,9 +19,9 @@ int bt_plain_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plug
 void bt_plain_plugin_destroy(struct bt_plugin *plugin);
 
 /**
- * Check that args are valid and of this kind. The error for another kind is `<text> <kind
+ * Check that args have this kind and are valid. The error for another kind is `<text> <kind
  * name>Args, got <type>`, with the text "want args to be of type" or "args are not of type" (spec
- * 10 section 7.5); text NULL: `got args of type <type>, want *<kind name>Args`.
+ * 10 section 7.5). If text is NULL, the error is `got args of type <type>, want *<kind name>Args`.
  */
 BT_MUST_USE int bt_plugin_args_expect(const struct bt_plugin_args *args,
 	enum bt_plugin_args_kind kind, const char *text, const struct bt_handle *handle,
@@ -46,7 +46,7 @@ static inline const struct bt_pod_spec *bt_plugin_pod_spec(const struct bt_pod_i
 	return &bt_shape_pod(pod->shape)->spec;
 }
 
-/** "" if the pod is in no group. */
+/** Name of the pod group; empty if the pod is in no group. */
 static inline struct bt_str bt_plugin_pod_group_name(const struct bt_pod_spec *spec)
 {
 	return spec->scheduling_group != NULL ? spec->scheduling_group->pod_group_name
@@ -86,7 +86,8 @@ static inline void bt_plugin_set_pre_score_data(
 }
 
 /**
- * Queueing hint: queue if the changed pod is the waiting pod itself; Filter then checks the change.
+ * Queueing hint: queue if the changed pod is the waiting pod itself. Filter then evaluates the
+ * change.
  */
 enum bt_queueing_hint bt_hint_if_pod_itself(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
@@ -97,18 +98,22 @@ int64_t bt_image_locality_score(
 /** Whether a pod on the node uses one of the ports. */
 bool bt_plugin_ports_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node);
 
-/** The image's name, with the tag "latest" if there is neither tag nor digest. */
+/**
+ * The image's name, with the tag "latest" added if the name has neither tag nor digest. The result
+ * is the name itself or text in the arena.
+ */
 struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena);
 
-/** A point of a utilization shape. */
+/** A point of a utilization shape: from utilization (percent) to score. */
 struct bt_shape_point {
 	int64_t utilization;
 	int64_t score;
 };
 
 /**
- * The broken line of spec 05 section 3.9 at this utilization, with integer division toward zero. At
- * least one point.
+ * Score at this utilization: linear interpolation between the points, constant outside them (spec
+ * 05 section 3.9). Division truncates toward zero. points: at least one, with ascending
+ * utilization.
  */
 int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization);
 

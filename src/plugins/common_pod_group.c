@@ -43,7 +43,10 @@ static int compare_members(const void *a, const void *b)
 		((const struct scheduled_member *)b)->name);
 }
 
-/** The domain of the scheduled members. *out_found is false if no member is scheduled. */
+/**
+ * The domain (label value) of the nodes of the scheduled members. *out_found is false if no member
+ * is scheduled.
+ */
 static struct bt_status domain_of_group(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, const struct bt_group_members *members,
 	struct bt_arena *arena, bool *out_found, struct bt_str *out_domain)
@@ -64,7 +67,7 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 				bt_symbol_text(&state->symbols, member->name), pod_id};
 		}
 	}
-	/* Sort by name, so that an error always names the same one of several offending pods. */
+	/* Sort by name, so that of several offending pods the error always names the same pod. */
 	if (count > 1) {
 		qsort(scheduled, count, sizeof(*scheduled), compare_members);
 	}

@@ -6,20 +6,22 @@
 #include "state/state.h"
 
 /**
- * Number of assumed and assigned members, without those of the running pod group cycle. Error if no
- * member is known.
+ * Number of assumed and assigned members of a group, without members that the running pod group
+ * cycle has placed. Error if the state knows no member of the group.
  */
 struct bt_status bt_pod_group_scheduled_count(const struct bt_state *state,
 	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena,
 	uint32_t *out_count);
-/** `pod group state not found for pod group <namespace>/<name>` */
+/** Error `pod group state not found for pod group <namespace>/<name>`. */
 struct bt_status bt_pod_group_no_members(
 	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena);
 
 /**
- * One placement for each value of a node label on the parent's nodes, sorted by value. If members
- * of the group are already scheduled, only their value. Spec 05 section 15.2. Error if scheduled
- * members have different values.
+ * One placement for each value of the node label `key` among the parent's nodes, sorted by value.
+ * If members of the group are scheduled already, only the placement for the value of their nodes.
+ * Memory comes from the arena. Error if the state knows no member of the group, or if scheduled
+ * members have different values, a node without the label or a node outside the snapshot. Spec: 05
+ * section 15.2.
  */
 struct bt_status bt_pod_group_topology_placements(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, struct bt_str group_name, const struct bt_placement *parent,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The loops behind common_resource_score.h, compiled once for every processor and, on x86-64, also
- * for AVX2 and AVX-512. BT_KERNELS names the table. All variants give bit-identical results: every
- * operation is an IEEE double operation, and the only fused operations are those in divide(),
- * whose result equals that of a division. Compilers do not fuse others by themselves.
+ * The loops of common_resource_score.h, compiled once for every processor and, on x86-64, also for
+ * AVX2 and AVX-512. The macro BT_KERNELS is the name of the table. All variants give bit-identical
+ * results: every operation is an IEEE double operation, and the only fused operations are those in
+ * divide(), whose result equals that of a division. -ffp-contract=off keeps compilers from fusing
+ * others.
  */
 #include <math.h>
 
@@ -13,13 +14,16 @@
 
 /** Slots per block: the intermediate arrays of a block stay in the first-level cache. */
 #define BLOCK 128
-/** Slots of a list are gathered in groups of this size; shorter lists are scored one by one. */
+/**
+ * Slots of a list are gathered in groups of GATHERED. Lists shorter than GATHERED_MIN are scored
+ * slot by slot.
+ */
 #define GATHERED 32
 #define GATHERED_MIN 4
 
 /**
  * Convert an integer in [0, 2^52) to double by its bits: the double 2^52 + value has value as its
- * mantissa. Unlike a conversion instruction this can be vectorised with the baseline instruction
+ * mantissa. Unlike a conversion instruction, this can be vectorised with the baseline instruction
  * set.
  */
 BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
@@ -37,11 +41,13 @@ BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 
 /**
  * amount / capacity, correctly rounded, without a division. inverse is the correctly rounded 1 /
- * capacity, or 0 if capacity is 0 (then the result is 0; the plain variant returns amount). Why it
- * is exact for integers amount in [0, 2^52) and capacity in [0, 2^44): the first product is off by
- * at most two units in the last place, so the remainder fits a double exactly, and the remainder's
- * quotient is off by less than 2^-51 units, while a quotient of such integers is at least 2^-46
- * units away from any rounding boundary.
+ * capacity. If capacity is 0, inverse is 0 and so is the result, except that the plain variant
+ * returns amount.
+ *
+ * The result is exact for integers amount in [0, 2^52) and capacity in [0, 2^44): the first product
+ * is off by at most two units in the last place, so the remainder fits a double exactly. The
+ * quotient of the remainder is off by less than 2^-51 units, while a quotient of such integers is
+ * at least 2^-46 units away from any rounding boundary.
  */
 BT_ALWAYS_INLINE double divide(double amount, double capacity, double inverse)
 {
@@ -49,12 +55,12 @@ BT_ALWAYS_INLINE double divide(double amount, double capacity, double inverse)
 	double product = amount * inverse;
 	return fma(fma(-product, capacity, amount), inverse, product);
 #else
-	(void)inverse; /* without fused operations, a division is as fast as anything else */
+	(void)inverse; /* without fused operations, a division is the fastest way */
 	return amount / (capacity > 0 ? capacity : 1);
 #endif
 }
 
-/** Compute the inverses of one block, if no array of them exists. */
+/** Compute the inverses of one block, for columns whose inverses are not stored. */
 static void compute_inverses(
 	const int64_t *restrict amounts, uint32_t count, double *restrict inverses)
 {
@@ -103,9 +109,9 @@ BT_ALWAYS_INLINE double truncated(double amount)
 
 /**
  * Points (0 to 100) of one resource of one node: the free share or, with `most`, the used share.
- * The result is truncated, so one product is enough: adding a half keeps the exact quotient at
- * least 0.5 / capacity, which is more than 2^-45, away from the neighbouring integers, and two
- * roundings of a number of at most 100.5 are off by less.
+ * The result is truncated, so one multiplication by the inverse gives the integer quotient: adding
+ * 0.5 keeps the exact quotient at least 0.5 / capacity, which is more than 2^-45, away from every
+ * integer, and the two roundings of a value of at most 100.5 cause a smaller error.
  */
 BT_ALWAYS_INLINE double allocation_points(
 	double capacity, double used, double inverse, double request, bool most)
@@ -146,7 +152,10 @@ static void divide_by_weights(
 	}
 }
 
-/** Score the two usual resources in one pass. The sum of weights is one of three values above 0. */
+/**
+ * Score two resources (usually cpu and memory) in one pass. The sum of weights of a node is that of
+ * a, of b or of both, so the three inverses are computed once.
+ */
 BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct block_column *b,
 	bool most, uint32_t count, int32_t *restrict scores)
 {
@@ -180,14 +189,15 @@ BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct
 	}
 }
 
-/** What the scoring of a column needs beside the columns of resources. */
+/** Options of a score_block_fn. */
 struct score_options {
 	uint32_t column_count;
-	bool most;             /* allocation: score the used share instead of the free one */
-	const int32_t *before; /* balance: without the pod, by slot; NULL: compute it */
+	bool most; /* for allocation: score the used share instead of the free share */
+	/** for balanced: balance without the pod, by slot; NULL: compute it */
+	const int32_t *before;
 };
 
-/** Scores the slots from first_slot. scores[0] is the score of first_slot. */
+/** Scores `count` slots from first_slot on. scores[0] is the score of first_slot. */
 typedef void score_block_fn(const struct bt_resource_column *columns,
 	const struct score_options *options, uint32_t first_slot, uint32_t count, int32_t *scores);
 
@@ -215,7 +225,7 @@ static void allocation_block(const struct bt_resource_column *columns,
 	divide_by_weights(sums, weights, count, scores);
 }
 
-/** Columns of some slots, copied side by side. */
+/** Columns of the slots of a list, copied to consecutive positions. */
 struct gathered_columns {
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
 	int64_t allocatable[BT_RESOURCE_COLUMNS_MAX][GATHERED];
@@ -287,8 +297,8 @@ static void allocation_score_column(const struct bt_resource_column *columns, ui
 }
 
 /**
- * Balance of two fractions: 100 x (1 - half their distance), truncated. Spec 05 section 12.3 for
- * two resources.
+ * Balance of two fractions: 100 x (1 - half their distance), truncated; 100 unless the node has
+ * both resources. Spec 05 section 12.3 for two resources.
  */
 BT_ALWAYS_INLINE int32_t balance_of_fractions(double fraction_a, double fraction_b, bool both)
 {
@@ -303,7 +313,7 @@ BT_ALWAYS_INLINE double divide_up_to_one(double amount, double capacity, double 
 }
 
 /**
- * before: the balance without the pod; scores are then computed from it. NULL: scores are the
+ * before: the balances without the pod, from which the scores are computed. NULL: scores gets the
  * balances.
  */
 BT_ALWAYS_INLINE void balance_block(const struct block_column *a, const struct block_column *b,
@@ -384,7 +394,10 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 	score_range(balanced_block, columns, &options, range, scores);
 }
 
-/** Bits of one resource that one node lacks. Free amounts wrap as with bt_wrap_sub. */
+/**
+ * Detail bits of one resource on one node; 0: the free amount suffices. Free amounts wrap as with
+ * bt_wrap_sub.
+ */
 BT_ALWAYS_INLINE uint32_t lacking_bits(
 	int64_t request, int64_t allocatable, int64_t requested, uint32_t bits)
 {

@@ -129,7 +129,7 @@ bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_
 	bt_scored_resource_read(resource, node, usage, &capacity, &used);
 	if (capacity == 0) {
 		/*
-		 * If the node has none of the resource, count the devices of the class that
+		 * If the node has no capacity of the resource, count the devices of the class that
 		 * provides it.
 		 */
 		const struct bt_device_class *device_class = class_behind(resource);
@@ -143,9 +143,8 @@ bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_
 
 				if (totals.devices != plain.devices ||
 					totals.allocated != plain.allocated) {
-					bt_panic("devices behind %.*s on node %.*s: %" PRId64
-						 "/%" PRId64 " are kept, %" PRId64 "/%" PRId64
-						 " there",
+					bt_panic("devices for %.*s on node %.*s: cached %" PRId64
+						 "/%" PRId64 ", counted %" PRId64 "/%" PRId64,
 						BT_STR_ARG(resource->name),
 						BT_STR_ARG(bt_node_info_name(node)),
 						totals.allocated, totals.devices, plain.allocated,

@@ -23,7 +23,7 @@ enum bt_scored_kind {
 	BT_SCORED_UNTRACKED, /* pods, storage, ...: not counted on any node */
 };
 
-/** A configured resource. */
+/** A resource from the arguments of a plugin. */
 struct bt_scored_resource {
 	struct bt_str name; /* borrowed from the arguments */
 	int64_t weight;
@@ -34,7 +34,7 @@ struct bt_scored_resource {
 	const struct bt_handle *handle;
 };
 
-/** The configured resources, in order. All-zero memory is an empty list. */
+/** The configured resources, in the order of the arguments. All-zero memory is an empty list. */
 struct bt_scored_resources {
 	struct bt_scored_resource *items; /* owned */
 	uint32_t count;
@@ -45,20 +45,21 @@ void bt_scored_resources_init(struct bt_scored_resources *resources,
 void bt_scored_resources_finish(struct bt_scored_resources *resources);
 
 /**
- * One value per configured resource, in milli for cpu; 0 if the request has no such name. In the
- * arena.
+ * The request of each configured resource, in milli for cpu; 0 if the request does not name the
+ * resource. In the arena.
  */
 int64_t *bt_scored_resources_request(const struct bt_scored_resources *resources,
 	const struct bt_resource_list *request, struct bt_arena *arena);
 
 /**
- * Whether devices may provide a requested resource. The pod's scores then depend on more than the
- * node's row, and there is no column form. The result changes only with the device classes.
+ * Whether a device class provides a requested resource. The pod's scores then depend on devices as
+ * well as on the node's row, so the column form cannot be used. The result changes only with the
+ * device classes.
  */
 bool bt_scored_resources_need_devices(
 	const struct bt_scored_resources *resources, const int64_t *requests);
 
-/** A resource that takes part in a node's score. */
+/** A resource of one node that takes part in the score. */
 struct bt_score_entry {
 	int64_t capacity; /* never 0 */
 	int64_t used;
@@ -77,7 +78,10 @@ enum bt_score_usage {
 void bt_scored_resource_read(const struct bt_scored_resource *resource,
 	const struct bt_node_info *node, enum bt_score_usage usage, int64_t *out_capacity,
 	int64_t *out_used);
-/** The entry of one resource on a node, devices included. false: the node does not have it. */
+/**
+ * The entry of one resource on a node, devices included. Returns false if the resource does not
+ * count: the node has no capacity of it, or it is a scalar resource that the pod does not request.
+ */
 bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_request,
 	const struct bt_node_info *node, enum bt_score_usage usage,
 	struct bt_score_entry *out_entry);
@@ -88,18 +92,19 @@ bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_
  */
 int64_t bt_most_allocated_points(int64_t requested, int64_t capacity);
 
-/** The gates that affect the computation of a pod's resources. */
+/** Values of the gates that affect the computation of a pod's resources. */
 struct bt_resource_gates bt_resource_gates_of(const struct bt_gates *gates);
 
 /*
  * --- Resource scores of many slots at once, with the results of the integer formulas of spec 05
- * sections 11.5 and 12.3. They are computed in doubles so that the compiler can vectorise them:
- * with all amounts in [0, 2^44) every product and quotient is below 2^52, and a correctly rounded
- * quotient of such integers truncates to the integer quotient. Use the plain form if the node table
- * has wide values (node_table.h: has_wide_values) or the request is wide. ---
+ * sections 11.5 and 12.3. The kernels compute in doubles so that the compiler can vectorise them.
+ * This is exact: with all amounts in [0, 2^44) every product and quotient is below 2^52, and a
+ * correctly rounded quotient of such integers truncates to the integer quotient. If the node table
+ * has wide values (node_table.h: has_wide_values) or the request is wide, nodes must be scored one
+ * by one. ---
  */
 
-/** Amounts from this limit on are "wide". */
+/** Amounts of at least this value are "wide". */
 #define BT_NARROW_AMOUNT_MAX (INT64_C(1) << 44)
 
 /**
@@ -125,7 +130,7 @@ struct bt_lack_column {
 	uint32_t bit;
 };
 
-/** Bit of a detail: even an empty node would not have enough. */
+/** Bit of a detail: the node would lack a resource even without pods. */
 #define BT_LACK_UNRESOLVABLE UINT32_C(1)
 
 enum {
@@ -136,9 +141,9 @@ enum {
 bool bt_requests_are_narrow(const int64_t *requests, uint32_t count);
 
 /**
- * Condition for the column forms of the resource plugins: with narrow amounts scores stay in range
- * and the kernels are exact. Otherwise the plain form runs, which reports upstream's errors for
- * huge amounts.
+ * Whether the column forms of the resource plugins can be used: with narrow amounts scores stay in
+ * range and the kernels are exact. Otherwise nodes are scored one by one, which also reports
+ * upstream's errors for huge amounts.
  */
 static inline bool bt_score_amounts_are_narrow(
 	const struct bt_state *state, const int64_t *requests, uint32_t count)
@@ -147,9 +152,10 @@ static inline bool bt_score_amounts_are_narrow(
 }
 
 /**
- * Columns of the configured resources that take part for this pod (spec 05 section 11.4). false:
- * there are too many resources or weights are too large, so nodes must be scored one by one. All
- * amounts must be narrow (bt_score_amounts_are_narrow).
+ * Columns of the configured resources that take part for this pod (spec 05 section 11.4).
+ * out_columns has room for BT_RESOURCE_COLUMNS_MAX. Returns false if there are too many resources
+ * or a weight is out of range; nodes must then be scored one by one. All amounts must be narrow
+ * (bt_score_amounts_are_narrow).
  */
 bool bt_resource_columns_collect(const struct bt_scored_resources *resources,
 	const int64_t *requests, const struct bt_state *state, enum bt_score_usage usage,
@@ -158,30 +164,35 @@ bool bt_resource_columns_collect(const struct bt_scored_resources *resources,
 /** The scoring loops, compiled for several instruction sets with the same results. */
 struct bt_resource_kernels {
 	/**
-	 * LeastAllocated, or MostAllocated if `most`. If a node does not have a resource, its sums
-	 * do not include that resource.
+	 * Scores of LeastAllocated, or of MostAllocated if `most`. The weighted mean of a node
+	 * leaves out resources that the node does not have.
 	 */
 	void (*allocation)(const struct bt_resource_column *columns, uint32_t column_count,
 		bool most, struct bt_slot_range range, int32_t *scores);
-	/** Balance (0 to 100) of two resources with the requests added. Not for a list of slots. */
+	/**
+	 * Balance (0 to 100) of two resources after adding the requests. range must not be a list
+	 * of slots.
+	 */
 	void (*balance)(const struct bt_resource_column columns[2], struct bt_slot_range range,
 		int32_t *balances);
 	/**
-	 * NodeResourcesBalancedAllocation for at most two resources. before: the balance by slot
-	 * without the requests; NULL: compute it, as required for a list of slots.
+	 * Scores of NodeResourcesBalancedAllocation for at most two resources. before: by slot, the
+	 * balance without the requests. If NULL, the kernel computes that balance; it must be NULL
+	 * for a list of slots.
 	 */
 	void (*balanced)(const struct bt_resource_column *columns, uint32_t column_count,
 		const int32_t *before, struct bt_slot_range range, int32_t *scores);
 	/**
-	 * Details of what each node lacks; amounts may be wide. pods: numbers of pods (requested)
-	 * and their limits (allocatable). false: no node lacks anything.
+	 * Set the details of nodes that lack pods or resources: the bits of what they lack. Amounts
+	 * may be wide. pods: numbers of pods (requested) and their limits (allocatable). Returns
+	 * false if no node lacks anything.
 	 */
 	bool (*lack)(const struct bt_lack_column *pods, const struct bt_lack_column *columns,
 		uint32_t column_count, struct bt_slot_range range, uint32_t *details);
 };
 
 extern const struct bt_resource_kernels bt_resource_kernels_plain;
-/* With BT_HAVE_AVX2_KERNELS only. */
+/* Defined only with BT_HAVE_AVX2_KERNELS. */
 extern const struct bt_resource_kernels bt_resource_kernels_avx2;
 extern const struct bt_resource_kernels bt_resource_kernels_avx512;
 

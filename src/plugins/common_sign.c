@@ -49,7 +49,9 @@ void bt_sign_add(struct bt_sign_fragments *fragments, struct bt_str key, struct 
 }
 
 /*
- * By key and value; the other fields make the order total, so that equal lists are written alike.
+ * Order by key and value, as upstream; effect and operator break ties, so that lists with the same
+ * tolerations are written alike. Tolerations that differ only in tolerationSeconds keep no fixed
+ * order.
  */
 static int compare_tolerations(const void *a, const void *b)
 {
@@ -154,7 +156,7 @@ struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-/* A requirement in the signature; its values are treated as a set. */
+/* Write requirements sorted, each with its values sorted. */
 static void sign_requirements(const struct bt_node_selector_requirement *requirements,
 	uint32_t count, struct bt_arena *arena, struct bt_strbuf *out)
 {

@@ -2,10 +2,10 @@
 #ifndef BT_PLUGINS_COMMON_TOPOLOGY_H
 #define BT_PLUGINS_COMMON_TOPOLOGY_H
 /**
- * Topology domains as the plugins of spec 06 count them. A domain is an index into the dictionary
- * of a label column (state/node_table.h); 0 means that the node lacks the label. Counts are arrays
- * over the dictionary. Changes by a what-if run are kept in a short list on top, so that copying
- * the counts means copying only that list.
+ * Topology domains as InterPodAffinity and PodTopologySpread count them (spec 06). A domain is an
+ * index into the dictionary of a label column (state/node_table.h); 0 means that the node lacks the
+ * label. Counts are arrays over the dictionary. Changes by a what-if run are kept in a short list
+ * on top of the counts, so a clone of the cycle copies only that list.
  */
 #include "base/arena.h"
 #include "framework/plugin.h"
@@ -20,8 +20,8 @@ static inline uint32_t bt_topology_domain(const struct bt_label_column *column, 
 }
 
 /**
- * Add the trait that distinguishes the domains of a key, unless the list has it. For keys with few
- * domains.
+ * Add the node trait whose value is the domain of a key, unless the list has the trait already. For
+ * keys with few domains.
  */
 void bt_topology_add_domain_trait(struct bt_trait_list *list, const struct bt_label_column *column);
 
@@ -38,7 +38,7 @@ struct bt_domain_changes {
 	uint32_t capacity;
 };
 
-/** Add delta to the table's change in the domain; returns the change before. */
+/** Add delta to the change of the table in the domain. Returns the previous change. */
 int64_t bt_domain_changes_add(struct bt_domain_changes *changes, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta);
 struct bt_domain_changes bt_domain_changes_clone(
@@ -58,19 +58,19 @@ static inline int64_t bt_domain_changes_sum(
 #define BT_NO_TABLE UINT32_MAX
 
 /**
- * Pods with more terms or constraints are counted by visiting nodes. Counters pay only for terms
- * that recur.
+ * Maximum number of terms or constraints of a pod for which PreFilter uses counters. For other pods
+ * it visits the nodes, because a counter pays off only for a term that recurs.
  */
 #define BT_COUNTED_TERMS_MAX 16
 
 /*
- * Data of InterPodAffinity's PreFilter, which src/explain reads, too. PreFilter computes a number
+ * Data of InterPodAffinity's PreFilter, which src/explain also reads. PreFilter computes a number
  * for each (topology key, value) pair, as in spec 06 sections 3.5 and 3.8. There is a table for
- * each key; its number in a domain is the sum over its sources, computed when it is read, so that
- * domains that are not read cost nothing.
+ * each key. The number of a domain is the sum over the sources of its table, computed when it is
+ * read, so domains that are not read cost nothing.
  */
 
-/** Counts kept by the state, times a factor. */
+/** Counts from the state, times a factor. */
 struct bt_affinity_source {
 	const struct bt_sparse_counts *pods; /* by domain */
 	int64_t factor;
@@ -91,13 +91,13 @@ struct bt_affinity_tables {
 	struct bt_affinity_table *items;
 	uint32_t count;
 	uint32_t capacity;
-	bool copies; /* sources are copied, for cycles that outlive them */
+	bool copies; /* copy sources to `own`, because the cycle may outlive them */
 	/**
-	 * Number of pairs with a number other than 0, changes included. If a table has several
-	 * sources, only whether it is 0 is exact.
+	 * Number of pairs whose number is not 0, changes included. If a table has several sources,
+	 * the value may be too high, but it is 0 only if all numbers are 0.
 	 */
 	int64_t entry_count;
-	bool touched; /* something was counted, even if it added up to 0 */
+	bool touched; /* a pod was counted, even if the numbers add up to 0 */
 	struct bt_domain_changes changes;
 };
 
@@ -159,15 +159,15 @@ struct bt_affinity_filter_data {
 	struct bt_incoming_terms anti_affinity;
 	const struct bt_str_map *namespace_labels; /* of the pod's namespace */
 	bool matches_itself;                       /* the pod matches all of its affinity terms */
-	bool counted;                              /* made from counters, not by visiting nodes */
-	struct bt_affinity_tables near;            /* A: pods that match affinity */
-	struct bt_affinity_tables apart;           /* B: pods that match anti-affinity */
-	struct bt_affinity_tables existing;        /* X: anti-affinity of existing pods */
+	bool counted;                    /* computed from counters instead of by visiting nodes */
+	struct bt_affinity_tables near;  /* A: pods that match affinity */
+	struct bt_affinity_tables apart; /* B: pods that match anti-affinity */
+	struct bt_affinity_tables existing; /* X: anti-affinity of existing pods */
 };
 
 /**
- * No pod matches the affinity terms, but this pod matches them itself: affinity does not restrict
- * its node.
+ * Whether the affinity terms do not restrict the node of this pod: no other pod matches them, but
+ * this pod itself does.
  */
 static inline bool bt_affinity_is_first_of_its_kind(const struct bt_affinity_filter_data *data)
 {

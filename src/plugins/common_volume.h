@@ -66,10 +66,10 @@ struct bt_volume_claim {
 	bool ephemeral;
 };
 
-/** false: the volume has no claim. */
+/** Get the claim that the volume uses. Returns false if the volume uses no claim. */
 bool bt_volume_claim_of(const struct bt_pod_info *pod, const struct bt_volume *volume,
 	struct bt_arena *arena, struct bt_volume_claim *out_claim);
-/** Whether a volume of the pod has this claim; ephemeral volumes only with with_ephemeral. */
+/** Whether a volume of the pod uses this claim. Ephemeral volumes count only if with_ephemeral. */
 bool bt_pod_uses_claim(
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool with_ephemeral);
 /** Queueing hint: queue if the pod uses the claim, ephemeral volumes included. */
@@ -80,8 +80,8 @@ enum bt_queueing_hint bt_hint_if_names_claim(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err);
 /**
- * Scope of the hint: an ephemeral volume's claim is named after the pod, so the hint depends on the
- * pod's name then.
+ * Scope of the claim hints: an ephemeral volume's claim is named after the pod, so with such a
+ * volume the hint depends on the pod's name.
  */
 enum bt_hint_scope bt_claim_hint_scope(const struct bt_shape *shape);
 /** Whether the claim of an ephemeral volume was made for this pod. Spec 07 section 2.3. */
@@ -92,9 +92,15 @@ struct bt_str bt_claim_not_owned_text(const struct bt_pod_info *pod,
 
 /** Whether the claim has the access mode ReadWriteOncePod. */
 bool bt_claim_is_exclusive(const struct bt_persistent_volume_claim *claim);
-/** maximumVolumeSize, or capacity if that is not set; may be NULL. */
+/**
+ * The capacity's maximumVolumeSize, or its capacity if that field is not set; NULL if both are not
+ * set.
+ */
 const struct bt_quantity *bt_storage_capacity_limit(const struct bt_csi_storage_capacity *capacity);
-/** Spec 07 section 2.5. */
+/**
+ * Whether the claim names a volume and the controller has completed the binding. Spec 07 section
+ * 2.5.
+ */
 bool bt_claim_is_fully_bound(const struct bt_persistent_volume_claim *claim);
 /** Value of the selected-node annotation, or NULL. */
 const struct bt_str *bt_claim_selected_node(const struct bt_persistent_volume_claim *claim);
@@ -104,29 +110,29 @@ const struct bt_quantity *bt_claim_request(const struct bt_persistent_volume_cla
 const struct bt_quantity *bt_volume_capacity(const struct bt_persistent_volume *volume);
 /** `<what> "<name>" not found`, spec 07 section 2.1. */
 struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name);
-/** A copy of the map with one value set; texts are shared. */
+/** A copy of the sorted map with one key added or its value replaced. Texts are shared. */
 struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str key,
 	struct bt_str value, struct bt_arena *arena);
 
 /**
- * The parts of a label value between "__", trimmed, sorted and without duplicates: at least one. An
- * empty part comes first.
+ * The parts of a label value between "__", trimmed, sorted and without duplicates. There is at
+ * least one part; an empty part comes first.
  */
 bt_str_list bt_zones_of_label(struct bt_str value, struct bt_arena *arena);
 
 /**
- * A volume that counts towards a node's limit. Upstream makes one string of it, with a random
- * prefix that separates claims and handles.
+ * A volume that counts towards a node's limit. Upstream joins the fields to one string, with a
+ * random prefix that separates claims from volume handles.
  */
 struct bt_unique_volume {
 	struct bt_str driver;          /* may be empty */
-	struct bt_str claim_namespace; /* of a claim without known volume; else absent */
-	struct bt_str handle;          /* volume handle, or name of the claim */
+	struct bt_str claim_namespace; /* for a claim whose volume is unknown; otherwise absent */
+	struct bt_str handle;          /* the volume handle, or the name of the claim */
 	uint64_t hash;                 /* set by bt_volume_set_add */
 	bool removed;
 };
 
-/** A set of volumes. Memory is reused for the next node. */
+/** A set of volumes. bt_volume_set_reset keeps the memory for the next node. */
 struct bt_volume_set {
 	BT_VEC(struct bt_unique_volume) items;
 	struct bt_map map;
@@ -134,7 +140,7 @@ struct bt_volume_set {
 
 void bt_volume_set_reset(struct bt_volume_set *set);
 void bt_volume_set_finish(struct bt_volume_set *set);
-/** volume: an item of a set. */
+/** Whether the set has the volume. volume must be an item of a set, because its hash is read. */
 bool bt_volume_set_has(const struct bt_volume_set *set, const struct bt_unique_volume *volume);
 void bt_volume_set_add(struct bt_volume_set *set, struct bt_unique_volume volume);
 #endif

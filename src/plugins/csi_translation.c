@@ -158,7 +158,7 @@ bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_t
 	}
 }
 
-/** The zones of a label: sorted, distinct, none empty. */
+/** The zones of a label: sorted, distinct, without empty ones. */
 static bt_str_list zones_of_label(struct bt_str value, struct bt_arena *arena)
 {
 	bt_str_list zones = bt_zones_of_label(value, arena);
@@ -170,8 +170,10 @@ static bt_str_list zones_of_label(struct bt_str value, struct bt_arena *arena)
 	return zones;
 }
 
-/** "us-east1" of "us-east1-b"; false unless the zone has exactly three parts.
- * Spec: 07 section 4.4. */
+/**
+ * The region of a zone: "us-east1" of "us-east1-b". false unless the zone has exactly three parts.
+ * Spec: 07 section 4.4.
+ */
 static bool region_of_zone(struct bt_str zone, struct bt_str *out_region)
 {
 	int64_t last = bt_str_find_last_char(zone, '-');
@@ -266,7 +268,8 @@ static int hex_digit(char byte)
 }
 
 /**
- * Error `Invalid disk name (<id>): parse "<id>": <what>`, in the words of upstream's URL parser.
+ * Error `failed to translate Kubernetes ID to EBS Volume ID Invalid disk name (<id>): parse "<id>":
+ * <what> "<detail>"`, with the texts of upstream's URL parser. An empty detail is left out.
  */
 static int broken_disk_name(
 	struct bt_str id, const char *what, struct bt_str detail, struct berth_error *err)
@@ -360,7 +363,8 @@ static int aws_ebs_handle(struct bt_str id, struct bt_arena *arena, struct bt_st
 
 /**
  * Volume handle of a source of any driver but AzureFile, whose handles differ between inline and
- * persistent volumes. labels_of: the persistent volume whose zone labels are used; NULL: none.
+ * persistent volumes. labels_of: the persistent volume with the zone labels; NULL for an inline
+ * volume.
  */
 static int source_handle(const struct in_tree_source *source,
 	const struct bt_persistent_volume *labels_of, struct bt_arena *arena,
@@ -387,7 +391,7 @@ static int source_handle(const struct in_tree_source *source,
 		*out_handle = source->portworx->volume_id;
 		return 0;
 	case BT_IN_TREE_VSPHERE:
-		*out_handle = source->vsphere->volume_path; /* never read */
+		*out_handle = source->vsphere->volume_path; /* not read: vSphere is not migrated */
 		return 0;
 	case BT_IN_TREE_AZURE_FILE:
 	case BT_IN_TREE__COUNT:
@@ -409,7 +413,8 @@ int bt_in_tree_volume_handle(const struct bt_persistent_volume *volume, struct b
 			BT_STR_ARG(volume->metadata.name));
 	}
 	if (driver == BT_IN_TREE_AZURE_FILE) {
-		*out_handle = volume->spec.source.azure_file->share_name; /* never read */
+		*out_handle = volume->spec.source.azure_file
+				      ->share_name; /* not read: AzureFile is not migrated */
 		return 0;
 	}
 	return source_handle(&source, volume, arena, out_handle, err);
@@ -460,7 +465,7 @@ int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_n
 	return source_handle(&source, NULL, arena, out_handle, err);
 }
 
-/** How an affinity's expressions use one key. Spec: 07 section 4.3. */
+/** Use of one key in the expressions of an affinity. Spec: 07 section 4.3. */
 struct key_use {
 	bool used;
 	bool has_values;
@@ -495,7 +500,7 @@ static void rename_key(struct bt_node_selector *selector, struct bt_str from, st
 	}
 }
 
-/** Add `key In zones` to every term; make a term if there is none. */
+/** Add the requirement `key In zones` to every term; add a term if there is none. */
 static void add_zones(struct bt_node_selector *selector, struct bt_str key,
 	const bt_str_list *zones, struct bt_arena *arena)
 {

@@ -21,24 +21,34 @@ enum bt_in_tree_driver {
 };
 
 /**
- * BT_IN_TREE__COUNT: not migratable. If several sources are set, the first one in the order above
- * counts.
+ * Driver of the in-tree source of a volume; BT_IN_TREE__COUNT if it has none. If several sources
+ * are set, the first one in the order of the enum counts.
  */
 enum bt_in_tree_driver bt_in_tree_of_volume(const struct bt_persistent_volume *volume);
 enum bt_in_tree_driver bt_in_tree_of_inline(const struct bt_volume *volume);
-/** Find a driver by its in-tree plugin name ("kubernetes.io/gce-pd"). */
+/**
+ * Find a driver by its in-tree plugin name ("kubernetes.io/gce-pd"); BT_IN_TREE__COUNT if there is
+ * none.
+ */
 enum bt_in_tree_driver bt_in_tree_find(struct bt_str plugin_name);
 struct bt_str bt_in_tree_plugin_name(enum bt_in_tree_driver driver);
 struct bt_str bt_in_tree_csi_name(enum bt_in_tree_driver driver);
-/** Whether the scheduler treats the driver's volumes as migrated, on nodes that do. */
+/**
+ * Whether CSI migration of the driver is on in the scheduler. A volume is treated as migrated only
+ * on nodes whose CSINode lists the plugin as migrated.
+ */
 bool bt_in_tree_is_migrated(enum bt_in_tree_driver driver);
 /** Whether the node's CSINode lists the plugin as migrated. csi_node may be NULL. */
 bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_tree_driver driver);
 
-/** Handle of a migratable volume. The text is in the arena or borrowed from the volume. */
+/**
+ * CSI volume handle of a persistent volume. The text is in the arena or borrowed from the volume.
+ * Fails with BERTH_ERR_NOT_FOUND if the volume has no in-tree source, and with BERTH_ERR_INVALID if
+ * the source cannot be translated.
+ */
 BT_MUST_USE int bt_in_tree_volume_handle(const struct bt_persistent_volume *volume,
 	struct bt_arena *arena, struct bt_str *out_handle, struct berth_error *err);
-/** Handle of a migratable inline volume. */
+/** As bt_in_tree_volume_handle, for an inline volume of a pod in pod_namespace. */
 BT_MUST_USE int bt_in_tree_inline_handle(const struct bt_volume *volume,
 	struct bt_str pod_namespace, struct bt_arena *arena, struct bt_str *out_handle,
 	struct berth_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * DefaultBinder (Bind): binds through the handle's binder (plugin.h). Spec: 05 section 16. The
- * engine does no I/O: without a binder, as in a simulation, every binding succeeds.
+ * DefaultBinder (Bind): binds the pod through the handle's binder (plugin.h). The engine does no
+ * I/O: if there is no binder, as in a simulation, every binding succeeds. Spec: 05 section 16.
  */
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"

@@ -29,7 +29,7 @@ static const struct bt_pod_group *find_group(
 		bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)));
 }
 
-/** A preemptor is gated until its victims' deletions have been sent. */
+/** A preemptor is gated until the deletions of its victims have been sent. */
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
 {
@@ -57,13 +57,18 @@ static struct bt_status pre_enqueue(
 	return BT_STATUS_OK;
 }
 
-/** Preemptors are looked up by uid, so the shape alone decides only if no preemption is running. */
+/**
+ * Preemptors are looked up by uid, so the shape alone is enough only if no preemption is running.
+ */
 static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
 {
 	return instance_of(plugin)->evaluator.executor.tasks.count == 0;
 }
 
-/** Pods of a group do not preempt individually if the group is placed or preempts as a whole. */
+/**
+ * A pod of a group does not preempt individually if the group has scheduling constraints or
+ * preempts as a whole.
+ */
 static struct bt_status check_group(const struct bt_handle *handle, const struct bt_pod_info *pod)
 {
 	if (bt_plugin_pod_spec(pod)->scheduling_group == NULL) {
@@ -107,7 +112,7 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	/* The plugin has no PreFilter, so it can use that plugin data. */
+	/* The plugin has no PreFilter, so its PreFilter data can hold the decision. */
 	struct bt_preemption_decision *decision =
 		BT_ARENA_NEW(cycle->arena, struct bt_preemption_decision);
 	bt_plugin_set_pre_filter_data(plugin, cycle, decision);
@@ -152,8 +157,8 @@ const struct bt_preemption_decision *bt_default_preemption_decision(
 }
 
 /*
- * The event only makes the queue check gated pods again; the plugins that rejected the pod decide
- * about requeueing (spec 08 section 12).
+ * The event only makes the queue check gated pods again. Whether a rejected pod is requeued is up
+ * to the plugins that rejected it (spec 08 section 12).
  */
 static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,

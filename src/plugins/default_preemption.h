@@ -5,11 +5,14 @@
 #include "plugins/preemption_evaluator.h"
 
 /**
- * The evaluator, for setting hooks, completing writes and reading metrics. NULL: the plugin is not
- * enabled.
+ * The evaluator of the plugin, to set hooks, complete writes and read metrics; NULL if the plugin
+ * is not enabled.
  */
 struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework);
-/** Decision of PostFilter in this cycle. NULL: it did not search for candidates. */
+/**
+ * Decision of PostFilter in this cycle; NULL if the plugin is not enabled or PostFilter did not
+ * search for candidates.
+ */
 const struct bt_preemption_decision *bt_default_preemption_decision(
 	const struct bt_framework *framework, const struct bt_cycle_state *cycle);
 #endif

@@ -3,10 +3,10 @@
 #define BT_PLUGINS_DYNAMIC_RESOURCES_H
 /**
  * Shared by the files of the DynamicResources plugin: its cycle data and its parts. Spec: 12
- * sections 5 to 16.
+ * sections 5 to 16. Sections without a number of a spec refer to spec 12.
  *
- * The cycle data lies in the cycle's arena or is kept by the cycle, because a binding may be held
- * for minutes while the claim cache changes.
+ * The cycle data is in the arena of the cycle, and the cycle holds references to the objects,
+ * because a binding may take minutes while the claim cache changes.
  */
 #include "api/selector.h"
 #include "base/prng.h"
@@ -15,10 +15,10 @@
 #include "framework/plugin.h"
 #include "plugins/common_plugin.h"
 
-/** The instance. */
+/** An instance of the plugin. */
 struct bt_dynamic_resources {
 	struct bt_plain_plugin base;
-	struct bt_dra *dra;        /* of the state */
+	struct bt_dra *dra;        /* borrowed from the state */
 	int64_t filter_timeout_ns; /* 0: no timeout */
 	int64_t binding_timeout_ns;
 	struct bt_prng share_ids;
@@ -30,22 +30,22 @@ static inline struct bt_dynamic_resources *bt_dynamic_resources_of(const struct 
 	return (struct bt_dynamic_resources *)(uintptr_t)plugin;
 }
 
-/** One entry of spec.resourceClaims that has a claim. */
+/** An entry of spec.resourceClaims and its claim. */
 struct bt_resolved_claim {
 	struct bt_object *claim; /* borrowed from the claim cache */
 	uint32_t entry;          /* index in spec.resourceClaims */
 };
 
 /**
- * The name of an entry's claim; absent if the entry needs no claim. *out_generated: made from a
- * template.
+ * The name of an entry's claim; absent if the entry needs no claim. *out_generated: the claim is
+ * made from a template. Fails if a generated claim is not in the pod's status yet.
  */
 BT_MUST_USE int bt_dynamic_entry_name(const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry, struct bt_str *out_name, bool *out_generated,
 	struct berth_error *err);
 /**
- * The claims of a pod, in the order of its entries; `claims` needs room for one per entry. Errors
- * have the complete text. pod: as in the API, because its status is read.
+ * Find the claims of a pod, in the order of its entries; `claims` needs room for one per entry.
+ * Errors have the complete text. pod: the API object, because its status is read.
  */
 BT_MUST_USE int bt_dynamic_resolve(const struct bt_dynamic_resources *instance,
 	const struct bt_pod *pod, struct bt_resolved_claim *claims, uint32_t *out_count,
@@ -80,43 +80,45 @@ struct bt_claim_bind {
 	int64_t wake_ns;    /* earliest time of the next step */
 	int64_t give_up_ns; /* end of BT_CLAIM_STEP_ASSUME */
 	/**
-	 * The API's object of the claim at the start of the attempt, or in the last answer. The
-	 * cycle holds the reference.
+	 * The claim as the API server has it, at the start of the attempt or from the last answer.
+	 * The cycle holds the reference.
 	 */
 	struct bt_object *base;
-	const struct bt_resource_claim *sent; /* written by the call in flight; in the arena */
+	/** the object that the call in flight writes; in the arena */
+	const struct bt_resource_claim *sent;
 	bool is_written;
-	int failure; /* error of the attempts, reported after BT_CLAIM_STEP_ASSUME; 0: none */
+	int failure; /* last error code, reported after BT_CLAIM_STEP_ASSUME; 0: none */
 	struct bt_str failure_text;
 };
 
 /** A claim of the pod; the special claim for extended resources is the last one. */
 struct bt_dynamic_claim {
 	/**
-	 * The latest version that this cycle has read or written, so that Unreserve can undo the
-	 * writes. Kept by the cycle.
+	 * The latest version that this cycle has read or written, which Unreserve needs to undo the
+	 * writes. The cycle holds the reference.
 	 */
 	struct bt_object *object;
 	const struct bt_resource_claim *claim; /* value of object */
 	/**
-	 * The claim's uid, or "namespace/name" if it has none (from a file): its key among the
-	 * claims in flight.
+	 * Key of the claim among the claims in flight: its uid, or "namespace/name" if it has no
+	 * uid (claims from a file).
 	 */
 	struct bt_str uid;
 	bool is_special;
 	bool was_allocated;       /* PreFilter found status.allocation set */
 	bool has_selector;        /* the allocation has a node selector */
-	bool is_unavailable_here; /* on the node of the current Filter call */
-	bool is_unavailable;      /* on some node, so PostFilter may deallocate it */
+	bool is_unavailable_here; /* unavailable on the node of the current Filter call */
+	bool is_unavailable;      /* unavailable on some node, so PostFilter may deallocate it */
 	bool is_signalled;        /* the claim cache has the allocation as in flight */
 	bool is_undone;           /* Unreserve has undone the writes */
 	struct bt_parsed_node_selector selector;
 	/**
-	 * Allocation for another pod of this pod group's cycle; NULL: none. Borrowed until Reserve.
+	 * Allocation of the claim for another pod of the same pod group cycle; NULL: none. Borrowed
+	 * until Reserve.
 	 */
 	const struct bt_allocation_result *pending;
 	struct bt_resource_claim_consumer_reference reference;
-	/** Allocation by Reserve, for PreBind to write; NULL: none. Kept by the cycle. */
+	/** Allocation that Reserve has chosen and PreBind writes; NULL: none. Kept by the cycle. */
 	const struct bt_allocation_result *allocation;
 	struct bt_claim_bind bind;
 };
@@ -124,12 +126,13 @@ struct bt_dynamic_claim {
 /** Result of Filter for a node. */
 struct bt_dynamic_node {
 	/**
-	 * Devices of the unallocated claims that have no pending allocation, in order; NULL: no
-	 * such claims.
+	 * Devices of the unallocated claims without a pending allocation, in order; NULL if there
+	 * is no such claim.
 	 */
 	const struct bt_allocation_choice *choice;
-	const struct bt_extended_node_claim *special; /* NULL: not needed on this node */
-	const struct bt_node_allocatable *demand;     /* NULL: none (spec 12 section 15) */
+	/** NULL: the node does not need the special claim */
+	const struct bt_extended_node_claim *special;
+	const struct bt_node_allocatable *demand; /* NULL: none (spec 12 section 15) */
 };
 
 /** Limit of the search for devices in one Filter call. */
@@ -137,8 +140,8 @@ struct bt_filter_limit {
 	const struct bt_handle *handle;
 	int64_t timeout_ns;                 /* of one search; 0: none */
 	const struct bt_cycle_state *cycle; /* for its cancellation */
-	int64_t deadline_ns;                /* by the metrics' clock; 0: none */
-	uint32_t steps_left;                /* used if there is no clock; 0: no limit */
+	int64_t deadline_ns;                /* on the clock of the metrics; 0: none */
+	uint32_t steps_left;                /* limit of steps if there is no clock; 0: no limit */
 	bool is_timed_out;
 };
 
@@ -146,16 +149,17 @@ struct bt_filter_limit {
 struct bt_dynamic_cycle {
 	struct bt_dynamic_claim *claims;
 	uint32_t count;
-	uint32_t user_count;                   /* without the special claim */
-	uint32_t unallocated_count;            /* of all claims */
-	bool has_alternatives;                 /* some request uses firstAvailable */
-	struct bt_allocator *allocator;        /* NULL: all claims are allocated */
-	const struct bt_resource_claim **todo; /* argument of one allocator call */
+	uint32_t user_count;            /* number of claims without the special claim */
+	uint32_t unallocated_count;     /* claims without allocation, with the special claim */
+	bool has_alternatives;          /* some request uses firstAvailable */
+	struct bt_allocator *allocator; /* NULL: all claims are allocated */
+	/** room for the claims argument of an allocator call */
+	const struct bt_resource_claim **todo;
 	struct bt_filter_limit limit;
 	struct bt_extended_resources *extended; /* NULL: no special claim */
 	/**
-	 * If not NULL, it has Filter's outcomes for all nodes, and only the last node that passed
-	 * Filter is kept instead of `nodes`.
+	 * Filter's outcomes for all nodes, or NULL. If set, only the last node that passed Filter
+	 * is kept, in `last`, and `nodes` is not used.
 	 */
 	const struct bt_allocation_column *column;
 	struct bt_dynamic_node last;
@@ -165,19 +169,19 @@ struct bt_dynamic_cycle {
 	/* For PreBind. */
 	bool is_patched;      /* the pod's status is patched (spec 12 section 15.3) */
 	bool waits;           /* PreBind waits for binding conditions */
-	int64_t wait_ends_ns; /* by the handle's clock */
+	int64_t wait_ends_ns; /* on the handle's clock */
 	int64_t next_poll_ns;
-	int64_t wait_started_ns; /* by the metrics' clock */
+	int64_t wait_started_ns; /* on the clock of the metrics */
 };
 
-/** NULL: PreFilter has not run. */
+/** The cycle data; NULL if PreFilter has not run. */
 static inline struct bt_dynamic_cycle *bt_dynamic_cycle_of(
 	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)
 {
 	return cycle->pre_filter_data[plugin->index];
 }
 
-/** Filter's result for a node; NULL: the node has not passed Filter. */
+/** Filter's result for a node; NULL if the node has not passed Filter. */
 static inline const struct bt_dynamic_node *bt_dynamic_node_of(
 	const struct bt_dynamic_cycle *data, uint32_t slot)
 {
@@ -191,19 +195,25 @@ static inline const struct bt_dynamic_node *bt_dynamic_node_of(
 void bt_dynamic_claim_set(
 	struct bt_dynamic_claim *claim, struct bt_cycle_state *cycle, struct bt_object *object);
 /**
- * Whether the claim must be allocated on this node: it was not allocated before and, for the
+ * Whether the claim must be allocated on this node: it has no allocation yet and, if it is the
  * special claim, the node needs it.
  */
 bool bt_dynamic_is_wanted(const struct bt_dynamic_claim *claim, const struct bt_dynamic_node *node);
 
-/** By uid, claims in flight that were allocated in this pod group's cycle. In the group's arena. */
+/**
+ * Keys (bt_dynamic_claim.uid) of the claims in flight that were allocated in this pod group's
+ * cycle. Memory: the arena of the group's cycle.
+ */
 struct bt_dynamic_group {
 	struct bt_str *items;
 	uint32_t count;
 	uint32_t capacity;
 };
 
-/** Created at the first call. NULL: not in a pod group's cycle. */
+/**
+ * The group data of the cycle, created at the first call; NULL if the cycle is not part of a pod
+ * group's cycle.
+ */
 struct bt_dynamic_group *bt_dynamic_group_of(
 	const struct bt_plugin *plugin, struct bt_cycle_state *cycle);
 void bt_dynamic_group_add(
@@ -216,7 +226,7 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
 struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
-/** bt_dynamic_score for many nodes. data: the cycle data. */
+/** bt_dynamic_score for many nodes. data: the cycle data. scores[i] is the score of slots[i]. */
 void bt_dynamic_score_slots(struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, const uint32_t *slots,
 	uint32_t count, int64_t *scores);
@@ -257,7 +267,7 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
  * writer they succeed at once. ---
  */
 
-/** PUT a status without allocation and wait for the answer. */
+/** PUT the claim's status without an allocation, and wait for the answer. */
 BT_MUST_USE int bt_dynamic_deallocate(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_object *claim, struct berth_error *err);
 /** PATCH the claim to remove a uid from reservedFor. */
@@ -270,21 +280,26 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
  * 13.2; only called if their gates are on ---
  */
 
-/** The condition BC of spec 12 section 2. */
+/** Whether PreBind waits for binding conditions: condition BC of spec 12 section 2. */
 bool bt_dynamic_binds_conditions(const struct bt_plugin *plugin);
-/** Negative: a device failed; err has the reason. */
+/**
+ * *out_ready: whether all devices of the claim are ready. Negative if a device failed; err has the
+ * reason.
+ */
 BT_MUST_USE int bt_dynamic_is_ready(
 	const struct bt_resource_claim *claim, bool *out_ready, struct berth_error *err);
-/** For a claim that is not ready. */
+/** Whether the binding timeout of a claim that is not ready has passed. */
 bool bt_dynamic_is_timed_out(
 	const struct bt_dynamic_resources *instance, const struct bt_resource_claim *claim);
-/** Wait until the devices of all claims are ready. 0, negative, or BT_WRITE_PENDING. */
+/**
+ * Wait until the devices of all claims are ready. Returns 0, a negative code, or BT_WRITE_PENDING.
+ */
 BT_MUST_USE int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct berth_error *err);
 
 /**
- * The special claim on one node: its requests, and the containers that use them (14.3). Spec: 12
- * section 14.
+ * The special claim on one node: its requests, and the containers that use them (section 14.3).
+ * Spec: 12 section 14.
  */
 struct bt_extended_node_claim {
 	/** The special claim with its requests; name and uid are those of the in-memory claim. */
@@ -292,40 +307,50 @@ struct bt_extended_node_claim {
 	BT_LIST(struct bt_container_extended_resource_request) mappings;
 };
 
-/** Whether a device class provides a resource that pods of this shape request (14.1). */
+/** Whether a device class provides a resource that pods of this shape request (section 14.1). */
 bool bt_extended_is_wanted(
 	const struct bt_dynamic_resources *instance, const struct bt_shape *shape);
-/** For PreFilter; NULL: no special claim. In the arena. */
+/**
+ * Create the data of the special claim, for PreFilter; NULL if the pod needs no special claim.
+ * Memory: the arena.
+ */
 struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, struct bt_arena *arena);
 /**
- * The special claim: an old one from the claim cache, or a new one in memory with the name
- * `<extended-resources>`. Returns a reference.
+ * The special claim: the existing claim from the claim cache, or a new one in memory with the name
+ * `<extended-resources>`. Returns a reference that the caller must release.
  */
 struct bt_object *bt_extended_claim(const struct bt_extended_resources *extended);
 /** Whether the claim exists only in memory. */
 bool bt_extended_is_in_memory(const struct bt_resource_claim *claim);
 /**
- * Step of Filter (14.2): UnschedulableAndUnresolvable, or Success with the node's claim. *out_claim
- * NULL: device plugins provide all resources there, and the pod has no claims of its own. If it has
- * some, the node's claim has no requests instead, and PreBind fails (section 21, D10).
+ * Step of Filter (section 14.2). Success with the node's claim, or UnschedulableAndUnresolvable. If
+ * device plugins of the node provide all resources, *out_claim is NULL; but if the pod has claims
+ * of its own (has_user_claims), *out_claim is a claim without requests, and PreBind fails (section
+ * 21, D10).
  */
 struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, bool has_user_claims,
 	struct bt_arena *arena, const struct bt_extended_node_claim **out_claim);
 /**
- * Step of PreBind (14.4): create the claim, with the error text and counter of 14.4. 0, negative,
- * or BT_WRITE_PENDING. *out_claim: a new reference. Without a writer the claim goes to the object
- * store.
+ * Step of PreBind (section 14.4): create the claim, with the error text and counter of that
+ * section. Returns 0, a negative code, or BT_WRITE_PENDING. *out_claim: a new reference. Without a
+ * writer the claim goes to the object store.
  */
 BT_MUST_USE int bt_extended_create(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_extended_node_claim *node_claim,
 	struct bt_object **out_claim, struct berth_error *err);
-/** Step of PreBind (14.5): patch the pod's status. Results as bt_extended_create. */
+/**
+ * Step of PreBind (section 14.5): patch the pod's status. Returns 0, a negative code, or
+ * BT_WRITE_PENDING.
+ */
 BT_MUST_USE int bt_extended_patch_pod(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_extended_node_claim *node_claim,
 	struct bt_str claim_name, struct berth_error *err);
-/** Step of PostFilter and Unreserve (14.6). Waits for the end, retries included. */
+/**
+ * Step of PostFilter and Unreserve (section 14.6): delete the claim. Waits for the end of the
+ * deletion, retries included.
+ */
 BT_MUST_USE int bt_extended_delete(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, struct bt_object *claim, struct bt_arena *arena,
 	struct berth_error *err);
@@ -333,7 +358,9 @@ BT_MUST_USE int bt_extended_delete(const struct bt_dynamic_resources *instance,
 /* --- node allocatable resources: dynamic_resources_node_allocatable.c, spec 12 section 15; only
  * called with the gate DRANodeAllocatableResources --- */
 
-/** Section 15.1, for an allocated claim. */
+/**
+ * Section 15.1: check on Filter that the node's pods may share the devices of an allocated claim.
+ */
 struct bt_status bt_node_allocatable_check_sharing(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_resource_claim *claim,
 	const struct bt_node_info *node, struct bt_arena *arena);
@@ -342,19 +369,25 @@ struct bt_new_allocation {
 	const struct bt_dynamic_claim *claim;
 	const struct bt_allocation_result *allocation;
 };
-/** Section 15.2. *out_demand NULL: none. */
+/**
+ * Section 15.2: check on Filter that the node has the resources that the allocations need.
+ * *out_demand is that need; NULL: none.
+ */
 struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	const struct bt_new_allocation *allocations, uint32_t count, struct bt_arena *arena,
 	const struct bt_node_allocatable **out_demand);
-/** Section 15.3: set the assumed pod's status. */
+/** Section 15.3: set the status of the assumed pod. */
 void bt_dynamic_assume_status(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status);
-/** Section 15.3 in PreBind: 0, negative with the complete text, or BT_WRITE_PENDING. */
+/**
+ * Section 15.3 in PreBind: patch the pod's status. Returns 0, a negative code with the complete
+ * text, or BT_WRITE_PENDING.
+ */
 BT_MUST_USE int bt_node_allocatable_patch(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand,
 	struct berth_error *err);
-/** Section 15.3 in Unreserve. */
+/** Section 15.3 in Unreserve: remove the resources from the pod's status. */
 void bt_node_allocatable_clear(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand);
 

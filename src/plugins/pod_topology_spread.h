@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_POD_TOPOLOGY_SPREAD_H
 #define BT_PLUGINS_POD_TOPOLOGY_SPREAD_H
-/** Data that PodTopologySpread's PreFilter makes, for code that explains its verdicts. */
+/** Data of PodTopologySpread's PreFilter, for Filter and for code that explains its results. */
 #include "api/selector.h"
 #include "framework/plugin.h"
 #include "plugins/common_plugin.h"
@@ -21,11 +21,12 @@ struct bt_spread_constraint {
 	const struct bt_label_column *column;
 };
 
-/** The constraints of one action, and what the eligibility of nodes depends on. */
+/** The constraints of one action, and the data that decides which nodes are eligible. */
 struct bt_spread_list {
 	uint32_t count;
 	struct bt_spread_constraint *items;
-	struct bt_required_node_affinity affinity; /* of the pod */
+	/** of the pod: nodeSelector and required node affinity */
+	struct bt_required_node_affinity affinity;
 	const bt_toleration_list *tolerations;
 	bool allow_comparison;
 };
@@ -38,7 +39,10 @@ enum bt_spread_action {
 bool bt_spread_has_action(
 	const struct bt_topology_spread_constraint *constraint, enum bt_spread_action action);
 
-/** Whether the inclusion policies of a constraint accept the node. */
+/**
+ * Whether the node is eligible for the constraint: its inclusion policies (nodeAffinityPolicy,
+ * nodeTaintsPolicy) accept the node.
+ */
 bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 	const struct bt_state *state, uint32_t slot);
 
@@ -47,9 +51,10 @@ bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 
 /** Number of matching pods by domain for one constraint. */
 struct bt_spread_table {
-	int64_t *counts; /* by domain, BT_SPREAD_NO_DOMAIN if no domain; NULL: see sums */
+	/** by domain, BT_SPREAD_NO_DOMAIN if it has no eligible node; NULL: use sums */
+	int64_t *counts;
 	uint32_t size;
-	struct bt_domain_sums sums; /* from a counter; valid until a refresh */
+	struct bt_domain_sums sums; /* of a counter; valid until the counter is refreshed */
 	uint64_t serial;            /* of the counter; 0 if counts is set */
 };
 
@@ -67,7 +72,8 @@ struct bt_spread_limit {
 	struct bt_spread_table table;
 	uint32_t domain_count;
 	/*
-	 * The least count, the number of domains that have it, and the least of the other counts.
+	 * The lowest count, the number of domains that have it, and the lowest of the higher
+	 * counts.
 	 */
 	int64_t low;
 	uint32_t low_count;
@@ -81,19 +87,22 @@ struct bt_spread_filter_data {
 	struct bt_domain_changes changes;
 };
 
-/** Details of Filter: why a node is rejected. */
+/** Details of Filter: the reason why a node is rejected. */
 enum {
 	BT_SPREAD_NO_LABEL = 1,
 	BT_SPREAD_SKEW = 2,
 };
 
-/** Count of a domain, changes included; 0 if the domain has no eligible node. */
+/**
+ * Count of the domain for constraint `index`, changes included; 0 if the domain has no eligible
+ * node.
+ */
 int64_t bt_spread_count_at(
 	const struct bt_spread_filter_data *data, uint32_t index, uint32_t domain);
-/** Largest count with which a domain still accepts the pod. */
+/** Highest count at which a domain still accepts the pod under constraint `index`. */
 int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32_t index);
 
-/** Natural logarithm of an integer of at least 2, bit-identical to upstream's. */
+/** Natural logarithm of an integer of at least 2, bit-identical to the result of upstream. */
 double bt_spread_log(uint64_t value);
 
 #endif

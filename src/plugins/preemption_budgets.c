@@ -33,8 +33,8 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /**
- * Upstream quirk, spec 08 section 9.1: a budget whose selector is absent or empty matches no pod,
- * and one with an invalid selector is ignored. None of these budgets is added.
+ * Add a budget, unless its selector is absent, empty or invalid. Upstream quirk, spec 08 section
+ * 9.1: such a budget matches no pod.
  */
 static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruption_budget *object)
 {
@@ -168,8 +168,8 @@ static bool covers_and_is_used_up(
 }
 
 /**
- * Index of the first budget of the list whose namespace is namespace_ or a later one. list NULL:
- * all budgets.
+ * Index in list of the first budget whose namespace is namespace_ or sorts after it. list:
+ * ascending indices of budgets; NULL: all budgets.
  */
 static uint32_t first_of_namespace(const struct bt_budgets *budgets, const uint32_t *list,
 	uint32_t count, struct bt_str namespace_)
@@ -215,7 +215,10 @@ bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod
 	return violated;
 }
 
-/** The order of budgets matters here, so all budgets of the namespace are visited. */
+/**
+ * Visits all budgets of the namespace in order, because the budgets charged before the first
+ * violation depend on the order.
+ */
 bool bt_budgets_charge_until_violated(struct bt_budgets *budgets, const struct bt_pod_info *pod)
 {
 	if (pod->labels == NULL || pod->labels->count == 0) {

@@ -2,8 +2,8 @@
 #ifndef BT_PLUGINS_PREEMPTION_BUDGETS_H
 #define BT_PLUGINS_PREEMPTION_BUDGETS_H
 /**
- * PodDisruptionBudgets for preemption: selectors are parsed once, and budgets are charged anew for
- * each node. Spec: 08 section 9.1.
+ * PodDisruptionBudgets for preemption. Selectors are parsed once; the number of disruptions left
+ * starts anew for each node. Spec: 08 section 9.1.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,20 +22,20 @@ struct bt_budget {
 	const struct bt_str *disrupted_pods; /* names, ascending */
 	uint32_t disrupted_pod_count;
 	int32_t allowed; /* status.disruptionsAllowed */
-	int32_t left;    /* disruptions left in the round of the last charge */
+	int32_t left;    /* disruptions left in `round` */
 	uint64_t round;
 };
 
 /**
- * Index entry of a budget that covers only pods with one certain label: hash of namespace, key and
- * value.
+ * Index entry of a budget that only covers pods with a certain label value: hash of namespace, key
+ * and value.
  */
 struct bt_budget_key {
 	uint64_t hash;
 	uint32_t budget;
 };
 
-/** Each budget is in keys or in others. */
+/** Each budget is either in keys or in others. */
 struct bt_budgets {
 	struct bt_arena arena;             /* memory that the budgets point to */
 	BT_VEC(struct bt_budget) budgets;  /* ascending by namespace */
@@ -43,12 +43,13 @@ struct bt_budgets {
 	BT_VEC(uint32_t) others;           /* indices, ascending */
 	uint64_t version;                  /* version of the stored objects */
 	bool loaded;
-	uint64_t
-		round; /* the next round resets all charges: each node is evaluated independently */
+	/** Current round. A new round (round++) resets all charges, because nodes are independent.
+	 */
+	uint64_t round;
 };
 
 void bt_budgets_finish(struct bt_budgets *budgets);
-/** Update from the stored objects. Does nothing if they have not changed. */
+/** Update from the budgets in the object store. Does nothing if they have not changed. */
 void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state);
 /**
  * Use these budgets instead of the stored ones until the next refresh or load. Texts are borrowed
@@ -56,11 +57,14 @@ void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state);
  */
 void bt_budgets_load(struct bt_budgets *budgets,
 	const struct bt_pod_disruption_budget *const *objects, uint32_t count);
-/** Charge every budget that covers the pod. Returns true if one of them had no disruption left. */
+/**
+ * Charge every budget that covers the pod. Returns true if one of them had no disruption left in
+ * this round.
+ */
 bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod);
 /**
- * As bt_budgets_charge for a pod of a unit that is evicted as a whole: stops at the first budget
- * without a disruption left (spec 08 section 14 step 5).
+ * As bt_budgets_charge, for pods that are evicted together: stops at the first budget without a
+ * disruption left (spec 08 section 14 step 5).
  */
 bool bt_budgets_charge_until_violated(struct bt_budgets *budgets, const struct bt_pod_info *pod);
 #endif

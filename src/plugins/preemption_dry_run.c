@@ -3,7 +3,7 @@
 #include "plugins/common_plugin.h"
 #include "plugins/preemption_evaluator.h"
 
-/** Kinds of changes that removing a pod from a node can cause. */
+/** Change kinds of a node that removing a pod can cause. */
 #define REMOVAL_KINDS \
 	(BT_CHANGE_PODS | BT_CHANGE_PORTS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_CLAIMS)
 
@@ -24,10 +24,10 @@ struct dry_run {
 	 * updated.
 	 */
 	bool sums_only;
-	bool of_shape;                    /* filters read only the pod's shape and node's row */
-	bool needs_identity;              /* victims are compared by more than their requests */
+	bool of_shape;       /* filters read only the shape of the pod and the row of the node */
+	bool needs_identity; /* victims are compared by more than their requests and priority */
 	struct bt_dry_run_memo *memo;     /* NULL: results are not cached */
-	const struct bt_node_info *given; /* the caller's node; NULL: nodes as in the snapshot */
+	const struct bt_node_info *given; /* the caller's node; NULL: nodes of the snapshot */
 };
 
 /** The dry run on one node. */
@@ -41,7 +41,7 @@ struct trial {
 	/* Pods that may be evicted, in the order of the node's list. */
 	const struct bt_pod_info *pods;
 	uint32_t pod_count;
-	uint32_t *order;   /* by importance; those that violate a budget come first */
+	uint32_t *order;   /* by importance; pods that violate a budget come first */
 	uint32_t *scratch; /* scratch memory of the same length */
 	uint32_t violating_count;
 };
@@ -71,7 +71,7 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 	for (uint32_t i = 0; i < filters->entries.count; i++) {
 		struct bt_plugin *plugin = filters->entries.items[i].plugin;
 		const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
-		/* A filter with a column form declares what it reads of the node's row. */
+		/* A filter with a column form declares which parts of the node's row it reads. */
 		bool has_column = shortcuts->pure && !shortcuts->columns_per_cycle &&
 			shortcuts->filter_column != NULL;
 
@@ -88,7 +88,10 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		 */
 		if (!has_column || (shortcuts->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
-			/* The sums are all that the filter may read of what a removal changes. */
+			/*
+			 * sums_only: of what a removal changes, every filter reads only the sums of
+			 * requests.
+			 */
 			run->sums_only &= has_column &&
 				(shortcuts->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
 		}
@@ -126,7 +129,7 @@ static struct bt_status fits(struct trial *trial)
 		trial->run->framework, trial->cycle, trial->run->pod, &trial->node);
 }
 
-/** fits() for a node that has passed all filters with fewer pods. */
+/** As fits(), for a node that has passed all filters with fewer pods. */
 static bool still_fits(struct trial *trial)
 {
 	const struct dry_run *run = trial->run;
@@ -203,8 +206,8 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 			trial->order, trial->pod_count, trial->scratch, violates_budget, trial);
 	}
 	/*
-	 * Add the pods back one by one. A pod without which the preemptor fits, but not with it, is
-	 * a victim.
+	 * Add the pods back one by one. A pod is a victim if the preemptor no longer fits when the
+	 * pod is back.
 	 */
 	uint32_t *chosen = trial->scratch;
 	uint32_t count = 0;
@@ -261,7 +264,10 @@ static bool is_nominated(const struct dry_run *run, uint32_t slot)
 	return nominated;
 }
 
-/** SelectVictimsOnNode on private copies of node and cycle. */
+/**
+ * SelectVictimsOnNode on a copy of the node and, if plugins have AddPod or RemovePod, a clone of
+ * the cycle.
+ */
 static struct bt_status select_victims(
 	struct dry_run *run, uint32_t slot, bool sums_only, struct bt_preemption_candidate *out)
 {
@@ -272,7 +278,7 @@ static struct bt_status select_victims(
 
 	evaluator->removable.count = 0;
 	if (run->given != NULL) {
-		/* The caller gave a node info: collect the pods of that info. */
+		/* The caller gave a node: collect the pods of that node. */
 		uint32_t count = bt_node_info_pod_count(run->given);
 
 		for (uint32_t i = 0; i < count; i++) {
@@ -295,8 +301,8 @@ static struct bt_status select_victims(
 		}
 		if (sums_only && !run->needs_identity) {
 			/*
-			 * Fill only the fields that are needed if victims are not compared by
-			 * identity.
+			 * Fill only the fields that are needed if only requests and priority
+			 * matter.
 			 */
 			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
 			pod = (struct bt_pod_info){
@@ -346,7 +352,7 @@ static struct bt_status select_victims(
 	return status;
 }
 
-/** Verify mode: select victims with the full view of the node, and compare. */
+/** Verify mode: select victims without shortcuts, and compare the results. */
 static void verify_victims(struct dry_run *run, const struct bt_status *status,
 	const struct bt_preemption_candidate *candidate)
 {
@@ -390,7 +396,7 @@ struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	return find_victims(&run, node->slot, out);
 }
 
-/** The dry run on one node, or its cached result. out->victims is in the cycle's memory. */
+/** Dry run on one node, or its cached result. out->victims is in the cycle's arena. */
 static struct bt_status recall_or_find(
 	struct dry_run *run, uint32_t slot, struct bt_preemption_candidate *out)
 {
@@ -419,7 +425,7 @@ static struct bt_status recall_or_find(
 		return status;
 	}
 	status = find_victims(run, slot, out);
-	/* Cache the result for the next attempt of such a pod. */
+	/* Cache the result for the next pod of this shape. */
 	if (is_kept && bt_status_is_rejected(&status)) {
 		bt_dry_run_memo_add_failure(run->memo, state, slot, &status);
 	} else if (is_kept && bt_status_is_success(&status) && out->victim_count != 0) {
@@ -447,7 +453,10 @@ struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	}
 	evaluator->statuses.entries.count = 0;
 	evaluator->statuses.groups = NULL;
-	/* Two lists in one array: candidates without violations, and from `limit` on the others. */
+	/*
+	 * Two lists in one array: candidates without violations and, from index `limit` on,
+	 * candidates with violations.
+	 */
 	struct bt_preemption_candidate *clean =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, (size_t)limit * 2);
 	struct bt_preemption_candidate *violating = clean + limit;

@@ -37,7 +37,7 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	/*
 	 * Merge the two sorted halves. Take the right entry whenever it is more important than the
 	 * left one: then equal entries stay in order, and runs in which each entry is more
-	 * important than the others are reversed, as an insertion sort does.
+	 * important than every other are reversed, as by an insertion sort.
 	 */
 	uint32_t left = 0;
 	uint32_t right = middle;
@@ -82,7 +82,7 @@ struct bt_status bt_no_victim_status(
 	return status;
 }
 
-/** The best candidate: spec 08 section 10.2. */
+/** Criteria for the best candidate: spec 08 section 10.2. */
 
 static const struct bt_pod_record *victim_at(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_candidate *candidate, uint32_t index)
@@ -123,8 +123,8 @@ static int64_t fewest_victims(BT_UNUSED const struct bt_evaluator *evaluator,
 }
 
 /**
- * Earliest start among the victims of highest priority; a pod that has not started counts as
- * started now.
+ * Earliest start among the victims of highest priority. INT64_MAX: none of them has started;
+ * INT64_MIN: there are no victims.
  */
 static int64_t latest_start(
 	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate)
@@ -156,9 +156,9 @@ static const bt_candidate_score default_scores[] = {
 };
 
 /**
- * Choose among equally good candidates: the preferred node, if it is one of them. Otherwise, for
- * replays, the first by name, or the last if its victims have not started, because upstream reads
- * the clock later for later nodes.
+ * Move the chosen one of the equally good candidates to the front: the preferred node, if it is
+ * among them. Otherwise, for replays, the first by name, or the last by name if the victims have
+ * not started, because upstream reads the clock later for later nodes.
  */
 static void keep_preferred(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)
@@ -246,7 +246,8 @@ static void report_ignored(
 }
 
 /**
- * Read the victims that an extender returned for a node. The node must exist and have these pods.
+ * Read the victims that an extender returned for a node. Fails if the node or one of the pods does
+ * not exist there.
  */
 static int read_extender_victims(const struct bt_state *state,
 	const struct bt_preemption_extender *extender, const struct bt_node_victims *answer,
@@ -348,7 +349,10 @@ struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 			berth_error_finish(&err);
 			continue;
 		}
-		/* Nodes without victims are dropped if the extender is ignorable, or an error. */
+		/*
+		 * A node without victims is dropped if the extender is ignorable, and is an error
+		 * otherwise.
+		 */
 		uint32_t kept = 0;
 		for (uint32_t k = 0; k < answer.count; k++) {
 			uint32_t slot = answer.items[k].slot;
@@ -565,7 +569,10 @@ struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_
 	if (evaluator->may_recall) {
 		status = preempt(evaluator, cycle, pod, statuses, out_result, &decision);
 	} else {
-		/* Use the newest version of the pod; the cycle was run for the queued version. */
+		/*
+		 * Use the newest version of the pod. The cycle was run for the queued version, so
+		 * memos cannot be used.
+		 */
 		struct bt_pod_info info;
 
 		bt_pod_info_init_pending(evaluator->handle->state, newest, &info);

@@ -25,7 +25,7 @@
  * not change the result of an attempt. Spec 08 sections 8 and 9.
  */
 
-/** Lowest pod priorities by node and by block of nodes. */
+/** Lowest pod priorities by node and by block of 64 nodes. */
 struct bt_lowest_priorities {
 	BT_VEC(int32_t) by_slot; /* INT32_MAX: the node has no pods */
 	BT_VEC(int32_t) by_block;
@@ -40,18 +40,18 @@ void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest);
 void bt_lowest_priorities_refresh(
 	struct bt_lowest_priorities *lowest, const struct bt_state *state);
 /**
- * A lower bound of all pods' priorities, which may include nodes outside the snapshot. O(nodes /
- * 4096).
+ * A lower bound of the priorities of all pods, including pods on nodes outside the snapshot.
+ * O(nodes / 64).
  */
 int32_t bt_lowest_priority(const struct bt_lowest_priorities *lowest);
-/** Whether the node has a pod below this priority. */
+/** Whether the node has a pod whose priority is below this one. */
 static inline bool bt_node_has_lower(
 	const struct bt_lowest_priorities *lowest, uint32_t slot, int32_t priority)
 {
 	return lowest->by_slot.items[slot] < priority;
 }
 
-/** Result of a dry run: victims, or a status if there are none. */
+/** Result of a dry run: victims, or a status if it found no victims. */
 struct bt_dry_run_end {
 	struct bt_status status; /* borrowed from the memo */
 	const uint32_t *victims; /* borrowed until the next change of the memo */
@@ -64,7 +64,7 @@ struct bt_dry_run_note {
 	uint32_t count;     /* number of victims; 0: the dry run failed */
 };
 
-/** Cached dry runs for pods of one shape and priority, with the same set of skipped filters. */
+/** Cached dry runs for pods with the same shape, priority and set of skipped filters. */
 struct bt_dry_run_memo {
 	uint64_t shape_serial; /* 0: the entry is free */
 	int32_t priority;
@@ -77,7 +77,7 @@ struct bt_dry_run_memo {
 	struct bt_arena arena;
 };
 
-/** Number of shapes that are cached. */
+/** Number of memos that are cached. */
 #define BT_DRY_RUN_MEMOS 4
 
 struct bt_dry_run_memos {
@@ -86,16 +86,25 @@ struct bt_dry_run_memos {
 };
 
 void bt_dry_run_memos_finish(struct bt_dry_run_memos *memos);
-/** Get the updated memo for the pod. A new one replaces the least recently used. */
+/**
+ * Get the memo for the pod, without results of nodes that have changed. If there is none, a new
+ * memo replaces the least recently used one.
+ */
 struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
 	const struct bt_state *state, const struct bt_pod_info *pod,
 	const struct bt_plugin_set *skip_filter);
-/** false: the node has changed since the dry run, or there was none. */
+/**
+ * Get the cached result of the node. Returns false if the node has changed since the dry run, or if
+ * no result is cached.
+ */
 bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, struct bt_dry_run_end *out_end);
 void bt_dry_run_memo_add_victims(struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, const uint32_t *victims, uint32_t count);
-/** Has no effect if there are too many different statuses. */
+/**
+ * Cache the status of a dry run without victims. Has no effect if the memo has too many different
+ * statuses.
+ */
 void bt_dry_run_memo_add_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, const struct bt_status *status);
 
@@ -110,31 +119,34 @@ struct bt_preemption_candidate {
 };
 
 /**
- * Result of one attempt. Memory: the cycle's arena. choices: the candidates that are equally good
- * by all criteria, the selected one first.
+ * Result of one attempt. Memory: the cycle's arena. choices: the candidates that all criteria rate
+ * as equally good; the selected one is first.
  */
 struct bt_preemption_decision {
 	const struct bt_preemption_candidate *candidates;
 	uint32_t candidate_count;
-	const uint32_t *choices; /* indices of candidates */
+	const uint32_t *choices; /* indices in candidates */
 	uint32_t choice_count;
-	uint32_t selected; /* index; UINT32_MAX: none */
+	uint32_t selected; /* index in candidates; UINT32_MAX: none */
 };
 
 struct bt_evaluator;
-/** A criterion; larger values are better. */
+/** A criterion for candidates. Higher values are better. */
 typedef int64_t (*bt_candidate_score)(
 	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate);
 
-/** Settings for an embedding program (spec 08 sections 10.2 and 15). All-zero: defaults. */
+/** Settings for an embedding program (spec 08 sections 10.2 and 15). NULL or 0: the default. */
 struct bt_preemption_hooks {
-	/** An additional condition on victims. */
+	/** An additional condition that a pod must meet to be evicted. */
 	bool (*is_eligible_pod)(void *context, uint32_t slot, const struct bt_pod_info *victim,
 		const struct bt_pod_info *preemptor);
-	/** Order in which pods are reprieved, and of victims. */
+	/**
+	 * Whether a is more important than b. Pods are reprieved, and victims listed, in this
+	 * order.
+	 */
 	bool (*more_important_pod)(
 		void *context, const struct bt_pod_info *a, const struct bt_pod_info *b);
-	/** Criteria instead of those of section 10.2. */
+	/** Criteria to use instead of those of section 10.2, in order. */
 	const bt_candidate_score *ordered_scores;
 	uint32_t ordered_score_count;
 	void *context;
@@ -150,14 +162,17 @@ struct bt_evaluator {
 	struct bt_budgets budgets;
 	/* Memory reused by attempts. */
 	struct bt_node_statuses statuses; /* of nodes whose dry run failed */
-	/* Statuses if no node has a pod to evict: one group, of which only the size is set. */
+	/*
+	 * Statuses if no node has a pod to evict: all nodes share one status, and only its number
+	 * is known.
+	 */
 	struct bt_status no_victims;
 	uint32_t no_victims_count;
 	struct bt_status_groups no_victims_group;
 	/* Caches kept between attempts. */
 	struct bt_lowest_priorities lowest;
 	struct bt_dry_run_memos memos;
-	bool may_recall; /* the cycle's PreFilter ran for this version of the pod */
+	bool may_recall; /* memos may be used: PreFilter ran for this version of the pod */
 	BT_VEC(uint32_t) potential;
 	BT_VEC(struct bt_pod_info) removable;
 	BT_VEC(uint32_t) order;
@@ -168,8 +183,9 @@ void bt_evaluator_init(struct bt_evaluator *evaluator, const struct bt_handle *h
 void bt_evaluator_finish(struct bt_evaluator *evaluator);
 
 /**
- * Spec 08 section 5. statuses: of the failed search. *out_decision (may be NULL) has the results of
- * the steps that were reached.
+ * Preempt for one pod: find a node and victims, start the evictions, and nominate the node (spec 08
+ * section 5). statuses: the node statuses of the failed scheduling attempt. *out_decision gets the
+ * results of the steps that were reached; out_decision may be NULL.
  */
 struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
@@ -177,45 +193,50 @@ struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_
 
 /* The steps of bt_evaluator_preempt, in order. */
 
-/** Spec 08 section 6: Success, or Unschedulable with a reason. */
+/** Whether the pod may preempt: Success, or Unschedulable with a reason. Spec 08 section 6. */
 struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses);
 /** Number of candidates to find among node_count nodes. Spec 08 section 7. */
 uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint32_t node_count);
 
 struct bt_dry_run_result {
-	struct bt_preemption_candidate *candidates; /* those without violations come first */
+	/** candidates without PDB violations come first */
+	struct bt_preemption_candidate *candidates;
 	uint32_t count;
-	struct bt_str error_text; /* errors of all nodes that failed with Error; absent if none */
+	struct bt_str error_text; /* errors of all nodes whose status is Error; absent if none */
 };
 
 /**
- * Spec 08 section 8 with a single worker: visit nodes[offset], nodes[offset + 1] ..., wrapping
- * around, until `limit` candidates are found, at least one of them without violations. Statuses of
- * the other nodes are in evaluator->statuses.
+ * DryRunPreemption with a single worker (spec 08 section 8): visit nodes[offset], nodes[offset + 1]
+ * ..., wrapping around, until there are `limit` candidates, of which at least one has no PDB
+ * violation. evaluator->statuses gets the statuses of the visited nodes that are not candidates.
  */
 struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *nodes,
 	uint32_t node_count, uint32_t offset, uint32_t limit);
 /**
- * SelectVictimsOnNode (spec 08 section 9) for the caller's node, which may be a what-if; pods that
- * exist only there are no victims. Does not change node or cycle. Uses the budgets that were loaded
- * last.
+ * SelectVictimsOnNode (spec 08 section 9) for the caller's node, which may differ from the state.
+ * Pods that exist only there are never victims. Does not change node or cycle. Uses the budgets
+ * that were loaded last.
  */
 struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, struct bt_preemption_candidate *out);
 /**
- * Spec 08 section 10: replace *candidates and *count by the extenders' results. Success or Error.
- * Memory: arena.
+ * Replace *candidates and *count by the results of the extenders. Success or Error. Memory: the
+ * arena. Spec 08 section 10.
  */
 struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, struct bt_arena *arena,
 	struct bt_preemption_candidate **candidates, uint32_t *count);
-/** Spec 08 section 10.2: set choices and selected. */
+/**
+ * Set choices, choice_count and selected of the decision from its candidates. Spec 08 section 10.2.
+ */
 void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struct bt_arena *arena,
 	struct bt_preemption_decision *decision);
-/** Whether the victim has a lower priority and the hook agrees. Spec 08 section 3.1. */
+/**
+ * Whether the victim has a lower priority and the hook is_eligible_pod agrees. Spec 08 section 3.1.
+ */
 static inline bool bt_evaluator_may_preempt(const struct bt_evaluator *evaluator, uint32_t slot,
 	const struct bt_pod_info *victim, const struct bt_pod_info *preemptor)
 {
@@ -232,8 +253,10 @@ static inline bool bt_evaluator_may_preempt(const struct bt_evaluator *evaluator
 typedef bool (*bt_more_important)(const void *context, uint32_t a, uint32_t b);
 
 /**
- * With equal priority, the pod that started earlier is more important. For two pods that have not
- * started the result is true in either order, as upstream's, which reads the clock first for a.
+ * Whether pod a is more important than pod b: it has a higher priority or, with equal priority,
+ * started earlier. start_seconds is INT64_MIN for a pod that has not started. For two such pods the
+ * result is true in either order: upstream uses the current time as their start, and reads the
+ * clock for a first.
  */
 static inline bool bt_is_more_important(
 	int32_t a_priority, int64_t a_start_seconds, int32_t b_priority, int64_t b_start_seconds)
@@ -249,13 +272,13 @@ static inline bool bt_is_more_important(
 
 /**
  * Sort indices, most important first, in O(n log n). The result equals that of an insertion sort
- * even if more_important is not an order (a run of unstarted pods is reversed). scratch: room for
- * count indices.
+ * even if more_important is not a strict order (a run of unstarted pods is reversed). scratch: room
+ * for count indices.
  */
 void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_more_important more_important, const void *context);
 /**
- * Moves the entries of order that violate a budget to the front; both parts keep their order.
+ * Move the entries of order that violate a budget to the front; both parts keep their order.
  * Returns the number of violating entries. scratch: room for count indices.
  */
 uint32_t bt_move_violating_first(uint32_t *order, uint32_t count, uint32_t *scratch,
@@ -265,8 +288,9 @@ struct bt_status bt_no_victim_status(
 	const struct bt_evaluator *evaluator, uint32_t slot, struct bt_arena *arena);
 
 /**
- * pods: the group's pods in this cycle, at least one. Success: the evictions have started. The
- * snapshot stays as the last trial left it. Spec: 08 section 14.
+ * Preempt for a pod group (spec 08 section 14). pods: the group's pods in this cycle, at least one.
+ * Success: the evictions have started. Unschedulable, UnschedulableAndUnresolvable or Error: no
+ * victims, with the reason. The snapshot stays as the last trial left it.
  */
 struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
 	struct bt_arena *arena, const struct bt_pod_group *group,

@@ -20,9 +20,7 @@ static void eviction_init_victim(
 		.name = bt_arena_str(eviction->arena, bt_pod_record_name(record)),
 		.uid = bt_arena_str(eviction->arena, bt_pod_record_uid(record)),
 	};
-	/*
-	 * Make the DisruptionTarget condition, and find out whether the victim's status lacks it.
-	 */
+	/* Make the DisruptionTarget condition, and check whether the victim's status lacks it. */
 	const struct bt_pod_lister *pods = eviction->executor->handle->pods;
 	const struct bt_pod *object =
 		pods != NULL ? pods->find(pods->context, out->pod.namespace_, out->pod.name) : NULL;
@@ -73,7 +71,10 @@ static void eviction_send_event(
 	bt_strbuf_finish(&note);
 }
 
-/** Stop a victim that is not yet bound, without an API call. false: the victim is bound already. */
+/**
+ * Stop a victim whose binding is not finished, without an API call. Returns false if the victim is
+ * bound already.
+ */
 static bool eviction_stop_in_memory(
 	const struct bt_eviction *eviction, const struct bt_victim *victim)
 {
@@ -99,8 +100,8 @@ static bool eviction_stop_in_memory(
 }
 
 /**
- * Evict a victim synchronously. 0, or the first error. A victim that does not exist is no error and
- * gets no event.
+ * Evict a victim synchronously. Returns 0 or the first error. If the victim does not exist, returns
+ * 0 and sends no event.
  */
 static int evict_now(
 	const struct bt_eviction *eviction, const struct bt_victim *victim, struct berth_error *err)
@@ -138,8 +139,8 @@ static bool add_lower_nomination(void *context, const struct bt_pod_info *pod)
 	struct bt_lower_nominations *lower = context;
 
 	/*
-	 * A nomination is cleared only if the pod's status has it; while the patch is pending, the
-	 * status does not.
+	 * Only nominations in the status of a pod need clearing. But if API calls are asynchronous,
+	 * the patch that writes a nomination may still be queued, so every nominated pod counts.
 	 */
 	if (pod->priority < lower->priority &&
 		(pod->nominated_node_name.length != 0 || lower->may_be_pending)) {
@@ -187,10 +188,10 @@ static bool eviction_is_terminating(const struct bt_preemption_executor *executo
 	return bt_state_pod_at(executor->handle->state, pod_id)->terminating;
 }
 
-/** What a task's write is for: the index of a victim, or this value for clearing a nomination. */
+/** `item` of a write: the index of a victim, or this value if the write clears a nomination. */
 #define ITEM_NOMINATION UINT32_C(0x7fffffff)
 
-/** Current part of spec 08 section 11.3 item 4. */
+/** Step of an asynchronous preemption, spec 08 section 11.3 item 4. */
 enum stage {
 	STAGE_NOMINATIONS,
 	STAGE_ALL_BUT_LAST,
@@ -202,7 +203,7 @@ struct bt_preemption_task {
 	uint64_t uid_hash;
 	struct bt_arena arena;
 	struct bt_eviction eviction;
-	struct bt_victim *victims; /* without those that were terminating already */
+	struct bt_victim *victims; /* without victims that were terminating already */
 	uint32_t victim_count;
 	enum stage stage;
 	uint32_t pending; /* writes in flight */
@@ -255,7 +256,10 @@ static uint32_t find_task(const struct bt_preemption_executor *executor, uint32_
 	return UINT32_MAX;
 }
 
-/** Handle the end of a write, at once or later; may start the next write. */
+/**
+ * Handle the result of a write; may start the next write for the same victim. deleted: the write
+ * was the deletion.
+ */
 static void write_done(struct bt_preemption_task *task, uint32_t item, bool deleted, int result);
 
 static struct bt_preemption_ticket ticket_of(
@@ -323,7 +327,7 @@ static void write_done(struct bt_preemption_task *task, uint32_t item, bool dele
 	if (deleted) {
 		eviction_send_event(&task->eviction, &task->victims[item], false);
 	} else if (!task->failed) {
-		/* After an error no further calls are made for the other victims. */
+		/* After an error, no victim is deleted any more. */
 		send_delete(task, item);
 	}
 }
@@ -365,7 +369,7 @@ static void end_task(struct bt_preemption_task *task)
 	task_destroy(task);
 }
 
-/** Continue until an answer is pending. May end the task. */
+/** Continue the task until a write is pending. May end the task. */
 static void advance(struct bt_preemption_task *task)
 {
 	while (task->pending == 0) {
@@ -551,7 +555,7 @@ bool bt_preemption_is_running(const struct bt_preemption_executor *executor, str
 		if (task->stage != STAGE_LAST) {
 			return true;
 		}
-		/* Whether the last victim is still there and not terminating. */
+		/* The preemption runs until the last victim is gone or terminating. */
 		const struct bt_preemption_pod *last = &task->victims[task->victim_count - 1].pod;
 		if (handle->pods != NULL) {
 			const struct bt_pod *object = handle->pods->find(

@@ -3,8 +3,8 @@
 #define BT_PLUGINS_PREEMPTION_EXECUTOR_H
 /**
  * The Executor of preemption: evicts the victims of an accepted preemption through the handle's
- * writer, synchronously or in steps that follow the writer's answers. Without a writer nothing
- * happens. Spec: 08 section 11.
+ * writer, either synchronously or step by step as the writer's answers arrive. Without a writer it
+ * does nothing. Spec: 08 section 11.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,11 +21,11 @@ struct bt_preemptor {
 	struct bt_preemption_pod identity;
 	int32_t priority;
 	struct bt_str scheduler_name;
-	const struct bt_preemption_pod *pods; /* to activate if the preemption fails */
+	const struct bt_preemption_pod *pods; /* the pods to activate if the preemption fails */
 	uint32_t pod_count;
 };
 
-/** Buckets of preemption_victims with the upper bounds 1, 2, 4 ... 64 and infinity. */
+/** Number of buckets of the metric preemption_victims; upper bounds 1, 2, 4 ... 64 and infinity. */
 #define BT_PREEMPTION_VICTIM_BUCKETS 8
 
 /** Values of the metrics of spec 08 section 16. */
@@ -42,7 +42,7 @@ struct bt_preemption_executor {
 	const struct bt_handle *handle; /* borrowed */
 	struct bt_str plugin_name;
 	BT_VEC(struct bt_preemption_task *) tasks; /* running tasks, in no order */
-	struct bt_map by_uid;                      /* tasks by uid of the preemptor */
+	struct bt_map by_uid; /* hash of the preemptor's uid -> index in tasks */
 	struct bt_map by_serial;
 	uint32_t next_serial;
 	struct bt_preemption_metrics metrics;
@@ -55,9 +55,9 @@ void bt_preemption_executor_init(struct bt_preemption_executor *executor,
 void bt_preemption_executor_finish(struct bt_preemption_executor *executor);
 
 /**
- * Evict the victims (pod ids) of one candidate. With the gate SchedulerAsyncPreemption: start a
- * task and return Success; otherwise Error if a write fails. candidate_name: name of the node, or
- * "cluster".
+ * Evict the victims (pod ids) of one candidate. With the gate SchedulerAsyncPreemption, start a
+ * task and return Success; otherwise evict synchronously and return Success, or Error if a write
+ * fails. candidate_name: name of the node, or "cluster".
  */
 struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
@@ -67,26 +67,29 @@ struct bt_status bt_prepare_candidate_for_pod(struct bt_preemption_executor *exe
 	uint32_t victim_count, struct bt_arena *arena);
 
 /**
- * Report the result of a write that returned BT_PREEMPTION_PENDING. An unknown id is ignored. Must
- * not be called from a function of the writer.
+ * Report the result of a write that returned BT_PREEMPTION_PENDING. id: from the ticket of the
+ * write; an unknown id is ignored. Must not be called from a function of the writer.
  */
 void bt_preemption_complete(struct bt_preemption_executor *executor, uint64_t id, int result);
 
-/** Spec 08 section 11.3. uid: of a pod or of a PodGroup. */
+/**
+ * Whether an asynchronous preemption by this pod or PodGroup (uid) is running. It ends when the
+ * last victim is gone or terminating. Spec 08 section 11.3.
+ */
 bool bt_preemption_is_running(const struct bt_preemption_executor *executor, struct bt_str uid);
 
 /*
- * --- Shared by the synchronous and asynchronous forms, for the files of the Executor only. Spec:
- * 08 sections 11.1, 11.2 and 11.4. ---
+ * --- Shared by synchronous and asynchronous eviction, for the files of the Executor only. Spec: 08
+ * sections 11.1, 11.2 and 11.4. ---
  */
 
 struct bt_victim {
-	struct bt_preemption_pod pod; /* texts are in the eviction's arena */
+	struct bt_preemption_pod pod; /* texts are in the arena of the eviction */
 	struct bt_pod_condition condition;
-	bool patch; /* the condition must be written */
+	bool patch; /* the condition is not in the pod's status yet and must be written */
 };
 
-/** Data of a preemption whose victims are evicted. */
+/** Data of one preemption, for the eviction of its victims. */
 struct bt_eviction {
 	struct bt_preemption_executor *executor;
 	struct bt_arena *arena;
@@ -98,11 +101,11 @@ struct bt_eviction {
 struct bt_lower_nominations {
 	struct bt_arena *arena;
 	int32_t priority;
-	bool may_be_pending; /* a patch that sets a nomination may be queued */
+	bool may_be_pending; /* a patch that writes a nomination may be queued */
 	BT_VEC(struct bt_preemption_pod) pods;
 };
 
-/** The caller must free the list. */
+/** The nominations to clear for this eviction. The caller must free pods (bt_vec_finish). */
 struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction);
 void bt_eviction_observe(struct bt_preemption_metrics *metrics, uint32_t victim_count);
 #endif

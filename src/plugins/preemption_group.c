@@ -8,11 +8,13 @@ struct unit {
 	const struct bt_pod_group *group; /* NULL: a single pod */
 	int32_t priority;
 	/**
-	 * Start of the member that was visited first. A pod that has not started counts as started
-	 * when it is visited: later than all started pods, and later than those visited before.
+	 * Start of the member that was visited first. A pod that has not started (INT64_MAX) counts
+	 * as started when it is visited: later than all started pods, and later than unstarted pods
+	 * that were visited before.
 	 */
 	int64_t start_seconds;
-	bool is_grouped; /* the first pod has a scheduling group, whatever its mode */
+	/** the first pod has a scheduling group, whatever the group's disruption mode */
+	bool is_grouped;
 	BT_VEC(uint32_t) pods;
 };
 
@@ -22,7 +24,7 @@ struct attempt {
 	const struct bt_pod_group_trial *trial;
 	struct bt_arena *arena;
 	BT_VEC(struct unit) units;
-	struct bt_map by_group; /* index of units that are groups */
+	struct bt_map by_group; /* hash of namespace and name of a group -> index in units */
 	uint32_t *order;        /* units of lower priority, by importance */
 	uint32_t *scratch;
 	uint32_t count;
@@ -52,7 +54,7 @@ static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_g
 	return &attempt->units.items[attempt->units.count - 1];
 }
 
-/** moreImportantUnit of spec 08 section 14. */
+/** As upstream's moreImportantUnit, spec 08 section 14. */
 static bool more_important(const void *context, uint32_t a, uint32_t b)
 {
 	const struct attempt *attempt = context;
@@ -109,8 +111,8 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 	struct bt_status status;
 
 	/*
-	 * Collect the pods of all nodes of the snapshot, then the units that the preemptor may
-	 * evict.
+	 * Group the pods of all nodes of the snapshot into units, then select the units that the
+	 * preemptor may evict.
 	 */
 	const struct bt_state *state = attempt->evaluator->handle->state;
 
@@ -179,7 +181,7 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 	attempt->violating_count = bt_move_violating_first(
 		attempt->order, attempt->count, attempt->scratch, breaks_budget, attempt);
 	/*
-	 * Add the units back one by one. Those that must be evicted are collected at the start of
+	 * Add the units back one by one. Units that must be evicted are collected at the start of
 	 * attempt->scratch.
 	 */
 	uint32_t count = 0;

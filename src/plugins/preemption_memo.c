@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/preemption_evaluator.h"
 
+/** Nodes per entry of by_block. */
 #define BLOCK 64
-/** Most different statuses to cache. With more, statuses probably contain node names. */
+/**
+ * Maximum number of different statuses in a memo. If there are more, they probably contain node
+ * names.
+ */
 #define STATUSES_MAX 64
-/** Average number of cached victims per node at which the cache is cleared. */
+/** A memo is cleared when it has more victims per node than this on average. */
 #define VICTIMS_PER_SLOT 16
 
 void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest)
@@ -154,8 +158,8 @@ bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state
 	const struct bt_dry_run_note *note = &memo->notes.items[slot];
 
 	/*
-	 * The log does not have all changes that affect the order of victims, so compare the row's
-	 * generation.
+	 * The change log does not have all changes that affect the order of victims, so compare the
+	 * generation of the row.
 	 */
 	if (note->generation != state->nodes.rows[slot].generation + 1) {
 		return false;

@@ -16,7 +16,7 @@
  */
 struct change {
 	struct bt_pod_volumes volumes;
-	bool *dirty; /* by static binding: the volume differs from the stored one */
+	bool *dirty; /* by static binding: the new volume differs from the original */
 };
 
 static struct change make_change(
@@ -31,7 +31,7 @@ static struct change make_change(
 	change.dirty = BT_ARENA_NEW_ARRAY(arena, bool, volumes->static_count);
 	for (uint32_t i = 0; i < volumes->static_count; i++) {
 		const struct bt_static_binding *binding = &volumes->static_bindings[i];
-		/* A copy of the volume that refers to the claim. Is that a change? */
+		/* Copy the volume, set its claimRef, and record whether the copy differs. */
 		struct bt_persistent_volume *bound =
 			BT_ARENA_NEW(arena, struct bt_persistent_volume);
 		bool mark = !bt_volume_is_for_claim(binding->volume, binding->claim);
@@ -139,7 +139,7 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 	struct bt_real_binder *binder = bt_real_binder_of(base);
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 
-	/* Step 1: whether all claims of the pod are bound. */
+	/* Step 1: check whether all claims of the pod are bound. */
 	*out_all_bound = true;
 	for (uint32_t i = 0; i < spec->volumes.count && *out_all_bound; i++) {
 		struct bt_volume_claim named;
@@ -172,8 +172,8 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 /* Writing assumed objects, and waiting for the volume controllers. Spec: 07 section 9. */
 
 /**
- * Write all objects. On failure the assumptions that were not written are reverted. writes: zero
- * memory at first. BT_WRITE_PENDING: call again after an answer.
+ * Write all assumed objects. On failure, the assumptions that were not written are reverted.
+ * writes: zero memory at the first call. BT_WRITE_PENDING: call again after an answer.
  */
 static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volumes *volumes,
 	struct bt_arena *arena, struct bt_volume_writes *writes, struct berth_error *err)
@@ -208,9 +208,9 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 			}
 		} else {
 			/*
-			 * The selected node as Reserve has set it in the claim; without Reserve
-			 * there is none. Upstream quirk, spec 07 section 8: the assumed claim keeps
-			 * its old version.
+			 * Reserve has set the selected node in the claim; if Reserve did not run,
+			 * the claim has none. Upstream quirk, spec 07 section 8: the assumed claim
+			 * keeps its old version.
 			 */
 			const struct bt_persistent_volume_claim *provisioned =
 				volumes->dynamic_provisions[claim].claim;
@@ -225,7 +225,10 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 		}
 
 		if (code < 0) {
-			/* Revert the assumptions from this write on. */
+			/*
+			 * Revert the assumptions that this write and the later ones would have
+			 * written.
+			 */
 			uint32_t static_from = is_volume ? i : volumes->static_count;
 			uint32_t dynamic_from = is_volume ? 0 : claim;
 			struct bt_pod_volumes rest = *volumes;
@@ -244,7 +247,7 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 	return 0;
 }
 
-/** Arguments of one check. Spec: 07 section 9.3. */
+/** Arguments of check_binding and check_provision. Spec: 07 section 9.3. */
 struct check {
 	struct bt_real_binder *binder;
 	struct bt_str node_name;
@@ -268,7 +271,10 @@ static bool parse_version(struct bt_str text, uint64_t *out_version)
 	return true;
 }
 
-/** Whether the store does not have the write yet. Versions that are not numbers count as equal. */
+/**
+ * Whether the stored object is older than the written one. Versions that are not numbers count as
+ * equal.
+ */
 static bool is_behind(struct bt_str stored, struct bt_str written)
 {
 	uint64_t stored_version;
@@ -278,7 +284,10 @@ static bool is_behind(struct bt_str stored, struct bt_str written)
 		written_version > stored_version;
 }
 
-/** wrap_translation: prefix errors with "failed to translate pv to csi". */
+/**
+ * Fails if the volume's affinity does not match the node. wrap_translation: prefix translation
+ * errors with "failed to translate pv to csi".
+ */
 static int check_affinity(const struct check *check, const struct bt_persistent_volume *volume,
 	bool wrap_translation, struct berth_error *err)
 {
@@ -386,7 +395,10 @@ static int check_provision(const struct check *check,
 /* Spec: 07 section 9.2. */
 #define SECOND_NS INT64_C(1000000000)
 
-/** *out_bound: whether everything is bound. */
+/**
+ * Check all bindings and provisions once. *out_bound: whether all claims are bound; not set on
+ * failure.
+ */
 static int check_once(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, const struct bt_pod_volumes *volumes, bool *out_bound,
 	struct berth_error *err)
@@ -426,7 +438,10 @@ static int check_once(struct bt_real_binder *binder, const struct bt_pod_info *p
 	return code != 0 ? bt_error_wrap(err, code, "binding volumes") : 0;
 }
 
-/** Waits until all is bound. BT_WRITE_PENDING: no result yet by the handle's clock. */
+/**
+ * Wait until all claims are bound. BT_WRITE_PENDING: not bound yet at the current time of the
+ * handle's clock.
+ */
 static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct bt_pod_volumes *volumes, struct berth_error *err)
 {
@@ -436,7 +451,10 @@ static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	bool bound = false;
 
 	if (binder->handle->volume_writer->wait != NULL) {
-		/* The writer's wait blocks. The last check is one second before the deadline. */
+		/*
+		 * The writer's wait blocks for a second. The last check is one second before the
+		 * deadline.
+		 */
 		const struct bt_volume_writer *writer = binder->handle->volume_writer;
 		int code = 0;
 
@@ -503,7 +521,9 @@ struct bt_volume_affinity bt_volume_affinity_parse(
 bool bt_volume_affinity_matches(
 	const struct bt_volume_affinity *affinity, const struct bt_str_map *labels)
 {
-	/* Only labels are matched, because the affinity has no node name (spec 07 section 2.7). */
+	/*
+	 * Match without a node name: volume affinities have no match fields (spec 07 section 2.7).
+	 */
 	return !affinity->restricted ||
 		bt_node_selector_matches(&affinity->selector, BT_STR(""), labels, NULL, NULL);
 }
@@ -544,7 +564,10 @@ static int compare_class_volumes(const void *a, const void *b)
 		: bt_str_compare(left->stored->metadata.name, right->stored->metadata.name);
 }
 
-/** Index of the first volume with this or a later class; with `after`, with a later class. */
+/**
+ * Index of the first volume whose class is class_name or sorts after it; with `after`, only classes
+ * that sort after it count.
+ */
 static uint32_t class_bound(
 	const struct bt_class_index *index, struct bt_str class_name, bool after)
 {

@@ -2,17 +2,17 @@
 #ifndef BT_PLUGINS_VOLUME_BINDER_H
 #define BT_PLUGINS_VOLUME_BINDER_H
 /**
- * The volume binder finds volumes for a pod's claims on a node and binds them. It is an interface
- * so that tests of VolumeBinding can replace it; bt_volume_binder_create makes the real one. Each
- * VolumeBinding instance has a binder. Spec: 07 sections 6 to 9 and 16.3.
+ * The volume binder finds volumes for a pod's claims on a node and binds them. It is an interface,
+ * so that tests of VolumeBinding can replace it; bt_volume_binder_create makes the real binder.
+ * Each VolumeBinding instance has a binder. Spec: 07 sections 6 to 9 and 16.3.
  */
 #include "api/storage.h"
 #include "base/error.h"
 #include "framework/plugin.h"
 
 /**
- * Claims of a pod by what they need, in the order of the pod's volumes, with repetitions. Spec 07
- * section 6. In the cycle's arena.
+ * Claims of one kind (bound, delayed, immediate; spec 07 section 6), in the order of the pod's
+ * volumes, with repetitions. In the cycle's arena.
  */
 struct bt_claim_list {
 	const struct bt_persistent_volume_claim **items;
@@ -30,17 +30,21 @@ struct bt_pod_volume_claims {
 struct bt_static_binding {
 	const struct bt_persistent_volume *volume;
 	const struct bt_persistent_volume_claim *claim;
-	struct bt_str resource_version; /* of the volume; after the write, of the written object */
+	/** version of the volume; after the write, of the written object */
+	struct bt_str resource_version;
 };
 
 /** A claim for which a volume must be provisioned. */
 struct bt_dynamic_provision {
 	const struct bt_persistent_volume_claim *claim;
 	const struct bt_csi_storage_capacity
-		*node_capacity; /* NULL: no limit, or already assumed */
+		*node_capacity; /* NULL: no limit, or the claim is assumed already */
 };
 
-/** Versions of the written objects, in the order of the lists. In the arena. */
+/**
+ * Resource versions of the written objects, in the order of the binding and provision lists. In the
+ * arena.
+ */
 struct bt_volume_writes {
 	struct bt_str *volume_versions;
 	struct bt_str *claim_versions;
@@ -60,7 +64,7 @@ struct bt_pod_volumes {
 	uint32_t static_count;
 	struct bt_dynamic_provision *dynamic_provisions;
 	uint32_t dynamic_count;
-	struct bt_volume_progress progress; /* of bind_pod_volumes */
+	struct bt_volume_progress progress; /* progress of bind_pod_volumes */
 };
 
 /** Reasons why a node cannot provide the pod's volumes: bits, in the order of the messages. */
@@ -83,21 +87,26 @@ struct bt_volume_binder;
 
 struct bt_volume_binder_ops {
 	void (*destroy)(struct bt_volume_binder *binder);
-	/** Results are in the arena. Negative: err becomes PreFilter's error. */
+	/**
+	 * Sort the claims of the pod into the three lists, in the arena. Negative: err becomes
+	 * PreFilter's error.
+	 */
 	int (*get_pod_volume_claims)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_arena *arena, struct bt_pod_volume_claims *out_claims,
 		struct berth_error *err);
 	/**
-	 * *out_conflicts: bits. If 0, the node is suitable and *out_volumes (in the arena; may be
-	 * NULL) has the volumes.
+	 * Find volumes for the claims on the node. *out_conflicts: bits of bt_volume_conflict; 0 if
+	 * the node is suitable. *out_volumes (in the arena) then has the volumes; it may be NULL.
+	 * Negative: err becomes Filter's error.
 	 */
 	int (*find_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_pod_volume_claims *claims, const struct bt_node_info *node,
 		struct bt_arena *arena, struct bt_pod_volumes **out_volumes,
 		uint32_t *out_conflicts, struct berth_error *err);
 	/**
-	 * On success volumes has the assumed objects, in the arena. On failure it is unchanged and
-	 * nothing is assumed.
+	 * Assume the bindings and provisions of volumes, which then has the assumed objects, in the
+	 * arena. If all claims of the pod are bound already, sets *out_all_bound and changes
+	 * nothing. On failure volumes is unchanged and nothing is assumed.
 	 */
 	int (*assume_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_str node_name, struct bt_pod_volumes *volumes, struct bt_arena *arena,
@@ -105,9 +114,9 @@ struct bt_volume_binder_ops {
 	void (*revert_assumed_pod_volumes)(
 		struct bt_volume_binder *binder, const struct bt_pod_volumes *volumes);
 	/**
-	 * Write the objects and wait until everything is bound. BT_WRITE_PENDING: call again with
-	 * the same arguments after an answer, or at volumes->progress.next_check_ns (0: only after
-	 * an answer).
+	 * Write the assumed objects and wait until all claims are bound. BT_WRITE_PENDING: call
+	 * again with the same arguments after an answer, or at volumes->progress.next_check_ns (0:
+	 * only after an answer).
 	 */
 	int (*bind_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_str node_name, struct bt_pod_volumes *volumes, struct bt_arena *arena,
@@ -118,10 +127,13 @@ struct bt_volume_binder {
 	const struct bt_volume_binder_ops *ops;
 };
 
-/** handle is borrowed for the life of the binder. The caller owns the result. */
+/**
+ * Create the real binder. handle is borrowed for the life of the binder. The caller owns the result
+ * and frees it with ops->destroy.
+ */
 BT_MUST_USE struct bt_volume_binder *bt_volume_binder_create(
 	const struct bt_handle *handle, int64_t bind_timeout_seconds);
-/** Number of failures so far. binder must come from bt_volume_binder_create. */
+/** Number of failures of the stage so far. binder must come from bt_volume_binder_create. */
 uint64_t bt_volume_binder_stage_errors(
 	const struct bt_volume_binder *binder, enum bt_volume_stage stage);
 

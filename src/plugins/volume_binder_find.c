@@ -5,7 +5,10 @@
 #include "base/vec.h"
 #include "plugins/volume_binder_private.h"
 
-/** Volumes that may match a claim, independent of the node. Collected for the first node. */
+/**
+ * A volume that may match a claim. Candidates do not depend on the node; they are collected when
+ * the first node is checked.
+ */
 struct match_candidate {
 	const struct bt_persistent_volume *volume; /* the assumed version */
 	struct bt_class_volume *entry;
@@ -13,13 +16,15 @@ struct match_candidate {
 
 struct claim_match {
 	const struct bt_persistent_volume_claim *claim;
-	uint32_t first; /* index of the first match with the same claim, which has the data */
+	/** index of the first match for the same claim, which has the fields below */
+	uint32_t first;
 	bool prepared;
-	struct match_candidate *reserved; /* reserved for this claim, by name */
+	/** volumes whose claimRef names this claim, ordered by name */
+	struct match_candidate *reserved;
 	uint32_t reserved_count;
 	struct match_candidate *candidates; /* in order of preference */
 	uint32_t candidate_count;
-	uint64_t round;    /* the round that position belongs to */
+	uint64_t round;    /* match_round to which position belongs */
 	uint32_t position; /* earlier candidates are taken or do not suit the node */
 };
 
@@ -41,7 +46,7 @@ struct capacity_pool {
 /** Requirements on a node for provisioning a claim's volume. */
 struct provision_plan {
 	const struct bt_persistent_volume_claim *claim;
-	uint32_t first; /* index of the first plan with the same claim, which has the data */
+	uint32_t first; /* index of the first plan for the same claim, which has the fields below */
 	bool prepared;
 	bool impossible; /* the class has no provisioner */
 	struct topology_term *topologies;
@@ -116,7 +121,7 @@ static struct claim_place *sorted_places(const struct bt_persistent_volume_claim
 	return places;
 }
 
-/** out_first[i]: the least k with claims[k] == claims[i]; a pod may use a claim more than once. */
+/** out_first[i]: the lowest k with claims[k] == claims[i]. A pod may use a claim more than once. */
 static void claim_firsts(const struct bt_persistent_volume_claim *const *claims, uint32_t count,
 	uint32_t *out_first, struct bt_arena *arena)
 {
@@ -130,7 +135,7 @@ static void claim_firsts(const struct bt_persistent_volume_claim *const *claims,
 	}
 }
 
-/** Rules d, e and f, which also apply to volumes reserved for the claim. */
+/** Rules d, e and f of spec 07 section 7.4, which also apply to volumes reserved for the claim. */
 static bool is_compatible(
 	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
 {
@@ -229,9 +234,9 @@ static bool matches_volume_affinity(struct bt_real_binder *binder,
 }
 
 /**
- * The volume for a claim on the node; NULL: none. A volume reserved for the claim ends the search,
- * even if it does not suit the node. Volumes stay taken for the whole round, so the search for a
- * repeated claim continues at its last position.
+ * Find a volume for a claim on the node; NULL if there is none. A volume reserved for the claim
+ * ends the search, even if it does not suit the node. Volumes stay taken for the whole round, so a
+ * repeated claim continues the search at the last position.
  */
 static const struct match_candidate *find_volume(
 	struct bt_real_binder *binder, struct claim_match *match, const struct bt_str_map *labels)
@@ -260,8 +265,8 @@ static const struct match_candidate *find_volume(
 }
 
 /**
- * Match each claim on the node. bindings gets the matched claims, rest the indices of those without
- * a volume; both need room for count.
+ * Match each claim with a volume on the node. bindings gets the matched claims; rest gets the
+ * indices of the other claims. Both need room for count entries.
  */
 static int match_static(struct bt_real_binder *binder, struct claim_match *matches, uint32_t count,
 	const struct bt_str_map *labels, struct bt_arena *arena, struct bt_static_binding *bindings,
@@ -298,7 +303,9 @@ static int match_static(struct bt_real_binder *binder, struct claim_match *match
  * 2.9.
  */
 
-/** Parse a term. Without requirements it matches no node. */
+/**
+ * Parse a term. An invalid term gets no requirements; a term without requirements matches no node.
+ */
 static struct topology_term parse_term(
 	const struct bt_topology_selector_term *term, struct bt_arena *arena)
 {
@@ -431,9 +438,9 @@ static int check_provision(struct bt_real_binder *binder, struct provision_plan 
 	return 0;
 }
 
-/* A pod's claims, and whether a node can provide their volumes. Spec: 07 sections 6 and 7. */
+/* The pod's claims, and whether a node can provide their volumes. Spec: 07 sections 6 and 7. */
 
-/** Affinity of a bound claim's volume on one kind of nodes. */
+/** Affinity of a bound claim's volume on nodes on which its plugin is, or is not, migrated. */
 struct affinity_variant {
 	bool known;
 	int code; /* not 0: the volume cannot be translated */
@@ -453,11 +460,12 @@ struct bound_volume {
 struct cycle_work {
 	struct bound_volume *bound; /* by index in the list of bound claims */
 	bool has_selected_node;
-	struct bt_str selected_node; /* of the first claim that has one */
+	struct bt_str selected_node; /* selected node of the first claim that has one */
 	bool selected_nodes_differ;
-	struct claim_match *matches; /* claims without selected node, by requested size */
+	struct claim_match *matches; /* claims without a selected node, ordered by requested size */
 	uint32_t match_count;
-	struct provision_plan *plans; /* claims with selected node, then the claims of matches */
+	/** for claims with a selected node, then for the claims of matches */
+	struct provision_plan *plans;
 	uint32_t selected_count;
 	/* Scratch memory for the result of one node. */
 	struct bt_static_binding *bindings;
@@ -523,7 +531,8 @@ int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct 
 }
 
 /**
- * The volume's affinity on this kind of node, computed once for each kind. Spec: 07 section 7.2.
+ * The volume's affinity for the node, computed once for migrated and once for other nodes. Spec: 07
+ * section 7.2.
  */
 static const struct affinity_variant *variant_of(
 	struct bound_volume *bound, const struct bt_csi_node *csi_node, struct bt_arena *arena)
@@ -616,7 +625,7 @@ static struct cycle_work *create_cycle_work(
 			}
 		}
 	}
-	/* Make the matches, in the order of spec 07 section 7.3. */
+	/* Make the matches, ordered as in spec 07 section 7.3. */
 	const struct claim_place *places =
 		sorted_places(others, work->match_count, compare_requests, arena);
 	const struct bt_persistent_volume_claim **ordered = BT_ARENA_NEW_ARRAY(
@@ -646,8 +655,10 @@ static struct cycle_work *create_cycle_work(
 	return work;
 }
 
-/** Provisions: first for claims with selected node, then for those without a volume. Spec 07
- * section 7.5. */
+/**
+ * Plan the provisioning of volumes: first for claims with a selected node, then for claims that
+ * match_static could not match. Spec 07 section 7.5.
+ */
 static int provision(struct bt_real_binder *binder, struct cycle_work *work, uint32_t rest_count,
 	const struct bt_str_map *labels, struct bt_arena *arena, uint32_t *out_count,
 	uint32_t *conflicts, struct berth_error *err)

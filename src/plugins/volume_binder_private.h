@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_VOLUME_BINDER_PRIVATE_H
 #define BT_PLUGINS_VOLUME_BINDER_PRIVATE_H
-/** Private to the volume binder: caches, the index of volumes by class, and data of a cycle. */
+/**
+ * Private to the volume binder: caches, the index of volumes by class, and the parsed node affinity
+ * of volumes.
+ */
 #include "api/selector.h"
 #include "plugins/assume_cache.h"
 #include "plugins/common_volume.h"
 #include "plugins/csi_translation.h"
 #include "plugins/volume_binder.h"
 
-/** Node affinity of a volume, parsed. Spec 07 section 2.7. */
+/**
+ * Node affinity of a volume, parsed. If not `restricted`, the volume fits every node. Spec 07
+ * section 2.7.
+ */
 struct bt_volume_affinity {
 	bool restricted;
 	struct bt_parsed_node_selector selector;
@@ -19,8 +25,9 @@ struct bt_volume_affinity bt_volume_affinity_parse(
 bool bt_volume_affinity_matches(
 	const struct bt_volume_affinity *affinity, const struct bt_str_map *labels);
 /**
- * Affinity of the volume for a node with this CSINode (NULL: none): translated if the plugin is
- * migrated on the node. Spec 07 section 4.2.
+ * Affinity of the volume for a node with this CSINode (NULL if the node has none). It is translated
+ * to CSI if the volume's plugin is migrated on the node; fails if the translation fails. Spec 07
+ * section 4.2.
  */
 BT_MUST_USE int bt_volume_affinity_for_node(const struct bt_persistent_volume *volume,
 	const struct bt_csi_node *csi_node, struct bt_arena *arena,
@@ -31,12 +38,14 @@ struct bt_class_volume {
 	const struct bt_persistent_volume *stored;
 	struct bt_str class_name;
 	const struct bt_quantity *capacity;
-	struct bt_volume_affinity affinity; /* without translation */
+	struct bt_volume_affinity affinity; /* not translated */
 	bool parsed;
-	uint64_t taken_in; /* round of matching in which a claim took the volume */
+	uint64_t taken_in; /* value of match_round in which a claim took the volume */
 };
 
-/** Volumes ordered by class, capacity and name. Valid for this version of the store. */
+/**
+ * Volumes ordered by class, capacity and name. Valid while the store of volumes has store_version.
+ */
 struct bt_class_index {
 	bool built;
 	uint64_t store_version;
@@ -50,7 +59,7 @@ struct bt_real_binder {
 	struct bt_assume_cache volumes;
 	struct bt_assume_cache claims;
 	struct bt_class_index index;
-	uint64_t match_round; /* number of bt_match_static's round; the first is 1 */
+	uint64_t match_round; /* incremented for each node that is matched */
 	int64_t bind_timeout_seconds;
 	uint64_t stage_errors[BT_VOLUME_STAGE__COUNT];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * VolumeBinding (PreFilter, Filter, PreScore, Score, Reserve, PreBind): the pod's claims must be
- * bound or bindable on the node; binds them. The volume binder does the work (volume_binder.h).
- * Spec: 07 section 5.
+ * VolumeBinding (PreFilter, Filter, PreScore, Score, Reserve, PreBind): accepts nodes on which the
+ * pod's claims are bound or can be bound, and binds them. The volume binder does the work
+ * (volume_binder.h). Spec: 07 section 5.
  */
 #include "plugins/volume_binding.h"
 
@@ -51,7 +51,7 @@ static int64_t request_bytes(const struct bt_persistent_volume_claim *claim)
 	return request != NULL ? bt_quantity_value(request) : 0;
 }
 
-/** Spec 07 section 10. volumes NULL: 0. */
+/** Score of a node by the volumes found for it. 0 if volumes is NULL. Spec 07 section 10. */
 static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_count,
 	const struct bt_pod_volumes *volumes, struct bt_arena *arena)
 {
@@ -71,7 +71,7 @@ static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_c
 		use->capacity = bt_wrap_add(
 			use->capacity, bt_quantity_value(bt_volume_capacity(binding->volume)));
 	}
-	/* Provisioned volumes count only if there are no existing ones. */
+	/* Provisioned volumes count only if no existing volume is used. */
 	if (volumes->static_count == 0) {
 		for (uint32_t i = 0; i < volumes->dynamic_count; i++) {
 			const struct bt_dynamic_provision *provision =
@@ -105,7 +105,7 @@ static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_c
 }
 
 /* Hints. Spec: 07 section 12. */
-/** Treats absent and empty lists as equal. */
+/** Whether two classes have the same allowedTopologies. Absent and empty lists are equal. */
 static bool same_topologies(const struct bt_storage_class *a, const struct bt_storage_class *b)
 {
 	if (a->allowed_topologies.count != b->allowed_topologies.count) {
@@ -242,7 +242,7 @@ static void hint_wants(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape
 	}
 }
 
-/** Events of other kinds may help every pod. */
+/** Offer marks for events of claims. Returns false for other events, which may help any pod. */
 static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, const void *new_object, struct bt_hint_offers *offers)
 {
@@ -258,14 +258,14 @@ static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 }
 
 /**
- * Cycle data. Filter writes to it although clones of the cycle share it, which is harmless (spec 07
+ * Cycle data. Filter writes to it although clones of the cycle share it; this is harmless (spec 07
  * section 5).
  */
 struct binding_data {
 	bool all_bound;
 	struct bt_pod_volume_claims claims;
 	uint32_t slot_count;
-	bool *passed; /* by slot: Filter has passed the node */
+	bool *passed; /* by slot: the node has passed Filter */
 	struct bt_pod_volumes **volumes;
 };
 
@@ -274,7 +274,7 @@ struct volume_binding_plugin {
 	struct bt_volume_binder *binder;
 	bt_claim_getter get_claim; /* source of claims for PreFilter; NULL: the state */
 	void *get_claim_context;
-	struct binding_data no_claims; /* data of pods without claims; never changes */
+	struct binding_data no_claims; /* cycle data of pods without claims; never changes */
 	struct bt_shape_point *shape;  /* NULL: no score */
 	uint32_t shape_count;
 };
@@ -396,7 +396,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	if (conflicts != 0) {
-		/* Reasons of spec 07 section 7.1, in that order. */
+		/* Append the reasons in the order of spec 07 section 7.1. */
 		static const struct {
 			uint32_t conflict;
 			enum bt_reason reason;
@@ -605,8 +605,8 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		bt_volume_binder_create(handle, args->volume_binding.bind_timeout_seconds.value);
 	if (bt_plugin_gate(&instance->base.base, BT_GATE_STORAGE_CAPACITY_SCORING)) {
 		/*
-		 * The scorer of the gate. Scores in the arguments go up to 10, those of plugins up
-		 * to 100.
+		 * The gate turns the score on. Scores in the arguments go up to 10, plugin scores
+		 * up to 100.
 		 */
 		instance->shape_count = args->volume_binding.shape.count;
 		instance->shape =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * VolumeRestrictions (PreFilter, Filter): two pods on a node may not share certain in-tree inline
- * disks, and two pods may not share a ReadWriteOncePod claim at all. Spec: 07b section 2.
+ * VolumeRestrictions (PreFilter, Filter): pods on the same node may not share certain in-tree
+ * inline disks, and no two pods may share a ReadWriteOncePod claim. Spec: 07b section 2.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,9 @@ enum disk_kind {
 	DISK_RBD,
 };
 
-/** A disk that two pods may not share. An RBD image is one disk for each of its monitors. */
+/**
+ * A disk that two pods on a node may not share. An RBD image is one disk for each of its monitors.
+ */
 struct disk {
 	enum disk_kind kind;
 	struct bt_str name; /* pdName, volumeID, iqn or monitor */
@@ -27,15 +29,16 @@ struct disk {
 	bool read_only;
 };
 
-/** Disks of a pod, sorted for binary search, because a pod may have any number of them. */
+/** Disks of a pod, sorted for binary search, because a pod may have many. */
 struct disk_list {
-	BT_VEC(struct disk) list; /* in an arena */
+	BT_VEC(struct disk) list; /* memory: an arena */
 };
 
 struct restrictions_data {
 	struct disk_list disks;
-	bt_str_list exclusive; /* W: names of the pod's ReadWriteOncePod claims */
-	int64_t in_use; /* other pods that use such a claim; what-if runs may make it negative */
+	bt_str_list exclusive; /* the pod's ReadWriteOncePod claims, W in spec 07b section 2 */
+	/** uses of the exclusive claims by other pods; what-if runs may make it negative */
+	int64_t in_use;
 };
 
 /* Spec: 07b section 2.2. */
@@ -52,7 +55,7 @@ static int compare_disks(const struct disk *a, const struct disk *b)
 	return order != 0 ? order : bt_str_compare(a->image, b->image);
 }
 
-/** Orders equal disks by use: writable ones first. */
+/** Orders by disk; for equal disks writable uses come first, so that a binary search finds them. */
 static int compare_uses(const void *a, const void *b)
 {
 	int order = compare_disks(a, b);
@@ -62,7 +65,10 @@ static int compare_uses(const void *a, const void *b)
 			(int)((const struct disk *)b)->read_only;
 }
 
-/** The next disk of a volume, which has one for each source. false: there are no more. */
+/**
+ * Get the disk at *position of a volume and increment *position. A volume has a disk for each of
+ * its sources. Returns false if there are no more disks.
+ */
 static bool next_disk(const struct bt_volume *volume, uint32_t *position, struct disk *out_disk)
 {
 	uint32_t at = (*position)++;
@@ -97,8 +103,8 @@ static bool next_disk(const struct bt_volume *volume, uint32_t *position, struct
 }
 
 /**
- * Whether PreFilter must not skip the pod. An RBD image without monitors counts, although it
- * conflicts with nothing.
+ * Whether PreFilter must not skip the pod because of its disks. An RBD image without monitors
+ * counts, although it conflicts with no other disk.
  */
 static bool has_disks(const struct bt_pod_spec *spec)
 {
@@ -131,8 +137,7 @@ static struct disk_list disks_of(const struct bt_pod_spec *spec, struct bt_arena
 	return disks;
 }
 
-/** Whether another pod's use of a disk conflicts. Two read-only uses do not conflict. */
-
+/** Whether another pod uses one of the disks. Two read-only uses do not conflict. */
 static bool pod_conflicts(const struct disk_list *disks, const struct bt_pod_spec *other)
 {
 	for (uint32_t i = 0; i < other->volumes.count; i++) {
@@ -208,7 +213,7 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 	struct restrictions_data *clone = BT_ARENA_NEW(arena, struct restrictions_data);
 
 	*clone = *(const struct restrictions_data *)
-			 data; /* disks and names are never changed, so they are shared */
+			 data; /* disks and names never change, so they are shared */
 	return clone;
 }
 
@@ -219,8 +224,9 @@ static struct bt_status state_missing(struct bt_arena *arena)
 }
 
 /**
- * Upstream quirks, spec 07b section 2.3: namespaces are not compared, and each volume of the other
- * pod counts.
+ * Add step to in_use for each volume of the other pod that uses an exclusive claim. Upstream
+ * quirks, spec 07b section 2.3: namespaces are not compared, and each volume of the other pod
+ * counts.
  */
 static struct bt_status count_pod(const struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *other, int64_t step)

@@ -9,7 +9,7 @@
 #include "plugins/common_volume.h"
 #include "plugins/in_tree.h"
 
-/** In the order of the constraints. */
+/** The labels to check, in the order in which constraints are made. */
 static const struct bt_str topology_keys[] = {
 	BT_LABEL_BETA_ZONE,
 	BT_LABEL_BETA_REGION,
@@ -17,7 +17,7 @@ static const struct bt_str topology_keys[] = {
 	BT_LABEL_REGION,
 };
 
-/** The label to check if the node lacks the beta label: its GA replacement. */
+/** By index of topology_keys: the label to check if the node lacks that label. */
 static const struct bt_str ga_keys[] = {
 	BT_LABEL_ZONE,
 	BT_LABEL_REGION,
@@ -25,7 +25,7 @@ static const struct bt_str ga_keys[] = {
 	BT_LABEL_REGION,
 };
 
-/** A constraint: the node's label `key` must have one of the values. */
+/** A constraint: the node's label topology_keys[key] must have one of the values. */
 struct constraint {
 	uint32_t key;       /* index in topology_keys */
 	bt_str_list values; /* sorted, without duplicates */
@@ -36,7 +36,9 @@ struct zone_data {
 	uint32_t count;
 };
 
-/** Make the constraints of one volume, at most one for each key. Returns their number. */
+/**
+ * Make the constraints of a volume, at most one for each key. Returns the number of constraints.
+ */
 static uint32_t constraints_of(const struct bt_persistent_volume *volume, struct bt_arena *arena,
 	struct constraint out_constraints[BT_ARRAY_LENGTH(topology_keys)])
 {
@@ -50,7 +52,7 @@ static uint32_t constraints_of(const struct bt_persistent_volume *volume, struct
 			continue;
 		}
 		out_constraints[count] = (struct constraint){key, bt_zones_of_label(*value, arena)};
-		/* A label with an empty part, which sorts first, is ignored. */
+		/* Ignore a label with an empty part; the empty part sorts first. */
 		count += out_constraints[count].values.items[0].length != 0;
 	}
 	return count;
@@ -79,7 +81,7 @@ static struct bt_status add_claim(const struct bt_state *state, const struct bt_
 			arena, bt_not_found_text(arena, "persistentvolumeclaim", claim_name));
 	}
 	if (claim->spec.volume_name.length == 0) {
-		/* Success: the claim waits for its first consumer. */
+		/* An unbound claim passes only if it waits for its first consumer. */
 		struct bt_str class_name = bt_persistent_volume_claim_class(claim);
 
 		if (class_name.length == 0) {
@@ -113,7 +115,7 @@ static struct bt_status add_claim(const struct bt_state *state, const struct bt_
 	return BT_STATUS_OK;
 }
 
-/** Make PreFilter's data. Skip: there is nothing to check. */
+/** Make PreFilter's data. Skip: the pod has no constraints. */
 static struct bt_status find_constraints(const struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct zone_data **out_data)
 {
