@@ -19,14 +19,17 @@ static const struct {
 
 struct visit {
 	struct bt_admission *admission;
-	struct bt_json_value *pod;             /* gets the defaults */
-	const struct bt_json_value *validated; /* is checked */
-	struct bt_json_value *notes;           /* texts of the annotation, an array */
+	struct bt_json_value *pod; /* the pod that gets the defaults; NULL: only checks */
+	const struct bt_json_value *validated; /* the pod that is checked */
+	struct bt_json_value *notes;           /* array of texts for the pod's annotation */
 	struct bt_strbuf errors;
 	uint32_t error_count;
 };
 
-/** Sets the missing defaults of a container; adds "cpu, memory limit for container c" to notes. */
+/**
+ * Sets a container's missing requests or limits ("which") to the defaults; appends a text such as
+ * "cpu, memory limit for container c" to notes.
+ */
 static void set_defaults_of(struct visit *visit, struct bt_json_value *container, const char *which,
 	const char *title, const struct bt_json_value *defaults)
 {
@@ -57,7 +60,7 @@ static void set_defaults_of(struct visit *visit, struct bt_json_value *container
 	bt_strbuf_finish(&names);
 }
 
-/** Calls take for each limit of type Container in the range and each container of the pod. */
+/** Calls take for each limit of type Container in the LimitRange and each container of the pod. */
 static void each_limit(struct visit *visit, const struct bt_json_value *range,
 	const struct bt_json_value *pod,
 	void (*take)(struct visit *visit, struct bt_json_value *container, const char *title,
@@ -266,7 +269,10 @@ static void check_limits(struct bt_admission *admission, const struct bt_json_va
 #define DEFAULT_CLASS_KEY "storageclass.kubernetes.io/is-default-class"
 #define OLD_CLASS_KEY "volume.beta.kubernetes.io/storage-class"
 
-/** Takes the newest default class; the walk's order breaks ties by name. */
+/**
+ * Takes the newest default class. If several are equally new, takes the first by name, because
+ * classes are visited in order of their names.
+ */
 static bool take_newest(void *context, const struct bt_json_value *class_)
 {
 	const struct bt_json_value **newest = context;
@@ -292,7 +298,7 @@ static void set_storage_class(struct bt_admission *admission, struct bt_json_val
 		bt_json_find(annotations, OLD_CLASS_KEY) != NULL) {
 		return;
 	}
-	/* A restored claim that is bound keeps its class, also if it has none. */
+	/* A restored claim that is bound stays as it is, even without a class. */
 	if (admission->write->restoring && bt_kinds_text(spec, "volumeName").length != 0) {
 		return;
 	}
@@ -392,7 +398,10 @@ void bt_admission_visit(const struct bt_admission *admission, const char *group,
 
 /** --- NamespaceLifecycle: 4.1 --- */
 
-/** Initial objects come in any order, so their namespace may not exist yet. */
+/**
+ * Refuses creates in a namespace that does not exist or is being terminated. Restored objects are
+ * not checked: they come in any order, so their namespace may not exist yet.
+ */
 static void check_namespace(struct bt_admission *admission)
 {
 	const struct bt_write *write = admission->write;
@@ -428,9 +437,7 @@ static void check_namespace(struct bt_admission *admission)
 
 /** --- small plugins --- */
 
-/**
- * Adds an entry to a list such as spec.finalizers or metadata.finalizers, unless the list has it.
- */
+/** Adds the finalizer to metadata.finalizers unless it is already there. */
 static void add_finalizer(
 	const struct bt_admission *admission, struct bt_json_value *object, const char *finalizer)
 {
@@ -442,7 +449,7 @@ static void add_finalizer(
 	}
 }
 
-/** TaintNodesByCondition: 4.5. Restored nodes keep their taints. */
+/** TaintNodesByCondition: 4.5. Taints new nodes as not ready; restored nodes keep their taints. */
 static void taint_node(struct bt_admission *admission, struct bt_json_value *node)
 {
 	static const char key[] = "node.kubernetes.io/not-ready";

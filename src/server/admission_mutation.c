@@ -6,7 +6,8 @@
 #include "server/policy.h"
 
 /**
- * Restores the metadata that no request can change, and the parts that this request does not write.
+ * Restores the metadata that no request can change, and the parts of the object that the request's
+ * subresource cannot write.
  */
 static void restore_fixed_parts(
 	struct bt_call *call, const struct bt_json_value *before, struct bt_json_value *after)
@@ -33,8 +34,8 @@ static void restore_fixed_parts(
 
 /**
  * Removes fields that were applied without a value (`?field: optional.none()`), which are null
- * here. In lists all nulls are removed, because list elements cannot be matched with the applied
- * ones.
+ * here. Inside lists, all null fields are removed, because list elements cannot be matched with the
+ * applied elements.
  */
 static void remove_nulls(struct bt_json_value *object, const struct bt_json_value *applied)
 {
@@ -56,7 +57,10 @@ static void remove_nulls(struct bt_json_value *object, const struct bt_json_valu
 	}
 }
 
-/** Decodes the result like the body of a patch: drops unknown fields and sets defaults. */
+/**
+ * Decodes the patched object like the result of a patch request: drops unknown fields and sets
+ * defaults.
+ */
 static int decode(struct bt_call *call, struct bt_json_value *object, struct berth_error *err)
 {
 	struct bt_api_request request = *call->request;

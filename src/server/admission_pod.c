@@ -37,7 +37,10 @@ static const struct bt_json_value *global_default(
 	return search.found;
 }
 
-/** Finds the PriorityClass of spec (NULL: none) and sets its name in spec. false: refused. */
+/**
+ * Finds the PriorityClass that spec names, or else the global default, whose name is set in spec.
+ * *out_class NULL: there is no such class. false: the request is refused.
+ */
 static bool find_class(struct bt_admission *admission, struct bt_json_value *spec,
 	const struct bt_json_value **out_class)
 {
@@ -61,7 +64,7 @@ static bool find_class(struct bt_admission *admission, struct bt_json_value *spe
 	return true;
 }
 
-/** Sets spec.priority; refuses the request if spec has another value. */
+/** Sets spec.priority; refuses the request if spec already has another value. */
 static void set_priority(struct bt_admission *admission, struct bt_json_value *spec, int64_t value)
 {
 	const struct bt_json_value *given = bt_json_find(spec, "priority");
@@ -162,8 +165,8 @@ void bt_admission_check_priority_class(
 #define TOKEN_SECONDS 3607
 
 /**
- * Mounts the token into a container, unless the container mounts something else there. Returns
- * whether it mounted the token.
+ * Mounts the token volume into a container, unless a mount of the container already has that path.
+ * Returns whether it added the mount.
  */
 static bool mount_token(
 	struct bt_arena *arena, struct bt_json_value *container, struct bt_str volume_name)
@@ -417,7 +420,7 @@ static void merge_node_selector(struct bt_admission *admission, struct bt_json_v
 	}
 }
 
-/** Restored pods have passed this plugin before. */
+/** Skips restored pods, because they passed this plugin when they were created. */
 void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_value *pod)
 {
 	struct bt_json_value *spec = bt_json_ensure_object(admission->write->arena, pod, "spec");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Runs the admission policies in force on a request: mutating ones change its object, validating
- * ones allow or deny it. Writes of controllers and the scheduler are subject to them, too.
+ * Runs the admission policies in force on a request: mutating policies change its object,
+ * validating policies allow or deny the request. Writes of controllers and the scheduler are
+ * subject to policies, too.
  */
 #include "codec/json_same.h"
 #include "server/kinds/common.h"
@@ -78,7 +79,10 @@ static bool labels_match(const struct request *request, const struct bt_json_val
 			bt_json_object_at(object, "metadata.labels"));
 }
 
-/** Whether the request matches the constraints; match NULL: always. */
+/**
+ * Whether the request matches the constraints; match NULL: always. needs_rule: constraints without
+ * resourceRules match nothing instead of everything.
+ */
 static bool is_matched(
 	const struct request *request, const struct bt_json_value *match, bool needs_rule)
 {
@@ -225,7 +229,10 @@ static struct bt_cel_value evaluate(
 	return value;
 }
 
-/** Denies the request with 422 or the code of the reason. The first denial is the answer. */
+/**
+ * Denies the request with the code of the reason, or 422 if the reason is unknown. The first denial
+ * is the answer.
+ */
 static void deny_request(struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
 {
 	static const struct {
@@ -472,13 +479,13 @@ static void evaluate_with_params(struct evaluation *evaluation)
 	}
 }
 
-/** One request that passes through the policies of a kind. */
+/** One request that passes through the policies of one kind, validating or mutating. */
 struct run {
 	struct request request;
 	struct bt_cel_authorizer authorizer;
 	struct bt_cel_access access;
-	struct bt_cel_value values[BT_POLICY__COUNT]; /* request is null until a policy uses it */
-	uint32_t change_count;                        /* request's count when values were set */
+	struct bt_cel_value values[BT_POLICY__COUNT]; /* set when the first policy matches */
+	uint32_t change_count; /* request.change_count when values' object was set */
 };
 
 /** Objects of the policies' API group are exempt from policies. */

@@ -2,8 +2,8 @@
 #ifndef BT_SERVER_ADMISSION_PRIVATE_H
 #define BT_SERVER_ADMISSION_PRIVATE_H
 /**
- * The plugins of admission.c. A plugin that admits the request leaves out_failure alone. Spec: 14b
- * section 4.
+ * The admission plugins that admission.c calls. A plugin refuses the request by setting
+ * admission->failure, and otherwise leaves failure unchanged. Spec: 14b section 4.
  */
 #include "server/kinds/common.h"
 
@@ -16,17 +16,21 @@ struct bt_admission {
 
 bool bt_admission_is(const struct bt_admission *admission, const char *group, const char *name);
 bool bt_admission_is_refused(const struct bt_admission *admission);
-/** 403 `<resource> "<name>" is forbidden: <text>`. */
+/** Refuses the request with 403 `<resource> "<name>" is forbidden: <text>`. */
 BT_PRINTF(2, 3)
 void bt_admission_refuse(struct bt_admission *admission, const char *format, ...);
 const struct bt_api_resource *bt_admission_resource(
 	const struct bt_admission *admission, const char *group, const char *name);
-/** The object with this key, or NULL. */
+/**
+ * The stored object of a built-in resource, as a tree in the arena of the write; NULL: there is no
+ * object with this key.
+ */
 struct bt_json_value *bt_admission_read(const struct bt_admission *admission, const char *group,
 	const char *name, struct bt_str key);
 /**
- * Calls visit with each object under prefix whose text contains needle; visit returns false to
- * stop. Only matching texts are parsed, so most of a large collection costs only a text search.
+ * Calls visit with each object of the resource whose key starts with prefix and whose text contains
+ * needle, until visit returns false. Only matching texts are parsed, so most of a large collection
+ * costs only a text search.
  */
 void bt_admission_visit(const struct bt_admission *admission, const char *group, const char *name,
 	struct bt_str prefix, struct bt_str needle,

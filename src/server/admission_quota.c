@@ -19,7 +19,7 @@
 /** Bounds the cached sums: a quota has one per resource that it limits. */
 #define SUMS_PER_QUOTA_MAX 64
 
-/** The use of quotas by one object, by the resource names of quotas. */
+/** The resource that a write concerns, and the amounts that its object counts against quotas. */
 struct usage {
 	struct bt_admission *admission;
 	bool is_pod;
@@ -27,6 +27,10 @@ struct usage {
 	bool is_service;
 	struct bt_str count_name; /* "count/deployments.apps" */
 	const struct bt_json_value *object;
+	/**
+	 * The amounts that object uses, by the names of spec.hard; for an update, only the
+	 * increase.
+	 */
 	struct bt_json_value *requested;
 };
 
@@ -47,7 +51,11 @@ static void add_one(struct bt_arena *arena, struct bt_json_value *amounts, const
 	bt_json_set_c(arena, amounts, name, "1");
 }
 
-/** Adds the containers' sums under names with the prefix "requests" or "limits". */
+/**
+ * Adds the pod's requests or limits ("which") under names such as "requests.cpu" and, if plain,
+ * also under names such as "cpu". Resources of the pod itself take precedence over the sum of its
+ * containers.
+ */
 static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
 	const struct bt_json_value *spec, const char *which, bool plain)
 {
@@ -67,7 +75,7 @@ static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
 	}
 }
 
-/** The amounts that the object uses, by the resource names of quotas. */
+/** The amounts that the object uses, as an object whose names are those of a quota's spec.hard. */
 static struct bt_json_value *amounts_of(
 	const struct usage *usage, struct bt_arena *arena, const struct bt_json_value *object)
 {
@@ -225,7 +233,10 @@ static bool matches_scopes(const struct usage *usage, struct bt_arena *arena,
 	return matches;
 }
 
-/** subtracts: the amounts are those of a removed object. */
+/**
+ * Adds amounts to used for the resources in names that both contain. subtracts: the object was
+ * removed, so its amounts are subtracted.
+ */
 static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
 	const struct bt_json_value *names, const struct bt_json_value *amounts, bool subtracts)
 {
@@ -286,8 +297,8 @@ void bt_quota_sums_destroy(struct bt_quota_sums *sums)
 }
 
 /**
- * Finds or creates the sum. If too many sums have piled up, mostly of deleted quotas, all are
- * dropped.
+ * Finds or creates the sum. If there are too many sums, mostly of deleted quotas, all of them are
+ * dropped first.
  */
 static struct quota_sum *find_sum(struct bt_api *api, struct bt_str key, uint32_t collection)
 {
@@ -320,7 +331,10 @@ static void set_text(struct bt_strbuf *text, const struct bt_json_value *value)
 	bt_json_format(value, text);
 }
 
-/** Adds or subtracts a stored object. Finished pods use nothing. */
+/**
+ * Adds the amounts of a stored object to used, or subtracts them if is_gone. Finished pods use
+ * nothing.
+ */
 static void add_stored(const struct usage *usage, const struct bt_json_value *quota_spec,
 	const struct bt_stored *stored, bool is_gone, struct bt_json_value *used)
 {
@@ -340,7 +354,10 @@ static void add_stored(const struct usage *usage, const struct bt_json_value *qu
 	bt_arena_finish(&scratch);
 }
 
-/** The usage of the quota by this resource's objects in the namespace; updates the sum. */
+/**
+ * The usage of the quota by the objects of usage's resource in the namespace; updates the cached
+ * sum, which *out_sum receives.
+ */
 static struct bt_json_value *used_of(
 	const struct usage *usage, const struct bt_json_value *quota, struct quota_sum **out_sum)
 {

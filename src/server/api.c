@@ -154,7 +154,7 @@ struct bt_json_value *bt_api_read(const struct bt_api *api, const struct bt_api_
 	struct bt_stored *stored = bt_store_find(api->options.store, resource->collection, key);
 	struct bt_json_value *object = NULL;
 	if (stored != NULL) {
-		/* One copy of the whole text is cheaper than one of each string. */
+		/* One copy of the whole text is cheaper than a copy of each string. */
 		struct bt_str text = bt_arena_str(arena, bt_stored_text(stored));
 		int result = bt_json_parse(arena, text, false, &object, NULL);
 		BT_ASSERT(result == 0);
@@ -225,7 +225,7 @@ uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresourc
 								 : 0;
 }
 
-/** Recursion stops at this number of levels. */
+/** Whether the value nests deeper than this many levels; recursion stops there. */
 static bool is_deeper(const struct bt_json_value *value, uint32_t levels)
 {
 	if (value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT) {

@@ -3,9 +3,9 @@
 #define BT_SERVER_API_H
 /**
  * The API without HTTP: verbs on resources, with the rules of an API server. The HTTP front
- * (server/routes.h), the controllers, the node agents and the scheduler all write through
- * bt_api_perform, so that all of them are subject to the same rules. One thread. Spec: 14 sections
- * 9 to 14 and 17, 14b.
+ * (server/front.h), the controllers, the node agents and the scheduler all write through
+ * bt_api_perform, so that all of them are subject to the same rules. Not thread-safe. Spec: 14
+ * sections 9 to 14 and 17, 14b.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,8 +18,8 @@
 #include "server/store.h"
 
 /**
- * Deepest nesting of a document; deeper ones are answered with 400, because trees are walked by
- * recursion.
+ * Largest nesting depth of a document. Deeper documents are answered with 400, because trees are
+ * walked by recursion.
  */
 #define BT_API_DEPTH_MAX 500
 /** Largest request body: spec 13 section 7.4. */
@@ -27,7 +27,7 @@
 
 struct bt_api;
 
-/** One value of a key; a key with several values has several entries. */
+/** One value of an extra key of a user. A key with several values has several entries. */
 struct bt_user_extra {
 	struct bt_str key;
 	struct bt_str value;
@@ -39,7 +39,7 @@ struct bt_user {
 	uint32_t group_count;
 	const struct bt_str *groups;
 	uint32_t extra_count;
-	const struct bt_user_extra *extras; /* entries of a key follow each other */
+	const struct bt_user_extra *extras; /* all entries of one key are adjacent */
 };
 
 /** The user admin, in the group system:masters. */
@@ -52,23 +52,26 @@ struct bt_api_options {
 	void *clock_context;
 	uint64_t seed; /* seeds the generator of uids and generated names */
 	/**
-	 * Usage of the pods that have no valid usage annotation: text as in server/usage.h.
-	 * Borrowed; NULL: half of the pod's requests.
+	 * CPU and memory usage of pods without a valid usage annotation, as a text that
+	 * server/usage.h describes. Borrowed; NULL: half of the pod's requests.
 	 */
 	const char *cpu_usage;
 	const char *memory_usage;
 	/**
-	 * Enables admission plugins that depend on a controller: the ServiceAccounts "default" come
-	 * from a controller, and only a controller removes the added taints and finalizers. false
-	 * where that controller does not run: 14b sections 4.3, 4.5 and 4.8.
+	 * These plugins depend on a controller, so false where that controller does not run: a
+	 * controller creates the ServiceAccounts "default", and only a controller removes the
+	 * taints and finalizers that the plugins add. Spec: 14b sections 4.3, 4.5 and 4.8.
 	 */
 	bool admit_service_account;
 	bool admit_taint_nodes;
 	bool admit_storage_protection;
 	bool admit_pod_group_protection;
 	/**
-	 * Feature gates of spec 09 section 1. Without generic_workload PodGroups and Workloads are
-	 * not served; without the others their fields are dropped.
+	 * Feature gates of spec 09 section 1. Without generic_workload, PodGroups and Workloads are
+	 * not served, and pods lose schedulingGroup. Without topology_aware_workload_scheduling,
+	 * workload_aware_preemption or dra_workload_resource_claims, the fields of that gate are
+	 * dropped, unless the stored object has them. With workload_with_job, the parallelism of
+	 * gang Jobs is immutable.
 	 */
 	bool generic_workload;
 	bool topology_aware_workload_scheduling;
@@ -88,14 +91,18 @@ struct bt_api_options {
 	 */
 	const char *service_account_key;
 	/**
-	 * The objects come from files and a scheduler decides about them: types of fields are
-	 * checked, values are not; quotas are enforced only by bt_quota_take.
+	 * For simulations whose objects come from files: the types of fields are checked, but their
+	 * values are not, and only bt_quota_take enforces quotas.
 	 */
 	bool skip_validation;
 };
 
-/** Makes the namespaces default, kube-system, kube-public, kube-node-lease and the system priority
- * classes when they are missing; reads CustomResourceDefinitions from the store. */
+/**
+ * Creates what every cluster has, as far as it is missing in the store: the namespaces default,
+ * kube-system, kube-public and kube-node-lease, the system priority classes, APIServices, flow
+ * control objects and, with has_rbac, the bootstrap roles and bindings. Reads the
+ * CustomResourceDefinitions in the store.
+ */
 BT_MUST_USE struct bt_api *bt_api_create(const struct bt_api_options *options);
 void bt_api_destroy(struct bt_api *api);
 struct bt_store *bt_api_store(const struct bt_api *api);
@@ -146,8 +153,9 @@ struct bt_api_request {
 	const struct bt_user *user;
 	/**
 	 * The object, patch or options document, decoded from JSON, YAML or protobuf but not
-	 * normalised yet. Consumed: the call changes it and takes it apart. Lives in the arena of
-	 * the call. NULL: none. Kind and apiVersion may be missing (14 section 8.1).
+	 * normalised yet; NULL: none. kind and apiVersion may be missing (14 section 8.1). The tree
+	 * lives in the arena of the call, and the call modifies it, so the caller must not use it
+	 * afterwards.
 	 */
 	struct bt_json_value *body;
 	const struct bt_connect_options *connect; /* NULL: none */
@@ -165,7 +173,7 @@ struct bt_api_request {
 	struct bt_str precondition_uid; /* absent: none */
 	struct bt_str precondition_rv;
 	/**
-	 * managedFields stay as they are. For frequent writes of the process itself that conflict
+	 * Keeps managedFields as they are. For frequent writes of the process itself that conflict
 	 * with no other manager, such as status updates.
 	 */
 	bool same_owners;
@@ -175,8 +183,8 @@ struct bt_api_request {
 	 */
 	bool restore;
 	/**
-	 * The request is a client's, not the process's: also check privilege escalation and the
-	 * rights that go beyond the verb.
+	 * The request comes from a client, not from the process itself: also check privilege
+	 * escalation and the rights that go beyond the verb.
 	 */
 	bool checks_access;
 };
@@ -202,10 +210,10 @@ struct bt_api_answer {
 	/** Plain text in place of an object; absent: none. In the arena of the call. */
 	struct bt_str text;
 	/**
-	 * The members up to exit_code belong to the answer of pods/log, exec and attach, besides
-	 * text. Their texts are in the arena of the call.
+	 * The answer of pods/log, exec and attach consists of text and the members from here to
+	 * exit_code. Their texts are in the arena of the call.
 	 */
-	struct bt_str container; /* name of the container that answers */
+	struct bt_str container; /* the container's name, even if the request named none */
 	struct bt_str uid;       /* of the pod */
 	bool runs_on;            /* the container may write more after text: attach, log */
 	uint8_t exit_code;       /* exec: exit code of the command */
@@ -215,7 +223,10 @@ struct bt_api_answer {
 	const struct bt_str *warnings;
 };
 
-/** Carries out one request. Initialises out_answer; the caller releases its object. */
+/**
+ * Carries out one request. Initialises out_answer; the caller releases it with
+ * bt_api_answer_finish.
+ */
 void bt_api_perform(struct bt_api *api, const struct bt_api_request *request,
 	struct bt_arena *arena, struct bt_api_answer *out_answer);
 void bt_api_answer_finish(struct bt_api_answer *answer);
@@ -227,17 +238,19 @@ uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresourc
 
 /** --- for callers inside the process --- */
 
-/** The stored object as a tree in the arena (nothing borrowed from the store), or NULL. key:
- * "ns/name" or "name". */
+/**
+ * The stored object as a tree in the arena, which borrows nothing from the store; NULL: there is no
+ * such object. key: "ns/name" or "name".
+ */
 BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 	const struct bt_api_resource *resource, struct bt_str key, struct bt_arena *arena);
-/** The pod's status says that this container is running. */
+/** Whether the pod's status says that this container is running. */
 bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str container);
 /** {"username", "uid", "groups", "extra"}: the user as reviews show it. Texts are borrowed. */
 BT_MUST_USE struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena);
 /**
- * Trees of the object that a write has already parsed; they may contain managedFields, which stored
- * texts leave out.
+ * Trees of the object before and after a write, as far as the write has parsed them. They may
+ * contain managedFields, which stored texts leave out.
  */
 struct bt_api_trees {
 	const struct bt_json_value *before; /* NULL: a new object, or not parsed */
@@ -248,7 +261,7 @@ struct bt_api_trees {
  * object; they live in the arena of the request.
  */
 const struct bt_api_trees *bt_api_trees(const struct bt_api *api);
-/** The stored text as a tree that borrows from it. */
+/** Parses the stored text into a tree that borrows from the text. */
 BT_MUST_USE struct bt_json_value *bt_api_parse_stored(
 	const struct bt_stored *stored, struct bt_arena *arena);
 /** "ns/name", or "name" when namespace_ is "". */

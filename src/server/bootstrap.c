@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Objects that the API server creates: APIServices of its groups, and the priority levels and flow
- * schemas of every new cluster. This server does not queue requests by them.
+ * Objects that the API server creates in every new cluster: bootstrap roles and bindings of RBAC,
+ * APIServices of its groups, priority levels and flow schemas. The priority levels and flow schemas
+ * have no effect, because this server does not queue requests.
  */
 #include <inttypes.h>
 
@@ -53,7 +54,7 @@ static struct bt_json_value *new_object(struct bt_arena *arena, const char *name
 	return object;
 }
 
-/** Makes the role of a row, with the rules in the rows after it. */
+/** Makes the role of a row; the rows that follow it have its rules. */
 static struct bt_json_value *make_role(const struct row *row, struct bt_arena *arena)
 {
 	struct bt_json_value *role = new_object(arena, row->texts[1]);
@@ -138,7 +139,10 @@ void bt_rbac_bootstrap(struct bt_api *api)
 		}
 		request.body = is_role ? make_role(row, &arena) : make_binding(row, &arena);
 		bt_api_perform(api, &request, &arena, &answer);
-		/* Fails only in a kube-system of a reopened store that is being deleted. */
+		/*
+		 * The create can fail only if the store was reopened while kube-system is being
+		 * deleted.
+		 */
 		BT_ASSERT(answer.code == 201 || namespace_.length != 0);
 		bt_api_answer_finish(&answer);
 		bt_arena_reset(&arena);
@@ -294,8 +298,9 @@ void bt_api_bootstrap(struct bt_api *api)
 	struct bt_strbuf text = {0};
 	create_flow_control(api, &text, &arena);
 	/*
-	 * One for each group and version of a built-in resource, except metrics.k8s.io, whose
-	 * APIService comes with a metrics server.
+	 * Creates an APIService for each group and version of the built-in resources, except
+	 * apiregistration.k8s.io itself and metrics.k8s.io, whose APIService comes with a metrics
+	 * server.
 	 */
 	const struct bt_api_resource *services =
 		bt_resources_builtin(api->resources, "apiregistration.k8s.io", "apiservices");

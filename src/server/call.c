@@ -205,7 +205,10 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	return true;
 }
 
-/** Upstream converts the result of a strategic patch with other code, whose messages differ. */
+/**
+ * Rewords a decode error of a strategic patch's result: upstream converts that result with other
+ * code, whose messages differ.
+ */
 static struct bt_str conversion_text(struct bt_arena *arena, struct bt_str text)
 {
 	static const char before_value[] = "json: cannot unmarshal ";
@@ -266,7 +269,10 @@ static void refuse_patched(struct bt_call *call, struct bt_json_value *object, s
 		&call->answer->failure, call->arena, BT_STR(""), BT_STR(""), BT_STR(""), &errors);
 }
 
-/** Ignores, warns about or refuses the normaliser's problems, by the request's fieldValidation. */
+/**
+ * Ignores, warns about or refuses the normaliser's problems, as the request's fieldValidation says.
+ * false: refused.
+ */
 static bool accept_problems(struct bt_call *call, struct bt_json_value *object,
 	const struct bt_json_value *problems, struct bt_str version, struct bt_str kind,
 	enum bt_body_source source)
@@ -456,7 +462,10 @@ static void move_first(struct bt_json_value *object, struct bt_str name)
 	}
 }
 
-/** Writes the object with the RV of the next commit into the API's buffer. */
+/**
+ * Writes the object, with the RV of the next commit, as text into the API's buffer. The result is
+ * valid until the next call.
+ */
 static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_api *api = call->api;
@@ -489,8 +498,8 @@ static void after_commit(struct bt_call *call, const struct bt_json_value *objec
 }
 
 /**
- * Texts can grow when they are written, because some characters are escaped and invalid bytes are
- * replaced.
+ * Refuses a text or key that is too large for the store. The text may be larger than the request's
+ * body, because some characters are escaped and invalid bytes are replaced.
  */
 static bool is_storable(struct bt_call *call, struct bt_str text, uint32_t bytes_max)
 {
@@ -584,8 +593,7 @@ struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, s
 	char *name = bt_arena_alloc_bytes(arena, length + GENERATED_BYTES + 1);
 	memcpy(name, base.data, length);
 	for (uint32_t i = 0; i < GENERATED_BYTES; i++) {
-		name[length++] =
-			BT_NAME_LETTERS[bt_prng_below(&api->prng, BT_NAME_LETTER_COUNT)];
+		name[length++] = BT_NAME_LETTERS[bt_prng_below(&api->prng, BT_NAME_LETTER_COUNT)];
 	}
 	name[length] = '\0';
 	return (struct bt_str){name, length};

@@ -228,7 +228,10 @@ static int64_t big_endian(const unsigned char *bytes, uint32_t count)
 	return (int64_t)value;
 }
 
-/** A file of RFC 9636: header and block with 32-bit times, header and block with 64-bit times. */
+/**
+ * Parses a time zone file (RFC 9636): a header and block with 32-bit times, which are skipped, then
+ * a header and block with 64-bit times. false: malformed.
+ */
 static bool parse_zone(const unsigned char *bytes, size_t length, struct bt_cron_zone *out_zone)
 {
 	size_t at = 0;
@@ -385,7 +388,7 @@ int64_t bt_cron_next(const struct bt_cron *cron, const struct bt_cron_zone *zone
 		}
 		/*
 		 * Uses the offset in force at the local time. A local time that occurs twice counts
-		 * once; one that the clock skips is taken with the offset before the change.
+		 * once; a local time that the clock skips gets the offset before the change.
 		 */
 		before = offset_at(zone, after);
 		offset = offset_at(zone, local - before);
@@ -404,8 +407,8 @@ int64_t bt_cron_last(
 		return count > 0 ? from + count * cron->every_seconds : 0;
 	}
 	/*
-	 * Searches backwards in growing windows, so that a long pause does not cost a walk through
-	 * every minute of it.
+	 * Searches backwards in growing windows, so that a long interval does not cost a walk
+	 * through each of its minutes.
 	 */
 	for (int64_t window = HOUR; best == 0; window *= 24) {
 		bool whole = until - window <= from;

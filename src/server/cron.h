@@ -13,13 +13,15 @@
 
 struct bt_cron {
 	uint64_t minutes; /* bit 0 to 59 */
+	/** bit 0 to 23 */
 	uint32_t hours;
 	uint32_t days;    /* bit 1 to 31 */
 	uint16_t months;  /* bit 1 to 12 */
 	uint8_t weekdays; /* bit 0 (Sunday) to 6 */
 	/**
-	 * The field for days of the month, or of the week, has a star without step. If one of the
-	 * two fields has it, a date must match both fields; otherwise it must match at least one.
+	 * any_day: the field for the day of month contains "*" or "?" without a step; any_weekday:
+	 * the field for the day of week does. If at least one of them is set, a date must match
+	 * both fields; otherwise it must match at least one field.
 	 */
 	bool any_day;
 	bool any_weekday;
@@ -37,17 +39,29 @@ struct bt_cron_zone {
 	int32_t first;    /* offset before from[0] */
 };
 
-/** false: there is no zone of that name, or its file is not readable. */
+/**
+ * Reads a zone by its name, such as "Europe/Berlin". false: there is no zone of that name, or its
+ * file is not readable; out_zone is not set then. The caller calls bt_cron_zone_finish.
+ */
 bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone);
-/** Also true if the machine has no time zone database, because no name can be checked then. */
+/**
+ * Whether a zone of that name exists. Also true if the machine has no time zone database, because
+ * no name can be checked then.
+ */
 bool bt_cron_zone_exists(struct bt_str name);
 void bt_cron_zone_finish(struct bt_cron_zone *zone);
 
-/** false: the text is not a schedule. */
+/** Parses a schedule; false: the text is malformed. */
 bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron);
-/** The first matching time after the given one (seconds since 1970); 0: none within five years. */
+/**
+ * The first time after `after` that the schedule matches, or `after` plus the interval of "@every".
+ * Times are seconds since 1970; 0: there is none within five years.
+ */
 int64_t bt_cron_next(const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t after);
-/** The last matching time in (from, until]; 0: there is none. */
+/**
+ * The last time in (from, until] that the schedule matches; "@every" counts from `from`. 0: there
+ * is none.
+ */
 int64_t bt_cron_last(
 	const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t from, int64_t until);
 #endif

@@ -13,13 +13,15 @@ const char *const *bt_custom_metrics_versions(struct bt_str group)
 {
 	static const char *const custom[] = {"v1beta2", "v1beta1", NULL};
 
-	return bt_str_equal_c(group, bt_custom_metrics_groups[0]) ? custom
-		: bt_str_equal_c(group, bt_custom_metrics_groups[1])
-		? custom + 1 /* v1beta1 only */
-		: NULL;
+	return bt_str_equal_c(group, bt_custom_metrics_groups[0])    ? custom
+		: bt_str_equal_c(group, bt_custom_metrics_groups[1]) ? custom + 1 /* v1beta1 only */
+								     : NULL;
 }
 
-/** Cuts the text before the separator, without blanks around it. false: there is no separator. */
+/**
+ * Cuts the text before the separator off *rest and trims blanks around it. false: there is no
+ * separator.
+ */
 static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 {
 	int64_t at = bt_str_find_char(*rest, separator);

@@ -21,8 +21,8 @@
 #define BT_ANNOTATION_EXTERNAL_METRICS "berth.dev/external-metrics"
 
 /**
- * Versions that both groups serve, NULL at the end; the first one is preferred. Returns NULL for
- * another group.
+ * The versions that this group serves, preferred version first, NULL at the end. Returns NULL if
+ * group is none of bt_custom_metrics_groups.
  */
 const char *const *bt_custom_metrics_versions(struct bt_str group);
 /** "custom.metrics.k8s.io", "external.metrics.k8s.io"; NULL at the end. */
@@ -51,6 +51,6 @@ bool bt_custom_metric_next(const struct bt_api *api, struct bt_custom_metric_wal
 bool bt_custom_metric_sum(const struct bt_api *api, const struct bt_json_value *object,
 	const char *annotation, struct bt_str name, const struct bt_selector *selector,
 	struct bt_arena *arena, double *out_sum);
-/** "20", "1500m" */
+/** Formats a value as a quantity: "20", "1500m". */
 struct bt_str bt_custom_metric_quantity(struct bt_arena *arena, double value);
 #endif

@@ -13,16 +13,19 @@ struct bt_custom_rule {
 	const struct bt_json_value *source; /* rule, message, reason, fieldPath, ... */
 	struct bt_cel_program *program;     /* NULL: the rule does not compile */
 	struct bt_cel_program *message;     /* from messageExpression; NULL: none */
-	/** A transition rule: it reads oldSelf, and without an old value it does not run. */
+	/** A transition rule: the rule reads oldSelf, so it is skipped if there is no old value. */
 	bool uses_old;
-	/** optionalOldSelf: oldSelf is an optional, and the rule also runs without an old value. */
+	/**
+	 * optionalOldSelf of the rule: oldSelf is a CEL optional, and the rule also runs without an
+	 * old value.
+	 */
 	bool optional_old;
 };
 
-/** Compiled rules of one schema inside the version's schema. */
+/** The compiled parts of one schema inside the version's schema. */
 struct bt_custom_node {
 	const struct bt_json_value *schema;
-	struct bt_cel_regex *pattern; /* NULL: no pattern, or it does not compile */
+	struct bt_cel_regex *pattern; /* NULL: no pattern, or the pattern does not compile */
 	struct bt_cel_regex *format;  /* NULL: no format, or a regex cannot express it */
 	struct bt_custom_rule *rules;
 	uint32_t rule_count;
@@ -43,8 +46,9 @@ typedef void bt_custom_complain_fn(void *context, const struct bt_path *place,
 	const struct bt_json_value *value, bool is_forbidden, const char *text);
 
 /**
- * root: openAPIV3Schema, borrowed; place: its path in the definition. Never returns NULL: parts
- * that do not compile are left out. complain may be NULL.
+ * Compiles the rules of a schema. root: openAPIV3Schema, borrowed; place: its path in the
+ * definition. complain (or NULL) receives the problems: parts that do not compile are left out, so
+ * the result is never NULL.
  */
 struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,
 	const struct bt_path *place, bt_custom_complain_fn *complain, void *context);

@@ -279,8 +279,9 @@ const struct bt_schema_message *bt_custom_describe_parts(
 }
 
 /**
- * Schemas of a CustomResourceDefinition: drops empty fields, checks that they are structural and
- * that patterns and rules compile. Recursion follows the schema, whose depth is limited.
+ * Schemas of a CustomResourceDefinition: drops their empty fields, and checks that the schemas are
+ * structural and that their patterns and rules compile. Recursion follows the schema, whose depth
+ * is limited.
  */
 
 /** Fields that Go's omitempty leaves out when they are empty. */
@@ -293,7 +294,7 @@ const struct bt_schema_message *bt_custom_describe_parts(
 
 static void remove_empty(struct bt_json_value *schema);
 
-/** value: a schema, or an array of them, or a bool in place of a schema. */
+/** value: a schema, an array of schemas, or a bool in place of a schema; NULL accepted. */
 static void remove_empty_in(struct bt_json_value *value)
 {
 	if (value != NULL && value->type == BT_JSON_ARRAY) {
@@ -493,7 +494,10 @@ static void add_error(void *context, const struct bt_path *place, const struct b
 		"%s", text);
 }
 
-/** The schema that all versions share, which upstream calls spec.validation; NULL: they differ. */
+/**
+ * The schema that all versions share, which upstream calls spec.validation; NULL: the versions
+ * differ, or one has no schema.
+ */
 static const struct bt_json_value *common_schema(const struct bt_json_value *versions)
 {
 	const struct bt_json_value *first = NULL;

@@ -10,8 +10,8 @@
 #include "server/resource.h"
 
 /**
- * Drops members that the schema does not name and, if asked to, sets the schema's defaults.
- * problems receives texts as from bt_schema_normalise.
+ * Drops members that the schema does not name and, with set_defaults, sets the schema's defaults.
+ * Appends a text such as `unknown field "spec.a"` to the array problems for each dropped member.
  */
 void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_value *object,
 	bool set_defaults, struct bt_arena *arena, struct bt_json_value *problems);
@@ -19,7 +19,8 @@ void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_v
 void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 /**
- * Which lists and maps of the schema are sets, keyed or atomic. NULL: the schema names no members.
+ * Describes for server-side apply which lists and maps of the schema are sets, keyed or atomic; the
+ * result is in the arena. NULL: the schema names no members.
  */
 const struct bt_schema_message *bt_custom_describe_parts(
 	const struct bt_json_value *schema, struct bt_arena *arena);

@@ -366,7 +366,7 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 
 /** --- rules --- */
 
-/** Parses the steps of a fieldPath: .a.b['c d'] */
+/** Appends the steps of a rule's fieldPath, such as .a.b['c d'], to the path of the place. */
 static struct bt_str field_path(
 	struct checker *checker, const struct bt_path *place, struct bt_str path)
 {
@@ -478,7 +478,10 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 	values[1] = old;
 }
 
-/** The old element with the same keys; only lists of type map can match elements. */
+/**
+ * The old element with the same keys; NULL: there is none, or the list is not of type map, so that
+ * elements cannot be matched.
+ */
 static const struct bt_json_value *old_item(struct checker *checker,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *item)
@@ -605,7 +608,10 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 	}
 }
 
-/** The number of errors of the value by another schema. The errors are discarded. */
+/**
+ * Checks the value by another schema and returns the number of errors, which go to *errors instead
+ * of the checker's errors.
+ */
 static uint32_t count_errors(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value,
 	struct bt_field_errors *errors)

@@ -53,7 +53,7 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 	struct bt_arena *arena = call->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, definition, "spec");
 	if (is_oversized(spec)) {
-		return; /* validation refuses it */
+		return; /* bt_definition_validate refuses it */
 	}
 	bt_definition_remove_empty(definition);
 	if (call->write.verb == BT_VERB_CREATE && !call->write.restoring) {

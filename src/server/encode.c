@@ -52,13 +52,12 @@ const char *bt_encode_meta_version(const struct bt_encoding *encoding)
 
 /* --- documents --- */
 
-/** Writes JSON text as YAML. */
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out)
 {
 #if BT_HAVE_YAML
 	/*
-	 * Trees are never deeper than BT_API_DEPTH_MAX. The fallback for a deeper one is the JSON
-	 * itself, which is valid YAML.
+	 * bt_yaml_from_json fails only if the nesting is too deep, and trees are never deeper than
+	 * BT_API_DEPTH_MAX. The fallback is the JSON itself, which is valid YAML.
 	 */
 	if (bt_yaml_from_json(json, out, NULL) == 0) {
 		return;
@@ -158,7 +157,7 @@ struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str 
 	struct bt_json_value *object;
 
 	bt_arena_reset(arena);
-	/* Protobuf has the fields of managedFields as JSON text. */
+	/* In protobuf, fieldsV1 of managedFields is a JSON text, so it stays unparsed. */
 	struct bt_str raw_name = encoder->encoding.media == BT_MEDIA_PROTOBUF
 		? BT_STR("fieldsV1")
 		: (struct bt_str){NULL, 0};
@@ -247,7 +246,7 @@ void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *objec
 	bt_json_end_object(writer);
 }
 
-/** A table with one row. */
+/** Writes a table with one row. */
 static void write_table(struct bt_encoder *encoder, const struct bt_json_value *object,
 	bool with_columns, struct bt_json_writer *writer)
 {
@@ -407,7 +406,6 @@ static bool find_rv(struct bt_encoder *encoder, struct bt_str text, struct bt_st
 	return bt_json_skip(&reader, out_value, NULL) == 0;
 }
 
-/** Appends a length as a protobuf varint. */
 void bt_encode_varint(struct bt_strbuf *out, uint64_t value)
 {
 	while (value >= 0x80) {
@@ -424,7 +422,7 @@ void bt_encode_field(struct bt_strbuf *out, uint32_t number, struct bt_str bytes
 	bt_strbuf_append_str(out, bytes);
 }
 
-/** Size of bt_encode_field with a field number below 16. */
+/** Bytes that bt_encode_field writes for a value of this length and a field number below 16. */
 static size_t field_bytes(size_t length)
 {
 	size_t bytes = 2 + length;

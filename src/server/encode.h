@@ -2,8 +2,8 @@
 #ifndef BT_SERVER_ENCODE_H
 #define BT_SERVER_ENCODE_H
 /**
- * Encodes objects for clients. The stored text is already the JSON that clients get, except for
- * kind and apiVersion, which are put in front without parsing it. Every other form (other versions,
+ * Encodes objects for clients. The usual form, JSON of the stored version, is the stored text with
+ * kind and apiVersion put in front, without parsing the text. Every other form (other versions,
  * YAML, protobuf, tables, bare metadata, indented JSON) is made from a tree. Spec: 14 sections 8.2,
  * 15.8 and 18; 13 section 8.
  */
@@ -45,7 +45,7 @@ struct bt_encoding {
 
 /**
  * Whether the resource can be encoded like this: custom resources have no protobuf (except as bare
- * metadata), and tables have none at all.
+ * metadata), tables have no protobuf, and reviews have no tables.
  */
 bool bt_encoding_is_possible(
 	const struct bt_encoding *encoding, const struct bt_api_resource *resource);
@@ -57,8 +57,8 @@ const char *bt_encoding_content_type(const struct bt_encoding *encoding, bool is
 
 /**
  * Encodes a document that is complete with kind and apiVersion (a Status, a Scale, discovery ...),
- * with a newline after JSON. Ignores the view. Kinds without protobuf are written as JSON: returns
- * the media type that was used.
+ * with a newline after JSON. Ignores the view. Kinds without protobuf are written as JSON instead.
+ * Returns the media type that was used.
  */
 enum bt_media bt_encode_document(const struct bt_encoding *encoding,
 	const struct bt_json_value *document, struct bt_strbuf *out);
@@ -75,8 +75,8 @@ struct bt_encoder {
 	struct bt_strbuf envelope;    /* protobuf envelope of the current watch event */
 	struct bt_strbuf bytes;       /* current protobuf message, or JSON on its way to YAML */
 	struct bt_json_writer writer; /* writes the current list */
-	bool is_stored_text;          /* JSON of the stored version: events contain stored text */
-	bool is_plain;                /* the same, not pretty: other answers contain it, too */
+	bool is_stored_text;          /* JSON of the stored version: events copy the stored text */
+	bool is_plain;                /* is_stored_text and not pretty: all answers copy it */
 	bool wrote_columns;           /* a watch sends the columns with its first table only */
 	uint64_t item_count;          /* items of the current list so far */
 };
@@ -104,12 +104,12 @@ struct bt_list_metadata {
 	int64_t remaining_item_count; /* -1: leave the field out */
 };
 
-/** metadata NULL: it is known only at the end, where bt_encode_list_end writes it. */
+/** metadata NULL: the list's metadata is not known yet, and bt_encode_list_end writes it. */
 void bt_encode_list_begin(
 	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out);
 void bt_encode_list_item(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out);
-/** metadata: NULL if bt_encode_list_begin had it. */
+/** metadata NULL: bt_encode_list_begin has written it. */
 void bt_encode_list_end(
 	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out);
 /**

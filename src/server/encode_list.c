@@ -26,7 +26,7 @@ static const char *list_kind(const struct bt_encoder *encoder)
 
 static struct bt_str list_api_version(struct bt_encoder *encoder)
 {
-	/* A list of tables has the API version of bare metadata. */
+	/* A Table has the same apiVersion as bare metadata. */
 	return bt_encode_api_version(
 		encoder, is_table(encoder) ? BT_VIEW_METADATA : encoder->encoding.view);
 }
@@ -48,7 +48,10 @@ static void write_metadata(const struct bt_list_metadata *metadata, struct bt_js
 	bt_json_end_object(writer);
 }
 
-/** Writes kind, apiVersion, and the parts of metadata and columns that come before the items. */
+/**
+ * Writes the members before the items: kind, apiVersion, the metadata (unless NULL) and the columns
+ * of a table.
+ */
 static void write_head(struct bt_encoder *encoder, const struct bt_list_metadata *metadata,
 	struct bt_json_writer *writer)
 {
@@ -82,7 +85,7 @@ static void write_metadata_message(const struct bt_list_metadata *metadata, stru
 	bt_strbuf_finish(&message);
 }
 
-/** Writes the members of an object as YAML, to be a part of a larger object. */
+/** Begins an object whose members end_part writes as YAML, as a part of a larger object. */
 static void begin_part(struct bt_encoder *encoder, struct bt_json_writer *writer)
 {
 	bt_strbuf_reset(&encoder->bytes);

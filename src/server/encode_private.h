@@ -6,6 +6,7 @@
 
 /** "meta.k8s.io/v1" */
 const char *bt_encode_meta_version(const struct bt_encoding *encoding);
+/** Writes JSON text as YAML; as JSON if that fails. */
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
 /**
  * The object's text with its managedFields (tables leave them out); borrowed until the next call.
@@ -22,13 +23,15 @@ struct bt_json_value *bt_encode_with_kind(struct bt_arena *arena, struct bt_str 
 /** A new object that has only the metadata. */
 struct bt_json_value *bt_encode_bare_metadata(
 	struct bt_arena *arena, const struct bt_json_value *object);
+/** The apiVersion of objects in this view. */
 struct bt_str bt_encode_api_version(struct bt_encoder *encoder, enum bt_view view);
-/** One row of a table. */
+/** Writes one row of a table. */
 void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *object,
 	struct bt_json_writer *writer);
-/** The bytes of the protobuf message of the object in the encoder's view. */
+/** Appends the object in the encoder's view as a protobuf message. */
 void bt_encode_message(
 	struct bt_encoder *encoder, const struct bt_json_value *object, struct bt_strbuf *out);
+/** Appends an unsigned protobuf varint. */
 void bt_encode_varint(struct bt_strbuf *out, uint64_t value);
 /** Appends a protobuf field of type bytes. */
 void bt_encode_field(struct bt_strbuf *out, uint32_t number, struct bt_str bytes);

@@ -6,7 +6,7 @@
 
 #define DELETIONS_PER_RUN 200
 
-/** One write of an Event. The Event expires at this time, unless a later write exists. */
+/** One write of an Event. The Event expires at due_ns, unless there is a later write. */
 struct written {
 	uint64_t rv;
 	int64_t due_ns;
@@ -98,7 +98,10 @@ int64_t bt_event_expiry_run(struct bt_event_expiry *expiry)
 		expiry->first++;
 		const struct bt_stored *stored =
 			bt_store_find(store, expiry->events->collection, key);
-		/* The Event was written again: a later entry of the queue has its expiry. */
+		/*
+		 * If the Event was written again, its RV differs, and a later entry of the queue
+		 * has its expiry.
+		 */
 		if (stored != NULL && stored->rv == written.rv) {
 			struct bt_api_request request = BT_API_REQUEST_INIT;
 			struct bt_api_answer answer = {0};

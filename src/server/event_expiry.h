@@ -13,8 +13,8 @@
 struct bt_event_expiry;
 
 /**
- * Listens to the store from now on. ttl_ns: from the last write of an Event to its deletion; Events
- * that exist already count as just written.
+ * Listens to the store from now on. ttl_ns: time from the last write of an Event to its deletion.
+ * Events that already exist count as written now.
  */
 BT_MUST_USE struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api, int64_t ttl_ns);
 /** Call this before the API and its store are destroyed. */

@@ -22,7 +22,9 @@ static bool is_reserved(struct bt_str name)
 		name);
 }
 
-/** The name in its escaped form for expressions; absent: an expression cannot name it. */
+/**
+ * The name as expressions write it, escaped where needed; absent: expressions cannot use the name.
+ */
 static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 {
 	struct bt_strbuf out = {0};
@@ -64,7 +66,7 @@ static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 #define REQUEST_BYTES_MAX UINT64_C(3145728)
 
 /**
- * Maximum number of required names that the estimate reads; further ones change the result little.
+ * Maximum number of required names that the estimate reads; further names change the result little.
  */
 #define REQUIRED_MAX 256
 
@@ -127,7 +129,8 @@ uint64_t bt_expression_max_count(const struct bt_json_value *schema)
 	const struct bt_json_value *item =
 		bt_json_find(schema, is_array ? "items" : "additionalProperties");
 	/*
-	 * smallest element: `{},` or `"":{},`, `true,` or `"":true,`; required members are ignored
+	 * smallest elements of arrays and maps: `{},` and `"":{},`, for booleans `true,` and
+	 * `"":true,`; required members are ignored
 	 */
 	uint64_t bytes = (is_array ? 3U : 6U) +
 		(bt_str_equal_c(bt_json_text_at(item, "type"), "boolean") ? 2U : 0U);
@@ -221,8 +224,8 @@ const struct bt_cel_type *bt_expression_type(
 		return &bt_cel_types[BT_CEL_DYN];
 	}
 	if (additional != NULL && additional->type == BT_JSON_OBJECT) {
-		return list_of(BT_CEL_MAP, bt_expression_type(additional, false, arena), schema,
-			arena);
+		return list_of(
+			BT_CEL_MAP, bt_expression_type(additional, false, arena), schema, arena);
 	}
 	struct bt_cel_variable *fields = BT_ARENA_NEW_ARRAY(
 		arena, struct bt_cel_variable, (size_t)properties->count * 2 + 3);
@@ -399,7 +402,7 @@ struct bt_cel_value bt_expression_object(const char *const *names,
 /** --- values as documents --- */
 
 /**
- * Approximate bytes, and levels, of a document. The limit is needed because a small value may
+ * Largest document: approximate bytes, and levels. There is a limit because a small value may
  * contain the same part many times.
  */
 #define DOCUMENT_BYTES_MAX (3 << 20)
@@ -426,7 +429,7 @@ static struct bt_json_value *make_object(struct document *document, const struct
 	if (is_typed && length != 0 && !bt_str_equal(*map->type_name, bt_strbuf_str(type_name))) {
 		(void)bt_error_set(document->err, BERTH_ERR_INVALID,
 			"type mismatch: unexpected type name \"%.*s\", expected \"%s\", which "
-		        "matches "
+			"matches "
 			"field name path from root Object type",
 			BT_STR_ARG(*map->type_name), bt_strbuf_c(type_name));
 		return NULL;

@@ -10,32 +10,32 @@
 #include "codec/json.h"
 
 /**
- * CEL type of the values of a schema. is_resource: the schema is of a whole object, of which
- * apiVersion, kind, metadata.name and metadata.generateName are visible. The result is in the
- * arena; it is dyn if there is no schema.
+ * CEL type of the values of a schema. is_resource: the schema describes a whole object, so that
+ * expressions also see apiVersion, kind, metadata.name and metadata.generateName. The result is in
+ * the arena; it is dyn if there is no schema.
  */
 const struct bt_cel_type *bt_expression_type(
 	const struct bt_json_value *schema, bool is_resource, struct bt_arena *arena);
 /** Largest number of values of one type that fit into a request, at any depth. */
 #define BT_EXPRESSION_COUNT_MAX UINT64_C(1048576)
 /**
- * Largest number of elements or members of an array or map, at most BT_EXPRESSION_COUNT_MAX; for
- * cost estimates.
+ * Largest number of elements of an array, or members of a map, that the schema allows; at most
+ * BT_EXPRESSION_COUNT_MAX. For cost estimates.
  */
 uint64_t bt_expression_max_count(const struct bt_json_value *schema);
 /**
- * A document as a CEL value. schema NULL: numbers without a fraction are int, others double, all
- * else as in JSON. Borrows from the document.
+ * A document as a CEL value, which borrows from the document. schema NULL: numbers without a
+ * fraction become int, other numbers double, and other types stay as in JSON.
  */
 struct bt_cel_value bt_expression_value(const struct bt_json_value *schema,
 	const struct bt_json_value *value, struct bt_arena *arena);
-/** A map with these names; values has the same number of elements. */
+/** Makes a map from count names and their values. */
 struct bt_cel_value bt_expression_object(const char *const *names,
 	const struct bt_cel_value *values, uint32_t count, struct bt_arena *arena);
 /**
- * The result of an expression as a document; texts are borrowed from the value. NULL: the value has
- * no JSON form, is too large, or an object type's name does not match the field that holds the
- * object.
+ * Converts the result of an expression to a JSON tree, whose texts are borrowed from the value.
+ * NULL with err: the value has no JSON form, is too large, or an object's type name does not match
+ * the field that holds the object.
  */
 struct bt_json_value *bt_expression_json(
 	const struct bt_cel_value *value, struct bt_arena *arena, struct berth_error *err);

@@ -30,7 +30,8 @@ struct bt_failure {
 	struct bt_str kind;
 	struct bt_str uid;
 	struct bt_failure_cause *causes;
-	int32_t retry_after_seconds; /* also sent as a header; 0: none */
+	int32_t retry_after_seconds; /* in details and the Retry-After header; 0: none */
+	/** No Retry-After header. */
 	bool retry_only_in_details;
 	struct bt_str continue_token; /* metadata.continue of a 410 */
 };
@@ -42,7 +43,10 @@ BT_MUST_USE struct bt_json_value *bt_failure_document(
 /** Formats a message in the arena. */
 BT_PRINTF(2, 0)
 struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_list arguments);
-/** These functions set *out and return its code. message: printf; details are left empty. */
+/**
+ * The functions bt_fail* set *out and return out->code; texts are in the arena or borrowed. bt_fail
+ * formats the message and leaves the details empty.
+ */
 BT_PRINTF(5, 6)
 uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
 	const char *format, ...);
@@ -86,7 +90,7 @@ struct bt_field_errors {
 	struct bt_field_error *first;
 	struct bt_field_error **last; /* NULL while empty */
 	uint32_t count;               /* errors beyond 100 are dropped */
-	size_t expression_bytes;      /* of CEL expressions of the object compiled so far */
+	size_t expression_bytes;      /* size of the object's CEL expressions compiled so far */
 };
 
 /** detail: printf. value: NULL, or the invalid value. */
@@ -97,7 +101,8 @@ void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_typ
 BT_PRINTF(2, 3)
 struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *format, ...);
 /**
- * 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` with causes. kind: "Pod", for example.
+ * 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` with the errors as causes. kind: "Pod",
+ * for example.
  */
 uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
 	struct bt_str kind, struct bt_str name, const struct bt_field_errors *errors);

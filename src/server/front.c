@@ -74,7 +74,10 @@ static void release_held(struct bt_front *front, const struct bt_failure *failur
 		struct bt_front_call *call = front->held;
 		discard_held(call);
 		if (failure != NULL) {
-			/* the Content-Type is already set for the answer that this one replaces */
+			/*
+			 * the headers stay: the Content-Type was set for the answer that this one
+			 * replaces
+			 */
 			enum bt_media media;
 			bt_strbuf_reset(&call->body);
 			call->failure = *failure;
@@ -287,7 +290,7 @@ void bt_front_send_metrics(struct bt_front_call *call)
 
 #define STORE_FAILED "Internal error occurred: the store cannot be written"
 #define SPARE_CALLS_MAX 64
-/* Finished calls that are kept for reuse free buffers above this size. */
+/* A finished call is freed instead of kept for reuse if one of its buffers is larger. */
 #define SPARE_BYTES_MAX 65536
 
 /** --- calls --- */
@@ -401,7 +404,7 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 	bt_http_set_data(exchange, bt_front_begin(context, exchange, &request));
 }
 
-/* The body was discarded, so there is no call: answers here. */
+/* There is no call, because the body was discarded: the answer is sent directly. */
 static void on_too_large(void *context, struct bt_http_exchange *exchange)
 {
 	static const char text[] =
@@ -419,7 +422,7 @@ static void on_too_large(void *context, struct bt_http_exchange *exchange)
 static void on_closed(void *context, struct bt_http_exchange *exchange)
 {
 	struct bt_front_call *call = bt_http_data(exchange);
-	(void)context; /* the call has a pointer to it */
+	(void)context; /* the call points to the front */
 	if (call != NULL) {
 		bt_front_end(call);
 	}

@@ -42,16 +42,16 @@ struct bt_front_options {
 
 BT_MUST_USE int bt_front_create(struct bt_loop *loop, const struct bt_front_options *options,
 	struct bt_front **out_front, struct berth_error *err);
-/** Closes all exchanges. */
+/** Closes all exchanges. NULL accepted. */
 void bt_front_destroy(struct bt_front *front);
 uint16_t bt_front_port(const struct bt_front *front);
-/** From this call on /readyz answers ok. */
+/** After this call, /readyz answers ok. */
 void bt_front_set_ready(struct bt_front *front);
 
 /**
- * Call after serving requests and after the process itself wrote something. Makes the changes
- * durable (bt_store_sync), then sends the answers that waited for that and wakes the watches. On
- * error the store's file cannot be written: the held answers were sent as 500, and the process must
+ * Call after serving requests and after the process itself wrote objects. Makes the changes durable
+ * (bt_store_sync), then sends the answers that waited for the sync and wakes the watches. On error
+ * the store's file cannot be written: the waiting answers were sent as 500, and the process must
  * exit.
  */
 BT_MUST_USE int bt_front_flush(struct bt_front *front, struct berth_error *err);

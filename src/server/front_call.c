@@ -183,8 +183,8 @@ static bool decode(
 /* Lists up to this size are sent as one answer; longer lists are streamed as the client reads. */
 #define GATHER_BYTES 262144
 /*
- * The answer of a deletecollection is always complete before it is sent, since its objects are
- * deleted already.
+ * A deletecollection whose deletions fit into the first turn is sent as one answer of any size,
+ * because the list holds all deleted objects in memory anyway.
  */
 #define GATHER_ALL ((size_t)1 << 40)
 #define WARNING_BYTES_MAX 1024
@@ -194,7 +194,7 @@ static bool decode(
 
 /** --- the answer --- */
 
-/* false: the limits are reached. */
+/* Adds a Warning header; false: the headers would exceed WARNINGS_BYTES_MAX. */
 static bool add_warning(struct bt_front_call *call, struct bt_str text, uint32_t *bytes)
 {
 	struct bt_strbuf value = {0};
@@ -276,8 +276,8 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 }
 
 /*
- * Answers a TokenReview: the API checks the tokens of ServiceAccounts, the front the configured
- * ones.
+ * Completes the answer to a TokenReview. The API has checked whether the token belongs to a
+ * ServiceAccount; this function also accepts the configured tokens.
  */
 static void review_token(struct bt_front_call *call, struct bt_json_value *review)
 {
@@ -338,7 +338,10 @@ static void await(struct bt_front_call *call, uint64_t rv, void (*reached)(void 
 		BT_FUTURE_RV_WAIT_NS, reached, call);
 }
 
-/** Reads the format of the body; false: the verb does not accept it. */
+/**
+ * Reads the format of the body from Content-Type; false: the verb does not accept it (sets
+ * call->failure).
+ */
 static bool read_media(struct bt_front_call *call, enum bt_body_media *out_media)
 {
 	static const struct {
@@ -448,7 +451,7 @@ static void open_watch(void *context)
 
 /** --- all of them --- */
 
-/** Sets the form of the answer; false: it is not possible. */
+/** Sets the encoding of the answer from the Accept header; false: sets call->failure. */
 static bool choose_encoding(struct bt_front_call *call)
 {
 	bool is_watch = call->verb == BT_VERB_WATCH;
@@ -466,7 +469,7 @@ static bool choose_encoding(struct bt_front_call *call)
 			&call->failure) == 0;
 }
 
-/** false: sets call->failure. */
+/** Performs the request and sends the answer, or arranges for it; false: sets call->failure. */
 static bool serve(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;
@@ -534,8 +537,8 @@ static bool serve(struct bt_front_call *call)
 		await(call, bt_list_future_rv(api, list, false), open_list);
 		return true;
 	case BT_VERB_WATCH:
-		if (route->name.length !=
-			0) { /* of /api/v1/watch/.../<name>, which is deprecated */
+		if (route->name.length != 0) {
+			/* the deprecated path /api/v1/watch/.../<name> */
 			struct bt_str given = list->field_selector;
 			list->field_selector = bt_arena_printf(&call->arena,
 				"metadata.name=%.*s%s%.*s", BT_STR_ARG(route->name),

@@ -10,7 +10,7 @@
 
 #define CHANNEL_OUTPUT 1
 #define CHANNEL_STATUS 3
-/* Followed logs and attached streams end after a day. They count as watches towards watches_max. */
+/* Followed logs and attached streams end after a day. They count towards watches_max. */
 #define FOLLOW_SECONDS 86400
 
 struct connection {
@@ -100,7 +100,10 @@ static void finish_connection(void *context)
 	bt_free(connection);
 }
 
-/** The first subprotocol that client and server support; NULL: none. */
+/**
+ * The server's preferred subprotocol among those that the client offers; NULL: none of them is
+ * served.
+ */
 static const char *choose_protocol(const struct bt_front_call *call)
 {
 	static const char *const known[] = {"v5.channel.k8s.io", "v4.channel.k8s.io"};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Paths that are no resources: discovery, version, health. Spec: 14 sections 5 and 6. */
+/**
+ * Serves paths that are not resources: discovery, OpenAPI, custom metrics, OpenID, version, health.
+ * Spec: 14 sections 5 and 6.
+ */
 #include "schema/openapi.h"
 
 #include "api/time.h"
@@ -93,8 +96,8 @@ static void collect(struct bt_front_call *call, struct rows *rows)
 }
 
 /*
- * Returns the cached document of all resources; makes it again only after a resource was added or
- * removed.
+ * Returns the cached document of all resources, which is made again only after a resource was added
+ * or removed.
  */
 static const struct bt_front_cached *cached_document(struct bt_front_call *call,
 	struct bt_front_cached *cached,
@@ -262,7 +265,7 @@ static void add_object(struct values *values, const struct bt_api_resource *reso
 	bt_json_append(arena, values->items, item);
 }
 
-/** Adds the metric of all objects that the label selector matches. */
+/** Adds the metric of all objects that the label selector matches; false: sets call->failure. */
 static bool add_selected(struct values *values)
 {
 	struct bt_front_call *call = values->call;

@@ -62,9 +62,9 @@ struct bt_front_call {
 	struct bt_strbuf body; /* of the answer */
 	uint16_t code;
 	int64_t began_ns;    /* of the loop's clock */
-	int64_t answered_ns; /* 0: not yet, or answered by a stream */
+	int64_t answered_ns; /* 0: not answered yet, or answered by a stream */
 	bool answered;
-	bool is_held; /* complete, and in the list bt_front.held */
+	bool is_held; /* the answer is complete, and the call is in bt_front.held */
 	struct bt_wait *wait;
 	struct bt_front_call *previous; /* in bt_front.held */
 	struct bt_front_call *next;     /* in bt_front.held or bt_front.spare */
@@ -79,7 +79,7 @@ struct bt_front_cached {
 struct bt_front {
 	struct bt_loop *loop;
 	struct bt_api *api;
-	struct bt_http_server *server; /* NULL: a fuzzer */
+	struct bt_http_server *server; /* NULL: the front was made by bt_front_create_bare */
 	const struct bt_wire *wire;
 	struct bt_watchers *watchers;
 	bool is_plain; /* no TLS: every client is admin */
@@ -120,7 +120,7 @@ BT_MUST_USE bool bt_front_identify(struct bt_front_call *call);
 bool bt_front_is_master(const struct bt_front_call *call);
 /** The user that the token authenticates; NULL: the token is unknown. */
 const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struct bt_str token);
-/** Whether the user may do this. false: sets call->failure. */
+/** Whether call->user may perform the request. false: sets call->failure. */
 BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
 
 /** --- front_call.c --- */
@@ -131,7 +131,7 @@ void bt_front_call_resource(struct bt_front_call *call);
 
 /** Serves pods/log, exec and attach. */
 void bt_front_connect(struct bt_front_call *call);
-/** Wakes the stream of a call. */
+/** Wakes the stream of a call. call: struct bt_front_call. */
 void bt_front_resume(void *call);
 
 /** --- front_page.c --- */
@@ -144,7 +144,10 @@ void bt_front_send_metrics(struct bt_front_call *call);
 void bt_front_no_cache(struct bt_front_call *call);
 /** Adds a header to this answer. */
 void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str value);
-/** Sends call->body; holds the answer while the store has changes that are not durable. */
+/**
+ * Sends call->body as the answer, or holds the answer while the store has changes that are not
+ * durable. content_type NULL: there is no body.
+ */
 void bt_front_send(struct bt_front_call *call, uint16_t code, const char *content_type);
 void bt_front_send_text(struct bt_front_call *call, uint16_t code, const char *text);
 /** document: complete with kind and apiVersion. */

@@ -31,7 +31,10 @@ static struct bt_str host_of(struct bt_str text)
 	return colon < 0 ? text : bt_str_sub(text, 0, (uint32_t)colon);
 }
 
-/* Safe from DNS rebinding: addresses and localhost, which no foreign DNS server resolves. */
+/*
+ * Whether the host is safe from DNS rebinding: addresses are, and localhost, which no foreign DNS
+ * server resolves.
+ */
 static bool host_is_safe(struct bt_str host)
 {
 	bool has_colon = bt_str_find_char(host, ':') >= 0;
@@ -122,7 +125,7 @@ static bool identify_by_certificate(struct bt_front_call *call)
 		subject.common_name.length == 0) {
 		return false;
 	}
-	/* the array has room for one more */
+	/* the array has room for one more group */
 	subject.organizations.items[subject.organizations.count++] = BT_STR("system:authenticated");
 	call->user = (struct bt_user){
 		.name = subject.common_name,
@@ -138,7 +141,7 @@ static bool identify_by_token(struct bt_front_call *call)
 	static const struct bt_str anonymous[] = {BT_STR_INIT("system:unauthenticated")};
 	struct bt_str text = find_header(call, "Authorization");
 	if (text.length == 0 && !bt_api_options(call->front->api)->has_rbac) {
-		return refuse_credential(call); /* else anonymous users may do anything */
+		return refuse_credential(call); /* without RBAC anonymous users may do anything */
 	}
 	if (text.length == 0) {
 		call->user = (struct bt_user){
@@ -220,7 +223,7 @@ static bool impersonate(struct bt_front_call *call)
 		return false;
 	}
 	/*
-	 * Room for three more: the ServiceAccount's groups, and system:authenticated or
+	 * Room for three more groups: two of the ServiceAccount, and system:authenticated or
 	 * system:unauthenticated.
 	 */
 	list.groups = BT_ARENA_NEW_ARRAY(&call->arena, struct bt_str, IMPERSONATED_GROUPS_MAX + 3);
@@ -341,7 +344,7 @@ bool bt_front_authorize(struct bt_front_call *call)
 				selected_value(call->query.list.field_selector, "spec.nodeName");
 		} else if (access.group.length == 0 &&
 			bt_str_equal_c(access.resource, "namespaces")) {
-			access.namespace_ = route->name; /* a Namespace counts as in itself */
+			access.namespace_ = route->name; /* a Namespace counts as inside itself */
 		}
 	} else if (route->kind == BT_ROUTE_CUSTOM_METRICS) {
 		bool is_external = route->name.length == 0;

@@ -11,9 +11,11 @@
 
 /** Objects that one call examines, matching or not, before it lets other work run. */
 #define OBJECTS_PER_TURN 2000
-/** An object that must be parsed into a tree counts as this many. */
+/** An object that must be parsed into a tree counts as this many objects. */
 #define TREE_OBJECTS 4
-/** Deletions per turn; a deletion takes longer than reading an object. */
+/**
+ * Objects that a deletecollection examines per turn. Fewer than a read, as deletions take longer.
+ */
 #define DELETIONS_PER_TURN 200
 /** A protobuf list up to this size is kept while it is measured; a larger one is encoded twice. */
 #define KEPT_BYTES_MAX ((size_t)1 << 20)
@@ -31,7 +33,7 @@ struct bt_list {
 	struct bt_encoder encoder;
 	struct bt_selection selection;
 	struct bt_arena arena; /* memory of the list's texts */
-	struct bt_str prefix;  /* of the keys; or the only possible key */
+	struct bt_str prefix;  /* prefix of the keys, or the only key that can match */
 	struct bt_str start;   /* the page begins after this key */
 	struct bt_store_walk walk;
 	enum phase phase;
@@ -67,7 +69,7 @@ static int begin_walk(struct bt_list *list)
 		&list->walk, NULL);
 }
 
-/** The next selected object, or NULL with the reason in *out_step. */
+/** The next selected object. NULL: *out_step tells why; STEP_GO_ON: there are no more objects. */
 static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enum step *out_step)
 {
 	const struct bt_strategy *strategy = list->request.resource->strategy;
@@ -269,7 +271,7 @@ static uint16_t open_list(struct bt_list *list, const struct bt_list_request *re
 			BT_STR_ARG(selection->prefix), BT_STR_ARG(selection->name));
 	}
 	if (selection->nothing || list->prefix.length > BT_STORE_KEY_BYTES_MAX) {
-		/* No key begins with this byte. */
+		/* No key begins with this byte, so the list is empty. */
 		list->prefix = BT_STR("\x7f");
 	}
 	if (request->deletion != NULL) {
@@ -333,7 +335,7 @@ static enum step end_page(struct bt_list *list)
 	if (list->phase == PHASE_MEASURING) {
 		struct bt_strbuf message = list->pending;
 
-		/* The metadata comes first, but could only be encoded now. */
+		/* The metadata comes first in the message, but is complete only now. */
 		list->pending = (struct bt_strbuf){0};
 		bt_encode_list_begin(&list->encoder, &list->metadata, &list->pending);
 		if (list->is_dropped) {

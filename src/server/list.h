@@ -69,7 +69,7 @@ struct bt_list;
  */
 uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
-/** As bt_list_future_rv, for get with resourceVersion. */
+/** As bt_list_future_rv, for a get with the parameter resourceVersion. */
 uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version);
 /** 0, or 400 if resourceVersion is not a number. */
 uint16_t bt_get_check_rv(
@@ -86,7 +86,7 @@ uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *ar
  * takes too long. true: the list is complete.
  */
 bool bt_list_gather(struct bt_list *list, size_t bytes_max);
-/** Hands over the gathered bytes and ends the list. */
+/** Only after bt_list_gather returned true: hands over the gathered bytes and ends the list. */
 void bt_list_take(struct bt_list *list, struct bt_strbuf *out);
 /** --- struct bt_http_stream --- */
 int64_t bt_list_read(void *list, char *buffer, size_t capacity);

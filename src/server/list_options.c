@@ -16,7 +16,7 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 	struct bt_strbuf json = {0};
 	struct bt_json_writer writer;
 
-	/* A zero byte makes the first possible key after the last one. */
+	/* The last key plus a zero byte is the first possible key after it. */
 	bt_strbuf_append_str(&start, token->start);
 	bt_strbuf_append_char(&start, '\0');
 	bt_json_writer_init(&writer, &json, 0);
@@ -152,7 +152,7 @@ static bool parse_rv(struct bt_str text, uint64_t *out_rv)
 	return true;
 }
 
-/** Lists answer 400, watches answer 500 without a reason. */
+/** The RV is not a number: 400, but for a watch 500 without a reason, as upstream answers. */
 static uint16_t fail_rv(
 	struct bt_str text, bool is_watch, struct bt_arena *arena, struct bt_failure *out_failure)
 {

@@ -24,14 +24,14 @@ struct bt_list_options {
 	bool send_initial;
 };
 
-/** 0, or the code of *out_failure. */
+/** Parses and checks the parameters; returns 0, or the code of *out_failure. */
 uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool is_watch,
 	struct bt_list_options *out_options, struct bt_arena *arena,
 	struct bt_failure *out_failure);
 
 /**
- * Where a page begins: after the key start (without the prefix), in the state at rv. rv -1: in the
- * current state.
+ * Where a page begins: after the key `start`, which lacks the prefix of the list's keys, in the
+ * state at rv. rv -1: in the current state.
  */
 struct bt_list_token {
 	int64_t rv;
@@ -44,8 +44,8 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
 	struct bt_arena *arena, struct bt_failure *out_failure);
 /**
- * 410: the state at the token's RV is no longer stored. The failure has a token that continues in
- * the current state.
+ * 410: the state at the token's RV is no longer stored. The failure contains a new token that
+ * continues in the current state.
  */
 uint16_t bt_fail_token_expired(
 	struct bt_failure *out, struct bt_arena *arena, const struct bt_list_token *token);

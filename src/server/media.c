@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/media.h"
 
-/* Entries of one header that are examined. */
+/* Limits of what is examined: entries of one header, and parameters of one entry. */
 #define ENTRIES_MAX 64
 #define PARAMETERS_MAX 16
 
@@ -16,7 +16,10 @@ struct entry {
 	struct parameters parameters;
 };
 
-/* Cuts the text before the separator; *rest is what follows. false: nothing is left. */
+/*
+ * Cuts the text before the separator off *rest and trims it. false: *rest is absent, so nothing is
+ * left.
+ */
 static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 {
 	if (rest->data == NULL) {
@@ -38,7 +41,7 @@ static void parse_entry(struct bt_str text, struct entry *out)
 	(void)cut_at(&text, ';', &out->type); /* text is not absent, so cut succeeds */
 	for (uint32_t i = 0; i < PARAMETERS_MAX && cut_at(&text, ';', &part); i++) {
 		struct bt_str name;
-		(void)cut_at(&part, '=', &name); /* as above */
+		(void)cut_at(&part, '=', &name); /* part is not absent, so cut succeeds */
 		struct bt_str value = bt_str_trim(part, " \t");
 		if (value.length >= 2 && value.data[0] == '"') {
 			value = bt_str_sub(value, 1, value.length - 2);

@@ -20,8 +20,8 @@ enum bt_body_media {
 enum bt_body_media bt_body_media_parse(struct bt_str content_type);
 
 /**
- * Takes the first entry of an Accept header that the resource can be encoded as; absent or empty:
- * JSON. Sets only media, view and v1beta1. false: no entry is possible (406).
+ * Chooses the first entry of an Accept header in which the resource can be encoded; an absent or
+ * empty header means JSON. Sets only media, view and v1beta1. false: no entry is possible (406).
  */
 BT_MUST_USE bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resource,
 	bool is_watch, struct bt_encoding *out);
@@ -38,7 +38,8 @@ enum bt_discovery_form {
 BT_MUST_USE bool bt_accept_discovery(
 	struct bt_str accept, struct bt_encoding *out, enum bt_discovery_form *out_form);
 /**
- * As bt_accept_object, for /openapi/v2: *out_protobuf is set for protobuf, else the answer is JSON.
+ * As bt_accept_object, for /openapi/v2. Sets *out_protobuf if the answer is protobuf; otherwise the
+ * answer is JSON.
  */
 BT_MUST_USE bool bt_accept_openapi(struct bt_str accept, bool *out_protobuf);
 #endif

@@ -30,7 +30,10 @@ enum reference_kind {
 	REFERENCE_KIND_COUNT,
 };
 
-/** Members of a pod's spec that refer to an object of the kind: texts, and objects with a name. */
+/**
+ * Members of a pod's spec that refer to an object of the kind. texts: members whose value is the
+ * object's name; objects: members that are an object, or a list of objects, with a name in it.
+ */
 static const struct {
 	const char *texts[3];
 	const char *objects[6];
@@ -375,8 +378,8 @@ static bool is_allowed_label(struct bt_str key)
 }
 
 /**
- * Appends the labels of a that nodes may not change and that differ in b: b lacks the label or
- * (unless known) has another value.
+ * Appends the names of labels that nodes may not change and that a has, but b does not have or has
+ * with another value. known: the values have been compared, so only missing labels count.
  */
 static void append_forbidden_labels(const struct bt_json_value *a, const struct bt_json_value *b,
 	bool known, struct bt_strbuf *out)
@@ -393,7 +396,7 @@ static void append_forbidden_labels(const struct bt_json_value *a, const struct 
 	}
 }
 
-/** A node's write, and the failure if it is refused. */
+/** A write by a node. old NULL: a create; object NULL: a delete. */
 struct restriction {
 	struct bt_call *call;
 	struct bt_str node;
