@@ -14,7 +14,7 @@
 struct bt_cluster_clock {
 	int64_t start_ns; /* the cluster's time at the start, since 1970 */
 	int64_t start_monotonic_ns;
-	double scale; /* 0: virtual time, which is start_ns */
+	double scale; /* 0: virtual time, and start_ns is the current time */
 	int file;     /* -1: none */
 	int64_t next_save_ns;
 };
@@ -25,8 +25,9 @@ struct bt_cluster_clock {
 	}
 
 /**
- * scale 0: virtual time, which begins at virtual_start_ns. path: file that the time is saved in; a
- * saved time later than the start continues from there. NULL: not saved.
+ * scale 0: virtual time, which begins at virtual_start_ns. path: the file that the time is saved
+ * in; if the saved time is later than the start, the clock continues from the saved time. NULL: the
+ * time is not saved.
  */
 BT_MUST_USE int bt_cluster_clock_start(struct bt_cluster_clock *clock, double scale,
 	int64_t virtual_start_ns, const char *path, struct berth_error *err);
@@ -40,6 +41,9 @@ void bt_cluster_clock_advance(struct bt_cluster_clock *clock, int64_t now_ns);
  * time.
  */
 int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int64_t cluster_ns);
-/** Saves the time if that is due. Returns when to call again, on the monotonic clock. */
+/**
+ * Saves the time if a save is due. Returns when to call again, on the monotonic clock; INT64_MAX:
+ * the clock has no file.
+ */
 int64_t bt_cluster_clock_save(struct bt_cluster_clock *clock);
 #endif

@@ -53,8 +53,7 @@ static const enum bt_kind watched[] = {
 };
 
 /**
- * Maximum number of runs at one virtual time, each with at least 64 writes. If more are needed, the
- * cluster counts as never idle.
+ * Maximum number of runs at one virtual time. A cluster that needs more runs counts as never idle.
  */
 #define RUNS_PER_TIME_MAX 1000000
 
@@ -75,8 +74,8 @@ struct bt_cluster {
 	struct bt_pod_commons commons;
 	int64_t next_tick_ns;
 	/**
-	 * Signs the tokens of ServiceAccounts, read from the data folder; empty without such a
-	 * folder.
+	 * The key that signs the tokens of ServiceAccounts, kept in the data folder; empty without
+	 * a data folder.
 	 */
 	struct bt_strbuf token_key;
 };
@@ -109,7 +108,8 @@ static void release_change(struct bt_store_change *change)
 }
 
 /**
- * Returns NULL if the stored text is not readable as its kind; the scheduler then never sees it.
+ * Returns NULL if the stored text cannot be decoded as this kind; then the scheduler does not see
+ * the object.
  */
 static struct bt_object *decode(enum bt_kind kind, const struct bt_stored *stored)
 {
@@ -146,7 +146,7 @@ static int observe(struct bt_cluster *cluster, enum bt_kind kind,
 	return result;
 }
 
-/** Before the start, the scheduler observes every object in the store. */
+/** Creates the scheduler and lets it observe every object in the store. */
 static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 {
 	const struct bt_cluster_options *options = &cluster->options;
@@ -189,7 +189,7 @@ static int run_scheduler(
 {
 	int64_t next_ns = now_ns;
 	if (now_ns >= cluster->next_tick_ns) {
-		/* The tick runs every second anyway, whenever the next event is due. */
+		/* The returned due time is not needed, because the tick runs every second. */
 		(void)bt_event_recorder_tick(cluster->writes.events, now_ns);
 		cluster->next_tick_ns = now_ns + TICK_NS;
 	}
@@ -220,7 +220,10 @@ static int run_scheduler(
 
 /** --- start and end --- */
 
-/** The key is stored, because clients and Secrets keep tokens longer than the process lives. */
+/**
+ * Reads the key at path, or creates a key and stores it there, because clients and Secrets keep
+ * tokens longer than the process lives. out: the key as PEM.
+ */
 static int open_token_key(const char *path, struct bt_strbuf *out, struct berth_error *err)
 {
 	if (access(path, F_OK) == 0) {
@@ -283,8 +286,9 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 }
 
 /**
- * Returns whether claims and volumes get their protection finalizers. Only controllers remove
- * these; without any controller of volumes the API does what a kube-apiserver alone does.
+ * Returns whether the API adds the protection finalizers to claims and volumes: if the three
+ * controllers run, because they remove the finalizers; also if none of them runs, because a
+ * kube-apiserver without controllers adds the finalizers, too.
  */
 static bool protects_storage(const struct bt_controllers_options *controllers)
 {
@@ -428,7 +432,7 @@ static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 	for (uint32_t i = 0; i < RUNS_PER_TIME_MAX; i++) {
 		uint64_t rv = bt_store_rv(cluster->store);
 		int result = bt_cluster_run(cluster, out_next_ns, err);
-		/* The controllers handle the scheduler's writes before its next attempts. */
+		/* After a write run again: the controllers must handle the scheduler's writes. */
 		if (result < 0 || (*out_next_ns > now_ns && bt_store_rv(cluster->store) == rv)) {
 			return result;
 		}

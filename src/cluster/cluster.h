@@ -20,8 +20,10 @@
 #include "server/api.h"
 
 struct bt_cluster_options {
-	/** Folder that keeps the store and the clock between runs; made when missing. NULL: memory
-	 * only. */
+	/**
+	 * Folder that keeps the store and the clock between runs; created if missing. NULL: memory
+	 * only.
+	 */
 	const char *data_dir;
 	/** Cluster seconds per second of the machine; 0: virtual time, which moves only by
 	 * bt_cluster_run_until_idle and bt_cluster_run_until. */
@@ -45,12 +47,12 @@ struct bt_cluster_options {
 	bool has_rbac;
 	/** Seed of uids, generated names and the controllers' random choices. */
 	uint64_t seed;
-	/** From the last write of an Event to its deletion; 0: an hour. */
+	/** Nanoseconds from the last write of an Event to its deletion; 0: an hour. */
 	int64_t event_ttl_ns;
 	/** As in struct bt_api_options. Borrowed. */
 	const char *cpu_usage;
 	const char *memory_usage;
-	bool skip_validation; /* as of bt_api_options */
+	bool skip_validation; /* as in struct bt_api_options */
 };
 
 struct bt_cluster;
@@ -67,27 +69,29 @@ bool bt_cluster_is_continued(const struct bt_cluster *cluster);
  */
 void bt_cluster_set_api_server(struct bt_cluster *cluster, const char *address, uint16_t port,
 	const char *root_ca, const char *root_ca_key);
-/** Start controllers, add the nodes of the options, and start the scheduler, which first sees every
- * object. An error names the option that is wrong. */
+/**
+ * Starts the controllers, adds the nodes of the options, and starts the scheduler, which first
+ * observes every stored object. An error names the option that is wrong.
+ */
 BT_MUST_USE int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err);
 /**
- * Let controllers, event expiry and scheduler do a bounded amount of what is due. *out_next_ns:
- * when to call again at the latest, cluster time; if not later than now, more is due. An error: the
- * scheduler's cache is corrupted, the process must end.
+ * Lets the controllers, the event expiry and the scheduler do a bounded amount of due work.
+ * *out_next_ns: when to call again at the latest, in cluster time; if not later than now, more work
+ * is due. After an error the process must end, because the scheduler's cache is corrupted.
  */
 BT_MUST_USE int bt_cluster_run(
 	struct bt_cluster *cluster, int64_t *out_next_ns, struct berth_error *err);
 /**
- * In virtual time: run, and move the clock from one due time to the next, until only periodic work
- * is left: leases, event expiry, schedules of CronJobs, flushes of unschedulable pods, retries of
- * controllers at their longest delay. Returns 0 then, or 1 when the next due time is after
+ * In virtual time: runs, and moves the clock from one due time to the next, until only periodic
+ * work is left: leases, event expiry, schedules of CronJobs, flushes of unschedulable pods, retries
+ * of controllers at their longest delay. Returns 0 then, or 1 when the next due time is after
  * limit_ns; the clock then stands at limit_ns. BERTH_ERR_*: an error of bt_cluster_run, or the
  * cluster never becomes idle.
  */
 BT_MUST_USE int bt_cluster_run_until_idle(
 	struct bt_cluster *cluster, int64_t limit_ns, struct berth_error *err);
 /**
- * In virtual time: do everything that is due up to end_ns. Afterwards the clock stands at end_ns.
+ * In virtual time: does everything that is due up to end_ns. Afterwards the clock stands at end_ns.
  */
 BT_MUST_USE int bt_cluster_run_until(
 	struct bt_cluster *cluster, int64_t end_ns, struct berth_error *err);

@@ -3,14 +3,14 @@
 #define BT_CLUSTER_CONTROLLER_H
 /**
  * The interface of controllers. A controller names the resources it watches, enqueues keys when
- * they change, and syncs one key at a time. The hub calls the controllers, keeps a queue without
- * repetitions for each, and delays keys whose sync failed (5 ms doubling to 1000 s, as upstream):
- * hub.c (changes, turns, writes, events), hub_queue.c (which keys are due), pod_index.c, sync.c
- * (operations that several controllers use).
+ * they change, and syncs one key at a time. The hub calls the controllers, keeps for each
+ * controller a queue that has a key only once, and delays keys whose sync failed (5 ms doubling to
+ * 1000 s, as upstream). Files: hub.c (changes, turns, writes, events), hub_queue.c (which keys are
+ * due), pod_index.c, sync.c (operations that several controllers use).
  *
  * A run is made of turns, in the order of controllers.def. In its turn, a controller syncs each key
  * that was due when the turn began. When one controller writes many dependents of an object, the
- * others therefore sync that object once, not once per dependent.
+ * other controllers therefore sync that object once, not once per dependent.
  */
 #include "base/heap.h"
 #include "base/map.h"
@@ -21,10 +21,11 @@
 /** --- pods --- */
 
 /**
- * The properties of pods that controllers read often, in a small record for every pod, found by
- * key, controller, node and namespace. So no object is parsed to count replicas. The hub updates
- * the records before it calls controllers.
+ * The index of pods has a small record (bt_indexed_pod) for every pod, with the properties that
+ * controllers read often, so that no object is parsed to count replicas. Records are found by key,
+ * controller, node and namespace. The hub updates a record before it calls controllers.
  */
+
 enum bt_pod_phase {
 	BT_POD_PENDING,
 	BT_POD_RUNNING,
@@ -34,19 +35,20 @@ enum bt_pod_phase {
 };
 
 /**
- * The lists of pods. Every pod is in a list of the first kind, and an assigned pod also in the
- * second.
+ * Kinds of lists of pods. Every pod is in one list of the kind BT_PODS_OF_OWNER; an assigned pod is
+ * also in one list of the kind BT_PODS_ON_NODE.
  */
 enum bt_pod_list {
-	BT_PODS_OF_OWNER, /* or, without a controller, of the namespace's orphans */
-	BT_PODS_ON_NODE,  /* only assigned pods */
+	BT_PODS_OF_OWNER, /* pods of one controller, or pods of one namespace without a controller
+	                   */
+	BT_PODS_ON_NODE,
 	BT_POD_LIST_COUNT,
 };
 
 struct bt_indexed_pod {
 	struct bt_str key; /* "ns/name" */
 	struct bt_str uid;
-	struct bt_str owner_uid; /* of the controller; "" without */
+	struct bt_str owner_uid; /* uid of the controller; "": no controller */
 	struct bt_str node_name; /* "" while unassigned */
 	struct bt_str hash;      /* label pod-template-hash or controller-revision-hash */
 	enum bt_pod_phase phase;
@@ -67,9 +69,10 @@ struct bt_indexed_pod {
 /** --- the hub --- */
 
 /**
- * Syncs and writes of one run, some 2 ms, if more than BT_HUB_BACKLOG keys are ready: between runs
- * the server handles one request of each connection. A smaller backlog is finished in one run, so
- * that the scheduler of a small cluster does not see the controllers' work half done.
+ * If more than BT_HUB_BACKLOG keys are ready, a run ends after BT_HUB_WORK_PER_RUN syncs and writes
+ * (about 2 ms), because the server handles one request of each connection between runs. Otherwise a
+ * run ends after BT_HUB_BACKLOG syncs and writes, so that the scheduler of a small cluster does not
+ * see the controllers' work half done.
  */
 #define BT_HUB_WORK_PER_RUN 64
 #define BT_HUB_BACKLOG 400
@@ -123,7 +126,7 @@ struct bt_hub_note {
 	uint32_t collection;
 	struct bt_stored *before;  /* shared; NULL: added */
 	struct bt_stored *after;   /* shared */
-	struct bt_api_trees trees; /* of pods that a sync patched; in sync_arena */
+	struct bt_api_trees trees; /* parsed states, if a sync patched a pod; in sync_arena */
 };
 
 /** A key that is ready, is delayed, or has failed before. */
@@ -153,16 +156,16 @@ struct bt_hub_queue {
 /** An enabled controller. */
 struct bt_hub_member {
 	const struct bt_controller_ops *ops;
-	void *data; /* owned; NULL: it has none */
+	void *data; /* owned; NULL: the controller has no data */
 	struct bt_user user;
 	char *user_name; /* owned */
 };
 
 /** The controllers that watch a collection. */
 struct bt_hub_interest {
-	bool known;
+	bool known; /* the other fields are set */
 	enum bt_hub_kind kind;
-	uint64_t members; /* one bit for each */
+	uint64_t members; /* one bit for each watching member, by index in bt_hub.members */
 	const struct bt_api_resource *resource;
 };
 
@@ -174,10 +177,11 @@ struct bt_pod_index {
 };
 
 /**
- * Recent events, so that a repeated one increases the count of the stored Event. A ring: a new
- * event replaces the oldest.
+ * The hub remembers recent events, so that a repeated event increases the count of the stored
+ * Event. A ring: a new event replaces the oldest.
  */
 #define BT_HUB_EVENTS_REMEMBERED 1024
+/** Number of rate limits (bt_hub_event_source). */
 #define BT_HUB_EVENT_SOURCES 4096
 
 struct bt_hub_event_memory {
@@ -186,10 +190,13 @@ struct bt_hub_event_memory {
 	int64_t count;
 };
 
-/** Rate limit of one object's events: 25 at once, then one in five minutes, as upstream. */
+/**
+ * Rate limit of a component's events about one object: 25 at once, then one in five minutes, as
+ * upstream.
+ */
 struct bt_hub_event_source {
-	uint64_t hash;
-	int64_t tokens_milli;
+	uint64_t hash;        /* of the component and the object's uid */
+	int64_t tokens_milli; /* thousandths of an event */
 	int64_t updated_ns;
 };
 
@@ -202,7 +209,7 @@ struct bt_hub {
 	int64_t now_ns;
 	uint32_t work;    /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */
-	bool keeps_trees; /* changes of pods that are recorded now keep their trees */
+	bool keeps_trees; /* a pod change that is recorded now keeps its parsed states */
 
 	uint32_t member_count;
 	struct bt_hub_member members[BT_HUB_CONTROLLERS_MAX];
@@ -219,7 +226,7 @@ struct bt_hub {
 	struct bt_hub_event_memory *events;
 	uint32_t next_event;
 	struct bt_hub_event_source
-		*event_sources; /* by hash; a newer object replaces an older one */
+		*event_sources; /* by hash; on a collision the newer entry replaces the older */
 	int64_t last_event_stamp;
 
 	struct bt_arena note_arena;
@@ -310,25 +317,26 @@ struct bt_controller_ops {
 	/** A bit for each enum bt_hub_kind that observe is called for, or BT_WATCH_ALL. */
 	uint64_t watches;
 	/**
-	 * The kind of the objects that keys name: sync gets the object, and is not called if none
-	 * is stored. BT_HUB_OTHER: keys do not name objects of one kind.
+	 * The kind of the objects that keys name. The hub reads the object for sync, and does not
+	 * call sync if no object is stored. BT_HUB_OTHER: keys do not name objects of one kind.
 	 */
 	enum bt_hub_kind object;
-	bool syncs_gone; /* sync is called without an object, too */
+	bool syncs_gone; /* sync is also called, with object NULL, if no object is stored */
 	/** Size of the controller's data, which begins zeroed; 0: no data. */
 	size_t data_bytes;
-	/** NULL: zeroed data needs no more. */
+	/** Called once after data is allocated. NULL: zeroed data needs no initialisation. */
 	void (*init)(void *data, struct bt_hub *hub);
 	/** The data begins with this number of struct bt_groups, which the hub frees. */
 	uint32_t group_count;
-	/** Frees the memory that data refers to, except its groups. NULL: there is none. */
+	/** Frees the memory that data refers to, except the groups. NULL: nothing to free. */
 	void (*finish)(void *data);
 	/**
-	 * Handles a change of a watched resource (objects that exist at the start come as added):
-	 * calls bt_hub_enqueue for each key to sync.
+	 * Handles a change of a watched resource: calls bt_hub_enqueue for each key to sync.
+	 * Objects that exist at the start are reported as added.
 	 */
 	void (*observe)(void *data, struct bt_hub *hub, const struct bt_observed *observed);
-	/** Syncs one key. false, or sync->failed: try again later. */
+	/** Syncs one key. If it returns false or sets sync->failed, the key is tried again later.
+	 */
 	bool (*sync)(struct bt_sync *sync);
 };
 
@@ -361,7 +369,10 @@ struct bt_json_value *bt_hub_read(
 	const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key, struct bt_arena *arena);
 bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key);
 
-/** Reads the objects of a group. The array has room for one more. */
+/**
+ * Reads the objects of a group into the sync's arena; keys without a stored object are left out.
+ * The array has room for one more object.
+ */
 struct bt_json_value **bt_sync_read_group(struct bt_sync *sync, enum bt_hub_kind kind,
 	const struct bt_groups *groups, struct bt_str group, uint32_t *out_count);
 
@@ -371,11 +382,12 @@ struct bt_json_value **bt_sync_read_group(struct bt_sync *sync, enum bt_hub_kind
 uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str namespace_,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer);
 /**
- * Hands a pod to options.pods and lets the controllers observe it. repeated: as in bt_pod_taker.
+ * Hands a pod to options.pods and lets the controllers observe the pod, whose name and uid are set
+ * then. repeated: as in bt_pod_taker. Returns 201, or the code of a failure.
  */
 uint16_t bt_hub_take_pod(struct bt_hub *hub, struct bt_str namespace_, struct bt_json_value *pod,
 	bool repeated, struct bt_arena *arena);
-/** Returns how many pods one sync may create. */
+/** Returns how many pods one sync may create: burst, or no limit with a pod taker. */
 static inline uint32_t bt_hub_burst(const struct bt_hub *hub, uint32_t burst)
 {
 	return hub->options.pods.take != NULL ? UINT32_MAX : burst;
@@ -384,10 +396,11 @@ static inline uint32_t bt_hub_burst(const struct bt_hub *hub, uint32_t burst)
 uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *patch,
 	struct bt_arena *arena);
+/** Replaces the object, or its subresource. */
 uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
 	struct bt_arena *arena);
-/** grace_seconds -1: the object's default. uid: a precondition; absent: none. */
+/** grace_seconds -1: the object's default. uid: a precondition; absent: no precondition. */
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, int64_t grace_seconds, enum bt_propagation propagation,
 	struct bt_str uid, struct bt_arena *arena);
@@ -396,12 +409,12 @@ static inline bool bt_hub_is_done(uint16_t code)
 {
 	return code == 200 || code == 404;
 }
-/** Removes the finalizer from the object, if it has it. */
+/** Removes the finalizer from the object, if present. Returns false if the write failed. */
 bool bt_hub_remove_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena);
 /**
- * Writes a core/v1 Event about an object; a repeated one increases the count of the stored Event.
- * Texts are copied.
+ * Writes a core/v1 Event about an object; a repeated event increases the count of the stored Event.
+ * Writes nothing beyond the rate limit or with a pod taker. Texts are copied.
  */
 void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *type, const char *reason,
@@ -413,30 +426,37 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 BT_PRINTF(4, 5)
 void bt_sync_event(
 	struct bt_sync *sync, const char *type, const char *reason, const char *format, ...);
-/** Patches the object's status with these members, unless it has them already. */
+/**
+ * Patches the object's status with these members, unless the status has them already. Sets
+ * sync->failed if the write fails.
+ */
 void bt_sync_write_status(struct bt_sync *sync, struct bt_json_value *status);
 /**
- * Patches the object's status with these members. false: try again. An object that was deleted
- * or changed is enqueued by that change.
+ * Patches the object's status with these members. Returns false if the write must be tried again;
+ * true also if the object no longer exists.
  */
 bool bt_sync_patch_status(struct bt_sync *sync, struct bt_json_value *status);
-/** Applies a merge patch to an object of another kind, too. Returns the answer's code. */
+/** Applies a merge patch to any object, also of another kind. Returns the answer's code. */
 uint16_t bt_sync_patch(struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key,
 	struct bt_json_value *patch);
-/** Deletes an object with its default grace period. uid: as in bt_hub_delete. */
+/**
+ * Deletes an object with its default grace period. uid: as in bt_hub_delete. Returns the answer's
+ * code.
+ */
 uint16_t bt_sync_delete(
 	struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key, struct bt_str uid);
 /** As bt_controller_owner_reference, in the arena. */
 struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct bt_arena *arena);
 /**
- * Creates count pods in the object's namespace, with events. false: not all were created;
- * *out_failure (may be NULL) is the reason, in sync->arena.
+ * Creates count copies of pod in the object's namespace, with events. Returns false and sets
+ * sync->failed if not all were created. *out_failure (may be NULL): set to the last failure of the
+ * API, in sync->arena; unchanged if there is none.
  */
 bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count,
 	struct bt_str *out_failure);
 /**
- * Deletes one of the object's pods, with an event. false: the delete failed, and sync->failed is
- * set.
+ * Deletes one of the object's pods, with an event. Returns false and sets sync->failed if the
+ * delete failed.
  */
 bool bt_sync_delete_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod);
 
@@ -464,7 +484,7 @@ struct bt_json_value *bt_tree_find(
 
 /** --- the index of pods: pod_index.c --- */
 
-/** Succeeded or failed. */
+/** Returns whether the pod has succeeded or failed. */
 static inline bool bt_pod_is_over(const struct bt_indexed_pod *record)
 {
 	return record->phase == BT_POD_SUCCEEDED || record->phase == BT_POD_FAILED;
@@ -478,7 +498,7 @@ static inline bool bt_pod_is_active(const struct bt_indexed_pod *record)
 
 /**
  * Returns a few bits for each label. An object that has all labels of a selector has all of the
- * selector's bits, so a missing bit proves that it does not match, without parsing the object.
+ * selector's bits, so a missing bit proves that the object does not match, without parsing it.
  */
 uint64_t bt_label_bits(const struct bt_json_value *labels);
 
@@ -487,7 +507,7 @@ const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct 
 /** Returns the first pod whose controller has this uid; next[BT_PODS_OF_OWNER] continues the
  * list. */
 const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid);
-/** Returns the active pods whose controller has this uid. */
+/** Returns the active pods whose controller has this uid; the array is in the arena. */
 const struct bt_indexed_pod **bt_pod_index_active(
 	const struct bt_hub *hub, struct bt_str uid, struct bt_arena *arena, uint32_t *out_count);
 /**
@@ -512,7 +532,8 @@ void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observe
 /**
  * Gate WorkloadWithJob: finds the PodGroup of the synced Job, if its pods are a gang. While the Job
  * has no pods, a missing PodGroup and its Workload are created. *out_name "": the pods are
- * scheduled one by one. false: the PodGroup could not be created, try again.
+ * scheduled one by one. Returns false if the PodGroup could not be created and the sync must be
+ * tried again.
  */
 bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *groups,
 	bool has_pods, struct bt_str *out_name);

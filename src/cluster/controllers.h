@@ -36,20 +36,23 @@ struct bt_pod_taker {
 
 struct bt_controllers_options {
 	/**
-	 * Names, or several joined by commas, as in kube-controller-manager's --controllers: "*"
-	 * all, "-foo" all but foo. NULL: all. Callers check bt_controllers_has for the controllers
-	 * of persistent volumes, node life cycle and protection: without them, admission must not
-	 * add finalizers and taints that nothing would remove.
+	 * Each entry is a name or several names joined by commas, as in kube-controller-manager's
+	 * --controllers: "*" all, "-foo" all but foo. NULL: all. Callers check bt_controllers_has
+	 * for the controllers of persistent volumes, node life cycle and protection: without them,
+	 * admission must not add finalizers and taints that nothing would remove.
 	 */
 	const char *const *names;
 	uint32_t name_count;
-	/** Delay of the agents, in the cluster's time. */
+	/**
+	 * Delays in the cluster's time: of the node agents until a pod runs and until it stops, and
+	 * of the provisioner until a volume exists.
+	 */
 	int64_t pod_start_delay_ns;
 	int64_t pod_stop_delay_ns;
 	int64_t provision_delay_ns;
 	/**
 	 * Pods of Jobs end after this time, unless their annotation "berth.dev/run-time" (a
-	 * duration) overrides it. 0: at once when started.
+	 * duration) overrides it. 0: as soon as they run.
 	 */
 	int64_t job_run_time_ns;
 	uint64_t seed;
@@ -59,12 +62,14 @@ struct bt_controllers_options {
 	 */
 	const char *api_address;
 	uint16_t api_port;
-	/** Certificates to verify the API server with, PEM, for kube-root-ca.crt; NULL: none.
-	 * Borrowed. */
+	/**
+	 * PEM certificates that verify the API server, for the ConfigMap kube-root-ca.crt; NULL:
+	 * none. Borrowed.
+	 */
 	const char *root_ca;
 	/**
 	 * The key of root_ca, PEM, which signs the certificates of CertificateSigningRequests.
-	 * NULL: none are signed. Borrowed.
+	 * NULL: no request is signed. Borrowed.
 	 */
 	const char *root_ca_key;
 	struct bt_pod_taker pods; /* take NULL: pods are created through the API */
@@ -73,17 +78,17 @@ struct bt_controllers_options {
 extern const struct bt_controllers_options bt_controllers_default_options;
 
 /**
- * Subscribes to the store's changes and enqueues every stored object. api: borrowed. An unknown
- * name is an error.
+ * Subscribes to the store's changes and reports every stored object to the controllers as added.
+ * api: borrowed. An unknown controller name is an error.
  */
 BT_MUST_USE int bt_controllers_create(struct bt_api *api,
 	const struct bt_controllers_options *options, struct bt_controllers **out_controllers,
 	struct berth_error *err);
-/** After this call the store must not change any more: it would call freed observers. */
+/** NULL accepted. */
 void bt_controllers_destroy(struct bt_controllers *controllers);
 bool bt_controllers_has(const struct bt_controllers_options *options, const char *name);
 /**
- * Does a bounded amount of what is due. Returns when to call again at the latest, in the cluster's
+ * Does a bounded amount of due work. Returns when to call again at the latest, in the cluster's
  * time: now or earlier if more is due, INT64_MAX if nothing is due before the next change.
  */
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns);

@@ -119,8 +119,8 @@ int bt_file_read(
 	int descriptor;
 	if (strcmp(path, "-") == 0) {
 		/*
-		 * Use a copy: closing the stream closes its descriptor, and the next open would get
-		 * that number.
+		 * Use a copy: closing the stream closes its descriptor, and the next opened file
+		 * would become standard input.
 		 */
 		descriptor = dup(STDIN_FILENO);
 	} else {

@@ -31,19 +31,21 @@ BT_MUST_USE int bt_file_read(
 	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err);
 void bt_file_finish(struct bt_file *file);
 /**
- * Returns whether the first byte opens a JSON value; white space and a byte order mark are skipped.
+ * Returns whether the first byte after white space is { or [. The caller has removed a byte order
+ * mark.
  */
 bool bt_file_is_json(const struct bt_file *file);
 
 /** Lines of a text file. */
 struct bt_line_reader;
 
-/** path "-" reads standard input. */
+/** path "-" reads standard input. Returns 0 or BERTH_ERR_IO. Messages begin with the path. */
 BT_MUST_USE int bt_line_reader_open(
 	const char *path, struct bt_line_reader **out_reader, struct berth_error *err);
+/** NULL accepted. */
 void bt_line_reader_close(struct bt_line_reader *reader);
 /**
- * Reads the next line that is not blank, without its end. *out_line is borrowed until the next
+ * Reads the next line that is not blank, without the newline. *out_line is borrowed until the next
  * call; *out_more is false at the end. Lines longer than 1 GiB are refused (BERTH_ERR_TOO_LARGE).
  */
 BT_MUST_USE int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line,

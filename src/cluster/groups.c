@@ -57,7 +57,7 @@ struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key)
 	return entry != BT_GROUPS_NONE ? group_of(groups, entry) : BT_STR("");
 }
 
-/** Insert after the first entry, so that the map's value stays valid. */
+/** Inserts the entry after the group's first entry, so that the value in by_group stays valid. */
 static void link_entry(struct bt_groups *groups, uint32_t entry)
 {
 	struct bt_group_entry *items = groups->entries.items;

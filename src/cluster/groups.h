@@ -2,9 +2,10 @@
 #ifndef BT_CLUSTER_GROUPS_H
 #define BT_CLUSTER_GROUPS_H
 /**
- * Keys in groups, for example objects by their owner's uid, or pods by their target node. A key is
- * in one group. All-zero memory is an empty set of groups; the struct must not move once it has
- * keys. Order within a group: the first key stays first, the others follow with the latest first.
+ * Sets of keys, called groups: for example the keys of objects by owner uid, or of pods by target
+ * node. A key is in one group only. All-zero memory is an empty set of groups; the struct must not
+ * move once it has keys. Order within a group: the first key stays first, the others follow with
+ * the latest first.
  */
 #include "base/map.h"
 #include "base/str.h"
@@ -13,10 +14,10 @@
 #define BT_GROUPS_NONE UINT32_MAX
 
 struct bt_group_entry {
-	char *key; /* owned, followed by the group; NULL: free */
+	char *key; /* owned; the text of the group follows the key; NULL: a free entry */
 	uint32_t key_length;
 	uint32_t group_length;
-	uint32_t next; /* of the group; in a free entry: the next free one, as first_free */
+	uint32_t next; /* in the group; in a free entry: the next free entry, as in first_free */
 	uint32_t previous;
 };
 
@@ -24,11 +25,11 @@ struct bt_groups {
 	BT_VEC(struct bt_group_entry) entries;
 	uint32_t first_free; /* index + 1 of the first free entry; 0: none */
 	struct bt_map by_key;
-	struct bt_map by_group; /* the group's first entry */
+	struct bt_map by_group; /* group -> its first entry */
 };
 
 void bt_groups_finish(struct bt_groups *groups);
-/** Adds the key to this group and removes it from any other. Texts are copied. */
+/** Moves the key to this group, or adds the key. Texts are copied. */
 void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group);
 void bt_groups_remove(struct bt_groups *groups, struct bt_str key);
 /** Returns the key's group, or "". Borrowed until the key changes its group. */

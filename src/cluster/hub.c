@@ -287,7 +287,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 		(uint64_t)hub->last_event_stamp);
 	namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
 	if (length > MESSAGE_BYTES_MAX) {
-		/* Cut before a UTF-8 character, not inside of it. */
+		/* Cut between two UTF-8 characters, not inside one. */
 		for (length = MESSAGE_BYTES_MAX;
 			length > 0 && ((unsigned char)message.data[length] & 0xc0) == 0x80;) {
 			length--;
@@ -467,7 +467,7 @@ void bt_controllers_add_pod(struct bt_controllers *controllers, const struct bt_
 
 /* --- turns --- */
 
-/** Starts the turn of the next controller with ready keys; false: none has any. */
+/** Starts the turn of the next controller with ready keys. Returns false if no key is ready. */
 static bool next_turn(struct bt_hub *hub)
 {
 	for (uint32_t i = 1; i <= hub->member_count; i++) {
@@ -555,7 +555,7 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 		bool succeeded;
 
 		/*
-		 * All notes with trees of the last sync were observed, so its arena can be reset.
+		 * The changes of the last sync, whose trees are in sync_arena, were observed.
 		 */
 		bt_arena_reset(&hub->sync_arena);
 		succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
@@ -667,7 +667,7 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	}
 	/* Begin at the last member, so that the first turn is the first member's. */
 	hub->current = hub->member_count != 0 ? hub->member_count - 1 : 0;
-	/* Existing objects come as added. */
+	/* Report existing objects as added. */
 	uint32_t count = bt_store_collection_count(hub->store);
 
 	for (uint32_t collection = 0; collection < count; collection++) {

@@ -70,7 +70,7 @@ static int read_objects(
 	struct bt_json_reader again = *reader;
 	int result = bt_object_decode_reader(reader, &objects, err);
 	struct bt_str text = {again.position, (uint32_t)(reader->position - again.position)};
-	/* A refused object is handed on, too: a misspelt field may be the reason. */
+	/* Call taken also if an object was refused: a misspelt field may be the reason. */
 	bool is_whole = result == 0 ||
 		(result == BERTH_ERR_INVALID && bt_json_skip(&again, &text, NULL) == 0);
 	if (is_whole && sink->taken != NULL) {
@@ -156,7 +156,7 @@ static unsigned long line_of(const struct bt_json_reader *reader)
 	return line;
 }
 
-/** Skips white space and the "---" lines that some tools write between JSON documents as well. */
+/** Skips white space and "---", which some tools write between JSON documents. */
 static void skip_separators(struct bt_json_reader *reader)
 {
 	while (reader->position < reader->end) {
@@ -200,7 +200,7 @@ static void point_at_tab(struct berth_error *err)
 
 static int read_yaml(struct document *document, struct bt_str text, struct berth_error *err)
 {
-	/* As kubectl: of a repeated key the last value counts. */
+	/* Accept repeated keys; the last value counts, as in kubectl. */
 	struct bt_strbuf repeated = {0};
 	struct bt_yaml_limits limits = {.duplicates = &repeated};
 	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
@@ -242,8 +242,8 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 #endif
 
 /**
- * Returns whether the file is an HTML page, which a wrong URL often saves ("not found", a login
- * form).
+ * Returns whether the file is HTML or XML. A download from a wrong URL often saves an HTML page
+ * ("not found", a login form).
  */
 static bool is_page(const struct bt_file *file)
 {
@@ -255,7 +255,10 @@ static bool is_page(const struct bt_file *file)
 	return file->length - i >= 2 && file->data[i] == '<' && file->data[i + 1] != '<';
 }
 
-/** UTF-16 text has zero bytes as well, but begins with a byte order mark. */
+/**
+ * Returns whether the file is binary. UTF-16 text, which has zero bytes but begins with a byte
+ * order mark, is not.
+ */
 static bool is_binary(const struct bt_file *file)
 {
 	size_t length = file->length < BINARY_BYTES ? file->length : BINARY_BYTES;

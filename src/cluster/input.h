@@ -16,8 +16,9 @@
  * YAML is converted to JSON in memory, so its limit is lower than that of JSON (cluster/file.h).
  */
 #define BT_INPUT_YAML_BYTES_MAX ((size_t)1 << 30)
-/** Files of all directories together, and nesting of directories. */
+/** Limit of the files of one input, and of the entries of one directory. */
 #define BT_INPUT_FILES_MAX 100000
+/** Limit of the nesting of directories. */
 #define BT_INPUT_FOLDER_DEPTH_MAX 32
 
 /** The place that an object was read from. */
@@ -29,13 +30,15 @@ struct bt_origin {
 struct bt_input_sink {
 	void *context;
 	/**
-	 * object is consumed. On an error err names the cause; the reader puts the place in front.
+	 * Receives an object. object: consumed. On an error, err names the cause, and the reader
+	 * puts the file and document in front.
 	 */
 	int (*take)(void *context, struct bt_origin origin, struct bt_object *object,
 		struct berth_error *err);
 	/**
-	 * Called for an object of an unknown kind; may be NULL. json: its text. kind "": a file of
-	 * a directory that is not a manifest, for example values of a chart.
+	 * Called for an object of an unknown kind; may be NULL. json: the object's text. kind "":
+	 * the source is a file of a directory that is not a manifest, for example the values of a
+	 * chart.
 	 */
 	void (*skipped)(void *context, struct bt_origin origin, struct bt_str api_version,
 		struct bt_str kind, struct bt_str json);
@@ -45,8 +48,8 @@ struct bt_input_sink {
 	 */
 	void (*taken)(void *context, struct bt_origin origin, struct bt_str json);
 	/**
-	 * Replaces take, for sinks that need every member of every kind: reads the next JSON value
-	 * (an object, a list or null) itself.
+	 * If set, called instead of take, for sinks that need every member of every kind. It must
+	 * read the next JSON value (an object, a list or null) from the reader.
 	 */
 	int (*take_value)(void *context, struct bt_origin origin, struct bt_json_reader *reader,
 		struct berth_error *err);

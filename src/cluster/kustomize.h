@@ -49,7 +49,8 @@ bool bt_kustomized_is_named(
 /** Records the current name. If the list is full, the current name replaces the last entry. */
 void bt_kustomized_record_name(struct bt_kustomized *resource);
 /**
- * Copies the members of texts into the object's member of this name; existing members are replaced.
+ * Copies the members of texts into the object that the member of this name holds; replaces members
+ * that exist already.
  */
 void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object,
 	const char *member, const struct bt_json_value *texts);

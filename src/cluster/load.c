@@ -204,8 +204,8 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 /** --- documents --- */
 
 /**
- * The top-level members of a document. items: the text of the list's array; absent if it is no
- * list.
+ * The top-level members of a document. items: the text of the member items, if that is an array;
+ * otherwise absent.
  */
 struct outline {
 	struct bt_str api_version;
@@ -245,7 +245,7 @@ static int read_outline(
 	return result;
 }
 
-/** Reads item by item, so that a long list is never in memory as one tree. */
+/** Stores the items one by one, so that a long list is never in memory as one tree. */
 static int take_list(struct loading *loading, struct bt_origin origin,
 	const struct outline *outline, struct berth_error *err)
 {

@@ -28,14 +28,17 @@ struct bt_cluster_load_report {
  */
 bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena);
 /**
- * Creates one object unchanged, or replaces the one with its name. A missing namespace is created;
- * *out_namespace_made (may be NULL) is then true. object: consumed, as a request's body.
- * out_answer: the caller finishes it. The error names the object.
+ * Stores one object unchanged; a stored object with the same name is replaced. A missing namespace
+ * is created; then *out_namespace_made (may be NULL) is true. object: consumed, as a request's
+ * body. out_answer: the caller finishes it. The error names the object.
  */
 BT_MUST_USE int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resource,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer,
 	bool *out_namespace_made, struct berth_error *err);
-/** Messages: "<file>: document <n>: <Kind> <namespace>/<name>: <cause>". */
+/**
+ * Loads the files of paths, then the kustomizations of these folders. Messages:
+ * "<file>: document <n>: <Kind> <namespace>/<name>: <cause>".
+ */
 BT_MUST_USE int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 	const struct bt_arguments *kustomizations, struct bt_cluster_load_report *out_report,
 	struct berth_error *err);

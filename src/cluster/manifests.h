@@ -10,8 +10,8 @@
 #include "cluster/input.h"
 
 /**
- * Longest name. Kubernetes' names are DNS names; longer ones would make messages and derived names
- * too long.
+ * Longest name, in bytes, as for DNS names. Longer names would make messages and derived names too
+ * long.
  */
 #define BT_MANIFESTS_NAME_BYTES_MAX 253
 
@@ -30,12 +30,12 @@ struct bt_manifests_object {
 	uint32_t next_owned; /* next object of the same controller; BT_MANIFESTS_NONE: none */
 };
 
-/** The objects of one controller, which need not be in the input itself. */
+/** The objects of one controller. The controller itself need not be in the input. */
 struct bt_manifests_owner {
 	struct bt_str namespace_;
 	struct bt_str kind;
 	struct bt_str name;
-	uint32_t first; /* object index */
+	uint32_t first; /* object index; next_owned continues the list */
 	uint32_t last;
 };
 
@@ -79,7 +79,8 @@ BT_MUST_USE int bt_manifests_take_live(struct bt_manifests *cluster, uint32_t so
 uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name);
 /**
  * Annotation of workloads, "true": the controllers have already created the pods, so the workload
- * is not expanded. Objects of a live cluster are treated as if they had it. Snapshots contain it.
+ * is not expanded. Objects of a live cluster are treated as if they had the annotation. Snapshots
+ * contain the annotation.
  */
 #define BT_ANNOTATION_PODS_EXIST "berth.dev/pods-exist"
 /**
@@ -124,8 +125,8 @@ uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind
 	struct bt_str namespace_, struct bt_str name);
 /**
  * Returns the name of an object of this kind, in this namespace (NULL: in any), that is closest to
- * a mistyped one, or NULL if none is close. is_there NULL: all objects count. Borrowed from the
- * arena. *out_count (may be NULL): number of objects of this kind.
+ * the mistyped name, or NULL if no name is close. Only objects that is_there accepts count; NULL:
+ * all. The result is in the arena. *out_count (may be NULL): the number of objects that count.
  */
 const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kind kind,
 	const struct bt_str *namespace_, struct bt_str name,
@@ -165,7 +166,7 @@ void bt_manifests_release(struct bt_manifests *cluster, uint32_t index);
 /** Appends "<file>: document <n>: <Kind> <namespace>/<name>". */
 void bt_manifests_describe(
 	const struct bt_manifests *cluster, uint32_t index, struct bt_strbuf *out);
-/** Puts the description of the object at index in front of an error. Returns the error's code. */
+/** Puts the description of the object at index in front of the error. Returns result. */
 int bt_manifests_wrap(
 	const struct bt_manifests *cluster, uint32_t index, int result, struct berth_error *err);
 BT_PRINTF(2, 3)

@@ -20,7 +20,7 @@
 #define BT_ANNOTATION_READY "berth.dev/ready"
 
 #define BT_AGENT_NONE UINT32_MAX
-/** Pod addresses of a node have the last bytes 1 to this. */
+/** The last byte of a pod's address is between 1 and this number. */
 #define BT_AGENT_HOSTS_MAX 254
 
 /** A resource of a node, and how much of it the node's pods use. */
@@ -30,7 +30,7 @@ struct bt_agent_resource {
 	int64_t used;
 };
 
-/** Index of the first resources of every node. */
+/** Indices of the resources that every node has; other resources follow. */
 enum bt_agent_known_resource {
 	BT_AGENT_PODS,
 	BT_AGENT_CPU, /* millicores */
@@ -47,12 +47,12 @@ struct bt_agent_node {
 	bool simulated;
 	bool has_no_execute; /* the node has NoExecute taints */
 	bool has_subnet;
-	uint8_t subnet[3];    /* first bytes of its pods' addresses */
+	uint8_t subnet[3];    /* first three bytes of the addresses of the node's pods */
 	uint32_t first_block; /* first used block of 256 addresses in 10.0.0.0/8 */
 	uint32_t block_count;
-	uint8_t last_host; /* assigned last */
-	uint64_t hosts[4]; /* one bit for each assigned address */
-	char address[16];  /* of the node */
+	uint8_t last_host; /* last byte of the address that was assigned last */
+	uint64_t hosts[4]; /* one bit for each assigned address, by last byte */
+	char address[16];  /* the node's own address */
 	BT_VEC(struct bt_agent_resource) resources;
 };
 
@@ -79,9 +79,9 @@ struct bt_agent_pod {
 	bool completes; /* ends without being deleted */
 	bool has_gates;
 	bool changes_readiness; /* its annotation changed while it runs */
-	uint8_t host;           /* last byte of its address; 0: none */
+	uint8_t host;           /* last byte of the pod's address; 0: no address */
 	int64_t accepted_ns;
-	int64_t due_ns; /* end of its stage; INT64_MAX: never */
+	int64_t due_ns; /* end of the stage; INT64_MAX: never */
 	int64_t grace_seconds;
 	uint32_t amount_count;
 	struct bt_agent_amount *amounts; /* owned */
@@ -99,7 +99,7 @@ struct bt_node_agent {
 	struct bt_groups waiting;
 	uint32_t *block_uses; /* number of nodes in each block; owned */
 	uint32_t free_blocks; /* blocks without nodes */
-	uint32_t next_block;  /* to be tried first */
+	uint32_t next_block;  /* the block that is tried first */
 	uint32_t next_lease;  /* index of the node whose lease is renewed next */
 	int64_t lease_due_ns;
 	int64_t event_tokens; /* thousandths of an event */

@@ -37,7 +37,9 @@ void bt_selector_table_finish(struct bt_selector_table *table);
 /** Returns NULL if the object has no usable selector. */
 const struct bt_selector_entry *bt_selector_table_find(
 	const struct bt_selector_table *table, struct bt_str key);
-/** Enqueues, for that time, each object of the namespace whose selector matches these labels. */
+/**
+ * Enqueues each object of the namespace whose selector matches these labels, for the time at_ns.
+ */
 void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_hub *hub,
 	struct bt_str namespace_, const struct bt_json_value *labels, int64_t at_ns);
 
@@ -74,8 +76,9 @@ void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors
 bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *selectors,
 	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name), const char *finalizer);
 /**
- * Calls visit for each pod of the synced object's namespace that the selector matches, by name. The
- * pod is valid until visit returns. bits: bt_label_bits of the labels that a match must have.
+ * Calls visit for each pod of the synced object's namespace that the selector matches, in the order
+ * of names. The pod is valid until visit returns. bits: bt_label_bits of the labels that a match
+ * must have.
  */
 void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector *selector,
 	uint64_t bits,

@@ -34,8 +34,8 @@ void bt_pod_admission_destroy(struct bt_pod_admission *admission);
 BT_MUST_USE int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_pod *pod,
 	bool is_from_cluster, const struct bt_pod_spec **out_spec, struct berth_error *err);
 /**
- * Returns whether quotas exist: then every pod must be admitted, even if it equals the previous
- * one.
+ * Returns whether quotas exist. Then every pod must be admitted, even if it equals the previous
+ * pod, because each pod uses quota.
  */
 bool bt_pod_admission_has_quotas(const struct bt_pod_admission *admission);
 /** Returns the memory that the admitted specs take. */

@@ -4,8 +4,8 @@
 #include "cluster/tree.h"
 
 /*
- * Lists of owners are found by the hash of the owner's uid. Pods without owner are in one list per
- * namespace, whose hash has another seed.
+ * The list of an owner's pods is found by the hash of the owner's uid. The list of a namespace's
+ * pods without owner is found by the hash, with another seed, of the namespace.
  */
 #define ORPHANS_SEED UINT64_C(1)
 
@@ -14,7 +14,7 @@ static uint64_t orphans_hash(struct bt_str namespace_)
 	return bt_hash_bytes(namespace_.data, namespace_.length, ORPHANS_SEED);
 }
 
-/** Returns whether the pod is in a list of this kind, and the list's hash. */
+/** Returns whether the pod is in a list of this kind. *out_hash: the hash of that list. */
 static bool list_hash(
 	const struct bt_indexed_pod *record, enum bt_pod_list kind, uint64_t *out_hash)
 {
@@ -157,7 +157,7 @@ static struct bt_indexed_pod *find_key(const struct bt_pod_index *index, struct 
 	return NULL;
 }
 
-/** Returns the first record in the list of an owner, or (uid "") of the namespace's orphans. */
+/** Returns the first pod of an owner; uid "": the first pod of the namespace without owner. */
 static struct bt_indexed_pod *find_owner(
 	const struct bt_pod_index *index, struct bt_str uid, struct bt_str namespace_)
 {
@@ -257,13 +257,15 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 		return;
 	}
 	record = new_record(key, pod);
-	/* If the record's texts are equal, only its other fields may have changed. */
 	if (old != NULL &&
 		(bt_str_equal(old->uid, record->uid) &&
 			bt_str_equal(old->owner_uid, record->owner_uid) &&
 			bt_str_equal(old->node_name, record->node_name) &&
 			bt_str_equal(old->hash, record->hash))) {
-		/* Update the old record in place, so that the lists keep their order. */
+		/*
+		 * The texts are equal: update the other fields of the old record in place, so that
+		 * the lists keep their order.
+		 */
 		old->phase = record->phase;
 		old->ready = record->ready;
 		old->deleting = record->deleting;

@@ -51,7 +51,7 @@ bool bt_replicas_is_available(const struct bt_indexed_pod *pod, int64_t min_read
 	return false;
 }
 
-/** Pods created or deleted in one sync. */
+/** Maximum number of pods that one sync creates or deletes. */
 #define BURST 500
 
 struct replicas {
@@ -79,7 +79,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- one ReplicaSet or ReplicationController --- */
 
-/** Returns the reason of a failure, with its message, or NULL. */
+/**
+ * Creates or deletes pods to reach spec.replicas, at most BURST in one sync. Returns the reason of
+ * a failure and sets *out_message, or returns NULL.
+ */
 static const char *scale_to_spec(struct bt_sync *sync, const struct bt_indexed_pod **pods,
 	uint32_t count, struct bt_str *out_message)
 {

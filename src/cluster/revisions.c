@@ -37,7 +37,10 @@ static struct bt_revision revision_of(const struct bt_json_value *object, const 
 	};
 }
 
-/** Creates the template's revision, or adopts an existing one without owner. NULL: try again. */
+/**
+ * Creates a revision of the template, or adopts an equal revision without owner. Returns NULL if
+ * the sync must be tried again.
+ */
 static const struct bt_json_value *make_revision(struct bt_sync *sync, const char *hash_label,
 	struct bt_json_value *data, int64_t number, int64_t *collision_count)
 {
@@ -85,7 +88,7 @@ bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, cons
 {
 	struct bt_arena *arena = sync->arena;
 	struct bt_str uid = bt_json_text_at(sync->object, "metadata.uid");
-	/* A strategic merge patch that restores the template. */
+	/* Revisions store a strategic merge patch that restores the template. */
 	struct bt_json_value *data = bt_json_put(arena, NULL, "{spec: {template: %v}}",
 		bt_json_put(arena,
 			bt_json_clone(

@@ -15,7 +15,7 @@ struct bt_revision {
 };
 
 struct bt_revisions {
-	struct bt_revision *items; /* by number */
+	struct bt_revision *items; /* by number as stored before this sync */
 	uint32_t count;
 	uint32_t update; /* index of the revision of spec.template */
 	int64_t collision_count;
@@ -38,7 +38,8 @@ const struct bt_revision *bt_revisions_find(
 struct bt_json_value *bt_revision_template(
 	struct bt_arena *arena, const struct bt_revision *revision);
 /**
- * Deletes the oldest revisions beyond spec.revisionHistoryLimit, except those marked in is_used.
+ * Deletes the oldest revisions beyond spec.revisionHistoryLimit, except the update revision and the
+ * revisions marked in is_used (by index).
  */
 void bt_revisions_clean_up(
 	struct bt_sync *sync, const struct bt_revisions *revisions, const bool *is_used);

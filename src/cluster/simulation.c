@@ -138,8 +138,8 @@ static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth
 }
 
 /*
- * An entry whose template needs no claim has a status without a claim name, which counts as
- * allocated.
+ * Returns whether the entry's claim is missing or has no allocation. An entry whose template needs
+ * no claim has a status without a claim name and counts as allocated.
  */
 static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
@@ -154,7 +154,8 @@ static bool is_unallocated(const struct bt_state *state, const struct bt_pod *po
 }
 
 /**
- * Warns if a pod on a node has claims without an allocation, so that their devices count as free.
+ * Warns if a pod on a node has a claim without an allocation: the devices that the pod uses count
+ * as free.
  */
 static void warn_unallocated(
 	const struct bt_manifests *cluster, const struct bt_state *state, const struct bt_pod *pod)
@@ -248,8 +249,8 @@ static bool is_complete(const struct bt_manifests_object *object, const struct b
 }
 
 /**
- * exists: whether to admit the pods that exist in the cluster, or the new ones. Existing pods are
- * admitted first, because they use up quotas first.
+ * Admits the pods that exist in the cluster (exists), or the new pods. Existing pods must be
+ * admitted first, because they use quotas already.
  */
 static int admit_pods(struct loading *loading, bool exists, struct berth_error *err)
 {

@@ -33,7 +33,7 @@ enum bt_fate {
 	BT_FATE_NOT_HANDLED,      /* no profile has the pod's schedulerName */
 	BT_FATE_DELETING,         /* not tried, because the pod is terminating */
 	BT_FATE__COUNT,
-	BT_FATE_UNDECIDED = BT_FATE__COUNT,
+	BT_FATE_UNDECIDED = BT_FATE__COUNT, /* not tried yet */
 };
 
 /** "Scheduled", or the reason that the pod's PodScheduled condition would give. */
@@ -50,7 +50,7 @@ struct bt_simulated_pod {
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
 	struct bt_str message;             /* set for all other fates */
 	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
-	struct bt_str group_name;          /* of the PodGroup it is scheduled with; "": by itself */
+	struct bt_str group_name;          /* PodGroup that it is scheduled with; "": no group */
 	struct bt_str group_message;       /* last status message of the group */
 	int64_t score;                     /* of the chosen node; 0 if only that node fits */
 	uint32_t feasible_count;
@@ -91,8 +91,9 @@ struct bt_simulated_group {
 	uint32_t pending_count;
 	uint32_t first_pending; /* index of the first pending pod in bt_simulation.pods */
 	struct bt_str message;  /* of the group; "": not tried, or accepted */
-	struct bt_str reason;   /* first message of a pending pod that is not the group's */
-	uint32_t stopped;       /* index of that pod; UINT32_MAX: no such pod */
+	struct bt_str reason;   /* message of the pod `stopped`; "": no such pod */
+	uint32_t stopped;       /* index of the first pending pod with a reason of its own, not
+	                           only that its group is unschedulable; UINT32_MAX: no such pod */
 };
 
 struct bt_simulation {
@@ -111,7 +112,7 @@ struct bt_simulation {
 	 */
 	const uint32_t *extras_wanted;
 	BT_VEC(struct bt_simulated_extra) extras; /* in input order */
-	bool preempt;                             /* carry preemption out; set before loading */
+	bool preempt;                             /* preemption evicts pods; set before loading */
 	bool keep_bound;                          /* bound pods stay in the cluster after loading */
 	bool stays_open;      /* loading ends with bt_simulation_close; set before loading */
 	struct bt_map by_uid; /* pods */

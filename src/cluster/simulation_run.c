@@ -206,8 +206,8 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 	simulation->engine = bt_scheduler_engine(simulation->scheduler);
 	for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
 		/*
-		 * Without a lister, preemption uses pods as they are passed in: commands also try
-		 * pods on the engine that the scheduler does not have.
+		 * Without a lister, preemption uses the pod that is passed in. Commands also run
+		 * the engine for pods that the scheduler does not have.
 		 */
 		simulation->engine->profiles.frameworks.items[i]->handle.pods = NULL;
 	}
@@ -348,7 +348,7 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 	}
 	const struct bt_queue_entry *queued = bt_queue_find(
 		bt_scheduler_queue(simulation->scheduler), attempt->namespace_, attempt->name);
-	/* Backoff counts as an error, except for a pod that waits for its group. */
+	/* A pod in the error backoff had an error, unless it was rejected with its group. */
 	bool is_error = queued != NULL && queued->place == BT_QUEUE_ERROR_BACKOFF &&
 		(attempt->group_name.length == 0 || !rejected);
 	if (queued == NULL || is_error || attempt->has_waited || entry->attempts >= ATTEMPTS_MAX) {

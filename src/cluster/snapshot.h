@@ -16,12 +16,12 @@
 #include "codec/message_visit.h"
 
 /**
- * Replaces names by neutral names that leave decisions unchanged, also if these compare or compose
- * names. A text is split into words (runs of letters and digits), and each word has one neutral
- * word wherever it occurs. So equal texts stay equal, composed names (claims of pods,
+ * Replaces names by neutral names that leave decisions unchanged, even where a decision compares or
+ * composes names. A text is split into words (runs of letters and digits), and each word has one
+ * neutral word wherever it occurs. So equal texts stay equal, composed names (claims of pods,
  * "domain/name") stay composed, and the order of names is kept. Well-known names ("default",
- * kubernetes.io/hostname) and short numbers stay; long numbers become others of the same order;
- * UUIDs and IPv4 addresses count as one word.
+ * kubernetes.io/hostname) and short numbers stay; long numbers are replaced by numbers in the same
+ * order; a UUID or an IPv4 address counts as one word.
  *
  * First all texts are collected, then bt_neutral_names_sort orders their words, then texts are
  * renamed. Words that are collected later sort after all others.
@@ -38,7 +38,7 @@ struct bt_neutral_names {
 	struct bt_map map; /* original -> words */
 	struct bt_arena arena;
 	uint32_t number_count; /* how many of words are numbers */
-	struct bt_str prefix;  /* of the names that replace the cluster's; "": not chosen yet */
+	struct bt_str prefix;  /* of the neutral words; "": not chosen yet */
 	uint32_t width;        /* digits after the prefix */
 };
 
@@ -53,7 +53,7 @@ bool bt_neutral_names_is_term(struct bt_str text);
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term);
 /** Orders the collected words. Call it once, before renaming. */
 void bt_neutral_names_sort(struct bt_neutral_names *names);
-/** Returns the neutral text for a collected one, with the same is_term, in the arena. */
+/** Returns the neutral text, in the arena, for a text that was collected with this is_term. */
 struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
 	bool is_term, struct bt_arena *arena);
 /** Appends a JSON object from neutral words to original ones, and a newline. */
@@ -91,8 +91,8 @@ void bt_snapshot_stream_collect_names(
 /** Call it once, after the last bt_snapshot_stream_collect_names. */
 void bt_snapshot_stream_sort_names(struct bt_snapshot_stream *stream);
 /**
- * Appends the object as JSON. Returns its metadata with neutral names, borrowed until the next
- * call.
+ * Appends the object as JSON. Returns the object's metadata as written, with neutral names if
+ * strip_names, borrowed until the next call.
  */
 const struct bt_object_meta *bt_snapshot_stream_append(
 	struct bt_snapshot_stream *stream, const struct bt_object *object, struct bt_strbuf *out);
@@ -108,9 +108,9 @@ void bt_snapshot_stream_destroy(struct bt_snapshot_stream *stream);
 void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neutral_names *names);
 
 /**
- * Writes the snapshot as JSON, piece by piece. names NULL: original names; otherwise warns of
- * expressions whose result may change, because they read parts of names. Objects are released on
- * the way. Stops at the first write that does not return 0, and returns its result.
+ * Writes the snapshot as JSON, piece by piece. names NULL: original names. With neutral names,
+ * warns of expressions whose result may change, because they read parts of names. Objects are
+ * released on the way. Stops at the first write that does not return 0, and returns its result.
  */
 BT_MUST_USE int bt_snapshot_write(struct bt_manifests *cluster,
 	const struct bt_neutral_names *names,

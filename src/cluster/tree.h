@@ -16,7 +16,7 @@ struct bt_str bt_tree_key(struct bt_arena *arena, const struct bt_json_value *ob
 bool bt_tree_is_deleting(const struct bt_json_value *object);
 /** Returns the time at a path in seconds since 1970, or 0. */
 int64_t bt_tree_seconds(const struct bt_json_value *object, const char *dotted_path);
-/** Returns a text member whose name may contain dots, or "". */
+/** Returns the text of a direct member, whose name may contain dots, or "". */
 struct bt_str bt_tree_text(const struct bt_json_value *texts, const char *name);
 /** Returns a member of metadata.labels or metadata.annotations, or "". */
 struct bt_str bt_tree_label(const struct bt_json_value *object, const char *name);
@@ -46,8 +46,8 @@ struct bt_tree_condition {
 /**
  * Sets a condition in an array that may be changed. A condition with the same status and reason
  * keeps its message, because messages of failures often differ in details. lastTransitionTime
- * changes with the status only. update_time: the condition has lastUpdateTime, which changes with
- * every member. Returns whether anything changed.
+ * changes with the status only. update_time: every change also sets lastUpdateTime. Returns whether
+ * anything changed.
  */
 bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditions,
 	const struct bt_tree_condition *condition, bool update_time, int64_t now_ns);
@@ -58,12 +58,13 @@ void bt_tree_remove_condition(struct bt_json_value *conditions, const char *type
 /** Returns whether stored has every member of wanted; zero, empty and null equal absent. */
 bool bt_tree_covers(const struct bt_json_value *stored, const struct bt_json_value *wanted);
 /**
- * Patches the status with these members, unless it has them. false: the write failed, try again.
+ * Patches the status with these members, unless the status has them already. Returns false if the
+ * write failed and must be tried again.
  */
 bool bt_tree_write_status(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_json_value *status, struct bt_arena *arena);
 /**
- * Creates a pod (or Job) from a template: labels, annotations, finalizers and spec are copied
+ * Returns a pod (or Job) made from a template: labels, annotations, finalizers and spec are copied
  * (their texts are borrowed), and the owner reference is added. name: metadata.name, or
  * generateName if generated.
  */
@@ -71,13 +72,16 @@ struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
 	const struct bt_json_value *template_, struct bt_json_value *owner_reference,
 	struct bt_str name, bool generated);
 /**
- * Makes the controller the owner of an orphan, which also gets the finalizer (may be NULL). false:
- * the write failed.
+ * Adds the owner reference and the finalizer (may be NULL) to an object without a controller.
+ * Returns false if the write failed.
  */
 bool bt_tree_adopt(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_json_value *owner_reference,
 	const char *finalizer, struct bt_arena *arena);
-/** Removes the owner reference and the finalizer (may be NULL) from an object. */
+/**
+ * Removes the references to this owner and the finalizer (may be NULL) from an object. Returns
+ * false if the write failed.
+ */
 bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_str owner_uid, const char *finalizer,
 	struct bt_arena *arena);
@@ -90,11 +94,11 @@ struct bt_str bt_tree_template_hash(struct bt_arena *arena, const struct bt_json
 /** Returns whether the templates are equal except for that label. */
 bool bt_tree_templates_equal(struct bt_arena *arena, const struct bt_json_value *a,
 	const struct bt_json_value *b, const char *ignored_label);
-/** Returns an IntOrString as a number; a percentage is a part of total. */
+/** Returns an IntOrString as a number; a percentage is taken of total. 0: absent or invalid. */
 int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool round_up);
 /**
  * Evicts a pod: sets condition DisruptionTarget, then deletes the pod. grace_seconds as in
- * bt_hub_delete. false: try again. Spec: 14b section 6.6.
+ * bt_hub_delete. Returns false if a write failed and must be tried again. Spec: 14b section 6.6.
  */
 bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 	struct bt_str message, int64_t grace_seconds, struct bt_arena *arena, int64_t now_ns);

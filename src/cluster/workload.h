@@ -6,7 +6,7 @@
  * the workloads of the input, in addition to existing pods. Generated names look as in a cluster,
  * but their suffixes are computed from the prefix, so they are the same in every run.
  *
- * - Existing pods of a rollout count: a Deployment gets only the missing ones.
+ * - A Deployment gets only the pods that are missing; existing pods of a rollout count.
  * - The pods of a StatefulSet are created at once.
  * - A CronJob runs once, as Job NAME-00000000, unless it has an unfinished Job.
  * - Paused, suspended and terminating workloads create no pods.
@@ -26,12 +26,12 @@
 #define BT_WORKLOAD_DAEMON_CHECKS_MAX 100000000
 
 struct bt_workload_pod {
-	struct bt_pod *pod; /* shares memory with others of its workload */
+	struct bt_pod *pod; /* shares memory with other pods of the workload */
 	uint32_t owner;     /* index of the workload in the cluster */
 	bool is_extra;      /* beyond spec.replicas */
 };
 
-/** An object some or all of whose pods are refused by a quota. */
+/** A pod that a quota refuses, or a workload for which a quota refuses some or all pods. */
 struct bt_refusal {
 	uint32_t index; /* of the workload, or of the pod itself, in the cluster */
 	struct bt_str message;
