@@ -17,7 +17,10 @@ int64_t bt_backoff_duration_ns(int64_t initial_ns, int64_t max_ns, int64_t count
 	if (count <= 0 || initial_ns <= 0) {
 		return 0;
 	}
-	/* C leaves a shift by the type's width or more undefined; here such a shift leaves 0. */
+	/*
+	 * C does not define a shift by the type's width or more: handle it as if max_ns >> shift
+	 * were 0.
+	 */
 	if (shift >= 63 || initial_ns > max_ns >> shift) {
 		return max_ns;
 	}
@@ -126,10 +129,11 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 			any = true;
 			entry->flushed = true;
 			/*
-			 * No plugin's gate registers for the wildcard event (spec 04 section 8.7),
-			 * but some gates may open without an event: a pod whose attempt failed by
-			 * an error while its preemption was under way has only the gating plugin
-			 * as rejector, so no other event would ever requeue the pod.
+			 * Gated pods stay, because no gating plugin registers for the wildcard
+			 * event (spec 04 section 8.7). Exception: a gate that may open without an
+			 * event. For example, a pod whose attempt failed with an error while its
+			 * preemption was running has only the gating plugin as rejector, so no
+			 * event would ever requeue the pod.
 			 */
 			if (!bt_queue_entry_is_gated(entry) ||
 				bt_shortcuts(queue->profiles->frameworks.items[entry->profile]

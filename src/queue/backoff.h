@@ -5,27 +5,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A time before every other: the pod is not backing off. */
+/** Earlier than every other time: the pod does not back off. */
 #define BT_BACKOFF_NEVER INT64_MIN
 
 /**
  * Returns the number of failures that determines the backoff: consecutive errors if the last
- * failure was an error, else all attempts. Spec 04 section 5.1.
+ * failure was an error, else the failures as unschedulable. Spec 04 section 5.1.
  */
 int64_t bt_backoff_count(int64_t unschedulable_count, int64_t consecutive_errors);
 /**
- * Doubles initial count - 1 times, up to max; returns 0 when count is 0. Nanoseconds. Spec 04
- * section 5.2.
+ * Returns initial_ns doubled count - 1 times, at most max_ns; 0 if count or initial_ns is not
+ * positive. Spec 04 section 5.2.
  */
 int64_t bt_backoff_duration_ns(int64_t initial_ns, int64_t max_ns, int64_t count);
 /** Rounds a time in nanoseconds down to the whole second, also before 1970. Spec 04 section 5.3. */
 int64_t bt_floor_to_second_ns(int64_t time_ns);
 /**
- * Returns the end of the backoff that began at timestamp, or BT_BACKOFF_NEVER. windows (gate
- * SchedulerPopFromBackoffQ): the end is rounded down to a whole second. Spec 04 section 5.3.
+ * Returns the end of the backoff that began at timestamp_ns; BT_BACKOFF_NEVER if max_ns or count is
+ * 0. windows (gate SchedulerPopFromBackoffQ): the end is rounded down to a whole second. Spec 04
+ * section 5.3.
  */
 int64_t bt_backoff_expiration_ns(
 	int64_t timestamp_ns, int64_t initial_ns, int64_t max_ns, int64_t count, bool windows);
-/** A pod still backs off at the very end of its backoff. Spec 04 section 5.4. */
+/**
+ * Whether the pod still backs off, which includes the time expiration_ns itself. windows: now_ns is
+ * rounded down to a whole second. Spec 04 section 5.4.
+ */
 bool bt_is_backing_off(int64_t expiration_ns, int64_t now_ns, bool windows);
 #endif

@@ -256,7 +256,7 @@ void bt_queue_done(struct bt_queue *queue, struct bt_str uid)
 	marker->pod = NULL;
 	bt_vec_push(&queue->free_in_flight, id);
 	queue->in_flight_count--;
-	/* Log entries that precede the marker of every pod in flight are dropped. */
+	/* Drop the log entries that are older than the pop of every pod in flight. */
 	uint64_t needed = queue->first_in_flight == BT_QUEUE_NONE
 		? log_end(queue)
 		: queue->in_flight.items[queue->first_in_flight].log_position;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Selects the rejected pods that a cluster event moves, and their target queue. Spec: 04 sections
- * 8.7 to 8.9. All hints are evaluated before the first pod moves: hints do not read the queue.
+ * 8.7 to 8.9. All hints are evaluated before the first pod moves, which is safe because hints do
+ * not read the queue.
  */
 #include "queue/backoff.h"
 #include "queue/queue_private.h"
@@ -131,7 +132,7 @@ static enum bt_hint_scope scope_of(const struct move_pass *pass,
 			  pass->old_value, pass->new_value);
 }
 
-/** Calls the hints of the entry's rejectors until none can make `best` more eager. */
+/** Calls the hints of the entry's rejectors until no hint can make `best` more eager. */
 static enum bt_queue_strategy run_hints(const struct move_pass *pass,
 	const struct bt_queue_entry *entry, enum selection selection, enum bt_queue_strategy best)
 {
@@ -343,7 +344,7 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 	}
 }
 
-/** What an event can help, to skip groups without their hints. */
+/** What an event offers at most, to skip groups without calling their hints. */
 struct screen {
 	bool is_usable;
 	bool has_limits;
@@ -354,8 +355,8 @@ struct screen {
 };
 
 /**
- * Prepares the screen for a class: each rejector that listens must have limits or offers for the
- * event.
+ * Prepares the screen for a class. The screen is usable if each rejector that listens to the event
+ * has limits or offers.
  */
 static void init_screen(const struct move_pass *pass, uint32_t profile,
 	const struct bt_rejectors *rejectors, struct screen *screen)
@@ -450,7 +451,7 @@ static void evaluate_class(const struct move_pass *pass, const struct bt_queue_c
 	if (!asks || screen.skip_count == 0) {
 		return;
 	}
-	/* Count a Skip by each rejector that listens for each group that was skipped. */
+	/* For each skipped group, count a Skip by each rejector that listens to the event. */
 	struct bt_queue_listeners *listeners = &event->listeners[class->profile];
 	for (uint32_t i = 0; i < listeners->items.count; i++) {
 		struct bt_queue_listener *listener = &listeners->items.items[i];
@@ -483,8 +484,8 @@ static bool gate_listens(const struct move_pass *pass, const struct bt_queue_cla
 }
 
 /*
- * Bottom-up merge sort. It need not be stable, as arrival numbers are distinct; qsort is not used
- * because it may allocate.
+ * Bottom-up merge sort. The sort need not be stable, because arrival numbers are distinct; qsort is
+ * not used because it may allocate.
  */
 void bt_queue_sort_departures(struct bt_queue *queue)
 {

@@ -434,8 +434,8 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		events[i] = bt_queue_event_index(queue, &event);
 	}
 	/*
-	 * Status patches by the scheduler do not make any pod schedulable, so they do not end the
-	 * hold.
+	 * A plain Update, e.g. a status patch by the scheduler, does not make any pod schedulable,
+	 * so holds_back stays set.
 	 */
 	queue->holds_back = queue->holds_back && changes.actions[0] == BT_ACTION_UPDATE;
 	if (bt_queue_is_in_flight(queue, new_value->metadata.uid)) {

@@ -17,10 +17,11 @@
  * 17).
  *
  * Cost: O(log n) for operations that move one pod. A cluster event calls one hint per shape and
- * namespace of the pods that its listeners rejected, except where marks (framework/hint_marks.h) or
- * resource needs show that the hint returns Skip: that costs some nanoseconds a group. The pods of
- * a group move together if none of them backs off or may be gated, else one by one. Pods that moved
- * as a group are popped after pods of the active heap with equal priority and timestamp.
+ * namespace of the pods that its listeners rejected, unless marks (framework/hint_marks.h) or
+ * resource needs show that the hint returns Skip; checking these costs some nanoseconds per group.
+ * The pods of a group move together if no pod of the group backs off or may be gated, else one by
+ * one. Pods that moved as a group are popped after pods of the active heap with equal priority and
+ * timestamp.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -234,8 +235,8 @@ void bt_queue_destroy(struct bt_queue *queue);
 /* Pods without a node, as the pod informer reports them. Objects are of kind Pod and are shared. */
 
 /**
- * Adds a new pod to the active queue, or gated to unschedulable pods. Replaces a queued record of
- * the same name. Spec 04 section 8.1.
+ * Adds a new pod to the active queue or, if the pod is gated, to the unschedulable pods. Replaces a
+ * queued record of the same name. Spec 04 section 8.1.
  */
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 /**
@@ -269,7 +270,9 @@ struct bt_queue_entry *bt_queue_pop_pod(
 	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name, int64_t now_ns);
 /** Stops the collection of events for the pod of this uid. Idempotent. Spec 04 section 8.4. */
 void bt_queue_done(struct bt_queue *queue, struct bt_str uid);
-/** Destroys a popped entry after bt_queue_done for its pod. Spec 04 section 8.4. */
+/**
+ * Calls bt_queue_done for the pod of a popped entry and destroys the entry. Spec 04 section 8.4.
+ */
 void bt_queue_release(struct bt_queue *queue, struct bt_queue_entry *entry);
 /** Replaces the pod of a popped entry. The signature stays (spec 04 section 13). */
 void bt_queue_refresh(struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod);
@@ -282,8 +285,8 @@ struct bt_queue_rejection {
 
 /**
  * AddUnschedulableIfNotPresent: requeues the pod of a failed attempt and calls bt_queue_done for
- * it. rejection NULL: the attempt failed by an error. BERTH_ERR_EXISTS when a pod of that name is
- * queued already; the caller then still owns the entry. Spec 04 section 8.5.
+ * it. rejection NULL: the attempt failed by an error. BERTH_ERR_EXISTS when a pod of the same name
+ * is queued already; the caller then still owns the entry. Spec 04 section 8.5.
  */
 BT_MUST_USE int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue,
 	struct bt_queue_entry *entry, const struct bt_queue_rejection *rejection, int64_t now_ns,
@@ -298,7 +301,7 @@ void bt_queue_nominate(struct bt_queue *queue, const struct bt_queue_entry *entr
 
 /* Cluster events. */
 
-/** Limits an event to some of the waiting pods (upstream's preCheck). Spec 04 section 8.7. */
+/** Limits an event to some of the unschedulable pods (upstream's preCheck). Spec 04 section 8.7. */
 struct bt_queue_check {
 	bool has_priority_max; /* only pods of at most priority_max */
 	int32_t priority_max;
@@ -315,7 +318,8 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	struct bt_object *new_object, const struct bt_queue_check *check, int64_t now_ns);
 /**
  * Activates one pod: moves it to the active queue whatever its backoff. Returns true if the pod was
- * moved. Spec 04 section 8.10.
+ * moved. If the pod is in flight, the activation is logged as an event for this pod. Spec 04
+ * section 8.10.
  */
 bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 

@@ -131,7 +131,7 @@ struct bt_queue {
 	 */
 	BT_VEC(struct bt_queue_entry *) entries; /* by id; NULL: free id */
 	BT_VEC(uint32_t) free_entries;
-	BT_VEC(uint32_t) unparked; /* records that bt_queue_park_all parks if it can */
+	BT_VEC(uint32_t) unparked; /* ids that bt_queue_park_all parks if possible */
 	struct bt_map by_name;     /* (namespace, name) -> entry in one of the places */
 
 	struct bt_heap active_queue;
@@ -169,7 +169,7 @@ struct bt_queue {
 	uint64_t log_head_position; /* log position of log_head */
 
 	uint64_t scheduling_cycle;
-	int64_t *unschedulable_gauge; /* profile * BT_REJECTOR__COUNT + rejector */
+	int64_t *unschedulable_gauge; /* at profile * BT_REJECTOR__COUNT + rejector */
 	int64_t next_backoff_flush_ns;
 	int64_t next_leftover_flush_ns;
 
@@ -244,12 +244,17 @@ void bt_queue_warn(struct bt_queue *queue, const char *format, ...);
 
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry);
 /**
- * Spec 04 section 7. event: index in events, for the label. Returns false if the pod is gated or
- * did not move.
+ * Moves the entry from any place to the active queue; if PreEnqueue rejects the pod, to the
+ * unschedulable pods. from_backoff: PreEnqueue does not run again with the gate
+ * SchedulerPopFromBackoffQ. event: index in events, for the label. Returns false if the pod is
+ * gated or did not move. Spec 04 section 7.
  */
 bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry *entry,
 	uint32_t event, bool from_backoff, int64_t now_ns);
-/** The entry must be out of the queue, or unschedulable. */
+/**
+ * Queues the entry as the strategy says and returns its new place. The entry must be unschedulable
+ * or in no queue.
+ */
 enum bt_queue_place bt_queue_requeue_with_strategy(struct bt_queue *queue,
 	struct bt_queue_entry *entry, enum bt_queue_strategy strategy, uint32_t event,
 	int64_t now_ns);
@@ -265,7 +270,10 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry);
 
 /* unschedulable.c: groups that are active as a whole */
 
-/** Whether the whole group would become active now: no pod is backing off or gated. */
+/**
+ * Whether the group can become active as a whole now: it is large enough, and no pod backs off or
+ * may be gated.
+ */
 bool bt_queue_can_activate_group(const struct bt_queue *queue, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy, int64_t now_ns);
 void bt_queue_activate_group(
@@ -283,7 +291,10 @@ uint32_t bt_queue_event_index(struct bt_queue *queue, const struct bt_cluster_ev
 
 /* move.c */
 
-/** Spec 04 section 8.8. */
+/**
+ * Returns the strategy for a rejected pod after an event, from the hints of the pod's rejectors.
+ * Both objects may be NULL. Spec 04 section 8.8.
+ */
 enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 	const struct bt_queue_entry *entry, uint32_t event, const struct bt_object *old_object,
 	const struct bt_object *new_object);
@@ -300,7 +311,10 @@ bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry
 bool bt_queue_is_in_flight(const struct bt_queue *queue, struct bt_str uid);
 void bt_queue_log_event(struct bt_queue *queue, uint32_t event, struct bt_object *old_object,
 	struct bt_object *new_object);
-/** Spec 04 section 8.6. */
+/**
+ * Returns the strategy for a popped pod whose attempt failed, from the events since the pop. Spec
+ * 04 section 8.6.
+ */
 enum bt_queue_strategy bt_queue_hint_for_in_flight_pod(
 	struct bt_queue *queue, const struct bt_queue_entry *entry);
 #endif

@@ -44,7 +44,7 @@ static struct bt_str group_namespace(
 	return bt_symbol_text(&queue->state->symbols, group->namespace_);
 }
 
-/** All groups are empty when this is called. */
+/** All groups must be empty. */
 void bt_queue_unschedulable_finish(struct bt_queue *queue)
 {
 	bt_map_finish(&queue->class_map);
@@ -368,7 +368,10 @@ void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held
 		uint32_t id = queue->unparked.items[i];
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
-		/* Hints use a group's first entry; the nominator may point into a record. */
+		/*
+		 * Do not park a group's first entry, which hints use, nor a record to which the
+		 * nominator may point.
+		 */
 		if (entry == NULL || entry->place != BT_QUEUE_UNSCHEDULABLE || entry->parked ||
 			queue->groups.items[entry->group].first == id ||
 			bt_nominator_find(queue->nominator, entry->pod.uid, &node_name)) {

@@ -174,8 +174,8 @@ static void unreserve_and_forget(
 	assumed.spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
 	if (bt_state_forget_pod(engine->state, &assumed, &err) < 0) {
 		/*
-		 * The watch has confirmed the pod meanwhile. The attempt is still reported with its
-		 * first status.
+		 * The watch has confirmed the pod meanwhile. The attempt is still reported with the
+		 * status that made it fail.
 		 */
 		result->forget_error =
 			bt_arena_str(result->cycle->arena, bt_str_from(berth_error_message(&err)));

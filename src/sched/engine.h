@@ -172,7 +172,7 @@ struct bt_schedule_result {
 	int64_t started_ns;
 	/**
 	 * Error text if the attempt failed and the cache could not forget the assumed pod, which
-	 * then stays assumed; "": no error.
+	 * then stays in the cache; "": no error.
 	 */
 	struct bt_str forget_error;
 };

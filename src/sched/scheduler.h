@@ -193,8 +193,7 @@ struct bt_tried_group {
 	struct bt_str message;    /* of the group's status */
 	uint32_t placement_count; /* 0: an error came before, or no placement was generated */
 	const struct bt_tried_placement *placements;
-	/** Index of the chosen placement or, if none was chosen, of the one with most placed
-	 * members. */
+	/** Index of the chosen placement, or of the placement with most placed members. */
 	uint32_t closest;
 	uint32_t member_count;
 	struct bt_tried_member *members; /* in the order of the cycle; results in `closest` */
