@@ -218,10 +218,7 @@ static void overwrite_stored(
 	struct bt_api_call *old = entry->stored;
 
 	if (old->type == call->type) {
-		/*
-		 * Fields that the newer call does not set come from the older one. Merging cannot
-		 * fail for any type of call.
-		 */
+		/* Fields that the newer call does not set come from the older one. */
 		if (call->type == BT_API_CALL_POD_STATUS_PATCH) {
 			if (!nominates(call) && nominates(old)) {
 				set_nomination(call, &old->nomination);

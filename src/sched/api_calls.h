@@ -54,8 +54,8 @@ struct bt_api_call {
 	bool in_flight;
 	bool finished; /* the observer was called */
 	/**
-	 * Not used by the queue: the scheduler sets it while the call is in its list of answered
-	 * calls.
+	 * Not used by the queue. The scheduler sets this flag while the call is in
+	 * bt_scheduler.answered.
 	 */
 	bool is_listed;
 };

@@ -117,7 +117,10 @@ static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 	cell->some_member = 0;
 }
 
-/* A number for a new key: that of a cell without members, or the next unused number. */
+/*
+ * A number for a new key: the number of a cell without members, or the next unused number.
+ * BT_CELL_NONE: no number is free.
+ */
 static uint32_t take_number(struct bt_cells *cells)
 {
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(cells->vacant); i++) {

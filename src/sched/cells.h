@@ -105,8 +105,8 @@ void bt_cells_destroy(struct bt_cells *cells);
 void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t key_words);
 
 /**
- * The cell with this key, created if there is none. Its number stays valid while the cell has
- * members. BT_CELL_NONE: all BT_CELLS_MAX numbers are in use.
+ * The number of the cell with this key, which is created if it does not exist. The number stays
+ * valid while the cell has members. BT_CELL_NONE: all BT_CELLS_MAX numbers are in use.
  */
 uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key);
 
@@ -151,9 +151,8 @@ struct bt_cells_choice {
 /** Number of ties. */
 uint64_t bt_cells_tie_count(const struct bt_cells *cells, const struct bt_cells_choice *choice);
 /**
- * Upstream's heap choice: among the ties, the one whose rank comes first in heap pre-order
- * (sched/select_host.h). Ranks count the feasible nodes of the list from `start` on, wrapping
- * around. Spec 03 section 7.
+ * Upstream's heap choice: the tie whose rank comes first in heap pre-order (sched/select_host.h).
+ * Ranks count the feasible nodes of the list from `start` on, wrapping around. Spec 03 section 7.
  */
 uint32_t bt_cells_choose_by_heap(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice);

@@ -76,13 +76,13 @@ void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framewo
 /** A node name from an extender's answer that is not in the snapshot. */
 struct bt_cycle_unknown_node {
 	struct bt_str name;
-	uint32_t entry; /* index in the diagnosis + 1 */
+	uint32_t entry; /* index + 1 in the diagnosis' statuses; 0: no status */
 };
 
 /** State of a cycle for extenders. */
 struct bt_cycle_extension {
 	bool active; /* false: no extender is interested in the pod; other fields unused */
-	uint32_t *entry_by_slot; /* index in the diagnosis + 1; 0: none */
+	uint32_t *entry_by_slot; /* index + 1 in the diagnosis' statuses; 0: no status */
 	BT_VEC(struct bt_cycle_unknown_node) unknown_nodes;
 	struct bt_map unknown_node_index;
 	struct bt_extender_candidates candidates; /* result of the last filter extender */
@@ -97,7 +97,11 @@ struct bt_cycle_nominated {
 	uint64_t distance; /* from the start of the search, in points (state/places.h) */
 	bool is_known;
 	struct bt_status status; /* valid if is_known */
-	uint32_t verdict;        /* exchanged with the plan's; the saved one while taken out */
+	/**
+	 * The verdict to exchange with the plan's: BT_VERDICT_TAKEN_OUT or, while the node is taken
+	 * out, the plan's saved verdict.
+	 */
+	uint32_t verdict;
 	struct bt_nominated_outcome *kept; /* outcome in the plan; NULL: not kept */
 };
 
@@ -154,13 +158,13 @@ void bt_cycle_exchange_nominated(struct bt_cycle_run *run);
 struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	struct bt_cycle_run *run, struct bt_node_search search);
 /**
- * Totals of the feasible nodes, extenders' scores included. A status other than Success ends the
- * cycle. *out_numbers: argument for bt_select_host. Spec 03 section 5.
+ * Write the totals of the feasible nodes, extenders' scores included, to totals[]. A status other
+ * than Success ends the cycle. *out_numbers: argument for bt_select_host. Spec 03 section 5.
  */
 struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *slots,
 	uint32_t count, int64_t *totals, const uint64_t **out_numbers);
 
-/** Add the scores of plugins that run in every cycle. */
+/** Add the weighted scores of the plugins that run in every cycle to totals[]. */
 void bt_cycle_add_cycle_scores(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
 
@@ -203,7 +207,7 @@ void bt_cycle_count_filters(
  * their runner counts them.
  */
 void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
-/** Count `calls` evaluations of each plugin of the list that does not skip. */
+/** Count `calls` evaluations of each plugin of the list, except plugins that skip the pod. */
 void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
 	enum bt_timed_point point, uint32_t calls);
 

@@ -208,7 +208,7 @@ static bool is_cycle_filter(const struct bt_cycle_run *run, const struct bt_plan
 		!bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index);
 }
 
-/** Add the traits of all plugins that run in every cycle. false: one of them cannot use cells. */
+/** Add the traits of all plugins that run in every cycle. false: a plugin cannot use cells. */
 static bool collect_all_traits(const struct bt_cycle_run *run, struct bt_trait_list *traits)
 {
 	struct trait_collector collector = {.run = run, .traits = traits};
@@ -236,8 +236,8 @@ static bool collect_all_traits(const struct bt_cycle_run *run, struct bt_trait_l
 }
 
 /**
- * The cycle examines every node of the snapshot by columns, and no plain plugin or extender takes
- * part.
+ * Whether the cycle examines every node of the snapshot by columns, and no plain plugin or extender
+ * takes part.
  */
 static bool examines_all_nodes(const struct bt_cycle_run *run)
 {

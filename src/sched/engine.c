@@ -234,7 +234,7 @@ static int assume(struct bt_engine *engine, const struct bt_pod_info *pod,
 	}
 	struct bt_pod assumed = *pod->object;
 	assumed.spec.node_name = result->node_name;
-	/* Step 1: plugins may set the status of the assumed pod. */
+	/* Step 1 of the section: plugins may set the status of the assumed pod. */
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
 		struct bt_plugin *plugin = framework->instances.items[i];
 		if (plugin->ops->assume_status != NULL) {
@@ -245,7 +245,7 @@ static int assume(struct bt_engine *engine, const struct bt_pod_info *pod,
 	return (in_snapshot ? bt_snapshot_assume_pod : bt_state_assume_pod)(state, &assumed, err);
 }
 
-/** Assume the pod on result->slot, then run Reserve and Permit. On failure all is undone. */
+/** Assume the pod on result->slot, then run Reserve and Permit. On failure all steps are undone. */
 static bool reserve(struct bt_engine *engine, const struct bt_pod_info *pod,
 	struct bt_schedule_result *result, bool in_snapshot, struct bt_permit_outcome *out_permit)
 {

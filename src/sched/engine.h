@@ -153,7 +153,7 @@ struct bt_schedule_result {
 	 * node.
 	 */
 	struct bt_str node_name;
-	int64_t total_score; /* of the chosen node; 0 if it was the only feasible one */
+	int64_t total_score; /* of the chosen node; 0 if only one node was feasible */
 	uint32_t feasible_count;
 	uint32_t evaluated_count;
 	struct bt_status status; /* for the failure handler; its message is the FitError text */
@@ -283,7 +283,7 @@ bool bt_engine_place(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
 
 /**
- * Append "0/3 nodes are available: ..."; PostFilter's part is included if the diagnosis has one.
+ * Append "0/3 nodes are available: ..."; PostFilter's message follows if the diagnosis has one.
  * Spec 03 section 8.
  */
 void bt_diagnosis_message(const struct bt_diagnosis *diagnosis, struct bt_strbuf *out);

@@ -75,8 +75,8 @@ void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_objec
 }
 
 /**
- * Returns the error if the cache is corrupted, so that the caller decides; reports all other
- * errors, and returns 0.
+ * If the cache is corrupted, passes the error on to the caller. Passes any other error to warn and
+ * returns 0.
  */
 static int cache_result(struct bt_scheduler *scheduler, int result, struct berth_error *failure,
 	struct berth_error *err)
@@ -172,7 +172,10 @@ static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, 
 	bt_scheduler_announce_freed(scheduler, pod, assumed.spec.node_name, NULL, now_ns);
 }
 
-/** A nomination ended: requeue pods of at most this priority, which may use the freed node. */
+/**
+ * The pod's nomination ended: requeue pods of at most the pod's priority, which may use the freed
+ * node.
+ */
 static void announce_nomination_end(
 	struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)
 {

@@ -75,7 +75,10 @@ int bt_extenders_create(const struct bt_config *config, const struct bt_extender
 		return 0;
 	}
 	extenders.items = BT_NEW_ARRAY(struct bt_extender, count);
-	/* Extenders that are not ignorable come first, each kind in order. Spec 10 section 7.2. */
+	/*
+	 * Extenders that are not ignorable come first; apart from this, the configured order stays.
+	 * Spec 10 section 7.2.
+	 */
 	struct bt_extender *items = extenders.items;
 	uint32_t firm_count = 0;
 	for (uint32_t i = 0; i < count; i++) {

@@ -42,7 +42,7 @@ struct bt_extender_observer {
 
 /** The extenders of a configuration, in the order of the calls. */
 struct bt_extenders {
-	struct bt_extender *items; /* those that are not ignorable come first */
+	struct bt_extender *items; /* extenders that are not ignorable come first */
 	uint32_t count;
 	struct bt_preemption_extender *preemption; /* the same extenders, for preemption */
 	struct bt_extender_preemption *preemption_contexts;

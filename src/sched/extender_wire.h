@@ -36,9 +36,9 @@ void bt_extender_encode_binding_args(
 	const struct bt_extender_binding_args *args, struct bt_strbuf *out);
 
 /*
- * Answers. Texts of results borrow from json or lie in the arena. Errors are those of Go's decoder:
- * "EOF" for empty input, "unexpected EOF" for a truncated value, "invalid character ...", "json:
- * cannot unmarshal string into Go struct field ...".
+ * Answers. Texts of results borrow from json or lie in the arena. Errors have the texts of Go's
+ * decoder: "EOF" for empty input, "unexpected EOF" for a truncated value, "invalid character ...",
+ * "json: cannot unmarshal string into Go struct field ...".
  */
 
 BT_MUST_USE int bt_extender_decode_filter_result(struct bt_str json, struct bt_arena *arena,

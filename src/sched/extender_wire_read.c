@@ -13,11 +13,11 @@
 #include "sched/extender_wire.h"
 
 /**
- * Answers are read as Go's decoder reads them: names match in any case, null leaves a field empty,
- * and errors have Go's texts.
+ * Answers are read as Go's decoder reads them: names match in any case, null sets no value, and
+ * errors have Go's texts.
  */
 
-/** Most entries in all lists and maps of one answer together. */
+/** Maximum number of entries in all lists and maps of one answer together. */
 #define ANSWER_ENTRIES_MAX (UINT32_C(1) << 20)
 
 struct extender_answer {

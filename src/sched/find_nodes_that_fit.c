@@ -16,12 +16,15 @@
  * shape, until the node or its nominations change.
  */
 
-/** With more nominated nodes the list is searched, because evaluating all of them costs more. */
+/**
+ * With more nominated nodes the list is searched, because evaluating all nominated nodes would cost
+ * more.
+ */
 #define NOMINATED_MAX 512
 
 /**
- * A plan forgets its outcomes on nominated nodes after more than this many changes in the log, or
- * if their texts need more bytes.
+ * A plan forgets its outcomes on nominated nodes after more than OUTCOME_CHANGES_MAX changes in the
+ * log, or if the texts of the outcomes need more than OUTCOME_BYTES_MAX bytes.
  */
 #define OUTCOME_CHANGES_MAX 64
 #define OUTCOME_BYTES_MAX 65536
@@ -431,7 +434,9 @@ static void record_rejection(
 	bt_diagnosis_add_plugin(diagnosis, status);
 }
 
-/** Run the filters on one node; the plan's verdict replaces its column filters. */
+/**
+ * Run the filters on one node. If the cycle has a plan, its verdict replaces the column filters.
+ */
 static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 {
 	struct bt_cycle_nominated *nominated = find_nominated(run, slot);

@@ -51,8 +51,9 @@ static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info 
 }
 
 /**
- * A column form needs the data of PreFilter. A plugin that has PreFilter but did not run it
- * (disabled in the profile, or failed) uses its plain form, which returns the proper error.
+ * Whether the filter can use its column form, which needs the data of PreFilter. A plugin that has
+ * PreFilter but did not run it (disabled in the profile, or failed) uses its plain form, which
+ * returns the proper error.
  */
 static bool filter_has_column(
 	const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
@@ -77,7 +78,10 @@ static bool is_at_point(const struct bt_framework *framework, enum bt_extension_
 	return false;
 }
 
-/** Whether a filter's column form runs in every cycle; its data is made later, in the cycle. */
+/**
+ * Whether a filter's column form runs in every cycle. PreFilter makes the data of this form later,
+ * in the cycle.
+ */
 static bool filter_has_cycle_column(
 	const struct bt_framework *framework, const struct bt_plugin *plugin)
 {

@@ -115,7 +115,7 @@ static void pause_cells(struct bt_plan_cells *cells, uint32_t pause)
 	cells->backoff = pause;
 }
 
-/** Most slots in the list of counted slots. */
+/** Maximum length of the list of counted slots. */
 static uint32_t counted_max_of(const struct bt_snapshot *snapshot)
 {
 	return snapshot->count / NODES_PER_COUNTED + 16;

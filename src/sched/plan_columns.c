@@ -9,7 +9,7 @@
 #include "sched/plan_private.h"
 
 /**
- * If more than 1/REPAIR_SHARE of the slots changed, all are evaluated again: one full pass is
+ * If more than 1/REPAIR_SHARE of the slots changed, all slots are evaluated again: one full pass is
  * cheaper than many repairs.
  */
 #define REPAIR_SHARE 8
@@ -407,7 +407,7 @@ void bt_plan_score_columns(
 	plan->node_count = engine->state->snapshot.count;
 }
 
-/** Changes of a node that its pods cause. */
+/** Kinds of changes that pods cause on their node. */
 #define POD_CHANGES (BT_CHANGE_PODS | BT_CHANGE_PORTS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_CLAIMS)
 
 static void count_room(struct bt_plan *plan, const struct bt_engine *engine,

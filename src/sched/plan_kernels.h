@@ -42,7 +42,10 @@ struct bt_plan_kernels {
 	 */
 	uint32_t (*find_equal)(
 		const int32_t *values, int32_t value, uint32_t count, uint32_t *out_slots);
-	/** Number of the cell's slots with verdict 0. *out_slot: the last one, or BT_SLOT_NONE. */
+	/**
+	 * Number of the cell's slots with verdict 0. *out_slot: the last of these slots, or
+	 * BT_SLOT_NONE.
+	 */
 	uint32_t (*count_members)(const uint32_t *cell_of, const uint32_t *verdict, uint32_t cell,
 		uint32_t count, uint32_t *out_slot);
 	/** Largest value. */

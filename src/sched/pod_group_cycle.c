@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cycle of a pod group. Its members are scheduled one after the other in the snapshot, each
- * with the earlier members assumed there. Then all of them are reverted, and the group as a whole
- * is bound or rejected. Spec: 09 sections 7 and 8.
+ * The cycle of a pod group. The members are scheduled one after the other in the snapshot, while
+ * the earlier members stay assumed. Then all members are reverted, and the group as a whole is
+ * bound or rejected. Spec: 09 sections 7 and 8.
  *
  * The snapshot is not a copy: assuming or reverting a member changes one slot of the columns, and
  * the change log has the change for plans and counters.
@@ -499,10 +499,10 @@ static void check_forecast(struct bt_group_cycle *cycle, const struct bt_placeme
 
 /**
  * Decide over all placements. Placements with a sufficient prediction are not run, with three
- * exceptions: the chosen one; the first one if none is feasible, because its members have the
- * reasons; and the last one in which a member fits, because batching remembers its nodes (spec 09
- * section 12.6). false: a run ended differently from its prediction because a plugin failed, so the
- * caller must run all placements.
+ * exceptions: the chosen placement; the first placement if no placement is feasible, because the
+ * reasons of its members are reported; and the last placement in which a member fits, because
+ * batching remembers the nodes of that run (spec 09 section 12.6). false: a run ended differently
+ * from its prediction because a plugin failed, so the caller must run all placements.
  */
 static bool run_each_placement(struct bt_group_cycle *cycle,
 	const struct bt_placement_outcome *outcome, const struct forecast *forecast,
@@ -1180,8 +1180,8 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 }
 
 /**
- * Index of the placement that the last run chose; if it chose none, of the placement in which most
- * members found a node.
+ * Index of the placement that the last run chose or, if it chose none, of the placement in which
+ * most members found a node.
  */
 static uint32_t closest_placement(const struct bt_group_cycle *cycle)
 {

@@ -204,7 +204,10 @@ bool bt_cycle_needs_ranking(const struct bt_cycle_run *run)
 		run->attempt->signature.data != NULL;
 }
 
-/** Store the ranking for the next attempt. Returns the reason if it was not stored. */
+/**
+ * Store the ranking for the next attempt. Returns the reason, for the metrics, if the ranking was
+ * not stored.
+ */
 static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batch)
 {
 	const struct bt_node_table *nodes = &run->engine->state->nodes;

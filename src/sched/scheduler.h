@@ -37,8 +37,8 @@ struct bt_scheduler_writer {
 		const struct bt_pod_condition *condition,
 		const struct bt_post_filter_result *nomination, struct berth_error *err);
 	/**
-	 * PATCH the PodGroup's status with a condition that differs from the stored one of its
-	 * type; last_transition_time is not used. Errors are only passed to warn.
+	 * PATCH the PodGroup's status with a condition that differs from the stored condition of
+	 * the same type; last_transition_time is not used. Errors are only passed to warn.
 	 */
 	int (*patch_pod_group)(void *context, const struct bt_pod_group *group,
 		const struct bt_condition *condition, struct berth_error *err);
@@ -49,9 +49,9 @@ struct bt_scheduler_writer {
 	void (*event)(void *context, const struct bt_pod *pod, const char *type, const char *reason,
 		const char *action, struct bt_str note);
 	/**
-	 * The PATCH of patch_status for preemption: a victim's condition, or the end of a lower
-	 * nomination. Results and ticket as in struct bt_preemption_writer. NULL: patch_status is
-	 * called.
+	 * The PATCH of patch_status for preemption: a victim's condition, or the removal of a
+	 * lower-priority pod's nomination. Results and ticket as in struct bt_preemption_writer.
+	 * NULL: patch_status is called.
 	 */
 	int (*patch_other)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_pod *pod, const struct bt_pod_condition *condition,
@@ -107,8 +107,9 @@ const struct bt_pod *bt_scheduler_find_same_pod(struct bt_scheduler *scheduler,
 
 /**
  * An object was added (old NULL), updated, or deleted (new NULL), as a watch reports it. Both
- * objects have the same kind and are shared. Terminal pods count as deleted. BERTH_ERR_INTERNAL:
- * the cache is corrupted ("Scheduler cache is corrupted ..."); upstream exits in this case.
+ * objects have the same kind; the scheduler takes references. Terminal pods count as deleted.
+ * BERTH_ERR_INTERNAL: the cache is corrupted ("Scheduler cache is corrupted ..."); upstream exits
+ * in this case.
  */
 BT_MUST_USE int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_object,
 	struct bt_object *new_object, int64_t now_ns, struct berth_error *err);
@@ -136,7 +137,7 @@ struct bt_attempt {
 	struct bt_str name;
 	struct bt_str uid;
 	struct bt_str node_name;
-	int64_t score;           /* of the node; 0 if it was the only feasible one, or has_waited */
+	int64_t score; /* of the node; 0 if no other node was feasible, or if has_waited */
 	uint32_t feasible_count; /* nodes found; 0 when has_waited */
 	struct bt_str reason;
 	struct bt_str message;
@@ -154,7 +155,7 @@ struct bt_scored_placement {
 	const int64_t *scores; /* by plugin: weighted score */
 };
 
-/** The last pod group cycle; borrowed until the next one. Spec: 09 section 7. */
+/** The last pod group cycle; borrowed until the next cycle of a group. Spec: 09 section 7. */
 struct bt_group_attempt {
 	struct bt_str namespace_;
 	struct bt_str name;     /* of the PodGroup, which may not exist */
@@ -253,8 +254,8 @@ int64_t bt_scheduler_next_step_ns(const struct bt_scheduler *scheduler);
  */
 bool bt_scheduler_has_work(const struct bt_scheduler *scheduler);
 /**
- * The binding of this pod has an answer: for its bind, or for a write of its volumes or claims. The
- * next step calls the writer again.
+ * An answer has arrived for this pod's bind, or for a write of its volumes or claims during the
+ * binding. The next step calls the writer again.
  */
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid);
 /** Whether the gate SchedulerAsyncAPICalls is on. */

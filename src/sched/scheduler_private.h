@@ -83,7 +83,7 @@ struct bt_scheduler {
 	int64_t next_wake_ns;                /* earliest wake_ns of all bindings */
 	/** The entry whose binding runs; NULL: none. */
 	const struct bt_queue_entry *binding_entry;
-	bool announces_pending; /* gate GangScheduling: a new pending pod is an event for others */
+	bool announces_pending; /* gate GangScheduling: a new pod is an event for other pods */
 	/* Gate SchedulerAsyncAPICalls. */
 	bool queues_calls;
 	bool runs_calls; /* bt_scheduler_run_calls is running */
@@ -99,7 +99,7 @@ struct bt_scheduler {
 	/* Pods to activate when no plugin is running. */
 	BT_VEC(char *) to_activate; /* "namespace/name", owned */
 	struct bt_handle_services services;
-	struct bt_strbuf name;              /* namespace and name of the last attempt's pod */
+	struct bt_strbuf name;              /* namespace, name and uid of the last attempt's pod */
 	struct bt_strbuf node_name;         /* of the last attempt */
 	struct bt_strbuf text;              /* message of the last attempt */
 	struct bt_group_cycle *group_cycle; /* NULL: gate GenericWorkload is off */
@@ -121,7 +121,7 @@ void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns);
 /** Bind a reserved pod, or hold it if a step must wait. Consumes entry. */
 void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
-/** Finish one binding that need not wait any longer. false: there is none. */
+/** Finish one binding that need not wait any longer. false: there is no such binding. */
 bool bt_scheduler_continue_binding_cycles(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
 void bt_scheduler_warn_if_forget_failed(
@@ -161,8 +161,8 @@ void bt_group_cycle_destroy(struct bt_group_cycle *cycle);
 void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	int64_t now_ns, struct bt_attempt *out_attempt);
 /**
- * Returns the next attempt of the last cycle that no step has returned yet; false: all were
- * returned.
+ * Returns the next attempt of the last cycle that no step has returned yet; false: all attempts
+ * were returned.
  */
 bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt *out_attempt);
 
@@ -180,7 +180,7 @@ bool bt_scheduler_skips_pod(
 void bt_scheduler_start_held_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held);
 /**
  * The resources of an assumed pod are free again: handle an AssignedPod/Delete event for other
- * pods.
+ * pods. node_name: node of the assumed pod; "": as in the pod. check NULL: no limit.
  */
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
 	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns);

@@ -19,7 +19,7 @@ bool bt_heap_precedes(uint32_t a, uint32_t b)
 	uint64_t path_b = (uint64_t)b + 1;
 	if (depth_a <= depth_b) {
 		path_b >>= depth_b - depth_a;
-		/* If the paths are equal, a is b or an ancestor of b, which comes first. */
+		/* If the paths are equal, a is b or an ancestor of b. An ancestor comes first. */
 		return path_a < path_b || (path_a == path_b && a != b);
 	}
 	path_a >>= depth_a - depth_b;

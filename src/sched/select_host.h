@@ -4,7 +4,7 @@
 /**
  * The choice among equally good nodes. Upstream builds a binary heap over the feasible nodes in
  * search order and pops it (spec 03 section 7). Without extenders the popped node is the first of
- * the best ones in pre-order of the implicit tree: a parent comes before its children, and a left
+ * the best nodes in pre-order of the implicit tree: a parent comes before its children, and a left
  * subtree before the right one. So only the ranks of the best nodes matter. With extenders, each
  * node that an extender scored has a random number that is compared before the rank.
  */
@@ -30,8 +30,8 @@ static inline uint64_t bt_heap_order(uint32_t position)
 /** The index that upstream's heap pops first among totals[0..count); count > 0. O(count). */
 uint32_t bt_heap_choose(const int64_t *totals, uint32_t count);
 /**
- * As bt_heap_choose, but among equal totals the largest number comes first. numbers NULL: all are
- * equal.
+ * As bt_heap_choose, but among equal totals the largest number comes first. numbers NULL: all
+ * numbers are equal.
  */
 uint32_t bt_heap_choose_by(const int64_t *totals, const uint64_t *numbers, uint32_t count);
 #endif
