@@ -65,8 +65,8 @@ static void report(struct conflict_list *list, struct bt_apply_conflicts *out_co
 }
 
 /**
- * Removes the changed and removed fields from all other managers. With list: changed fields that
- * another manager owns are conflicts instead, except for the excused ones.
+ * Removes the changed and removed fields from all other managers. list not NULL: changed fields
+ * that another manager owns are conflicts instead, except for the fields in excused.
  */
 static void take_from_others(struct bt_arena *arena, struct bt_managers *managers,
 	const struct bt_manager *self, const struct bt_field_changes *changes,
@@ -102,7 +102,7 @@ static struct bt_json_value *annotations_of(const struct bt_json_value *object)
 	return bt_json_find_path(object, "metadata.annotations");
 }
 
-/** Whether kubectl applies: it may take over the fields of its client-side apply. */
+/** Whether the writer is kubectl, which may take over the fields of its client-side apply. */
 static bool is_kubectl(const struct bt_apply_writer *writer)
 {
 	return bt_str_equal(writer->manager, BT_STR("kubectl")) && writer->subresource.length == 0;
@@ -247,7 +247,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	const struct bt_field_set *last = self->fields;
 	const struct bt_field_set *own = bt_field_set_stripped(
 		arena, bt_field_set_of(arena, &root, applied), writer->ignored_member);
-	/* prune metadata.name too: a configuration may lack metadata */
+	/* keep metadata.name, too, which `own` lacks, so that metadata itself is not pruned */
 	bt_apply_prune(arena, &root, object, last,
 		kept_fields(arena, managers, self, bt_field_set_of(arena, &root, applied)));
 	struct bt_field_changes changes = changes_of(arena, writer, live, object);
@@ -336,7 +336,7 @@ int bt_apply_mutation(struct bt_arena *arena, const struct bt_schema_message *me
 	if (result == 0 && find_atomic(&root, applied, &path)) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"invalid ApplyConfiguration: may not mutate atomic arrays, maps or "
-		        "structs: "
+			"structs: "
 			"%s",
 			bt_strbuf_c(&path));
 	}

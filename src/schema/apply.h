@@ -9,12 +9,13 @@
 #include "schema/schema.h"
 
 /**
- * Maximum Update entries of an object; older ones are merged into the manager "ancient-changes".
+ * Maximum number of Update entries of an object; older entries are merged into the manager
+ * "ancient-changes".
  */
 #define BT_APPLY_UPDATES_MAX 10
-/** Maximum entries of an object that are read. */
+/** Maximum number of entries in managedFields that are read. */
 #define BT_APPLY_MANAGERS_MAX 200
-/** Maximum conflicts that are listed separately. */
+/** Maximum number of conflicts that are listed separately. */
 #define BT_APPLY_CONFLICTS_MAX 200
 
 /** The manager that writes, and the kind and part of the object that it writes. */
@@ -55,7 +56,8 @@ struct bt_apply_conflicts {
  * managedFields, or a list whose elements lack or repeat their keys (400).
  *
  * The manager "kubectl" has no conflicts over fields in the annotation of kubectl's client-side
- * apply, because it wrote them itself. Its apply also updates the annotation.
+ * apply, because kubectl itself wrote these fields. An apply by kubectl also updates the
+ * annotation.
  */
 BT_MUST_USE int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool force,
 	const struct bt_json_value *live, const struct bt_json_value *applied,
@@ -80,14 +82,15 @@ BT_MUST_USE int bt_apply_mutation(struct bt_arena *arena, const struct bt_schema
 	const struct bt_json_value *applied, struct bt_json_value **out_object,
 	struct berth_error *err);
 
-/** Whether the object has managedFields; fast. */
+/** Whether the object (NULL: no object) has managedFields; fast. */
 bool bt_apply_is_tracked(const struct bt_json_value *object);
 
 /**
  * Records a create (old NULL) or an update other than apply in new_object's managedFields: the
  * manager becomes the only owner of the changed fields. If the client sent managedFields, they
- * replace those of old (kubectl migrates owners in this way); otherwise those of old are used. [{}]
- * removes all owners, and the object is not tracked until the next apply.
+ * replace those of old (kubectl migrates owners in this way); otherwise those of old are used. If
+ * neither old nor new_object has managedFields, an update records nothing. [{}] removes all owners,
+ * and the object is not tracked until the next apply.
  */
 void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer *writer,
 	const struct bt_json_value *old, struct bt_json_value *new_object);

@@ -11,7 +11,7 @@
 
 struct check {
 	struct bt_strbuf path;
-	struct bt_strbuf problems; /* one for each line */
+	struct bt_strbuf problems; /* one problem per line */
 	uint32_t problem_count;
 };
 
@@ -151,7 +151,7 @@ static void check_message(struct check *check, const struct bt_schema_message *m
 		return;
 	}
 	size_t length = check->path.length;
-	/* Two passes: members unknown to the schema come last. */
+	/* Two passes, because the problems of unknown members are listed last. */
 	for (uint32_t i = 0; i < 2 * object->count; i++) {
 		const struct bt_json_member *member = &object->members[i % object->count];
 		const struct bt_schema_field *field =

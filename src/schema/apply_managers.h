@@ -25,19 +25,28 @@ struct bt_managers {
  */
 struct bt_managers *bt_managers_read(
 	struct bt_arena *arena, const struct bt_json_value *object, bool *out_given);
-/** Writes the entries sorted; removes managedFields if there are none. */
+/**
+ * Sorts the entries and writes them to the object; removes managedFields if there are no entries.
+ */
 void bt_managers_write(
 	struct bt_arena *arena, struct bt_managers *managers, struct bt_json_value *object);
-/** The writer's entry, added if missing. */
+/** The writer's Apply entry (applies) or Update entry, added if missing. */
 struct bt_manager *bt_managers_of(
 	struct bt_managers *managers, const struct bt_apply_writer *writer, bool applies);
-/** Merges the oldest Update entries if there are too many. */
+/**
+ * Merges the oldest Update entries into "ancient-changes" if there are more than
+ * BT_APPLY_UPDATES_MAX.
+ */
 void bt_managers_cap(struct bt_arena *arena, struct bt_managers *managers);
-/** Merges the configuration into the live object; list elements match by their keys. */
+/**
+ * Merges the configuration into the live object (NULL: none), which is changed in place and becomes
+ * part of *out_value; list elements match by their keys. BERTH_ERR_INVALID: a list of the
+ * configuration has elements without keys or with equal keys.
+ */
 BT_MUST_USE int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spot,
 	struct bt_json_value *live, const struct bt_json_value *applied,
 	struct bt_json_value **out_value, struct berth_error *err);
-/** Removes fields that are in last but not in keep, in place. */
+/** Removes from value, in place, the fields that are in last (NULL: none) but not in keep. */
 void bt_apply_prune(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *value,
 	const struct bt_field_set *last, const struct bt_field_set *keep);
 #endif

@@ -6,7 +6,7 @@
 
 /** --- merge --- */
 
-/** The caller has found the texts that identify the elements of both lists. */
+/** Merges two lists; live_texts and applied_texts identify their elements. */
 static int merge_lists(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *live, const struct bt_str *live_texts,
 	const struct bt_json_value *applied, const struct bt_str *applied_texts,
@@ -160,14 +160,18 @@ static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const s
 	struct bt_json_value *value, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth);
 
-/** Prunes one child that the manager owned; false: remove the child. */
+/**
+ * Prunes one child that the manager owned, or that has parts that the manager owned; false: the
+ * caller removes the child.
+ */
 static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_field_child *child, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth)
 {
 	/*
-	 * Keep members of maps that no manager ever owned. Remove messages without an owner: they
-	 * contain only the defaults of a union member that was removed.
+	 * If no manager owns the child any more, a map stays, because it may have members that no
+	 * manager ever owned. A message is removed: all that is left in it are defaults, such as
+	 * those of a union member that was removed.
 	 */
 	bool stays = child->spot.map != NULL;
 	if (keep == NULL && (last->member || !stays)) {
@@ -178,7 +182,7 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	return keep != NULL || child->value->count != 0 || depth == 0;
 }
 
-/* list: the list that contains value; key members of its elements are never pruned. */
+/* list: the list that contains value, or NULL; the key members of its elements are never pruned. */
 static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const struct bt_spot *list,
 	struct bt_json_value *value, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth)

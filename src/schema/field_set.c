@@ -38,7 +38,8 @@ const struct bt_field_set *bt_field_set_or_empty(const struct bt_field_set *set)
 /** --- FieldsV1 --- */
 
 /**
- * Rewrites a key compactly with members in ascending order, so that equal keys have equal texts.
+ * Rewrites a key as compact JSON with members in ascending order, so that equal keys have equal
+ * texts. false: the text is not JSON, or a key member is not a scalar.
  */
 static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_str *out_text)
 {
@@ -340,7 +341,10 @@ static void print_edge(struct path_list *list, const struct bt_field_set *set)
 	}
 }
 
-/* Lists, for each object or list, first the members in the set, then their children. */
+/*
+ * For each object or list, lists first the members that are in the set, then the places below each
+ * member.
+ */
 static void list_paths(struct path_list *list, const struct bt_field_set *set)
 {
 	size_t length = list->path.length;

@@ -84,12 +84,15 @@ enum bt_field_shape {
 	BT_FIELD_BROKEN, /* a list with missing or repeated keys: owned as a whole */
 };
 
-/** The direct children of a value, ascending by kind and text. */
+/**
+ * The direct children of a value, ascending by kind and text. *out_children is set only if PARTS is
+ * returned.
+ */
 enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *value, struct bt_field_children *out_children);
 /**
- * Texts of the elements in list order; out_kind and out_texts (count of the list) are set only if
- * PARTS is returned.
+ * The edge texts of the list's elements, in list order. *out_kind and *out_texts (one for each
+ * element) are set only if PARTS is returned.
  */
 enum bt_field_shape bt_field_list_texts(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *list, char *out_kind, struct bt_str **out_texts);
@@ -100,6 +103,7 @@ const struct bt_field_set *bt_field_set_of(
 struct bt_field_changes {
 	/** Places that are new or have a new value, including new objects and lists. */
 	const struct bt_field_set *changed;
+	/** Places that exist only in the old value. */
 	const struct bt_field_set *removed;
 };
 struct bt_field_changes bt_field_set_compare(struct bt_arena *arena, const struct bt_spot *spot,

@@ -13,7 +13,10 @@
 
 /** --- parts of a value --- */
 
-/** Writes a key such as {"containerPort":80,"protocol":"TCP"}; false: a key member is missing. */
+/**
+ * Writes a key such as {"containerPort":80,"protocol":"TCP"}; false: a key member is not a scalar,
+ * or is missing and has no default.
+ */
 static bool write_key(const struct bt_schema_field *list, const struct bt_json_value *element,
 	struct bt_strbuf *out)
 {
@@ -110,7 +113,7 @@ static int compare_children(const void *a, const void *b)
 	return (left->position > right->position) - (left->position < right->position);
 }
 
-/** Drops repeated members; the last one wins. */
+/** Sorts the children by text and drops repeated members; the last one wins. */
 static void drop_repeated(struct bt_field_children *children)
 {
 	uint32_t kept = 0;
@@ -212,7 +215,10 @@ static void compare_at(struct bt_arena *arena, char kind, struct bt_str text,
 	const struct bt_spot *spot, const struct bt_json_value *old_value,
 	const struct bt_json_value *new_value, struct bt_field_changes *out);
 
-/* Go writes null for a missing list or map with this flag: the place exists even then. */
+/*
+ * Whether the place exists even without a value: if a list or map with the flag ALWAYS is missing,
+ * Go writes null.
+ */
 static bool is_always_there(const struct bt_spot *spot)
 {
 	return bt_spot_has(spot, BT_SCHEMA_ALWAYS) && (spot->list != NULL || spot->map != NULL);

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/text_set.h"
 
-/** Indexes the keys of a list; absent keys get a name that no key has. */
+/** Indexes the keys of a list for position_of. */
 static void index_keys(struct bt_text_set *index, const struct bt_str *keys, uint32_t count)
 {
 	/* backwards, so that the first of several equal keys is found */

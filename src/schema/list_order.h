@@ -7,14 +7,15 @@
 /** A list whose elements have keys. */
 struct bt_keyed_list {
 	uint32_t count;
-	const struct bt_str *keys; /* absent: no key, not equal to any other */
+	const struct bt_str *keys; /* absent: an element without a key */
 	struct bt_json_value *const *elements;
 };
 
 /**
- * Sorts the merged elements: elements in names follow the order of names, other elements keep the
- * order of the server's list, and between the two groups the order of the server's list decides
- * where it has both elements. out_elements has room for merged->count.
+ * Sorts the merged elements. Elements whose key is in names follow the order of names; the other
+ * elements keep the order that they have in merged. The two sequences are merged: if the next
+ * elements of both are in the server's list, the order of that list decides; otherwise the element
+ * in names comes first. out_elements has room for merged->count.
  */
 void bt_list_order(const struct bt_keyed_list *merged, const struct bt_str *names,
 	uint32_t name_count, const struct bt_str *server_keys, uint32_t server_count,

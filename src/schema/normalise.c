@@ -273,8 +273,8 @@ static bool is_kept(const struct bt_normalise *run, const struct bt_schema_field
 }
 
 /*
- * Upstream stores messages, which do not distinguish an empty list from a missing one, and writes
- * null for both.
+ * Whether upstream writes the list or map as null: the messages that it stores do not distinguish
+ * an empty list from a missing list.
  */
 static bool is_nil_list(const struct bt_schema_field *field, const struct bt_json_value *value)
 {

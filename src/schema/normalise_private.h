@@ -33,12 +33,13 @@ struct bt_normalise {
 BT_MUST_USE int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_normalise_at *at, struct bt_json_value *value);
 /**
- * Sets the error "cannot unmarshal". element: the expected type is that of an element or map value.
+ * Sets the error "cannot unmarshal" and returns BERTH_ERR_INVALID. element: the expected type is
+ * that of a list element or map value.
  */
 int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field *field,
 	bool element, const struct bt_normalise_at *at, const struct bt_json_value *value);
 /**
- * Makes a null or new value the zero value of the field's type (of elements for lists and maps).
+ * Sets the value to the zero value of the field's type; for lists and maps, to that of an element.
  */
 void bt_normalise_set_zero(const struct bt_schema_field *field, struct bt_json_value *value);
 /** Whether Go omits the value with omitempty. */

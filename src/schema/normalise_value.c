@@ -7,7 +7,10 @@
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 
-/** By type: Go's name of it in messages, and the JSON of its zero value (NULL: null). */
+/**
+ * By type: Go's name of the type for error messages, and the zero value: its type in JSON, and its
+ * text (NULL: none).
+ */
 static const struct {
 	const char *go_type;
 	enum bt_json_type zero_type;
@@ -96,7 +99,7 @@ static void set_text(struct bt_normalise *run, struct bt_json_value *value)
 	}
 }
 
-/* As the API does: ignore white space around the text and one pair of quotes. */
+/* Like upstream, takes a text or a number, and ignores white space around it. */
 static int take_quantity(struct bt_normalise *run, struct bt_json_value *value)
 {
 	struct bt_quantity quantity;

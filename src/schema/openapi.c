@@ -264,7 +264,10 @@ static void write_fields(const struct schemas *schemas, const struct bt_schema_m
 	}
 }
 
-/* Writes "required", unless the list would be empty. */
+/*
+ * Writes the names of the required fields. Begins the array "required" with the first name and sets
+ * *opened; the caller ends the array.
+ */
 static void write_required(
 	const struct bt_schema_message *message, bool *opened, struct bt_json_writer *writer)
 {
@@ -443,9 +446,9 @@ static void write_custom_kind(
 }
 
 /*
- * Writes the schema of a CustomResourceDefinition, without parts that OpenAPI 2 cannot express;
- * there a value that may have several types has none. Recursion is bounded by the nesting of
- * documents.
+ * Writes the schema of a CustomResourceDefinition. For OpenAPI 2, leaves out the parts that it
+ * cannot express, and the type of a value that may have several types. Recursion is bounded by the
+ * nesting of documents.
  */
 static void write_custom_schema(const struct schemas *schemas, const struct bt_json_value *schema,
 	struct bt_json_writer *writer)
@@ -766,7 +769,7 @@ static void write_resource(struct document *document, const struct bt_openapi_re
 	const struct bt_schema_message *message = message_of(resource);
 
 	if (is_custom(resource)) {
-		/* adds ObjectMeta and ListMeta, which it refers to */
+		/* adds ObjectMeta and ListMeta, to which the schemas of custom kinds refer */
 		add_schemas(&document->schemas,
 			bt_schema_find(
 				BT_STR("meta.k8s.io/v1"), BT_STR("PartialObjectMetadataList")),
@@ -873,7 +876,7 @@ void bt_openapi_v3_index(
 		struct bt_strbuf path = {NULL, 0, 0};
 		char hash[BT_OPENAPI_HASH_BYTES];
 
-		bool is_first = true; /* first resource of its group */
+		bool is_first = true; /* first resource of its group and version */
 
 		for (uint32_t n = 0; n < i && is_first; n++) {
 			is_first = !is_of(&resources[n], resources[i].group, resources[i].version);

@@ -305,7 +305,10 @@ static const struct bt_schema_field *find_number(
 	return &message->fields[at];
 }
 
-/* The value of the field's member, which is added if missing. */
+/*
+ * The value of the field's member, which is added if missing. *slot: the member's index in object,
+ * or NO_SLOT.
+ */
 static struct bt_json_value *member_of(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_json_value *object, uint16_t *slot)
 {
@@ -366,8 +369,8 @@ static int decode_field(struct decoder *decoder, const struct bt_schema_field *f
 }
 
 /*
- * Whether the next value is a zero value that is omitted: Go programs write zero values too. Checks
- * only the first byte, which covers most of them.
+ * Whether the next value is a zero value, which Go programs write, although it is left out in JSON.
+ * Checks only the first byte, which finds most zero values; normalising removes the others.
  */
 static bool is_left_out(const struct bt_schema_field *field, const struct bt_wire *wire)
 {

@@ -194,8 +194,9 @@ static void encode_field(const struct bt_schema_field *field, const struct bt_js
 }
 
 /*
- * slots: by place, the index of the member plus 1, beginning at the message's first place. Members
- * of inline messages are members of their parent.
+ * Writes the message's fields. slots: by place, starting at the message's first place: the index of
+ * the member in object plus 1, or 0: no member. In object, the members of inline messages lie next
+ * to those of their parent.
  */
 static void encode_places(const struct bt_schema_message *message,
 	const struct bt_json_value *object, const uint32_t *slots, struct bt_strbuf *out)

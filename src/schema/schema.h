@@ -18,7 +18,10 @@
 #include "base/strbuf.h"
 #include "codec/json.h"
 
-/** Type of a single value. The comments say how it is encoded in JSON; in protobuf. */
+/**
+ * Type of a single value. The comments give its encoding in JSON and, after the semicolon, in
+ * protobuf.
+ */
 enum bt_schema_type {
 	BT_SCHEMA_STRING,
 	BT_SCHEMA_BOOL,
@@ -28,9 +31,9 @@ enum bt_schema_type {
 	BT_SCHEMA_QUANTITY,      /* text or number; Quantity {string 1} */
 	BT_SCHEMA_INT_OR_STRING, /* number or text; IntOrString {type 1, intVal 2, strVal 3} */
 	BT_SCHEMA_TIME,          /* RFC 3339, whole seconds; Time {seconds 1, nanos 2} */
-	BT_SCHEMA_MICRO_TIME,    /* RFC 3339, six fraction digits; the same message */
+	BT_SCHEMA_MICRO_TIME,    /* RFC 3339, six fraction digits; message of TIME */
 	BT_SCHEMA_DURATION,      /* "1m30s"; Duration {nanoseconds 1} */
-	BT_SCHEMA_STRING_LIST,   /* array of texts as a value (of a map); message {items 1} */
+	BT_SCHEMA_STRING_LIST,   /* array of texts, as the value of a map; message {items 1} */
 	BT_SCHEMA_RAW_JSON,      /* any JSON value; RawExtension {raw 1}, its JSON text */
 	BT_SCHEMA_MESSAGE,       /* object; message */
 };
@@ -48,10 +51,13 @@ enum bt_schema_flag {
 	BT_SCHEMA_MERGE = 1 << 3,       /* patch strategy merge: by merge_key, or as a set */
 	BT_SCHEMA_REPLACE = 1 << 4,     /* patch strategy replace, on a message */
 	BT_SCHEMA_RETAIN_KEYS = 1 << 5, /* patch strategy retainKeys */
-	BT_SCHEMA_LIST_SET = 1 << 6,    /* applied as a set of scalars */
-	BT_SCHEMA_ATOMIC = 1 << 7,      /* applied as a whole; lists without list_keys are too */
-	BT_SCHEMA_NULLABLE = 1 << 8,    /* an explicit zero value is kept */
-	BT_SCHEMA_UNCHECKED = 1 << 9,   /* its content is not validated */
+	BT_SCHEMA_LIST_SET = 1 << 6,    /* server-side apply: a set of scalars */
+	/**
+	 * Server-side apply: owned as a whole. So is a list without list_keys and without LIST_SET.
+	 */
+	BT_SCHEMA_ATOMIC = 1 << 7,
+	BT_SCHEMA_NULLABLE = 1 << 8,  /* an explicit zero value is kept */
+	BT_SCHEMA_UNCHECKED = 1 << 9, /* the content is not validated */
 };
 
 /** Formats of texts. LABELS is for maps, INT_OR_PERCENT for BT_SCHEMA_INT_OR_STRING. */
@@ -62,12 +68,12 @@ enum bt_schema_format {
 	BT_SCHEMA_FORMAT_LABEL_KEY, /* qualified name */
 	BT_SCHEMA_FORMAT_LABELS,    /* keys and values of labels */
 	BT_SCHEMA_FORMAT_INT_OR_PERCENT,
-	BT_SCHEMA_FORMAT_DRIVER, /* of resource.k8s.io */
+	BT_SCHEMA_FORMAT_DRIVER, /* name of a driver of resource.k8s.io */
 };
 
 /** Valid values of a field; bt_kinds_validate (server/strategy.h) reports other values. */
 struct bt_schema_checks {
-	const char *const *allowed; /* texts; ends with NULL; NULL: any */
+	const char *const *allowed; /* texts, NULL at the end; or NULL: any text */
 	const char *unique;         /* member that must differ between elements; NULL: none */
 	int64_t min;                /* with has_min or has_range */
 	int64_t max;                /* with has_range */
@@ -76,7 +82,7 @@ struct bt_schema_checks {
 	bool has_min;
 	bool has_range;
 	bool given;     /* required: not absent, zero or empty */
-	bool immutable; /* in a root message or its spec: immutable */
+	bool immutable; /* an update keeps the value; only in a root message and its spec */
 };
 
 /** Deepest nesting of a tree or of protobuf bytes. */
@@ -85,7 +91,7 @@ struct bt_schema_checks {
 struct bt_schema_message;
 
 struct bt_schema_field {
-	const char *name; /* JSON name; for inline messages the Go name, used in messages */
+	const char *name; /* JSON name; for inline messages the Go name, for errors */
 	uint8_t name_length;
 	uint8_t type;   /* enum bt_schema_type */
 	uint8_t shape;  /* enum bt_schema_shape */
@@ -95,9 +101,9 @@ struct bt_schema_field {
 	const char *merge_key;                   /* strategic merge, lists of messages; or NULL */
 	const char *const *list_keys;            /* server-side apply; ends with NULL; or NULL */
 	const char *default_text;                /* of texts, numbers, bools; or NULL */
-	const char *go_type; /* of texts: Go's named type, or NULL */
-	const struct bt_schema_checks *checks; /* or NULL */
-	const char *description;               /* for users; or NULL */
+	const char *go_type;                     /* of texts: Go's named type, or NULL */
+	const struct bt_schema_checks *checks;   /* or NULL */
+	const char *description;                 /* for users; or NULL */
 };
 
 struct bt_schema_message {
@@ -134,8 +140,8 @@ extern const uint32_t bt_schema_message_count;
  */
 const struct bt_schema_message *bt_schema_find(struct bt_str api_version, struct bt_str kind);
 /**
- * Field by JSON name, including fields of inline messages, or NULL. *out_inline (may be NULL): the
- * inline field that contains it, or NULL.
+ * The field with this JSON name, including fields of inline messages, or NULL. *out_inline (may be
+ * NULL): the inline field that contains the field, or NULL.
  */
 const struct bt_schema_field *bt_schema_field_find(const struct bt_schema_message *message,
 	struct bt_str name, const struct bt_schema_field **out_inline);
@@ -150,12 +156,15 @@ enum bt_field_validation {
 /**
  * Normalises a decoded object, in place, to the form that is stored:
  *
- * - Unknown and repeated members are dropped (the last one wins) and reported. Nulls are dropped,
- *   and so are empty members unless the schema says ALWAYS or NULLABLE.
- * - Quantities, times and numbers become canonical. Missing ALWAYS members are added with their
- *   zero value (lists, maps and times: null; empty ones become null). A null list element or map
- *   value becomes the zero value.
- * - Fields keep the sender's order. kind and apiVersion of a root message are not changed.
+ * - Unknown members are dropped, and of a repeated member all values but the last; both are
+ *   reported. Nulls are dropped, and so are empty members unless the schema says ALWAYS or
+ *   NULLABLE.
+ * - Quantities, times and numbers become canonical. A null list element or map value becomes the
+ *   zero value.
+ * - Missing ALWAYS members are added with their zero value, which is null for lists, maps and
+ *   times. Empty lists and maps with ALWAYS become null, too.
+ * - Fields keep the sender's order; added members follow. kind and apiVersion of a root message
+ *   are not changed.
  *
  * Memory comes from the arena; texts that need no change are kept.
  *
@@ -176,8 +185,9 @@ BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
 	struct bt_json_value *out_problems, struct berth_error *err);
 
 /**
- * Sets the defaults of missing members in a normalised object, if their parent is present. A zero
- * value counts as missing unless the schema says NULLABLE. Spec: 14b section 3.
+ * Sets the defaults of missing members in a normalised object and in the messages inside the
+ * object; does not add missing messages. A zero value counts as missing unless the schema says
+ * NULLABLE. Spec: 14b section 3.
  */
 void bt_schema_default(const struct bt_schema_message *message, struct bt_json_value *object,
 	struct bt_arena *arena);
@@ -187,7 +197,7 @@ struct bt_schema_problem {
 	const char *kind;                        /* "unknown field", "duplicate field" */
 	struct bt_str path;                      /* "spec.containers[0].imagee" */
 	struct bt_str name;                      /* "imagee", the last step of the path */
-	const struct bt_schema_message *message; /* message of the member; NULL: in a map */
+	const struct bt_schema_message *message; /* message that has the member; NULL: a map */
 };
 struct bt_schema_watcher {
 	void *context;
@@ -219,7 +229,7 @@ struct bt_envelope {
 	struct bt_str raw; /* the encoded message */
 };
 
-/** Texts are borrowed from bytes. */
+/** Decodes the message Unknown behind the prefix "k8s\0". Texts are borrowed from bytes. */
 BT_MUST_USE int bt_envelope_decode(
 	struct bt_str bytes, struct bt_envelope *out_envelope, struct berth_error *err);
 void bt_envelope_encode(const struct bt_envelope *envelope, struct bt_strbuf *out);

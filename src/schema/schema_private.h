@@ -15,8 +15,8 @@ struct bt_schema_place {
 	const struct bt_schema_field *field;
 	const struct bt_schema_field *inline_field; /* or NULL */
 	/**
-	 * Index in the flattened message: its fields come first, then the fields of its inline
-	 * messages in order, each followed by those of its own inline messages.
+	 * Index in the flattened message: the message's own fields come first, then the fields of
+	 * its inline messages in order, each followed by those of its own inline messages.
 	 */
 	uint32_t index;
 };
@@ -24,7 +24,7 @@ struct bt_schema_place {
 /** Number of places of a message, including its inline messages. */
 uint32_t bt_schema_place_count(const struct bt_schema_message *message);
 
-/** hint: index to try first. false: no such member. */
+/** Finds a member by its name. hint: index to try first. false: the message has no such member. */
 bool bt_schema_locate(const struct bt_schema_message *message, struct bt_str name, uint32_t hint,
 	struct bt_schema_place *out_place);
 /** Whether the message is the root of a kind, which also has kind and apiVersion. */

@@ -13,7 +13,7 @@ struct bt_spot {
 	bool custom_root;                        /* root of a custom resource */
 };
 
-/** message NULL: a custom resource, whose definition gives its lists and maps (parts, or NULL). */
+/** message NULL: a custom resource; parts describes its lists and maps, or is NULL. */
 struct bt_spot bt_spot_root(
 	const struct bt_schema_message *message, const struct bt_schema_message *parts);
 struct bt_spot bt_spot_member(const struct bt_spot *spot, struct bt_str name);

@@ -118,12 +118,15 @@ struct list_merge {
 	struct merge *merge;
 	struct bt_spot element;
 	const char *key; /* NULL: scalars */
-	/* The merged elements; index finds the first element with a key. */
+	/*
+	 * The merged elements. index maps a key to a rank, and ranks maps the rank to the position
+	 * of the key's first element.
+	 */
 	BT_VEC(struct bt_json_value *) elements;
 	BT_VEC(struct bt_str) keys;
 	BT_VEC(uint32_t) ranks;
 	struct bt_text_set index;
-	/* Keys of the patch's elements already merged. */
+	/* Keys of the patch's elements that are already merged. */
 	BT_VEC(struct bt_str) patched;
 };
 
@@ -148,7 +151,10 @@ static void append(struct list_merge *list, struct bt_str key, struct bt_json_va
 	bt_vec_push(&list->keys, key);
 }
 
-/** Reads the keys of elements to delete; *out_replaces: the patch replaces the list. */
+/**
+ * Checks the elements of the patch; adds the keys of elements to delete to deleted. *out_replaces:
+ * the patch replaces the list.
+ */
 static int read_directives(struct list_merge *list, const struct bt_json_value *patch,
 	struct bt_text_set *deleted, bool *out_replaces)
 {
@@ -198,7 +204,10 @@ static int merge_element(struct list_merge *list, struct bt_json_value *element)
 		&list->elements.items[position]);
 }
 
-/** Reads the order directive into *out_names; the patch's elements must have the same order. */
+/**
+ * Reads the order directive into *out_names. It is an error if the patch's elements have another
+ * order.
+ */
 static int read_order(struct list_merge *list, const struct bt_json_value *patch,
 	const struct bt_json_value *order, struct bt_str **out_names)
 {
@@ -258,7 +267,7 @@ static int merge_all(struct list_merge *list, const struct bt_json_value *old,
 	return 0;
 }
 
-/** Merges a list with patch strategy merge. order NULL: the order of the patch. */
+/** Merges a list with patch strategy merge. order NULL: elements are sorted as in the patch. */
 static int merge_list(struct merge *merge, const struct bt_spot *spot,
 	const struct bt_json_value *list, struct bt_json_value *patch,
 	const struct bt_json_value *order, struct bt_json_value **out_result)
@@ -339,7 +348,10 @@ static void set_member(struct merge *merge, struct open_object *open, struct bt_
 	}
 }
 
-/** Removes all members that keys does not list; the patch must not set others. */
+/**
+ * Removes all members that are not in keys; it is an error if the patch sets members that are not
+ * in keys.
+ */
 static int retain_keys(struct merge *merge, struct open_object *object,
 	const struct open_object *patch, const struct bt_json_value *keys)
 {
@@ -389,8 +401,7 @@ static int delete_scalars(
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < list->count; i++) {
 			struct bt_str text = bt_spot_scalar_text(list->elements[i]);
-			if (text.data == NULL ||
-				bt_text_set_find(&deleted, text) == BT_MAP_NONE) {
+			if (text.data == NULL || bt_text_set_find(&deleted, text) == BT_MAP_NONE) {
 				list->elements[kept++] = list->elements[i];
 			}
 		}

@@ -2,8 +2,8 @@
 #ifndef BT_SCHEMA_STRATEGIC_MERGE_H
 #define BT_SCHEMA_STRATEGIC_MERGE_H
 /**
- * Strategic merge patch: objects merge, and so do lists for which the schema says how. Spec: 14
- * section 12.3.
+ * Strategic merge patch: objects merge, and so do lists whose patch strategy in the schema is
+ * merge. Spec: 14 section 12.3.
  */
 #include "codec/json_edit.h"
 #include "schema/schema.h"
