@@ -26,8 +26,10 @@ enum selection {
 	HINTS_OF_POD, /* hints that depend on the single pod */
 };
 
-/** Last result of the HINTS_OF_POD hints in a group; reusable only if these hints read labels
- * alone. */
+/**
+ * Last result of the HINTS_OF_POD hints in a group. The result is reusable only if these hints read
+ * nothing of the pod but labels.
+ */
 struct label_memo {
 	bool usable;
 	bool filled;

@@ -236,7 +236,8 @@ void bt_queue_destroy(struct bt_queue *queue);
 
 /**
  * Adds a new pod to the active queue or, if the pod is gated, to the unschedulable pods. Replaces a
- * queued record of the same name. Spec 04 section 8.1.
+ * queued record of the same name; a gated pod replaces only an unschedulable record. Spec 04
+ * section 8.1.
  */
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 /**

@@ -43,11 +43,15 @@ struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 /** AddPluginStatus of spec 03 section 3.4. */
 void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_status *status);
 
-/** Slot of the node set by bt_scheduler_prefer_node; BT_SLOT_NONE: none. */
+/**
+ * Slot of the node set by bt_scheduler_prefer_node; BT_SLOT_NONE: no node is set, or it does not
+ * exist.
+ */
 uint32_t bt_find_preferred_slot(const struct bt_engine *engine);
 /**
- * Index into `slots` of the node that the tie policy picks; count > 0. totals and numbers are
- * parallel to slots. numbers: random numbers that come with extenders' scores; NULL: none.
+ * Index into `slots` of the chosen node: of the nodes with the best total, the preferred node or
+ * else the node that the tie policy picks. count > 0. totals and numbers are parallel to slots.
+ * numbers: random numbers that come with extenders' scores; NULL: none.
  */
 uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
 	const uint64_t *numbers, uint32_t count);
@@ -146,7 +150,8 @@ void bt_cycle_reset_nominated(struct bt_cycle_run *run);
  */
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run);
 /**
- * Take the nominated nodes that do not fit out of the plan; the second call puts them back.
+ * Take the nominated nodes that do not fit out of the plan; the second call puts them back. Call
+ * after bt_cycle_evaluate_all_nominated.
  */
 void bt_cycle_exchange_nominated(struct bt_cycle_run *run);
 

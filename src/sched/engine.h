@@ -242,8 +242,8 @@ bool bt_engine_reserve_in_snapshot(struct bt_engine *engine, const struct bt_pod
 void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result);
 /**
- * Move a reserved pod's cycle out of the engine, so that result stays valid while other pods are
- * scheduled.
+ * Move the last cycle out of the engine, so that result stays valid while other cycles run.
+ * out_held must not move; free it with bt_engine_release_held.
  */
 void bt_engine_hold(struct bt_engine *engine, struct bt_schedule_result *result,
 	struct bt_held_cycle *out_held);

@@ -378,8 +378,10 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 	uint64_t distance = plan->behind < distance_max ? plan->behind : distance_max;
 	uint64_t mean = plan->mean_behind < distance_max ? plan->mean_behind : distance_max;
 	plan->mean_behind = ((MEAN_CYCLES - 1) * mean + distance) / MEAN_CYCLES;
-	/* The cells catch up with each change once, so the mean distance decides whether they pay,
-	 * not the distance of this cycle. */
+	/*
+	 * The cells catch up with each change once. So the mean distance decides whether the cells
+	 * pay, not the distance of this cycle.
+	 */
 	if (!plan->recurring || plan->mean_behind > moves_max || trait_count > BT_CELL_TRAITS_MAX) {
 		return NULL;
 	}

@@ -205,8 +205,8 @@ bool bt_cycle_needs_ranking(const struct bt_cycle_run *run)
 }
 
 /**
- * Store the ranking for the next attempt. Returns the reason, for the metrics, if the ranking was
- * not stored.
+ * Store the ranking for the next attempt. Returns, for the metrics, why the next attempt has no
+ * ranking; BT_BATCH_FLUSH_NONE: it has a ranking.
  */
 static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batch)
 {

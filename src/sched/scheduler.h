@@ -20,7 +20,7 @@
 
 /**
  * The API writes of the scheduler. If bind, patch_status or patch_pod_group is NULL, the write
- * counts as succeeded.
+ * counts as succeeded. event, warn and attempt_ended may be NULL.
  */
 struct bt_scheduler_writer {
 	void *context;
