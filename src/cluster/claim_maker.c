@@ -18,8 +18,8 @@ struct bt_claim_maker {
 	struct bt_arena scratch;    /* reset for each pod */
 	/**
 	 * The last pod that the controllers made claims for, before (model_part) and after
-	 * (model_pod). model_claims has first the claims of the pod's statuses, then those of the
-	 * volumes; NULL where the API server refused the claim. A pod with equal entries and
+	 * (model_pod). model_claims has first the claims of the pod's statuses, then the claims of
+	 * the volumes; NULL if the API server refused the claim. A pod with equal entries and
 	 * volumes gets copies of these claims.
 	 */
 	struct bt_object *model_part;
@@ -97,7 +97,7 @@ static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)
 	const struct bt_storage_class *class;
 	uint32_t cursor = 0;
 	int result = bt_cluster_create(&options, &maker->cluster, err);
-	/* A PersistentVolumeClaim without a class gets the default one of these classes. */
+	/* Store the classes: a PersistentVolumeClaim without a class gets the default class. */
 	while (result == 0 &&
 		(class = bt_object_store_next(&maker->state->objects, BT_KIND_STORAGE_CLASS,
 			 (struct bt_str){0}, &cursor)) != NULL) {
@@ -183,7 +183,7 @@ static void add_model_claim(struct bt_claim_maker *maker, enum bt_kind kind,
 	bt_vec_push(&maker->model_claims, claim);
 }
 
-/** Called after the controllers have handled the part. */
+/** Makes the part the model, after the controllers have handled it. */
 static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
 {
 	struct bt_str namespace_ = part->metadata.namespace_;

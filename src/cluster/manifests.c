@@ -185,7 +185,7 @@ int bt_manifests_check(const struct bt_object *object, struct berth_error *err)
 _Static_assert(BT_NAME_LETTER_COUNT == 27, "BT_SUFFIX_COUNT");
 /**
  * BT_SUFFIX_COUNT is a power of 3 and STRIDE is not divisible by 3, so multiples of STRIDE reach
- * every suffix, and the suffixes of neighbours look different.
+ * every suffix, and the suffixes of consecutive indexes look different.
  */
 #define STRIDE UINT64_C(5754853)
 
@@ -219,7 +219,7 @@ uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind
 	return BT_MANIFESTS_NONE;
 }
 
-/** Returns the name, or an unused one made from metadata.generateName. */
+/** Returns the name, or an unused name made from metadata.generateName. */
 static struct bt_str choose_name(struct bt_manifests *cluster, enum bt_kind kind,
 	struct bt_str namespace_, const struct bt_object_meta *meta)
 {

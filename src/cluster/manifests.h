@@ -97,7 +97,10 @@ BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin
  * value".
  */
 BT_MUST_USE int bt_manifests_check(const struct bt_object *object, struct berth_error *err);
-/** Keeps an object from bt_input_sink.skipped if it is a policy (bt_manifests_policy). */
+/**
+ * Keeps an object from bt_input_sink.skipped if it is a policy (bt_manifests_policy). Returns
+ * whether it is a policy.
+ */
 bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_str api_version, struct bt_str kind, struct bt_str json);
 /** Calls bt_unknown_field_find for a manifest; for bt_input_sink.taken. */

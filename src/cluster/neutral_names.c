@@ -6,7 +6,7 @@
 #include "codec/json.h"
 
 /**
- * Numbers with at least this many digits are renamed, because they may be account numbers or dates.
+ * Numbers with more digits are renamed, because they may be account numbers or dates.
  */
 #define SHORT_DIGITS 4
 #define FIRST_LONG_NUMBER 10000
@@ -30,8 +30,8 @@ static const char *const known_names[] = {"", "-9223372036854775808", "0.0.0.0",
 	"csi.vsphere.vmware.com", "pod-template-hash"};
 
 /**
- * Words of the API in fields that may also hold other texts: because users may add words, or
- * because files may hold invalid ones.
+ * Words of the API in fields that may also hold other texts, because users may add words or because
+ * files may hold invalid words.
  */
 static const char *const known_terms[] = {"cpu", "memory", "ephemeral-storage", "pods", "storage",
 	"v1", "apps/v1", "batch/v1", "policy/v1", "Pod", "Node", "ReplicaSet", "Deployment",
@@ -180,7 +180,7 @@ static bool is_short_number(struct bt_str word)
 
 /**
  * Finds the next word at or after `at` that must be renamed. Leading zeros of a number are not part
- * of the word, because its value may matter.
+ * of the word, because the value of the number may matter.
  */
 static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
 {
@@ -268,7 +268,7 @@ static uint32_t end_of(struct bt_str text, struct bt_str word)
 	return (uint32_t)(word.data - text.data) + word.length;
 }
 
-/** Returns the code of a new word, after all others of its sort. */
+/** Returns the code of a new number or word, after all other numbers or words. */
 static uint32_t next_code(const struct bt_neutral_names *names, bool is_number)
 {
 	return is_number ? FIRST_LONG_NUMBER + names->number_count

@@ -14,7 +14,7 @@
 /** An admitted spec, found by the text that was sent to the API server. */
 struct admitted {
 	struct bt_str sent;
-	struct bt_str answer; /* the pod as JSON; "": there are no quotas */
+	struct bt_str answer; /* the admitted pod as JSON, which quotas count */
 	const struct bt_pod_spec *spec;
 	bool is_restored;
 };
@@ -126,7 +126,10 @@ static void remove_missing_class(struct bt_pod_admission *admission, struct bt_j
 	(void)bt_json_remove_c(bt_json_find(pod, "spec"), "runtimeClassName");
 }
 
-/** Sends admission->text, the pod without its name, to the API server. */
+/**
+ * Sends admission->text, the pod without its name, to the API server as a dry run, and adds the
+ * admitted spec to the list.
+ */
 static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod *pod,
 	bool is_restored, struct berth_error *err)
 {

@@ -27,8 +27,8 @@ static const struct row rows[] = {
 
 /** Annotations that berth reads. Others may contain anything. */
 enum note {
-	NOTE_NAME, /* its value is a name */
-	NOTE_KEEP, /* its value is a word of the API */
+	NOTE_NAME, /* the value is a name */
+	NOTE_KEEP, /* the value is a word of the API or a number */
 	NOTE_PRIVATE,
 };
 static const struct {
@@ -216,7 +216,7 @@ static struct bt_str find_texts(
 			bt_strbuf_append_c(&out, "\\E");
 		}
 	}
-	bt_strbuf_append_c(&out, out.length == 0 ? "^\\b$" /* nothing */ : ")$");
+	bt_strbuf_append_c(&out, out.length == 0 ? "^\\b$" /* matches nothing */ : ")$");
 	if (out.length <= PATTERN_BYTES_MAX) {
 		pattern = bt_arena_str(arena, bt_strbuf_str(&out));
 	}
@@ -225,7 +225,8 @@ static struct bt_str find_texts(
 }
 
 /**
- * An expression that cannot be parsed is renamed as one name: evaluating it fails in both cases.
+ * Renames the names in a CEL expression. An expression that cannot be parsed is renamed as one
+ * name, because its evaluation fails before and after.
  */
 static void rename_expression(struct pass *pass, struct bt_str *text)
 {
@@ -259,7 +260,7 @@ static void take_text(void *context, const struct bt_message *message, const str
 		rename_expression(pass, text);
 		break;
 	case BT_SNAPSHOT_WORDS:
-		break; /* only the remaining words */
+		break; /* is_kept has left only words that stay */
 	case BT_SNAPSHOT_KEEP:
 		rename_value(pass, text);
 		break;
@@ -286,7 +287,10 @@ static bool is_percentage(struct bt_str text)
 		bt_str_parse_int64(bt_str_sub(text, 0, text.length - 1), &value);
 }
 
-/** Percentages stay. API servers accept no other text, but files may contain a name. */
+/**
+ * Renames the text of an IntOrString unless it is a percentage. API servers accept only
+ * percentages, but files may contain names.
+ */
 static void take_scalar(void *context, const struct bt_field *field, void *value)
 {
 	struct bt_int_or_string *number = value;
@@ -308,7 +312,10 @@ static bool is_workload(enum bt_kind kind)
 	return false;
 }
 
-/** Returns a copy in the pass's arena, which may be changed. */
+/**
+ * Copies the object into the pass's arena and visits the texts of the copy. name: for an object
+ * without a name. Returns the copy, which the caller may change.
+ */
 static void *visit_object(const struct bt_object *object, struct bt_str name, struct pass *pass)
 {
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
@@ -350,7 +357,7 @@ static void add_text(struct bt_text_set *texts, struct bt_str text, struct bt_ar
 	}
 }
 
-/** Expressions may iterate over domains and names separately. */
+/** Adds the domain and the name of a key separately, as expressions may iterate over them. */
 static void add_key(struct bt_text_set *texts, struct bt_str key, struct bt_arena *arena)
 {
 	struct bt_str name = key;
@@ -460,8 +467,8 @@ int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_name
 		bt_manifests_warn(cluster,
 			"--strip-names: %u selector expression%s of devices look%s at parts of "
 			"texts "
-			"(matches, substring and the like); with neutral names the answer may be "
-			"another",
+			"(matches, substring and the like); with neutral names their result may "
+			"differ",
 			pass.by_parts, pass.by_parts == 1 ? "" : "s",
 			pass.by_parts == 1 ? "s" : "");
 	}

@@ -17,7 +17,7 @@
 /** The document that is checked. */
 struct checking {
 	const struct bt_unknown_field_sink *sink;
-	const struct bt_schema_message *message; /* of its root */
+	const struct bt_schema_message *message; /* schema of the document */
 	struct bt_str api_version;
 	struct bt_str kind;
 	struct bt_str namespace_;
@@ -41,7 +41,7 @@ static void add_words(struct words *words, const struct bt_schema_message *messa
 	}
 }
 
-/** Returns the field of the same message with the most similar name, or NULL. */
+/** Returns the name of the message's field that is most similar to this name, or NULL. */
 static const char *near_field(const struct bt_schema_message *message, struct bt_str name)
 {
 	struct words words = {.count = 0};
@@ -62,8 +62,8 @@ static const char *near_field(const struct bt_schema_message *message, struct bt
 }
 
 /**
- * Finds a path from a message to a field of this name, with a given number of messages between
- * them.
+ * Finds a path from a message to a field of this name below it. way: receives the `deep` fields
+ * between them. Returns false if there is no such path.
  */
 static bool find_way(const struct bt_schema_message *message, struct bt_str name, uint32_t deep,
 	const struct bt_schema_field **way)
@@ -85,7 +85,10 @@ static bool find_way(const struct bt_schema_message *message, struct bt_str name
 	return false;
 }
 
-/** Appends the path of the nearest field of this name below a message. false: there is none. */
+/**
+ * Appends the path of the field of this name that is nearest below a message. Returns false if
+ * there is no such field.
+ */
 static bool append_below(const struct bt_schema_message *message, struct bt_str path,
 	struct bt_str name, struct bt_strbuf *out)
 {

@@ -6,15 +6,16 @@
 /** --- existing pods and ReplicaSets --- */
 
 /**
- * Returns false if the reference is to an earlier object of the same name: then the uids differ.
+ * Returns false if the owner reference names an earlier object with the owner's name but another
+ * uid.
  */
 static bool is_same_owner(
 	const struct bt_manifests_object *owner, const struct bt_manifests_object *owned)
 {
 	const struct bt_owner_reference *reference = bt_object_controller(owned->object->meta);
 	if (reference == NULL || !bt_str_equal(reference->name, owner->name)) {
-		return true; /* a pod of a ReplicaSet that is not in the input: found by name only
-		              */
+		/* A Deployment's pod whose ReplicaSet is not in the input has no uid to compare. */
+		return true;
 	}
 	return !owner->uid_is_given || reference->uid.length == 0 ||
 		bt_str_equal(reference->uid, owner->uid);
@@ -47,8 +48,8 @@ bool bt_pod_is_active(const struct bt_pod *pod)
 }
 
 /**
- * The revision number that the Deployment controller sets. After a rollback, the old ReplicaSet
- * gets the highest number.
+ * Returns the revision number that the deployment controller has set, or 0. After a rollback, the
+ * old ReplicaSet has the highest number.
  */
 static int64_t revision_of(const struct bt_object_meta *meta)
 {

@@ -16,7 +16,7 @@
 #define CODE_CREATED 201
 #define CODE_REFUSED 403
 #define CODE_TOO_LARGE 507
-/** Label for selectors that replace those of the input. */
+/** Label in the selectors that replace the selectors of the input. */
 #define OWNER_LABEL "berth.dev/owner"
 #define OWNER_VALUE "expansion"
 
@@ -74,7 +74,7 @@ static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
 			controller->name) != BT_MANIFESTS_NONE;
 }
 
-/** What the input shows of a Deployment's ReplicaSet and pods. */
+/** The current ReplicaSet and the pods that the input has for a Deployment. */
 struct rollout {
 	uint32_t active_pods;
 	bool has_set;       /* the input has a ReplicaSet; else set and hash are from a pod */
@@ -116,10 +116,10 @@ static struct rollout survey_deployment(const struct bt_expansion *expansion, ui
 
 /** --- state of an expansion --- */
 
-/** A workload or ReplicaSet, which owns pods directly or by its ReplicaSets. */
+/** An object of the expansion's cluster that owns pods, possibly through ReplicaSets. */
 struct owner {
-	struct bt_str uid; /* in the expansion's cluster */
-	uint32_t index;    /* in the input */
+	struct bt_str uid;
+	uint32_t index; /* of the workload in the input */
 };
 
 struct bt_expansion_work {
@@ -142,9 +142,10 @@ struct bt_expansion_work {
 	struct bt_pod_spec spec; /* as admitted */
 	bool is_admitted;        /* spec is set */
 	uint32_t last_owner;
-	struct bt_json_value *rest; /* other members of its spec, in rest_arena; NULL: no pod yet */
+	struct bt_json_value *rest; /* last spec without affinity, volumes and hostname, in
+	                               rest_arena; NULL: no pod yet */
 	struct bt_arena rest_arena;
-	struct bt_json_value *metadata; /* in metadata_arena; NULL: no pod yet */
+	struct bt_json_value *metadata; /* last metadata, in metadata_arena; NULL: no pod yet */
 	struct bt_arena metadata_arena;
 	struct bt_str prefix; /* of generated names */
 	uint32_t next_suffix;
@@ -216,7 +217,8 @@ static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_js
 
 /**
  * Decodes a pod into work->last. Members equal to those of the last pod are not decoded again: the
- * pods of a DaemonSet differ in affinity only, those of a StatefulSet in metadata and volumes.
+ * pods of a DaemonSet differ in affinity only, the
+ * pods of a StatefulSet in metadata, hostname and volumes.
  */
 static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value *tree)
 {
@@ -339,8 +341,8 @@ int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index, const str
 }
 
 /**
- * Gives the pod, which equals work->last, the spec that the API server admits. false: the API
- * server refuses the pod.
+ * Sets the pod's spec to the spec that the API server admits. The pod equals work->last except for
+ * name and uid. Returns false if the API server or a quota refuses the pod.
  */
 static bool admit(struct bt_expansion_work *work, struct bt_pod *pod)
 {
@@ -436,7 +438,10 @@ static struct bt_json_value *spec_of(struct bt_expansion_work *work, struct bt_j
 	return bt_json_ensure_object(&work->scratch, tree, "spec");
 }
 
-/** index: the workload that the object's pods belong to; BT_MANIFESTS_NONE: it has no pods. */
+/**
+ * Stores the tree in the expansion's cluster. index: the workload that the object's pods belong to;
+ * BT_MANIFESTS_NONE: the object has no pods.
+ */
 static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind kind,
 	struct bt_json_value *tree, struct berth_error *err)
 {
@@ -475,7 +480,7 @@ static void replace_selector(struct bt_expansion_work *work, struct bt_json_valu
 			"{matchLabels: {" OWNER_LABEL ": '" OWNER_VALUE "'}}"));
 }
 
-/** Returns whether the selector matches the pods of its own template. */
+/** Returns whether the selector is valid, not empty, and matches pods with these labels. */
 static bool is_usable(struct bt_expansion_work *work, const struct bt_label_selector *selector,
 	const struct bt_str_map *labels)
 {
@@ -487,8 +492,8 @@ static bool is_usable(struct bt_expansion_work *work, const struct bt_label_sele
 }
 
 /**
- * Replaces a selector that does not match the template: the deployment controller could not find
- * the ReplicaSets it creates.
+ * Replaces a selector that does not match the template, because the deployment controller would not
+ * find the ReplicaSets that it creates.
  */
 static void repair_selector(struct bt_expansion_work *work, struct bt_json_value *tree,
 	const struct bt_deployment *deployment)
@@ -528,7 +533,10 @@ static int64_t count_missing(const struct bt_expansion *expansion, uint32_t owne
 	return missing + extras_of(expansion, owner);
 }
 
-/** Returns the ReplicaSet of a Deployment if the input has that ReplicaSet or pods of it. */
+/**
+ * Returns a tree of the Deployment's current ReplicaSet. The input must have that ReplicaSet or
+ * pods of it.
+ */
 static struct bt_json_value *set_of_deployment(
 	struct bt_expansion_work *work, uint32_t index, const struct rollout *rollout)
 {
@@ -680,7 +688,7 @@ static int restore_job(struct bt_expansion_work *work, uint32_t index, struct be
 	return restore(work, index, BT_KIND_JOB, tree, err);
 }
 
-/** Adds one Job of the CronJob, whatever its schedule. */
+/** Adds one Job of the CronJob; the schedule is ignored. */
 static int restore_cron_job(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	struct bt_manifests *input = work->expansion->cluster;
@@ -737,7 +745,7 @@ static bool is_expanded(const struct bt_expansion *expansion, uint32_t index)
 		entry->object->meta->deletion_timestamp == NULL;
 }
 
-/** Adds the existing pods, which the controllers of DaemonSets and Jobs read. */
+/** Adds the owner's active pods of the input, which the controllers of DaemonSets and Jobs read. */
 static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_index)
 {
 	const struct bt_manifests *input = work->expansion->cluster;
@@ -760,7 +768,7 @@ static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_ind
 	}
 }
 
-/** --- collecting what the controllers made --- */
+/** --- collecting the objects that the controllers created --- */
 
 static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struct berth_error *err)
 {
@@ -852,7 +860,7 @@ static int run(struct bt_expansion_work *work, struct berth_error *err)
 			BT_WORKLOAD_PODS_MAX, BT_WORKLOAD_BYTES_MAX);
 		return bt_manifests_wrap(expansion->cluster, work->last_owner, result, err);
 	}
-	/* PodGroups are of Jobs, with gate WorkloadWithJob. */
+	/* With gate WorkloadWithJob, Jobs create PodGroups. */
 	static const enum bt_kind made[] = {
 		BT_KIND_REPLICA_SET, BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_POD_GROUP};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(made) && result == 0; i++) {

@@ -135,7 +135,10 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 
 /** --- events --- */
 
-/** Sends the JSON in event_text. Returns the answer's code; a refused event is not sent again. */
+/**
+ * Sends the JSON in event_text. Returns the answer's code, or 0 if event_text is not valid JSON. A
+ * refused event is not sent again.
+ */
 static uint16_t send_event(struct bt_cluster_writes *writes, struct bt_api_request *request)
 {
 	struct bt_api_answer answer = {.code = 0};
@@ -232,11 +235,11 @@ static void free_eviction(struct bt_cluster_writes_eviction *eviction)
 	bt_free(eviction->status);
 }
 
-/** Does the evictions that preemption requested during the last attempt. */
+/** Performs the evictions that preemption requested during the last attempt. */
 static void attempt_ended(void *context)
 {
 	struct bt_cluster_writes *writes = context;
-	/* The end of one eviction may request the next. */
+	/* Completing an eviction may append further evictions to the list. */
 	for (uint32_t i = 0; i < writes->evictions.count; i++) {
 		struct bt_cluster_writes_eviction eviction = writes->evictions.items[i];
 		struct bt_str key = bt_str_from(eviction.key);
@@ -288,7 +291,10 @@ static int patch_volume_object(struct bt_cluster_writes *writes,
 	return result;
 }
 
-/** Returns a merge patch that fails if the stored resourceVersion differs from meta's. */
+/**
+ * Returns a request with a merge patch, which fails if the stored resourceVersion differs from
+ * meta's.
+ */
 static struct bt_api_request volume_request(
 	struct bt_cluster_writes *writes, const struct bt_object_meta *meta, const char *resource)
 {
@@ -333,11 +339,11 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 }
 
 /**
- * --- claims: the writes of DynamicResources. They are synchronous, so none is ever in flight.
+ * --- claims: the writes of DynamicResources. They are synchronous, so no write is ever in flight.
  * Spec: 12 sections 12 to 15. ---
  */
 
-/** Returns a request to one claim, or (without name) to all of them. */
+/** Returns a request for the claim of this name; name "": for the collection, to create a claim. */
 static struct bt_api_request request_for(const struct bt_cluster_writes *writes, enum bt_verb verb,
 	struct bt_str namespace_, struct bt_str name)
 {
@@ -388,7 +394,10 @@ static struct bt_object *find_complete(
 	return bt_str_equal_c(base->meta->resource_version, version) ? decode(stored, NULL) : NULL;
 }
 
-/** base NULL: the claim is new. */
+/**
+ * Writes the claim. base: the claim that the scheduler knew before the change; NULL: the claim is
+ * new.
+ */
 static int write_claim(struct bt_cluster_writes *writes, struct bt_api_request *request,
 	const struct bt_object *base, const struct bt_resource_claim *claim,
 	struct bt_object **out_claim, struct berth_error *err)
