@@ -25,7 +25,8 @@
 /** Limits for all kustomizations together. */
 #define RESOURCES_MAX 10000
 #define FOLDERS_MAX 10000
-/** Longest regular expression of a patch's target: matching longer ones could take very long. */
+/** Longest regular expression of a patch's target. Longer patterns could take very long to match.
+ */
 #define PATTERN_BYTES_MAX 256
 
 typedef BT_VEC(struct bt_kustomized) resource_vec;
@@ -34,7 +35,7 @@ typedef BT_VEC(struct bt_kustomized) resource_vec;
 struct folder {
 	struct bt_arena *arena;
 	const char *path;
-	const struct bt_json_value *file; /* its kustomization */
+	const struct bt_json_value *file; /* the parsed kustomization */
 	resource_vec resources;
 	bool is_component; /* a component, which changes the objects of the folder that lists it */
 	uint32_t depth;
@@ -55,7 +56,7 @@ static struct bt_str path_of(const struct folder *folder, struct bt_str name)
 	return bt_arena_printf(folder->arena, "%s/%.*s", folder->path, BT_STR_ARG(name));
 }
 
-/** As kubectl: files outside the folder are refused. */
+/** Returns whether the path is inside the folder. kubectl refuses files outside, too. */
 static bool is_inside(struct bt_str name)
 {
 	return name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&
@@ -200,7 +201,10 @@ static int add_resource(struct folder *folder, const char *field, struct bt_str 
 
 /* --- patches --- */
 
-/** Returns whether the pattern matches the whole text; without a pattern every text matches. */
+/**
+ * Returns whether the target's pattern for this member matches the whole text. Without a pattern
+ * every text matches; a pattern that is too long or contains { matches no text.
+ */
 static bool matches(const struct bt_json_value *target, const char *member, struct bt_str text)
 {
 	struct bt_str pattern = bt_json_text_at(target, member);
@@ -283,7 +287,7 @@ static int patch_resource(struct folder *folder, const char *field,
 		berth_error_finish(&why);
 		return BERTH_ERR_INVALID;
 	}
-	/* A patch cannot change name, namespace and kind. */
+	/* A patch cannot change apiVersion, kind, name and namespace: restore them. */
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, resource->object, "metadata");
 	struct bt_str namespace_ = bt_json_text_at(before, "metadata.namespace");
 	bt_json_set_str(
@@ -389,7 +393,7 @@ static int apply_strategic_patches(struct folder *folder)
 
 /* --- generators --- */
 
-/** Splits "KEY=VALUE". */
+/** Adds "KEY=VALUE" to data. unquote: removes quotes around the value. */
 static int add_pair(struct folder *folder, const char *field, struct bt_json_value *data,
 	struct bt_str pair, bool unquote)
 {
@@ -408,7 +412,7 @@ static int add_pair(struct folder *folder, const char *field, struct bt_json_val
 	return 0;
 }
 
-/** Splits "path" or "key=path". */
+/** Adds the content of a file to data. entry: "key=path", or "path": the key is the file's name. */
 static int add_file(
 	struct folder *folder, const char *field, struct bt_json_value *data, struct bt_str entry)
 {
@@ -615,7 +619,7 @@ static int read_kustomization(struct folder *folder)
 	if (is_component != folder->is_component) {
 		return set_kustomize_error(folder, name,
 			is_component ? "a Component is named in components, not in resources"
-				     : "kind Component is expected of what components names");
+				     : "a folder that components names must have kind Component");
 	}
 	return 0;
 }
@@ -714,7 +718,7 @@ static int replace_fields(struct folder *folder)
 	return result;
 }
 
-/** Apply the changes in kustomize's order. */
+/** Reads the folder's objects and applies the changes of its kustomization in kustomize's order. */
 static int read_folder(struct folder *folder)
 {
 	static const char *const lists[] = {"resources", "bases"};
@@ -796,7 +800,7 @@ int bt_kustomize_here(const char *path, struct bt_strbuf *out, struct berth_erro
 
 extern char **environ;
 
-/** Reads all that the program prints. It shares our standard error. */
+/** Reads the output of kubectl up to its end. Returns 0 or an errno value. */
 static int read_output(int descriptor, struct bt_strbuf *out)
 {
 	char buffer[65536];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What kustomizations change in objects: names and references, labels, images, hashes. */
+/** Changes of kustomizations to objects: names and references, labels, images, hashes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,8 +156,8 @@ static const struct bt_kustomized *find_named(const struct search *search, struc
 }
 
 /**
- * Updates the name, at a dotted path below holder, of an object of this kind; "*" stands for every
- * element of an array. Recursive: as deep as the path.
+ * Updates the reference to an object of this kind at a dotted path below holder; "*" stands for
+ * every element of an array. Recursive: as deep as the path.
  */
 static void update_reference(const struct search *search, struct bt_json_value *holder,
 	struct bt_str path, struct bt_str kind)
@@ -183,7 +183,10 @@ static void update_reference(const struct search *search, struct bt_json_value *
 	}
 }
 
-/** References of objects by their kind; NULL: of pod specs. */
+/**
+ * Paths of references to objects of kind target. kind: the kind of the referring object; NULL: the
+ * path begins at a pod spec.
+ */
 static const struct {
 	const char *kind;
 	const char *path;
@@ -223,7 +226,10 @@ static const struct {
 	{"MutatingWebhookConfiguration", "webhooks.*.clientConfig.service.name", "Service"},
 };
 
-/** References to ServiceAccounts contain a namespace, which changes when the account is moved. */
+/**
+ * Updates name and namespace of the ServiceAccounts in a binding's subjects. namespace_: for a
+ * ServiceAccount "default" that is not among the objects.
+ */
 static void update_subjects(
 	const struct search *search, const struct bt_json_value *binding, struct bt_str namespace_)
 {
@@ -252,7 +258,8 @@ static void update_subjects(
 }
 
 /**
- * Returns the spec of the pods that the object creates, or of the pod that it is; NULL: neither.
+ * Returns the spec of a Pod, or of the pod template of a workload; NULL: the object has no pod
+ * spec.
  */
 static struct bt_json_value *pod_spec_of(const struct bt_json_value *object)
 {
@@ -504,8 +511,8 @@ static uint32_t rotate(uint32_t word, unsigned bits)
 }
 
 /**
- * Returns the first digits of the text's SHA-256 (FIPS 180-4) in kustomize's alphabet, which avoids
- * letters that could form words.
+ * Returns the first 10 hexadecimal digits of the text's SHA-256 (FIPS 180-4) in kustomize's
+ * alphabet, which avoids letters that could form words.
  */
 static struct bt_str hash_text(struct bt_arena *arena, struct bt_str text)
 {

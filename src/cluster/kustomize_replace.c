@@ -52,7 +52,7 @@ static int parse_path(
 	return 0;
 }
 
-/** Splits "[name=web]" into name and web. false: the step has another form. */
+/** Splits "[name=web]" into name and web. Returns false if the step has another form. */
 static bool is_selection(struct bt_str step, struct bt_str *out_name, struct bt_str *out_value)
 {
 	int64_t equals = bt_str_find_char(step, '=');
@@ -65,7 +65,7 @@ static bool is_selection(struct bt_str step, struct bt_str *out_name, struct bt_
 	return true;
 }
 
-/** Returns the name of a member: of "[example.com/key]" the part in brackets. */
+/** Returns the member name that the step gives, without brackets: "[example.com/key]". */
 static struct bt_str member_of(struct bt_str step)
 {
 	bool has_brackets =
@@ -88,7 +88,10 @@ static struct bt_str scalar_text(const struct bt_json_value *value)
 
 /* --- options --- */
 
-/** Returns the piece of text at options.index, split at options.delimiter. */
+/**
+ * Splits the text of *value at options.delimiter and sets *value to the piece at options.index.
+ * Without a delimiter *value stays.
+ */
 static int cut_piece(struct bt_arena *arena, const struct bt_json_value *options,
 	const struct bt_json_value **value, struct berth_error *err)
 {
@@ -159,7 +162,7 @@ static struct bt_str replace_piece(struct change *change, struct bt_str target, 
 
 /* --- the target --- */
 
-/** Sets the value; a scalar that is replaced keeps its type. */
+/** Replaces the value at place by a copy of change->value; a replaced scalar keeps its type. */
 static int set_value(struct change *change, struct bt_json_value **place)
 {
 	struct bt_json_value *before = *place;
