@@ -8,8 +8,8 @@
 #include "server/condition.h"
 
 /*
- * --- pod addresses: a /24 of 10.0.0.0/8 for each node, written to its spec.podCIDR, unless the
- * node has a podCIDR already ---
+ * --- pod addresses: each node without a spec.podCIDR gets a /24 of 10.0.0.0/8, which is written to
+ * its spec.podCIDR ---
  */
 
 #define BLOCK_COUNT 65536u /* of 256 addresses each in 10.0.0.0/8 */
@@ -112,7 +112,8 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 			node->block_count = 1;
 			count_uses(agent, node, true);
 			set_subnet(node, UINT32_C(10) << 24 | block << 8);
-			/* A block that was just freed is not assigned again at once. */
+			/* Continue behind this block, so that a freed block is not reused at once.
+			 */
 			agent->next_block = block + 1;
 			return;
 		}
@@ -124,7 +125,10 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 	set_subnet(node, UINT32_C(10) << 24 | (BLOCK_COUNT - 1) << 8);
 }
 
-/** Writes the subnet to the node's spec, unless it is there. false: try again. */
+/**
+ * Assigns a subnet to a node without podCIDR and writes the subnet to the node's spec. Returns
+ * false if the write must be tried again.
+ */
 static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 {
 	struct bt_arena *arena = sync->arena;
@@ -154,7 +158,7 @@ static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
  */
 #define WRITE_EVERY_NS (BT_NS_PER_SECOND / 10)
 
-/** Creates the node's lease if it is missing. */
+/** Creates the node's lease if missing. Returns false if the write must be tried again. */
 static bool ensure_lease(struct bt_sync *sync)
 {
 	struct bt_arena *arena = sync->arena;
@@ -263,7 +267,7 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 		bt_vec_push(&agent->nodes, node);
 	}
 	node.name = bt_strndup(name.data, name.length);
-	/* Count down from the highest address, because add_nodes counts up. */
+	/* Count down from the highest address, because bt_controllers_add_nodes counts up. */
 	address = UINT32_C(0xffffe) - (index & 0xfffff);
 	(void)snprintf(node.address, sizeof(node.address), "172.%u.%u.%u",
 		16 + (address >> 16 & 15), address >> 8 & 255, address & 255);
@@ -379,7 +383,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 		.grace_seconds = bt_json_int64_at(tree, "metadata.deletionGracePeriodSeconds", 0),
 	};
 
-	/* The pod already has this address; reserve it. */
+	/* Reserve the address that the pod's status has. */
 	struct bt_agent_node *node = &agent->nodes.items[pod.node];
 	struct bt_str ip = bt_json_text_at(tree, "status.podIP");
 	int64_t dot = bt_str_find_last_char(ip, '.');
@@ -521,11 +525,12 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	} else if (observed->kind == BT_HUB_NODES) {
 		observe_node(agent, observed);
 	} else if (observed->kind == BT_HUB_VOLUME_CLAIMS) {
-		/* Enqueue pods that wait for this claim, once it is bound or has devices. */
+		/* Enqueue the pods that wait for this claim, once the claim is bound. */
 		if (bt_str_equal_c(bt_json_text_at(observed->after, "status.phase"), "Bound")) {
 			bt_hub_enqueue_group(hub, &agent->waiting, observed->key);
 		}
 	} else if (bt_claim_is_allocated(observed->after)) {
+		/* Keys of ResourceClaims begin with #. */
 		bt_hub_enqueue_group(hub, &agent->waiting,
 			bt_arena_printf(&arena, "#%.*s", BT_STR_ARG(observed->key)));
 	}

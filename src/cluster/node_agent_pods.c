@@ -14,7 +14,7 @@
 
 /* --- resources that pods use, and the agent's admission of pods (spec 14b section 9, 2) --- */
 
-/** Further resources of a pod are not checked. */
+/** Maximum number of resources of a node. Further resources are not checked. */
 #define RESOURCES_MAX 256
 
 static void add_resource(struct bt_agent_node *node, struct bt_str name)
@@ -92,8 +92,8 @@ struct refusal {
 };
 
 /**
- * Checks the pod against labels and taints of the node. The node is decoded only if the pod needs
- * the check: few pods do, and nodes are large.
+ * Checks the pod against labels and taints of the node. The node, which is large, is decoded only
+ * if the pod selects nodes or the node has NoExecute taints.
  */
 static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
 	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
@@ -123,7 +123,7 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	for (uint32_t i = 0; i < node.spec.taints.count; i++) {
 		const struct bt_taint *taint = &node.spec.taints.items[i];
 
-		/* NoSchedule binds only the scheduler, not users who assign pods directly. */
+		/* NoSchedule is for the scheduler; users may assign pods in spite of it. */
 		if (bt_str_equal_c(taint->effect, "NoExecute") &&
 			!bt_tolerations_tolerate(&pod->spec.tolerations, taint, true)) {
 			*out_refusal = (struct refusal){BT_STR("TaintToleration"),
@@ -135,7 +135,7 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	return true;
 }
 
-/** Checks that no pod on the node uses the pod's host ports. */
+/** Checks that no running pod on the node uses the pod's host ports. */
 static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_pod *record,
 	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
 {
@@ -210,8 +210,8 @@ static void set_amounts(struct bt_agent_node *node, struct bt_agent_pod *pod,
 }
 
 /**
- * Accounts for the pod's resources on the node. forced: the pod already runs and cannot be refused.
- * false: the node has too little; *out_refusal is the reason, in the arena.
+ * Admits the pod and accounts for its resources on the node. forced: the pod already runs, so no
+ * check refuses it. Returns false if the pod is refused; *out_refusal is the reason, in the arena.
  */
 static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool forced,
 	struct bt_arena *arena, struct refusal *out_refusal)
@@ -315,8 +315,8 @@ static int64_t time_after(const struct bt_sync *sync, int64_t delay_ns)
 }
 
 /**
- * Returns whether the pod's containers end by themselves; *out_ns: after this time. If they do not,
- * the pod runs until it is deleted.
+ * Returns whether the pod's containers end by themselves; *out_ns: after this time. Other pods run
+ * until they are deleted.
  */
 static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 {
@@ -457,7 +457,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 	int64_t delay = sync->hub->options.pod_start_delay_ns;
 
 	/*
-	 * Pods from files often have a status with the phase Running only: add the other members.
+	 * Pods from files often have only the phase Running in their status: add the other members.
 	 */
 	if (runs &&
 		(bt_json_array_at(pod, "status.containerStatuses")->count == 0 ||
@@ -492,7 +492,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 	return start(sync, record);
 }
 
-/* --- while it runs --- */
+/* --- while the pod runs --- */
 
 static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 {

@@ -6,7 +6,7 @@
 #include "cluster/node_agent.h"
 #include "server/condition.h"
 
-/** The state of a pod's containers, which its status shows. */
+/** A pod and the state of its containers that the new status shows. */
 struct picture {
 	struct bt_arena *arena;
 	const struct bt_json_value *pod;
@@ -172,8 +172,8 @@ static void set_containers(const struct picture *picture, struct bt_json_value *
 /* --- whole statuses --- */
 
 /**
- * Returns the pod's address. It differs from those of other pods on the node while the subnet has
- * free addresses.
+ * Returns the pod's address, assigned once. The pods of a node have different addresses, unless the
+ * subnet has no free address.
  */
 static struct bt_str pod_ip(const struct picture *picture, struct bt_node_agent *agent,
 	struct bt_agent_node *node, struct bt_agent_pod *record)
@@ -319,7 +319,7 @@ struct bt_json_value *bt_agent_restarted_status(const struct bt_sync *sync, int6
 /* --- creating nodes and completing their statuses (spec 14b section 9, 1) --- */
 
 #define EPHEMERAL_STORAGE "100Gi"
-/** The first zones have letters, the others numbers. */
+/** Number of zones named zone-a to zone-z; the names of further zones have a number. */
 #define ZONE_LETTERS 26
 
 static struct bt_json_value *conditions_of(
@@ -440,7 +440,7 @@ static struct bt_json_value *make_node(const struct bt_node_template *template_,
 	const struct bt_json_value *amounts = bt_json_put(arena, NULL,
 		"{cpu: %c, ephemeral-storage: '" EPHEMERAL_STORAGE "', memory: %c, pods: %c}",
 		template_->cpu, template_->memory, template_->pods);
-	/* Counts from 1: an address that ends with 0 looks like a network's. */
+	/* Count from 1, because an address that ends with 0 looks like a network address. */
 	struct bt_str address = bt_arena_printf(arena, "172.%u.%u.%u",
 		16 + ((index + 1) >> 16 & 15), (index + 1) >> 8 & 255, (index + 1) & 255);
 

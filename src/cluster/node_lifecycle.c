@@ -9,7 +9,7 @@
 #include "server/condition.h"
 
 #define TAINT_PREFIX "node.kubernetes.io/"
-/** A heartbeat is late after this; the first one of a node after STARTUP_GRACE_NS. */
+/** A heartbeat is late after GRACE_NS; a node's first heartbeat is late after STARTUP_GRACE_NS. */
 #define GRACE_NS (50 * BT_NS_PER_SECOND)
 #define STARTUP_GRACE_NS (60 * BT_NS_PER_SECOND)
 
@@ -131,7 +131,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- nodes without heartbeat --- */
 
-/** Sets the node's conditions to Unknown, and condition Ready of its pods to False. */
+/**
+ * Sets the node's conditions to Unknown, and condition Ready of its pods to False. Returns false if
+ * a write failed.
+ */
 static bool mark_unknown(struct bt_sync *sync)
 {
 	static const char *const types[] = {
@@ -179,7 +182,10 @@ static bool mark_unknown(struct bt_sync *sync)
 	return !sync->failed;
 }
 
-/** Checks that the node's heartbeat is not late, whatever its conditions are. */
+/**
+ * Calls mark_unknown if the heartbeat of the node is late; otherwise enqueues the node for the time
+ * when it will be late. Returns false if a write failed.
+ */
 static bool check_heartbeat(struct bt_sync *sync)
 {
 	struct lifecycle *self = sync->data;
@@ -207,7 +213,7 @@ struct wanted {
 	const char *key;
 	const char *condition; /* NULL: spec.unschedulable */
 	const char *status;
-	bool no_execute; /* with effect NoExecute as well */
+	bool no_execute; /* with effect NoExecute, too, not only NoSchedule */
 };
 
 static const struct wanted wanted_taints[] = {

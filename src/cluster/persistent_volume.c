@@ -7,9 +7,12 @@
 /** Groups of the keys of volumes and claims. */
 struct binder {
 	struct bt_groups available; /* volumes without claim, by class */
-	struct bt_groups claimed;   /* volumes with a claim, by its key */
+	struct bt_groups claimed;   /* volumes with a claimRef, by the key of the claim */
 	struct bt_groups pending;   /* claims that are not bound, by class */
-	/** "pod key#number" of unassigned pods, by the key of the claim that they use. */
+	/**
+	 * Keys "<pod key>#<index in spec.volumes>" of unassigned pods, by the key of the claim that
+	 * the volume uses.
+	 */
 	struct bt_groups waiting;
 };
 
@@ -22,7 +25,7 @@ static bool read_storage(
 	return text.length != 0 && bt_quantity_parse(text, arena, out, NULL) == 0;
 }
 
-/** *out_capacity is set only if the volume fits. */
+/** Returns whether the volume fits the claim. *out_capacity: the volume's capacity, if it fits. */
 static bool fits(const struct bt_json_value *volume, const struct bt_json_value *claim,
 	struct bt_arena *arena, struct bt_quantity *out_capacity)
 {
@@ -184,7 +187,10 @@ static bool write_phase(struct bt_sync *sync, const struct bt_json_value *volume
 			sync->arena);
 }
 
-/** Binds in four writes. false: try again. */
+/**
+ * Binds in four writes: claimRef and phase of the volume, then spec and status of the claim.
+ * Returns false if a write failed and the sync must be tried again.
+ */
 static bool bind(
 	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
 {
@@ -506,8 +512,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 	if (observed->kind == BT_HUB_PODS) {
 		/*
-		 * A claim that waits for its first consumer gets an event that names the pod. It is
-		 * enqueued with a delay, because most pods are scheduled before.
+		 * A claim that waits for its first consumer gets an event that names the pod. The
+		 * claim is enqueued with a delay, because most pods are scheduled before.
 		 */
 		const struct bt_json_value *volumes =
 			bt_json_array_at(observed->after, "spec.volumes");
@@ -540,7 +546,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		observe_claim(self, hub, observed);
 	} else if (observed->type != BT_CHANGE_DELETED) {
 		bt_hub_enqueue_group(hub, &self->pending, observed->key);
-		/* The class may now be the default one: enqueue claims without a class. */
+		/* The class may be the default class now: enqueue claims without a class. */
 		bt_hub_enqueue_group(hub, &self->pending, BT_STR(""));
 	}
 }
@@ -576,7 +582,7 @@ static bool sync_volume(struct bt_sync *sync)
 	if (bt_str_equal(bt_json_text_at(owner, "spec.volumeName"), sync->key)) {
 		return write_phase(sync, volume, "Bound");
 	}
-	/* The sync of the claim binds both. */
+	/* The sync of the claim binds volume and claim. */
 	bt_hub_enqueue(sync->hub, claim);
 	return true;
 }

@@ -8,8 +8,9 @@
 #include "cluster/tree.h"
 
 struct claimer {
-	struct bt_groups missing;    /* pods by the missing template */
-	struct bt_groups unreserved; /* assigned pods, by a claim not reserved for them */
+	struct bt_groups missing; /* pods, by the key of a template that does not exist */
+	struct bt_groups
+		unreserved; /* assigned pods, by the key of a claim that is not allocated */
 };
 
 /* --- claims --- */
@@ -112,7 +113,10 @@ static void report_failure(
 		BT_STR_ARG(bt_json_text_at(entry, "name")), BT_STR_ARG(why));
 }
 
-/** Returns "" if the claim cannot be created. With sync->failed the sync is retried. */
+/**
+ * Creates the claim of an entry from the entry's template. Returns the claim's name; "": the claim
+ * was not created. Sets sync->failed unless the template is missing.
+ */
 static struct bt_str make_claim(struct bt_sync *sync, const struct bt_json_value *entry)
 {
 	struct claimer *self = sync->data;

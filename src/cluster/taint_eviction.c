@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Deletes pods from nodes with NoExecute taints that they do not tolerate, or whose
- * tolerationSeconds are over. Spec: 14b section 6.6.
+ * Deletes pods that do not tolerate a NoExecute taint of their node, or whose tolerationSeconds are
+ * over. Spec: 14b section 6.6.
  */
 #include "api/toleration.h"
 #include "cluster/tree.h"
@@ -10,8 +10,8 @@
 
 struct eviction {
 	/**
-	 * Nodes with NoExecute taints; the group is the time when the taints were seen first, as
-	 * text.
+	 * Nodes with NoExecute taints; the group is the time when the current taints were observed,
+	 * in nanoseconds, as text.
 	 */
 	struct bt_groups tainted;
 };
@@ -76,8 +76,8 @@ static bool sync(struct bt_sync *sync)
 		return true;
 	}
 	/*
-	 * tolerationSeconds count from the later of two times: the pod was assigned, the node was
-	 * tainted.
+	 * tolerationSeconds count from the latest of three times: the pod was created, the pod was
+	 * assigned, the taints of the node were observed.
 	 */
 	scheduled = bt_condition_find(
 		bt_json_array_at(sync->object, "status.conditions"), "PodScheduled");

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Adds protection finalizers to claims, volumes and PodGroups, and removes them when the object is
- * no longer in use. Spec: 14b sections 6.4 and 6.9.
+ * Removes the protection finalizers, which admission adds, from deleting claims, volumes and
+ * PodGroups that are no longer in use. Spec: 14b sections 6.4 and 6.9.
  */
 #include "cluster/persistent_volume.h"
 
 struct protection {
-	/** "pod key#number" of pods, by the key of the object that they use. */
+	/**
+	 * Keys "<pod key>#<index in spec.volumes; 0 for a PodGroup>", by the key of the object that
+	 * the pod uses.
+	 */
 	struct bt_groups uses;
 };
 

@@ -5,7 +5,7 @@
 #include "cluster/persistent_volume.h"
 
 struct provisioner {
-	struct bt_groups due; /* claims; the group is the due time, as text */
+	struct bt_groups due; /* claims; the group is the due time in nanoseconds, as text */
 };
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
@@ -46,8 +46,8 @@ static void add_requirement(struct bt_arena *arena, struct bt_json_value *expres
 
 /**
  * Returns the node affinity of the volume: the selected node's values of the driver's topology
- * keys; without a selected node, the first topology that the class allows. NULL: the class does not
- * allow the node.
+ * keys; without a selected node, the first topology that the class allows. NULL: the node
+ * does not exist, or the class does not allow the node.
  */
 static struct bt_json_value *requirements(
 	struct bt_sync *sync, const struct bt_json_value *class_, struct bt_str node_name)

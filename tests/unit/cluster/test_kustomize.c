@@ -316,8 +316,8 @@ static const struct row rows[] = {
 	{"a folder that is no component",
 		{{"kustomization.yaml", "components: [base]\n"},
 			{"base/kustomization.yaml", "resources: []\n"}},
-		"-k DIR/base: kustomization.yaml: kind Component is expected of what components "
-		"names"},
+		"-k DIR/base: kustomization.yaml: a folder that components names must have kind "
+		"Component"},
 	{"components in a circle",
 		{{"kustomization.yaml", "components: [a]\n"},
 			{"a/kustomization.yaml", "kind: Component\ncomponents: [../a, ../a]\n"}},
