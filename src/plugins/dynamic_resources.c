@@ -4,8 +4,8 @@
  * that a pod claims. Spec: 12. This file has the instance, PreEnqueue, PreFilter, Sign, and common
  * functions.
  *
- * For a pod without claims whose extended resources no device class provides, PreFilter is a
- * function of the shape and every node has the score 0, so that it costs nothing.
+ * If a pod has no claims, and no device class provides its extended resources, then PreFilter is a
+ * function of the shape and every node has the score 0, so the plugin adds no work to the cycle.
  */
 #include "plugins/dynamic_resources.h"
 
@@ -15,10 +15,16 @@
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"
 
-/** For pods with more claims the hint allocates memory. Spec: 04 (hints) section 6.15. */
+/**
+ * Queueing hints resolve the claims of pods with at most this many entries without allocating
+ * memory. Spec: 04 (hints) section 6.15.
+ */
 #define ENTRIES_USUAL 8
 
-/** Resolve the pod's claims. *out_has: whether `claim` (may be NULL) is one of them. */
+/**
+ * Resolve the pod's claims. *out_has: whether `claim` (may be NULL) is one of them. Returns false
+ * if a claim cannot be resolved.
+ */
 static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 	const struct bt_object_meta *claim, bool *out_has)
 {
@@ -47,7 +53,7 @@ static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 	return resolved;
 }
 
-/** The claim's status with absent lists made empty, for comparison. */
+/** A claim with only the status, for comparison. Empty lists are made absent. */
 static struct bt_resource_claim status_alone(const struct bt_resource_claim *claim)
 {
 	struct bt_resource_claim alone = {.status = claim->status};
@@ -115,7 +121,7 @@ static enum bt_hint_scope dynamic_resources_hint_scope(BT_UNUSED struct bt_plugi
 	return bt_str_equal(event->resource, claim) ? BT_HINT_SCOPE_POD : BT_HINT_SCOPE_SHAPE;
 }
 
-/** Data of pods without claims; never changed. */
+/** Cycle data of pods without claims; never changes. */
 static struct bt_dynamic_cycle no_claims;
 
 static struct bt_status unresolvable(struct bt_arena *arena, struct berth_error *err)
@@ -215,7 +221,7 @@ struct preparation {
 
 static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	/* The pod's group is looked up even if neither has claims. */
+	/* With the gate, PreFilter looks up the pod's group even if neither has claims. */
 	return bt_plugin_pod_spec(pod)->resource_claims.count == 0 &&
 		!bt_extended_is_wanted(bt_dynamic_resources_of(plugin), pod->shape) &&
 		(bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)).length == 0 ||
@@ -239,7 +245,7 @@ static void add_claim(const struct preparation *preparation, struct bt_object *o
 	claim->reference.uid = bt_arena_str(arena, reference->uid);
 }
 
-/** Steps 2, 4 and 5: find the claims of the pod's entries. */
+/** Steps 2, 4 and 5 of PreFilter: find the claims of the pod's entries. */
 static struct bt_status find_claims(const struct preparation *preparation)
 {
 	const struct bt_pod *pod = preparation->pod->object;
@@ -273,7 +279,10 @@ static struct bt_status find_claims(const struct preparation *preparation)
 	return BT_STATUS_OK;
 }
 
-/** The name in messages is "request" or "request/subrequest". */
+/**
+ * Check that the device class of a request exists. Messages name the request "request" or
+ * "request/subrequest".
+ */
 static struct bt_status check_class(const struct preparation *preparation, struct bt_str request,
 	struct bt_str subrequest, struct bt_str class_name)
 {
@@ -336,7 +345,7 @@ static bool has_alternatives(const struct bt_resource_claim *claim)
 	return false;
 }
 
-/** Step 6: check the claims. */
+/** Step 6 of PreFilter: check the claims. */
 static struct bt_status check_claims(const struct preparation *preparation)
 {
 	struct bt_dynamic_cycle *data = preparation->data;
@@ -399,8 +408,8 @@ static struct bt_status check_claims(const struct preparation *preparation)
 }
 
 /**
- * Random numbers for share ids, so that ids differ between runs of the scheduler if its owner
- * provides randomness.
+ * Generator of share ids, seeded from the handle's prng. If the owner of the handle provides
+ * randomness, ids differ between runs of the scheduler.
  */
 static struct bt_prng *share_ids(struct bt_dynamic_resources *instance)
 {
@@ -425,7 +434,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct bt_dynamic_cycle *data;
 	struct bt_status status;
 
-	/* The cycle data has no claims until all steps succeeded (step 8). */
+	/* The cycle data has no claims until all steps have succeeded (step 8). */
 	bt_plugin_set_pre_filter_data(plugin, cycle, &no_claims);
 	if (is_pure_for(plugin, pod)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
@@ -494,7 +503,10 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return status;
 }
 
-/* Pods without claims have the same score on every node; other pods are scored in every cycle. */
+/*
+ * A constant score is only asked for if is_pure_for holds: such pods have no claims, and every node
+ * has the score 0. Other pods are scored in every cycle.
+ */
 
 static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
@@ -517,8 +529,9 @@ static bool is_at_point(const struct bt_plugin *plugin, enum bt_extension_point 
 }
 
 /**
- * The column holds only if PreFilter and Filter of the plugin are enabled. Without PreFilter, Score
- * fails because the cycle has no state; without Filter, no node has a score.
+ * Scores by column are right only if PreFilter and Filter of the plugin are enabled. Without
+ * PreFilter, Score fails because there is no cycle data; without Filter, there are no allocations
+ * to score.
  */
 static bool score_fits_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	BT_UNUSED const struct bt_pod_info *pod)

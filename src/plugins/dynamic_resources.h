@@ -50,7 +50,11 @@ BT_MUST_USE int bt_dynamic_entry_name(const struct bt_pod *pod,
 BT_MUST_USE int bt_dynamic_resolve(const struct bt_dynamic_resources *instance,
 	const struct bt_pod *pod, struct bt_resolved_claim *claims, uint32_t *out_count,
 	struct berth_error *err);
-/** The consumer that an entry's claim is reserved for: the pod or its group. */
+/**
+ * The consumer that an entry's claim is reserved for: the pod or its group. entry: index in
+ * spec.resourceClaims; UINT32_MAX: the special claim, which is reserved for the pod. Fails if the
+ * pod's group does not exist.
+ */
 BT_MUST_USE int bt_dynamic_binding(const struct bt_dynamic_resources *instance,
 	const struct bt_pod *pod, uint32_t entry,
 	struct bt_resource_claim_consumer_reference *out_reference, struct berth_error *err);
@@ -270,7 +274,7 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 /** PUT the claim's status without an allocation, and wait for the answer. */
 BT_MUST_USE int bt_dynamic_deallocate(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_object *claim, struct berth_error *err);
-/** PATCH the claim to remove a uid from reservedFor. */
+/** PATCH the claim to remove a uid from reservedFor. Does not wait for the answer. */
 void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_resource_claim *claim, struct bt_str uid,
 	struct bt_arena *arena);
@@ -359,7 +363,7 @@ BT_MUST_USE int bt_extended_delete(const struct bt_dynamic_resources *instance,
  * called with the gate DRANodeAllocatableResources --- */
 
 /**
- * Section 15.1: check on Filter that the node's pods may share the devices of an allocated claim.
+ * Section 15.1: UnschedulableAndUnresolvable if another pod on the node uses the allocated claim.
  */
 struct bt_status bt_node_allocatable_check_sharing(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_resource_claim *claim,

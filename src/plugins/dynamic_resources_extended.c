@@ -8,7 +8,7 @@
 
 /*
  * DynamicResources: the special claim, which requests devices for extended resources that a
- * DeviceClass provides. Spec: 12 sections 14.1 to 14.3; its writes: sections 14.4 to 14.6.
+ * DeviceClass provides. Spec: 12 sections 14.1 to 14.3. Writes of the claim: sections 14.4 to 14.6.
  */
 
 #define IN_MEMORY_NAME BT_STR("<extended-resources>")
@@ -20,13 +20,16 @@ enum {
 /** A scalar resource that the pod requests (not 0) and that devices may provide. */
 struct extended_scalar {
 	struct bt_str name;
-	struct bt_str device_class; /* "": no class provides it */
+	struct bt_str device_class; /* "": no class provides the resource */
 	uint32_t column;            /* column of the node table */
 };
 
-/** The node claim for one set of resources that devices provide. Most nodes have the same set. */
+/**
+ * Cached claim of nodes on which devices provide the same set of resources. Most nodes have the
+ * same set.
+ */
 struct known_node_claim {
-	const bool *by_devices; /* by scalar */
+	const bool *by_devices; /* by index in scalars: devices provide the resource */
 	const struct bt_extended_node_claim *claim;
 };
 
@@ -36,7 +39,7 @@ struct bt_extended_resources {
 	bool is_stale; /* the claim has requests of an earlier cycle */
 	struct extended_scalar *scalars;
 	uint32_t scalar_count;
-	bool *scratch; /* by scalar */
+	bool *scratch; /* by index in scalars */
 	struct known_node_claim known[KNOWN_MAX];
 	uint32_t known_count;
 };
@@ -101,8 +104,8 @@ struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resource
 	extended->found = bt_claim_cache_find_special(&instance->dra->claims, pod->name, pod->uid);
 	if (extended->found == NULL) {
 		/*
-		 * The API never sees this name and uid. No claim has the name, and no other pod has
-		 * the uid.
+		 * The name and uid are never sent to the API server. No other claim has the name,
+		 * and the uid is unique to the pod.
 		 */
 		struct bt_resource_claim *claim = &extended->claim;
 		claim->metadata.name = IN_MEMORY_NAME;
@@ -162,7 +165,10 @@ struct request_builder {
 	struct bt_device_request *requests;
 	uint32_t request_count;
 	BT_VEC(struct bt_container_extended_resource_request) mappings; /* in the arena */
-	/** Requests of containers that live as long as the pod, for the current resource. */
+	/**
+	 * Requests for `resource` of containers that run until the pod ends: regular containers and
+	 * sidecars.
+	 */
 	struct container_request *long_lived;
 	uint32_t long_lived_count;
 };
@@ -185,7 +191,10 @@ static bool is_short_lived(const struct bt_pod_spec *spec, uint32_t index)
 		!bt_container_is_sidecar(&spec->init_containers.items[index]);
 }
 
-/** false: no request, or not exactly an int64. */
+/**
+ * Get the request of a container for builder->resource. Returns false if it is absent, not
+ * positive, or not exactly an int64.
+ */
 static bool request_of(const struct request_builder *builder, uint32_t index,
 	struct container_request *out_request)
 {
@@ -236,8 +245,8 @@ static void add_mapping(struct request_builder *builder, uint32_t container, str
 }
 
 /**
- * A short-lived container can use devices of long-lived containers that start after it ends.
- * Returns the amount, which may exceed `wanted`.
+ * Map a short-lived container to devices of long-lived containers that start after it has ended.
+ * Returns the number of devices, which may exceed that of `wanted`.
  */
 static int64_t borrow_devices(
 	struct request_builder *builder, const struct container_request *wanted)
@@ -291,8 +300,8 @@ static const struct bt_extended_node_claim *make_node_claim(
 				}
 			}
 			/*
-			 * Init containers run one after the other, so the largest of their requests
-			 * is enough for all.
+			 * Init containers run one after the other, so one request with the largest
+			 * number of devices is enough for all of them.
 			 */
 			struct container_request largest = {0};
 			uint32_t *own = BT_ARENA_NEW_ARRAY(
@@ -352,8 +361,8 @@ struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	for (uint32_t i = 0; i < extended->scalar_count; i++) {
 		const struct extended_scalar *scalar = &extended->scalars[i];
 		/*
-		 * The state does not distinguish 0 from absent. For 0 without a class upstream
-		 * leaves the rejection to NodeResourcesFit.
+		 * The state does not distinguish a capacity of 0 from an absent one. For capacity 0
+		 * of a resource without a class, upstream leaves the rejection to NodeResourcesFit.
 		 */
 		bool has_own = bt_node_info_scalar_allocatable(node, scalar->column) != 0;
 
@@ -387,11 +396,11 @@ struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 }
 
 /*
- * DynamicResources: writes of the special claim for extended resources. Spec: 12 sections 14.4 to
- * 14.6. Without a writer the object store gets the claim.
+ * DynamicResources: writes of the special claim for extended resources. Without a writer the claim
+ * is written to the object store. Spec: 12 sections 14.4 to 14.6.
  */
 
-/** Attempts at an update before a conflict is reported. */
+/** Maximum number of attempts to update the claim before a conflict is reported. */
 #define UPDATES_MAX 5
 
 int bt_extended_create(const struct bt_dynamic_resources *instance, const struct bt_pod_info *pod,
@@ -410,7 +419,7 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 		struct bt_arena arena = {0};
 		struct bt_object *object;
 
-		/* Generate a name as the API would: one that no claim has. */
+		/* Generate a name, as the API server would, that no claim has. */
 		struct bt_str name;
 		uint32_t number = 0;
 

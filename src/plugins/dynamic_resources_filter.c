@@ -8,13 +8,13 @@
 #include "plugins/dynamic_resources.h"
 
 /**
- * Maximum steps of the allocator's search in one Filter call if there is no clock; a search takes
- * some seconds for them.
+ * Maximum number of search steps of the allocator in one Filter call if there is no clock. This
+ * many steps take some seconds.
  */
 #define FILTER_STEPS_MAX (UINT32_C(1) << 17)
 /** FirstAvailableMax, the score of the first alternative. */
 #define FIRST_AVAILABLE_SCORE 8
-/** Identity of the node trait. */
+/** First word of the identity of the node trait: "devices" in ASCII. */
 #define TRAIT_DEVICES UINT64_C(0x64657669636573)
 
 static struct bt_status unresolvable(enum bt_reason reason)
@@ -57,7 +57,10 @@ struct node_check {
 	struct bt_dynamic_node found;
 };
 
-/** Step 3 for all claims. *out_available false: is_unavailable_here is set for some claim. */
+/**
+ * Step 3 of Filter: check the allocated claims. *out_available: all of them are available on the
+ * node. For the others, is_unavailable_here is set.
+ */
 static struct bt_status check_available(const struct node_check *check, bool *out_available)
 {
 	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(check->plugin);
@@ -99,7 +102,7 @@ static struct bt_status check_available(const struct node_check *check, bool *ou
 	return BT_STATUS_OK;
 }
 
-/** Status for a search that ended at its limit. */
+/** Status for a search that timed out or was cancelled. */
 static struct bt_status over_status(const struct node_check *check)
 {
 	struct bt_arena *arena = check->cycle->arena;
@@ -114,7 +117,10 @@ static struct bt_status over_status(const struct node_check *check)
 		BT_STR_ARG(check->cycle->cancel_cause));
 }
 
-/** Collects the claims to allocate, in order, in data->todo; returns their number. */
+/**
+ * Put the claims that the allocator must allocate on the node into data->todo, in order. Returns
+ * their number.
+ */
 static uint32_t collect_todo(struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node)
 {
 	uint32_t count = 0;
@@ -130,7 +136,7 @@ static uint32_t collect_todo(struct bt_dynamic_cycle *data, const struct bt_dyna
 	return count;
 }
 
-/** Steps 4b and 4c. */
+/** Steps 4b and 4c of Filter: allocate devices for the claims. */
 static struct bt_status allocate(struct node_check *check)
 {
 	struct bt_dynamic_cycle *data = check->data;
@@ -142,7 +148,9 @@ static struct bt_status allocate(struct node_check *check)
 	}
 	data->limit.cycle = check->cycle;
 	data->limit.is_timed_out = false;
-	/* Check here, because a short search may end before the allocator checks. */
+	/*
+	 * Check for cancellation here, because a short search may end before the allocator checks.
+	 */
 	if (check->cycle->cancel_cause.length != 0) {
 		return over_status(check);
 	}
@@ -164,7 +172,7 @@ static struct bt_status allocate(struct node_check *check)
 	return bt_status_from_error(check->cycle->arena, &err);
 }
 
-/** Step 4d. */
+/** Step 4d of Filter: check that the node has the resources that the allocations need. */
 static struct bt_status check_demand(struct node_check *check)
 {
 	struct bt_dynamic_cycle *data = check->data;
@@ -205,9 +213,8 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	struct bt_status status = check.data->extended == NULL
 		? BT_STATUS_OK
-		: bt_extended_for_node(check.data->extended,
-			  check.pod, check.node, check.data->user_count != 0, check.cycle->arena,
-			  &check.found.special);
+		: bt_extended_for_node(check.data->extended, check.pod, check.node,
+			  check.data->user_count != 0, check.cycle->arena, &check.found.special);
 	if (!bt_status_is_success(&status) ||
 		(check.found.special == NULL && data->user_count == 0)) {
 		return status;
@@ -259,7 +266,7 @@ int bt_dynamic_allocation(const struct bt_dynamic_cycle *data, const struct bt_d
 		*out_result = *data->claims[index].pending;
 		return 0;
 	}
-	/* The claim's index among those that were passed to the allocator. */
+	/* Index of the claim among the claims that were passed to the allocator. */
 	uint32_t place = 0;
 	for (uint32_t i = 0; i < index; i++) {
 		place += data->claims[i].pending == NULL &&
@@ -284,7 +291,7 @@ static bool is_named(const struct bt_allocation_result *allocation, struct bt_st
 	return false;
 }
 
-/** Score of a claim that Filter did not allocate. */
+/** Score of the allocation that the claim had before Filter; 0 if it had none. */
 static int64_t score_claim(const struct bt_dynamic_claim *claim)
 {
 	const struct bt_allocation_result *allocation =
@@ -307,7 +314,7 @@ static int64_t score_claim(const struct bt_dynamic_claim *claim)
 	return sum;
 }
 
-/** Scores differ between nodes only by the selected alternatives. */
+/** Whether the scores of nodes can differ. They differ only by the selected alternatives. */
 static bool scores_alternatives(const struct bt_plugin *plugin, const struct bt_dynamic_cycle *data)
 {
 	return data->has_alternatives && bt_plugin_gate(plugin, BT_GATE_DRA_PRIORITIZED_LIST);
@@ -370,7 +377,7 @@ bool bt_dynamic_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cyc
 	if (data == NULL || data->count == 0) {
 		return data != NULL;
 	}
-	/* Allocated claims, and the special claim, must be looked at on each node. */
+	/* Allocated claims and the special claim must be checked on each node. */
 	if (data->extended != NULL || data->unallocated_count != data->count ||
 		cycle->cancel_cause.length != 0 ||
 		bt_plugin_gate(plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)) {
@@ -384,7 +391,10 @@ bool bt_dynamic_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cyc
 	data->limit.cycle = cycle;
 	const struct bt_allocation_column *column = bt_allocation_column_get(
 		data->allocator, data->todo, collect_todo(data, &no_special));
-	/* An error ends the cycle, unless the search ends at an earlier node. */
+	/*
+	 * With an error on some node the column cannot be used: the error ends the cycle, but only
+	 * if the search for feasible nodes reaches that node.
+	 */
 	if (column == NULL || column->failure_count != 0) {
 		return false;
 	}
@@ -417,7 +427,7 @@ bool bt_dynamic_filter_column(BT_UNUSED struct bt_plugin *plugin, const void *da
 }
 
 /**
- * PostFilter of DynamicResources: no node fits, so deallocate a claim whose devices the pod cannot
+ * PostFilter of DynamicResources: if no node fits, deallocate a claim whose devices the pod cannot
  * reach. Spec: 12 section 10.
  */
 
@@ -426,7 +436,10 @@ static struct bt_status unschedulable(enum bt_reason reason)
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, reason);
 }
 
-/** The claim of a group's entry. NULL: the claim does not exist or belongs to another owner. */
+/**
+ * Find the claim of a group's entry. *out_claim is NULL if the entry needs no claim, or if the
+ * generated claim belongs to another owner. Fails if the claim does not exist.
+ */
 static int find_group_claim(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_group *group, const struct bt_pod_group_resource_claim *entry,
 	const struct bt_resource_claim **out_claim, struct berth_error *err)
@@ -474,7 +487,10 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 	return 0;
 }
 
-/** Remove the group's reservation of a claim, if none of its pods is scheduled. */
+/**
+ * If no pod of the group is scheduled, remove the group's reservation from its first allocated
+ * claim and return UnschedulableAndUnresolvable. Success: there is no reservation to remove.
+ */
 static struct bt_status unreserve_group(
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
@@ -519,7 +535,7 @@ static struct bt_status unreserve_group(
 
 /**
  * Upstream quirk, spec 08 section 4.1: if an earlier plugin ended PreFilter, there is no cycle
- * data, and PostFilter ends with that error.
+ * data, and PostFilter fails with the error for missing data.
  */
 struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED const struct bt_node_statuses *statuses,
@@ -540,7 +556,7 @@ struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycl
 		const struct bt_dynamic_claim *claim = &data->claims[i];
 		uint32_t users = claim->claim->status.reserved_for.count;
 
-		/* The claim must be reserved for no other pod. */
+		/* Deallocate the claim only if it is not reserved for another pod. */
 		if (claim->is_unavailable &&
 			(users == 0 ||
 				(users == 1 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DynamicResources: devices that also consume cpu, memory or other resources of the node. Spec: 12
- * section 15. Alpha gate DRANodeAllocatableResources.
+ * DynamicResources: devices that also consume cpu, memory or other resources of the node. Only with
+ * the alpha gate DRANodeAllocatableResources. Spec: 12 section 15.
  */
 #include <stdlib.h>
 
@@ -12,13 +12,13 @@
 #include "plugins/common_resource_score.h"
 #include "plugins/dynamic_resources.h"
 
-/** Entries for the pod's status; in the cycle's arena. */
+/** Claim statuses to write to the pod's status; in the cycle's arena. */
 struct bt_node_allocatable {
 	struct bt_node_allocatable_claim_status *statuses; /* sorted by claim name */
 	uint32_t count;
 };
 
-/** Arguments of one check. */
+/** State shared by the functions of bt_node_allocatable_check. */
 struct demand_check {
 	const struct bt_dynamic_resources *instance;
 	const struct bt_pod_info *pod;
@@ -98,7 +98,10 @@ static void add_amount(struct bt_resource_list *list, uint32_t room, struct bt_s
 	list->present = true;
 }
 
-/** Amount of one mapping of an allocated device. *out_amount NULL: nothing was consumed. */
+/**
+ * Amount that a device consumes by one mapping. *out_amount is NULL if the allocation consumes
+ * nothing of the mapped capacity.
+ */
 static struct bt_status amount_of(const struct demand_check *check,
 	const struct bt_resource_claim *claim,
 	const struct bt_device_request_allocation_result *result,
@@ -134,7 +137,10 @@ static struct bt_status amount_of(const struct demand_check *check,
 	return BT_STATUS_OK;
 }
 
-/** Whether the container uses the claim, under the pod's name for it. */
+/**
+ * Whether the container uses the claim named claim_name. Containers refer to the claim by the name
+ * of an entry of the pod.
+ */
 static bool container_uses(
 	const struct bt_pod *pod, const struct bt_container *container, struct bt_str claim_name)
 {
@@ -158,7 +164,7 @@ static bool container_uses(
 	return false;
 }
 
-/** Adds the status of a claim if its devices consume resources of the node. */
+/** Add the status of a claim if its devices consume resources of the node. */
 static struct bt_status add_status(
 	const struct demand_check *check, const struct bt_new_allocation *allocation)
 {

@@ -5,17 +5,17 @@
 #include "plugins/dynamic_resources.h"
 
 /**
- * PreBind of DynamicResources: write allocation and reservation of the claims, one after the other;
- * then wait for the devices. Spec: 12 section 13.
+ * PreBind of DynamicResources: write allocation and reservation of the claims, one claim after the
+ * other, then wait for the devices. Spec: 12 section 13.
  *
- * No call blocks: each claim has its next step in struct bt_claim_bind, and a call whose answer is
+ * No call blocks: struct bt_claim_bind has the next step of each claim, and a call whose answer is
  * pending is repeated unchanged.
  */
 
 #define NS_PER_MS (INT64_C(1000) * 1000)
 #define CONFLICTS_MAX 5
 #define CONFLICT_STEP_NS (10 * NS_PER_MS)
-/** Jitter of 0.1: up to a tenth of a step is added. */
+/** A jitter of 0.1: up to a tenth of a step is added. */
 #define CONFLICT_JITTER_NS (1 * NS_PER_MS)
 /** Interval and limit of waiting until the watch has reported the created special claim. */
 #define ASSUME_STEP_NS (1000 * NS_PER_MS)
@@ -57,7 +57,10 @@ static bool retries_at_once(const struct binding *binding)
 	return writer != NULL && writer->retries_at_once;
 }
 
-/** The attempts failed. The error is reported after the claim's last version was assumed. */
+/**
+ * End the attempts with an error. The claim's last version is assumed first, then the error is
+ * reported. Consumes err. Returns 0, so that the next step runs.
+ */
 static int end_attempts(const struct binding *binding, int code, struct berth_error *err)
 {
 	struct bt_claim_bind *bind = &binding->claim->bind;
@@ -82,7 +85,11 @@ static int fail_with(const struct binding *binding, const char *format, ...)
 	return end_attempts(binding, code, &err);
 }
 
-/** Handle a failed PUT. what: its purpose, for the error text. */
+/**
+ * Handle a failed PUT: after a conflict get the claim and try again; after another error or too
+ * many conflicts end the attempts. what: the start of the error text, for instance "add finalizer
+ * to".
+ */
 static int end_write(
 	const struct binding *binding, int code, const char *what, struct berth_error *err)
 {
@@ -145,7 +152,7 @@ static int begin_status(const struct binding *binding)
 				"claim %.*s/%.*s got deallocated elsewhere in the meantime",
 				BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 		}
-		/* The allocation has the start of the wait for the devices. */
+		/* The timestamp of the allocation is the start of the wait for the devices. */
 		struct bt_arena *arena = binding->cycle->arena;
 		int64_t now_ns = now_of(binding);
 		struct bt_allocation_result *allocation;
@@ -167,8 +174,9 @@ static int begin_status(const struct binding *binding)
 }
 
 /**
- * Whether the claim was allocated again since the node was chosen, perhaps with devices that the
- * node cannot use: its users were deleted, and another pod allocated it. Spec 12 section 21, D13.
+ * Whether the claim's allocation has changed since the node was chosen: its users were deleted, and
+ * another pod allocated the claim again, perhaps with devices that the node cannot use. Spec 12
+ * section 21, D13.
  */
 static bool has_moved(const struct binding *binding)
 {
@@ -195,7 +203,7 @@ static bool has_finalizer(const struct bt_resource_claim *claim)
 	return false;
 }
 
-/** Starts an attempt with the claim in bind->base. */
+/** Start an attempt with the claim in bind->base. */
 static int begin_attempt(const struct binding *binding)
 {
 	const struct bt_resource_claim *base = base_of(binding);
@@ -255,7 +263,10 @@ static int step_get(const struct binding *binding)
 	return begin_attempt(binding);
 }
 
-/** The PUT of the finalizer or of the status. Without a writer it succeeds at once. */
+/**
+ * PUT the claim with the finalizer or with the new status. Without a writer the PUT succeeds at
+ * once.
+ */
 static int step_write(const struct binding *binding)
 {
 	const struct bt_claim_writer *writer = binding->instance->base.handle->claim_writer;
@@ -314,7 +325,10 @@ static int step_start(const struct binding *binding)
 	return begin_attempt(binding);
 }
 
-/** Spec 12 section 13.1 step 4, after failed attempts too. */
+/**
+ * Assume the last written version of the claim, also after failed attempts. Spec 12 section 13.1
+ * step 4.
+ */
 static int step_assume(const struct binding *binding, struct berth_error *err)
 {
 	struct bt_claim_cache *claims = &binding->instance->dra->claims;
@@ -343,7 +357,7 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 		berth_error_finish(&assume_error);
 	}
 	if (binding->claim->allocation != NULL || assumed) {
-		/* The allocation was written or never will be, so it is no longer in flight. */
+		/* The allocation is written, or will never be, so it is no longer in flight. */
 		binding->claim->is_signalled = false;
 		(void)bt_claim_cache_maybe_remove(claims, binding->claim->uid, true);
 	}
@@ -395,7 +409,7 @@ static int run_step(const struct binding *binding, struct berth_error *err)
 	return 0;
 }
 
-/** Whether the claim needs no write. */
+/** Whether the claim needs no write, or no further write. */
 static bool needs_no_binding(const struct binding *binding)
 {
 	const struct bt_dynamic_claim *claim = binding->claim;
@@ -403,7 +417,7 @@ static bool needs_no_binding(const struct binding *binding)
 		binding->node != NULL ? binding->node->special : NULL;
 
 	return claim->bind.step == BT_CLAIM_STEP_DONE || (claim->is_special && special == NULL) ||
-		/* The special claim is not reserved and has no requests. */
+		/* Reserve has not allocated the special claim, and it has no requests. */
 		(claim->is_special && claim->bind.step == BT_CLAIM_STEP_START &&
 			claim->allocation == NULL &&
 			special->claim.spec.devices.requests.count == 0) ||
@@ -452,7 +466,10 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 	return code == 0 ? BT_STATUS_OK : bt_status_from_error(cycle->arena, &err);
 }
 
-/** Mark the devices of one claim as in use, for other pods. */
+/**
+ * Mark the allocation of one claim as in flight in the claim cache, so that other pods do not get
+ * its devices.
+ */
 static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index,
 	struct berth_error *err)
@@ -465,7 +482,7 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	if (code != 0) {
 		return code;
 	}
-	/* The claim in flight has the allocation; PreBind writes the finalizer. */
+	/* The claim in flight has the allocation, but not the finalizer, which PreBind writes. */
 	struct bt_resource_claim allocated =
 		*(claim->is_special ? &node->special->claim : claim->claim);
 
@@ -494,7 +511,9 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 		return BT_STATUS_OK;
 	}
 	if (data->column != NULL && bt_dynamic_node_of(data, slot) == NULL) {
-		/* The column only has outcomes: search the chosen node for devices. */
+		/*
+		 * The column only has outcomes: run Filter on the chosen node to get the devices.
+		 */
 		struct bt_node_info info;
 
 		bt_node_info_init(&info, bt_plugin_handle(plugin)->state, slot);
@@ -506,8 +525,8 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	const struct bt_dynamic_node *node = bt_dynamic_node_of(data, slot);
 	if (node == NULL) {
 		/*
-		 * If Filter made no entry for the node, device plugins provide the special claim's
-		 * resources there; all other claims must be allocated.
+		 * If Filter made no entry for the node, device plugins provide the resources of the
+		 * special claim there. All other claims must have an allocation.
 		 */
 		for (uint32_t i = 0; i < data->user_count; i++) {
 			if (!data->claims[i].was_allocated) {
@@ -552,9 +571,9 @@ static void take_back(
 }
 
 /**
- * PreBind was canceled while the claim's status was being written. Wait for the answer: otherwise
- * devices could be given to other claims although this claim gets them, and Unreserve would not
- * know what to undo.
+ * If PreBind was cancelled while the claim's status was being written, wait for the answer.
+ * Otherwise devices could be given to other claims although this claim gets them, and Unreserve
+ * would not know what to undo.
  */
 static void end_status_write(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_dynamic_claim *claim)
@@ -607,7 +626,7 @@ void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 		}
 	}
 	if (data->count > data->user_count) {
-		/* The special claim belongs to the pod, so delete it with the attempt. */
+		/* The special claim exists only for this attempt, so delete it. */
 		struct bt_dynamic_claim *special = &data->claims[data->user_count];
 		struct berth_error err = BERTH_ERROR_INIT;
 

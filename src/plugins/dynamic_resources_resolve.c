@@ -66,7 +66,7 @@ static int check_owner(const struct bt_dynamic_resources *instance, const struct
 		NS_NAME_ARG(&claim->metadata), NS_NAME_ARG(&pod->metadata));
 }
 
-/** out_claim NULL: the entry needs no claim. */
+/** Find the claim of an entry. *out_claim is NULL if the entry needs no claim. */
 static int resolve_entry(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry, struct bt_object **out_claim,
 	struct berth_error *err)
@@ -115,7 +115,10 @@ int bt_dynamic_resolve(const struct bt_dynamic_resources *instance, const struct
 	return 0;
 }
 
-/** *out_is_groups: an entry of the group has the same claim. */
+/**
+ * *out_is_groups: the group has an entry with the same name and claim. Fails if an entry of the
+ * group names no claim.
+ */
 static int find_in_group(const struct bt_pod_group *group,
 	const struct bt_pod_resource_claim *wanted, bool *out_is_groups, struct berth_error *err)
 {

@@ -17,7 +17,7 @@ bool bt_dynamic_binds_conditions(const struct bt_plugin *plugin)
 		bt_plugin_gate(plugin, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS);
 }
 
-/** The condition if it is True. */
+/** The condition of this type if its status is True, otherwise NULL. */
 static const struct bt_condition *find_true(
 	const struct bt_allocated_device_status *device, struct bt_str type)
 {
@@ -99,7 +99,8 @@ bool bt_dynamic_is_timed_out(
 	const struct bt_time *start = allocation != NULL ? allocation->allocation_timestamp : NULL;
 
 	/*
-	 * 128 bits: another client may have written a year beyond the range of int64 nanoseconds.
+	 * Use 128 bits: another client may have written a year beyond the range of int64
+	 * nanoseconds.
 	 */
 	return start != NULL &&
 		(bt_int128)start->seconds * NS_PER_S + start->nanoseconds +
@@ -107,7 +108,7 @@ bool bt_dynamic_is_timed_out(
 		instance->base.handle->now_ns;
 }
 
-/** Values of the label "status". */
+/** Values of the label "status" of the metrics. */
 #define STATUS_SUCCESS "success"
 #define STATUS_FAILURE "failure"
 #define STATUS_TIMEOUT "timeout"
@@ -135,7 +136,11 @@ static void count(const struct bt_dynamic_resources *instance, const struct bt_d
 	}
 }
 
-/** Checks the current versions of the claims in order, up to the first that is not ready. */
+/**
+ * Check the current versions of the claims in order, up to the first that is not ready. Returns 0,
+ * a negative code, or BT_WRITE_PENDING if a claim is not ready. *out_status: label of the metrics,
+ * unless pending.
+ */
 static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const char **out_status, struct berth_error *err)
 {
@@ -178,7 +183,7 @@ static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cy
 	return 0;
 }
 
-/** Starts the wait. false: no device has binding conditions. */
+/** Start the wait. Returns false if no device has binding conditions. */
 static bool begin(const struct bt_dynamic_resources *instance, struct bt_dynamic_cycle *data,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_arena *arena)
 {
@@ -241,8 +246,8 @@ int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 }
 
 /**
- * Writes of claims, through the writer or as if they had succeeded. Spec: 12 sections 10, 12 and
- * 13.
+ * Writes of claims through the writer. Without a writer they succeed at once. Spec: 12 sections 10,
+ * 12 and 13.
  */
 
 /** Without a writer no watch reports the claim, so assume it at once. */
@@ -289,7 +294,7 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 		writer->unreserve(writer->context, pod, claim, uid);
 		return;
 	}
-	/* The cycle may have waited for long, so use the current version of the claim. */
+	/* The cycle may have waited for a long time, so use the current version of the claim. */
 	const struct bt_object *latest = bt_claim_cache_find(
 		&instance->dra->claims, claim->metadata.namespace_, claim->metadata.name);
 	if (latest == NULL || !bt_str_equal(latest->meta->uid, claim->metadata.uid)) {
@@ -297,6 +302,7 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 	}
 	claim = bt_object_value(latest, BT_KIND_RESOURCE_CLAIM);
 	struct bt_resource_claim left = *claim;
-	(void)bt_resource_claim_remove_user(&left, uid, arena); /* written in any case */
+	/** write the claim even if it has no such user */
+	(void)bt_resource_claim_remove_user(&left, uid, arena);
 	assume_written(instance, &left);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * GangScheduling (PreEnqueue, Permit): pods of a gang start together or not at all. Spec: 09
- * section 6; hints: 04 (hints) section 6.17. Without the gate GenericWorkload no members are known
- * and every pod passes.
+ * GangScheduling (PreEnqueue, Permit): pods of a gang start together or not at all. Without the
+ * gate GenericWorkload the state keeps no groups, and every pod passes. Spec: 09 section 6; hints:
+ * 04 (hints) section 6.17.
  */
 #include "api/types.h"
 #include "base/nanoseconds.h"
@@ -19,10 +19,10 @@ static const struct bt_pod_scheduling_group *group_of(const struct bt_pod_info *
 	return bt_plugin_pod_spec(pod)->scheduling_group;
 }
 
-/** The gang of a pod, as far as it exists. */
+/** The gang of a pod, and whether its group and members are known. */
 struct gang {
 	enum {
-		GANG_NONE, /* the pod need not wait for other pods */
+		GANG_NONE, /* the pod does not wait for other pods */
 		GANG_NO_GROUP,
 		GANG_NO_MEMBERS,
 		GANG_KNOWN,
@@ -118,8 +118,8 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 	}
 	if (cycle->group != NULL) {
 		/*
-		 * Differs from upstream: a member that is only tried may still fail, or wait for
-		 * preemption.
+		 * Differs from upstream: in a pod group cycle the pod is only tried and may still
+		 * fail or wait for preemption, so waiting members are not released.
 		 */
 		return BT_STATUS_OK;
 	}

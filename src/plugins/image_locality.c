@@ -16,13 +16,14 @@
 #define SUM_MIN (23 * MIB)
 #define SUM_MAX_PER_CONTAINER (1000 * MIB)
 /**
- * Most images for which all nodes are scored in one pass; with more, each node is searched by name.
+ * Maximum number of images of a pod for the scan by image id. With more images, each name is looked
+ * up on each node.
  */
 #define WANTED_MAX 128
 
 /**
- * Image names of a pod, normalised and with repetitions: init containers, containers, image
- * volumes.
+ * Image names of a pod, normalised and with repetitions: init containers, containers and, if
+ * with_volumes, image volumes.
  */
 static bt_str_list names_of_pod(
 	const struct bt_pod_spec *spec, bool with_volumes, struct bt_arena *arena)
@@ -48,8 +49,8 @@ static bt_str_list names_of_pod(
 }
 
 /**
- * The size of an image, reduced if few nodes have it. Otherwise all pods would be placed where the
- * first one ran.
+ * The size of an image, reduced in proportion if few nodes have it. Otherwise all pods would go to
+ * the nodes where the first pods ran.
  */
 static int64_t spread_size(int64_t size_bytes, uint32_t holder_count, uint32_t node_count)
 {
@@ -109,14 +110,14 @@ static const void *score_column_data(
 	return names;
 }
 
-/** Ids of the pod's images as nodes list them, each looked up once. */
+/** Ids of those images of the pod that some node lists. */
 struct wanted_images {
 	uint32_t items[WANTED_MAX];
 	uint32_t count;
-	uint64_t filter; /* bit (image % 64) of each image: most images of a node are not wanted */
+	uint64_t filter; /* bit (id % 64) of each image, to skip most other images of a node */
 };
 
-/** false: there are too many images. */
+/** Find the ids of the images. Returns false if there are too many names. */
 static bool find_images(
 	const struct bt_state *state, const bt_str_list *names, struct wanted_images *out)
 {
@@ -136,10 +137,7 @@ static bool find_images(
 	return true;
 }
 
-/**
- * Images of most pods are on no node, or only on nodes without a list; such nodes score as with a
- * sum of 0.
- */
+/** The images of most pods are on no node. Nodes without an image get the score of the sum 0. */
 static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	int32_t *scores)
@@ -188,13 +186,18 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
-/** Images that are too small never count. */
+/**
+ * The node count does not matter if the images are too small for a score above that of the sum 0.
+ */
 static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
 	uint32_t other_count)
 {
 	struct wanted_images wanted;
-	/* The number of nodes with an image is the one at the node's last change. */
+	/*
+	 * A node has the number of holders as of its last change, which may exceed the current
+	 * number of nodes, but not the number of slots.
+	 */
 	double share =
 		(double)state->nodes.slot_count / (count < other_count ? count : other_count);
 	double sum_bytes = 0;

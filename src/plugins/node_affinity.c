@@ -24,9 +24,10 @@
 #include "state/domain_counter.h"
 #include "state/state.h"
 
-/** The set of nodes that a required node affinity names by metadata.name. Spec: 05 section 9.2. */
-
-/** Sorted, without duplicates. */
+/**
+ * The nodes that a required node affinity names by metadata.name, sorted, without duplicates. Spec:
+ * 05 section 9.2.
+ */
 struct bt_name_set {
 	struct bt_str *items;
 	uint32_t count;
@@ -34,8 +35,8 @@ struct bt_name_set {
 
 /**
  * Node selectors are matched on all slots at once: a requirement is evaluated once for each value
- * of its label key, then looked up for every slot in the label's column. The results are those of
- * api/selector.h on each node.
+ * of its label key, then the result is looked up for every slot in the label's column. The results
+ * equal those of api/selector.h on each node.
  */
 
 static void sort_distinct(struct bt_name_set *set)
@@ -53,7 +54,10 @@ static void sort_distinct(struct bt_name_set *set)
 	set->count = kept;
 }
 
-/** The node names that a term allows. false: the term names no nodes, so any node may match. */
+/**
+ * Get the node names that a term allows. Returns false if the term names no nodes, so any node may
+ * match.
+ */
 static bool names_of_term(const struct bt_node_selector_term *term, struct bt_arena *arena,
 	struct bt_name_set *out_names)
 {
@@ -98,8 +102,8 @@ static bool names_of_term(const struct bt_node_selector_term *term, struct bt_ar
 }
 
 /**
- * The union of the names of all terms, valid or not. false: a term names no nodes, so any node may
- * match. Texts are borrowed from the selector.
+ * Get the union of the node names of all terms, valid or not. Returns false if a term names no
+ * nodes, so any node may match. Texts are borrowed from the selector.
  */
 static bool node_names_of_terms(const struct bt_node_selector *required, struct bt_arena *arena,
 	struct bt_name_set *out_names)
@@ -127,8 +131,8 @@ static bool node_names_of_terms(const struct bt_node_selector *required, struct 
 }
 
 /**
- * By index in the column's dictionary (0: no label), whether the requirement matches the value. If
- * the requirement names values, only these are looked up. The caller frees the result.
+ * Evaluate a requirement for each index of the column's dictionary (0: no label). For In and NotIn,
+ * only the values of the requirement are looked up. The caller frees the result.
  */
 static uint8_t *match_values(const struct bt_requirement *requirement, const struct bt_state *state,
 	const struct bt_label_column *column)
@@ -156,6 +160,7 @@ static uint8_t *match_values(const struct bt_requirement *requirement, const str
 	return holds;
 }
 
+/** Clear matches[slot] where the requirement does not match. */
 static void and_requirement(const struct bt_requirement *requirement, struct bt_state *state,
 	uint32_t slot_count, uint8_t *restrict matches)
 {
@@ -177,7 +182,7 @@ static void and_requirement(const struct bt_requirement *requirement, struct bt_
 	bt_free(holds);
 }
 
-/** Set matches[slot] to whether the term matches. */
+/** Set matches[slot] to 1 where the term matches, otherwise to 0. */
 static void set_term(const struct bt_node_term *term, struct bt_state *state, uint32_t slot_count,
 	uint8_t *matches)
 {
@@ -202,7 +207,7 @@ static void set_term(const struct bt_node_term *term, struct bt_state *state, ui
 	}
 }
 
-/** matches[slot] &= the selector matches. */
+/** Clear matches[slot] where the selector does not match. */
 static void node_selector_column(const struct bt_parsed_node_selector *selector,
 	struct bt_state *state, uint32_t slot_count, uint8_t *matches)
 {
@@ -222,8 +227,8 @@ static void node_selector_column(const struct bt_parsed_node_selector *selector,
 }
 
 /**
- * Fast path for terms with one requirement, which are the most common: weights by value, one lookup
- * for each slot.
+ * Add the weight of a term with a single label requirement, the most common kind: the weight is
+ * computed for each value and looked up for each slot.
  */
 static void add_weights_of_requirement(const struct bt_requirement *requirement, int32_t weight,
 	struct bt_state *state, uint32_t slot_count, int32_t *restrict scores)
@@ -290,7 +295,8 @@ struct node_affinity_pre_filter_data {
 };
 
 struct node_affinity_pre_score_data {
-	struct bt_preferred_terms preferred; /* of the pod; the instance has the added ones */
+	/** terms of the pod; those of the profile are in the instance */
+	struct bt_preferred_terms preferred;
 };
 
 static const struct node_affinity_plugin *instance_of(const struct bt_plugin *plugin)
@@ -333,7 +339,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 }
 
 enum {
-	DETAIL_ENFORCED = 1, /* the profile's added affinity */
+	DETAIL_ENFORCED = 1, /* the added affinity of the profile does not match */
 	DETAIL_POD = 2,
 };
 
@@ -386,10 +392,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	}
 	matches = bt_malloc(range.count);
 	memset(matches, 1, range.count);
-	/*
-	 * For every slot below slot_count: matches[slot] &= the nodeSelector map and the required
-	 * affinity match.
-	 */
+	/* Clear matches[slot] where the nodeSelector or the required affinity does not match. */
 	for (uint32_t i = 0; i < parsed->required.node_selector->count; i++) {
 		const struct bt_str_pair *pair = &parsed->required.node_selector->items[i];
 		struct bt_requirement equals = {.key = pair->key,
@@ -417,7 +420,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
-/** The pod's preferred terms are parsed into *out_terms; Error: the texts of the parse errors. */
+/** Parse the pod's preferred terms. Error: the texts of the parse errors. */
 static struct bt_status parse_preferred(const struct bt_node_affinity *affinity,
 	struct bt_arena *arena, struct bt_preferred_terms *out_terms)
 {
@@ -474,10 +477,10 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Largest sum of weights for the column form of Score. */
+/** Maximum sum of weights for the column form of Score. */
 #define COLUMN_WEIGHT_SUM_MAX (1 << 24)
 
-/** Add the weights to *sum. false: a weight is negative or the sum is too large. */
+/** Add the weights to *sum. Returns false if a weight is negative or the sum is too large. */
 static bool add_weights(const struct bt_preferred_terms *terms, int64_t *sum)
 {
 	for (uint32_t i = 0; i < terms->count; i++) {
@@ -531,7 +534,10 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	return BT_STATUS_OK;
 }
 
-/** Upstream quirk, spec 05 section 9.5: the added affinity is not matched with the old node. */
+/**
+ * Upstream quirk, spec 05 section 9.5: the added affinity is matched only with the new version of
+ * the node.
+ */
 static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
@@ -549,7 +555,10 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 		struct bt_required_node_affinity required =
 			bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), &arena);
 
-		/* Queue if the new node matches and the old one does not, or on parse errors. */
+		/*
+		 * Queue on a parse error, or if the new version of the node matches and the old one
+		 * does not.
+		 */
 		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(nodes) && nodes[i] != NULL; i++) {
 			struct bt_error_list errors = {0};
 			bool matches = bt_required_node_affinity_matches(&required,
@@ -559,7 +568,8 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 			if (!matches && errors.count != 0) {
 				struct bt_str text = bt_error_list_text(&errors, &arena);
 				(void)bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
-					BT_STR_ARG(text)); /* the hint is Queue in any case */
+					/** the hint is Queue even with an error */
+					BT_STR_ARG(text));
 				break;
 			}
 			if (matches == (i == 1)) {
@@ -577,8 +587,8 @@ static const struct bt_event_registration events[] = {
 };
 
 /**
- * Want what each term needs of a node. A term with an error wants every event, because the hint
- * returns Queue.
+ * Want the node name or labels that each term needs. A term with an error wants every node event,
+ * because the hint returns Queue.
  */
 static void add_wants_of_terms(struct bt_hint_wants *wants,
 	const struct bt_parsed_node_selector *selector, const struct bt_symbol_table *symbols)
@@ -630,7 +640,7 @@ static bool hint_offers(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_node *node = new_object;
 
 	if (node->metadata.name.length == 0) {
-		return false; /* matches all fields */
+		return false; /* field requirements are not checked without a name */
 	}
 	bt_hint_offer(offers, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
 	bt_hint_offer(offers, bt_hint_mark(BT_MARK_NODE_NAME, node->metadata.name, BT_STR("")));

@@ -19,8 +19,8 @@ struct balanced_plugin {
 	const struct bt_handle *handle;
 	struct bt_scored_resources resources;
 	/*
-	 * By slot, the balance without the pod, as of log_sequence. Kept only if it is the same for
-	 * all pods: for two resources, neither of them a scalar.
+	 * By slot, the balance without the pod, as of log_sequence. Kept only if the balance is the
+	 * same for all pods: there are two resources, and neither is scalar or untracked.
 	 */
 	int32_t *balances;
 	uint32_t slot_count;
@@ -76,7 +76,10 @@ enum utilization {
 	WITH_POD,
 };
 
-/** Used fraction of one resource, at most 1. false: the resource does not take part. */
+/**
+ * Get the used fraction of one resource, at most 1. Returns false if the resource does not take
+ * part.
+ */
 static bool fraction_of(const struct bt_scored_resource *resource, int64_t request,
 	const struct bt_node_info *node, enum utilization which, double *out_fraction)
 {
@@ -94,7 +97,7 @@ static bool fraction_of(const struct bt_scored_resource *resource, int64_t reque
 
 /**
  * 100 if all fractions are equal, otherwise less by their standard deviation. The order of
- * operations is upstream's; a different one would round differently.
+ * operations is upstream's, because another order would round differently.
  */
 static int64_t balance_of_requests(const struct bt_scored_resources *resources,
 	const int64_t *requests, const struct bt_node_info *node, enum utilization which)

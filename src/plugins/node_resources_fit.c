@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodeResourcesFit (PreFilter, Filter, PreScore, Score, PlacementScore): the node must have room
- * for the pod's requests, and is scored by its utilisation with the pod. Spec: 05 section 11.
+ * NodeResourcesFit (PreFilter, Filter, PreScore, Score, PlacementScore): rejects nodes without room
+ * for the pod's requests, and scores nodes by their utilisation with the pod. Spec: 05 section 11.
  */
 #include <math.h>
 
@@ -54,7 +54,7 @@ static int64_t points_of(const struct fit_scorer *scorer, const struct bt_score_
 	return 0;
 }
 
-/** requests: of the pod, one for each configured resource. */
+/** Score of a node. requests: of the pod, one for each configured resource. */
 static int64_t fit_score(
 	const struct fit_scorer *scorer, const int64_t *requests, const struct bt_node_info *node)
 {
@@ -85,8 +85,8 @@ static int64_t fit_score(
 }
 
 /**
- * Whether the node has none of the resource and a device class provides it: then the
- * DynamicResources plugin decides. Spec 05 section 3.10.
+ * Whether DynamicResources decides about the resource on a node: the node has none of it
+ * (allocatable), and a device class provides it. Spec 05 section 3.10.
  */
 static bool fit_is_delegated(
 	const struct bt_handle *handle, struct bt_str name, int64_t allocatable)
@@ -102,8 +102,9 @@ struct fit_plugin {
 	struct bt_resource_gates gates;
 	struct fit_scorer scorer;
 	/**
-	 * The smallest free amounts in each block of FLOOR_SLOTS slots, as of floor_sequence. A pod
-	 * that requests less fits on all nodes of the block without a check of each.
+	 * The lowest free amounts in each block of FLOOR_SLOTS slots, as of floor_sequence. A pod
+	 * that requests no more fits on all nodes of the block, so they need not be checked one by
+	 * one.
 	 */
 	struct fit_floors *floors;
 	uint32_t floor_slot_count; /* slots covered by floors */
@@ -120,7 +121,7 @@ enum {
 	FLOOR_COUNT,
 };
 
-/** Smallest free amounts of one block. Slots outside of the snapshot do not count. */
+/** Lowest free amounts of one block. Slots outside the snapshot do not count. */
 struct fit_floors {
 	int64_t least[FLOOR_COUNT];
 };
@@ -130,16 +131,16 @@ struct fit_scalar {
 	struct bt_str name;
 	struct bt_str reason; /* "Insufficient <name>" */
 	uint32_t column;      /* column of the node table */
-	bool ignored;         /* ignored by the arguments */
+	bool ignored;         /* the arguments tell Filter to ignore the resource */
 	/**
-	 * A device class provides the resource: DynamicResources decides on nodes that have none of
-	 * it (spec 05 section 3.10).
+	 * A device class provides the resource: DynamicResources decides on nodes without capacity
+	 * of the resource (spec 05 section 3.10).
 	 */
 	bool has_class;
 	int64_t value;
 };
 
-/** Request of the pod, variant F. */
+/** The pod's request as Filter checks it (variant F, api/resources.h). */
 struct fit_pre_filter_data {
 	int64_t cpu_milli;
 	int64_t memory_bytes;
@@ -200,7 +201,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 /** Reasons why a node does not fit, in order. */
 struct fit_failures {
 	struct bt_arena *arena;
-	uint32_t capacity; /* most reasons */
+	uint32_t capacity; /* maximum number of reasons */
 	struct bt_str *reasons;
 	uint32_t count;
 	bool unresolvable;
@@ -231,7 +232,7 @@ static struct bt_status failure_status(const struct fit_failures *failures)
 
 #define STANDARD_REASONS 4
 
-/* cpu, memory and ephemeral-storage: a request of 0 fits even on an over-committed node. */
+/* Check cpu, memory or ephemeral-storage. A request of 0 fits even on an over-committed node. */
 static void check_standard(struct fit_failures *failures, enum bt_reason reason, int64_t request,
 	int64_t allocatable, int64_t requested)
 {
@@ -277,7 +278,10 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return failure_status(failures);
 }
 
-/* Column form of Filter: a detail has one bit for each reason, in the order of the reasons. */
+/*
+ * Column form of Filter: a detail has one bit for each reason, in the order of the reasons, after
+ * the bit for "unresolvable".
+ */
 enum {
 	DETAIL_UNRESOLVABLE = BT_LACK_UNRESOLVABLE,
 	DETAIL_TOO_MANY_PODS = 1 << 1,
@@ -296,7 +300,9 @@ static bool filter_fits_column(BT_UNUSED struct bt_plugin *plugin, const void *d
 	return request->scalar_count <= DETAIL_SCALARS_MAX;
 }
 
-/** Returns true if some node lacks the resource. */
+/**
+ * Add the bit to the details of nodes that lack the resource. Returns true if there is such a node.
+ */
 static bool add_scalar_lack(const struct fit_scalar *scalar, const struct bt_scalar_column *column,
 	uint32_t bit, struct bt_slot_range range, uint32_t *detail)
 {
@@ -316,7 +322,10 @@ static bool add_scalar_lack(const struct fit_scalar *scalar, const struct bt_sca
 	return any;
 }
 
-/** Lower the floors to the free amounts of these slots. Free amounts wrap as with bt_wrap_sub. */
+/**
+ * Lower the floors to the free amounts of the slots from first up to, but not including, end. Free
+ * amounts wrap as with bt_wrap_sub.
+ */
 static void lower_floors(
 	struct fit_floors *floors, const struct bt_node_table *nodes, uint32_t first, uint32_t end)
 {
@@ -351,7 +360,10 @@ static void set_floors(
 	if (floors->least[FLOOR_PODS] > 0) {
 		return;
 	}
-	/* A node is full, or a slot has no node and must be skipped. */
+	/*
+	 * Either a node is full, or a slot is outside the snapshot: compute the floors again
+	 * without such slots.
+	 */
 	*floors = highest;
 	for (uint32_t slot = first; slot < end; slot++) {
 		if (nodes->rows[slot].in_snapshot) {
@@ -389,7 +401,7 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 	instance->floor_sequence = log->sequence;
 }
 
-/** Whether every node of the block has enough. */
+/** Whether every node of the block has enough for the request. */
 static bool floors_allow(const struct fit_floors *floors, const struct fit_pre_filter_data *request)
 {
 	return request->scalar_count == 0 && floors->least[FLOOR_PODS] > 0 &&
@@ -449,7 +461,8 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	}
 	/*
 	 * Check only blocks in which a node may lack something. The details of skipped blocks are
-	 * set to 0 when the first lacking node is found.
+	 * set to 0 only once a lacking node is found, because the caller ignores them if there is
+	 * none.
 	 */
 	for (uint32_t first = range.first, next; first < end; first = next) {
 		bool allowed = floors_allow(&instance->floors[first / FLOOR_SLOTS], data);
@@ -474,7 +487,10 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	return any;
 }
 
-/** Limit the room by one amount: the first pod needs `request`, and each pod uses `taken`. */
+/**
+ * Lower *room, the number of pods that fit, by one resource: to accept a pod Filter needs
+ * `request`, and each accepted pod uses `taken`.
+ */
 static void lower_room(
 	uint32_t *room, int64_t request, int64_t taken, int64_t allocatable, int64_t requested)
 {
@@ -488,7 +504,7 @@ static void lower_room(
 	}
 }
 
-/** Requires that the table has no wide values. */
+/** The node table must not have wide values. */
 static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *room)
@@ -523,7 +539,7 @@ static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
 		const struct fit_scalar *scalar = &request->scalars[i];
 		const struct bt_scalar_column *column = &nodes->scalars.items[scalar->column];
-		int64_t taken = 0; /* what a pod of the shape adds to the column */
+		int64_t taken = 0; /* amount that a pod of the shape adds to `requested` */
 
 		for (uint32_t k = 0; k < shape->scalar_count; k++) {
 			taken += shape->scalars[k].resource == scalar->column
@@ -661,8 +677,8 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 		}
 	}
 	/*
-	 * Always MostAllocated, whatever the strategy, over the sums of the placement's nodes.
-	 * sums: requests of the proposed pods.
+	 * Score by MostAllocated, whatever the strategy, with capacity and use summed over the
+	 * nodes of the placement. sums: requests of the proposed pods.
 	 */
 	int64_t score = 0;
 	int64_t weights = 0;
@@ -712,7 +728,10 @@ static int64_t scalar_of(const struct bt_resource *resource, struct bt_str name)
 	return value != NULL ? *value : 0;
 }
 
-/* Variant H: with status, and with pod-level requests whatever their gate. */
+/*
+ * The request of a pod for hints (variant H): with status, and with pod-level requests even if
+ * their gate is off.
+ */
 static struct bt_resource request_with_status(
 	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena)
 {
@@ -727,7 +746,7 @@ static struct bt_resource request_with_status(
 	return resource;
 }
 
-/* Whether a requested resource of the changed pod shrank. */
+/* Whether the changed pod requests less than before of a resource that the waiting pod wants. */
 static bool freed_anything(const struct bt_resource *wanted, const struct bt_resource *old_request,
 	const struct bt_resource *new_request)
 {
@@ -750,7 +769,10 @@ static bool freed_anything(const struct bt_resource *wanted, const struct bt_res
 	return false;
 }
 
-/* Upstream quirk, spec 05 section 11.9: the arguments' ignored resources are not ignored here. */
+/*
+ * Whether the request fits on the node without pods. Upstream quirk, spec 05 section 11.9:
+ * resources that the arguments ignore are not ignored here.
+ */
 static bool fits_empty_node(const struct bt_handle *handle, const struct bt_resource *request,
 	const struct bt_resource *allocatable)
 {
@@ -771,7 +793,10 @@ static bool fits_empty_node(const struct bt_handle *handle, const struct bt_reso
 	return true;
 }
 
-/* Whether the node has more of a requested resource than before. */
+/*
+ * Whether the node has room for more pods or more of a requested resource than before. A resource
+ * about which DynamicResources decides always counts as more.
+ */
 static bool has_grown(const struct bt_handle *handle, const struct bt_resource *request,
 	const struct bt_resource *old_allocatable, const struct bt_resource *new_allocatable)
 {
@@ -806,7 +831,7 @@ static struct bt_resource allocatable_of(const struct bt_node *node, struct bt_a
 	return resource;
 }
 
-/** Whether the pod's requests, without status, name the resource, even with 0. */
+/** Whether the pod's requests, without status, name the resource, even with a request of 0. */
 static bool names_resource(const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
 	struct bt_str resource)
 {
@@ -877,8 +902,8 @@ static void hint_needs(
 	struct bt_plugin *plugin, const struct bt_shape *shape, int64_t out_needs[BT_HINT_NEEDS])
 {
 	/*
-	 * Requests of cpu and memory: no pod of the shape fits on a node with less, even if it is
-	 * empty.
+	 * Requests of cpu and memory. No pod of the shape fits on a node with less, even if the
+	 * node is empty.
 	 */
 	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	struct bt_arena arena = {0};
@@ -889,7 +914,10 @@ static void hint_needs(
 	bt_arena_finish(&arena);
 }
 
-/** The amounts to compare with hint_needs: cpu and memory of an empty node. */
+/**
+ * The amounts to compare with hint_needs: cpu and memory of the node without pods. Returns false
+ * for events of other resources.
+ */
 static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS])
 {
@@ -933,7 +961,7 @@ static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
-/* Device classes must be last: they are registered only with their gate. */
+/* The event of device classes must be last: it is registered only with its gate. */
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE | BT_ACTION_UPDATE_POD_SCALE_DOWN}, after_pod_change},
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_ALLOCATABLE}, after_node_change},

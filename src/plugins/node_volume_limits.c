@@ -45,8 +45,8 @@ static int64_t set_count(const struct bt_volume_set *set, struct bt_str driver)
 }
 
 /**
- * Unlike VolumeBinding, this accepts any CSINode: its list of migrated plugins is not read. Spec:
- * 07b section 1.3.
+ * Whether volumes of the driver count as CSI volumes on the node. Unlike VolumeBinding, this
+ * accepts any CSINode and does not read the list of migrated plugins. Spec: 07b section 1.3.
  */
 static bool is_migrated_here(enum bt_in_tree_driver driver, const struct bt_csi_node *csi_node)
 {
@@ -108,8 +108,8 @@ static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *
 }
 
 /**
- * Add the volumes of a pod. is_new: the pod is being scheduled, so its claims must exist;
- * BERTH_ERR_NOT_FOUND if one does not.
+ * Add the volumes of a pod to the set. is_new: the pod is the one being scheduled, so its claims
+ * must exist; fails with BERTH_ERR_NOT_FOUND if a claim does not.
  */
 static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod,
 	const struct bt_csi_node *csi_node, bool is_new, struct bt_volume_set *set,
@@ -181,8 +181,8 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 }
 
 /**
- * false: there is no limit, and *out_limit is 0. If the name has several entries, the last one with
- * a count is used.
+ * Get the limit of volumes of a driver on the node. Returns false if there is no limit; *out_limit
+ * is then 0. If the driver has several entries, the last one with a count is used.
  */
 static bool limit_of(const struct bt_csi_node *csi_node, struct bt_str driver, int64_t *out_limit)
 {
@@ -259,7 +259,9 @@ static struct bt_status pre_filter(BT_UNUSED struct bt_plugin *plugin,
 							    : bt_status_code_only(BT_STATUS_SKIP);
 }
 
-/** Whether the driver is installed: spec 07b section 1.5. */
+/**
+ * Whether the driver is installed on the node or its absence does not matter: spec 07b section 1.5.
+ */
 static bool is_installed(
 	const struct bt_state *state, const struct bt_csi_node *csi_node, struct bt_str driver_name)
 {
@@ -339,8 +341,8 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		}
 	}
 	/*
-	 * Steps 8 to 10 of spec 07b section 1.5. Attached volumes count as used, but a wanted
-	 * volume that is only attached still counts as new.
+	 * Steps 8 to 10 of spec 07b section 1.5. Attached volumes count as used. But a wanted
+	 * volume that is attached and not used by a pod on the node still counts as new.
 	 */
 	struct bt_volume_set *wanted = &instance->wanted;
 
@@ -370,8 +372,8 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		}
 	}
 	/*
-	 * Iterate over the drivers, because a node has few of them while a pod may name any number
-	 * of volumes.
+	 * Iterate over the drivers of the node, because a node has few drivers while a pod may have
+	 * any number of volumes.
 	 */
 	for (uint32_t i = 0; i < csi_node->spec.drivers.count; i++) {
 		struct bt_str driver = csi_node->spec.drivers.items[i].name;

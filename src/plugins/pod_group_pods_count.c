@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * PodGroupPodsCount (PlacementScore): prefers the placement in which most pods of the group would
- * run. Spec: 05 section 15.1.
+ * PodGroupPodsCount (PlacementScore): prefers the placement in which the largest number of pods of
+ * the group would run. Spec: 05 section 15.1.
  */
 #include "plugins/common_plugin.h"
 #include "base/wrap.h"

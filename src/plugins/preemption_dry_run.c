@@ -25,7 +25,7 @@ struct dry_run {
 	 */
 	bool sums_only;
 	bool of_shape;       /* filters read only the shape of the pod and the row of the node */
-	bool needs_identity; /* victims are compared by more than their requests and priority */
+	bool needs_identity; /* victims are selected by more than requests, priority and start */
 	struct bt_dry_run_memo *memo;     /* NULL: results are not cached */
 	const struct bt_node_info *given; /* the caller's node; NULL: nodes of the snapshot */
 };
@@ -300,10 +300,7 @@ static struct bt_status select_victims(
 			continue;
 		}
 		if (sums_only && !run->needs_identity) {
-			/*
-			 * Fill only the fields that are needed if only requests and priority
-			 * matter.
-			 */
+			/* Fill only the fields that are needed if needs_identity is false. */
 			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
 			pod = (struct bt_pod_info){
 				.shape = bt_shape_at(&state->shapes, record->shape),

@@ -5,7 +5,7 @@
 #include "plugins/legacy.h"
 #include "plugins/common_legacy.h"
 
-/* Sorted by name in byte order, legacy plugins last. */
+/* In byte order of the names; legacy plugins last. */
 static const struct bt_plugin_ops *const in_tree_plugins[] = {
 	&bt_default_binder_plugin,
 	&bt_default_preemption_plugin,

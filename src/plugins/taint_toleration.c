@@ -10,9 +10,10 @@
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
-/** There is no PreFilter: hard taints are checked against the pod's whole list of tolerations. */
+/** Filter has no such data: it checks hard taints against all tolerations of the pod. */
 struct taint_toleration_pre_score_data {
-	bt_toleration_list soft; /* with effect "" or PreferNoSchedule; texts of the shape */
+	/** tolerations with effect "" or PreferNoSchedule; texts of the shape */
+	bt_toleration_list soft;
 };
 
 static bool allow_comparison(const struct bt_plugin *plugin)

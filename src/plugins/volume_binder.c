@@ -452,8 +452,8 @@ static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 
 	if (binder->handle->volume_writer->wait != NULL) {
 		/*
-		 * The writer's wait blocks for a second. The last check is one second before the
-		 * deadline.
+		 * The writer's wait blocks for up to a second. The last check is one second before
+		 * the deadline.
 		 */
 		const struct bt_volume_writer *writer = binder->handle->volume_writer;
 		int code = 0;
@@ -521,9 +521,7 @@ struct bt_volume_affinity bt_volume_affinity_parse(
 bool bt_volume_affinity_matches(
 	const struct bt_volume_affinity *affinity, const struct bt_str_map *labels)
 {
-	/*
-	 * Match without a node name: volume affinities have no match fields (spec 07 section 2.7).
-	 */
+	/* Pass no node name: volume affinities are matched by labels only (spec 07 section 2.7). */
 	return !affinity->restricted ||
 		bt_node_selector_matches(&affinity->selector, BT_STR(""), labels, NULL, NULL);
 }
