@@ -20,7 +20,7 @@
 struct affinity_plugin {
 	struct bt_plugin base;
 	const struct bt_handle *handle;
-	int32_t hard_weight; /* weight of existing pods' required affinity terms in the score */
+	int32_t hard_weight; /* score weight of existing pods' required affinity terms */
 	bool ignores_preferred_terms_of_existing_pods;
 	/* Scratch memory of one column pass, by domain. */
 	BT_VEC(uint8_t) verdicts;
@@ -40,7 +40,8 @@ enum {
 };
 
 /**
- * A table with more than SOURCES_MAX + domains / DOMAINS_PER_SOURCE sources adds them up at once.
+ * A table with more than SOURCES_MAX + domains / DOMAINS_PER_SOURCE sources replaces them by an
+ * array of their sums.
  */
 #define SOURCES_MAX 16
 #define DOMAINS_PER_SOURCE 64
@@ -50,7 +51,7 @@ enum source_kind {
 	SOURCE_COUNTER,
 };
 
-/** The table of a key, created if there is none; BT_NO_TABLE if no node has the key. */
+/** Find or create the table of a label column. BT_NO_TABLE if no node has the label. */
 static uint32_t table_of_column(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	const struct bt_label_column *column)
 {
@@ -90,7 +91,7 @@ static int64_t *owned_numbers(struct bt_affinity_table *table, struct bt_arena *
 	return table->own;
 }
 
-/** While counting: add delta to the number of this domain (not 0). */
+/** Add delta to the number of a domain (not 0), when counting by visiting nodes. */
 static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta)
 {
@@ -103,7 +104,7 @@ static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *a
 	tables->touched = true;
 }
 
-/** Adds the source's numbers to sums, by domain. */
+/** Add the source's numbers to sums, by domain. */
 static void add_source_to(
 	const struct bt_affinity_source *source, int64_t *sums, uint32_t domain_count)
 {
@@ -155,7 +156,7 @@ static void sum_table(const struct bt_affinity_table *table, int64_t *sums)
 
 static const struct bt_str_map no_labels;
 
-/** Labels of the Namespace object, or none. */
+/** Labels of the Namespace object; an empty map if it does not exist. */
 static const struct bt_str_map *find_namespace_labels(
 	const struct bt_state *state, struct bt_str name)
 {
@@ -166,9 +167,9 @@ static const struct bt_str_map *find_namespace_labels(
 }
 
 /**
- * Upstream quirk, spec 06 section 3.4: in addition to the names that the namespace selector was
- * expanded to, the selector itself is matched against an empty label map. A selector that matches
- * it selects all namespaces.
+ * Expand the namespaces of a term. Upstream quirk, spec 06 section 3.4: a term matches the names to
+ * which its namespace selector was expanded, but also all namespaces if the selector matches an
+ * empty label map.
  */
 static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 	struct bt_incoming_term *incoming, struct bt_arena *arena)
@@ -211,7 +212,7 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 	}
 }
 
-/** Expand a group of the pod's terms. Their tables are found in, or added to, `tables`. */
+/** Expand a group of the pod's terms. The terms' tables are found in, or added to, `tables`. */
 static struct bt_incoming_terms expand_terms(struct bt_state *state, const struct bt_pod_info *pod,
 	enum bt_affinity_group group, struct bt_affinity_tables *tables, struct bt_arena *arena)
 {
@@ -242,7 +243,7 @@ bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str
 	return inside && bt_selector_matches(&term->term->selector, labels);
 }
 
-/** Whether there are terms and each of them matches. */
+/** Whether there are terms, and all of them match a pod with these labels in this namespace. */
 static bool all_terms_match(const struct bt_incoming_terms *terms, struct bt_str namespace_,
 	const struct bt_str_map *labels)
 {
@@ -260,18 +261,22 @@ static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_
 	return slot_count >= 16 && slot_count >= table->column->dictionary.count / 4;
 }
 
-/** Where terms of existing pods that match the pod are added up, with fixed + factor x weight. */
+/**
+ * Context of add_hit: a term of an existing pod that matches the pod is added to tables with the
+ * factor fixed + factors x weight of the term.
+ */
 struct existing_sum {
 	struct bt_state *state;
 	struct bt_arena *arena;
 	struct bt_affinity_tables *tables;
-	int64_t factors[BT_AFFINITY_GROUP__COUNT]; /* by group, for the term's weight */
-	int64_t fixed[BT_AFFINITY_GROUP__COUNT];   /* by group, added to the product */
+	/** by group; multiplied by the weight of the term */
+	int64_t factors[BT_AFFINITY_GROUP__COUNT];
+	int64_t fixed[BT_AFFINITY_GROUP__COUNT]; /* by group, added to the product */
 };
 
 /**
- * Add factor x the number of pods that match all the terms to the table. false: no counter is kept
- * for such terms.
+ * Add a source to the table: the number of pods that match all of the terms, times factor. Returns
+ * false if there are too many terms or there is no counter for them.
  */
 static bool count_matching(struct bt_state *state, const struct bt_incoming_term *terms,
 	uint32_t term_count, struct bt_affinity_tables *tables, struct bt_arena *arena,
@@ -325,8 +330,8 @@ static void add_hit(void *context, const struct bt_affinity_hit *hit)
 }
 
 /**
- * Add the terms of these groups (bits) that match the pod, from the index. false: the index may
- * differ from the snapshot's lists.
+ * Add those terms of existing pods that match the pod, from the index. groups: a bit for each
+ * bt_affinity_group. Returns false if the index may differ from the lists of the snapshot.
  */
 static bool add_existing(struct existing_sum *sum, uint32_t groups, const struct bt_pod_info *pod,
 	const struct bt_str_map *namespace_labels)
@@ -341,7 +346,10 @@ static bool add_existing(struct existing_sum *sum, uint32_t groups, const struct
 	return true;
 }
 
-/** How to count one pod on one node: into the counts, or into the changes on top of them. */
+/**
+ * How to count one pod on one node: into the counts or, with is_change, into the changes on top of
+ * the counts.
+ */
 struct count_target {
 	struct bt_state *state;
 	struct bt_arena *arena;
@@ -361,7 +369,7 @@ static void count_key(
 		return;
 	}
 	if (target->is_change) {
-		/* After counting: a what-if change. */
+		/* A what-if change after the counts were made. */
 		int64_t before = bt_affinity_table_at(&tables->items[table], domain);
 
 		before += bt_domain_changes_add(
@@ -373,7 +381,7 @@ static void count_key(
 	}
 }
 
-/** Count another pod's required anti-affinity terms that match the pod. */
+/** Count those required anti-affinity terms of another pod that match the pod. */
 static void count_existing(struct bt_affinity_filter_data *data, const struct bt_pod_info *pod,
 	const struct bt_pod_info *other, const struct count_target *target)
 {
@@ -390,7 +398,7 @@ static void count_existing(struct bt_affinity_filter_data *data, const struct bt
 	}
 }
 
-/** Count the pod's terms that match another pod. */
+/** Count those required terms of the pod that match another pod. */
 static void count_incoming(struct bt_affinity_filter_data *data, const struct bt_pod_info *other,
 	const struct count_target *target)
 {
@@ -407,7 +415,10 @@ static void count_incoming(struct bt_affinity_filter_data *data, const struct bt
 	}
 }
 
-/** Count from counters and the index of existing terms. false: they cannot be used for this pod. */
+/**
+ * Count from counters and from the index of existing terms. Returns false if this is not possible
+ * for this pod; the tables must then be reset.
+ */
 static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -421,7 +432,10 @@ static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_st
 	if (!add_existing(&sum, 1U << BT_ANTI_AFFINITY_REQUIRED, pod, data->namespace_labels)) {
 		return false;
 	}
-	/* The first term of each key adds the pods once for each term with this key. */
+	/*
+	 * Add a source only for the first term of each key. Its factor is the number of terms with
+	 * that key.
+	 */
 	for (uint32_t i = 0; i < data->affinity.count; i++) {
 		uint32_t table = data->affinity.items[i].table;
 		int64_t factor = 0;
@@ -474,8 +488,8 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			reset_tables(tables[i]);
 		}
 		/*
-		 * Count exactly as spec 06 section 3.5: visit every pod with anti-affinity and, if
-		 * the pod has terms, every pod.
+		 * Count as spec 06 section 3.5 describes: visit every pod with anti-affinity and,
+		 * if the pod has terms, every pod.
 		 */
 		const struct bt_snapshot *snapshot = &state->snapshot;
 		const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(state);
@@ -517,7 +531,10 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 	struct bt_affinity_tables *const tables[] = {&copy->near, &copy->apart, &copy->existing};
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
 		tables[i]->changes = bt_domain_changes_clone(&tables[i]->changes, arena);
-		/* A new table reallocates the list, because the original still uses it. */
+		/*
+		 * With capacity equal to count, a new table reallocates the list, which the
+		 * original still uses.
+		 */
 		tables[i]->capacity = tables[i]->count;
 	}
 	return copy;
@@ -557,7 +574,7 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
 }
 
-/** Whether the number of any pair of the node is positive. */
+/** Whether the node is in a domain with a positive number. */
 static bool has_positive_pair(const struct bt_affinity_tables *tables, uint32_t slot)
 {
 	for (uint32_t i = 0; i < tables->count; i++) {
@@ -609,9 +626,9 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 struct rejection {
 	const struct bt_affinity_tables *tables;
 	uint32_t table;
-	int64_t first_rejected; /* domains with a number from here on are rejected, */
-	int64_t last_rejected;  /* up to this number */
-	bool without_label;     /* nodes without the key are rejected too */
+	int64_t first_rejected; /* lowest number of a rejected domain */
+	int64_t last_rejected;  /* highest number of a rejected domain */
+	bool without_label;     /* nodes without the label are rejected, too */
 	uint8_t reason;
 };
 
@@ -620,7 +637,7 @@ static bool rejects(const struct rejection *rejection, int64_t number)
 	return number >= rejection->first_rejected && number <= rejection->last_rejected;
 }
 
-/** Details by domain, changes included. Borrowed until the next pass. */
+/** Filter details by domain, changes included. Borrowed until the next pass. */
 static const uint8_t *evaluate_domains(
 	struct affinity_plugin *instance, const struct rejection *rejection)
 {
@@ -693,7 +710,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	const struct bt_affinity_filter_data *counted = data;
 	struct rejection near = {
 		.tables = &counted->near,
-		/* The first pod of its kind is rejected by no number. */
+		/* For the first pod of its kind no number is rejected. */
 		.first_rejected = bt_affinity_is_first_of_its_kind(counted) ? INT64_MAX : INT64_MIN,
 		.last_rejected = 0,
 		.without_label = true,
@@ -723,8 +740,8 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 
 /** Data that PreScore makes for Score. */
 struct score_data {
-	bool counted;                      /* made from counters, not by visiting nodes */
-	struct bt_affinity_tables weights; /* spec's M */
+	bool counted;                      /* computed from counters instead of by visiting nodes */
+	struct bt_affinity_tables weights; /* M in spec 06 section 3.8 */
 };
 
 struct pre_score_run {
@@ -751,7 +768,8 @@ static void add_weight(
 }
 
 /**
- * Add another pod's terms that match the pod, each with the weight fixed + sign x its own weight.
+ * Add those terms of another pod that match the pod, each with fixed + sign x the weight of the
+ * term.
  */
 static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
 	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
@@ -772,6 +790,7 @@ static void add_existing_group(const struct pre_score_run *run, const struct bt_
 	}
 }
 
+/** Add the weights between run->pod and each of these pods on the node. */
 static void add_pods(
 	const struct pre_score_run *run, uint32_t slot, const uint32_t *pods, uint32_t count)
 {
@@ -779,7 +798,7 @@ static void add_pods(
 
 	for (uint32_t i = 0; i < count; i++) {
 		bt_pod_info_from_record(run->state, pods[i], &other);
-		/* Add the pod's preferred terms that match this pod. */
+		/* Add those preferred terms of run->pod that match the other pod. */
 		for (uint32_t k = 0; k < run->near.count; k++) {
 			const struct bt_incoming_term *term = &run->near.items[k];
 			if (bt_incoming_term_matches(term, other.namespace_, other.labels)) {
@@ -801,7 +820,10 @@ static void add_pods(
 	}
 }
 
-/** Add from counters and the index of existing terms. false: they cannot be used for this pod. */
+/**
+ * Add weights from counters and from the index of existing terms. Returns false if this is not
+ * possible for this pod; the tables must then be reset.
+ */
 static bool add_by_counters(const struct pre_score_run *run)
 {
 	struct existing_sum sum = {
@@ -837,7 +859,7 @@ static bool add_by_counters(const struct pre_score_run *run)
 	return true;
 }
 
-/** Whether the arguments exclude the pod from scoring, whatever other pods prefer. */
+/** Whether the arguments exclude the pod from scoring, whatever terms other pods have. */
 static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
@@ -867,7 +889,7 @@ static struct score_data *create_score_data(
 	data->counted = !cycle->plain && add_by_counters(&run);
 	if (!data->counted) {
 		reset_tables(run.weights);
-		/* Count exactly as spec 06 section 3.8. */
+		/* Count as spec 06 section 3.8 describes. */
 		bool has_preferred = terms != NULL && terms->has_preferred;
 		const struct bt_snapshot *snapshot = &run.state->snapshot;
 		uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_count;
@@ -891,15 +913,18 @@ static struct score_data *create_score_data(
 }
 
 /**
- * Compute the data of PreScore in advance, and store it in the cycle. The pod must have no invalid
- * term. NULL: this cycle must not keep the data.
+ * Compute the data of PreScore in advance, and store it in the cycle. The pod must not have an
+ * invalid term. Returns NULL if this cycle must not keep the data.
  */
 static const struct score_data *prepare_score(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	void **kept = &cycle->pre_score_data[plugin->index];
 
-	/* Such a cycle may run PreScore again after pods were added or removed. */
+	/*
+	 * Without these conditions the cycle may run PreScore again after pods were added or
+	 * removed.
+	 */
 	if (cycle->plain || !cycle->borrows_counters) {
 		return NULL;
 	}
@@ -941,7 +966,7 @@ static bool pre_score_skips(
 	if (terms != NULL && terms->errors.length != 0) {
 		return false;
 	}
-	/* No term of the pod or of other pods can count. */
+	/* Skip if no term of the pod or of another pod can count. */
 	if (never_scores(plugin, pod) ||
 		((terms == NULL || !terms->has_preferred) &&
 			instance_of(plugin)->handle->state->snapshot.affinity_count == 0)) {
@@ -1002,9 +1027,7 @@ static void score_slots(struct bt_plugin *plugin, const void *data,
 	}
 }
 
-/**
- * Divide first, then multiply, then truncate; spec 06 section 3.9 explains why the order matters.
- */
+/** Divide, then multiply, then truncate. Spec 06 section 3.9 explains why the order matters. */
 static int64_t normalized(int64_t score, int64_t low, int64_t difference)
 {
 	if (difference <= 0) {
@@ -1055,16 +1078,19 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const
 	}
 }
 
-/** Tables of a trait of one key that has a different value on every node. */
+/**
+ * Context of the traits of a key whose label value is different on every node: the tables of the
+ * key.
+ */
 struct trait_source {
 	const struct bt_label_column *column;
-	/* near, apart, existing; NULL: the key is not in these tables */
+	/* tables of near, apart and existing; NULL: no such table */
 	const struct bt_affinity_table *filters[3];
 	const struct bt_affinity_table *weights;
-	struct bt_arena *arena; /* the cycle's arena */
+	struct bt_arena *arena; /* arena of the cycle */
 };
 
-/** Kind of trait: with the key, the first word of its identity. */
+/** Kind of a trait. The kind and the key are the first word of the trait's identity. */
 enum trait_kind {
 	TRAIT_FILTER = 1,
 	TRAIT_WEIGHT,
@@ -1081,7 +1107,10 @@ static const struct bt_affinity_table *find_table(
 	return NULL;
 }
 
-/** Filter depends only on whether the node has the label and which of the numbers are positive. */
+/**
+ * Value of the filter trait. Filter depends only on whether the node has the label and on which of
+ * the numbers are positive.
+ */
 static uint64_t filter_value(const void *context, uint32_t slot)
 {
 	const struct trait_source *source = context;
@@ -1100,12 +1129,15 @@ static uint64_t filter_value(const void *context, uint32_t slot)
 	return value;
 }
 
-/** Up to this many domains are compared one by one; for more, all numbers are added up. */
+/**
+ * Maximum number of domains to compare one by one. If there are more, the numbers of all domains
+ * are added up.
+ */
 #define LISTED_MAX 6
 
 /**
- * Lists the domains whose number may differ from 0; 0 may be among them. false: there are too many,
- * or they are not known.
+ * List the domains whose number may differ from 0. Domain 0 may be among them. Returns false if
+ * there are too many, or if the table has an array of numbers.
  */
 static bool list_domains(
 	const struct bt_affinity_table *table, uint32_t out[LISTED_MAX], uint32_t *out_count)
@@ -1127,7 +1159,7 @@ static bool list_domains(
 	return table->own == NULL;
 }
 
-/** Set the bit in values where the table's number is positive. */
+/** Set the bit in values of slots whose domain has a positive number in the table. */
 static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
 	uint32_t bit, uint32_t slot_count, uint32_t *restrict values)
 {
@@ -1186,12 +1218,13 @@ static uint64_t weight_value(const void *context, uint32_t slot)
 
 struct numbered_sum {
 	int64_t sum;
-	uint32_t number; /* number + 1; 0: the entry is free */
+	uint32_t number; /* the number plus 1; 0: the entry is free */
 };
 
 /**
- * Fills in numbers that differ for slots whose weight_value differs. Equal sums have one small
- * number; if there are more sums than a tree has cells, each further domain has its own number.
+ * Set values that differ for slots whose weight_value differs. Each distinct sum gets a small
+ * number. If there are too many distinct sums, each domain with a further sum gets a value of its
+ * own.
  */
 static void weight_values(const void *context, uint32_t slot_count, uint32_t *values)
 {
@@ -1245,7 +1278,9 @@ static void add_value_trait(
 	bt_trait_list_add(out, &trait);
 }
 
-/** Adds the traits of one key. tables: near, apart, existing and weights; NULL: none of this kind.
+/**
+ * Add the traits of one key. tables: near, apart, existing and weights; NULL: there are no such
+ * tables.
  */
 static void add_key(struct bt_trait_list *out, const struct bt_label_column *column,
 	const struct bt_affinity_tables *const *tables)
@@ -1326,7 +1361,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
  * of namespace labels.
  */
 
-/** Whether there are terms and each matches a pod with these labels in this namespace. */
+/** Whether there are terms, and all of them match a pod with these labels in this namespace. */
 static bool all_match(struct bt_affinity_term_list terms, struct bt_str owner_namespace,
 	struct bt_str namespace_, const struct bt_str_map *labels)
 {
@@ -1356,7 +1391,7 @@ static bool pod_change_helps(const struct bt_pod_info *pod, const struct bt_affi
 		return all_match_pod(near, pod, new_pod);
 	}
 	if (new_pod == NULL) {
-		/* The deleted pod's own anti-affinity may have kept the pod away. */
+		/* The anti-affinity of the deleted pod may have rejected the pod. */
 		struct bt_arena arena = {0};
 		const struct bt_affinity_terms *deleted =
 			bt_affinity_terms_parse(&old_pod->spec, &arena);
@@ -1411,7 +1446,7 @@ static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugi
 	if (terms != NULL && terms->errors.length != 0) {
 		return fail_to_parse(terms, err);
 	}
-	/* The values of each topology key on the old and the new node decide. */
+	/* Compare the value of each topology key on the old and the new version of the node. */
 	const struct bt_node *old_node = old_object;
 	const struct bt_node *new_node = new_object;
 	for (uint32_t i = 0; i < near.count + apart.count; i++) {
@@ -1454,7 +1489,10 @@ static enum bt_hint_scope affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin
 		: BT_HINT_SCOPE_NAMESPACE;
 }
 
-/** Terms apply together, so an event must match the first one. */
+/**
+ * Want pods that match the first term, and changes of the topology keys. A pod event helps only if
+ * the pod matches all terms, so the marks of the first term are enough.
+ */
 static void add_wants_of_first_term(struct bt_hint_wants *wants, struct bt_affinity_term_list terms,
 	const struct bt_symbol_table *symbols)
 {
@@ -1483,8 +1521,9 @@ static void hint_wants(
 }
 
 /**
- * A new node may help every pod, and the removal of a pod with anti-affinity all that its terms
- * match.
+ * Offer marks for the event. Returns false if the event may help pods without such marks: a new
+ * node may help any pod, and the deletion of a pod with anti-affinity may help all pods that its
+ * terms match.
  */
 static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	const void *old_object, const void *new_object, struct bt_hint_offers *offers)
@@ -1504,7 +1543,7 @@ static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 		deleted->spec.affinity->pod_anti_affinity == NULL;
 }
 
-/* The labels are signed because existing pods can prefer any pod by its labels. */
+/* Sign the labels, because terms of existing pods can match the pod by its labels. */
 static struct bt_status sign(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodeLabel (Filter, Score): label keys that nodes must (or should) have or lack, whatever the
- * values. Implements the predicate CheckNodeLabelPresence and the priority LabelPreference. Spec:
- * 05b B6.
+ * NodeLabel (Filter, Score): label keys that nodes must (Filter) or should (Score) have or lack,
+ * whatever the values. Implements the predicate CheckNodeLabelPresence and the priority
+ * LabelPreference. Spec: 05b B6.
  */
 #include "base/error.h"
 #include "plugins/common_legacy.h"
@@ -59,7 +59,7 @@ static struct bt_status score(struct bt_plugin *plugin, BT_UNUSED struct bt_cycl
 	int64_t met = (int64_t)count_keys(labels, &args->present_preference, true) +
 		count_keys(labels, &args->absent_preference, false);
 
-	/* Upstream divided by zero if there were no preferences. */
+	/* Differs from upstream, which divided by zero if there were no preferences. */
 	*out_score = wanted != 0 ? BT_SCORE_MAX * met / wanted : 0;
 	return BT_STATUS_OK;
 }
@@ -68,7 +68,7 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
 };
 
-/** Checks that no key is required to be both present and absent. */
+/** Check that no key is required to be both present and absent. */
 static int check_conflicts(const char *field, const bt_str_list *present, const char *absent_field,
 	const bt_str_list *absent, struct berth_error *err)
 {

@@ -14,7 +14,7 @@
 #include "plugins/legacy.h"
 #include "state/node_table.h"
 
-/** Data about the pod for all predicates, computed once. */
+/** Data of the pod for all predicates, computed once per cycle. */
 struct general_data {
 	struct bt_resource request;
 	bt_host_port_list ports; /* of containers only: v1.12 had no sidecars */
@@ -49,8 +49,8 @@ static const struct general_data *data_of(const struct bt_plugin *plugin,
 }
 
 /**
- * Whether the resource is extended and left to an extender (managedResources with
- * ignoredByScheduler). Spec 05b B4 (f).
+ * Whether the resource is an extended resource that an extender manages and that the scheduler
+ * ignores (managedResources with ignoredByScheduler). Spec 05b B4 (f).
  */
 static bool is_ignored(const struct bt_plugin *plugin, struct bt_str name)
 {
@@ -159,7 +159,7 @@ static struct bt_status filter_host_ports(struct bt_plugin *plugin, struct bt_cy
 	return BT_STATUS_OK;
 }
 
-/** Whether the port number is used with any address and protocol. */
+/** Whether a pod on the node uses the port number, whatever the address and protocol. */
 static bool is_port_number_used(const struct bt_node_info *node, int32_t port)
 {
 	const struct bt_node_row *row = &node->state->nodes.rows[node->slot];
@@ -310,7 +310,10 @@ const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
  * taints. Spec: 05b B1, B2.
  */
 
-/** Whether the condition makes the node infeasible. *out_reason: the reason. */
+/**
+ * Whether a condition with this type and status (a pair of a digest) makes the node infeasible.
+ * *out_reason: the reason.
+ */
 static bool condition_fails(char type, char status, enum bt_reason *out_reason)
 {
 	switch (type) {
@@ -328,7 +331,7 @@ static bool condition_fails(char type, char status, enum bt_reason *out_reason)
 	}
 }
 
-/** If a type has several conditions, the last one counts. */
+/** Whether the last condition of this type in the digest is True. */
 static bool is_last_true(struct bt_str digest, char type)
 {
 	for (uint32_t i = digest.length & ~1U; i >= 2; i -= 2) {
@@ -406,7 +409,9 @@ static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	};
 }
 
-/** A condition and the reason to report if it is true: the context of the plugin. */
+/**
+ * Context of a pressure plugin: the condition, and the reason to report if the condition is True.
+ */
 struct pressure {
 	char type;
 	enum bt_reason reason;

@@ -46,7 +46,10 @@ struct non_zero_request {
 	int64_t memory_bytes;
 };
 
-/** The request of each container, or its default; init containers do not count. */
+/**
+ * Sum of the requests of the containers. A container without a request counts with the default;
+ * init containers do not count.
+ */
 static struct non_zero_request *compute_request(
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -182,7 +185,7 @@ static int load_shape(
 {
 	struct capacity_ratio_plugin *plugin = (struct capacity_ratio_plugin *)(void *)base;
 	static const char *const fields[] = {"shape"};
-	/* Prefers empty nodes. */
+	/* The default shape prefers empty nodes. */
 	static const struct bt_shape_point default_points[] = {{0, 10}, {100, 0}};
 	const struct bt_json_value *value;
 	int code = bt_legacy_args_open(
@@ -362,7 +365,7 @@ const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
 };
 
 /*
- * ImageLocalityPriority (Score): ImageLocality as before v1.19: only images of containers count,
+ * ImageLocalityPriority (Score): ImageLocality as before v1.19. Only images of containers count,
  * and the thresholds do not depend on the number of containers. Spec: 05b B12, 05 section 13.
  */
 
@@ -409,7 +412,7 @@ const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
 
 /*
  * NodePreferAvoidPods (Score): a node annotation names controllers whose pods should avoid the
- * node. Meant for a weight that dominates all other scores (10000). Spec: 05b B8.
+ * node. The plugin is meant for a weight that dominates all other scores (10000). Spec: 05b B8.
  */
 
 static bool is_avoided(struct bt_str annotation, const struct bt_owner_reference *controller)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * ServiceAffinity (PreFilter, Filter, Score): pods of a service go to nodes with the same values of
- * given labels, and spread over the values of others. Implements the predicate CheckServiceAffinity
- * and the priority ServiceAntiAffinity. Spec: 05b B7.
+ * the affinity labels, and spread over the values of the anti-affinity labels. Implements the
+ * predicate CheckServiceAffinity and the priority ServiceAntiAffinity. Spec: 05b B7.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,10 @@ static const struct service_affinity_plugin *service_affinity_of(const struct bt
 	return (const struct service_affinity_plugin *)(const void *)plugin;
 }
 
-/** The first service whose selector matches the pod's labels. Spec 05 section 3.11. */
+/**
+ * Result of find_service: the first service whose selector matches the pod's labels. Spec 05
+ * section 3.11.
+ */
 struct service_search {
 	bool found;
 	struct bt_str_map selector; /* in the arena */
@@ -63,8 +66,8 @@ static struct service_search find_service(
 }
 
 /**
- * A pod with the labels of the pod to be scheduled. Texts are borrowed from the state or, for pods
- * of a what-if run, from its caller.
+ * A pod that has all labels of the pod to be scheduled. Texts are borrowed from the state or, for a
+ * pod of a what-if run, from the caller of AddPod.
  */
 struct matching_pod {
 	struct bt_str namespace_;
@@ -74,8 +77,8 @@ struct matching_pod {
 };
 
 struct pre_filter_data {
-	bool has_services;
-	/* In order of snapshot nodes and of pods on a node, then what-if pods. */
+	bool has_services; /* a service selects the pod */
+	/* In the order of the snapshot's nodes and of the pods on a node; then what-if pods. */
 	struct matching_pod *items;
 	uint32_t count;
 	uint32_t capacity;
@@ -206,7 +209,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			: bt_status_error_text(
 				  cycle->arena, BT_STR("reading ServiceAffinity state: not found"));
 	}
-	bool has_all_keys = true; /* the pod's node selector names all keys */
+	bool has_all_keys = true; /* the nodeSelector of the pod names all keys */
 	for (uint32_t i = 0; i < keys->count; i++) {
 		has_all_keys &= bt_str_map_find(selector, keys->items[i]) != NULL;
 	}
@@ -286,7 +289,11 @@ static int compare_labelled(const void *a, const void *b)
 	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/** Add the scores by one label to sums: a value with fewer pods of the service scores higher. */
+/**
+ * Add the scores by one label to sums, which has an entry for each score: nodes whose label value
+ * has fewer pods of the service score higher. total: sum of all scores. divisor: number of labels.
+ * scratch: room for count entries.
+ */
 static void spread_over_label(const struct bt_node_table *nodes, struct bt_str key,
 	const struct bt_node_score *scores, uint32_t count, int64_t total, double divisor,
 	struct labelled_node *scratch, double *sums)
@@ -363,7 +370,8 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 }
 
 /*
- * No list of events: the spec names none, so every event may requeue a pod (spec 02 section 10.2).
+ * There is no list of events, because the spec names none; every event may requeue a pod (spec 02
+ * section 10.2).
  */
 const struct bt_plugin_ops bt_legacy_service_affinity_plugin = {
 	.name = "ServiceAffinity",

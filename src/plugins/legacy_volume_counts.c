@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * MaxEBSVolumeCount, MaxGCEPDVolumeCount, MaxAzureDiskVolumeCount, MaxCinderVolumeCount (PreFilter,
- * Filter): limits of distinct volumes of an in-tree driver per node. Spec: 05b B9.
+ * Filter): limit the number of distinct volumes of an in-tree driver on a node. Spec: 05b B9.
  */
 #include <string.h>
 
@@ -32,7 +32,8 @@ static const struct driver drivers[] = {
 };
 
 /**
- * The id of a volume source, inline or of a persistent volume. false: it belongs to another driver.
+ * Get the id of a volume source, inline or of a persistent volume. Returns false if the source is
+ * of another driver.
  */
 static bool find_id(const struct driver *driver, const struct bt_persistent_volume_source *source,
 	struct bt_str *out_id)
@@ -75,8 +76,7 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 }
 
 /**
- * Add the claim's volume if it belongs to the driver, or the claim itself if its volume is not
- * known.
+ * Add the volume of a claim if it is of the driver, or the claim itself if its volume is not known.
  */
 static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
 	struct bt_str claim_name, struct bt_volume_set *ids)
@@ -102,7 +102,7 @@ static void add_claim(const struct volume_count_plugin *plugin, struct bt_str na
 	bt_volume_set_add(ids, id);
 }
 
-/** Add the ids of a pod's volumes. false: a claim has no name. */
+/** Add the ids of a pod's volumes. Returns false if a claim has no name. */
 static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_volume_set *ids)
 {
@@ -132,8 +132,8 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 }
 
 /**
- * Matches the regular expression ^[cmr]5.*|t3|z1d: newer instance types, which attach fewer
- * volumes.
+ * Whether the instance type matches the regular expression ^[cmr]5.*|t3|z1d: newer types, to which
+ * fewer volumes can be attached.
  */
 static bool is_nitro_type(struct bt_str instance_type)
 {
@@ -152,7 +152,8 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 	int64_t allocatable = bt_node_info_scalar_allocatable(node, column);
 
 	/*
-	 * A column does not distinguish "0" from absent; a limit of 0 is not worth another column.
+	 * A column does not distinguish 0 from absent. A limit of 0 is so rare that it counts as
+	 * absent.
 	 */
 	if (allocatable != 0) {
 		return allocatable;
@@ -174,7 +175,7 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 		: plugin->driver->default_limit;
 }
 
-/** The ids of the pod's volumes. */
+/** The ids of the volumes of the pod. */
 struct pre_filter_data {
 	const struct bt_unique_volume *items;
 	uint32_t count;

@@ -19,16 +19,19 @@
 #include "plugins/in_tree.h"
 #include "state/topology_key.h"
 
-/** The smallest count, by definition, if there are no domains. */
+/** The minimum count if there are no domains, as in upstream. */
 #define LOW_OF_NOTHING INT64_C(2147483647)
 
 /*
  * The selector of default constraints combines the selectors of the pod's services and owner. A
  * namespace may have thousands of services, so the selector is cached for pods with the same
- * namespace, labels and owner until such an object changes. Spec: 06 sections 2.3 to 2.6.
+ * namespace, labels and owner until a service or an owner changes. Spec: 06 sections 2.3 to 2.6.
  */
 
-/** The cache is emptied when it has more memory than this, enough for some 10,000 selectors. */
+/**
+ * The cache is emptied when it uses more memory than this, which is enough for some 10,000
+ * selectors.
+ */
 #define KEPT_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 /** A cached selector for pods with the same namespace, labels and owner. */
@@ -41,8 +44,8 @@ struct kept_selector {
 struct kept_selectors {
 	struct bt_map map;
 	BT_VEC(struct kept_selector) items;
-	struct bt_arena arena; /* of the items */
-	uint64_t versions;     /* of the objects that the selectors come from */
+	struct bt_arena arena; /* memory of the items */
+	uint64_t versions;     /* version of the objects that the selectors come from */
 	struct bt_strbuf key;
 };
 
@@ -66,7 +69,7 @@ struct requirements {
 	BT_VEC(struct bt_requirement) list;
 };
 
-/** Adds the requirements key == value. The map must outlive the list. */
+/** Add the requirement key == value for each entry of the map. The map must outlive the list. */
 static void add_pairs(struct requirements *out, const struct bt_str_map *map)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
@@ -81,7 +84,7 @@ static void add_pairs(struct requirements *out, const struct bt_str_map *map)
 	}
 }
 
-/** Adds the selector of the pod's controller. */
+/** Add the selector of the pod's controller, if it is one of the supported kinds and exists. */
 static void add_owner(struct bt_state *state, const struct bt_pod_info *pod,
 	struct requirements *out, struct bt_arena *arena)
 {
@@ -93,7 +96,7 @@ static void add_owner(struct bt_state *state, const struct bt_pod_info *pod,
 	if (owner == NULL) {
 		return;
 	}
-	/* "/v1" also names the core group: group and version are split at the slash. */
+	/* Upstream splits group and version at the slash, so "/v1" is also the core group. */
 	if ((bt_str_equal_c(owner->api_version, "v1") ||
 		    bt_str_equal_c(owner->api_version, "/v1")) &&
 		bt_str_equal_c(owner->kind, "ReplicationController")) {
@@ -112,7 +115,7 @@ static void add_owner(struct bt_state *state, const struct bt_pod_info *pod,
 		return;
 	}
 	if (kind == BT_KIND_REPLICATION_CONTROLLER) {
-		/* Replaces earlier requirements on the same keys. */
+		/* Replace earlier requirements on the same keys. */
 		const struct bt_str_map *map =
 			&((const struct bt_replication_controller *)found)->spec.selector;
 		uint32_t kept = 0;
@@ -166,7 +169,7 @@ static int parse_constraint(const struct spread_plugin *instance,
 	}
 	if (from->match_label_keys.count != 0 && !out->selector.nothing &&
 		bt_gate_enabled(instance->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
-		/* matchLabelKeys: require the pod's values of these labels, too. */
+		/* matchLabelKeys: also require the pod's values of these labels. */
 		struct bt_requirement *all = BT_ARENA_NEW_ARRAY(arena, struct bt_requirement,
 			(size_t)from->match_label_keys.count + out->selector.requirement_count);
 		uint32_t count = 0;
@@ -227,8 +230,8 @@ static int parse_constraints(const struct spread_plugin *instance,
 }
 
 /**
- * The selector of the pod's default constraints, without requirements if no object selects the pod.
- * Borrowed until the next call.
+ * The selector of the pod's default constraints. It has no requirements if no object selects the
+ * pod. Borrowed until the next call.
  */
 static struct bt_selector default_selector(
 	struct spread_plugin *instance, const struct bt_pod_info *pod)
@@ -237,7 +240,7 @@ static struct bt_selector default_selector(
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
 	struct kept_selectors *kept = &instance->selectors;
 	struct bt_object_store *objects = &instance->state->objects;
-	/* Changes whenever an object changes that selectors come from. */
+	/* Changes whenever an object that selectors come from changes. */
 	uint64_t versions = bt_object_store_version(objects, BT_KIND_SERVICE) +
 		bt_object_store_version(objects, BT_KIND_REPLICATION_CONTROLLER) +
 		bt_object_store_version(objects, BT_KIND_REPLICA_SET) +
@@ -303,10 +306,10 @@ static struct bt_selector default_selector(
 }
 
 /**
- * Resolves the constraints of this action, in list order. Texts are borrowed from the pod, the
- * object store and the plugin; the rest lies in the arena. Errors: `obtaining pod's hard topology
- * spread constraints: <selector error>` or `setting default hard topology spread constraints:
- * <...>`.
+ * Resolve the constraints of this action, in the order of the pod's list or of the defaults. Texts
+ * are borrowed from the pod, the object store and the plugin; other memory is in the arena. Errors:
+ * `obtaining pod's hard topology spread constraints: <selector error>` or `setting default hard
+ * topology spread constraints: <...>`; with "soft" for BT_SPREAD_SOFT.
  */
 static int resolve_constraints(struct spread_plugin *instance, const struct bt_pod_info *pod,
 	enum bt_spread_action action, struct bt_arena *arena, struct bt_spread_list *out_list,
@@ -385,7 +388,7 @@ bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 }
 
 /**
- * Number of the node's pods that are not terminating, are in the namespace and match the selector;
+ * Number of pods on the node that are not terminating, are in the namespace and match the selector;
  * 0 if the selector is empty.
  */
 static int64_t count_pods(const struct bt_state *state, const struct bt_selector *selector,
@@ -408,10 +411,10 @@ static int64_t count_pods(const struct bt_state *state, const struct bt_selector
 }
 
 /**
- * Set up the table of a constraint from a counter: pods as in count_pods; nodes that the inclusion
- * policies accept and, with with_all_keys, that have all keys of the list. Domain 0 (nodes without
- * the constraint's key) is not meaningful with with_all_keys. false: there is no counter, so visit
- * the nodes.
+ * Set up the table of a constraint from a counter. It counts the pods that count_pods counts, on
+ * nodes that the inclusion policies accept and, if with_all_keys, that have all keys of the list.
+ * If with_all_keys, the count of domain 0 (nodes without the constraint's key) has no meaning.
+ * Returns false if there is no counter, so the nodes must be visited.
  */
 static bool count_constraint(struct bt_state *state, const struct bt_spread_list *list,
 	uint32_t index, const struct bt_pod_info *pod, bool with_all_keys,
@@ -423,7 +426,8 @@ static bool count_constraint(struct bt_state *state, const struct bt_spread_list
 		.selector = &constraint->selector};
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	bool has_affinity = list->affinity.has_affinity || spec->node_selector.count != 0;
-	struct bt_str other_keys[BT_COUNTED_TERMS_MAX]; /* distinct, without the constraint's */
+	/** distinct keys of the list other than the constraint's */
+	struct bt_str other_keys[BT_COUNTED_TERMS_MAX];
 	struct bt_counter_spec counter_spec = {
 		.term_count = !constraint->selector.nothing &&
 			!bt_selector_is_empty(&constraint->selector),
@@ -467,7 +471,7 @@ static bool count_constraint(struct bt_state *state, const struct bt_spread_list
 	return true;
 }
 
-/** Set up a table with an array in which all counts have this value. */
+/** Set up a table with an array of counts, all set to value. */
 static void table_init(struct bt_spread_table *table, const struct bt_label_column *column,
 	int64_t value, struct bt_arena *arena)
 {
@@ -478,7 +482,7 @@ static void table_init(struct bt_spread_table *table, const struct bt_label_colu
 	}
 }
 
-/** Copy the counter's counts to an array of the table. */
+/** Replace the sums of a counter in the table by an array of counts. */
 static void table_copy_counts(struct bt_spread_table *table, struct bt_arena *arena)
 {
 	int64_t *counts = bt_arena_alloc(arena, table->size * sizeof(*counts));
@@ -494,7 +498,7 @@ static int64_t low_of(uint32_t least)
 	return least == UINT32_MAX ? LOW_OF_NOTHING : least;
 }
 
-/** Count from counters. false: they cannot be used for this pod. */
+/** Count from counters. Returns false if some constraint has no counter. */
 static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, const struct bt_cycle_state *cycle)
 {
@@ -538,7 +542,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			bt_selector_matches(&list.items[i].selector, pod->labels);
 	}
 	if (cycle->plain || !count_by_counters(data, instance->state, pod, cycle)) {
-		/* Count exactly as spec 06 section 2.7: every pod of every eligible node. */
+		/* Count as spec 06 section 2.7 describes: every pod of every eligible node. */
 		const struct bt_state *state = instance->state;
 		const struct bt_snapshot *snapshot = &state->snapshot;
 		bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
@@ -554,8 +558,9 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				continue;
 			}
 			/*
-			 * Eligibility depends only on the constraint's two policies, and a pod may
-			 * have any number of constraints, so compute it once for each.
+			 * Eligibility depends only on the two policies of the constraint. A pod may
+			 * have any number of constraints, so compute it once for each combination
+			 * of policies.
 			 */
 			enum { UNKNOWN, INELIGIBLE, ELIGIBLE } verdicts[2][2] = {{UNKNOWN}};
 			for (uint32_t i = 0; i < data->list.count; i++) {
@@ -582,7 +587,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			}
 		}
 		for (uint32_t i = 0; i < data->list.count; i++) {
-			/* Compute the limits of a table that was counted by visiting nodes. */
+			/* Compute the limits of the table, because no counter provides them. */
 			struct bt_spread_limit *limit = &data->limits[i];
 			limit->low = LOW_OF_NOTHING;
 			limit->low_count = 0;
@@ -622,8 +627,9 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 }
 
 /**
- * Spec 06 section 2.8: unlike PreFilter, this ignores deletion timestamps and does not treat empty
- * selectors specially.
+ * Apply a what-if change: another pod is added to, or removed from, the node. Unlike PreFilter,
+ * this ignores deletion timestamps and does not treat empty selectors specially. Spec 06 section
+ * 2.8.
  */
 static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_pod_info *other,
@@ -674,7 +680,9 @@ int64_t bt_spread_count_at(
 
 int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32_t index)
 {
-	/* `min` of spec 06 section 2.7: the least count, or 0 with fewer domains than minDomains.
+	/*
+	 * Compute `min` of spec 06 section 2.7: the lowest count, or 0 if there are fewer domains
+	 * than minDomains.
 	 */
 	const struct bt_spread_limit *limit = &data->limits[index];
 	uint32_t domain_count = limit->domain_count;
@@ -697,7 +705,7 @@ int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32
 		}
 	}
 	if (changed > 1 || appeared != 0) {
-		/* Several domains changed, or one was added: scan all. */
+		/* If several domains have changed or one is new, scan all domains. */
 		low = LOW_OF_NOTHING;
 		domain_count += appeared;
 		for (uint32_t i = 1; i < limit->table.size; i++) {
@@ -746,8 +754,8 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 }
 
 /**
- * One constraint in a column pass: slots that no earlier constraint rejected are checked by domain.
- * Spec: 06 section 2.9.
+ * A constraint in a column pass. It checks, by domain, the slots that no earlier constraint has
+ * rejected. Spec: 06 section 2.9.
  */
 struct judged_constraint {
 	const struct bt_spread_filter_data *data;
@@ -767,8 +775,8 @@ static uint32_t evaluate_domain(const struct judged_constraint *judged, uint32_t
 }
 
 /**
- * Every domain is one node, so nodes without matching pods have the count 0 and pass. Check only
- * the others.
+ * Check the slots if every domain is one node and the highest accepted count is not negative: nodes
+ * without matching pods have the count 0 and pass, so only the others are checked.
  */
 static bool evaluate_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
@@ -863,9 +871,10 @@ struct spread_term {
 	bool is_hostname;
 	/* For keys other than the hostname: matching pods by domain. */
 	struct bt_spread_table table;
-	uint32_t empty_domain; /* of "", and of nodes without the label; 0: none */
+	/** domain of the value "", which nodes without the label share; 0: none */
+	uint32_t empty_domain;
 	int64_t pods_without_label;
-	/* For the hostname key: the node's matching pods by slot; NULL: read the table's sums. */
+	/* For the hostname key: matching pods by slot; NULL: read the table's sums. */
 	uint32_t *own;
 	double weight;
 	double offset; /* maxSkew - 1 */
@@ -969,7 +978,10 @@ static int64_t pods_at(const struct bt_spread_table *table, uint32_t domain)
 	return count == BT_SPREAD_NO_DOMAIN ? 0 : count;
 }
 
-/** Make the data without weights. NULL: an error (in err), or there are no constraints. */
+/**
+ * Make the score data without weights. Returns NULL if there are no constraints, or on an error,
+ * which is in err.
+ */
 static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct berth_error *err)
 {
@@ -1054,8 +1066,8 @@ static uint64_t count_values(const struct score_data *data, const struct spread_
 	}
 	if (bt_label_column_is_unique(column) && term->empty_domain == 0) {
 		/*
-		 * Every node with the label has a different value; all nodes without it share one
-		 * more.
+		 * Every node with the label has a different value; all nodes without the label
+		 * share one more value.
 		 */
 		bool without_label = false;
 
@@ -1153,8 +1165,8 @@ static bool pre_score_skips(struct bt_plugin *plugin, BT_UNUSED const struct bt_
 	for (uint32_t i = 0; i < count; i++) {
 		if (bt_spread_has_action(&constraints[i], BT_SPREAD_SOFT)) {
 			/*
-			 * Parsing the pod's own constraints may fail, and PreScore must report
-			 * that, so do not skip.
+			 * Do not skip: parsing the pod's own constraints may fail, which PreScore
+			 * must report.
 			 */
 			return !is_own && default_selector(instance, pod).requirement_count == 0;
 		}
@@ -1187,7 +1199,7 @@ static int64_t score_slot(const struct score_data *data, uint32_t slot)
 		}
 		sum += (double)count * term->weight + term->offset;
 	}
-	/* Rounds half away from zero; sums stay far below 2^52. */
+	/* Round half away from zero. Sums stay far below 2^52. */
 	int64_t whole = (int64_t)sum;
 	double rest = sum - (double)whole;
 
@@ -1275,15 +1287,21 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 	}
 }
 
-/** The first word of a trait's identity, with the kind of count; then follow key and counter. */
+/**
+ * First word of a trait's identity, combined with the kind. The other words are key and counter.
+ */
 #define SPREAD_TRAIT (UINT64_C(1) << 62)
 
 enum trait_kind {
-	TRAIT_DOMAIN_PODS = 1, /* pods of the slot's domain, which has no other slots */
-	TRAIT_OWN_PODS,
+	/** number of pods in the domain of the slot, which is its only slot */
+	TRAIT_DOMAIN_PODS = 1,
+	TRAIT_OWN_PODS, /* number of pods on the node */
 };
 
-/** Context of both kinds. Values: 0 without the label, else the count + 1. */
+/**
+ * Context of both kinds of traits. The value of a slot is 0 without the label, otherwise the count
+ * + 1.
+ */
 struct count_source {
 	const struct bt_label_column *column;
 	struct bt_domain_sums sums;
@@ -1325,7 +1343,10 @@ static void count_pods_column(const void *context, uint32_t slot_count, uint32_t
 	}
 }
 
-/** Each domain is one node, so a slot without matching pods has the domain count 0. */
+/**
+ * Each domain is one node, so a slot without matching pods has the domain count 0 and keeps the
+ * value 1.
+ */
 static void domain_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
 {
 	const struct count_source *source = context;
@@ -1380,7 +1401,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 			bt_topology_add_domain_trait(out, column);
 		}
 	}
-	/* The score's data without weights, which pre_score_cells adds. */
+	/* Prepare the score data without weights; pre_score_cells computes the weights. */
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct score_data *score = prepare(plugin, cycle, pod, &err);
 	bool fails = err.code != 0;
@@ -1406,7 +1427,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 				term->empty_domain == 0) {
 				add_count_trait(out, term->column, &term->table, TRAIT_DOMAIN_PODS);
 			} else {
-				/* Nodes with and without the label may share a domain. */
+				/* Nodes with and without the label may be in the same domain. */
 				bt_topology_add_domain_trait(out, term->column);
 			}
 		}
@@ -1556,7 +1577,7 @@ static const struct bt_event_registration events[] = {
 		after_node_change},
 };
 
-/** What the resolved hard constraints depend on besides the shape. */
+/** What the resolved hard constraints depend on in addition to the shape. */
 static enum bt_hint_scope constraint_scope(
 	const struct spread_plugin *instance, const struct bt_pod_spec *spec)
 {
@@ -1570,7 +1591,7 @@ static enum bt_hint_scope constraint_scope(
 	}
 	for (uint32_t i = 0;
 		i < instance->default_count && spec->topology_spread_constraints.count == 0; i++) {
-		/* Selectors come from the pod's services and owner. */
+		/* The selectors come from the services and owner of the pod. */
 		if (bt_str_equal(instance->defaults[i].when_unsatisfiable, hard)) {
 			return BT_HINT_SCOPE_POD;
 		}
@@ -1615,7 +1636,10 @@ static void hint_wants(
 	bt_arena_finish(&arena);
 }
 
-/** Nodes that come or go, and changed taints, may help every pod. */
+/**
+ * Offer marks for the event. Returns false if the event may help any pod: a node was added or
+ * deleted, or its taints have changed.
+ */
 static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	const void *old_object, const void *new_object, struct bt_hint_offers *offers)
 {
