@@ -5,12 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Earlier than every other time: the pod does not back off. */
+/** Expiration of a pod that does not back off; earlier than every other time. */
 #define BT_BACKOFF_NEVER INT64_MIN
 
 /**
  * Returns the number of failures that determines the backoff: consecutive errors if the last
- * failure was an error, else the failures as unschedulable. Spec 04 section 5.1.
+ * failure was an error, else the number of attempts that found the pod unschedulable. Spec 04
+ * section 5.1.
  */
 int64_t bt_backoff_count(int64_t unschedulable_count, int64_t consecutive_errors);
 /**

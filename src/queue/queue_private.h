@@ -169,7 +169,7 @@ struct bt_queue {
 	uint64_t log_head_position; /* log position of log_head */
 
 	uint64_t scheduling_cycle;
-	int64_t *unschedulable_gauge; /* at profile * BT_REJECTOR__COUNT + rejector */
+	int64_t *unschedulable_gauge; /* [profile * BT_REJECTOR__COUNT + rejector] */
 	int64_t next_backoff_flush_ns;
 	int64_t next_leftover_flush_ns;
 

@@ -84,7 +84,7 @@ struct bt_api_calls_observer {
 
 struct bt_api_calls_entry {
 	struct bt_api_call *stored;
-	struct bt_api_call *in_flight; /* often the same call as stored; NULL: none */
+	struct bt_api_call *in_flight; /* may be the same call as stored; NULL: no call */
 	/* Links in the list of entries that wait to be popped, in order. */
 	uint32_t previous;
 	uint32_t next;

@@ -264,7 +264,10 @@ static void begin_ranks(struct cell_search *search, const struct bt_cells_choice
 	}
 	for (uint32_t i = 0; i < cells->cell_count; i++) {
 		search->marks[i] ^= IS_COUNTED;
-		/* Places without a node after all nodes need not be counted. */
+		/*
+		 * In list order, places without a node come after all nodes and need not be
+		 * counted.
+		 */
 		bool counts = i != choice->empty || search->places != NULL;
 		if ((search->marks[i] & IS_COUNTED) != 0 && counts && cells->cells[i].size > 0) {
 			search->infeasible[search->counted_count++] = i;

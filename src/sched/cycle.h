@@ -280,6 +280,9 @@ int64_t *bt_score_cells(
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of);
 
-/** Decide by the columns. false: there are too many cells or too many different verdicts. */
+/**
+ * Decide by the columns. false: there are too many cells or too many different verdicts, so the
+ * caller must search the list.
+ */
 bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *traits);
 #endif

@@ -131,7 +131,7 @@ struct bt_diagnosis {
 	bool nameless_plugin;
 	struct bt_str pre_filter_message;
 	struct bt_str post_filter_message;
-	uint32_t node_count; /* numAllNodes */
+	uint32_t node_count; /* NumAllNodes of upstream's FitError */
 };
 
 enum bt_outcome {

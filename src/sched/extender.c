@@ -156,7 +156,10 @@ static bool scores_pod(const struct bt_extender *extender, const struct bt_pod_i
 		bt_extender_is_interested(extender->config, pod);
 }
 
-/** The scores from the started call or, if it is NULL, from a new call. false: the call failed. */
+/**
+ * The scores from the started call `call` or, if `call` is NULL, from a new call. false: the call
+ * failed.
+ */
 static bool scores_of(const struct bt_extenders *extenders, const struct bt_extender *extender,
 	void *call, const struct bt_extender_args *args, struct bt_arena *arena,
 	bt_host_priority_list *out_priorities)

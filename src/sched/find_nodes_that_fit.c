@@ -472,7 +472,7 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 	return bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict, run->cycle->arena);
 }
 
-/** A verdict and its status, made once. */
+/** A verdict and its status, which is made once per verdict. */
 struct decoded_verdict {
 	uint32_t verdict;
 	struct bt_status status;

@@ -366,8 +366,8 @@ static struct bt_plan *cache_find(struct bt_plan_cache *cache, const struct bt_f
 		if (plan->shape_serial != shape->serial || plan->wide_values != wide_values ||
 			plan->class_version != class_version) {
 			/*
-			 * The id belongs to another shape now, or the plan's column forms are no
-			 * longer the right ones.
+			 * The id belongs to another shape now, or the plan's column forms no longer
+			 * apply.
 			 */
 			cache_remove(cache, plan);
 		} else if (plan->framework == framework) {

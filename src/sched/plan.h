@@ -152,7 +152,7 @@ struct bt_plan {
 	uint32_t raw_count;
 	struct bt_plan_score *cycle_scores; /* score plugins with columns_per_cycle */
 	uint32_t cycle_score_count;
-	const void **column_data; /* by plugin index: data of score columns without PreScore */
+	const void **column_data; /* by plugin index: result of score_column_data (plugin.h) */
 	bool wide_values;         /* has_wide_values (node_table.h) when column forms were chosen */
 	/**
 	 * Version of the bt_device_class_map (dra/): if device classes provide extended resources,

@@ -32,7 +32,11 @@ struct bt_plan_cache {
 	/* Scratch columns, valid during one pass or cycle. All but `marks` lie in `scratch`. */
 	uint32_t *scratch; /* owned */
 	uint32_t *detail;
-	uint32_t *verdict; /* merged with the per-cycle filters, or of a few slots */
+	/**
+	 * Verdicts of one search: the plan's column merged with the per-cycle filters, or the
+	 * verdicts of a few slots.
+	 */
+	uint32_t *verdict;
 	int32_t *scores;
 	int32_t *totals;   /* of one cycle */
 	uint32_t *cells;   /* of one cycle: cell by slot */

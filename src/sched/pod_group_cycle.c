@@ -252,7 +252,7 @@ struct candidate {
  * after the other.
  */
 struct forecast {
-	uint32_t *placed; /* by placement: maximum of members that fit; NULL: unknown */
+	uint32_t *placed; /* by placement: most members that can fit; NULL: not predicted */
 	/**
 	 * `placed` is exact, because all members have one shape, and PlacementScore does not depend
 	 * on the members' nodes.

@@ -58,6 +58,7 @@ struct bt_scheduler_writer {
 		const struct bt_post_filter_result *nomination, struct berth_error *err);
 	/**
 	 * DELETE a victim, as struct bt_preemption_writer describes. NULL: victims are not deleted.
+	 * If set, patch_status or patch_other must be set too.
 	 */
 	int (*delete_pod)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *victim, struct berth_error *err);

@@ -174,7 +174,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	struct bt_profile_metrics *metrics = framework->metrics;
 	framework->metrics = NULL;
 	if (plan != NULL) {
-		bt_plan_refresh(plan, engine, pod); /* a search of few nodes skips this */
+		bt_plan_refresh(plan, engine, pod); /* a search of few nodes does not refresh */
 	}
 	bt_arena_reset(twin.arena);
 	bt_cycle_state_init(&twin.cycle, twin.arena, framework->instances.count);
@@ -251,7 +251,7 @@ void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framewo
 	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation)
 {
 	if (evaluation->node_count == 0) {
-		return; /* there are no columns without slots */
+		return; /* without slots there are no columns */
 	}
 	struct bt_plan *plan = bt_plan_get(engine, framework, pod);
 	if (!columns_are_complete(engine, plan) ||
