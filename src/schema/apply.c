@@ -166,7 +166,10 @@ static void update_last_applied(struct bt_arena *arena, const struct bt_apply_wr
 
 /** --- apply --- */
 
-/** Changes from old (NULL: no object) to new, limited to what this request may write. */
+/**
+ * Changes from old (NULL: no object) to new_object. `changed` is limited to what this request may
+ * write.
+ */
 static struct bt_field_changes changes_of(struct bt_arena *arena,
 	const struct bt_apply_writer *writer, const struct bt_json_value *old,
 	const struct bt_json_value *new_object)
@@ -256,7 +259,10 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	if (conflicts->total != 0) {
 		return BERTH_ERR_STATE;
 	}
-	/* If nothing changed, the entry gets no time; such entries sort first. */
+	/*
+	 * If nothing changed, the entry keeps its time; a new entry has no time then and sorts
+	 * first.
+	 */
 	if (changes.changed != NULL || changes.removed != NULL) {
 		self->time = writer->time;
 	}

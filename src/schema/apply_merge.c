@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two steps of apply: merge the configuration, then prune fields that it no longer has. */
+/*
+ * The two steps of apply: merge the configuration, then prune fields that are no longer in the
+ * configuration.
+ */
 #include "base/text_set.h"
 #include "schema/apply_managers.h"
 #include "schema/list_order.h"

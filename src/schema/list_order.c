@@ -9,7 +9,10 @@
 /** Indexes the keys of a list for position_of. */
 static void index_keys(struct bt_text_set *index, const struct bt_str *keys, uint32_t count)
 {
-	/* backwards, so that the first of several equal keys is found */
+	/*
+	 * backwards: bt_text_set_find returns the last of several equal keys, and so the list's
+	 * first
+	 */
 	for (uint32_t i = count; i > 0; i--) {
 		bt_text_set_append(index, keys[i - 1]);
 	}

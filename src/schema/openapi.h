@@ -45,7 +45,7 @@ void bt_openapi_v2_document(
 	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out);
 /**
  * /openapi/v2 as application/com.github.proto-openapi.spec.v2.v1.0+protobuf, reduced to what old
- * clients need: which kinds can be patched, and with dryRun.
+ * clients need: which kinds can be patched with dryRun.
  */
 void bt_openapi_v2_protobuf(
 	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out);

@@ -31,7 +31,7 @@ enum bt_schema_type {
 	BT_SCHEMA_QUANTITY,      /* text or number; Quantity {string 1} */
 	BT_SCHEMA_INT_OR_STRING, /* number or text; IntOrString {type 1, intVal 2, strVal 3} */
 	BT_SCHEMA_TIME,          /* RFC 3339, whole seconds; Time {seconds 1, nanos 2} */
-	BT_SCHEMA_MICRO_TIME,    /* RFC 3339, six fraction digits; message of TIME */
+	BT_SCHEMA_MICRO_TIME,    /* RFC 3339, six fraction digits; {seconds 1, nanos 2} */
 	BT_SCHEMA_DURATION,      /* "1m30s"; Duration {nanoseconds 1} */
 	BT_SCHEMA_STRING_LIST,   /* array of texts, as the value of a map; message {items 1} */
 	BT_SCHEMA_RAW_JSON,      /* any JSON value; RawExtension {raw 1}, its JSON text */
@@ -82,7 +82,7 @@ struct bt_schema_checks {
 	bool has_min;
 	bool has_range;
 	bool given;     /* required: not absent, zero or empty */
-	bool immutable; /* an update keeps the value; only in a root message and its spec */
+	bool immutable; /* an update must keep the value; only in root messages and specs */
 };
 
 /** Deepest nesting of a tree or of protobuf bytes. */

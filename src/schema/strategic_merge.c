@@ -448,7 +448,10 @@ static int apply_order(struct merge *merge, const struct bt_spot *spot, struct o
 	return merge_list_member(merge, &member, object, name, list, order);
 }
 
-/* Applies the directives, and removes them and the members that they handle from the patch. */
+/*
+ * Applies the directives except $patch. Removes the lists that $setElementOrder merges from the
+ * patch, so that they are not merged again.
+ */
 static int apply_directives(struct merge *merge, const struct bt_spot *spot,
 	struct open_object *object, struct open_object *patch)
 {
