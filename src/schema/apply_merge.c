@@ -172,9 +172,10 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_field_set *keep, uint32_t depth)
 {
 	/*
-	 * If no manager owns the child any more, a map stays, because it may have members that no
-	 * manager ever owned. A message is removed: all that is left in it are defaults, such as
-	 * those of a union member that was removed.
+	 * keep NULL: no manager keeps the child or a part of it. Then a map that the manager did
+	 * not own as a whole stays if it has members that no manager ever owned. Other children are
+	 * removed: all that is left in a message are defaults, such as those of a union member that
+	 * was removed.
 	 */
 	bool stays = child->spot.map != NULL;
 	if (keep == NULL && (last->member || !stays)) {

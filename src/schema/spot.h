@@ -6,11 +6,15 @@
 
 /** All zero: no schema (custom resources, raw JSON). */
 struct bt_spot {
-	const struct bt_schema_message *message; /* of the object here; NULL: not a message */
-	const struct bt_schema_field *map;       /* field whose map is here; NULL: not a map */
-	const struct bt_schema_field *list;      /* field whose list is here; NULL: not a list */
-	const struct bt_schema_field *field;     /* of this value; NULL: root, element, map value */
-	bool custom_root;                        /* root of a custom resource */
+	/** Type of the object at this place; NULL: no message is here. */
+	const struct bt_schema_message *message;
+	/** The field whose map is at this place; NULL: no map is here. */
+	const struct bt_schema_field *map;
+	/** The field whose list is at this place; NULL: no list is here. */
+	const struct bt_schema_field *list;
+	/** The field of this value; NULL: the value is the root, a list element or a map value. */
+	const struct bt_schema_field *field;
+	bool custom_root; /* root of a custom resource */
 };
 
 /** message NULL: a custom resource; parts describes its lists and maps, or is NULL. */

@@ -283,7 +283,7 @@ static void apply_actions(
 	}
 }
 
-/** Denies the request because an expression failed, unless failurePolicy is Ignore. */
+/** Applies the binding's actions because an expression failed, unless failurePolicy is Ignore. */
 static void act_on_failure(struct evaluation *evaluation, struct bt_str text)
 {
 	if (!bt_str_equal_c(bt_kinds_text(evaluation->policy->spec, "failurePolicy"), "Ignore")) {
@@ -341,7 +341,7 @@ static bool conditions_hold(struct evaluation *evaluation)
 	return failed == NULL;
 }
 
-/** Applies the mutations in order; each sees the result of the previous one. */
+/** Applies the mutations in order; each mutation sees the result of the previous mutation. */
 static void mutate(struct evaluation *evaluation)
 {
 	const struct bt_policy_expressions *mutations = &evaluation->policy->mutations;
@@ -415,7 +415,10 @@ static void evaluate_policy(struct evaluation *evaluation, const struct bt_json_
 	}
 }
 
-/** Evaluates the policy with each object that the binding's paramRef selects. */
+/**
+ * Evaluates the policy with each object that the binding's paramRef selects, or once without an
+ * object if the policy has no paramKind or the binding has no paramRef.
+ */
 static void evaluate_with_params(struct evaluation *evaluation)
 {
 	const struct request *request = evaluation->request;
@@ -488,7 +491,7 @@ struct run {
 	uint32_t change_count; /* request.change_count when values' object was set */
 };
 
-/** Objects of the policies' API group are exempt from policies. */
+/** Restored objects and objects of the policies' API group are exempt from policies. */
 static bool is_exempt(const struct bt_call *call)
 {
 	return call->write.restoring || strcmp(call->write.resource->group, bt_policy_group) == 0;

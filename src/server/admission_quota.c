@@ -16,7 +16,7 @@
 /** Separates the name of a storage class from the name of its limited resource. */
 #define CLASS_SUFFIX ".storageclass.storage.k8s.io/"
 
-/** Bounds the cached sums: a quota has one per resource that it limits. */
+/** Bounds the cached sums: a quota has one sum per resource that it limits. */
 #define SUMS_PER_QUOTA_MAX 64
 
 /** The resource that a write concerns, and the amounts that its object counts against quotas. */
@@ -175,7 +175,10 @@ static bool matches_values(const struct bt_json_value *expression, struct bt_str
 	return (text.length != 0) == bt_str_equal_c(operator_, "Exists");
 }
 
-/** expression: of spec.scopeSelector; NULL: the scope is from spec.scopes. */
+/**
+ * Whether the object is in the scope. expression: the entry of spec.scopeSelector with this scope;
+ * NULL: the scope is from spec.scopes.
+ */
 static bool matches_scope(const struct usage *usage, struct bt_arena *arena, struct bt_str scope,
 	const struct bt_json_value *expression, const struct bt_json_value *object)
 {

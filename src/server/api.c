@@ -193,8 +193,8 @@ static void (*const verbs[BT_VERB__COUNT])(struct bt_call *call) = {
 };
 
 /**
- * Functions by subresource. perform NULL: the subresource is a part of the object, which the
- * object's verbs read and write.
+ * Verbs and function of each subresource. perform NULL: the subresource is a part of the object,
+ * which the object's verbs read and write.
  */
 static const struct {
 	uint32_t verbs;

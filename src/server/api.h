@@ -58,9 +58,9 @@ struct bt_api_options {
 	const char *cpu_usage;
 	const char *memory_usage;
 	/**
-	 * These plugins depend on a controller, so false where that controller does not run: a
-	 * controller creates the ServiceAccounts "default", and only a controller removes the
-	 * taints and finalizers that the plugins add. Spec: 14b sections 4.3, 4.5 and 4.8.
+	 * Enable admission plugins whose controllers run: a controller creates the ServiceAccounts
+	 * "default", and only a controller removes the taints and finalizers that the other plugins
+	 * add. Spec: 14b sections 4.3, 4.5 and 4.8.
 	 */
 	bool admit_service_account;
 	bool admit_taint_nodes;
@@ -98,9 +98,9 @@ struct bt_api_options {
 };
 
 /**
- * Creates what every cluster has, as far as it is missing in the store: the namespaces default,
- * kube-system, kube-public and kube-node-lease, the system priority classes, APIServices, flow
- * control objects and, with has_rbac, the bootstrap roles and bindings. Reads the
+ * Creates the API, and the objects of every cluster that are missing in the store: the namespaces
+ * default, kube-system, kube-public and kube-node-lease, the system priority classes, APIServices,
+ * flow control objects and, with has_rbac, the bootstrap roles and bindings. Reads the
  * CustomResourceDefinitions in the store.
  */
 BT_MUST_USE struct bt_api *bt_api_create(const struct bt_api_options *options);
@@ -145,7 +145,7 @@ struct bt_connect_options {
 };
 
 struct bt_api_request {
-	enum bt_verb verb; /* not LIST, WATCH or DELETE_COLLECTION: those are server/list.h */
+	enum bt_verb verb; /* not LIST, WATCH, DELETE_COLLECTION: see list.h, watch.h */
 	const struct bt_api_resource *resource;
 	enum bt_subresource subresource;
 	struct bt_str namespace_; /* "" for cluster scope */

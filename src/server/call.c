@@ -9,7 +9,7 @@
 #include "server/custom_schema.h"
 #include "server/write.h"
 
-/** Largest number of unknown fields that are reported in warnings. */
+/** Largest number of warnings of one answer; further warnings are dropped. */
 #define WARNINGS_MAX 100
 /**
  * Room for the fields that a deletion adds: a deletion must never fail because the object is too

@@ -85,7 +85,10 @@ static void check_cost(struct build *build, const struct bt_path *place, const c
 	build->complain(build->context, place, NULL, true, text);
 }
 
-/** count: largest number of times that the rule runs for one object. */
+/**
+ * Reports a rule or messageExpression that is too costly, and adds the costs to those of the
+ * schema. count: largest number of times that the rule runs for one object.
+ */
 static void check_rule_cost(struct build *build, const struct bt_path *place,
 	const struct bt_custom_rule *rule, uint64_t count)
 {

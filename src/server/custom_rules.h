@@ -26,12 +26,16 @@ struct bt_custom_rule {
 struct bt_custom_node {
 	const struct bt_json_value *schema;
 	struct bt_cel_regex *pattern; /* NULL: no pattern, or the pattern does not compile */
-	struct bt_cel_regex *format;  /* NULL: no format, or a regex cannot express it */
+	struct bt_cel_regex *format;  /* NULL: no format, or no regex can check it */
 	struct bt_custom_rule *rules;
 	uint32_t rule_count;
 	/** This schema or one below it has a rule. */
 	bool has_rules;
-	struct bt_cel_environment environments[3]; /* self; self, oldSelf; self, optional oldSelf */
+	/**
+	 * The variables of the three environments: self; self and oldSelf; self and optional
+	 * oldSelf.
+	 */
+	struct bt_cel_environment environments[3];
 	struct bt_cel_variable variables[2];
 	struct bt_cel_variable optional_variables[2];
 };
@@ -46,9 +50,9 @@ typedef void bt_custom_complain_fn(void *context, const struct bt_path *place,
 	const struct bt_json_value *value, bool is_forbidden, const char *text);
 
 /**
- * Compiles the rules of a schema. root: openAPIV3Schema, borrowed; place: its path in the
- * definition. complain (or NULL) receives the problems: parts that do not compile are left out, so
- * the result is never NULL.
+ * Compiles the rules, patterns and formats of a schema. root: openAPIV3Schema, borrowed; place: its
+ * path in the definition. complain (or NULL) receives the problems: parts that do not compile are
+ * left out, so the result is never NULL.
  */
 struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,
 	const struct bt_path *place, bt_custom_complain_fn *complain, void *context);

@@ -31,7 +31,7 @@ struct checker {
 	struct bt_field_errors *errors;
 	uint64_t lookups;
 	uint64_t cost_left;
-	bool is_blocked; /* skip rules: a value does not have the type that they expect */
+	bool is_blocked; /* skip further rules: the object is invalid, or the cost is used up */
 };
 
 /** Takes an amount from the budget; false: not enough is left. */
@@ -640,8 +640,8 @@ static void take_errors(struct checker *checker, struct bt_field_errors *errors)
 }
 
 /**
- * Checks allOf, anyOf, oneOf and not; also reports the errors of the alternative with the fewest
- * errors.
+ * Checks allOf, anyOf, oneOf and not. If too few alternatives match, also reports the errors of the
+ * alternative with the fewest errors.
  */
 static void check_combinations(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value)

@@ -296,8 +296,8 @@ static void release_definition(struct bt_api *api, struct bt_stored *stored, str
 }
 
 /**
- * Whether the definition has objects. The collection must be the definition's: a definition with
- * refused names may have the name of a built-in resource.
+ * Whether the definition has objects. Ignores the collection of a built-in resource, whose name a
+ * definition with refused names may have.
  */
 static bool has_objects(const struct bt_api *api, struct bt_str name)
 {
@@ -334,8 +334,8 @@ void bt_definition_remove_if_empty(
 }
 
 /**
- * The resource of a definition's objects. If no version is served any more, makes one served
- * temporarily.
+ * The resource of the definition's objects. If no version is served any more, serves all versions
+ * again, so that the objects can be deleted.
  */
 static const struct bt_api_resource *resource_of(struct bt_call *call, uint32_t collection)
 {

@@ -118,7 +118,10 @@ static uint64_t max_size(const struct bt_json_value *schema)
 	int64_t given = bt_json_int64_at(schema, is_array ? "maxItems" : "maxProperties", -1);
 	const struct bt_json_value *item =
 		bt_json_find(schema, is_array ? "items" : "additionalProperties");
-	/* per element a comma; in a map also the quotes of a name and a colon */
+	/*
+	 * upstream's estimate of what an element adds: a comma; in a map 6 bytes for a name, its
+	 * quotes, a colon and a comma
+	 */
 	return given >= 0 ? (uint64_t)given
 			  : REQUEST_BYTES_MAX / (min_bytes(item) + (is_array ? 1 : 6));
 }

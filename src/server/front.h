@@ -36,7 +36,10 @@ struct bt_front_options {
 	const struct bt_front_token *tokens; /* copied */
 	uint32_t token_count;
 	struct bt_http_limits limits;
-	/** Largest number of open watches; further requests get 429. */
+	/**
+	 * Largest number of open watches and connections (followed logs, exec, attach); further
+	 * requests get 429.
+	 */
 	uint32_t watches_max;
 };
 

@@ -469,7 +469,7 @@ static bool choose_encoding(struct bt_front_call *call)
 			&call->failure) == 0;
 }
 
-/** Performs the request and sends the answer, or arranges for it; false: sets call->failure. */
+/** Performs the request and answers it, now or later; false: sets call->failure. */
 static bool serve(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;

@@ -64,21 +64,24 @@ struct bt_list;
 
 /**
  * The RV that a list or watch asks for if the store has not reached it yet; 0: no need to wait.
- * Wait up to 3 seconds for it, then open the list or watch in any case: it answers 504 if the RV is
- * still in the future.
+ * Wait up to 3 seconds for the RV, then open the list or watch in any case: the answer is 504 if
+ * the RV is still in the future.
  */
 uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
 /** As bt_list_future_rv, for a get with the parameter resourceVersion. */
 uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version);
-/** 0, or 400 if resourceVersion is not a number. */
+/** Checks resourceVersion of a get: returns 0, or 400 if it is not a number. */
 uint16_t bt_get_check_rv(
 	struct bt_str resource_version, struct bt_arena *arena, struct bt_failure *out_failure);
 /** 504 `Timeout: Too large resource version: 999999, current: 225`. */
 uint16_t bt_fail_future_rv(
 	struct bt_failure *out, struct bt_arena *arena, uint64_t rv, uint64_t current);
 
-/** 0, or the code of *out_failure (texts in arena). Content type: bt_encoding_content_type. */
+/**
+ * Opens the list. Returns 0, or the code of *out_failure (texts in arena). bt_encoding_content_type
+ * gives the content type.
+ */
 uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
 	struct bt_list **out_list, struct bt_failure *out_failure);
 /**

@@ -65,8 +65,8 @@ static bool has_name(const struct bt_json_value *value, const char *member, stru
 }
 
 /**
- * Whether the value contains a reference. wanted absent: to any object of the kind. Recursion
- * follows the pod, whose depth is limited.
+ * Whether the value contains a reference to the object of the kind with the name wanted (absent: to
+ * any object of the kind). Recursion follows the pod, whose depth is limited.
  */
 static bool has_reference(
 	const struct bt_json_value *value, enum reference_kind kind, struct bt_str wanted)
@@ -190,7 +190,7 @@ static bool is_volume_of_pods(const struct node_query *query, const struct bt_js
 		bt_json_text_at(volume, "spec.claimRef.name"));
 }
 
-/** Whether a volume in use by a pod of the node names the Secret. */
+/** Whether a CSI volume that a pod of the node uses names the Secret. */
 static bool is_secret_of_volumes(const struct node_query *query)
 {
 	struct bt_store *store = bt_api_store(query->api);
