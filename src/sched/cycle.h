@@ -266,9 +266,10 @@ void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
 /** Remove the infeasible cells. Returns the number of nodes in the feasible cells. */
 uint32_t bt_cell_list_keep_feasible(struct bt_cell_list *list);
 /**
- * Score, by index in the list, of the nodes of each cell by the per-cycle plugins, without the
- * plan's columns. All cells must be feasible; node_count is the number of their nodes. Lies in the
- * cycle's arena. NULL: PreScore failed, and run->result has the error.
+ * Returns an array parallel to the list, in the cycle's arena: the sum of the per-cycle plugins'
+ * weighted scores for each node of the cell, without the plan's columns. All cells must be
+ * feasible; node_count is the number of their nodes. NULL: PreScore failed, and run->result has the
+ * error.
  */
 int64_t *bt_score_cells(
 	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);

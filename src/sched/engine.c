@@ -235,7 +235,7 @@ static int assume(struct bt_engine *engine, const struct bt_pod_info *pod,
 	}
 	struct bt_pod assumed = *pod->object;
 	assumed.spec.node_name = result->node_name;
-	/* Step 1 of the section: plugins may set the status of the assumed pod. */
+	/* Spec 03 section 4, step 1: plugins may set the status of the assumed pod. */
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
 		struct bt_plugin *plugin = framework->instances.items[i];
 		if (plugin->ops->assume_status != NULL) {

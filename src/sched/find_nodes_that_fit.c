@@ -435,7 +435,8 @@ static void record_rejection(
 }
 
 /**
- * Run the filters on one node. If the cycle has a plan, its verdict replaces the column filters.
+ * Run the filters on one node. If the cycle has a plan, the plan's verdict replaces the column
+ * filters.
  */
 static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 {
