@@ -178,6 +178,7 @@ enum bt_field_validation {
  * "..."` texts, in document order, without duplicates, at most BT_SCHEMA_PROBLEMS_MAX.
  * BERTH_ERR_INVALID: a value has the wrong type; the error is Go's ("json: cannot unmarshal number
  * into Go struct field Container.spec.containers.image of type string"; spec 14 section 9.3).
+ * BERTH_ERR_TOO_LARGE: a custom resource nests deeper than BT_SCHEMA_DEPTH_MAX.
  */
 #define BT_SCHEMA_PROBLEMS_MAX 100
 BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
