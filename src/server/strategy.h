@@ -54,14 +54,18 @@ struct bt_strategy {
 	 */
 	bool validates_twice;
 	/**
-	 * After every decode, including that of a patch's result, and after the schema's defaults.
+	 * Called after every decode, also after the decode of a patch's result. The schema's
+	 * defaults are already set.
 	 */
 	void (*set_defaults)(const struct bt_write *write, struct bt_json_value *object);
-	/** Sets derived fields, before the mutations of admission are validated. 14b 2.2, 3.2. */
+	/**
+	 * Called on creates after mutating admission and before validation: sets derived fields.
+	 * 14b 2.2, 3.2.
+	 */
 	void (*prepare_create)(const struct bt_write *write, struct bt_json_value *object);
 	/**
-	 * For the main resource or its status; the fields outside of that part already come from
-	 * old.
+	 * Like prepare_create, for updates of the resource and of subresources such as status.
+	 * Fields that the subresource does not write already have the values of old.
 	 */
 	void (*prepare_update)(const struct bt_write *write, const struct bt_json_value *old,
 		struct bt_json_value *object);
@@ -71,7 +75,10 @@ struct bt_strategy {
 	/** On updates, after bt_kinds_validate: 14b 2.3. */
 	void (*validate_update)(const struct bt_write *write, const struct bt_json_value *old,
 		const struct bt_json_value *object, struct bt_field_errors *errors);
-	/** Convert from the stored version to this version, and back (events, autoscaling). */
+	/**
+	 * Convert an object between the stored version and the version of this strategy's resource
+	 * (events, autoscaling, metrics.k8s.io). NULL: the versions are the same.
+	 */
 	void (*from_stored)(const struct bt_write *write, struct bt_json_value *object);
 	void (*to_stored)(const struct bt_write *write, struct bt_json_value *object);
 	/** false: the stored object is not visible in this version. */
@@ -79,7 +86,7 @@ struct bt_strategy {
 };
 
 /**
- * By group, version and resource name (server/kinds/strategies.def). Resources without a row get a
+ * Finds the strategy of a resource in server/kinds/strategies.def. Resources without a row get a
  * strategy without functions.
  */
 const struct bt_strategy *bt_strategy_find(
@@ -93,8 +100,8 @@ extern const struct bt_strategy bt_strategy_custom;
 extern const struct bt_strategy bt_strategy_custom_with_defaults;
 
 /**
- * Drops the fields of disabled features, unless the stored object (NULL: a create) has them. 09
- * sections 1 and 2.
+ * Drops the fields of disabled features, except fields that the stored object has. old: the stored
+ * object, or NULL on a create. 09 sections 1 and 2.
  */
 void bt_kinds_remove_disabled(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object);
@@ -104,9 +111,10 @@ void bt_kinds_remove_disabled(const struct bt_write *write, const struct bt_json
  */
 void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *object);
 /**
- * Validates an object: its metadata (except that a name is given), the rules of its schema and of
- * its parts, and on an update (old not NULL) which fields may not change. Errors come in the order
- * of the schema's fields; the errors of a part's rule follow those of the part's fields.
+ * Validates an object: its metadata (but not that it has a name), the checks of its schema, the
+ * rules of its kind and, on an update (old not NULL), which fields may not change. Errors come in
+ * the order of the schema's fields; the errors of a rule follow the errors of the fields that the
+ * rule covers.
  */
 void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
@@ -117,12 +125,14 @@ bool bt_kinds_job_is_gang(const struct bt_json_value *spec);
 /** --- admission: 14b section 4 --- */
 
 /**
- * Runs the mutating plugins in order, then the checks of the same plugins. code 0: admitted. old
- * NULL: a create.
+ * Runs the mutating admission plugins in order, then the checks of the same plugins.
+ * out_failure->code 0: admitted. old NULL: a create.
  */
 void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object, struct bt_failure *out_failure);
-/** Runs the validating plugins; call after validation. */
+/**
+ * Runs the validating admission plugins; call after validation. out_failure and old as in bt_admit.
+ */
 void bt_admit_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_failure *out_failure);
 /**

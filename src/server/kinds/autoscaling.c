@@ -6,8 +6,8 @@
 #include "server/usage.h"
 
 /*
- * HorizontalPodAutoscalers. Stored in the form of autoscaling/v2; v1 has only the CPU metric. Spec:
- * 14b sections 3.3 and 6.9.
+ * HorizontalPodAutoscalers. The store keeps them in the form of autoscaling/v2; v1 has only the CPU
+ * metric. Spec: 14b sections 3.3 and 6.9.
  */
 
 #define DEFAULT_CPU_PERCENT 80
@@ -131,8 +131,8 @@ const struct bt_strategy bt_strategy_horizontal_pod_autoscaler_v1 = {
 };
 
 /**
- * metrics.k8s.io: PodMetrics and NodeMetrics, made from pods and nodes when they are read. Spec:
- * 14b section 6.9.
+ * metrics.k8s.io: each read computes PodMetrics and NodeMetrics from the stored pods and nodes.
+ * Spec: 14b section 6.9.
  */
 
 /** Reduces the object to metadata, timestamp and window. */

@@ -362,7 +362,7 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
 		struct bt_json_value *value = map->members[i].value;
 		struct bt_quantity quantity;
-		bool may_be_fine = false; /* without these bytes it is whole */
+		bool may_be_fine = false; /* contains a byte that values finer than 1/1000 need */
 		for (uint32_t n = 0; value->type == BT_JSON_STRING && n < value->text.length; n++) {
 			may_be_fine =
 				may_be_fine || memchr(".uneE", value->text.data[n], 5) != NULL;
@@ -429,7 +429,7 @@ static const struct {
 #undef BT_KIND
 
 const struct bt_strategy bt_strategy_custom = {0};
-/** For kinds whose only rules are in api/types. */
+/** For kinds that reset the status on a create and have no other strategy functions. */
 const struct bt_strategy bt_strategy_resets_status = {.resets_status = true};
 
 const struct bt_strategy *bt_strategy_find(const char *group, const char *version, const char *name)

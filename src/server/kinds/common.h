@@ -10,13 +10,16 @@
 #include "codec/path.h"
 #include "server/strategy.h"
 
-/** Adds an error at a path. */
+/**
+ * Adds an error at a path, unless there are 100 errors already. value: the value that the message
+ * prints, or NULL. format: the detail of the message.
+ */
 BT_PRINTF(5, 6)
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...);
 /** Adds "Required value". */
 void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place);
-/** An int64 or text as the value of an error. */
+/** Return an int64 or a text as a JSON value in the arena of errors, for bt_kinds_error. */
 struct bt_json_value *bt_kinds_int_value(const struct bt_field_errors *errors, int64_t value);
 struct bt_json_value *bt_kinds_text_value(const struct bt_field_errors *errors, struct bt_str text);
 
@@ -37,10 +40,13 @@ struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const c
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name);
 /** Whether an element of the list equals the value. */
 bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_value *value);
-/** Sets the member of target to that of old (shared), or removes it if old has none. */
+/**
+ * Sets the member of target to the same member of old (the value is shared, not copied), or removes
+ * it if old has no such member.
+ */
 void bt_kinds_reset_member(struct bt_arena *arena, struct bt_json_value *target,
 	const struct bt_json_value *old, const char *name);
-/** Whether the write restores the object's status. */
+/** Whether the write restores an object with a status, so that the status must be kept. */
 bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_value *object);
 /**
  * Whether the request writes only the status or a binding: the spec comes from the store and is not
@@ -48,7 +54,10 @@ bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_va
  */
 bool bt_kinds_keeps_spec(const struct bt_write *write);
 
-/** A numeric port must be in 1 to 65535. */
+/**
+ * Adds an error if port is a number outside of 1 to 65535. port: a number, the name of a port, or
+ * NULL.
+ */
 void bt_kinds_check_port(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *port);
 
@@ -66,9 +75,9 @@ struct bt_names {
 
 #define BT_NAMES_NONE UINT32_MAX
 
-/** false: the set has the text already. */
+/** Returns false if the set has the text already. */
 bool bt_names_add(struct bt_names *names, struct bt_str text);
-/** The position at which the name was added, or BT_NAMES_NONE. */
+/** Returns the index of the text in texts, or BT_NAMES_NONE. */
 uint32_t bt_names_find(const struct bt_names *names, struct bt_str text);
 /** The texts of a member of each object of the list, without duplicates. */
 struct bt_names bt_names_of_list(
@@ -78,11 +87,13 @@ struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json
 
 /** --- checks --- */
 
+/** Whether the name is a DNS label, or a DNS subdomain (RFC 1123). */
 bool bt_kinds_is_label(struct bt_str name);
 bool bt_kinds_is_subdomain(struct bt_str name);
 /** Checks name, labels, annotations, owners and finalizers in metadata. */
 void bt_kinds_check_metadata(
 	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors);
+/** Checks a name by the rule. Ignores NULL and values that are not texts. */
 void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule);
 /** Checks keys and values of a map of labels. */
@@ -91,7 +102,10 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 /** Adds the errors of a key that is not a qualified name. */
 void bt_kinds_check_label_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);
-/** Checks operator, number of values and key of a requirement. compares: Gt and Lt are allowed. */
+/**
+ * Checks operator, number of values and key of a selector requirement. compares: the operators Gt
+ * and Lt are allowed.
+ */
 void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *requirement, bool compares);
 /** Whether a label selector matches these labels (selector NULL: never; empty: always). */
@@ -100,13 +114,13 @@ bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_valu
 /** The text must be one of texts, which end with NULL. */
 void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, const char *const *texts);
-/** Adds "Required value" unless the member is a text that is not empty. */
+/** Returns whether the member is a text that is not empty; if not, adds "Required value". */
 bool bt_kinds_check_required(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
-/** The list or object has at most max elements or members. */
+/** Adds an error if the list or object has more than max elements or members. */
 void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, uint32_t max);
-/** object.driver must be given and the name of a driver of resource.k8s.io. */
+/** object.driver must be a valid name of a DRA driver: a DNS subdomain of at most 63 bytes. */
 void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object);
 /** The value must be a number of at least 0 or a percentage of at most 100. */
@@ -116,27 +130,30 @@ void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct 
 void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list);
 /**
- * Adds "field is immutable" if the member changed. message: schema of the member if it is an object
- * that upstream prints in its internal form; else NULL.
+ * Adds "field is immutable" if the member changed. message: the schema of the member if it is an
+ * object that upstream prints in its internal form (see bt_kinds_internal_form), else NULL.
  */
 void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
 	const char *name, const struct bt_schema_message *message);
-/** Schema of the spec of the write's kind. */
+/** Returns the schema of spec of the write's resource. */
 const struct bt_schema_message *bt_kinds_spec_message(const struct bt_write *write);
-/** The object as upstream's messages print it, sharing parts; in internal_form.c. */
+/**
+ * Returns the object as upstream's error messages print it: in the form of upstream's internal Go
+ * type. The result shares parts of object. In internal_form.c.
+ */
 struct bt_json_value *bt_kinds_internal_form(struct bt_arena *arena,
 	const struct bt_schema_message *message, struct bt_json_value *object);
 /**
- * Appends a line break and the hunks of a unified diff of the two internal forms; nothing if they
- * are too long. In difference.c.
+ * Appends a line break and the hunks of a unified diff between the internal forms of old and
+ * object. Appends nothing if the forms have too many lines. In difference.c.
  */
 void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
 	struct bt_json_value *old, struct bt_json_value *object, struct bt_strbuf *out);
 /** Like bt_json_equal, but accepts NULL and treats absent, {} and [] as equal. */
 bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b);
 
-/** A running validation: see bt_kinds_validate. */
+/** The state of one bt_kinds_validate. */
 struct bt_check {
 	const struct bt_write *write;
 	struct bt_field_errors *errors;
@@ -148,39 +165,51 @@ struct bt_check {
 	bool per_device_nodes; /* of the slice: perDeviceNodeSelection */
 };
 
-/** Adds the errors of a PersistentVolume that come before those of its source. */
+/**
+ * Checks access modes and capacity of the spec of a PersistentVolume. Called before the walk
+ * through the fields of the spec, because upstream reports these errors first.
+ */
 void bt_kinds_enter_volume(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec);
-/** Collects from an object what the rules of its parts need. */
+/**
+ * Called before the rules of the parts of a pod spec or device claim: collect in check the names
+ * that these rules look up.
+ */
 void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec);
 void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices);
 
-/** Checks of an object at place (NULL: the root) that its schema message cannot express. */
+/**
+ * Checks an object for rules that its schema message cannot express. place NULL: the object is the
+ * root.
+ */
 typedef void bt_rule_fn(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *object);
 #include "api/kind_rules.h"
 /**
- * By index in bt_schema_messages, NULL: none. They run after the checks that the schema describes,
- * including those of the message's parts. tools/gen_rules.py makes them from the rules in
- * api/types.
+ * The rules, by index in bt_schema_messages; NULL: no rule. A rule runs after the schema's checks
+ * of the message and its parts. tools/gen_rules.py generates the table from the rules in api/types.
  */
 extern bt_rule_fn *const bt_kinds_rules[];
 
 /** --- quantities --- */
 
-/** Largest number of entries of a resource list; longer lists get no defaults and are refused. */
+/**
+ * Largest number of entries of a resource list; a longer list gets no defaults and fails
+ * validation.
+ */
 #define BT_KINDS_RESOURCES_MAX 256
 
-/** false: the value is not a quantity. */
+/** Parses a quantity; false: the value is not a quantity. */
 bool bt_kinds_quantity(
 	const struct bt_json_value *value, struct bt_arena *arena, struct bt_quantity *out);
+/** Formats a quantity as a JSON text in the arena. */
 struct bt_json_value *bt_kinds_quantity_value(
 	const struct bt_quantity *quantity, struct bt_arena *arena);
 /** Rounds every quantity of a resource list up to a multiple of 1/1000. */
 void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map);
 /**
  * For every member of the second map: map[name] += quantity, or map[name] = max(map[name],
- * quantity).
+ * quantity). Stops at BT_KINDS_RESOURCES_MAX entries in map.
  */
 void bt_kinds_add_quantities(
 	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *addend);
@@ -189,18 +218,27 @@ void bt_kinds_max_quantities(
 
 /** --- pods and their templates --- */
 
+/**
+ * Sets the defaults of a pod spec. is_template: leaves out defaults that upstream sets only in
+ * pods, such as requests from limits.
+ */
 void bt_kinds_default_pod_spec(
 	struct bt_arena *arena, struct bt_json_value *spec, bool is_template);
-/** Sets defaults in the pod template of a workload: metadata and spec. */
+/** Sets defaults in holder.template: metadata and spec. Creates the template if it is missing. */
 void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value *holder);
 /**
- * Runs before the template of a workload is checked: checks its selector, and adds upstream's
- * errors about the template. Returns the template (NULL: none).
+ * Runs before the pod template of a workload is checked: adds upstream's errors about the selector
+ * and about labels of the template that do not match the selector. Returns the template (NULL:
+ * none), for StatefulSets with the volumes of the claim templates added. message, spec: schema and
+ * value of the workload's spec.
  */
 const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 	const struct bt_path *place, const struct bt_schema_message *message,
 	const struct bt_json_value *spec);
-/** The selector of a workload must match the labels of its template at place. */
+/**
+ * The selector of a workload must match the labels of spec.template. place: the path of the
+ * template. selector NULL: adds an error; empty: accepted.
+ */
 void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector);
 /** spec.accessModes must not be empty. */
@@ -209,9 +247,13 @@ void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt
 /** amounts.storage must be given and above zero. */
 void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *amounts);
-/** Sum of the requests (or limits) of all containers: spec 01b section 3.2. */
+/**
+ * Returns the resources that all containers, including init containers, need together: spec 01b
+ * section 3.2. which: "requests" or "limits".
+ */
 struct bt_json_value *bt_kinds_container_sum(
 	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
+/** Parts of the strategy of pods. */
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 void bt_kinds_prepare_pod(const struct bt_write *write, struct bt_json_value *object);

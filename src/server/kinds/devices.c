@@ -85,7 +85,7 @@ void bt_rule_device_parameters(
 	bt_strbuf_finish(&text);
 }
 
-/** Whether the text is a C identifier. */
+/** Whether the text is a C identifier of at most IDENTIFIER_BYTES_MAX bytes. */
 static bool is_identifier(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -122,7 +122,7 @@ static void check_device_name(struct bt_field_errors *errors, const struct bt_pa
 	}
 }
 
-/** The names in the map must be valid names of capacities. */
+/** The keys of capacity.requests must be valid names of capacities. */
 void bt_rule_device_amounts(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *capacity)
 {
@@ -255,7 +255,10 @@ static void default_request(struct bt_arena *arena, struct bt_json_value *reques
 	}
 }
 
-/** Sets defaults of a claim, or of a claim template, whose spec contains that of the claim. */
+/**
+ * Sets defaults of a claim or a claim template. The spec of a template contains the spec of the
+ * claim.
+ */
 static void default_claim(const struct bt_write *write, struct bt_json_value *object)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
@@ -272,7 +275,7 @@ static void default_claim(const struct bt_write *write, struct bt_json_value *ob
 	}
 }
 
-/** A write of the status must not change other fields. */
+/** A write of the status must not change labels, annotations, finalizers or owner references. */
 static void prepare_claim_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {

@@ -2,23 +2,28 @@
 #include "server/kinds/common.h"
 
 /*
- * Unified diffs of two texts, with the matches of Python's difflib, which upstream's library
- * follows: the longest common run of lines, then recursively the lines before and after it.
+ * Unified diffs of two texts, with the matching of Python's difflib, which upstream's diff library
+ * ports: find the longest common run of lines, then match the lines before and after the run
+ * recursively.
  */
 
-/** Limits of lines of a text, and of compared pairs of lines; larger texts are not compared. */
+/** Texts with more lines are not compared. */
 #define LINES_MAX 20000
+/**
+ * After this many comparisons of lines the search stops; lines not matched by then count as
+ * changed.
+ */
 #define PAIRS_MAX (20 * 1000 * 1000)
 #define CONTEXT_LINES 3
 /**
- * In texts with at least this many lines, lines that make up more than a hundredth of the text do
- * not start a match.
+ * If the new text has at least this many lines, a line that makes up more than a hundredth of the
+ * text does not start a match.
  */
 #define POPULAR_LINES_MIN 200
 
-/** A common run of lines that ends at one line of the second text. */
+/** A common run of lines that ends at one line of the new text. */
 struct run {
-	uint32_t row; /* line of the first text + 1 */
+	uint32_t row; /* last line of the run in the old text, + 1 */
 	uint32_t length;
 };
 
@@ -28,18 +33,19 @@ struct comparison {
 	const struct bt_str *new_lines;
 	uint32_t old_count;
 	uint32_t new_count;
-	/** Equal lines have equal numbers. */
+	/** The number of each line; equal lines have equal numbers. */
 	uint32_t *old_numbers;
 	uint32_t *new_numbers;
 	/**
-	 * The new lines with number n in ascending order are places[first[n]] to places[first[n +
-	 * 1]].
+	 * The indexes of the new lines with number n, ascending, are places[first[n]] to
+	 * places[first[n + 1] - 1].
 	 */
 	uint32_t *first;
 	uint32_t *places;
+	/* By new line: the runs that end at the current and the previous old line. */
 	struct run *runs[2];
-	uint32_t *partners; /* per old line its matching new line + 1; 0: removed */
-	uint32_t pairs;
+	uint32_t *partners; /* per old line: index of the matching new line + 1; 0: removed */
+	uint32_t pairs;     /* comparisons so far */
 };
 
 static uint32_t split(struct bt_arena *arena, struct bt_str text, const struct bt_str **out_lines)
@@ -140,7 +146,7 @@ static void match(struct comparison *self, uint32_t old_start, uint32_t old_end,
 		for (uint32_t i = 0; i < length; i++) {
 			self->partners[old_at + i] = new_at + i + 1;
 		}
-		/* recursion takes the shorter side first: its depth is at most logarithmic */
+		/* recurse into the shorter side and loop over the longer one: logarithmic depth */
 		uint32_t old_next = old_at + length;
 		uint32_t new_next = new_at + length;
 		if (old_at - old_start < old_end - old_next) {
@@ -156,7 +162,8 @@ static void match(struct comparison *self, uint32_t old_start, uint32_t old_end,
 }
 
 /**
- * One line of the result: common, removed or added. old_at and new_at are the positions before it.
+ * One line of the diff: common (' '), removed ('-') or added ('+'). old_at, new_at: number of lines
+ * of the old and the new text before this step.
  */
 struct step {
 	char sign;

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 /*
- * Some errors print parts of objects as JSON of upstream's internal Go types: Go's field names, all
- * fields, in the order of Go's declarations. The internal types have the fields of the served
- * version, except for a few in other places. Spec: 14b section 2.3.
+ * Some errors print parts of objects as JSON of upstream's internal Go types: with Go's field
+ * names, all fields, in the order of Go's declarations. The internal types have the fields of the
+ * served version, but keep a few of them in other structs. Spec: 14b section 2.3.
  */
 
-/** Words whose Go form has other capitals than the first letter. */
+/** First words of field names that Go spells with other capitals than an initial one. */
 static const char *const words[][2] = {{"api", "API"}, {"aws", "AWS"}, {"cephfs", "CephFS"},
 	{"csi", "CSI"}, {"dns", "DNS"}, {"fc", "FC"}, {"fs", "FS"}, {"gce", "GCE"},
 	{"gmsa", "GMSA"}, {"grpc", "GRPC"}, {"http", "HTTP"}, {"ip", "IP"}, {"iqn", "IQN"},
@@ -17,7 +17,10 @@ static const char *const words[][2] = {{"api", "API"}, {"aws", "AWS"}, {"cephfs"
 	{"se", "SE"}, {"storageos", "StorageOS"}, {"tcp", "TCP"}, {"tty", "TTY"}, {"uid", "UID"},
 	{"uri", "URI"}, {"url", "URL"}, {"wwids", "WWIDs"}};
 
-/** Fields in Go's order, then the others by number; "-": fields that the Go type does not have. */
+/**
+ * Order of the fields in Go. names: the first fields; all other fields follow in the order of the
+ * schema. absent: fields that the Go type does not have.
+ */
 static const struct order {
 	const char *message;
 	const char *names[40];
@@ -64,10 +67,7 @@ static const struct order {
 			"photonPersistentDisk", "projected"}},
 };
 
-/**
- * Fields of a pod's spec that are in the security context in Go's type, before the other fields
- * there.
- */
+/** Fields of a pod spec that Go's internal type has at the start of the security context. */
 static const char *const host_names[] = {
 	"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"};
 

@@ -106,7 +106,10 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 			"can only be modified in tandem with parallelism: both must be equal");
 	}
 	bt_kinds_check_immutable(errors, place, before, after, "selector", NULL);
-	/* The scheduling directives of a suspended job may change until it starts. */
+	/*
+	 * The template of a suspended job may change until the job starts, so that a queue
+	 * controller can set its scheduling directives.
+	 */
 	if (!bt_json_bool_at(before, "suspend", false) ||
 		bt_json_find_path(old, "status.startTime") != NULL) {
 		bt_kinds_check_immutable(errors, place, before, after, "template",

@@ -2,8 +2,8 @@
 #include "codec/base64.h"
 #include "server/kinds/common.h"
 /*
- * ConfigMap, Secret, LimitRange, Lease, Event, Namespace, Node. Spec: 14b sections 2.2, 2.3, 3.3, 5
- * and 7.
+ * ConfigMap, Secret, LimitRange, ResourceQuota, Event, Namespace, Node. Spec: 14b sections 2.2,
+ * 2.3, 3.3, 5 and 7.
  */
 
 /** Largest total size of the values of a ConfigMap or Secret. */
@@ -40,7 +40,10 @@ static void default_secret(const struct bt_write *write, struct bt_json_value *o
 	(void)bt_json_remove_c(object, "stringData");
 }
 
-/** Decoded size of the values; four base64 characters make three bytes, line breaks none. */
+/**
+ * Sum of the decoded sizes of the values. Four base64 characters make three bytes; padding and line
+ * breaks do not count.
+ */
 static uint64_t data_bytes(const struct bt_json_value *data, bool is_base64)
 {
 	uint64_t bytes = 0;
@@ -75,7 +78,7 @@ void bt_rule_secret(
 void bt_rule_config_map(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *map)
 {
-	/* limit for both maps together; the error's path ends with "[]" */
+	/* the limit holds for both maps together; the path of the error ends with "[]" */
 	check_data_bytes(check->errors, BT_PATH_KEY(place, BT_STR("")),
 		data_bytes(bt_json_object_at(map, "data"), false) +
 			data_bytes(bt_json_object_at(map, "binaryData"), true));
@@ -221,9 +224,9 @@ void bt_rule_quota(
 	}
 }
 
-/** --- Event: both groups, stored in the form of the core group. 14 sections 6.3 and 23 --- */
+/** --- Event: two groups, stored in the form of the core group. 14 sections 6.3 and 23 --- */
 
-/** Names of the same member in the two groups. */
+/** The two names of each renamed member. */
 static const struct {
 	const char *core;
 	const char *events;
@@ -399,8 +402,7 @@ const struct bt_strategy bt_strategy_node = {
 	.validate_update = validate_node_update,
 };
 
-/* PriorityClass, PodGroup, Workload, PodDisruptionBudget. Spec: 09 section 2, 14b
- * sections 2.3, 3.3, 4.4, 5. */
+/* PriorityClass. Spec: 14b section 2.3. */
 
 static void validate_class_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)

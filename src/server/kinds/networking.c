@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/kinds/common.h"
 
-/* Ingress, NetworkPolicy, EndpointSlice. Spec: 14b sections 3.3 and 5. */
+/* Ingress, NetworkPolicy, EndpointSlice, RuntimeClass. Spec: 14b sections 3.3 and 5. */
 
 void bt_rule_ingress_rule(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
@@ -63,15 +63,21 @@ void bt_rule_runtime_class(
 	}
 }
 
-/* Services: addresses are unique numbers only, with no proxy behind them. Spec: 14b section 3.3. */
+/*
+ * Services: cluster IPs and node ports are only numbers, because no proxy serves them. Spec: 14b
+ * section 3.3.
+ */
 
 #define CLUSTER_NETWORK 0x0a600000u /* 10.96.0.0/12 */
 #define CLUSTER_HOSTS 0x00100000u
 /** Attempts to choose a free address or port at random. */
 #define CHOICES_MAX 16
-/** With more services, choices are not checked: a collision is unlikely. */
+/**
+ * With more services, addresses and ports are not checked for duplicates, because each check scans
+ * all services.
+ */
 #define CHECKED_SERVICES_MAX 20000
-/** Node ports of one service that are checked against all others. */
+/** Number of ports of one service whose nodePort is checked. */
 #define CHECKED_PORTS_MAX 100
 #define NODE_PORT_FIRST 30000
 #define NODE_PORT_COUNT 2768
@@ -114,7 +120,7 @@ static bool needs_node_ports(const struct bt_json_value *spec)
 			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
 }
 
-/** Whether the text of another stored service contains member. */
+/** Whether the JSON text of another stored service contains member (`"name":value`). */
 static bool is_used(const struct bt_write *write, struct bt_str member)
 {
 	struct bt_store *store = bt_api_store(write->api);
@@ -136,13 +142,13 @@ static bool is_used(const struct bt_write *write, struct bt_str member)
 	return found;
 }
 
-/** A random address that no other service has. */
+/** Chooses a random cluster IP, if possible one that no other service has. */
 static struct bt_str new_address(const struct bt_write *write)
 {
 	struct bt_str member;
 	int tries = CHOICES_MAX;
 	do {
-		/* The first addresses are left to clients that choose one. */
+		/* The first 16 addresses are left to clients that choose an address themselves. */
 		uint32_t host =
 			16 + (uint32_t)bt_prng_below(bt_api_prng(write->api), CLUSTER_HOSTS - 32);
 		uint32_t ip = CLUSTER_NETWORK + host;
@@ -279,7 +285,7 @@ static void remove_fields_of_type(const struct bt_json_value *before, struct bt_
 	}
 }
 
-/** Keeps the old addresses and ports that the client leaves out. */
+/** Keeps old addresses and node ports that the client leaves out. */
 static void prepare_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {

@@ -5,7 +5,9 @@
 
 /* Defaults of pods and pod templates. Spec: 14b section 3.1. */
 
-/** The tag decides if there is one, even if a digest follows. */
+/**
+ * Default of imagePullPolicy. If the image has a tag, the tag decides, even if a digest follows.
+ */
 static const char *pull_policy(struct bt_str image)
 {
 	int64_t at = bt_str_find_char(image, '@');
@@ -29,7 +31,7 @@ static void default_container(struct bt_arena *arena, struct bt_json_value *cont
 		pull_policy(bt_kinds_text(container, "image")));
 	bt_kinds_round_quantities(arena, limits);
 	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
-	/* Only in pods do requests default to limits: a template stays as written. */
+	/* Requests default to limits only in pods: a template stays as written. */
 	if (!is_template && limits != NULL && limits->count <= BT_KINDS_RESOURCES_MAX) {
 		/* Adds to resources.requests the resources that have only a limit. */
 		for (uint32_t i = 0; i < limits->count; i++) {
@@ -91,7 +93,7 @@ static void default_pod_resources(struct bt_arena *arena, const struct bt_json_v
 	}
 	bt_kinds_round_quantities(arena, limits);
 	bt_kinds_round_quantities(arena, requests);
-	/* Limits of containers on huge pages become limits of the pod: spec 01b section 12. */
+	/* Container limits on huge pages become pod-level limits: spec 01b section 12. */
 	const struct bt_json_value *sum = bt_kinds_container_sum(arena, spec, "limits");
 	for (uint32_t i = 0; i < sum->count; i++) {
 		const struct bt_json_member *member = &sum->members[i];
@@ -139,9 +141,7 @@ void bt_kinds_default_pod_spec(struct bt_arena *arena, struct bt_json_value *spe
 	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
 		const struct bt_json_value *list = bt_json_array_at(spec, lists[n]);
 		for (uint32_t i = 0; i < list->count; i++) {
-			/*
-			 * as in a template: ephemeral containers have neither ports nor resources
-			 */
+			/* no defaults of resources and ports: ephemeral containers have neither */
 			default_container(
 				arena, list->elements[i], is_template || n == 2, host_network);
 		}
@@ -175,7 +175,7 @@ void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value 
 
 /* Fields of a new pod that are set besides its defaults. Spec: 14b sections 2.2 and 3.2. */
 
-/** Whether the map has a quantity above zero of the resource. */
+/** Stores the map's quantity of the resource in out; false: the quantity is missing or zero. */
 static bool find_positive(struct bt_arena *arena, const struct bt_json_value *map, const char *name,
 	struct bt_quantity *out)
 {
@@ -183,8 +183,8 @@ static bool find_positive(struct bt_arena *arena, const struct bt_json_value *ma
 }
 
 /**
- * Updates the state for the QoS class. any: some cpu or memory is given; full: all limits are given
- * and equal the requests.
+ * Adds one list of requests and limits to the state of the QoS class. any: cpu or memory is given
+ * somewhere; full: cpu and memory have limits everywhere, and these equal the requests.
  */
 static void add_to_qos(
 	struct bt_arena *arena, const struct bt_json_value *resources, bool *any, bool *full)

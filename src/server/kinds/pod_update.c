@@ -6,7 +6,10 @@
  * equal the old one. Spec: 14b section 2.3.
  */
 
-/** Longer lists of tolerations must keep their order. */
+/**
+ * Longer lists must keep the order of their elements, because matching in any order takes quadratic
+ * time.
+ */
 #define TOLERATIONS_ANY_ORDER_MAX 500
 
 static const char permitted_text[] =
@@ -27,7 +30,7 @@ void bt_kinds_reset_member(struct bt_arena *arena, struct bt_json_value *target,
 	}
 }
 
-/** A shallow copy: the members' values are shared. */
+/** Copies an object, but shares the members' values. */
 static struct bt_json_value *copy_shallow(struct bt_arena *arena, const struct bt_json_value *value)
 {
 	struct bt_json_value *copy = bt_json_new(arena, BT_JSON_OBJECT);
@@ -65,7 +68,7 @@ bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_va
 	return false;
 }
 
-/** Whether list contains every element of old. */
+/** Whether list contains every element of old; long lists must have them in the same order. */
 static bool only_additions(const struct bt_json_value *old, const struct bt_json_value *list)
 {
 	uint32_t found = 0;
@@ -130,7 +133,7 @@ static void check_node_affinity(struct bt_field_errors *errors, const struct bt_
 	}
 }
 
-/** Copies the tolerations without tolerationSeconds, which may change. */
+/** Copies the tolerations without tolerationSeconds, because tolerationSeconds may change. */
 static struct bt_json_value *lasting_tolerations(
 	struct bt_arena *arena, const struct bt_json_value *spec)
 {
@@ -144,7 +147,7 @@ static struct bt_json_value *lasting_tolerations(
 	return list;
 }
 
-/** Resets the fields that this kind of update may change to their old values. */
+/** Resets to their old values the fields that this kind of update may change. */
 static void reset_permitted(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *spec)
 {

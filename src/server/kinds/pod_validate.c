@@ -261,7 +261,8 @@ void bt_rule_resources(
 }
 
 /**
- * Checks the pod-level resources: requests must be at least the sum of the containers' requests.
+ * Checks the names of pod-level resources, and that the requests are at least the sum of the
+ * containers' requests.
  */
 static void check_pod_resources(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec)

@@ -11,7 +11,7 @@
 
 /** --- webhooks --- */
 
-/** The list must not be empty, and "*" must be its only entry. */
+/** The list must not be empty; "*", if present, must be its only entry. */
 static void check_wildcard(struct bt_check *check, const struct bt_path *place,
 	const struct bt_json_value *rule, const char *name)
 {
@@ -88,7 +88,7 @@ const struct bt_strategy bt_strategy_webhooks = {.set_defaults = default_webhook
 
 /** --- policies --- */
 
-/** Defaults that match every object. */
+/** Sets the default selectors of a policy, which match every object. match NULL: does nothing. */
 static void default_match(struct bt_arena *arena, struct bt_json_value *match)
 {
 	if (match != NULL) {
@@ -106,8 +106,7 @@ static void default_policy(const struct bt_write *write, struct bt_json_value *o
 }
 
 /**
- * Sets the status of type checking: there are never warnings, because expressions see all fields as
- * dyn.
+ * Sets the status of type checking. There are never warnings, because CEL sees all fields as dyn.
  */
 static void set_checked(
 	const struct bt_write *write, struct bt_json_value *object, int64_t generation)
@@ -243,7 +242,7 @@ const struct bt_strategy bt_strategy_api_service = {
 
 /** --- priority and fairness --- */
 
-/** Sets the missing amounts of a priority level. */
+/** Sets the missing numbers of an exempt priority level. */
 static void default_priority_level(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *spec = bt_kinds_object(object, "spec");
@@ -290,7 +289,7 @@ void bt_rule_signing_request(
 	}
 }
 
-/** Sets the requester to the user of the request. */
+/** Sets the requester to the user of the request. A restored object keeps its requester. */
 static void prepare_signing_request(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_arena *arena = write->arena;
@@ -313,8 +312,8 @@ static void prepare_signing_request(const struct bt_write *write, struct bt_json
 }
 
 /**
- * Keeps the spec. Only approval may change the conditions Approved and Denied, and only status the
- * certificate.
+ * Keeps the spec, and in a write of approval also the certificate. Sets missing times of
+ * conditions.
  */
 static void prepare_signing_request_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)

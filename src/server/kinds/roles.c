@@ -94,7 +94,7 @@ static void check_subject(
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "apiGroup"),
 		bt_kinds_text_value(errors, bt_kinds_text(subject, "apiGroup")),
 		is_account ? no_groups : groups);
-	/* a RoleBinding's account defaults to the binding's namespace */
+	/* in a RoleBinding the account's namespace defaults to the binding's namespace */
 	if (is_account && !check->write->resource->namespaced) {
 		(void)bt_kinds_check_required(errors, place, subject, "namespace");
 	}

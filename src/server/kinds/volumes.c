@@ -6,7 +6,7 @@
 
 /** --- PersistentVolume --- */
 
-/** The message of a volume's fields that name its storage, such as hostPath. */
+/** The schema message of the volume sources, such as hostPath and nfs. */
 static const struct bt_schema_message *volume_sources(void)
 {
 	const struct bt_schema_field *source = NULL;
@@ -17,7 +17,7 @@ static const struct bt_schema_message *volume_sources(void)
 	return source->message;
 }
 
-/** Rounds the amounts of a volume or claim. */
+/** Rounds the capacity of a volume, or the requests of a claim. */
 static void round_amounts(const struct bt_write *write, struct bt_json_value *object)
 {
 	const struct bt_json_value *spec = bt_kinds_object(object, "spec");
@@ -179,8 +179,8 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 	struct bt_json_value *after =
 		bt_json_clone(arena, bt_json_object_at(object, "spec"), false);
 	/*
-	 * For a claim without them, a controller may set volumeName, and the class when there is a
-	 * default.
+	 * A controller may set volumeName and, if there is a default class, storageClassName in a
+	 * claim that lacks them.
 	 */
 	if (bt_kinds_text(before, "volumeName").length == 0) {
 		bt_kinds_reset_member(arena, after, before, "volumeName");
@@ -256,7 +256,7 @@ static void validate_driver_update(const struct bt_write *write, const struct bt
 {
 	const struct bt_json_value *value = bt_json_find_path(object, "spec.attachRequired");
 	(void)write;
-	/* upstream misspells the field */
+	/* upstream misspells the field in the path */
 	if (!bt_kinds_same(bt_json_find_path(old, "spec.attachRequired"), value)) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
 			BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "attachedRequired"), value,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/kinds/common.h"
 
-/* Validates an object in one walk, by its schema and by rules. Spec: 14b section 5. */
+/* Validates an object by its schema and by rules, in one walk. Spec: 14b section 5. */
 
 #define DRIVER_BYTES_MAX 63
 
@@ -81,7 +81,10 @@ static void check_bounds(struct bt_field_errors *errors, const struct bt_schema_
 	}
 }
 
-/** Checks a field. false: it is absent or too long, so its parts are not checked. */
+/**
+ * Checks the value of a field, but not its parts. false: the value is missing or an empty text, so
+ * it has no parts to check.
+ */
 static bool check_field(struct bt_field_errors *errors, const struct bt_schema_field *field,
 	const struct bt_path *place, const struct bt_json_value *value)
 {
@@ -124,7 +127,7 @@ static bool check_field(struct bt_field_errors *errors, const struct bt_schema_f
 static void walk(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_message *message, const struct bt_json_value *object);
 
-/* Recursion is bounded by the nesting of messages. */
+/* Validates the parts of a value. Recursion is bounded by the nesting of messages. */
 static void walk_parts(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_field *field, const struct bt_json_value *value)
 {
@@ -155,7 +158,7 @@ static void walk_parts(struct bt_check *check, const struct bt_path *place,
 	}
 }
 
-/* On creates upstream checks claim templates first, and only their specs. */
+/* On creates upstream checks claim templates before the selector, and only their specs. */
 static void check_claim_templates(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
@@ -168,7 +171,10 @@ static void check_claim_templates(
 	}
 }
 
-/** A bit for each name: a set of bits shows quickly that an object lacks most members. */
+/**
+ * Returns the bit of a name in a set of names. A member whose bit is not in the set of an object's
+ * names is missing in the object.
+ */
 static uint64_t name_bit(const char *name, uint32_t length)
 {
 	return length == 0 ? 1 : UINT64_C(1) << ((length * 7 + (unsigned char)name[0]) & 63);
@@ -182,7 +188,8 @@ static bool is_named(const char *name, const char *other)
 static void walk(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_message *message, const struct bt_json_value *object)
 {
-	bool is_node = is_named(message->name, "NodeSpec"); /* upstream prints wrong paths for it */
+	bool is_node = is_named(
+		message->name, "NodeSpec"); /* upstream prints wrong paths for its taints */
 	bool is_volume = is_named(message->name, "Volume");
 	if (is_named(message->name, "PodSpec")) {
 		bt_kinds_enter_pod_spec(check, object);
@@ -211,12 +218,12 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 			walk(check, place, field->message, object);
 			continue;
 		}
-		/* metadata is checked elsewhere; status only by rules */
+		/* metadata is checked in bt_kinds_validate, status only by rules */
 		if (place == NULL &&
 			(is_named(field->name, "metadata") || is_named(field->name, "status") ||
 				(is_named(field->name, "spec") &&
 					(bt_kinds_keeps_spec(check->write) ||
-						/* updates only compare the field */
+						/* updates only compare the immutable spec */
 						(check->is_update && field->checks != NULL &&
 							field->checks->immutable))))) {
 			continue;
@@ -278,8 +285,8 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 	const struct bt_strategy *strategy = write->resource->strategy;
 	struct bt_check check = {.write = write, .errors = errors, .is_update = old != NULL};
 	/*
-	 * Upstream validates metadata several times in an update, and some kinds twice, so its
-	 * errors are repeated. These errors are repeated as often.
+	 * Upstream validates metadata four times in an update (three times for some kinds) and
+	 * repeats its errors, so the errors are added as often here.
 	 */
 	uint32_t metadata_count = 1;
 	if (old != NULL && message != NULL) {

@@ -6,7 +6,10 @@
  * sections 2.2, 2.3, 3.3 and 5.
  */
 
-/** Sets defaults of {type, rollingUpdate} in Deployments and DaemonSets. */
+/**
+ * Sets the defaults of rollingUpdate in spec[name], the update strategy of a Deployment or
+ * DaemonSet. unavailable, surge: the default values.
+ */
 static void default_rolling(struct bt_arena *arena, struct bt_json_value *spec, const char *name,
 	struct bt_json_value *unavailable, struct bt_json_value *surge)
 {
@@ -104,7 +107,7 @@ const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 		: template_;
 }
 
-/** set_defaults of kinds whose only other defaults are those of the pod template. */
+/** set_defaults of kinds that have only the schema's defaults and those of the pod template. */
 static void default_template(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *spec = bt_kinds_object(object, "spec");
@@ -283,7 +286,7 @@ static void prepare_daemon_set(const struct bt_write *write, struct bt_json_valu
 	}
 }
 
-/* Counts the changes of the template; the client's value is ignored. */
+/* Counts the changes of the template in an annotation; ignores the client's value. */
 static void prepare_daemon_set_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
