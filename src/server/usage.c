@@ -13,7 +13,7 @@
 #define MEMORY_WITHOUT_REQUEST (INT64_C(8) << 20)
 #define AMOUNT_MAX 1e18
 
-/** A parsed usage text: amounts in units (cores, bytes), or shares. */
+/** A parsed usage text: amounts in units (cores, bytes), or shares (0.5: half of the request). */
 struct curve {
 	double low;
 	double high;
@@ -105,7 +105,11 @@ bool bt_usage_is_known(const struct bt_json_value *pod)
 	return bt_str_equal_c(bt_json_text_at(pod, "status.phase"), "Running");
 }
 
-/** Usage in units; negative: a share, but the container has no request. */
+/**
+ * Returns the usage in units (cores or bytes); negative: the usage is a share of the request, but
+ * the container has no request. otherwise: usage text if the pod lacks the annotation; NULL:
+ * DEFAULT_USAGE.
+ */
 static double measure(const struct bt_api *api, const struct bt_json_value *pod,
 	const struct bt_json_value *container, const char *resource, const char *annotation,
 	const char *otherwise)
@@ -119,7 +123,7 @@ static double measure(const struct bt_api *api, const struct bt_json_value *pod,
 	bool is_share;
 
 	if (said == NULL || !parse_curve(said->text, &curve)) {
-		/* This text is valid: options are checked when they are read. */
+		/* This text is valid: options are checked when they are parsed. */
 		(void)parse_curve(
 			bt_str_from(otherwise != NULL ? otherwise : DEFAULT_USAGE), &curve);
 	}

@@ -13,7 +13,10 @@
 #define TIMEOUT_SECONDS_MIN 1800
 #define TIMEOUT_SECONDS_MAX (INT64_C(1) << 30)
 
-/** A turn makes some hundred changes; other watches look them up in the next turn. */
+/**
+ * Size of the cache of encoded events. A turn of the loop makes some hundred changes; the watches
+ * look up their events in the next turn.
+ */
 #define CACHE_SLOTS 2048
 #define CACHED_BYTES_MAX 16384
 
@@ -40,11 +43,11 @@ struct bt_watchers {
 	struct bt_store *store;
 	struct bt_prng prng;
 	uint64_t visible_rv;
-	BT_VEC(struct bt_watch_link *) collections; /* by collection: its first watch */
+	BT_VEC(struct bt_watch_link *) collections; /* by collection: the first watch of its list */
 	uint32_t count;
 	int64_t next_due_ns; /* the earliest bookmark or end */
 	struct bt_wait *waits;
-	struct bt_wait *due_waits; /* waits that run_waits is calling */
+	struct bt_wait *due_waits; /* waits that run_waits has not called yet */
 	struct cached_event cache[CACHE_SLOTS];
 };
 
@@ -215,8 +218,8 @@ void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait)
 }
 
 /**
- * Calls the waits that are due. Callbacks may start and cancel waits, so the due ones are first
- * moved to another list.
+ * Ends the waits that are due and calls their callbacks. Callbacks may start and cancel waits, so
+ * the due waits are first moved to another list.
  */
 static void run_waits(struct bt_watchers *watchers, int64_t now_ns)
 {
@@ -283,7 +286,7 @@ static struct cached_event *cache_slot(
 		CACHE_SLOTS];
 }
 
-/** Prepares the slot for an event, without its bytes. */
+/** Prepares the slot for an event; the caller appends the bytes. */
 static void use_slot(struct cached_event *cached, const struct bt_encoder *encoder,
 	enum bt_event_type type, uint64_t rv)
 {
@@ -316,7 +319,7 @@ static void encode_cached(struct bt_watchers *watchers, struct bt_encoder *encod
 	size_t before = out->length;
 
 	/*
-	 * Not cached: stored texts are copied anyway, and the first event of a table differs
+	 * Not cached: stored texts, which are only copied, and tables, whose first event differs
 	 * between watches.
 	 */
 	if (encoder->is_stored_text || encoder->encoding.view == BT_VIEW_TABLE) {
@@ -339,7 +342,7 @@ static void encode_cached(struct bt_watchers *watchers, struct bt_encoder *encod
 	bt_strbuf_append_str(&cached->bytes, made);
 }
 
-/** Changes that one call examines, matching or not, before it lets other work run. */
+/** Largest number of changes or objects that one read examines before it lets other work run. */
 #define CHANGES_PER_TURN 2000
 
 enum phase {
@@ -401,7 +404,10 @@ static void write_change(struct bt_watch *watch, const struct bt_store_change *c
 	encode_cached(watch->watchers, &watch->encoder, type, shown, change->rv, &watch->pending);
 }
 
-/** One step of the watch; false: it must wait. */
+/**
+ * Takes one step of the watch, which may add an event to pending. false: the watch must wait, or
+ * has ended.
+ */
 static bool step(struct bt_watch *watch)
 {
 	struct bt_store_change change;
@@ -522,7 +528,7 @@ static int begin_walk(struct bt_watch *watch)
 		watch->selection.prefix, BT_STR(""), &watch->walk, NULL);
 }
 
-/** Sets the first events of the watch: spec 14 sections 15.2 and 15.3. */
+/** Sets where the watch starts: spec 14 sections 15.2 and 15.3. */
 static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *options,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {

@@ -17,20 +17,20 @@
 struct bt_watchers;
 
 BT_MUST_USE struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t seed);
-/** All watches and waits must have ended. */
+/** All watches and waits must have ended. NULL accepted. */
 void bt_watchers_destroy(struct bt_watchers *watchers);
 uint32_t bt_watchers_count(const struct bt_watchers *watchers);
 /**
  * Call once per turn of the loop, after bt_store_sync: makes all commits until now visible to
- * watches, wakes the watches that have events to read, and calls the waits that are over. now_ns:
- * of the loop's clock. Returns the latest time for the next call (now: there is more to do).
+ * watches, wakes the watches that have events to read, and ends the waits that are over. now_ns:
+ * time of the loop's clock. Returns the latest time for the next call; now_ns: there is more to do.
  */
 int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns);
 
 /** A watch in the registry. All-zero: not registered. */
 struct bt_watch_link {
-	struct bt_watch_link *next; /* in the list of the same collection */
-	struct bt_watch_link **place;
+	struct bt_watch_link *next;   /* in the list of the collection's watches */
+	struct bt_watch_link **place; /* the pointer to this link */
 	void (*wake)(void *context);
 	void *wake_context;
 	bool is_waiting; /* has read all visible changes */
@@ -41,23 +41,24 @@ struct bt_watch_link {
 	int64_t end_ns;
 };
 
-/** timeout_seconds 0: a random time of half an hour to an hour. */
+/**
+ * Registers a watch of the collection. timeout_seconds: lifetime of the watch; 0: a random time of
+ * half an hour to an hour.
+ */
 void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, uint32_t collection,
 	int64_t now_ns, int64_t timeout_seconds, bool has_bookmarks);
 /** Does nothing if the watch is not registered. */
 void bt_watchers_remove(struct bt_watchers *watchers, struct bt_watch_link *link);
-/**
- * Keeps the protobuf envelope with which a create was answered, to reuse it for the ADDED event.
- */
+/** Caches the protobuf envelope that answered a create, to reuse it for the ADDED event. */
 void bt_watchers_keep_added(struct bt_watchers *watchers, const struct bt_encoder *encoder,
 	const struct bt_stored *stored, struct bt_str envelope);
 
 struct bt_watch;
 
 /**
- * Returns 0, or the code of *out_failure. Ignores request->deletion. The answer is 200 and the
- * stream {watch, bt_watch_read, bt_watch_finish}; request->wake is called when a read that answered
- * BT_HTTP_STREAM_WAIT can continue. now_ns: of the loop's clock.
+ * Opens a watch. Returns 0, or the code of *out_failure. On success answer with 200 and the stream
+ * {watch, bt_watch_read, bt_watch_finish}. request->wake is called when a read that returned
+ * BT_HTTP_STREAM_WAIT can continue; request->deletion is ignored. now_ns: time of the loop's clock.
  */
 uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
 	struct bt_arena *arena, struct bt_watch **out_watch, struct bt_failure *out_failure);
@@ -70,11 +71,12 @@ void bt_watch_finish(void *watch);
 struct bt_wait;
 
 /**
- * bt_watchers_run calls reached once, when the store has this RV or timeout_ns have passed. The
- * wait ends with that call.
+ * Starts a wait: bt_watchers_run calls reached once, when the store has this RV or timeout_ns have
+ * passed. The wait is freed before that call.
  */
 struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int64_t now_ns,
 	int64_t timeout_ns, void (*reached)(void *context), void *context);
+/** Frees a wait whose reached was not called. */
 void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait);
 /** How long a list waits for an RV that the store has not reached. */
 #define BT_FUTURE_RV_WAIT_NS (3 * BT_NS_PER_SECOND)

@@ -11,7 +11,7 @@
 #include "server/api.h"
 #include "server/strategy.h"
 
-/** Usage of one node's pods. */
+/** Sum of the usage of the pods on one node. */
 struct bt_node_sum {
 	uint64_t name_hash;
 	int64_t cpu_nano;
@@ -35,7 +35,7 @@ struct bt_api {
 	struct bt_prng prng;
 	struct bt_rbac *rbac; /* NULL: everything is allowed */
 	struct bt_tokens *tokens;
-	struct bt_strbuf text;     /* text of the object that is being written */
+	struct bt_strbuf text;     /* JSON text of the object that is being written */
 	struct bt_api_trees trees; /* see bt_api_trees */
 	/** Resources that the code treats specially. */
 	const struct bt_api_resource *pods;
@@ -59,7 +59,7 @@ struct bt_call {
 	bool same_owners; /* keep managedFields without reading them */
 	/** managedFields of a new object, kept outside of its tree; NULL: the tree has them. */
 	struct bt_owners *owners;
-	struct bt_str shape;   /* key of the owners in owner_cache.c; absent: not cached */
+	struct bt_str shape;   /* key of the owners in the owner cache; absent: not cached */
 	struct bt_write write; /* for strategies; has the object's name, also on create */
 	struct bt_str key;
 	const struct bt_json_value *old; /* tree of the object that an update changes; NULL: none */
@@ -75,12 +75,13 @@ BT_PRINTF(4, 5)
 bool bt_call_refuse(
 	struct bt_call *call, uint16_t code, const char *reason, const char *format, ...);
 BT_PRINTF(2, 3)
+/** Adds a Warning header to the answer. */
 void bt_call_warn(struct bt_call *call, const char *format, ...);
 /** Fails with 404 for the call's object. */
 void bt_call_not_found(struct bt_call *call);
-/** The stored object, borrowed; NULL: not found, and the call fails with 404. */
+/** Returns the call's stored object, borrowed; NULL: not found, and the call fails with 404. */
 struct bt_stored *bt_call_find(struct bt_call *call);
-/** A stored text as a tree of the requested version. */
+/** Returns the stored object as a tree of the requested version. */
 struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored *stored);
 
 /** The source of a body: decides how errors are worded, and whether the body is a whole object. */
@@ -110,21 +111,30 @@ struct bt_field_errors bt_call_field_errors(struct bt_call *call);
  */
 bool bt_call_validate(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
-/** Fails with 422 of the resource's kind if there are errors; false: there are none. */
+/**
+ * If there are errors, fails with 422 for the resource's kind and returns true; false: there are no
+ * errors.
+ */
 bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *errors);
 
-/** Commits the object (old NULL: it is new) and answers with it; a dry run only answers. */
+/**
+ * Commits the object (old NULL: a new one) and answers with the object; a dry run only answers.
+ * code: HTTP status of the answer.
+ */
 void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_json_value *object,
 	uint16_t code);
-/** Removes the object, whose last state this is, and answers 200 with it. */
+/**
+ * Removes the object from the store and answers 200. object: the last state of the object, which
+ * the answer shows.
+ */
 void bt_call_remove(struct bt_call *call, struct bt_json_value *object);
 /** Answers with the stored object. */
 void bt_call_answer_stored(struct bt_call *call, struct bt_stored *stored, uint16_t code);
 /** Answers with a tree, after adding kind and apiVersion. */
 void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, uint16_t code);
 /**
- * Answers {"kind":"Status",..., "status":"Success"} with this code, and with details of the object
- * if uid is given.
+ * Answers {"kind":"Status",..., "status":"Success"} with this code. uid: if not empty, the answer
+ * has details of the object with this uid.
  */
 void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str uid);
 
@@ -166,7 +176,7 @@ bool bt_policies_validate(struct bt_call *call, const char *operation,
 
 /** --- objects that the server creates --- */
 
-/** Creates an object of cluster scope unless there is one with its metadata.name. */
+/** Creates an object of cluster scope, unless an object with its metadata.name exists. */
 void bt_api_create_if_missing(struct bt_api *api, const struct bt_api_resource *resource,
 	struct bt_json_value *object, struct bt_arena *arena);
 /** Creates the missing APIServices, priority levels and flow schemas. */
@@ -175,9 +185,9 @@ void bt_api_bootstrap(struct bt_api *api);
 /** --- text --- */
 
 struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena);
-/** base, cut to 58 bytes, and five random characters. */
+/** Returns base, cut to 58 bytes, with five random characters appended. */
 struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, struct bt_str base);
-/** RV in a metadata: 0 if it is absent or "", -1 if it is not a number. */
+/** Returns metadata.resourceVersion: 0 if it is absent or "", -1 if it is not a number. */
 int64_t bt_api_resource_version_of(const struct bt_json_value *metadata);
 
 /** --- verbs --- */
@@ -195,6 +205,7 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	const struct bt_json_value *old, struct bt_json_value *object);
 /**
  * Checks name, namespace, uid and resourceVersion of a body against the call and the stored object.
+ * old: tree of stored. false: the call failed.
  */
 bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
 	const struct bt_json_value *old, const struct bt_json_value *object,
@@ -202,28 +213,28 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 /** Fails with 400: the body has no name. */
 void bt_call_refuse_nameless(struct bt_call *call);
 /**
- * Whether an object with a deletionTimestamp can be removed now: no finalizer or grace period keeps
- * it.
+ * Whether the object has a deletionTimestamp and can be removed now, because no finalizer or grace
+ * period keeps it.
  */
 bool bt_call_is_finished(const struct bt_call *call, const struct bt_json_value *object);
 void bt_call_patch(struct bt_call *call);
 /**
- * Applies the call's patch to a document, which it changes. NULL: the call failed. message: schema
- * of the document, or NULL.
+ * Applies the call's patch to a document, which may be changed, and returns the result; NULL: the
+ * call failed. message: schema of the document, or NULL.
  */
 struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 	const struct bt_schema_message *message, struct bt_json_value *document);
 /** `default/web; apps/v1, Kind=Deployment`: how errors name an apply configuration. */
 struct bt_str bt_call_apply_identity(
 	const struct bt_call *call, const struct bt_json_value *applied);
-/** The manager that will own the fields of this write. */
+/** Returns the field manager of this write and the schema of its fields, for server-side apply. */
 struct bt_apply_writer bt_call_apply_writer(struct bt_call *call);
 void bt_call_delete(struct bt_call *call);
 
 /** --- subresources and reviews --- */
 
 void bt_call_scale(struct bt_call *call);
-/** pod_name: from the URL; absent for the collection bindings. */
+/** Serves the subresource pods/binding and creates in the collection bindings. */
 void bt_call_binding(struct bt_call *call);
 void bt_call_eviction(struct bt_call *call);
 void bt_call_finalize(struct bt_call *call);
@@ -231,7 +242,10 @@ void bt_call_token(struct bt_call *call);
 /** Serves log, exec, attach, portforward and proxy. */
 void bt_call_connect(struct bt_call *call);
 void bt_call_review(struct bt_call *call);
-/** Takes the fields that resize and ephemeralcontainers change from object, all others from old. */
+/**
+ * Returns a pod with the fields that resize and ephemeralcontainers change from object, and all
+ * other fields from old.
+ */
 struct bt_json_value *bt_call_pod_part(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
 

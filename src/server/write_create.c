@@ -7,9 +7,10 @@
 #include "server/write.h"
 
 /*
- * Caches metadata.managedFields of new objects. The owners depend on the manager and on the
- * object's shape: names of members, types, and values that may be zero or keys of list elements.
- * Objects from one template have the same shape, so they share the owners of the first.
+ * Caches the owners (the content of metadata.managedFields) of new objects. The owners depend on
+ * the manager and on the object's shape: names of members, types, and values that may be zero or
+ * keys of list elements. Objects from one template have the same shape, so they share the owners of
+ * the first object.
  */
 
 #define SLOTS 256
@@ -110,8 +111,8 @@ static void record_owners(struct bt_call *call, struct bt_json_value *object)
 	const struct bt_api_resource *resource = call->write.resource;
 	struct bt_apply_writer writer = bt_call_apply_writer(call);
 	/*
-	 * The owners are not cached for custom resources, whose schema may change, and for objects
-	 * whose managedFields a policy or a dry run reads.
+	 * Not cached: custom resources, whose schema may change; objects that bring managedFields;
+	 * objects whose managedFields a policy or a dry run reads.
 	 */
 	bool is_cached = (resource->flags & BT_RESOURCE_CUSTOM) == 0 && !call->write.dry_run &&
 		bt_json_find_path(object, "metadata.managedFields") == NULL &&
@@ -136,7 +137,7 @@ static void record_owners(struct bt_call *call, struct bt_json_value *object)
 
 void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored)
 {
-	/* the cache expects one value, the time of the creation */
+	/* cached owners must have one variable value: the time of the creation */
 	if (call->shape.length == 0 || stored->owners == NULL ||
 		bt_stored_values_bytes(stored) !=
 			bt_time_text(call->arena, call->write.now_ns).length) {
@@ -149,7 +150,7 @@ void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *store
 		bt_strndup(call->shape.data, call->shape.length), call->shape.length};
 }
 
-/** Attempts to generate a name that is free: spec 14 section 10.2. */
+/** Number of attempts to generate a name that is free: spec 14 section 10.2. */
 #define GENERATED_NAME_TRIES 8
 
 void bt_call_get(struct bt_call *call)
@@ -235,7 +236,8 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	}
 	(void)bt_json_remove_c(metadata, "selfLink");
 	(void)bt_json_remove_c(metadata, "resourceVersion");
-	if (call->request->verb != BT_VERB_PATCH && !restoring) { /* an apply has set them */
+	if (call->request->verb != BT_VERB_PATCH &&
+		!restoring) { /* an apply has already recorded the owners */
 		record_owners(call, object);
 	}
 	call->write.from_cluster =

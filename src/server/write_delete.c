@@ -27,7 +27,7 @@ static int64_t requested_grace(const struct bt_call *call)
 {
 	int64_t grace = call->request->grace_period_seconds;
 	if (grace < -1) {
-		return 1; /* spec 14 section 23, case 10 */
+		return 1; /* a negative period counts as 1 second: spec 14 section 23, case 10 */
 	}
 	return grace > GRACE_SECONDS_MAX ? GRACE_SECONDS_MAX : grace;
 }

@@ -109,7 +109,10 @@ struct bt_str bt_call_apply_identity(
 		resource->kind);
 }
 
-/** Applies the request's configuration to live; NULL: the call failed. */
+/**
+ * Applies the request's configuration to live (NULL: creates the object). Returns the new object;
+ * NULL: the call failed.
+ */
 static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_value *live)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -173,7 +176,7 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 
 void bt_call_patch(struct bt_call *call)
 {
-	/* The options that each kind of patch allows: spec 14 section 9. */
+	/* Check the options that this kind of patch allows: spec 14 section 9. */
 	bool is_apply = call->request->patch_type == BT_PATCH_APPLY;
 	struct bt_field_errors errors = bt_call_field_errors(call);
 	if (!is_apply && call->request->force) {

@@ -78,7 +78,7 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 			: bt_json_new_int64(call->arena, 0);
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.resourceVersion"),
 			value, rv < 0 ? "must be a number" : "must be specified for an update");
-		/* the message names the resource where others name the kind */
+		/* unlike other messages, this one names the resource, not the kind */
 		return bt_fail_invalid(&call->answer->failure, call->arena,
 			       bt_str_from(call->write.resource->group),
 			       bt_str_from(call->write.resource->name), call->write.name,
@@ -167,8 +167,9 @@ static struct bt_json_value *merge_parts(
 /** --- generation --- */
 
 /**
- * Whether generation stays: compares the spec. Custom objects and EndpointSlices compare everything
- * except metadata and a status subresource; EndpointSlices also compare labels.
+ * Whether metadata.generation stays. Compares the spec. For custom objects and EndpointSlices
+ * compares everything except metadata and, if there is a status subresource, status; for
+ * EndpointSlices also the labels.
  */
 static bool same_desired_state(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
