@@ -7,6 +7,7 @@
 
 /** Memory limit of the compiled programs of one policy. */
 #define PROGRAM_BYTES_MAX ((size_t)16 << 20)
+/** An expression that does not compile counts as this many bytes. */
 #define REFUSED_BYTES 4096
 
 static const char *const variable_names[BT_POLICY__COUNT] = {
@@ -41,7 +42,7 @@ struct bt_policies {
 struct build {
 	struct bt_policy *policy;
 	struct bt_field_errors *errors; /* or NULL */
-	const struct bt_path *place;    /* place of the policy's spec */
+	const struct bt_path *place;    /* path of the policy's spec, or of the webhook */
 };
 
 static struct bt_cel_program *compile(struct build *build, const struct bt_path *place,
@@ -110,7 +111,10 @@ static void compile_list(struct build *build, const char *name, const char *memb
 	}
 }
 
-/** Declares the variables one by one: each sees only the earlier ones. */
+/**
+ * Compiles and declares the variables one by one, so that an expression sees only earlier
+ * variables.
+ */
 static void compile_variables(struct build *build)
 {
 	struct bt_policy *policy = build->policy;
@@ -326,7 +330,7 @@ const struct bt_policy *bt_policy_set_find(const struct bt_policy_set *set, stru
 	return NULL;
 }
 
-/** Loads the bindings of a kind, and the policies that they name. */
+/** Loads the bindings of policies of a kind, and the policies that the bindings name. */
 static void load_kind(struct bt_api *api, enum bt_policy_kind kind, struct bt_policies *policies)
 {
 	static const char *const names[][2] = {[BT_POLICY_MUTATING] = {"mutatingadmissionpolicies",

@@ -2,8 +2,9 @@
 #ifndef BT_SERVER_POLICY_H
 #define BT_SERVER_POLICY_H
 /**
- * Compiled MutatingAdmissionPolicies and ValidatingAdmissionPolicies. Policies that have a binding
- * are compiled once and kept until an object of their API group changes.
+ * Compiled MutatingAdmissionPolicies and ValidatingAdmissionPolicies. A policy is in force if it
+ * has a binding; such policies are compiled once and kept until an object of their API group
+ * changes.
  *
  * Fields of the object have type dyn in every expression, so type errors are found only by
  * evaluation.
@@ -38,7 +39,7 @@ enum bt_policy_kind {
 struct bt_policy_expression {
 	const struct bt_json_value *source; /* validation, matchCondition, variable, ... */
 	struct bt_str text;
-	struct bt_cel_program *program;
+	struct bt_cel_program *program; /* NULL: the expression does not compile */
 	struct bt_cel_program *message; /* of a validation's messageExpression; NULL: none */
 	enum bt_cel_mutation mutation;
 };
@@ -60,16 +61,19 @@ struct bt_policy {
 	struct bt_policy_expressions mutations;
 	struct bt_cel_variable declared[BT_POLICY__COUNT];
 	struct bt_cel_environment environments[BT_CEL_MUTATION_PATCHES + 1]; /* by mutation */
-	size_t bytes;
+	size_t bytes; /* memory of the compiled programs */
 };
 
-/** All policies of one kind. */
+/** The bindings of one kind of policy, and the policies that they name. */
 struct bt_policy_set {
 	BT_VEC(struct bt_policy *) policies;
 	BT_VEC(const struct bt_json_value *) bindings;
 };
 
-/** NULL: no policy of the kind is in force. */
+/**
+ * Returns the policies in force of a kind; NULL: the kind has no bindings. Borrowed until an object
+ * of the API group changes.
+ */
 const struct bt_policy_set *bt_policies_in_force(struct bt_api *api, enum bt_policy_kind kind);
 /** NULL: the set has no policy of this name. */
 const struct bt_policy *bt_policy_set_find(const struct bt_policy_set *set, struct bt_str name);

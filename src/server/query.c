@@ -69,7 +69,7 @@ static bool *flag_parameter(struct bt_query *query, struct bt_str name)
 	return NULL;
 }
 
-/* Kubernetes' booleans in queries: everything but "0" and "false" is true. */
+/* Parses a boolean as Kubernetes does in queries: every text but "", "0" and "false" is true. */
 static bool parse_bool(struct bt_str text)
 {
 	return text.length != 0 && !bt_str_has_word(BT_STR("0 false False FALSE"), text);
@@ -139,7 +139,7 @@ static uint16_t set_failure(
 		BT_STR(""), errors);
 }
 
-/* true: there is at least one value, and all are "All". */
+/* Whether there is at least one value and all values are "All"; adds an error for another value. */
 static bool dry_run_of(const struct bt_json_value *values, struct bt_field_errors *errors)
 {
 	for (uint32_t i = 0; i < values->count; i++) {
@@ -238,7 +238,8 @@ static void set_orphan(bool is_given, bool orphan, bool has_policy, struct bt_fi
 }
 
 /*
- * Maps negative values to one second, since -1 means "not given" in requests. Spec 14 section 13.
+ * Maps negative values to -2, which a delete treats as one second, because -1 means "not given" in
+ * requests. Spec 14 section 13.
  */
 static int64_t grace_of(int64_t seconds)
 {
@@ -272,7 +273,7 @@ static uint16_t options_of_query(const struct bt_query *query, struct bt_arena *
 	return 0;
 }
 
-/* The member; a null counts as absent. */
+/* Returns the member, or NULL if it is absent or null. */
 static const struct bt_json_value *find_member(const struct bt_json_value *object, const char *name)
 {
 	const struct bt_json_value *value = bt_json_find(object, name);

@@ -11,8 +11,8 @@
 #define BT_QUERY_DRY_RUNS_MAX 8
 
 /**
- * Decoded query parameters; absent (data NULL): not given. If a parameter is repeated, its first
- * value counts, except for dryRun.
+ * Decoded query parameters; absent (data NULL): not given. If a parameter is repeated, the first
+ * value of a text and the last value of a bool counts; dry_runs has all values.
  */
 struct bt_query {
 	struct bt_list_parameters list;
@@ -43,10 +43,13 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
  */
 uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
-/** Options of deletes: from the body, or if that is NULL from the query. */
+/**
+ * Options of deletes: from the body (DeleteOptions), or from the query if body is NULL. Returns 0,
+ * or the code of *out_failure.
+ */
 uint16_t bt_query_delete_options(const struct bt_query *query, const struct bt_json_value *body,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
-/** Parses the parameter includeObject of tables. */
+/** Parses the parameter includeObject of tables. Returns 0, or the code of *out_failure. */
 uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
 	enum bt_include_object *out, struct bt_failure *out_failure);
 #endif

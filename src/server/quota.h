@@ -5,16 +5,16 @@
 #include "server/api.h"
 
 /**
- * Used amounts by the names in the quota's spec.hard; "0" if no object in its scopes uses that
- * resource.
+ * Returns the used amount of each resource in the quota's spec.hard: "0" if no object in the
+ * quota's scopes uses the resource.
  */
 BT_MUST_USE struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
 	const struct bt_json_value *quota, struct bt_arena *arena);
 /**
- * Adds what a pod requests to the used amounts of its namespace's ResourceQuotas. The pod (in its
- * form after admission) is not stored. Therefore no quota may change after the first call: a
- * changed quota is summed up again from stored pods only. checks: if the pod exceeds a quota,
- * returns false with *out_failure (texts in the arena) and adds nothing.
+ * Adds the requests of a pod to the used amounts of its namespace's ResourceQuotas, although the
+ * pod (in its form after admission) is not stored. Therefore no quota may change after the first
+ * call: the usage of a changed quota is computed again from stored pods only. checks true: if the
+ * pod exceeds a quota, returns false with *out_failure (texts in the arena) and adds nothing.
  */
 BT_MUST_USE bool bt_quota_take(struct bt_api *api, const struct bt_json_value *pod, bool checks,
 	struct bt_arena *arena, struct bt_failure *out_failure);

@@ -24,8 +24,8 @@ static const char *const resources_by_kind[RECORD_KIND_COUNT] = {
 
 struct subject {
 	enum subject_kind { SUBJECT_USER, SUBJECT_GROUP, SUBJECT_ACCOUNT } kind;
-	struct bt_str text; /* user or group; for a ServiceAccount its user name */
-	struct bt_str shown;
+	struct bt_str text;  /* name of the user or group; for a ServiceAccount its user name */
+	struct bt_str shown; /* name in messages */
 };
 
 /** A compiled Role, ClusterRole, RoleBinding or ClusterRoleBinding. */
@@ -42,7 +42,9 @@ struct record {
 	struct bt_str role_name;
 };
 
-/** A subject of a binding: entry of bt_rbac.by_subject. */
+/**
+ * Entry of bt_rbac.by_subject: a binding (index in records), and a subject (index in its subjects).
+ */
 struct link {
 	uint32_t record;
 	uint32_t subject;
@@ -72,7 +74,7 @@ static uint64_t hash_key(enum record_kind kind, struct bt_str key)
 	return bt_hash_bytes(key.data, key.length, (uint64_t)kind + 1);
 }
 
-/** Users and ServiceAccounts share one key: the user name. */
+/** Hashes the key of a subject. A ServiceAccount has the key of its user name. */
 static uint64_t hash_subject(struct bt_str namespace_, bool is_group, struct bt_str text)
 {
 	uint64_t hash = bt_hash_bytes(namespace_.data, namespace_.length, is_group ? 2 : 1);
@@ -363,8 +365,8 @@ static int compare_matches(const void *left, const void *right)
 }
 
 /**
- * sorted: cluster bindings first, then by name, so that messages do not depend on the order in the
- * map.
+ * Finds the bindings of the user and its groups, cluster-wide and in the namespace. sorted: cluster
+ * bindings first, then by name, so that messages do not depend on the order in the map.
  */
 static struct matches find_matches(struct bt_rbac *rbac, const struct bt_user *user,
 	struct bt_str namespace_, bool sorted, struct bt_arena *arena)
@@ -407,8 +409,8 @@ static bool list_has(const struct bt_text_list *list, struct bt_str text)
 }
 
 /**
- * Matches "*", "pods", "pods/log", or a subresource of every resource, such as "*" followed by
- * "/log".
+ * Whether an entry of the list covers the resource. Entries are "*", "pods", "pods/log", or "*"
+ * followed by "/log", which covers the subresource log of all resources.
  */
 static bool resources_have(
 	const struct bt_text_list *list, struct bt_str resource, struct bt_str subresource)
@@ -468,8 +470,8 @@ static struct bt_str allowed_by(const struct match *match, struct bt_arena *aren
 }
 
 /**
- * The text "clusterrole.rbac.authorization.k8s.io \"x\" not found", or several in brackets; "" if
- * no role is missing.
+ * Returns the text "clusterrole.rbac.authorization.k8s.io \"x\" not found", or several such texts
+ * in brackets; "" if no role is missing.
  */
 static struct bt_str missing_roles(const struct matches *matches, struct bt_arena *arena)
 {

@@ -7,7 +7,7 @@
 #include "server/rbac_private.h"
 
 #define GROUP "rbac.authorization.k8s.io"
-/** Limit of comparisons for one write, because a rule stands for the product of its lists. */
+/** Limit of comparisons for one write, because one rule stands for the product of its lists. */
 #define WORK_MAX UINT32_C(20000000)
 #define MESSAGE_BYTES_MAX 4096
 
@@ -21,7 +21,8 @@ struct check {
 };
 
 /**
- * Whether one of the writer's rules allows the access; an access without a name needs all names.
+ * Whether one of the writer's rules allows the access. An access without a name is to all objects,
+ * so a rule with resourceNames does not allow it.
  */
 static bool is_covered(struct check *check, const struct bt_access *access)
 {
@@ -84,7 +85,7 @@ static void add_missing(
 	bt_strbuf_append_char(out, '}');
 }
 
-/** Checks each verb. access: the checked rights without the verb. */
+/** Checks the access with each verb. access: without a verb; resource may be "pods/log". */
 static void check_verbs(
 	struct check *check, const struct bt_text_list *verbs, struct bt_access *access)
 {
@@ -143,7 +144,7 @@ static bool is_allowed(struct bt_api *api, const struct bt_user *user, const cha
 	return bt_api_authorize(api, &access, arena, NULL);
 }
 
-/** Whether the writer has all of these rules. */
+/** Whether the writer has all of these rules; false: *out_failure. */
 static bool check_rules(struct bt_api *api, const struct bt_user *user,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
 	const struct bt_policy_rule *rules, uint32_t count, struct bt_arena *arena,

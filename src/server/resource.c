@@ -100,8 +100,8 @@ void bt_resources_add_row(struct bt_resources *resources, struct bt_resource_row
 static struct bt_str collection_name(const struct builtin *builtin, struct bt_arena *arena)
 {
 	/*
-	 * the two groups' Events share a collection: 14 section 6.3; metrics are shown from pods
-	 * and nodes
+	 * the Events of both groups share a collection (14 section 6.3); metrics.k8s.io reads the
+	 * collections of pods and nodes
 	 */
 	if (builtin->group[0] == '\0' || bt_str_equal_c(bt_str_from(builtin->name), "events") ||
 		strcmp(builtin->group, "metrics.k8s.io") == 0) {

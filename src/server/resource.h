@@ -86,13 +86,14 @@ struct bt_api_resource {
 	const struct bt_schema_message *message; /* NULL: custom, any member is allowed */
 	const struct bt_strategy *strategy;      /* never NULL */
 	/**
-	 * Of a custom resource: its CustomResourceDefinition, and the entry of spec.versions.
+	 * The CustomResourceDefinition of a custom resource, and its entry in spec.versions.
 	 * Borrowed until the definition changes; NULL for built-in resources.
 	 */
 	const struct bt_json_value *definition;
 	const struct bt_json_value *definition_version;
-	const struct bt_custom_rules *rules; /* of that version's schema */
-	/** How server-side apply treats the lists and maps; or NULL. */
+	const struct bt_custom_rules
+		*rules; /* rules of the version's schema; NULL for built-in resources */
+	/** How server-side apply treats lists and maps of a custom resource; or NULL. */
 	const struct bt_schema_message *parts;
 };
 
@@ -106,12 +107,15 @@ struct bt_resources;
 BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store, uint32_t unserved);
 void bt_resources_destroy(struct bt_resources *resources);
 uint32_t bt_resources_count(const struct bt_resources *resources);
-/** In discovery order: built-in resources first, then custom ones by group, version and name. */
+/**
+ * The served resources in discovery order: built-in resources first, then custom resources by
+ * group, version and name. NULL: index is too large.
+ */
 const struct bt_api_resource *bt_resources_at(const struct bt_resources *resources, uint32_t index);
-/** NULL when not served. */
+/** Returns NULL if the resource is not served. */
 const struct bt_api_resource *bt_resources_find(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_str name);
-/** Finds by apiVersion ("v1" or "group/version") and kind. */
+/** Finds a served resource by apiVersion ("v1" or "group/version") and kind; NULL: not served. */
 const struct bt_api_resource *bt_resources_find_kind(
 	const struct bt_resources *resources, struct bt_str api_version, struct bt_str kind);
 /**
@@ -121,22 +125,23 @@ const struct bt_api_resource *bt_resources_find_kind(
 const struct bt_api_resource *bt_resources_builtin(
 	const struct bt_resources *resources, const char *group, const char *name);
 /**
- * The resource (its first version) whose objects the store's collection holds; NULL: not served.
- * O(1).
+ * The resource (first served version) whose objects are in this collection of the store; NULL: not
+ * served. O(1).
  */
 const struct bt_api_resource *bt_resources_of_collection(
 	const struct bt_resources *resources, uint32_t collection);
 /** Changes when a custom resource is added or removed: discovery's ETags depend on it. */
 uint64_t bt_resources_generation(const struct bt_resources *resources);
 /**
- * Adds or updates the resources of the CustomResourceDefinition with this name ("plural.group");
- * definition is its parsed stored text. NULL: removes them.
+ * Adds or updates the resources of the CustomResourceDefinition with this name ("plural.group").
+ * definition: the parsed text of the stored definition; NULL: removes the resources.
  */
 void bt_resources_define(
 	struct bt_resources *resources, struct bt_str name, const struct bt_json_value *definition);
 /**
- * Why the definition cannot have its names, which another definition holds, as a text in the arena;
- * absent: no conflict.
+ * Returns why the names of the definition cannot be accepted: another resource of the group has one
+ * of the names, or there are too many custom resources. The text may live in the arena. Absent: no
+ * conflict.
  */
 struct bt_str bt_resources_name_conflict(const struct bt_resources *resources, struct bt_str name,
 	const struct bt_json_value *definition, struct bt_arena *arena);

@@ -15,8 +15,8 @@
  */
 #define CUSTOM_RESOURCES_MAX 4096
 /**
- * Maximum number of collections of custom resources, which leaves room for built-in ones.
- * Collections are never removed from a store's file.
+ * With more collections in the store, new definitions are refused, which leaves room for built-in
+ * resources. Collections are never removed from a store's file.
  */
 #define COLLECTIONS_MAX (BT_STORE_COLLECTIONS_MAX - 2 * CUSTOM_RESOURCES_MAX)
 
@@ -41,7 +41,7 @@ static const char *join_texts(struct bt_arena *arena, const struct bt_json_value
 	return text;
 }
 
-/** Fills the row from the definition's version and releases the old texts. */
+/** Fills the row from a version of the definition and releases the row's old texts. */
 static void fill_row(struct bt_resources *resources, struct bt_resource_row *row,
 	const struct bt_definition *definition, uint32_t index)
 {
@@ -160,9 +160,7 @@ void bt_resources_define(
 
 /** --- names --- */
 
-/**
- * Whether word is a plural, singular or short name of the resource, ignoring case as clients do.
- */
+/** Whether word is a plural, singular or short name of the resource. */
 static bool is_name_of(const struct bt_api_resource *resource, struct bt_str word)
 {
 	return word.length != 0 &&

@@ -7,12 +7,12 @@
 #include "base/vec.h"
 #include "server/resource.h"
 
-/** A CustomResourceDefinition that is in force. */
+/** A stored CustomResourceDefinition. */
 struct bt_definition {
 	struct bt_arena arena; /* memory of name and tree */
 	struct bt_str name;
 	const struct bt_json_value *tree;
-	struct bt_custom_rules **rules; /* by version of the tree; NULL: not served */
+	struct bt_custom_rules **rules; /* by index in spec.versions; NULL: not served */
 };
 
 /** One resource of one version, and the memory of its texts if it is custom. */
@@ -25,10 +25,10 @@ struct bt_resource_row {
 
 struct bt_resources {
 	struct bt_store *store;
-	BT_VEC(struct bt_resource_row *) rows; /* in order of creation; never freed */
-	struct bt_map by_name;                 /* group, version, name -> row */
-	BT_VEC(const struct bt_api_resource *) order;
-	/** By collection; NULL: not served. */
+	BT_VEC(struct bt_resource_row *) rows;        /* in order of creation; never freed */
+	struct bt_map by_name;                        /* group, version, name -> row */
+	BT_VEC(const struct bt_api_resource *) order; /* served resources, as in discovery */
+	/** By collection: the first served version; NULL: not served. */
 	BT_VEC(const struct bt_api_resource *) by_collection;
 	BT_VEC(struct bt_definition *) definitions;
 	uint32_t builtin_count;

@@ -4,7 +4,7 @@
 #include "net/http_server.h"
 #include "server/custom_metrics.h"
 
-/* Longer paths are unknown. */
+/* Paths with more segments are unknown. */
 #define SEGMENTS_MAX 16
 
 struct segments {
@@ -69,8 +69,8 @@ static bool find_subresource(struct bt_str name, enum bt_subresource *out)
 }
 
 /*
- * Parses "namespaces/<ns>/" before a resource; returns the next segment. Leaves the path of a
- * Namespace object alone.
+ * Parses "namespaces/<ns>/" before a resource and returns the index of the next segment. Returns
+ * `at` for the path of a Namespace or its subresource.
  */
 static uint32_t parse_namespace(const struct segments *segments, uint32_t at, bool is_core,
 	struct bt_route *out, bool *out_scoped)

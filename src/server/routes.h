@@ -22,7 +22,7 @@ enum bt_route_kind {
 	BT_ROUTE_OPENID_CONFIGURATION, /* /.well-known/openid-configuration */
 	BT_ROUTE_OPENID_KEYS,          /* /openid/v1/jwks */
 	BT_ROUTE_OPENAPI_V2,
-	BT_ROUTE_OPENAPI_V3, /* text: the path after it, "" for the index */
+	BT_ROUTE_OPENAPI_V3, /* text: the rest of the path, "" for the index */
 	BT_ROUTE_RESOURCE,
 	BT_ROUTE_CUSTOM_METRICS, /* a metric of custom.metrics or external.metrics; text: its name
 	                          */
@@ -30,7 +30,8 @@ enum bt_route_kind {
 
 struct bt_route {
 	enum bt_route_kind kind;
-	struct bt_str text; /* see above; for missing resources the name in the path */
+	struct bt_str text; /* see enum bt_route_kind; for BT_ROUTE_MISSING the resource's name in
+	                       the path */
 	struct bt_str group;
 	struct bt_str version;
 	const struct bt_api_resource *resource;
@@ -41,10 +42,13 @@ struct bt_route {
 	struct bt_str described;  /* of custom metrics: the object's resource, as in the path */
 };
 
-/** path: as sent, percent-encoded. Texts live in the arena. */
+/** Finds the route of a path. path: as sent, percent-encoded. Texts live in the arena. */
 void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 	struct bt_arena *arena, struct bt_route *out_route);
-/** The verb of a request for a resource. false: 405. wants_watch: the query has watch=true. */
+/**
+ * Sets the verb of a request for a resource. false: answer 405. wants_watch: the query has
+ * watch=true.
+ */
 BT_MUST_USE bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
 	enum bt_verb *out_verb);
 #endif

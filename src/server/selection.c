@@ -18,7 +18,7 @@ struct bt_selection_label {
 
 #define BT_SELECTION_PATH_MAX 8
 
-/** How the field becomes the text that is compared. */
+/** How the JSON value of a field becomes the text that terms compare. */
 enum bt_selection_form {
 	BT_SELECTION_TEXT,
 	BT_SELECTION_BOOL,   /* "false" when absent */
@@ -44,8 +44,8 @@ enum bt_selection_place {
 	BT_FIELD_UNKNOWN,
 };
 /**
- * Field labels besides metadata.name and metadata.namespace: spec 14 section 16. Paths are those in
- * the stored form, which for Events is the core group's.
+ * Field labels besides metadata.name and metadata.namespace: spec 14 section 16. Paths are in the
+ * stored form; all Events are stored in the form of the core group.
  */
 static const struct row {
 	const char *group;
@@ -134,7 +134,9 @@ static bool set_path(struct bt_selection_field *field, struct bt_str path)
 	return field->depth != 0;
 }
 
-/** Field labels from a CustomResourceDefinition: selectableFields [{"jsonPath":".spec.color"}]. */
+/**
+ * Finds a field label of a CustomResourceDefinition: selectableFields [{"jsonPath":".spec.color"}].
+ */
 static bool find_custom(const struct bt_api_resource *resource, struct bt_str label,
 	struct bt_arena *arena, struct bt_selection_field *out_field)
 {
@@ -155,14 +157,15 @@ static bool find_custom(const struct bt_api_resource *resource, struct bt_str la
 }
 
 /**
- * Where the field of a field label is read. Texts may be borrowed from label or live in the arena.
+ * Finds where the value of a field label is read. Texts of out_field may be borrowed from label or
+ * live in the arena.
  */
 static enum bt_selection_place find_field(const struct bt_api_resource *resource,
 	struct bt_str label, struct bt_arena *arena, struct bt_selection_field *out_field)
 {
 	bool is_name = bt_str_equal(label, BT_STR("metadata.name"));
 
-	/* Cluster-scoped kinds that list their fields do not support metadata.namespace. */
+	/* Cluster-scoped kinds with rows do not support metadata.namespace. */
 	if (is_name ||
 		(bt_str_equal(label, BT_STR("metadata.namespace")) &&
 			(resource->namespaced || !has_rows(resource)))) {
@@ -278,7 +281,7 @@ static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text
 	return bt_arena_take_strbuf(&selection->scratch, &joined);
 }
 
-/** Ends the reading early; not an error. */
+/** Result of read_object: all labels and fields were found, so the reading ends early. */
 #define READ_ENOUGH 1
 
 static int read_value(struct bt_selection *selection, struct bt_selection_field *field,
@@ -305,8 +308,8 @@ static int read_value(struct bt_selection *selection, struct bt_selection_field 
 }
 
 /**
- * Counts the member as matched in all fields with this name at this depth of their path; *out_leaf:
- * the field whose path ends here.
+ * Called for a member at this depth: advances all fields whose path has the member's name at this
+ * depth. *out_leaf: a field whose path ends here, or NULL. Returns whether any field was advanced.
  */
 static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_str name,
 	struct bt_selection_field **out_leaf)
@@ -343,7 +346,7 @@ static bool is_complete(const struct bt_selection *selection)
 	return true;
 }
 
-/** Reads an object at this depth of the paths; deeper objects than the paths need are skipped. */
+/** Reads an object at this depth of the paths; members that are not on a path are skipped. */
 static int read_object(
 	struct bt_selection *selection, struct bt_json_reader *reader, uint32_t depth)
 {
@@ -458,7 +461,7 @@ static void take_labels(struct bt_selection *selection, const struct bt_selector
 
 /* --- field selectors --- */
 
-/** Takes a term on name or namespace; a term with = narrows the searched keys. */
+/** Applies a term on name or namespace: a term with = narrows the searched keys. */
 static void take_key_term(struct bt_selection *selection, const struct bt_api_resource *resource,
 	const struct bt_field_term *term)
 {
@@ -481,7 +484,7 @@ static void take_key_term(struct bt_selection *selection, const struct bt_api_re
 	}
 }
 
-/** Adds a term to its field; terms are sorted by field, so the field is the last one or new. */
+/** Adds a term to its field. Terms come sorted by field, so the field is the last one or new. */
 static void take_text_term(
 	struct bt_selection *selection, struct bt_selection_field *row, struct bt_field_term *term)
 {

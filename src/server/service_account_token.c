@@ -15,8 +15,8 @@
 #define SECONDS_MIN 600
 #define SECONDS_MAX (INT64_C(1) << 32)
 /**
- * Tokens stay valid for this long after a deletion has begun, so that the pod can shut down
- * properly.
+ * Tokens stay valid for this long after the deletionTimestamp of the account or the bound object,
+ * so that a pod can shut down properly.
  */
 #define DELETION_SECONDS 60
 /** Number of cached tokens with verified signatures. A power of two. */
@@ -41,17 +41,14 @@ struct claims {
 };
 
 /**
- * Claims of verified tokens. Verifying a signature takes longer than all other work of a request.
- * Expiry and bound objects are still checked at each use.
+ * A cached token whose signature was verified, because verifying takes longer than all other work
+ * of a request. Expiry and bound objects are still checked at each use.
  */
 struct slot {
 	struct bt_arena arena;
 	struct bt_str token; /* "": empty */
 	struct claims claims;
-	/**
-	 * RVs of the account and the bound object when their uids were last compared with the
-	 * claims.
-	 */
+	/** RVs of the account and the bound object when their uids last matched the claims. */
 	uint64_t account_rv;
 	uint64_t bound_rv;
 };
@@ -78,7 +75,7 @@ void bt_tokens_destroy(struct bt_tokens *tokens)
 	bt_free(tokens);
 }
 
-/** The key from the options, or else a key generated at first use. */
+/** Gets the key from the options, or else a key generated at first use. */
 static int get_key(struct bt_api *api, struct bt_jwt_key **out_key, struct berth_error *err)
 {
 	const char *pem = api->options.service_account_key;
@@ -146,7 +143,7 @@ static void set_reference(struct bt_arena *arena, struct bt_json_value *claims, 
 	bt_json_set_str(arena, reference, "uid", uid);
 }
 
-/** Adds the object that the token is to be bound to to the claims; false: the call failed. */
+/** Adds to the claims the object that the token is bound to; false: the call failed. */
 static bool bind_token(struct bt_call *call, const struct bt_json_value *reference,
 	struct bt_json_value *own_claims)
 {
@@ -291,7 +288,9 @@ void bt_call_token(struct bt_call *call)
 
 /** --- checking tokens --- */
 
-/** Reads the claims; their texts are in payload, which lives in the slot's arena. */
+/**
+ * Reads the claims; their texts are borrowed from payload. false: the token is of another issuer.
+ */
 static bool read_claims(const struct bt_json_value *payload, struct claims *out)
 {
 	struct bt_str issuer = bt_json_find_str(payload, "iss");
@@ -321,7 +320,7 @@ static bool read_claims(const struct bt_json_value *payload, struct claims *out)
 	return bt_str_equal_c(issuer, BT_TOKEN_ISSUER);
 }
 
-/** The slot of a token with a valid signature, or NULL. */
+/** Returns the slot of a token with a valid signature, or NULL. */
 static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct bt_arena *arena)
 {
 	struct slot *slot = &api->tokens->slots[bt_str_hash(token) % CACHE_SLOTS];
@@ -350,8 +349,8 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
 }
 
 /**
- * Whether the object exists with this uid. *seen_rv: RV at which this was last true, to skip
- * parsing.
+ * Whether the object exists with this uid and is not deleted for longer than DELETION_SECONDS.
+ * *seen_rv: RV of the object when this was last true, to skip parsing.
  */
 static bool object_exists(struct bt_api *api, const char *resource_name, struct bt_str key,
 	struct bt_str uid, struct bt_arena *arena, uint64_t *seen_rv)
@@ -396,7 +395,7 @@ static bool secret_has_token(struct bt_api *api, const struct claims *claims, st
 		bt_str_equal(kept, token);
 }
 
-/** Why the token is not valid now; NULL: it is valid. */
+/** Returns why the token is not valid now; NULL: the token is valid. */
 static const char *find_problem(struct bt_api *api, struct slot *slot, struct bt_arena *arena)
 {
 	const struct claims *claims = &slot->claims;

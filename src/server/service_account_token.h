@@ -3,9 +3,9 @@
 #define BT_SERVER_SERVICE_ACCOUNT_TOKEN_H
 /**
  * Tokens of ServiceAccounts: JSON Web Tokens that the server signs. They have an audience and an
- * expiry, and are bound to a pod, a Secret or a node; legacy tokens are kept in a Secret. A token
- * is valid while the account and the object that it is bound to exist with the same uid. Spec: 14
- * section 4.
+ * expiry, and may be bound to a pod, a Secret or a node; legacy tokens are kept in a Secret. A
+ * token is valid while its account and its bound object exist with the same uids. Spec: 14 section
+ * 4.
  */
 #include "server/api.h"
 
@@ -13,22 +13,22 @@
 
 /**
  * Authenticates a token; *out_user lives in the arena. audiences: the token must be for at least
- * one of them; NULL or empty: for the API server (BT_TOKEN_ISSUER). *out_audiences (in the arena):
- * those of them that the token is for. false: *out_problem (out_problem may be NULL) is the reason,
- * "" for a text that is no token of this server.
+ * one of these audiences; NULL or empty: for the API server (BT_TOKEN_ISSUER). *out_audiences (in
+ * the arena): the audiences that both audiences and the token have. false: *out_problem
+ * (out_problem may be NULL) is the reason, "" for a text that is not a token of this server.
  */
 BT_MUST_USE bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 	const struct bt_json_value *audiences, struct bt_arena *arena, struct bt_user *out_user,
 	struct bt_json_value **out_audiences, const char **out_problem);
 /**
- * Creates a token without expiry for the ServiceAccount "ns/name" and the Secret of that name,
- * which must keep the token. BERTH_ERR_NOT_FOUND: there is no such account.
+ * Creates a token without expiry for the ServiceAccount "ns/name" and the Secret secret_name of the
+ * same namespace, which must store the token. BERTH_ERR_NOT_FOUND: the account does not exist.
  */
 BT_MUST_USE int bt_api_legacy_token(struct bt_api *api, struct bt_str account_key,
 	struct bt_str secret_name, struct bt_arena *arena, struct bt_str *out_token,
 	struct berth_error *err);
 /**
- * The documents of /.well-known/openid-configuration (host: from the server's URL) and
+ * Return the documents of /.well-known/openid-configuration (host: from the server's URL) and
  * /openid/v1/jwks. NULL: there is no key.
  */
 BT_MUST_USE struct bt_json_value *bt_openid_configuration(

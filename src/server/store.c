@@ -7,7 +7,8 @@
 #include "server/store_private.h"
 
 /**
- * If writers of huge objects fill the window, it gets shorter instead of using unlimited memory.
+ * A window with more than this many times window_bytes_max always forgets its oldest changes, so
+ * that writers of huge objects cannot use unlimited memory.
  */
 #define HARD_BYTES_FACTOR 4
 
@@ -16,7 +17,7 @@ static uint64_t bytes_of(const struct bt_stored *stored)
 	return stored == NULL ? 0 : sizeof(*stored) + stored->key_length + stored->text_length;
 }
 
-/** Memory of a change that only the window references. */
+/** Memory that only the window's reference to the change keeps. */
 static uint64_t bytes_kept(const struct bt_window_change *change)
 {
 	return sizeof(*change) + bytes_of(change->before) +
@@ -24,8 +25,8 @@ static uint64_t bytes_kept(const struct bt_window_change *change)
 }
 
 /**
- * is_needed: a walk needs past changes, so only changes beyond four times window_bytes_max are
- * forgotten.
+ * Adds a change to the window and forgets old changes. is_needed: a walk needs past changes, so
+ * changes are forgotten only beyond HARD_BYTES_FACTOR times window_bytes_max.
  */
 static void add_to_window(struct bt_window *window, const struct bt_store_options *options,
 	const struct bt_store_change *change, bool is_needed, int64_t now_ns)
@@ -176,7 +177,7 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 	return stored;
 }
 
-/** The owners and values that an object keeps when its text is replaced; before may be NULL. */
+/** Returns the owners and values of before (NULL: none), to keep them when the text is replaced. */
 static struct bt_owned owned_of(const struct bt_stored *before)
 {
 	struct bt_owned owned = {NULL, BT_STR("")};
@@ -374,7 +375,7 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 	}
 }
 
-/** owned NULL: keep the object's owners. */
+/** Adds or replaces an object. owned NULL: the object keeps its owners. */
 static struct bt_stored *put_object(struct bt_store *store, uint32_t collection_index,
 	struct bt_str key, struct bt_str text, const struct bt_owned *owned, int64_t now_ns)
 {

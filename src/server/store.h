@@ -7,8 +7,9 @@
  * serves watches and pages of lists at a past RV. Spec: 14 sections 3, 14 and 15.
  *
  * The store does not interpret objects: an object is a JSON text, stored as it is served, except
- * for metadata.managedFields, which is kept apart because many objects share it. Entries are
- * immutable and reference-counted, so readers keep theirs while the store changes. One thread.
+ * for metadata.managedFields, which is stored apart because many objects share it. Entries are
+ * immutable and reference-counted, so a reader can keep an entry while the store changes. Not
+ * thread-safe.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,7 @@ struct bt_stored {
 	uint32_t reference_count;
 	uint32_t text_length;
 	uint16_t key_length;
-	char bytes[]; /* key, then text, then a zero byte, then the owners' values */
+	char bytes[]; /* key, text, a zero byte, and the values that owners lacks */
 };
 
 struct bt_strbuf;
@@ -42,10 +43,10 @@ static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 /** NULL accepted. */
 struct bt_owners *bt_owners_share(struct bt_owners *owners);
 void bt_owners_unref(struct bt_owners *owners);
-/** Length of the object's values that its owners' text lacks. */
+/** Length of the object's values (times, uids and addresses of managedFields) that owners lacks. */
 uint32_t bt_stored_values_bytes(const struct bt_stored *stored);
 
-/** Appends the text with metadata.managedFields. */
+/** Appends the object's text including metadata.managedFields. */
 void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out);
 
 /** The part before the slash of a key "namespace/name"; "" for a key without a slash. */
@@ -79,8 +80,8 @@ enum bt_change_type {
 };
 
 /**
- * One commit. before is NULL for an added object; after a deletion `after` is the last state, with
- * the RV of the deletion.
+ * One commit. before is NULL for an added object. In a deletion `after` is the last state of the
+ * object, with the RV of the deletion.
  */
 struct bt_store_change {
 	uint64_t rv;
@@ -112,7 +113,8 @@ BT_MUST_USE struct bt_store *bt_store_create(const struct bt_store_options *opti
 void bt_store_destroy(struct bt_store *store);
 
 /**
- * The collection with this name ("pods", "deployments.apps"), created if needed. Names are copied.
+ * Returns the collection with this name ("pods", "deployments.apps"), which is created if needed.
+ * The name is copied.
  */
 BT_MUST_USE uint32_t bt_store_collection(struct bt_store *store, struct bt_str name);
 /** BT_STORE_NO_COLLECTION: there is no collection with this name. */
@@ -122,7 +124,7 @@ uint32_t bt_store_collection_count(const struct bt_store *store);
 
 /** RV of the last commit; at least 1. */
 uint64_t bt_store_rv(const struct bt_store *store);
-/** The RV of the next commit: texts contain their RV, so callers need it in advance. */
+/** The RV of the next commit. Callers need it in advance, because texts contain their RV. */
 uint64_t bt_store_next_rv(const struct bt_store *store);
 
 /** Borrowed until the next change of this key; NULL: not found. O(1). */
@@ -135,8 +137,8 @@ struct bt_stored *bt_store_find(
 struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
 /**
- * RVs before this one count as compacted: the RV that the store had window_age_ns ago, to about ten
- * seconds.
+ * Returns the RV that the store had window_age_ns ago, to about ten seconds. Older RVs count as
+ * compacted.
  */
 uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns);
 /** Like bt_store_put for an existing key, but keeps the owners; text has no managedFields. */
@@ -146,8 +148,8 @@ struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t coll
 struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, struct bt_owners *owners, struct bt_str values, int64_t now_ns);
 /**
- * Removes an existing key. text: the last state as the deletion shows it, with the next RV. Returns
- * that entry, borrowed until the window forgets it.
+ * Removes an existing key. text: the last state of the object, with the next RV. Returns the entry
+ * of that state, borrowed until the window forgets it.
  */
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
@@ -162,7 +164,7 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection,
 /**
  * Walks over the state at one RV in byte order of keys. Changes between calls do not disturb the
  * walk: it continues after the last key, and undoes newer changes with the help of the window.
- * During a walk the window forgets nothing until it has four times window_bytes_max.
+ * During a walk the window forgets changes only beyond four times window_bytes_max.
  */
 struct bt_store_walk {
 	const struct bt_store *store;
@@ -173,16 +175,17 @@ struct bt_store_walk {
 };
 
 /**
- * Starts at the first key with prefix that is greater than `after` ("" = at the start). rv: 0 =
- * now. BERTH_ERR_NOT_FOUND: the window no longer reaches back to rv. Texts are borrowed during the
- * walk.
+ * Starts a walk at the first key that has the prefix and is greater than `after` ("": the first
+ * key). rv 0: the current RV. prefix is borrowed during the walk. BERTH_ERR_NOT_FOUND: the window
+ * does not reach back to rv, or rv is in the future.
  */
 BT_MUST_USE int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv,
 	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk,
 	struct berth_error *err);
 /**
- * The next object, borrowed until the next call; NULL at the end. *out_lost (may be NULL): the
- * window forgot changes that the walk needed, so the remaining state at this RV is unknown.
+ * Returns the next object, borrowed until the next call; NULL at the end. *out_lost (out_lost may
+ * be NULL): the window forgot changes that the walk needed, so the remaining state at this RV is
+ * unknown.
  */
 struct bt_stored *bt_store_walk_next(struct bt_store_walk *walk, bool *out_lost);
 void bt_store_walk_end(struct bt_store_walk *walk);
@@ -192,19 +195,20 @@ void bt_store_walk_end(struct bt_store_walk *walk);
 /** The smallest RV from which bt_store_next_change can continue for this collection. */
 uint64_t bt_store_window_start(const struct bt_store *store, uint32_t collection);
 /**
- * The first change of the collection after rv; false: there is none yet. Borrowed until the window
- * forgets it. The caller must first check that rv is not before the window's start. O(log window).
+ * Finds the first change of the collection after rv; false: there is none yet. The change is
+ * borrowed until the window forgets it. The caller must first check that rv is not before the
+ * window's start. O(log window).
  */
 bool bt_store_next_change(const struct bt_store *store, uint32_t collection, uint64_t rv,
 	struct bt_store_change *out_change);
 
 /**
- * Registers a listener, called during each commit, in order. It must not write to the store, and
- * must share the entries that it keeps.
+ * Registers a listener. Listeners are called during each commit, in the order of registration. They
+ * must not write to the store, and must share the entries that they keep.
  */
 void bt_store_on_change(struct bt_store *store,
 	void (*changed)(void *context, const struct bt_store_change *change), void *context);
-/** Removes a listener that is destroyed before the store. */
+/** Removes the listeners with this context. */
 void bt_store_off_change(struct bt_store *store, const void *context);
 
 /** --- persistence --- */

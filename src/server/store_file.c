@@ -37,7 +37,9 @@ struct bt_store_file {
 
 /* --- errors --- */
 
-/** Sets an error that says what the user can do about the last database error. */
+/**
+ * Sets an error for the last database error, which names the file. action: as in "cannot <action>".
+ */
 static int failed(const struct bt_store_file *file, const char *action, struct berth_error *err)
 {
 	int code = sqlite3_errcode(file->database) & 0xff;
@@ -158,9 +160,9 @@ static int prepare_all(struct bt_store_file *file, struct berth_error *err)
 /* --- opening --- */
 
 /**
- * One row per object. Its key is the RV, so a new version of an object is appended after all other
- * rows. A batch of writes thus touches only a few pages at the end. No index is needed, because
- * keys are looked up in memory.
+ * One row per object. The primary key is the RV, so a new version of an object is appended after
+ * all other rows. A batch of writes thus touches only a few pages at the end. No index is needed,
+ * because keys are looked up in memory.
  */
 #define CREATE_OBJECTS \
 	"CREATE TABLE owners(id INTEGER PRIMARY KEY, text TEXT NOT NULL);" \
@@ -176,9 +178,8 @@ static int create_tables(const struct bt_store_file *file, struct berth_error *e
 		"BEGIN IMMEDIATE;"
 		"CREATE TABLE meta(rv INTEGER NOT NULL);"
 		"INSERT INTO meta(rv) VALUES(1);"
-		"CREATE TABLE collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
-		CREATE_OBJECTS
-		"PRAGMA application_id = %d;"
+		"CREATE TABLE collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL "
+	        "UNIQUE);" CREATE_OBJECTS "PRAGMA application_id = %d;"
 		"PRAGMA user_version = %d;"
 		"COMMIT;",
 		PAGE_BYTES, APPLICATION_ID, FILE_VERSION);
@@ -265,15 +266,18 @@ static int check_pages(const struct bt_store_file *file, struct berth_error *err
 static struct bt_str column_text(sqlite3_stmt *statement, int column)
 {
 	/*
-	 * Call this before sqlite3_column_bytes: it may convert the value, which changes the
-	 * length.
+	 * sqlite3_column_text comes before sqlite3_column_bytes, because it may convert the value,
+	 * which changes the length.
 	 */
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
 	return (struct bt_str){text, (uint32_t)sqlite3_column_bytes(statement, column)};
 }
 
-/** The id of a collection in the file; unlike the store's index it stays the same over restarts. */
+/**
+ * Returns the place of a collection's id in the file (0: not written). Unlike the store's index the
+ * id stays the same over restarts.
+ */
 static uint32_t *id_of(struct bt_store_file *file, uint32_t collection)
 {
 	while (file->ids.count <= collection) {
@@ -309,7 +313,7 @@ static int load_collections(
 	return result;
 }
 
-/** The owners in the file, by their id there. */
+/** The owners read from the file, by id in the file. */
 struct known_owners {
 	BT_VEC(struct bt_owners *) items; /* one reference each */
 	struct bt_map by_id;
@@ -364,22 +368,24 @@ static int load_object(struct bt_store *store, const struct bt_store_file *file,
 	struct bt_str text = column_text(statement, 5);
 
 	if (collection < 1 || collection > file->last_id || collections[collection] == UINT32_MAX) {
-		return set_damaged_error(file, err, "row %lld is of no collection", (long long)rv);
+		return set_damaged_error(
+			file, err, "row %lld has an unknown collection", (long long)rv);
 	}
 	if (key.length == 0 || key.length > BT_STORE_KEY_BYTES_MAX || text.length == 0 ||
 		text.length > BT_STORE_TEXT_BYTES_MAX || text.data[0] != '{') {
-		return set_damaged_error(file, err, "row %lld is no object", (long long)rv);
+		return set_damaged_error(file, err, "row %lld has no valid object", (long long)rv);
 	}
 	if (rv < 1 || (uint64_t)rv > store->rv) {
 		return set_damaged_error(
-			file, err, "row %lld is newer than the whole", (long long)rv);
+			file, err, "row %lld is newer than the database", (long long)rv);
 	}
 	if (sqlite3_column_type(statement, 3) != SQLITE_NULL) {
 		owned.owners = find_owners(known, sqlite3_column_int64(statement, 3));
 	}
 	if ((sqlite3_column_type(statement, 3) != SQLITE_NULL && owned.owners == NULL) ||
 		!bt_owners_fit(owned.owners, owned.values, text)) {
-		return set_damaged_error(file, err, "row %lld has other owners", (long long)rv);
+		return set_damaged_error(
+			file, err, "row %lld does not match its owners", (long long)rv);
 	}
 	if (!bt_store_restore(store, collections[collection],
 		    bt_stored_new(store, (uint64_t)rv, key, text, owned))) {
@@ -388,8 +394,7 @@ static int load_object(struct bt_store *store, const struct bt_store_file *file,
 	return 0;
 }
 
-static int load_objects(
-	struct bt_store *store, struct bt_store_file *file, struct berth_error *err)
+static int load_objects(struct bt_store *store, struct bt_store_file *file, struct berth_error *err)
 {
 	uint32_t *collections = BT_NEW_ARRAY(uint32_t, (size_t)file->last_id + 1);
 	struct known_owners known = {.items = {0}};
@@ -580,7 +585,7 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 		const struct bt_pending_write *write = &store->pending.items[i];
 
 		if (write->replaced_rv != 0) {
-			/* no such row if the replaced version was never written */
+			/* the row does not exist if the replaced version was never written */
 			(void)sqlite3_bind_int64(file->remove, 1, (int64_t)write->replaced_rv);
 			if (!run(file->remove)) {
 				return false;

@@ -16,22 +16,24 @@
 static const char head[] = "{\"metadata\":{";
 static const char member[] = "\"managedFields\":";
 static const char time_member[] = "\"time\":\"";
-/** Before and behind a value in a key, as in "k:{\"ip\":\"10.0.0.1\"}" or "v:\"10.0.0.1\"". */
+/**
+ * Texts before and behind a value in a key, as in "k:{\"ip\":\"10.0.0.1\"}" or "v:\"10.0.0.1\"".
+ */
 static const char opening[] = ":\\\"";
 static const char closing[] = "\\\"";
 
-/** The member that remains of a time that was cut out. */
+/** The text that remains where a time was cut out. */
 #define EMPTY_TIME "\"time\":\"\""
-/** In the place of a value that was cut out of a key. JSON text cannot contain this byte. */
+/** Stands for a value that was cut out of a key. JSON text cannot contain this byte. */
 #define PLACE '\x01'
-/** A uid, or an IPv6 address with a mapped IPv4 address. */
+/** Longest value that is cut out: an IPv6 address with an embedded IPv4 address. */
 #define VALUE_BYTES_MAX 45
 #define LENGTH(text_) ((uint32_t)(sizeof(text_) - 1))
 
 struct bt_owners {
 	struct bt_owner_pool *pool;
 	uint64_t hash;
-	int64_t row;    /* of the file; 0: none */
+	int64_t row;    /* id of the row in the file; 0: not written */
 	uint32_t index; /* in the pool */
 	uint32_t reference_count;
 	uint32_t length;
@@ -44,9 +46,9 @@ struct bt_owner_pool {
 	BT_VEC(struct bt_owners *) items; /* NULL: free */
 	BT_VEC(uint32_t) free_items;
 	struct bt_map by_text;
-	BT_VEC(int64_t) unused; /* rows of freed owners, to delete */
-	struct bt_strbuf text;  /* list of the current lookup */
-	struct bt_strbuf values; /* cut out of it */
+	BT_VEC(int64_t) unused;  /* rows of freed owners, to delete */
+	struct bt_strbuf text;   /* the list of owners of the current lookup */
+	struct bt_strbuf values; /* values cut out of the list */
 	struct bt_strbuf scratch;
 	uint32_t reference_count;
 };
@@ -143,12 +145,12 @@ static struct bt_owners *find_or_add(struct bt_owner_pool *pool)
 	return owners;
 }
 
-/** Moves the times of the list to the pool's values, and the rest to the pool's text. */
+/** Splits the list: appends its times to the pool's values, and the rest to the pool's text. */
 static void cut_times(struct bt_owner_pool *pool, struct bt_str list)
 {
 	bt_strbuf_reset(&pool->text);
 	bt_strbuf_reset(&pool->values);
-	/* cannot match inside of a text, where quotes are escaped */
+	/* time_member cannot match inside of a JSON text, where quotes are escaped */
 	for (int64_t at; (at = bt_str_find(list, bt_str_from(time_member))) >= 0;) {
 		uint32_t value = (uint32_t)at + LENGTH(time_member);
 		bt_strbuf_append_str(&pool->text, bt_str_sub(list, 0, value));
@@ -179,7 +181,10 @@ static uint32_t value_length(struct bt_str text)
 	return length <= VALUE_BYTES_MAX ? length : 0;
 }
 
-/** Returns whether the text ends before the value of a key by uid or ip, or of a set's element. */
+/**
+ * Returns whether the text ends right before a value that may be cut out: a uid or ip in the key of
+ * a list element, or an element of a set.
+ */
 static bool has_unique_value(struct bt_str before)
 {
 	static const char *const names[] = {"{\\\"uid\\\"", "{\\\"ip\\\"", "\"v"};
@@ -191,7 +196,9 @@ static bool has_unique_value(struct bt_str before)
 	return false;
 }
 
-/** Moves uids and addresses in keys of the pool's text to the pool's values, behind the times. */
+/**
+ * Moves the uids and addresses in keys from the pool's text to the pool's values, behind the times.
+ */
 static void cut_keys(struct bt_owner_pool *pool)
 {
 	struct bt_str list = bt_strbuf_str(&pool->text);
@@ -258,7 +265,7 @@ void bt_owners_set_row(struct bt_owners *owners, int64_t row)
 	owners->row = row;
 }
 
-/** Returns whether text is an array, and places are within strings only: between escaped quotes. */
+/** Returns whether text is a JSON array in which PLACE occurs only between escaped quotes. */
 static bool is_list(struct bt_owner_pool *pool, struct bt_str text)
 {
 	bool is_valid = text.length != 0 && text.data[0] == '[';

@@ -15,7 +15,7 @@
  * leaf and shifts the list of leaves.
  */
 #define BT_LEAF_SLOTS 124
-/** Most new keys that wait for a place in the order. */
+/** Largest number of new keys that are not yet in a leaf. */
 #define BT_UNORDERED_MAX 4096
 
 struct bt_leaf {
@@ -57,11 +57,11 @@ struct bt_collection {
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key; /* key -> slot */
 	BT_VEC(struct bt_leaf *) leaves;
-	BT_VEC(uint32_t) unordered; /* slots of keys that came after the last use of the order */
+	BT_VEC(uint32_t) unordered; /* slots of new keys that are not yet in a leaf */
 	uint64_t count;
 	uint64_t order_generation; /* changes when a key is added or removed */
 	struct bt_window window;
-	uint32_t walk_count; /* running walks: the window keeps changes for them */
+	uint32_t walk_count; /* walks in progress, for which the window keeps changes */
 };
 
 struct bt_store_listener {
@@ -80,7 +80,7 @@ struct bt_pending_write {
 struct bt_store_file;
 struct bt_owner_pool;
 
-/** The RV at a time, to tell which list pages have expired. */
+/** The RV of the store at a time. Shows which pages of lists have expired. */
 struct bt_store_mark {
 	int64_t time_ns;
 	uint64_t rv;
@@ -105,13 +105,16 @@ struct bt_store {
 
 /** --- store.c --- */
 
-/** Owners of a text without managedFields, and their values; NULL: no owners. Borrowed. */
+/**
+ * Owners of an object whose text has no managedFields, and the object's values. Borrowed. owners
+ * NULL: no owners.
+ */
 struct bt_owned {
 	struct bt_owners *owners;
 	struct bt_str values;
 };
 
-/** A new entry with one reference. */
+/** Creates an entry with one reference. managedFields in text take precedence over owned. */
 struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_str key,
 	struct bt_str text, struct bt_owned owned);
 struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collection);
@@ -134,7 +137,7 @@ void bt_window_finish(struct bt_window *window);
 #define BT_OWNERS_TIME_BYTES 20
 
 BT_MUST_USE struct bt_owner_pool *bt_owner_pool_create(void);
-/** Owners keep their pool alive: it is freed with the last of them. */
+/** The pool is freed with the last of its owners. */
 void bt_owner_pool_release(struct bt_owner_pool *pool);
 /**
  * Cuts managedFields out of an object's text: the remaining text is *text followed by *out_rest.
@@ -145,28 +148,29 @@ struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	struct bt_str *out_rest, struct bt_str *out_values);
 /** The managedFields text without values, as stored in the file's row. */
 struct bt_str bt_owners_text(const struct bt_owners *owners);
-/** The row in the file; 0: not written yet. */
+/** The id of the owners' row in the file; 0: not written yet. */
 int64_t bt_owners_row(const struct bt_owners *owners);
 void bt_owners_set_row(struct bt_owners *owners, int64_t row);
 /**
- * Adds owners read from the file; returns a reference. NULL: the text is malformed, or in the pool
- * already.
+ * Adds owners read from the file; returns a reference. NULL: the text is malformed, or the pool has
+ * owners with this text from another row.
  */
 struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row);
 /** Whether owners (NULL: none), values and text of an object in the file match. */
 bool bt_owners_fit(const struct bt_owners *owners, struct bt_str values, struct bt_str text);
-/** Rows of owners that no object uses any more, borrowed until the next change. */
+/** Ids of the rows of owners that no object uses any more, borrowed until the next change. */
 const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count);
-/** Call after these rows were removed from the file. */
+/** Call after the unused rows were removed from the file. */
 void bt_owner_pool_clear_unused(struct bt_owner_pool *pool);
-/** Call if writing the rows above `last` failed: their owners count as not written again. */
+/** Call if writing the rows with ids above `last` failed: the owners count as not written. */
 void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last);
 /**
  * Length of the values that the owners' text lacks, joined: times as "2026-11-21T00:00:00Z", then
- * uids and addresses, each with a blank behind it. Objects that share owners have different values.
+ * uids and addresses, each with a blank behind it. values: the values of an object; objects that
+ * share owners have different values.
  */
 uint32_t bt_owners_values_bytes(const struct bt_owners *owners, const char *values);
-/** The object's values, as for bt_owners_values_bytes. */
+/** The object's values, in the form of bt_owners_values_bytes. */
 struct bt_str bt_stored_values(const struct bt_stored *stored);
 
 /** --- store_walk.c --- */

@@ -18,8 +18,9 @@ static bool is_above(const struct bt_collection *collection, uint32_t leaf, stru
 }
 
 /**
- * The leaf that contains the key or would contain it: the last one whose first key is not above the
- * key. low: that leaf or one before it; the search is short if it is near.
+ * Returns the leaf that contains the key or would contain it: the last leaf whose first key is not
+ * above the key. low: the result or a leaf before it; the search is short if low is near the
+ * result.
  */
 static uint32_t seek_leaf(const struct bt_collection *collection, uint32_t low, struct bt_str key)
 {
@@ -71,7 +72,10 @@ static void insert_leaf(struct bt_collection *collection, uint32_t index, struct
 	collection->leaves.items[index] = leaf;
 }
 
-/** Puts a key into its leaf. index: a leaf as for seek_leaf. Returns the key's leaf. */
+/**
+ * Puts a key into its leaf. index: the key's leaf or a leaf before it. Returns the index of the
+ * key's leaf.
+ */
 static uint32_t insert(
 	struct bt_collection *collection, uint32_t index, struct bt_str key, uint32_t slot)
 {
@@ -118,7 +122,7 @@ static int compare_new(const void *a, const void *b)
 	return bt_str_compare(((const struct new_key *)a)->key, ((const struct new_key *)b)->key);
 }
 
-/** Puts the new keys into leaves, in their order, so that each search starts near its end. */
+/** Puts the new keys into leaves in ascending order, so that each search starts near its result. */
 static void order_new_keys(struct bt_collection *collection)
 {
 	uint32_t count = collection->unordered.count;
@@ -151,7 +155,10 @@ void bt_order_insert(struct bt_collection *collection, uint32_t slot)
 	}
 }
 
-/** Position of the first key that is not below (with after: that is above) the given key. */
+/**
+ * Returns the position of the first key that is not below the given key; with after: that is above
+ * the given key.
+ */
 static struct bt_order_position seek(
 	struct bt_collection *collection, struct bt_str key, bool after)
 {
@@ -277,24 +284,24 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection_
 }
 
 /**
- * The state at the walk's RV of a key that changed later. Borrowed from the window, which keeps all
- * changes after the walk's RV as long as its start is not after that RV.
+ * The state of a key at the walk's RV, for a key that changed later. Borrowed from the window,
+ * which keeps all changes after the walk's RV as long as the window's start is not after that RV.
  */
 struct undo {
 	const struct bt_stored *named; /* any entry with this key */
 	struct bt_stored *before;      /* NULL: the key did not exist */
-	uint64_t rv;                   /* of the change */
+	uint64_t rv;                   /* RV of the change */
 };
 
 struct walk_position {
 	struct bt_stored *current; /* entry returned last; a reference */
 	char last_key[BT_STORE_KEY_BYTES_MAX];
 	struct bt_str last;  /* keys up to this one are done */
-	bool last_is_prefix; /* no key is done: a key that equals the prefix is included */
+	bool last_is_prefix; /* no key is done yet: a key that equals last is included */
 	/* Position in the key order; valid while order_generation is the collection's. */
 	struct bt_order_position order;
 	uint64_t order_generation;
-	/* Changes after the walk's RV up to undone_rv, sorted by key. */
+	/* The first change of each key after the walk's RV, up to undone_rv, sorted by key. */
 	BT_VEC(struct undo) undone;
 	uint32_t undone_next;
 	uint64_t undone_rv;
@@ -316,7 +323,7 @@ static bool is_ahead(const struct walk_position *position, struct bt_str key)
 	return position->last_is_prefix ? order >= 0 : order > 0;
 }
 
-/** Adds the changes since the last call to undone. */
+/** Adds the changes after undone_rv to undone. */
 static void add_new_changes(struct bt_store_walk *walk, struct walk_position *position)
 {
 	const struct bt_window *window = &bt_store_at(walk->store, walk->collection)->window;
@@ -382,7 +389,7 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	rv = rv != 0 ? rv : store->rv;
 	if (rv > store->rv || rv < bt_store_window_start(store, collection)) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"the state at resource version %llu cannot be told",
+			"the state at resource version %llu is not available",
 			(unsigned long long)rv);
 	}
 	BT_ASSERT(
@@ -403,14 +410,13 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	return 0;
 }
 
-/** The next entry in the current state, or NULL. */
+/** Returns the next entry in the current state, or NULL. */
 static struct bt_stored *peek_order(struct bt_store_walk *walk, struct walk_position *position)
 {
 	struct bt_collection *collection = bt_store_at(walk->store, walk->collection);
 
 	if (position->order_generation != collection->order_generation) {
-		position->order =
-			seek(collection, position->last, !position->last_is_prefix);
+		position->order = seek(collection, position->last, !position->last_is_prefix);
 		position->order_generation = collection->order_generation;
 	}
 	struct bt_stored *entry = entry_at(collection, position->order);
@@ -418,7 +424,7 @@ static struct bt_stored *peek_order(struct bt_store_walk *walk, struct walk_posi
 										      : NULL;
 }
 
-/** Marks all keys up to this one as done. */
+/** Marks all keys up to the given key as done. */
 static void mark_done(struct walk_position *position, struct bt_str key)
 {
 	memcpy(position->last_key, key.data, key.length);

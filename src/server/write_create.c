@@ -236,8 +236,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	}
 	(void)bt_json_remove_c(metadata, "selfLink");
 	(void)bt_json_remove_c(metadata, "resourceVersion");
-	if (call->request->verb != BT_VERB_PATCH &&
-		!restoring) { /* an apply has already recorded the owners */
+	if (call->request->verb != BT_VERB_PATCH && !restoring) { /* an apply recorded them */
 		record_owners(call, object);
 	}
 	call->write.from_cluster =
