@@ -68,7 +68,7 @@ static const char *find_fault(const struct bt_certificate_request *request,
 	return NULL;
 }
 
-/** Sets condition Failed, which is final: nothing in the request can change. */
+/** Sets condition Failed, which is final because the spec of a request cannot change. */
 static bool write_failure(struct bt_sync *sync, const char *text)
 {
 	struct bt_arena *arena = sync->arena;

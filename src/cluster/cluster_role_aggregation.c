@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Gives a ClusterRole with an aggregationRule the rules of the ClusterRoles whose labels match one
- * of its selectors. Spec: 14b section 6.9.
+ * Gives a ClusterRole with an aggregationRule the rules of the ClusterRoles whose labels match a
+ * selector of the aggregationRule. Spec: 14b section 6.9.
  */
 #include "cluster/tree.h"
 #include "codec/json_same.h"

@@ -105,7 +105,7 @@ static void remove_job(struct pass *pass, const struct run *run)
 	}
 }
 
-/** Deletes the oldest Jobs beyond the history limit. */
+/** Deletes the oldest complete (or failed) Jobs beyond the history limit. */
 static void clean_history(struct pass *pass, bool complete, int64_t limit)
 {
 	int64_t count = 0;

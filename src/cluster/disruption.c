@@ -4,7 +4,7 @@
 #include "cluster/tree.h"
 #include "server/condition.h"
 
-/** An entry of status.disruptedPods makes its pod count as deleted for this long. */
+/** A pod with an entry in status.disruptedPods counts as unhealthy for this long. */
 #define DISRUPTED_SECONDS 120
 
 struct disruption {
@@ -86,7 +86,7 @@ static const struct bt_json_value *read_owner(struct pass *pass,
 }
 
 /**
- * Adds the scale of the pod's controller, or of the Deployment that owns its ReplicaSet. Each
+ * Adds the scale of the pod's controller, or of the Deployment that owns the pod's ReplicaSet. Each
  * controller counts once.
  */
 static void count_scale(struct pass *pass, const struct bt_json_value *pod)

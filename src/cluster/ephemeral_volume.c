@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Creates a claim for every ephemeral volume of a pod. Spec: 14b section 6.4. */
+/** Creates a PersistentVolumeClaim for every ephemeral volume of a pod. Spec: 14b section 6.4. */
 #include "cluster/tree.h"
 
 static void observe(BT_UNUSED void *data, struct bt_hub *hub, const struct bt_observed *observed)

@@ -19,7 +19,7 @@ struct bt_garbage_link {
 	char *key; /* of the dependent, owned; NULL: a free slot */
 	uint64_t owner_hash;
 	uint32_t collection;
-	uint32_t next; /* in the list of the owner, or of the free slots */
+	uint32_t next; /* in the list of the owner's links, or of the free slots */
 	uint32_t previous;
 };
 
@@ -175,8 +175,8 @@ static bool has_finalizer(const struct bt_json_value *object, const char *name)
 }
 
 /**
- * Returns metadata.uid, found in the text without parsing: parsing every owner of every pod would
- * dominate the run time. "" if the object has none.
+ * Returns metadata.uid of the object with this JSON text, or "". Reads only this member, because
+ * parsing every owner of every pod would dominate the run time.
  */
 static struct bt_str uid_of_text(struct bt_str text, struct bt_arena *arena)
 {
@@ -209,7 +209,7 @@ static struct bt_str uid_of_text(struct bt_str text, struct bt_arena *arena)
 }
 
 enum owner_state {
-	OWNER_LIVES, /* or cannot be looked up */
+	OWNER_LIVES, /* exists and is not in foreground deletion, or cannot be looked up */
 	OWNER_WAITS, /* in foreground deletion */
 	OWNER_IS_GONE,
 };
@@ -297,7 +297,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- dependents --- */
 
-/** Patches one list of metadata. */
+/** Replaces the list `name` of the object's metadata. Returns false if it must be tried again. */
 static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *name, struct bt_json_value *list,
 	struct bt_arena *arena)
@@ -309,11 +309,11 @@ static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *r
 				list->count != 0 ? list : bt_json_new(arena, BT_JSON_NULL)),
 			arena);
 
-	/* 409 and 422: another object with this name has replaced the dependent. */
+	/* 409 and 422: another object with the same name has replaced this object. */
 	return bt_hub_is_done(code) || code == 409 || code == 422;
 }
 
-/** Returns whether the object is an owner itself. */
+/** Returns whether other objects have this object as an owner. */
 static bool has_dependents(const struct collector *self, const struct bt_json_value *object)
 {
 	return first_of(&self->links, bt_str_hash(bt_json_text_at(object, "metadata.uid"))) !=
@@ -321,9 +321,9 @@ static bool has_dependents(const struct collector *self, const struct bt_json_va
 }
 
 /**
- * If an owner exists that is not being deleted, removes the references to owners that are gone or
- * in foreground deletion. Otherwise deletes the object: in the foreground if an owner waits for the
- * object and the object has dependents, else by the policy of the object's finalizers.
+ * If an owner lives, removes the references to owners that are gone or in foreground deletion.
+ * Otherwise deletes the object: by the policy of its finalizers, or in the foreground if an owner
+ * waits for the object and the object has dependents. Returns false if a write must be tried again.
  */
 static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource *resource,
 	struct bt_str key, const struct bt_json_value *object, struct bt_arena *arena)
@@ -366,8 +366,8 @@ static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource
 /* --- owners in foreground deletion or with finalizer orphan --- */
 
 /**
- * Returns whether the object depends on that uid, directly or not. *left: how many owners may still
- * be read.
+ * Returns whether the object with this uid is an owner of `object`, directly or indirectly. *left:
+ * how many owners may still be read.
  */
 static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 	struct bt_str namespace_, struct bt_str uid, uint32_t *left, struct bt_arena *arena)
@@ -400,8 +400,9 @@ static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 }
 
 /**
- * Spec 14b section 8: with orphan, dependents lose their reference. Otherwise they are deleted, and
- * the owner waits for those with blockOwnerDeletion. Then the owner loses its finalizer.
+ * Ends the deletion of an owner (spec 14b section 8). orphan: removes the references of the
+ * dependents to the owner. Otherwise deletes the dependents; the owner waits for dependents with
+ * blockOwnerDeletion. Then removes the owner's finalizer.
  */
 static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 {
@@ -430,7 +431,7 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 			bt_json_array_at(dependent, "metadata.ownerReferences"), "uid", uid);
 
 		if (reference == NULL) {
-			/* No dependent after all: another owner's uid has the same hash. */
+			/* The object is not a dependent: another owner's uid has the same hash. */
 		} else if (orphan) {
 			succeeded = bt_tree_release(
 					    sync->hub, resource, dependent, uid, NULL, &scratch) &&
@@ -444,8 +445,8 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 				bt_json_array_at(dependent, "metadata.ownerReferences"), "uid",
 				uid);
 			/*
-			 * A dependent in a cycle does not block its owner: no object of the cycle
-			 * could go first.
+			 * A dependent in a cycle does not block its owner, because no object of the
+			 * cycle could be deleted first.
 			 */
 			blocked = blocked ||
 				(bt_json_bool_at(reference, "blockOwnerDeletion", false) &&

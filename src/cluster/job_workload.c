@@ -4,11 +4,12 @@
 #include "server/strategy.h"
 
 #define TEMPLATE_NAME "workers"
-/** Longest name of an object; length of a hash and its hyphen. */
+/** Longest name of an object. */
 #define NAME_BYTES_MAX 253
+/** Length of the hash in a name, with its hyphen. */
 #define HASH_BYTES 11
 
-/** Returns "<base>-<hash of the Job's uid>", with base cut to the longest allowed name. */
+/** Returns "<base>-<hash of the Job's uid>"; base is cut so that the name is not too long. */
 static struct bt_str make_name(const struct bt_sync *sync, struct bt_str base)
 {
 	const struct bt_json_value *uid = bt_json_find_path(sync->object, "metadata.uid");

@@ -6,7 +6,7 @@
 
 /** Limit of deletions in one sync, so that other keys are not delayed for long. */
 #define DELETIONS_PER_SYNC 200
-/** Most finalizers that the conditions list. */
+/** Maximum number of finalizers that the conditions list. */
 #define FINALIZERS_MAX 20
 /**
  * Deleted objects enqueue their namespace after this time, so that one sync handles many of them.
@@ -179,9 +179,9 @@ static bool sync(struct bt_sync *sync)
 		return true;
 	}
 	/*
-	 * Delete pods first, and nothing else while pods exist, because the objects they use must
-	 * outlive them. Then delete the objects of each namespaced resource once: versions of a
-	 * resource share a collection.
+	 * Delete pods first, and nothing else while pods exist, because the objects that pods use
+	 * must outlive the pods. Then delete the objects of each namespaced resource once: versions
+	 * of a resource share a collection.
 	 */
 	delete_of(&pass, sync->hub->kinds[BT_HUB_PODS]);
 	has_pods = pass.remaining != 0;

@@ -38,7 +38,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
-/** The status is a merge patch: it must remove names explicitly that the quota no longer limits. */
+/**
+ * Sets amounts to null that are stored but no longer wanted, because the status is written as a
+ * merge patch.
+ */
 static void remove_others(
 	struct bt_arena *arena, const struct bt_json_value *stored, struct bt_json_value *amounts)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Endpoints and EndpointSlices of Services with a selector, and EndpointSlices that mirror
- * Endpoints written by users. Spec: 14b section 6.9.
+ * Maintains Endpoints and EndpointSlices of Services with a selector, and EndpointSlices that
+ * mirror Endpoints written by users. Spec: 14b section 6.9.
  */
 #include <stdlib.h>
 
@@ -17,10 +17,13 @@
 #define LABEL_SKIP_MIRROR "endpointslice.kubernetes.io/skip-mirror"
 #define ANNOTATION_LEADER "control-plane.alpha.kubernetes.io/leader"
 #define ANNOTATION_CAPACITY "endpoints.kubernetes.io/over-capacity"
-/** Addresses of one Endpoints object, and of one mirrored subset. */
+/** Limit of the addresses of one Endpoints object, and of each list of a mirrored subset. */
 #define ADDRESSES_MAX 1000
 #define SLICE_ENDPOINTS_MAX 100
-/** Delays that gather changes of pods, because a sync reads every pod of the namespace. */
+/**
+ * A change of a pod enqueues Services after GATHER_NS, plus GATHER_POD_NS for each pod of the
+ * namespace. So one sync, which reads all these pods, handles many changes.
+ */
 #define GATHER_NS (BT_NS_PER_SECOND / 10)
 #define GATHER_POD_NS INT64_C(100000)
 
@@ -30,12 +33,12 @@ struct endpoints {
 	struct bt_groups zones;             /* nodes by their zone */
 };
 
-/** Endpoints with equal ports. */
+/** Endpoints with equal ports and the same address type. */
 struct port_group {
 	struct bt_json_value *ports;
-	struct bt_json_value *addresses;     /* of Endpoints */
-	struct bt_json_value *not_ready;     /* likewise */
-	BT_VEC(struct bt_json_value *) list; /* of EndpointSlices; NULL: already in a slice */
+	struct bt_json_value *addresses;     /* for the Endpoints object: ready addresses */
+	struct bt_json_value *not_ready;     /* for the Endpoints object: other addresses */
+	BT_VEC(struct bt_json_value *) list; /* for EndpointSlices; NULL: already in a slice */
 	struct bt_map by_identity;           /* index in list */
 	const char *address_type;
 };
@@ -72,7 +75,7 @@ static void finish_pass(struct pass *pass)
 
 /* --- changes --- */
 
-/** Returns whether a change of a pod leaves its endpoints as they are. */
+/** Returns whether a change of a pod does not change the pod's endpoints. */
 static bool is_same_endpoint(const struct bt_json_value *before, const struct bt_json_value *after)
 {
 	static const char *const texts[] = {
@@ -127,7 +130,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->kind == BT_HUB_SERVICES) {
 		bt_owners_observe(hub, observed, &self->selectors, true);
 	} else if (observed->kind == BT_HUB_ENDPOINTS) {
-		/* Endpoints that a client made without a Service are not managed here. */
+		/* Endpoints that a client created without a Service are not managed here. */
 		if (bt_hub_exists(hub, BT_HUB_SERVICES, observed->key) ||
 			bt_str_equal_c(bt_tree_label(observed->after, LABEL_ENDPOINTS_MANAGER),
 				ENDPOINTS_MANAGER)) {
@@ -313,7 +316,7 @@ static bool begin(struct pass *pass, struct bt_sync *sync)
 		!bt_str_equal_c(bt_json_text_at(sync->object, "spec.type"), "ExternalName");
 }
 
-/** Copies the Service's labels, except those that controllers set. */
+/** Copies the Service's labels; LABEL_HEADLESS is set only if the Service is headless. */
 static struct bt_json_value *service_labels(const struct pass *pass)
 {
 	struct bt_arena *arena = pass->sync->arena;
@@ -341,8 +344,8 @@ static bool write_object(struct bt_sync *sync, enum bt_hub_kind kind,
 		: bt_hub_update(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE,
 			  bt_tree_key(sync->arena, after), after, sync->arena);
 	/*
-	 * The namespace is terminating, or the object changed meanwhile and is enqueued by that
-	 * change.
+	 * 403: the namespace is terminating. 409: the object changed meanwhile, and that change
+	 * enqueues the key again.
 	 */
 	return bt_hub_is_done(code) || code == 201 || code == 403 || code == 409;
 }
@@ -422,7 +425,7 @@ struct slice {
 	struct bt_str key; /* "": a new slice */
 	struct bt_json_value *before;
 	struct bt_json_value *endpoints;
-	struct port_group *group; /* NULL: no endpoint has its ports */
+	struct port_group *group; /* NULL: no endpoint has the slice's ports */
 };
 
 static bool write_slice(
@@ -449,8 +452,9 @@ static bool write_slice(
 }
 
 /**
- * Updates the slices to the endpoints of the pass. Endpoints stay in their slice, and new ones fill
- * slices with room, so that a change of one pod writes one slice.
+ * Updates the slices to the endpoints of the pass. Endpoints stay in their slice, and new endpoints
+ * go to slices with room, so that a change of one pod writes one slice. Returns false if a write
+ * failed.
  */
 static bool reconcile_slices(struct pass *pass, const struct bt_groups *owned,
 	const struct slice_template *template_, uint32_t endpoints_max)
@@ -525,7 +529,7 @@ static bool reconcile_slices(struct pass *pass, const struct bt_groups *owned,
 		}
 	}
 	if (!has_endpoints && pass->groups.count != 0 && slices.count == 0) {
-		/* A service without endpoints has one empty slice. */
+		/* A Service without endpoints has one empty slice. */
 		struct slice fresh = {.group = &pass->groups.items[0],
 			.endpoints = bt_json_new(arena, BT_JSON_ARRAY)};
 		bt_vec_push(&slices, fresh);

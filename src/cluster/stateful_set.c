@@ -8,7 +8,7 @@
 #include "cluster/revisions.h"
 #include "cluster/tree.h"
 
-/** Pods created in one sync. */
+/** Maximum number of pods that one sync creates. */
 #define BURST 250
 
 struct stateful_sets {
@@ -88,7 +88,7 @@ static int compare_members(const void *left, const void *right)
 
 /* --- making a pod --- */
 
-/** Creates the claim if it does not exist. */
+/** Creates the claim if it does not exist. Returns false if the claim could not be created. */
 static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *template_,
 	struct bt_str name, struct bt_str pod_name)
 {
@@ -123,8 +123,8 @@ static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *templ
 }
 
 /**
- * Creates every claim of the pod. spec (may be NULL): the pod's, which gets a volume for each
- * claim.
+ * Creates every claim of the pod that does not exist. spec (may be NULL): the spec of the pod,
+ * which gets a volume for each claim. Returns false if a claim could not be created.
  */
 static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct bt_json_value *spec)
 {
@@ -272,7 +272,11 @@ static bool is_healthy(struct pass *pass, const struct bt_indexed_pod *pod)
 			pod, pass->min_ready_seconds, sync->now_seconds, &sync->wait_until_seconds);
 }
 
-/** Creates the missing pods, lowest ordinal first. false: some are still missing. */
+/**
+ * Creates the missing pods, lowest ordinal first, and deletes failed pods. Returns false if the
+ * sync must wait: for pods still to be created or, in order, for the health of the pods before
+ * them.
+ */
 static bool fill_places(struct pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
@@ -324,7 +328,8 @@ static bool is_surplus(const struct pass *pass, const struct member *member)
 }
 
 /**
- * Deletes pods with ordinals outside of the set's range, highest first. false: some still exist.
+ * Deletes pods with ordinals outside of the set's range, highest first. Returns false if there are
+ * such pods.
  */
 static bool remove_surplus(struct pass *pass)
 {
@@ -346,8 +351,8 @@ static bool remove_surplus(struct pass *pass)
 		}
 		none = false;
 		/*
-		 * Ordered: one pod at a time, the highest. An unhealthy pod waits as long as a
-		 * lower one of the surplus is unhealthy, too.
+		 * Ordered: one pod at a time, the highest ordinal first. An unhealthy pod is not
+		 * deleted while another surplus pod with a lower ordinal is unhealthy, too.
 		 */
 		if (!member->pod->deleting &&
 			(!pass->ordered || is_healthy(pass, member->pod) ||
@@ -363,12 +368,12 @@ static bool remove_surplus(struct pass *pass)
 }
 
 /**
- * Deletes pods of an old revision, highest ordinal first, while at most maxUnavailable of the pods
- * seen so far are unavailable.
+ * Deletes pods of an old revision, highest ordinal first, until maxUnavailable of the pods seen so
+ * far are unavailable.
  */
 static void update_pods(struct pass *pass)
 {
-	int64_t unavailable = pass->made; /* not among the members yet */
+	int64_t unavailable = pass->made; /* the created pods are not among the members yet */
 
 	for (uint32_t i = pass->member_count; i > 0 && unavailable < pass->max_unavailable; i--) {
 		const struct member *member = &pass->members[i - 1];
