@@ -10,11 +10,11 @@
 #include "cluster/revisions.h"
 #include "cluster/tree.h"
 
-/** Writes of pods in one sync. */
+/** Maximum number of pods that one sync creates or deletes. */
 #define BT_DAEMON_BURST 250
-/** A failed pod is replaced at most that often. */
+/** Minimum age of a failed pod that is replaced. */
 #define REPLACE_SECONDS 10
-/** Nodes that one sync reads at most: reading one takes some 10 us. */
+/** Maximum number of nodes that one sync reads. Reading a node takes about 10 us. */
 #define NODE_READS_PER_SYNC 2000
 
 /** The node's properties that decide about daemon pods: name, labels, taints. */
@@ -29,7 +29,7 @@ struct bt_daemon_node {
 
 /** An entry of the list of nodes in the order of their names. */
 struct bt_daemon_order {
-	const char *name; /* of the node; stale after the node is deleted */
+	const char *name; /* of the node; dangling after the node is deleted */
 	uint32_t slot;
 };
 
@@ -56,8 +56,8 @@ struct bt_daemon_place {
 	const struct bt_daemon_node *node;
 	const struct bt_daemon_pod *pods; /* oldest first */
 	uint32_t pod_count;
-	bool should_run;
-	bool should_stay;
+	bool should_run;  /* the node needs a daemon pod */
+	bool should_stay; /* existing daemon pods may stay on the node */
 };
 
 /** State of one sync of a DaemonSet. */
@@ -100,7 +100,7 @@ static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerat
 		tolerated->key, tolerated->effect);
 }
 
-/** Returns false if no pod can be made from the template. */
+/** Reads the DaemonSet's spec into the pass. Returns false if the template is not a valid pod. */
 static bool daemon_read_spec(struct bt_daemon_pass *pass)
 {
 	static const struct tolerated all[] = {
@@ -151,7 +151,7 @@ static void make_pod(struct bt_daemon_pass *pass, struct bt_str node)
 		bt_sync_owner_reference(pass->sync, &scratch),
 		bt_arena_printf(&scratch, "%.*s-", BT_STR_ARG(name)), true);
 
-	/* Replace the required terms by a single one, which names the node. */
+	/* Replace the required terms by a single term, which names the node. */
 	bt_json_put(&scratch, pod,
 		"{metadata: {labels: {controller-revision-hash: %s, pod-template-generation: %s}}, "
 		"spec: {affinity: {nodeAffinity: "
@@ -238,8 +238,8 @@ static void update(struct bt_daemon_pass *pass)
 		}
 		if (pass->max_surge == 0) {
 			/*
-			 * Unavailable old pods go at once, available ones while enough pods stay
-			 * available.
+			 * Delete an unavailable old pod at once, an available old pod only if
+			 * enough pods stay available.
 			 */
 			bool available = is_available(pass, old_pod);
 			if (!available || unavailable < max_unavailable) {

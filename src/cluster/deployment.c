@@ -20,7 +20,7 @@
 #define ANNOTATION_DESIRED "deployment.kubernetes.io/desired-replicas"
 #define ANNOTATION_MAX "deployment.kubernetes.io/max-replicas"
 
-/** The fields of a ReplicaSet that the rollout reads, updated by our writes. */
+/** The fields of a ReplicaSet that the rollout reads. Writes of this sync update them. */
 struct rollout_set {
 	struct bt_json_value *object;
 	struct bt_str key;
@@ -58,7 +58,7 @@ struct counters {
 	int64_t wanted; /* sum of spec.replicas */
 };
 
-/** The sets of the rollout: the old ones, then the new one if it exists. */
+/** Returns the number of sets (set_at): the old sets, then the new set if it exists. */
 static uint32_t set_count(const struct rollout *rollout)
 {
 	return rollout->old_count + (rollout->new_set != NULL ? 1 : 0);
@@ -93,7 +93,7 @@ static bool is_complete(const struct rollout *rollout)
 		counters.available == rollout->replicas;
 }
 
-/** Sets condition Progressing: True, or Unknown for a paused or resumed Deployment. */
+/** Sets condition Progressing. status: "True", "False", or "Unknown" while paused or resumed. */
 BT_PRINTF(4, 5)
 static void set_progressing(
 	struct rollout *rollout, const char *status, const char *reason, const char *format, ...)
@@ -190,7 +190,7 @@ static void write_status(struct rollout *rollout)
 	(void)bt_tree_set_condition(
 		arena, rollout->conditions, &condition, true, rollout->sync->now_ns);
 	watch_progress(rollout, &counters);
-	/* Copy condition ReplicaFailure from the new set, or else from an old one. */
+	/* Copy condition ReplicaFailure from the new set, or else from an old set. */
 	for (uint32_t i = 0; i <= rollout->old_count && failure == NULL; i++) {
 		const struct rollout_set *set =
 			i == 0 ? rollout->new_set : &rollout->old_sets[i - 1];
@@ -288,7 +288,10 @@ static void set_number(struct rollout *rollout, struct bt_json_value *annotation
 		bt_arena_printf(rollout->arena, "%" PRId64, number));
 }
 
-/** Applies a merge patch to a ReplicaSet or to the Deployment. */
+/**
+ * Applies a merge patch to a ReplicaSet or to the Deployment. Returns false and sets sync->failed
+ * if the write failed.
+ */
 static bool patch(struct rollout *rollout, enum bt_hub_kind kind, struct bt_str key,
 	struct bt_json_value *document)
 {
@@ -312,7 +315,10 @@ static void write_revision(struct rollout *rollout)
 	}
 }
 
-/** If an older set becomes the new set again, it gets a revision above all others. */
+/**
+ * Updates annotations and minReadySeconds of the new set. An older set that becomes the new set
+ * again gets a revision above all others.
+ */
 static void refresh_new_set(struct rollout *rollout)
 {
 	struct rollout_set *set = rollout->new_set;
@@ -418,8 +424,9 @@ static void make_new_set(struct rollout *rollout)
 		sync->failed = true;
 		if (answer.code == 409) {
 			/*
-			 * The name is taken, either by a ReplicaSet of ours that was not observed
-			 * yet, or by a foreign one; the next sync then tries another hash.
+			 * The name is taken, either by a ReplicaSet of this Deployment that was not
+			 * observed yet, or by another ReplicaSet; then the next sync tries another
+			 * hash.
 			 */
 			rollout->collision_count++;
 		} else {
@@ -592,7 +599,7 @@ static void recreate(struct rollout *rollout)
 
 /**
  * Scales old sets down: first removes their unavailable pods, then as many available pods as
- * maxUnavailable allows.
+ * maxUnavailable allows. Returns whether any set was scaled.
  */
 static bool shrink_old_sets(struct rollout *rollout)
 {
@@ -665,7 +672,10 @@ static bool needs_scale(const struct rollout *rollout)
 	return false;
 }
 
-/** Returns the only set with replicas, or the newest if none has any; NULL if several have. */
+/**
+ * Returns the only set with replicas. If no set has replicas, returns the new set or the newest old
+ * set. Returns NULL if several sets have replicas.
+ */
 static struct rollout_set *single_set(struct rollout *rollout)
 {
 	struct rollout_set *active = NULL;
@@ -763,7 +773,9 @@ static void scale_in_proportion(struct rollout *rollout)
 }
 
 /**
- * If spec.replicas changed while several sets have pods, scale them in proportion to their sizes.
+ * Scales the sets when spec.replicas changed or the Deployment is paused. If only one set has
+ * replicas, it gets spec.replicas. If the new set is complete, old sets are scaled to 0. Otherwise
+ * the sets are scaled in proportion to their sizes, except with Recreate.
  */
 static void scale_sets(struct rollout *rollout)
 {
@@ -790,7 +802,7 @@ static void scale_sets(struct rollout *rollout)
 
 struct deployments {
 	/**
-	 * Keys of ReplicaSets by the uid of their owner, or by "/<namespace>" if they have none.
+	 * Keys of ReplicaSets by the uid of their owner; without an owner, by "/<namespace>".
 	 */
 	struct bt_groups owned;
 	struct bt_selector_table selectors;
@@ -943,7 +955,6 @@ static bool sync(struct bt_sync *sync)
 		adopt_and_release(self, sync);
 	}
 	sets = bt_sync_read_group(sync, BT_HUB_REPLICA_SETS, &self->owned, uid, &count);
-	/* One more, for a new set that this sync may create. */
 	rollout.old_sets = BT_ARENA_NEW_ARRAY(arena, struct rollout_set, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		if (bt_str_equal(bt_json_text_at(bt_controller_owner_of(sets[i]), "uid"), uid)) {

@@ -53,11 +53,11 @@ struct measured {
 	struct bt_str resource;
 	struct bt_str container; /* "": all */
 	int64_t ready;           /* pods with a value */
-	int64_t unready;         /* unready pods; idle when scaling up */
+	int64_t unready;         /* unready pods, which count as idle when scaling up */
 	int64_t missing;         /* running pods without a value */
 	double usage;            /* of ready pods; cores, bytes, or in the metric's unit */
 	double requests;         /* of ready pods, in the same unit */
-	struct bt_str lacking;   /* a pod with a container without a request; "": none */
+	struct bt_str lacking;   /* message on a container without a request; "": none */
 };
 
 /** State of one sync of an autoscaler. */
@@ -141,7 +141,7 @@ static void set_condition(struct pass *pass, const char *type, const char *statu
 
 /* --- metrics --- */
 
-/** Adds the resource usage of a pod's containers. Unready pods count as idle. */
+/** Adds the resource usage and requests of a pod's containers. Unready pods are only counted. */
 static void measure_resource(struct measured *measured, const struct bt_indexed_pod *record,
 	const struct bt_json_value *pod)
 {
@@ -232,7 +232,7 @@ static int64_t round_up(double replicas)
 	return replicas < INT32_MAX ? (int64_t)ceil(replicas - 1e-9) : INT32_MAX;
 }
 
-/** Returns the desired replicas for this ratio of the measured pods' usage to its target. */
+/** Returns the desired replicas for this ratio of the measured pods' usage to the target. */
 static int64_t replicas_for(const struct pass *pass, const struct measured *measured, double ratio)
 {
 	double wanted = ratio * (double)measured->ready;
@@ -270,7 +270,7 @@ struct evaluation {
 	struct bt_str why;  /* why the evaluation failed */
 };
 
-/** Reads a positive target amount. false: evaluation->why is set. */
+/** Reads a positive target amount. Returns false if there is none, and sets evaluation->why. */
 static bool read_target_amount(const struct pass *pass, struct evaluation *evaluation,
 	const char *name, double *out_amount)
 {
@@ -423,7 +423,10 @@ static bool evaluate_pods(struct pass *pass, struct evaluation *evaluation)
 	return true;
 }
 
-/** Returns the replicas for a value that belongs to all pods together. */
+/**
+ * Sets evaluation->replicas for a value that belongs to all pods together. Returns false if the
+ * target is invalid, and sets evaluation->why.
+ */
 static bool evaluate_value(struct pass *pass, struct evaluation *evaluation, double value)
 {
 	struct bt_arena *arena = pass->sync->arena;
@@ -530,7 +533,10 @@ static const struct metric_type {
 	{"External", "external", "FailedGetExternalMetric", "external", true},
 };
 
-/** Admission refuses unknown types, but an object loaded from a file may have one: then NULL. */
+/**
+ * Returns NULL for an unknown type, which an object loaded from a file may have although admission
+ * refuses unknown types.
+ */
 static const struct metric_type *find_metric_type(const struct bt_json_value *metric)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(metric_types); i++) {
@@ -541,7 +547,7 @@ static const struct metric_type *find_metric_type(const struct bt_json_value *me
 	return NULL;
 }
 
-/** false: out->why is set. */
+/** Evaluates a metric into *out. Returns false if the evaluation failed, and sets out->why. */
 static bool evaluate_metric(struct pass *pass, const struct bt_json_value *metric,
 	const struct metric_type *type, struct evaluation *out)
 {
@@ -578,7 +584,7 @@ static bool evaluate_metric(struct pass *pass, const struct bt_json_value *metri
 	return is_known;
 }
 
-/** How many metrics failed, and the failure of the first. */
+/** Number of metrics that failed, and the first failure. */
 struct metric_failures {
 	uint32_t count;
 	struct bt_str reason;
@@ -610,7 +616,10 @@ static void record_metric_failure(struct pass *pass, const struct bt_json_value 
 		: bt_str_from(type->value_name);
 }
 
-/** Returns the highest recommendation of all metrics. false: no metric could be evaluated. */
+/**
+ * Sets *out_replicas to the highest recommendation of all metrics. Returns false if there is none,
+ * or if the target would be scaled down although a metric failed.
+ */
 static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 {
 	const struct bt_json_value *metrics = bt_json_array_at(pass->spec, "metrics");
@@ -799,7 +808,10 @@ static int64_t limit_replicas(struct pass *pass, int64_t wanted)
 
 /* --- sync of one autoscaler --- */
 
-/** false: a condition has the reason. */
+/**
+ * Reads replicas and selector of the target's scale. Returns false on failure; a condition has the
+ * reason.
+ */
 static bool read_target(
 	struct pass *pass, const struct bt_api_resource *resource, struct bt_str key)
 {

@@ -11,10 +11,10 @@
 #include "server/condition.h"
 
 #define BT_JOB_FINALIZER "batch.kubernetes.io/job-tracking"
-/** Pods created, deleted or counted in one sync. */
+/** Maximum number of pods that one sync creates, deletes or counts. */
 #define BT_JOB_BURST 500
 
-/** Failures of a job's pods in a row, which delay its next pods. */
+/** Consecutive failures of a Job's pods, which delay the Job's next pods. */
 struct bt_job_retry {
 	uint64_t uid_hash;
 	uint32_t failures;
@@ -24,16 +24,18 @@ struct bt_job_retry {
 struct bt_jobs {
 	struct bt_selector_table selectors;
 	/**
-	 * Pods with our finalizer, by "ns/job". If the Job is gone, the controller must remove the
-	 * finalizer.
+	 * Pods with BT_JOB_FINALIZER, by "ns/job". If the Job is gone, the controller must remove
+	 * the finalizer.
 	 */
 	struct bt_groups tracked;
 	struct bt_job_groups groups;
 	BT_VEC(struct bt_job_retry) retries;
 };
 
-/** Indexes of an indexed job. There may be 2^31 of them, so they are kept as ranges: ascending,
- * with a gap between each and the next. All-zero memory is the empty set. */
+/**
+ * A set of indexes of an indexed Job is a list of ranges, because a Job may have 2^31 indexes.
+ * Ranges are ascending, with a gap between each two. All-zero memory is the empty set.
+ */
 struct index_range {
 	int64_t first;
 	int64_t last;
@@ -54,7 +56,7 @@ struct bt_job_pass {
 	bool indexed;
 	struct indexes done_indexes;
 	struct indexes failed_indexes;
-	int64_t index_limit; /* failures that each index may have; -1: spec.backoffLimit counts */
+	int64_t index_limit; /* failures that each index may have; -1: spec.backoffLimit applies */
 	int64_t completion_count; /* -1: any successful pod completes the Job */
 	int64_t parallelism;
 	int64_t succeeded;
@@ -69,8 +71,8 @@ struct bt_job_pass {
 
 /*
  * Counting a finished pod takes three steps: the controller writes the pod into
- * status.uncountedTerminatedPods, removes its finalizer, then adds the pod to the counters. So each
- * pod is counted once, even if the process ends in between.
+ * status.uncountedTerminatedPods, removes the pod's finalizer, then adds the pod to the counters.
+ * So each pod is counted once, even if the process ends in between.
  */
 
 static void untrack(struct bt_sync *sync, struct bt_str pod_key)
@@ -279,7 +281,7 @@ enum failure_action {
 	FAILURE_FAIL_JOB,
 };
 
-/** Returns the container status that matches the rule, or NULL. */
+/** Returns the container status that matches the rule's onExitCodes (`rule`), or NULL. */
 static const struct bt_json_value *find_exit_code(
 	const struct bt_json_value *rule, const struct bt_json_value *pod)
 {
@@ -335,7 +337,10 @@ static const struct bt_json_value *find_pod_condition(
 	return NULL;
 }
 
-/** Returns the first rule of spec.podFailurePolicy that matches. */
+/**
+ * Returns the action of the first rule of spec.podFailurePolicy that matches; FAILURE_COUNT if no
+ * rule matches. For FAILURE_FAIL_JOB, sets condition FailureTarget.
+ */
 static enum failure_action apply_failure_policy(struct bt_job_pass *pass, struct bt_str pod_key)
 {
 	static const char *const names[] = {
@@ -527,7 +532,10 @@ static void record_failure(struct bt_job_pass *pass)
 	retry->last_ns = pass->sync->now_ns;
 }
 
-/** Counts finished pods and sets succeeded and failed from the status. */
+/**
+ * Counts finished pods: sets the counters, the indexes and the active pods of the pass. Sets
+ * sync->failed if a write failed; then the counters are not complete.
+ */
 static void count_pods(struct bt_job_pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
@@ -658,7 +666,10 @@ static void add_index_variable(
 	}
 }
 
-/** index: -1 for a Job without indexes. failures: failures of the index so far. */
+/**
+ * Creates a pod. index: -1 for a Job without indexes. failures: of the index so far. Returns false
+ * if the pod could not be created.
+ */
 static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 {
 	struct bt_sync *sync = pass->sync;
@@ -701,7 +712,8 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 #define RETRY_MAX_NS (INT64_C(600) * BT_NS_PER_SECOND)
 
 /**
- * Returns when new pods may be created after so many failures in a row, the last one at last_ns.
+ * Returns when new pods may be created after this number of failures in a row, the last of them at
+ * last_ns.
  */
 static int64_t retry_time(int64_t failures, int64_t last_ns)
 {
@@ -762,7 +774,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 	pass->more = pass->more || count > burst;
 	for (int64_t i = 0; i < count && i < burst; i++) {
 		if (pass->indexed) {
-			/* Find the lowest index that is neither done nor has an active pod. */
+			/* Find the next index that is not done, failed, waiting or active. */
 			index = next_free_index(&taken, index + 1);
 			if (index >= pass->completion_count) {
 				return;
@@ -774,7 +786,10 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 	}
 }
 
-/** counted: the deleted pods count as failures. */
+/**
+ * Deletes `count` active pods, at most BT_JOB_BURST. counted: the deleted pods will count as
+ * failures; otherwise removes their finalizer first.
+ */
 static void remove_active(struct bt_job_pass *pass, int64_t count, bool counted)
 {
 	struct bt_sync *sync = pass->sync;
@@ -876,8 +891,8 @@ static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_messa
 }
 
 /**
- * Sets the condition target, and once all pods have terminated also the condition final. Returns
- * whether final was set.
+ * Sets the condition target and deletes the active pods. Once all pods have terminated, also sets
+ * the condition final. Returns whether final was set.
  */
 static bool end_job(struct bt_job_pass *pass, const char *target, const char *final,
 	const char *reason, struct bt_str message)
@@ -1048,7 +1063,7 @@ static bool sync(struct bt_sync *sync)
 	bool finished = is_condition(&pass, "Complete") || is_condition(&pass, "Failed");
 
 	bt_hub_cancel_delay(sync->hub, sync->key);
-	/* Pods of a Job that was deleted or replaced lose the finalizer. */
+	/* Remove the finalizer from pods of a Job that was deleted or replaced. */
 	BT_GROUPS_EACH (&pass.self->tracked, sync->key, at) {
 		struct bt_str pod_key = bt_groups_key(&pass.self->tracked, at);
 		const struct bt_indexed_pod *record = bt_pod_index_find(sync->hub, pod_key);
