@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Bindings, status patches, events; how answers reach the scheduler. Spec: 11b section 6. */
+/**
+ * Creates the writes of bindings, statuses, preemption and volumes, records events, and reports
+ * answers to the scheduler. Spec: 11b section 6.
+ */
 #include "daemon/api_writes.h"
 
 #include "base/log.h"
@@ -24,11 +27,11 @@ static int evict(
 		return bt_write_wait(write, err);
 	}
 	bt_vec_push(&writes->evictions, write);
-	write->after = write->sequence; /* its own sequence: it stays held until flush_evictions */
+	write->after = write->sequence; /* waits for itself: held until flush_evictions */
 	return BT_PREEMPTION_PENDING;
 }
 
-/** Start the held evictions; they wait for the patch of the attempt that made them. */
+/** Start the held evictions. Each is sent after the status patch of their attempt has an answer. */
 static void flush_evictions(void *context)
 {
 	struct bt_api_writes *writes = context;
@@ -49,7 +52,7 @@ static void flush_evictions(void *context)
 	writes->attempt_patch = 0;
 }
 
-/** A patch of the pod's status, not sent yet; NULL: there is nothing to write. */
+/** Create a patch of the pod's status, not sent yet. NULL: the patch would change nothing. */
 static struct bt_write *create_patch(struct bt_api_writes *writes, enum bt_write_kind kind,
 	const struct bt_pod *pod, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination)
@@ -127,8 +130,8 @@ static void write_back(struct bt_write *write, struct bt_json_value *object, str
 	(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its value */
 	bt_json_set_str(arena, metadata, "resourceVersion", version);
 	/*
-	 * As JSON even if the client uses protobuf: protobuf would drop fields that berth has no
-	 * definition of.
+	 * Write JSON even if the client uses protobuf: encoding as protobuf would drop the fields
+	 * that berth does not define.
 	 */
 	bt_strbuf_reset(&writes->scratch);
 	bt_json_format(object, &writes->scratch);
@@ -162,7 +165,10 @@ void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answe
 	bt_arena_finish(&arena);
 }
 
-/** Take the answer of a finished write; BT_WRITE_PENDING while there is none. */
+/**
+ * Take the result of a BT_WRITE_VOLUME; BT_WRITE_PENDING while there is no answer. out_version:
+ * resourceVersion of the written object; borrowed until the next call.
+ */
 static int take_answer(struct bt_write *write, struct bt_str *out_version, struct berth_error *err)
 {
 	struct bt_api_writes *writes = write->writes;
@@ -177,6 +183,7 @@ static int take_answer(struct bt_write *write, struct bt_str *out_version, struc
 	return bt_write_take(write, err);
 }
 
+/** Create a BT_WRITE_VOLUME for the pod in binding; the caller sets the objects and starts it. */
 static struct bt_write *start(struct bt_api_writes *writes, const struct bt_object_meta *meta,
 	struct bt_str subject, enum bt_kind kind)
 {
@@ -321,7 +328,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	return bt_scheduler_queues_calls(writes->scheduler) ? BT_WRITE_PENDING : 0;
 }
 
-/** Upstream waits for the answer, but only logs it: no wait is needed here. */
+/** Upstream waits for the answer only to log an error, so this function does not wait. */
 static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	const struct bt_condition *condition, struct berth_error *err BT_UNUSED)
 {
@@ -412,7 +419,7 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	flush_evictions(writes);
 }
 
-/** Also drops answers that no call took, because their binding cycles have ended. */
+/** Also drops reported results that no call took, because their binding cycles have ended. */
 static bool may_schedule(void *context)
 {
 	struct bt_api_writes *writes = context;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The writes of DynamicResources: claims as a whole, and statuses of pods. Spec: 12 sections 10 and
- * 12 to 15, 11b section 6.5, 13 section 14.7.
+ * The requests of DynamicResources: reads, writes and deletions of whole claims, and patches of
+ * claim and pod statuses. Spec: 12 sections 10 and 12 to 15, 11b section 6.5, 13 section 14.7.
  */
 #include "base/log.h"
 #include "daemon/api_writes_private.h"
 #include "daemon/write_documents.h"
 #include "daemon/complete_object.h"
 
-/** One request. */
 struct call {
 	const char *method;
 	enum bt_kind kind;
 	struct bt_str namespace_;
 	struct bt_str name; /* "": a request on the collection */
-	const char *tail;
+	const char *tail;   /* of the path: "" or "/status" */
 	struct bt_str content_type;
 	struct bt_str body;
 	bool retries;
@@ -63,8 +62,9 @@ static struct bt_write *create(
 }
 
 /**
- * Start the write, or take its answer if it has one. must_end: wait for the answer. out_claim NULL:
- * the caller does not need the object.
+ * Start the request, or take its result if an earlier call with the same arguments started it.
+ * must_end: wait for the answer. out_claim: the claim in the answer; NULL: not needed. Returns 0,
+ * an error, BT_WRITE_PENDING without an answer, or BT_WRITE_CONFLICT.
  */
 static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	const struct call *call, bool must_end, struct bt_object **out_claim,
@@ -77,7 +77,7 @@ static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	struct bt_write *write =
 		bt_write_find(writes, BT_WRITE_CLAIM, pod->uid, bt_strbuf_str(&subject));
 	if (write != NULL && write->digest != bt_str_hash(call->body)) {
-		/* The write is of an earlier, abandoned attempt, and its body differs. */
+		/* An earlier, abandoned attempt started this write, with another body. */
 		bt_write_abandon(write);
 		write = NULL;
 	}
@@ -119,8 +119,8 @@ static int put_claim(struct bt_api_writes *writes, const struct bt_pod_info *pod
 		return result;
 	}
 	/*
-	 * As JSON even if the client uses protobuf: protobuf would drop fields that berth has no
-	 * definition of.
+	 * Write JSON even if the client uses protobuf: encoding as protobuf would drop the fields
+	 * that berth does not define.
 	 */
 	struct call call = {
 		.method = base != NULL ? "PUT" : "POST",

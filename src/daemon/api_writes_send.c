@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Order, answers and retries of writes: those of one pod go out one after the other. Spec: 13
+ * Sends the writes of one pod one after the other, retries them, and stores the results. Spec: 13
  * section 9.4.
  */
 #include "base/assert.h"
@@ -8,7 +8,10 @@
 #include "base/nanoseconds.h"
 #include "daemon/api_writes_private.h"
 
-/** Spec 11b section 6.2: 4 tries, waits of 10, 50, 250 ms, each times (1 + up to 0.1). */
+/**
+ * Spec 11b section 6.2: 4 tries, with waits of 10, 50 and 250 ms between them; up to 10 percent,
+ * random, is added to each wait.
+ */
 #define TRIES_MAX 4
 #define FIRST_WAIT_NS INT64_C(10000000)
 #define WAIT_FACTOR 5
@@ -88,7 +91,7 @@ struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write
 
 void bt_write_start(struct bt_write *write)
 {
-	/* The pod's oldest write that waits may be sent, if none of the pod is in flight. */
+	/* Find the oldest waiting write; return if another write of the pod has no answer yet. */
 	const struct bt_api_writes *writes = write->writes;
 	struct bt_str uid = bt_str_from(write->uid);
 	struct bt_write *first = NULL;
@@ -123,7 +126,7 @@ void bt_write_end(struct bt_write *write, int result, struct berth_error *err)
 	write->body = NULL;
 	writes->in_flight--;
 	bt_vec_push(&writes->answered, write);
-	/* Start the writes of other pods that wait for this one. */
+	/* Start the evictions of other pods that wait for this status patch. */
 	for (uint32_t i = 0; write->kind == BT_WRITE_STATUS && i < writes->list.count; i++) {
 		struct bt_write *follower = writes->list.items[i];
 		if (follower != NULL && follower->after == write->sequence) {
@@ -170,8 +173,9 @@ static void done(
 }
 
 /**
- * A process that was stopped for a while, or waited for the limiter, may have lost its lease since
- * the decision. A new leader may have bound pods that this process has not yet observed.
+ * Check the lease again just before the request is sent: a process that was suspended, or waited
+ * for the limiter, may have lost the lease since the decision. A new leader may have bound pods
+ * that this process has not yet observed.
  */
 static bool may_send(void *context)
 {

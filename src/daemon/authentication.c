@@ -56,7 +56,7 @@ void bt_caller_write(const struct bt_caller *caller, struct bt_arena *arena,
 	}
 }
 
-/** A UserInfo: username, uid, groups, extra. Texts are copied into the arena. */
+/** Read a UserInfo (username, uid, groups, extra). Texts are copied into the arena. */
 static void caller_read(
 	struct bt_caller *caller, struct bt_arena *arena, const struct bt_json_value *user_info)
 {
@@ -90,7 +90,7 @@ static void caller_read(
 
 static const struct bt_str protocol_prefix = BT_STR_INIT("base64url.bearer.authorization.k8s.io.");
 
-/** Does a comma separated list contain the word? */
+/** True if the comma-separated list contains the word, ignoring case. */
 static bool has_item(struct bt_str list, struct bt_str word)
 {
 	while (list.length != 0) {
@@ -101,7 +101,7 @@ static bool has_item(struct bt_str list, struct bt_str word)
 	return false;
 }
 
-/** Base64 for URLs, without padding, strict. */
+/** Decode base64url without padding. False if the text is anything else. */
 static bool decode_url(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
 {
 	struct bt_strbuf standard = {0};
@@ -167,7 +167,7 @@ static enum bt_bearer bearer_find(
 	if (protocols.token_count == 0) {
 		return BT_BEARER_NONE;
 	}
-	/* the server answers with one of the offered protocols, which must not be the token */
+	/* A second protocol is needed: the server selects one, and must not send the token back. */
 	if (protocols.is_broken || protocols.token_count > 1 || protocols.other_count == 0 ||
 		protocols.token.length == 0) {
 		return BT_BEARER_INVALID;
@@ -181,7 +181,7 @@ static enum bt_bearer bearer_find(
 
 static const struct bt_str authenticated = BT_STR_INIT("system:authenticated");
 
-/** --- metrics: spec 11 section 10.6; NULL: none --- */
+/** --- metrics (spec 11 section 10.6); the pointers are NULL without a registry --- */
 
 static const struct bt_metric_buckets outcome_buckets = {.start = 0.001, .factor = 2, .count = 15};
 static const double request_bounds[] = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
@@ -234,15 +234,15 @@ static void count_outcome(
 
 struct bt_authenticator {
 	struct bt_authenticator_setup setup;
-	struct bt_reviewer *reviewer; /* NULL: tokens are not reviewed */
+	struct bt_reviewer *reviewer; /* NULL: tokens are ignored */
 	struct outcome_metrics metrics;
 	struct bt_metric *users;
 };
 
 enum answer {
-	ANSWER_NONE, /* not recognised */
+	ANSWER_NONE, /* the method found no user */
 	ANSWER_USER,
-	ANSWER_ERROR,
+	ANSWER_ERROR, /* the method failed; the error is in bt_authentication.errors */
 };
 
 static void append_error(struct bt_authentication *authentication, const char *error)
@@ -308,6 +308,7 @@ static void finish_without_user(struct bt_authentication *authentication)
 	accept_user(authentication);
 }
 
+/** The request, with the certificate chain that the client sent. */
 struct shown {
 	const struct bt_http_exchange *exchange;
 	struct bt_str chain[CHAIN_MAX];
@@ -557,7 +558,7 @@ void bt_authenticator_destroy(struct bt_authenticator *authenticator)
 
 struct bt_authorizer {
 	struct bt_authorizer_setup setup;
-	struct bt_reviewer *reviewer; /* NULL: no API server to ask */
+	struct bt_reviewer *reviewer; /* NULL: callers are denied unless always allowed */
 	struct outcome_metrics metrics;
 };
 

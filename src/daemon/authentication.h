@@ -2,9 +2,9 @@
 #ifndef BT_DAEMON_AUTHENTICATION_H
 #define BT_DAEMON_AUTHENTICATION_H
 /**
- * Authenticates the sender of a request, and authorizes it for a path. Authentication: by the
- * headers of a front proxy, a client certificate, a token that the API server reviews, or as
- * anonymous. Spec: 11 section 9.2.
+ * Authenticates the sender of a request (by the headers of a front proxy, a client certificate, a
+ * token that the API server reviews, or as anonymous), and authorizes the sender for a path. Spec:
+ * 11 section 9.2.
  */
 #include "base/vec.h"
 #include "codec/json.h"
@@ -19,7 +19,8 @@ struct bt_caller_extra {
 };
 
 /**
- * The sender of a request. Texts live in the arena of the request; zeroed memory: unknown sender.
+ * The sender of a request. Texts are literals or live in the arena of the request. Zeroed memory:
+ * an unknown sender.
  */
 struct bt_caller {
 	struct bt_str name;
@@ -31,7 +32,8 @@ struct bt_caller {
 void bt_caller_finish(struct bt_caller *caller);
 bool bt_caller_has_group(const struct bt_caller *caller, struct bt_str group);
 /**
- * Write the caller as members `user` (or `name_member`), uid, groups and extra of a review's spec.
+ * Add the caller to a review's spec: the name as member name_member, and uid, groups and extra
+ * unless they are empty. The tree borrows the texts.
  */
 void bt_caller_write(const struct bt_caller *caller, struct bt_arena *arena,
 	const char *name_member, struct bt_json_value *spec);
@@ -42,16 +44,16 @@ struct bt_authenticator_setup {
 	struct bt_loop *loop;
 	const struct bt_authentication_options *options; /* borrowed */
 	const struct bt_trust *trust;                    /* borrowed */
-	struct bt_rest_client *client;                   /* NULL: tokens are not reviewed */
-	struct bt_metrics *metrics;                      /* NULL: none */
+	struct bt_rest_client *client;                   /* NULL: tokens are ignored */
+	struct bt_metrics *metrics;                      /* NULL: no metrics */
 };
 
 /** One authentication. Zero it before use; it must live until bt_authentication_finish. */
 struct bt_authentication {
 	void *context;
-	/** is_known false: authentication failed, the answer is 401. */
+	/** is_known false: authentication failed, and the request must be answered with 401. */
 	void (*done)(void *context, bool is_known);
-	struct bt_caller *caller; /* filled before done */
+	struct bt_caller *caller; /* set by the user, zeroed; filled before done is called */
 	struct bt_arena *arena;   /* for the texts of caller */
 
 	struct bt_authenticator *authenticator; /* private from here */
@@ -63,13 +65,19 @@ struct bt_authentication {
 /** Fails if the system has no random numbers. */
 BT_MUST_USE int bt_authenticator_create(const struct bt_authenticator_setup *setup,
 	struct bt_authenticator **out_authenticator, struct berth_error *err);
-/** Authentications in flight get no callback any more. NULL accepted. */
+/** Does not call done of authentications in flight. NULL accepted. */
 void bt_authenticator_destroy(struct bt_authenticator *authenticator);
-/** Must be called within the handler of the request. done may be called at once. */
+/**
+ * Start an authentication; call it within the handler of the request. done may be called before
+ * this function returns.
+ */
 void bt_authenticate(struct bt_authenticator *authenticator,
 	const struct bt_http_exchange *exchange, int64_t wall_now_seconds,
 	struct bt_authentication *authentication);
-/** Free what the authentication holds, after each use; cancels it if done was not called yet. */
+/**
+ * Free the memory of the authentication; needed after each use. Cancels the authentication if done
+ * was not called yet.
+ */
 void bt_authentication_finish(struct bt_authentication *authentication);
 
 /**
@@ -82,8 +90,8 @@ struct bt_authorizer;
 struct bt_authorizer_setup {
 	struct bt_loop *loop;
 	const struct bt_authorization_options *options; /* borrowed */
-	struct bt_rest_client *client;                  /* NULL: no API server to ask */
-	struct bt_metrics *metrics;                     /* NULL: none */
+	struct bt_rest_client *client;                  /* NULL: callers are denied instead */
+	struct bt_metrics *metrics;                     /* NULL: no metrics */
 };
 
 enum bt_verdict {
@@ -96,7 +104,8 @@ enum bt_verdict {
 struct bt_authorization {
 	void *context;
 	/**
-	 * text: the reason of a denial or of a failure, "" if there is none; borrowed for the call.
+	 * text: the reason of a denial or of a failure, "" if there is no reason; borrowed for the
+	 * call.
 	 */
 	void (*done)(void *context, enum bt_verdict verdict, struct bt_str text);
 	struct bt_authorizer *authorizer; /* private from here */
@@ -105,19 +114,22 @@ struct bt_authorization {
 };
 
 /**
- * Check that each * in --authorization-always-allow-paths ends its item. Returns 0 or
- * BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`.
+ * Check --authorization-always-allow-paths: a * must be the last character of its path. Returns 0
+ * or BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`.
  */
 BT_MUST_USE int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err);
 /** Fails if bt_authorizer_check_paths does, or if the system has no random numbers. */
 BT_MUST_USE int bt_authorizer_create(const struct bt_authorizer_setup *setup,
 	struct bt_authorizer **out_authorizer, struct berth_error *err);
-/** Authorizations in flight get no callback any more. NULL accepted. */
+/** Does not call done of authorizations in flight. NULL accepted. */
 void bt_authorizer_destroy(struct bt_authorizer *authorizer);
-/** verb: the method in lower case. arena: of the request. done may be called at once. */
+/**
+ * Start an authorization. verb: the method in lower case. arena: of the request, for the review's
+ * spec. done may be called before this function returns.
+ */
 void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *caller,
 	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
 	struct bt_authorization *authorization);
-/** No callback comes any more. Harmless after done was called. */
+/** Cancel: done is not called any more. No effect after done was called. */
 void bt_authorization_cancel(struct bt_authorization *authorization);
 #endif

@@ -16,7 +16,7 @@ struct bt_build {
 	const char *platform;
 };
 
-/** build_date is in arena. */
+/** Describe this build. build_date is allocated in arena; the other texts are static. */
 struct bt_build bt_build_about(struct bt_arena *arena);
 /** The line of --version=raw, with its newline. */
 void bt_build_write_raw(const struct bt_versions *versions, struct bt_strbuf *out);

@@ -52,7 +52,7 @@ struct source {
 struct kept_change {
 	struct bt_object *old_object;
 	struct bt_object *new_object;
-	bool is_stale;
+	bool is_stale; /* a deletion that no event reported: old_object may be outdated */
 };
 
 struct bt_cluster_feed {
@@ -62,7 +62,7 @@ struct bt_cluster_feed {
 	struct bt_reflector_codec pod_codec;
 	struct bt_reflector_codec node_codec;
 	uint32_t waiting; /* number of sources without their first copy */
-	uint32_t held;
+	uint32_t held;    /* nesting depth of bt_cluster_feed_hold */
 	BT_VEC(struct kept_change) kept;
 	bool is_synced;
 	bool has_failed;

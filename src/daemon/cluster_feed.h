@@ -2,9 +2,9 @@
 #ifndef BT_DAEMON_CLUSTER_FEED_H
 #define BT_DAEMON_CLUSTER_FEED_H
 /**
- * Feeds the API server's collections into the scheduler: one reflector per resource that the
- * configuration needs. While the scheduler waits inside a call (for an extender's answer) changes
- * are kept, and passed on afterwards. Spec: 11b section 5.1, 13 section 15.
+ * Feeds the API server's collections into the scheduler: one reflector per watched resource. While
+ * the scheduler runs an attempt, which may turn the loop, the feed is held: changes are kept, and
+ * passed on afterwards. Spec: 11b section 5.1, 13 section 15.
  */
 #include "client/reflector.h"
 #include "daemon/complete_object.h"
@@ -19,13 +19,16 @@ struct bt_cluster_feed_options {
 	struct bt_scheduler *scheduler;
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
-	bool streaming; /* gate WatchListClient, not vetoed by environment */
-	struct bt_complete_object_needs complete; /* kinds for bt_cluster_feed_append_* */
+	bool streaming;                           /* bt_daemon_streams_lists */
+	struct bt_complete_object_needs complete; /* kinds whose objects are kept whole */
 	int64_t (*now_ns)(void *context);         /* wall clock */
 	void *context;
 	/** Called once, when the scheduler has the first copy of every reflector. */
 	void (*synced)(void *context);
-	/** The scheduler's cache is corrupted: the process must end. */
+	/**
+	 * Called once, when the scheduler finds its cache corrupted: the process must end. err: may
+	 * be moved.
+	 */
 	void (*failed)(void *context, struct berth_error *err);
 };
 
@@ -47,8 +50,8 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed);
 const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind);
 /**
- * Append an object as the API has it, as JSON without kind and apiVersion. false: the object is
- * gone, or whole objects of its kind are not kept. feed: a struct bt_cluster_feed. For struct
+ * Append a whole object as JSON, without kind and apiVersion. false: the object does not exist any
+ * more, or whole objects of its kind are not kept. feed: a struct bt_cluster_feed. For struct
  * bt_extender_objects.
  */
 bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_str name,

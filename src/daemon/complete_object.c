@@ -15,15 +15,17 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 	}
 	struct bt_object *object = item;
 	/*
-	 * As in upstream's caches: no kind and apiVersion; pods without managedFields. Claims have
-	 * no managedFields here either: on writes the server keeps its value.
+	 * As in upstream's caches, objects have no kind and apiVersion, and pods have no
+	 * managedFields. Claims have no managedFields either: the server keeps its value if a write
+	 * omits the member.
 	 */
 	struct bt_arena arena = {0};
 	struct bt_json_value *value;
 	result = bt_json_parse(&arena, json, false, &value, err);
 	if (result == 0) {
 		struct bt_json_writer writer;
-		(void)bt_json_remove_c(value, "kind"); /* items of lists have neither */
+		(void)bt_json_remove_c(
+			value, "kind"); /* items of lists have no kind and apiVersion */
 		(void)bt_json_remove_c(value, "apiVersion");
 		struct bt_json_value *metadata = bt_json_find(value, "metadata");
 		if (kind != BT_KIND_NODE && metadata != NULL) {

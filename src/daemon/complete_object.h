@@ -17,7 +17,7 @@
  */
 const struct bt_reflector_codec *bt_complete_object_codec(enum bt_kind kind);
 
-/** Which objects the configured extenders get whole. */
+/** The kinds that the configured extenders get as whole objects. */
 struct bt_complete_object_needs {
 	bool pods;
 	bool nodes;

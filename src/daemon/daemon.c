@@ -92,7 +92,8 @@ static int64_t release_idle_code(void *context, int64_t now_ns)
 	if (now_ns < idle->next_check_ns) {
 		return INT64_MAX;
 	}
-	/* cannot fail for this clock; a system call, so it is not made in every turn */
+	/* Cannot fail for this clock. A system call, so next_check_ns limits how often it is made.
+	 */
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	int64_t used_ns = (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
 	if (used_ns - idle->dropped_ns >= CPU_NS_PER_DROP) {
@@ -190,8 +191,8 @@ static bool add_queued(void *context, const struct bt_queue_entry *entry)
 }
 
 /**
- * out_rest: the texts of `from` without those of `what`, both sorted. A text that occurs m times in
- * `from` and n < m times in `what` is there m - n times.
+ * Set out_rest to the texts of `from` without the texts of `what`; both must be sorted. A text that
+ * occurs m times in `from` and n < m times in `what` occurs m - n times in out_rest.
  */
 static void subtract(const struct texts *from, const struct texts *what, struct texts *out_rest)
 {
@@ -307,7 +308,10 @@ static bool write_queued(void *context, const struct bt_queue_entry *entry)
 	return true;
 }
 
-/** As Go prints the resource: "&{MilliCPU:1 ... ScalarResources:map[a:1 b:2]}". */
+/**
+ * Append the requested or allocatable resources as Go prints framework.Resource:
+ * "&{MilliCPU:1 ... ScalarResources:map[a:1 b:2]}".
+ */
 static void write_record(struct bt_strbuf *out, const struct bt_node_info *info, bool requested)
 {
 	const struct bt_node_table *nodes = &info->state->nodes;
@@ -383,7 +387,7 @@ void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
 		}
 	}
 	bt_queue_summary(bt_scheduler_queue(scheduler), &summary);
-	/* Writes a line per queued pod. */
+	/* Write a line per queued pod. */
 	struct dump dump = {.scheduler = scheduler, .out = &pods};
 	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
 		bt_queue_for_each(bt_scheduler_queue(scheduler), place, write_queued, &dump);
@@ -474,8 +478,7 @@ static int prepare(struct bt_daemon *daemon, struct berth_error *err)
 		result = bt_daemon_options_load_config(&daemon->options, &daemon->config, err);
 	}
 	if (result == 0) {
-		/* A line for each default plugin that a profile lists again: spec 10 section 6.3.
-		 */
+		/* Log each default plugin that a profile configures again: spec 10 section 6.3. */
 		for (uint32_t i = 0; i < daemon->config->overridden.count; i++) {
 			BT_LOG_INFO(0, "Default plugin is explicitly re-configured; overriding",
 				BT_LOG_STR("plugin", daemon->config->overridden.items[i]));
@@ -519,9 +522,9 @@ int bt_daemon_main(int argc, char **argv)
 		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	}
 	/*
-	 * Before there are threads. Large arrays grow by moving their pages, not by copies that
-	 * leave holes; the short-lived threads that look up host names share one heap with the main
-	 * thread. Only tuning: a failure has no effect.
+	 * Tune malloc before the first thread starts. Large arrays, which have their own mapping,
+	 * grow by moving their pages, not by copies that leave holes. The short-lived threads that
+	 * look up host names share one heap with the main thread. A failure has no effect.
 	 */
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	(void)mallopt(M_ARENA_MAX, 1);

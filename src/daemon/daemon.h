@@ -3,6 +3,6 @@
 #define BT_DAEMON_DAEMON_H
 /** `berth scheduler`, from the command line to the exit code. Spec: 11 section 6. */
 
-/** argv without the program's name. Returns the exit code. */
+/** argv: the arguments after `berth scheduler`. Returns the exit code. */
 int bt_daemon_main(int argc, char **argv);
 #endif

@@ -15,17 +15,17 @@
 #include "daemon/serving_tls.h"
 
 /**
- * Release the resident pages of code and constants of the program and its libraries, most of which
- * only the start needed; the kernel reads a page from the file when it is used again. Also releases
- * free memory of the heap.
+ * Release the resident pages of code and constants of the program and its libraries: most of them
+ * are used at the start only, and the kernel reads a page from its file when the page is used
+ * again. Also releases free memory of the heap.
  */
 void bt_daemon_trim_memory(void);
 /** State of the worker that releases code pages. */
 struct bt_daemon_idle_code {
-	int64_t next_check_ns; /* when to look again, on the loop's clock */
-	int64_t dropped_ns;    /* processor time used at the last release */
+	int64_t next_check_ns; /* when to read the processor time again, on the loop's clock */
+	int64_t dropped_ns;    /* processor time of the process at the last release */
 };
-/** A connection to an API server, and the configuration it was made from. */
+/** A connection to an API server, and the configuration that it was created from. */
 struct bt_daemon_link {
 	bool is_open;
 	struct bt_client_config config;
@@ -55,9 +55,9 @@ struct bt_daemon {
 	struct bt_scheduler *scheduler;
 	struct bt_cluster_feed *feed;
 	struct bt_leader_election *election;
-	struct bt_serving_tls *serving; /* until the endpoints own it */
+	struct bt_serving_tls *serving; /* NULL once the endpoints own the certificates */
 	struct bt_endpoints *endpoints;
-	/** Wall time when the process began, minus monotonic time then. */
+	/** Wall time minus monotonic time, both at the start of the process. */
 	int64_t steady_offset_ns;
 	int64_t started_ns; /* wall clock */
 	struct bt_daemon_idle_code idle_code;
@@ -72,9 +72,12 @@ struct bt_daemon {
 /** Wall time at the start plus monotonic time since: steps of the wall clock have no effect. */
 int64_t bt_daemon_steady_ns(void *context);
 
-/** Spec 11 section 6.1, steps 8 to 15. */
+/** Create the parts of the daemon: spec 11 section 6.1, steps 8 to 15. */
 BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err);
-/** Spec 11 section 6.1, steps 17 to 22; workers of the loop do everything else. */
+/**
+ * Start serving, and the watches or the leader election: spec 11 section 6.1, steps 17 to 22.
+ * Workers of the loop do everything else.
+ */
 void bt_daemon_begin(struct bt_daemon *daemon);
 void bt_daemon_finish(struct bt_daemon *daemon);
 

@@ -117,7 +117,10 @@ static int create_client(struct bt_daemon *daemon, const struct bt_daemon_link *
 	return result;
 }
 
-/** Create the client for reviews of callers; none if no API server is configured. */
+/**
+ * Create the client for reviews of callers. *out_client stays unset if no API server is configured:
+ * no kubeconfig, and no usable in-cluster configuration.
+ */
 static int create_reviewer(struct bt_daemon *daemon, struct bt_str kubeconfig,
 	struct bt_daemon_link *link, struct bt_rest_client **out_client, struct berth_error *err)
 {
@@ -276,7 +279,7 @@ static void synced(void *context)
 	}
 }
 
-/** End the process with "command failed"; err is emptied. */
+/** End the process with "command failed"; err is moved. */
 static void feed_failed(void *context, struct berth_error *err)
 {
 	struct bt_daemon *daemon = context;
@@ -308,7 +311,8 @@ static bool are_handlers_synced(void *context, struct bt_strbuf *out_error)
 }
 
 /**
- * With coordinated leader election, a candidate should have its caches filled before it is elected.
+ * Checked with coordinated leader election only: a candidate should have its caches filled before
+ * it is elected.
  */
 static bool are_informers_synced(void *context, struct bt_strbuf *out_error)
 {
@@ -332,8 +336,8 @@ static void write_config(void *context, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
 	/*
-	 * Upstream quirk, spec 10 section 10: logging the configuration changes it, so /configz
-	 * shows the logged form.
+	 * Upstream quirk, spec 10 section 10: from verbosity 2 on the configuration is logged,
+	 * which changes it, so /configz shows the logged form.
 	 */
 	if (daemon->options.log.verbosity >= 2) {
 		bt_config_write(daemon->config, out);
@@ -493,7 +497,7 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 	int result = bt_scheduler_create(daemon->config, &options,
 		bt_api_writes_writer(daemon->writes), &daemon->scheduler, err);
 	if (result == 0) {
-		/* For each profile, log the plugins of every extension point as they are called. */
+		/* Log, for each profile, the plugins of every extension point in call order. */
 		const struct bt_profiles *profiles =
 			&bt_scheduler_engine(daemon->scheduler)->profiles;
 		for (uint32_t i = 0; i < profiles->frameworks.count && BT_LOG_ENABLED(2); i++) {
@@ -507,7 +511,7 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 {
 	char host[256] = "localhost";
-	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
+	(void)gethostname(host, sizeof(host) - 1); /* a longer name is truncated */
 	const struct bt_config_client_connection *connection =
 		&daemon->config->document.client_connection;
 	int result = open_link(

@@ -8,7 +8,7 @@
 
 #define US_PER_SECOND 1000000
 #define NS_PER_US 1000
-/* Last second of the year 9999: times fit int64 in microseconds. */
+/* Last second of the year 9999, and first second of year 1: microseconds fit int64_t. */
 #define SECONDS_MAX INT64_C(253402300799)
 #define SECONDS_MIN INT64_C(-62135596800)
 
@@ -85,7 +85,7 @@ static bool lease_record_equal(const struct bt_lease_record *a, const struct bt_
 
 #define CANCELLED "context canceled"
 #define DEADLINE_EXCEEDED "context deadline exceeded"
-/* The pause between tries to acquire is longer than the retry period by up to this many tenths. */
+/* The pause between tries to acquire is the retry period plus a random 0 to 12 tenths of it. */
 #define JITTER_TENTHS 12
 #define RECORD_BYTES 128
 
@@ -115,8 +115,8 @@ bool bt_elector_is_leading(const struct bt_elector *elector)
 bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns)
 {
 	/*
-	 * Other candidates count whole seconds of the record. A duration below one second gives no
-	 * protection, as with upstream.
+	 * Other candidates wait for the record's duration, which is in whole seconds. A duration
+	 * below one second (0 in the record) gives no protection, as with upstream.
 	 */
 	int64_t window_ns = elector->options.renew_deadline_ns;
 	int64_t lease_ns = bt_ns_of_seconds(elector->observed.duration_seconds);
@@ -410,7 +410,7 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
 		.action = BT_ELECTOR_WAIT, .transition = elector->transition};
 	elector->transition = BT_ELECTOR_NO_TRANSITION;
 	if (order.transition == BT_ELECTOR_NO_TRANSITION) {
-		/* Ends a phase whose time has passed. */
+		/* End a phase whose time has passed, or that bt_elector_stop ends. */
 		bool is_late = now->steady_ns >= elector->deadline_ns;
 		if ((elector->phase == BT_ELECTOR_PHASE_IDLE ||
 			    elector->phase == BT_ELECTOR_PHASE_ACQUIRE) &&

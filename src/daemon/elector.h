@@ -5,10 +5,10 @@
  * Leader election as a state machine: times and answers go in, requests come out. Does no I/O and
  * reads no clock (daemon/leader_election.c does). Spec: 11 sections 8.3, 8.4 and 8.6.
  *
- * Three rules are stricter than upstream's: bt_elector_may_act counts from the moment the last
- * successful renewal was sent, and ends before any other candidate may take the lease; records are
- * compared with all digits of their times, not whole seconds; a lease that another candidate holds
- * by now is not released.
+ * Three rules are stricter than upstream's. bt_elector_may_act counts from the moment when the last
+ * successful renewal was sent, and turns false before any other candidate may take the lease.
+ * Records are compared with all digits of their times, not in whole seconds. The lease is not
+ * released if another candidate holds it.
  *
  * bt_elector_next -> perform the order -> bt_elector_answer -> bt_elector_next ...
  */
@@ -16,11 +16,11 @@
 #include "codec/json.h"
 
 /**
- * The holder in the spec of a Lease: spec 11 section 8.1. Texts are borrowed. Times: microseconds
- * since 1970, 0: none.
+ * The spec of a Lease: spec 11 section 8.1. Texts are borrowed. Times are microseconds since 1970;
+ * 0: not set.
  */
 struct bt_lease_record {
-	struct bt_str holder; /* "": none */
+	struct bt_str holder; /* "": no holder */
 	int64_t duration_seconds;
 	int64_t acquire_us;
 	int64_t renew_us;
@@ -34,7 +34,10 @@ struct bt_lease_record {
  * are borrowed from the tree.
  */
 void bt_lease_record_read(const struct bt_json_value *lease, struct bt_lease_record *out_record);
-/** Write the spec: five members always, the others unless empty. Texts are borrowed. */
+/**
+ * Write the spec of a Lease: strategy and preferredHolder unless empty, the other members always.
+ * Texts are borrowed.
+ */
 BT_MUST_USE struct bt_json_value *bt_lease_record_write(
 	const struct bt_lease_record *record, struct bt_arena *arena);
 
@@ -48,7 +51,7 @@ struct bt_elector_options {
 	struct bt_prng *prng;
 };
 
-/** steady_ns never jumps and goes on while the machine sleeps (CLOCK_BOOTTIME). */
+/** steady_ns never jumps, and continues while the machine is suspended (CLOCK_BOOTTIME). */
 struct bt_elector_time {
 	int64_t steady_ns;
 	int64_t wall_us;
@@ -57,8 +60,8 @@ struct bt_elector_time {
 enum bt_elector_action {
 	BT_ELECTOR_WAIT,   /* wait until until_ns, or for an answer */
 	BT_ELECTOR_GET,    /* GET the lease */
-	BT_ELECTOR_CREATE, /* POST a lease with this record */
-	BT_ELECTOR_UPDATE, /* PUT the lease of the last answer with this record */
+	BT_ELECTOR_CREATE, /* POST a lease with the order's record */
+	BT_ELECTOR_UPDATE, /* PUT the lease of the last answer with the order's record */
 	BT_ELECTOR_OVER,   /* no more requests */
 };
 
@@ -111,16 +114,17 @@ struct bt_elector {
 	bool polling;        /* RENEW: trying until deadline_ns */
 	bool was_leading;    /* this process led when the election ended */
 	bool lost;           /* the lease was not renewed in time */
-	int64_t try_ns;      /* the next try */
-	int64_t started_ns;  /* start of this try */
+	int64_t try_ns;      /* when the next try starts */
+	int64_t started_ns;  /* when the current try started */
 	int64_t deadline_ns; /* for RENEW and RELEASE */
 	int64_t sent_ns;     /* when the request in flight was sent */
 	int64_t renewed_ns;  /* when the last PUT or POST that succeeded was sent */
-	int64_t observed_ns; /* when observed was set; T in the spec */
-	bool has_fetched;    /* fetched is set */
+	int64_t observed_ns; /* when `observed` was set; T in the spec */
+	bool has_fetched;    /* `fetched` is set */
 	struct bt_arena observed_arena;
 	struct bt_arena fetched_arena;
-	struct bt_lease_record observed; /* last record written, or read as new; O in the spec */
+	/** The last record that this process wrote, or read as changed; O in the spec. */
+	struct bt_lease_record observed;
 	struct bt_lease_record fetched;  /* the last record read; J in the spec */
 	struct bt_lease_record proposal; /* the record to write; R in the spec */
 };
@@ -129,20 +133,23 @@ void bt_elector_init(struct bt_elector *elector, const struct bt_elector_options
 void bt_elector_finish(struct bt_elector *elector);
 /** Start to acquire the lease. Call it once. */
 void bt_elector_start(struct bt_elector *elector);
-/** Give up, or release the lease; bt_elector_next returns the requests for that. */
+/** Stop: bt_elector_next then returns the requests that release the lease, if it is held. */
 void bt_elector_stop(struct bt_elector *elector);
-/** The next order. A request that it returns is in flight until answered or abandoned. */
+/**
+ * Return the next order. A request in the order counts as in flight until it is answered or
+ * abandoned.
+ */
 void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *now,
 	struct bt_elector_order *out_order);
 /**
- * Report how the request ended. record: the lease in the answer, with BT_ELECTOR_OK; for PUT or
- * POST the record that was sent. error: text, unless OK.
+ * Report how the request in flight ended. record: with BT_ELECTOR_OK, the record in the answer to a
+ * GET; otherwise not read. error: text of the failure, unless BT_ELECTOR_OK.
  */
 void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result,
 	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now);
 /**
- * True while this process leads and no other candidate may take the lease yet: see the first
- * comment.
+ * True while this process leads and no other candidate may take the lease yet: see the comment at
+ * the top of this file.
  */
 bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns);
 bool bt_elector_is_leading(const struct bt_elector *elector);

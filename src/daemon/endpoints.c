@@ -21,17 +21,17 @@ struct bt_endpoints {
 	struct bt_authorizer *authorizer;
 	struct bt_pages *pages;
 	struct bt_http_server *server;
-	char *host;      /* owned: the address to bind to */
-	char *listening; /* owned: "[::]:10259", in log lines */
-	uint32_t waiting;
-	bool certificates_changed; /* the server must get the new ones */
-	int64_t check_ns;
-	int64_t read_ns;
+	char *host;                /* owned: the address to bind to */
+	char *listening;           /* owned: "[::]:10259", in log lines */
+	uint32_t waiting;          /* calls with is_waiting */
+	bool certificates_changed; /* the server does not have the current certificates yet */
+	int64_t check_ns;          /* when to check the certificate files again, loop time */
+	int64_t read_ns;           /* when to read the files even if they look unchanged */
 };
 
 /** One request: authentication, authorization, answer. Spec: 11 section 9.1. */
 
-/** A request from its arrival until its connection is done with it. */
+/** A request, from its arrival until the server calls on_closed. */
 struct call {
 	struct bt_endpoints *endpoints;
 	struct bt_http_exchange *exchange;
@@ -75,7 +75,7 @@ static struct bt_str target_of(struct call *call)
 		query.length != 0 ? "?" : "", BT_STR_ARG(query));
 }
 
-/** reply: consumed. */
+/** Log and answer the request. reply->body is consumed. */
 static void answer(struct call *call, struct bt_reply *reply)
 {
 	stop_waiting(call);
@@ -200,7 +200,7 @@ static void on_too_large(void *context, struct bt_http_exchange *exchange)
 static void on_closed(void *context, struct bt_http_exchange *exchange)
 {
 	struct call *call = bt_http_data(exchange);
-	(void)context; /* the exchange has the call */
+	(void)context; /* the call has the endpoints */
 	stop_waiting(call);
 	bt_authentication_finish(&call->authentication);
 	bt_authorization_cancel(&call->authorization);
@@ -215,7 +215,7 @@ static void on_closed(void *context, struct bt_http_exchange *exchange)
 #define READ_EVERY_NS (60 * BT_NS_PER_SECOND)
 #define SHUTDOWN_NS (5 * BT_NS_PER_SECOND)
 
-/* Requests are small; a port that is open to everyone gets tight limits of memory. */
+/* Requests are small, and every host can connect before authentication: memory limits are tight. */
 static const struct bt_http_limits limits = {
 	.body_bytes_max = 65536,
 	.header_bytes_max = 65536,
@@ -236,7 +236,7 @@ static int64_t reload_certificates(void *context, int64_t now_ns)
 	struct bt_endpoints *endpoints = context;
 	bool has_files = bt_serving_tls_has_files(endpoints->serving);
 	if (endpoints->server == NULL || endpoints->trust == NULL) {
-		return INT64_MAX; /* not complete yet */
+		return INT64_MAX; /* bt_endpoints_create has not finished */
 	}
 	if (has_files && now_ns >= endpoints->check_ns) {
 		bool is_due = now_ns >= endpoints->read_ns;
@@ -372,7 +372,7 @@ int bt_endpoints_create(const struct bt_endpoints_options *options,
 	int64_t now_ns = bt_loop_now_ns(options->loop);
 	uint64_t seed = 0;
 	BT_ASSERT(options->options->serving.secure_port > 0);
-	(void)gnutls_rnd(GNUTLS_RND_NONCE, &seed, sizeof(seed)); /* no secret depends on it */
+	(void)gnutls_rnd(GNUTLS_RND_NONCE, &seed, sizeof(seed)); /* no secret depends on the seed */
 	endpoints->options = *options;
 	endpoints->serving = options->serving;
 	endpoints->host = host.length != 0 ? bt_strndup(host.data, host.length)

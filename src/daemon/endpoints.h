@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_ENDPOINTS_H
 #define BT_DAEMON_ENDPOINTS_H
 /**
- * The HTTPS endpoints of the daemon: authentication and authorization of callers, both delegated to
- * the API server, and the answers. Spec: 11 section 9.
+ * The HTTPS endpoints of the daemon: authenticates and authorizes callers, both delegated to the
+ * API server, and answers them. Spec: 11 section 9.
  */
 #include "client/rest.h"
 #include "daemon/options.h"
@@ -16,8 +16,8 @@ struct bt_serving_tls;
 struct bt_health_check {
 	const char *name; /* "ping", "leaderElection", "shutdown", "sched-handler-sync" */
 	/**
-	 * false: the check fails; out_error is the body of the single check's answer. NULL
-	 * function: always ok.
+	 * Returns false if the check fails, and appends the reason to out_error. NULL: the check
+	 * always succeeds.
 	 */
 	bool (*check)(void *context, struct bt_strbuf *out_error);
 	void *context;
@@ -49,21 +49,24 @@ struct bt_endpoints_options {
 	void (*write_pod_resources)(void *context, struct bt_strbuf *out);
 	void *context;
 	int64_t started_ns; /* wall clock, for statusz */
-	/** Owned by the endpoints, also on failure. NULL: created here. */
+	/** Owned by the endpoints, also if the creation fails. NULL: bt_endpoints_create makes it.
+	 */
 	struct bt_serving_tls *serving;
 };
 
 /**
- * Bind the listener, look up the request-header configuration (spec 11 section 6.1, step 9). May
- * turn the loop while it waits for the API server's answer. Nothing is answered before
- * bt_endpoints_serve. Must not be called with port 0. Errors are those of spec 11 section 4.3, with
- * the flag and the file that are wrong.
+ * Bind the listener, and read the request-header configuration (spec 11 section 6.1, step 9). May
+ * turn the loop to wait for the API server's answer. No request is answered before
+ * bt_endpoints_serve. Must not be called with port 0. Errors have the texts of spec 11 section 4.3,
+ * with the flag and the file that are wrong.
  */
 BT_MUST_USE int bt_endpoints_create(const struct bt_endpoints_options *options,
 	struct bt_endpoints **out_endpoints, struct berth_error *err);
 void bt_endpoints_serve(struct bt_endpoints *endpoints);
-/** Stop listening, finish open requests for at most 5 s (the loop is turned), with the log lines of
- * spec 11 section 6.3. */
+/**
+ * Stop listening, and turn the loop until open requests end, at most 5 s. Writes the log lines of
+ * spec 11 section 6.3.
+ */
 void bt_endpoints_shut_down(struct bt_endpoints *endpoints);
 void bt_endpoints_destroy(struct bt_endpoints *endpoints);
 #endif

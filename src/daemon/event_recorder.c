@@ -235,13 +235,13 @@ void bt_event_record_write_counts(
 #define HAPPENS_ONCE "Scheduled"
 #define NONE UINT32_MAX
 
-/** The last event of one key. A list orders the entries by the time of that event. */
+/** The events of one key. A list orders the entries by the time of their last event. */
 struct series {
 	uint64_t hash;
-	struct bt_event_record *record; /* shared; NULL: the place is free */
-	int64_t last_ns;
-	uint32_t count; /* 1: no series yet */
-	uint32_t older; /* in a free place: the next free one */
+	struct bt_event_record *record; /* of the first event, shared; NULL: the place is free */
+	int64_t last_ns;                /* when the last event happened */
+	uint32_t count;                 /* 1: no series yet */
+	uint32_t older;                 /* in a free place: the next free place */
 	uint32_t newer;
 };
 
@@ -303,8 +303,7 @@ static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_e
 	return NONE;
 }
 
-/** PATCH the series with its current count; if the event was deleted, POST it again with its
- * series. */
+/** PATCH the series with its current count; if the event was deleted, POST it with the series. */
 static void send_series(struct bt_event_recorder *recorder, const struct series *series)
 {
 	struct bt_event_delivery event = {series->record, series->count, series->last_ns};

@@ -6,8 +6,9 @@
  * it into a series, later ones are counted and sent from time to time. No I/O: events go to a sink.
  * Spec: 11b sections 8.1 and 8.4.
  *
- * Events `Scheduled` are not remembered: the key contains the resourceVersion of a pod that was
- * bound, so no later event can have the same key. Bursts of them take no memory here.
+ * Events with reason `Scheduled` are not remembered: the key contains the pod's resourceVersion,
+ * which the binding changes, so no later event can have the same key. Bursts of such events take no
+ * memory here.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,19 +66,22 @@ void bt_event_record_release(struct bt_event_record *record);
 struct bt_str bt_event_record_part(const struct bt_event_record *record, enum bt_event_part part);
 /** The namespace of the object regarding, or "default". */
 struct bt_str bt_event_record_namespace(const struct bt_event_record *record);
-/** Append metadata.name: `<name>.<time in hexadecimal>`, or a UUID if that is too long. */
+/**
+ * Append metadata.name: `<name of the object>.<time in hexadecimal>`, or a UUID if that would be
+ * longer than 253 bytes.
+ */
 void bt_event_record_append_name(const struct bt_event_record *record, struct bt_strbuf *out);
 
 /**
  * Append the events.k8s.io/v1 Event as JSON. host: the last part of reportingInstance. series_count
- * below 2: no series.
+ * below 2: no series. series_ns: when the last event of the series happened, since 1970.
  */
 void bt_event_record_write(const struct bt_event_record *record, struct bt_str host,
 	uint32_t series_count, int64_t series_ns, struct bt_strbuf *out);
 /** Append the strategic merge patch that brings a series up to date. */
 void bt_event_record_write_series(uint32_t series_count, int64_t series_ns, struct bt_strbuf *out);
 
-/** The members of a core/v1 Event that change when the event is repeated. */
+/** The members of a core/v1 Event that change when the event is repeated. Times since 1970. */
 struct bt_event_counts {
 	struct bt_str message; /* the note, or the text for several similar events */
 	int64_t first_ns;
@@ -89,14 +93,15 @@ struct bt_event_counts {
 void bt_event_record_write_core(const struct bt_event_record *record, struct bt_str name,
 	const struct bt_event_counts *counts, struct bt_strbuf *out);
 /**
- * Append the patch that brings a core/v1 Event up to date; with_message: the message changed, too.
+ * Append the strategic merge patch that brings a core/v1 Event up to date. with_message: patch the
+ * message, too.
  */
 void bt_event_record_write_counts(
 	const struct bt_event_counts *counts, bool with_message, struct bt_strbuf *out);
 
 /**
- * At most this many keys are remembered; the one seen longest ago is patched a last time and
- * forgotten.
+ * At most this many keys are remembered. A further key replaces the key seen longest ago, whose
+ * series is patched a last time.
  */
 #define BT_EVENT_SERIES_MAX 4096
 
@@ -104,7 +109,7 @@ void bt_event_record_write_counts(
 struct bt_event_delivery {
 	struct bt_event_record *record;
 	uint32_t series_count; /* below 2: no series */
-	int64_t series_ns;     /* last seen */
+	int64_t series_ns;     /* when the last event of the series happened, since 1970 */
 };
 
 struct bt_event_sink {
@@ -136,7 +141,10 @@ void bt_event_recorder_record_pod(struct bt_event_recorder *recorder, const stru
 	int64_t now_ns);
 /** Post or count an event that the sink took earlier, with the time of the event. */
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record);
-/** Patch the series that are due, forget those that are over. Returns the time of the next call. */
+/**
+ * Patch all series every 30 minutes, and forget every 6 minutes the keys not seen for 6 minutes.
+ * now_ns: since 1970. Returns when to call it next.
+ */
 int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_ns);
 /** The number of remembered series and single events. */
 uint32_t bt_event_recorder_count(const struct bt_event_recorder *recorder);

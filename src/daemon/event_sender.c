@@ -12,23 +12,23 @@
 #include "net/clock.h"
 
 /**
- * The correlation of core/v1 events before they are sent: equal events are counted, many that
- * differ only in their message become one, and an object that causes too many events is muted for a
- * while. Spec: 11b section 8.5. No I/O; times are those of the records.
+ * The correlation of core/v1 events before they are sent: equal events are counted, many events
+ * that differ only in their message become one event, and events are dropped while their object
+ * causes too many. Spec: 11b section 8.5. No I/O; the time is taken from the records.
  */
 
 #define COMBINED_PREFIX "(combined from similar events): "
 
-/** Entries of each of the three memories; the least recently used ones go first. */
+/** Maximum entries of each of the three memories; a new entry replaces the least recently used. */
 #define ENTRIES_MAX 4096
 
 #define NONE UINT32_MAX
 #define SIMILAR_MAX 10
 #define SIMILAR_WITHIN_NS (600 * BT_NS_PER_SECOND)
 #define SPAM_BURST 25
-#define SPAM_ONE_IN_NS (300 * BT_NS_PER_SECOND)
+#define SPAM_ONE_IN_NS (300 * BT_NS_PER_SECOND) /* one more event is allowed per interval */
 
-/** Two keyed hashes that stand for the texts: texts count as equal if both hashes are. */
+/** Two keyed hashes of the texts: texts count as equal if both hashes are equal. */
 struct key {
 	uint64_t hash[2];
 };
@@ -38,9 +38,10 @@ struct entry {
 	uint32_t older;
 	uint32_t newer;
 	int64_t time_ns; /* similar: last seen; counted: first seen; allowed: last refill */
-	uint32_t count;  /* similar: messages; counted: events; allowed: tokens */
+	/** similar: different messages; counted: events; allowed: events that may still be sent */
+	uint32_t count;
 	union {
-		uint64_t messages[SIMILAR_MAX]; /* similar: hashes; a ring when full */
+		uint64_t messages[SIMILAR_MAX]; /* similar: hashes of the last messages, a ring */
 		char *name;                     /* counted: owned */
 	};
 };
@@ -124,7 +125,10 @@ static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, B
 #define SIMILAR_PARTS 8
 #define EQUAL_PARTS 9
 
-/** Have there been too many events that differ only in their message? */
+/**
+ * True if the message is new and the last SIMILAR_MAX events that differ only in their message
+ * filled the entry.
+ */
 static bool is_one_too_many(struct correlator *correlator, const struct bt_event_record *record)
 {
 	struct key key = key_of(record, parts, SIMILAR_PARTS, 1);
@@ -149,6 +153,7 @@ static bool is_one_too_many(struct correlator *correlator, const struct bt_event
 	return is_full;
 }
 
+/** Count the event in its entry (of similar events if is_combined), and return the entry. */
 static const struct entry *count(
 	struct correlator *correlator, const struct bt_event_record *record, bool is_combined)
 {
@@ -170,6 +175,7 @@ static const struct entry *count(
 	return entry;
 }
 
+/** True if the event's object has caused too many events: a token bucket per source and object. */
 static bool is_spam(struct correlator *correlator, const struct bt_event_record *record)
 {
 	struct key key = key_of(record, parts, OBJECT_PARTS, 4);
@@ -201,7 +207,7 @@ static bool is_spam(struct correlator *correlator, const struct bt_event_record 
 
 /** The form in which an event waits. */
 enum form {
-	FORM_RAW, /* until the API groups of the server are known */
+	FORM_RAW, /* not decided: the discovery has not ended */
 	FORM_POST,
 	FORM_PATCH,
 	FORM_CORE_POST,
@@ -229,14 +235,14 @@ struct bt_event_sender {
 	struct waiting *first;
 	struct waiting *last;
 	uint32_t count;
-	bool is_known; /* the API groups of the server are known */
-	bool is_core;  /* if is_known: the server has core/v1 events only */
+	bool is_known; /* the discovery of events.k8s.io/v1 has ended */
+	bool is_core;  /* if is_known: use core/v1 events, because the discovery did not succeed */
 	struct bt_rest_call *call;
 	int64_t retry_at_ns; /* on the loop's clock */
 	struct bt_strbuf path;
 	struct bt_strbuf body;
-	struct bt_strbuf spare; /* the JSON that a body is encoded from */
-	struct bt_arena arena;  /* for one body */
+	struct bt_strbuf spare; /* the JSON from which a protobuf body was encoded */
+	struct bt_arena arena;  /* for the tree of one body */
 };
 
 static void call_soon(struct bt_event_sender *sender)
@@ -246,7 +252,10 @@ static void call_soon(struct bt_event_sender *sender)
 	}
 }
 
-/** When the queue is full, the event is dropped silently: spec 11b section 8.4. */
+/**
+ * Append a copy of the item, which takes over item->name and shares the record. If the queue is
+ * full, the event is dropped silently: spec 11b section 8.4.
+ */
 static void push(struct bt_event_sender *sender, const struct waiting *item)
 {
 	if (sender->count == WAITING_MAX) {
@@ -302,6 +311,7 @@ static void push_core(struct bt_event_sender *sender, struct bt_event_record *re
 	push(sender, &item);
 }
 
+/** bt_event_sink.take: handles all events but those for events.k8s.io/v1. */
 static bool send_event(void *context, struct bt_event_record *record)
 {
 	struct bt_event_sender *sender = context;
@@ -334,7 +344,8 @@ static void post(void *context, const struct bt_event_delivery *event)
 static bool patch(void *context, const struct bt_event_delivery *event)
 {
 	push_delivery(context, event, FORM_PATCH);
-	/* If the event was deleted, answer_refusal handles the later 404 with a POST. */
+	/* If the event was deleted, the PATCH gets a 404 and answer_refusal changes it to a POST.
+	 */
 	return true;
 }
 
@@ -379,7 +390,7 @@ static void answer_refusal(
 	if (answer->class_ == BT_REST_NOT_FOUND && is_patch(waiting)) {
 		waiting->form = waiting->form == FORM_PATCH ? FORM_POST : FORM_CORE_POST;
 	} else if (exists && waiting->form == FORM_POST && waiting->count > 1) {
-		/* POST after a 404, but the event exists after all: PATCH it again. */
+		/* The POST after a 404 failed because the event exists: PATCH it again. */
 		waiting->form = FORM_PATCH;
 		answer_without_response(sender, error);
 	} else {
@@ -419,7 +430,7 @@ static void done(
 	call_soon(sender);
 }
 
-/** Encode sender->body for the client's content type. Returns that type. */
+/** Encode the JSON in sender->body for the client's content type. Returns the content type. */
 static struct bt_str encode_body(struct bt_event_sender *sender)
 {
 	struct bt_json_value *value;
@@ -511,7 +522,7 @@ static void discovered(
 		struct waiting *next = waiting->next;
 		if (waiting->form != FORM_RAW) {
 			push(sender, waiting);
-			waiting->name = NULL; /* push owns it */
+			waiting->name = NULL; /* push took the name over */
 		} else if (sender->is_core) {
 			push_core(sender, waiting->record);
 		} else {

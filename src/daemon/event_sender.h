@@ -2,9 +2,10 @@
 #ifndef BT_DAEMON_EVENT_SENDER_H
 #define BT_DAEMON_EVENT_SENDER_H
 /**
- * Sends events to the API server: one at a time in order, at most 1000 waiting, retried when there
- * is no answer; core/v1 events for leases, and if the server does not have events.k8s.io/v1. Spec:
- * 11b sections 8.2, 8.4, 8.5.
+ * Sends events to the API server, in order, one request at a time. At most 1000 events wait;
+ * further events are dropped. An event without an answer is sent again. Events on leases are
+ * core/v1 events; all events are if the server does not serve events.k8s.io/v1. Spec: 11b
+ * sections 8.2, 8.4, 8.5.
  */
 #include "client/rest.h"
 #include "daemon/event_recorder.h"
@@ -15,20 +16,21 @@ struct bt_event_sender_options {
 	struct bt_rest_client *client; /* with its own limiter */
 	struct bt_loop *loop;
 	struct bt_prng *prng;
-	const char *host;      /* of reportingInstance */
-	const char *component; /* schedulerName of the first profile */
+	const char *host;      /* copied; last part of reportingInstance */
+	const char *component; /* copied; schedulerName of the first profile, for lease events */
 };
 
 BT_MUST_USE struct bt_event_sender *bt_event_sender_create(
 	const struct bt_event_sender_options *options);
 /** Waiting events are dropped. */
 void bt_event_sender_destroy(struct bt_event_sender *sender);
-/** Ask the server which events it serves; events recorded meanwhile wait. */
+/** Ask the server whether it serves events.k8s.io/v1. Events wait until the answer arrives. */
 void bt_event_sender_start(struct bt_event_sender *sender);
 /** The recorder whose events this sender carries; borrowed. The sender calls its tick. */
 struct bt_event_recorder *bt_event_sender_recorder(struct bt_event_sender *sender);
 /** Send a core/v1 event on a Lease: type Normal, reason LeaderElection. */
 void bt_event_sender_lease_event(
 	struct bt_event_sender *sender, const struct bt_object_meta *lease, struct bt_str message);
+/** The number of events that were not sent successfully yet. */
 uint32_t bt_event_sender_waiting(const struct bt_event_sender *sender);
 #endif

@@ -24,8 +24,8 @@ struct carrier {
 struct bt_extender_http {
 	struct bt_extender_http_options options;
 	struct bt_extender_poster poster;
-	struct bt_extender_factory posting; /* of src/sched: makes URLs and bodies, reads answers */
-	struct bt_extender_factory factory; /* of this file: connects, then calls `posting` */
+	struct bt_extender_factory posting; /* of src/sched: writes requests, reads answers */
+	struct bt_extender_factory factory; /* of this file: calls `posting`, creates a client */
 	BT_VEC(struct carrier) carriers;
 };
 
@@ -105,13 +105,13 @@ static int create_client(struct bt_extender_http *extenders,
 	return result;
 }
 
-/** Lives in the arena, with everything it points to. */
+/** One request and its answer. Allocated in `arena`, like the texts of response and failure. */
 struct exchange {
 	const struct bt_extender_request *request;
 	struct bt_arena *arena;
 	struct bt_http_transfer *transfer;
 	struct bt_extender_response response;
-	struct bt_str failure; /* data NULL: none */
+	struct bt_str failure; /* data NULL: no failure */
 	bool is_over;
 };
 
@@ -208,7 +208,7 @@ static int create_extender(void *context, const struct bt_config_extender *confi
 {
 	struct bt_extender_http *extenders = context;
 	struct carrier carrier = {config, NULL};
-	/* First, so that errors of `posting` are reported before errors of the connection. */
+	/* `posting` goes first, so that its errors are reported before errors of the tlsConfig. */
 	int result = extenders->posting.create(
 		extenders->posting.context, config, out_ops, out_context, err);
 	if (result < 0 || client_of(extenders, config) != NULL) {

@@ -24,7 +24,7 @@ static int refuse_csv(uint32_t column, const char *reason, struct berth_error *e
 		err, BERTH_ERR_INVALID, "parse error on line 1, column %u: %s", column + 1, reason);
 }
 
-/** Read a quoted field; *at is the index behind the opening quote, then behind the closing one. */
+/** Read a quoted field. *at: index after the opening quote; moved to after the closing quote. */
 static int read_quoted(
 	struct bt_str line, uint32_t *at, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -57,8 +57,8 @@ static int read_bare(
 }
 
 /**
- * Parse one line: take is called for each field, borrowed for the call. Returns 0 or
- * BERTH_ERR_INVALID; fields before the mistake were taken.
+ * Parse one line and call take for each field, which is borrowed for the call. Returns 0 or
+ * BERTH_ERR_INVALID; take was then called for the fields before the error.
  */
 static int csv_split(struct bt_str line, void (*take)(void *context, struct bt_str field),
 	void *context, struct berth_error *err)
@@ -92,7 +92,7 @@ const struct bt_flag_row bt_flag_rows[BT_DAEMON_FLAG__COUNT] = {
 #include "daemon/flags.def"
 };
 
-/** "strconv.ParseInt: parsing "x": invalid syntax" */
+/** Set the error `strconv.ParseInt: parsing "x": invalid syntax`. */
 static int refuse_number(
 	const char *function, struct bt_str text, const char *reason, struct berth_error *err)
 {
@@ -104,7 +104,7 @@ static int refuse_number(
 	return code;
 }
 
-/** Strip the prefix of a number and return the base it stands for. */
+/** Remove the base prefix (0x, 0o, 0b or 0) of a number, and return the base; 10 without prefix. */
 static unsigned take_base(struct bt_str *text)
 {
 	if (text->length < 2 || text->data[0] != '0') {
@@ -119,7 +119,7 @@ static unsigned take_base(struct bt_str *text)
 	return 8;
 }
 
-/** Accepts min to max, but never INT64_MIN. */
+/** Parse an integer from min to max as Go's strconv does; INT64_MIN is refused. */
 static int parse_integer(const char *function, struct bt_str text, int64_t min, int64_t max,
 	int64_t *out_number, struct berth_error *err)
 {
@@ -278,7 +278,10 @@ static void take_pair(void *context, struct bt_str field)
 	bt_vec_push(&value->list, entry);
 }
 
-/** A text with a single "=" is one pair, whose value may have commas; others are a line of CSV. */
+/**
+ * Add the pairs key=value. A text with one "=" is a single pair, whose value may contain commas; a
+ * text with several is a line of CSV.
+ */
 static int add_pairs(
 	struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)
 {
@@ -306,7 +309,7 @@ static int add_pairs(
 	return code;
 }
 
-/** "cert,key" or "cert,key:name,name". */
+/** Check the syntax "cert,key" or "cert,key:name,name". */
 static int check_sni(struct bt_str text, struct berth_error *err)
 {
 	int64_t colon = bt_str_find_char(text, ':');
@@ -376,8 +379,8 @@ static int set_by_kind(
 		return check_vmodule(copy, err);
 	case BT_FLAG_KIND_VERSION:
 		/*
-		 * A replacement for the version stays in the list, also if a later --version
-		 * changes what is printed.
+		 * --version=v... replaces the reported version. The replacement stays in the list
+		 * even if a later --version selects what is printed.
 		 */
 		if (bt_str_has_prefix(copy, BT_STR("v"))) {
 			int code = bt_versions_check_replacement(copy, err);
@@ -556,7 +559,7 @@ static int compare_gates(const void *a, const void *b)
 	return strcmp(((const struct gate_line *)a)->name, ((const struct gate_line *)b)->name);
 }
 
-/** The alpha and beta gates, sorted by name; GA and deprecated ones are not listed. */
+/** Append the alpha and beta gates, sorted by name. */
 static void write_gates(struct bt_strbuf *out)
 {
 	struct gate_line lines[BT_GATE__COUNT + 2] = {
@@ -593,7 +596,7 @@ static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
 			widest = head.length > widest ? head.length : widest;
 		}
 	}
-	/* A long flag has a line of its own, so that the descriptions of the others have room. */
+	/* A longer flag gets a line of its own, so that the other descriptions have room. */
 	size_t column = widest + 3 < BT_HELP_TEXT_COLUMN ? widest + 3 : BT_HELP_TEXT_COLUMN;
 	bt_strbuf_printf(out, "\n%s flags:\n\n", section_names[section]);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {

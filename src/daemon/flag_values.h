@@ -78,9 +78,10 @@ struct bt_daemon_flag_value {
 	const struct bt_flag_row *row;
 	struct bt_arena *arena;
 	bool given;
-	int64_t number;     /* BOOL, INT, INT32, LEVEL, DURATION (nanoseconds) */
+	/** BOOL, INT, INT32, LEVEL, DURATION (nanoseconds); VERSION: 1 to print the version */
+	int64_t number;
 	float real;         /* FLOAT32 */
-	struct bt_str text; /* the last occurrence; VERSION: number says whether to print it */
+	struct bt_str text; /* the last occurrence */
 	BT_VEC(struct bt_flag_entry) list;
 };
 
@@ -98,7 +99,7 @@ void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_str
  */
 void bt_flags_write_help(bool with_intro, struct bt_strbuf *out);
 /**
- * Take the next entry, up to a comma, off text; empty entries are skipped. false: there is none
+ * Remove the next comma-separated entry from text; empty entries are skipped. false: no entry is
  * left.
  */
 bool bt_comma_next(struct bt_str *text, struct bt_str *out_item);

@@ -256,8 +256,8 @@ static bool pattern_matches(struct bt_str pattern, struct bt_str text)
 {
 	uint32_t p = 0;
 	uint32_t t = 0;
-	uint32_t star = UINT32_MAX; /* behind the last * */
-	uint32_t retry = 0;         /* where the text after that * is tried next */
+	uint32_t star = UINT32_MAX; /* position after the last * in pattern; UINT32_MAX: no * yet */
+	uint32_t retry = 0;         /* where in text the part of pattern after the * is tried */
 	while (t < text.length) {
 		if (p < pattern.length && pattern.data[p] == '*') {
 			star = ++p;

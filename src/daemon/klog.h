@@ -23,7 +23,7 @@ struct bt_klog_options {
 	enum bt_klog_format format;
 	int verbosity;
 	BT_LIST(struct bt_klog_module) modules; /* --vmodule */
-	int64_t flush_frequency_ns;             /* unused: see bt_klog_start */
+	int64_t flush_frequency_ns;             /* unused: each line is written at once */
 	bool split_stream; /* errors to standard error, information to standard output */
 };
 
@@ -31,8 +31,8 @@ struct bt_klog_options {
 #define BT_KLOG_LINE_KEPT_BYTES 65536
 
 /**
- * Install the sink. options: borrowed until finish. Each line is written at once, in one piece: no
- * line is lost when the process ends, whatever the flush frequency.
+ * Install the sink. options: borrowed until bt_klog_finish. Each line is written at once, in one
+ * piece, so no line is lost when the process ends.
  */
 void bt_klog_start(const struct bt_klog_options *options);
 /** Remove the sink. */

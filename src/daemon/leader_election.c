@@ -25,10 +25,10 @@ struct bt_lease_candidate {
 	struct bt_lease_candidate_options options;
 	struct bt_reflector *reflector;
 	struct bt_rest_call *call;
-	struct bt_json_item *renewed; /* replaced by the last PUT; shared, or NULL */
-	int64_t due_ns;               /* the next renewal, on the loop's clock */
-	int64_t retry_at_ns;          /* 0: no failure to wait for */
-	int64_t retry_ns;             /* the last pause after a failure; 0: no request failed */
+	struct bt_json_item *renewed; /* the item that the last PUT replaces; shared, or NULL */
+	int64_t due_ns;               /* when to renew next, on the loop's clock; 0: at once */
+	int64_t retry_at_ns;          /* when to send again after a failure; 0: no failure */
+	int64_t retry_ns;             /* pause after the last failure; 0: no failure */
 };
 
 static struct bt_time time_at(const struct bt_json_value *value, const char *path)
@@ -104,8 +104,8 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 	}
 	if (item == NULL) {
 		/*
-		 * If the POST succeeded, the watch will bring the copy; if the object was deleted,
-		 * changed() sets due_ns to 0 and it is made again.
+		 * After a successful POST due_ns is set, and the watch will report the object. If
+		 * the object is deleted, changed() sets due_ns to 0, so that it is created again.
 		 */
 		if (candidate->due_ns == 0 || candidate->retry_at_ns != 0) {
 			const struct bt_lease_candidate_options *options = &candidate->options;
@@ -152,7 +152,7 @@ static void changed(
 {
 	struct bt_lease_candidate *candidate = context;
 	if (new_item == NULL) {
-		candidate->due_ns = 0; /* deleted: make it again */
+		candidate->due_ns = 0; /* deleted: create the object again */
 	}
 	bt_loop_call_at(candidate->options.loop, bt_loop_now_ns(candidate->options.loop));
 }
@@ -220,9 +220,9 @@ struct bt_leader_election {
 	struct bt_strbuf lease_path;
 	struct bt_elector elector;
 	struct bt_rest_call *call;
-	enum bt_elector_action requested; /* what `call` is for, while it is in flight */
+	enum bt_elector_action requested; /* the last action that sent a request */
 	struct bt_arena lease_arena;
-	struct bt_json_value *lease; /* of the last answer; NULL: none */
+	struct bt_json_value *lease; /* the Lease in the last answer; NULL: no answer yet */
 	struct bt_metric_cell *status;
 	struct bt_metric *slow_paths;
 	struct bt_lease_candidate *candidate;
@@ -247,7 +247,10 @@ static void call_soon(const struct bt_leader_election *election)
 	bt_loop_call_at(election->options.loop, bt_loop_now_ns(election->options.loop));
 }
 
-/** Read the record of an answer without error. A write fails if the answer shows another holder. */
+/**
+ * Read the record in a successful answer. A write counts as failed if the answer shows another
+ * holder.
+ */
 static enum bt_elector_result read_answer(struct bt_leader_election *election,
 	const struct bt_rest_answer *answer, struct bt_lease_record *out_record,
 	struct berth_error *err)
@@ -411,7 +414,7 @@ static int64_t run_elector(void *context, int64_t now_ns)
 	}
 }
 
-/** Spec 11 section 8.1. */
+/** Check leaderElection.resourceLock: spec 11 section 8.1. */
 static int check_lock(struct bt_str lock, struct berth_error *err)
 {
 	static const struct {

@@ -5,8 +5,8 @@
  * Leader election on a Lease, coordinated or not: the requests, timers, metrics and events around
  * daemon/elector.h. Spec: 11 section 8, 13 section 14.5.
  *
- * An update of the Lease changes only its spec: the other members are those of the last answer.
- * Time is CLOCK_BOOTTIME, which goes on while the machine sleeps.
+ * An update of the Lease changes only its spec; the other members are sent as in the last answer.
+ * Time is CLOCK_BOOTTIME, which continues while the machine is suspended.
  */
 #include "base/prng.h"
 #include "client/rest.h"
@@ -20,8 +20,9 @@ struct bt_leader_election_handler {
 	void *context;
 	void (*started)(void *context); /* this process leads */
 	/**
-	 * This process no longer leads, or gave up waiting after bt_leader_election_stop; the lease
-	 * is released if that was possible. lost: it was not renewed in time.
+	 * The election has ended: this process no longer leads, or bt_leader_election_stop ended
+	 * the wait for the lease. The lease is released if that was possible. lost: the lease was
+	 * not renewed in time.
 	 */
 	void (*stopped)(void *context, bool was_leading, bool lost);
 	/** Report a core/v1 event on the Lease: "<identity> became leader". */
@@ -43,21 +44,21 @@ struct bt_leader_election_options {
 };
 
 /**
- * Makes the constructor checks of spec 11 sections 8.1, 8.2 with upstream's texts,
- * BERTH_ERR_INVALID. Sends no request yet.
+ * Fails with BERTH_ERR_INVALID and upstream's texts if a check of spec 11 sections 8.1, 8.2 does.
+ * Sends no request yet.
  */
 BT_MUST_USE int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_leader_election **out_election, struct berth_error *err);
-/** Must not be called within a handler. */
+/** Must not be called within a function of the handler. */
 void bt_leader_election_destroy(struct bt_leader_election *election);
 void bt_leader_election_start(struct bt_leader_election *election);
-/** Stop: release the lease if it is held. Then `stopped` is called. */
+/** Release the lease if this process holds it; then handler.stopped is called. */
 void bt_leader_election_stop(struct bt_leader_election *election);
 /**
- * Whether this process may act as the leader now: it has the lease, and its last successful renewal
- * was sent less than the renew deadline ago. Called before each attempt and each binding, so that a
+ * True if this process may act as the leader now: it has the lease, and sent its last successful
+ * renewal less than the renew deadline ago. Call it before each attempt and each binding, so that a
  * process that was suspended for long writes nothing. Upstream continues until its next renewal
- * fails. Reads the clock once.
+ * fails.
  */
 bool bt_leader_election_may_act(const struct bt_leader_election *election);
 /** Append host name, "_" and a random UUID. */
@@ -80,9 +81,9 @@ struct bt_lease_candidate_options {
 	void *wall_context;
 };
 
-/** Starts at once. */
+/** Create the candidate and start its requests. */
 BT_MUST_USE struct bt_lease_candidate *bt_lease_candidate_create(
 	const struct bt_lease_candidate_options *options);
-/** The candidate stays in the API. NULL accepted. */
+/** Stop the renewals; the LeaseCandidate object stays in the API. NULL accepted. */
 void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate);
 #endif

@@ -15,7 +15,7 @@
 #include "daemon/options_private.h"
 #include "lib/document.h"
 
-/** "cert,key:name,name"; its syntax was checked when the flag was parsed. */
+/** Read "cert,key:name,name"; the syntax was checked when the flag was parsed. */
 static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *arena)
 {
 	int64_t colon = bt_str_find_char(text, ':');
@@ -41,7 +41,7 @@ enum storage {
 	STORE_NUMBER,
 	STORE_BOOL,
 	STORE_LIST,
-	/* Only if the flag is given. */
+	/* The option is set only if the flag is given. */
 	STORE_OPT_TEXT,
 	STORE_OPT_NUMBER,
 	STORE_OPT_BOOL,
@@ -52,7 +52,7 @@ enum storage {
 		BT_DAEMON_FLAG_##flag, STORE_##storage, offsetof(struct bt_daemon_options, member) \
 	}
 
-/** The flags that are stored as they are given. */
+/** The flags whose value is stored in an option without conversion. */
 static const struct target {
 	enum bt_daemon_flag flag;
 	enum storage storage;
@@ -370,7 +370,7 @@ static bool refuse_arguments(const struct bt_arguments *arguments)
 static enum bt_options_next read_line(struct command_line *line, int argc, char **argv)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	bool help; /* never set: the table has its own flag of this name */
+	bool help; /* never set: line->flags has its own --help */
 	if (bt_flags_parse(line->flags, BT_DAEMON_FLAG__COUNT, line, argc, argv, &line->arguments,
 		    &help, &err) < 0) {
 		print_help(false, stderr);

@@ -17,7 +17,7 @@
 struct bt_sni_certificate {
 	struct bt_str certificate_file;
 	struct bt_str key_file;
-	bt_str_list names; /* empty: those in the certificate */
+	bt_str_list names; /* empty: the names in the certificate */
 };
 
 struct bt_serving_options {
@@ -69,10 +69,10 @@ struct bt_metrics_options {
 	BT_LIST(struct bt_allowed_label) allowed; /* from the flag or from the manifest */
 };
 
-/** One flag, for FLAG: lines and flagz. */
+/** One flag, for the log lines `FLAG: ...` and for /flagz. */
 struct bt_flag_value {
 	const char *name;
-	struct bt_str value; /* as pflag prints it; "CLASSIFIED" if it is a secret */
+	struct bt_str value; /* as pflag prints the value */
 };
 
 /** All values of the command line. The arena owns the memory. */
@@ -101,16 +101,17 @@ enum bt_options_next {
 };
 
 /**
- * Parse argv (without the program's name), install log output, apply versions and gates, and check
- * everything that does not need files (spec 11 section 6.1, steps 1 to 5). Prints its own messages:
- * usage and `Error: ...`, or `"command failed" err=...`.
+ * Parse argv (without the program's name), install the log output, apply versions and gates, and
+ * check the flags (spec 11 section 6.1, steps 1 to 5). Prints usage and `Error: ...`, or logs
+ * `"command failed" err=...`. out_options must be finished whatever is returned.
  */
 enum bt_options_next bt_daemon_options_parse(
 	int argc, char **argv, struct bt_daemon_options *out_options);
+/** Remove the log sink and free the options. */
 void bt_daemon_options_finish(struct bt_daemon_options *options);
 /**
- * Whether reflectors get their first list as a stream: with the gate WatchListClient, unless the
- * environment has KUBE_FEATURE_WatchListClient=false (spec 13 section 2).
+ * True if reflectors get their first list as a stream: the gate WatchListClient is enabled, and the
+ * environment does not have KUBE_FEATURE_WatchListClient=false (spec 13 section 2).
  */
 bool bt_daemon_streams_lists(const struct bt_gates *gates);
 

@@ -36,7 +36,7 @@ static bool is_name(struct bt_str text, bool colons)
 	return text.length > 0;
 }
 
-/** Write one message for all invalid keys. false: there is none. */
+/** If a key is invalid, append one message that shows all rules. false: all keys are valid. */
 static bool describe_bad_keys(const struct allow_rules *rules, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < rules->count; i++) {
@@ -364,8 +364,8 @@ static int check_curves(const struct bt_serving_options *serving, struct berth_e
 				"curve preference %d is out of range (must be 1-65535)", curves[i]);
 		}
 		/*
-		 * The entries before i are checked already: they are distinct numbers from 1 to
-		 * 65535. This limits the length of this loop.
+		 * The entries before i passed the checks, so they are distinct numbers from 1 to
+		 * 65535. This limits the length of the loop below.
 		 */
 		for (uint32_t j = 0; j < i; j++) {
 			if (curves[j] == curves[i]) {

@@ -49,7 +49,7 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 	const char *reason, struct bt_str message, bool with_details)
 {
 	struct bt_json_writer writer;
-	/* The JSON is indented for clients that people use. */
+	/* Indent the JSON for interactive clients. */
 	static const char *const agents[] = {"curl", "Wget", "Mozilla/5.0"};
 	bool is_pretty = false;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(agents); i++) {
@@ -194,11 +194,11 @@ struct bt_health {
 	const char *name;               /* "healthz" */
 	struct bt_health_check *checks; /* owned */
 	uint32_t check_count;
-	struct bt_metric *gauge;   /* {name, type}; NULL: none */
-	struct bt_metric *counter; /* {name, type, status} */
+	struct bt_metric *gauge;   /* labels name and type */
+	struct bt_metric *counter; /* labels name, type and status */
 };
 
-/** At most this many names of ?exclude= are used; further ones are ignored. */
+/** At most this many names of ?exclude= are used; further names are ignored. */
 #define EXCLUDED_MAX 64
 
 static const struct bt_metric_description health_gauge = {
@@ -217,7 +217,7 @@ static const struct bt_metric_description health_counter = {
 	.labels = {"name", "type", "status"},
 };
 
-/** Checks are copied. slis: the registry that counts results (/metrics/slis). */
+/** Checks are copied. slis: the registry for the results (/metrics/slis). */
 static void health_init(struct bt_health *health, const char *name,
 	const struct bt_health_check *checks, uint32_t count, struct bt_metrics *slis)
 {
@@ -258,7 +258,7 @@ static void take_parameter(void *context, struct bt_str name, struct bt_str valu
 	parameters->excluded_count++;
 }
 
-/** Is the check excluded? Removes the name from the list, so that unused names are left. */
+/** True if the check is excluded; removes its name, so that names of unknown checks are left. */
 static bool take_exclusion(struct parameters *parameters, const char *name)
 {
 	for (uint32_t i = 0; i < parameters->excluded_count; i++) {
@@ -345,7 +345,7 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	bt_strbuf_finish(&failed_lines);
 }
 
-/** Run the check with this name; false: there is none. */
+/** Run the check with this name; false: there is no such check. */
 static bool health_answer_one(
 	const struct bt_health *health, struct bt_str name, struct bt_reply *reply)
 {
@@ -507,7 +507,7 @@ static bool compress_body(struct bt_strbuf *body)
 {
 	struct bt_strbuf out = {0};
 	z_stream stream = {.next_in = (Bytef *)body->data, .avail_in = (uInt)body->length};
-	/* 16: with a gzip header; level 3, because the text is made often and thrown away */
+	/* 15 + 16: maximum window, gzip header. Level 3: fast, because each body is sent once. */
 	if (body->length > UINT32_MAX / 2 ||
 		deflateInit2(&stream, 3, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
 		return false;
@@ -518,7 +518,7 @@ static bool compress_body(struct bt_strbuf *body)
 	stream.avail_out = (uInt)bound;
 	bool is_complete = deflate(&stream, Z_FINISH) == Z_STREAM_END;
 	out.length = stream.total_out;
-	(void)deflateEnd(&stream); /* it holds no data any more */
+	(void)deflateEnd(&stream); /* fails only if the output is incomplete */
 	if (!is_complete) {
 		bt_strbuf_finish(&out);
 		return false;
@@ -528,7 +528,10 @@ static bool compress_body(struct bt_strbuf *body)
 	return true;
 }
 
-/** Set code and type of a metrics answer; compress the body if the client accepts gzip. */
+/**
+ * Set code and Content-Type of a metrics reply; compress the body if the client accepts gzip.
+ * is_open: the body is OpenMetrics.
+ */
 static void finish_metrics(
 	const struct bt_page_request *request, bool is_open, struct bt_reply *reply)
 {

@@ -41,14 +41,14 @@ void bt_reply_plain(struct bt_reply *reply, uint16_t code);
 BT_PRINTF(3, 4)
 void bt_reply_error(struct bt_reply *reply, uint16_t code, const char *format, ...);
 
-/** Answer a metav1.Status with status Failure; with_details: also "details":{}. */
+/** Set a metav1.Status with status Failure as the reply. with_details: also "details":{}. */
 void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *request, uint16_t code,
 	const char *reason, struct bt_str message, bool with_details);
 
-/** Append text with < > & as HTML entities; with quotes, also these. */
+/** Append text with < > & as HTML entities; with_quotes: also " and '. */
 void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out);
 
-/** Call the function for each `name=value` of a query, decoded; invalid ones are skipped. */
+/** Call take for each `name=value` of a query, decoded into arena. Invalid pairs are skipped. */
 void bt_query_each(struct bt_str query, struct bt_arena *arena,
 	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context);
 
@@ -80,10 +80,7 @@ struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const c
 
 struct bt_pages;
 
-/**
- * options: must live as long as the pages, which read flags, gates and versions and call its
- * functions.
- */
+/** options: must outlive the pages; the arrays of checks are copied. */
 BT_MUST_USE struct bt_pages *bt_pages_create(
 	const struct bt_endpoints_options *options, uint64_t seed);
 void bt_pages_destroy(struct bt_pages *pages);
@@ -94,7 +91,7 @@ struct bt_zpage_facts {
 	const struct bt_daemon_options *options;
 	int64_t started_ns;
 	struct bt_prng prng;
-	struct bt_strbuf flagz; /* computed once */
+	struct bt_strbuf flagz; /* the text of /flagz, written at the first request */
 };
 
 void bt_flagz_answer(struct bt_zpage_facts *facts, const struct bt_page_request *request,

@@ -38,7 +38,7 @@ static const struct {
 		"Start time of the process since unix epoch in seconds."},
 };
 
-/** The fields used of /proc/self/stat. */
+/** The fields of /proc/self/stat that are used. */
 struct process_status {
 	uint64_t cpu_ticks;
 	uint64_t start_ticks; /* clock ticks after boot */
@@ -75,8 +75,8 @@ static void read_file(const char *path, char *text, size_t size)
 }
 
 /**
- * The name may contain any character, so fields are counted from the last closing parenthesis,
- * which ends it.
+ * Read /proc/self/stat. The process name may contain any character, so fields are counted from the
+ * last closing parenthesis, which ends the name.
  */
 static bool read_status(struct process_status *out)
 {
@@ -101,7 +101,7 @@ static bool read_status(struct process_status *out)
 	return true;
 }
 
-/** The directory itself takes one descriptor while it is read, which is subtracted. */
+/** Count the open descriptors, without the descriptor for reading the directory. */
 static bool count_open_files(uint32_t *out_count)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -251,7 +251,7 @@ void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_bui
 #define LIMIT_NAME "kube_pod_resource_limit"
 #define REQUEST_NAME "kube_pod_resource_request"
 
-/** The samples of a pod; the pod itself is borrowed for the visit only. */
+/** The samples of a pod, copied because the pod is borrowed for the visit only. */
 struct pod_samples {
 	struct bt_str namespace_;
 	struct bt_str node_name;
@@ -262,12 +262,12 @@ struct pod_samples {
 
 struct pod_list {
 	BT_VEC(struct pod_samples) pods;
-	struct bt_arena arena; /* of the texts of pods */
+	struct bt_arena arena; /* for the texts in `pods` */
 	struct bt_arena scratch;
 	struct bt_strbuf text;
 };
 
-/** By the labels, in the order in which they are written. */
+/** Order by namespace, node and name, as the labels are written. */
 static int compare_pods(const void *a, const void *b)
 {
 	const struct pod_samples *one = a;
@@ -354,7 +354,7 @@ static void add_pod(void *visitor, const struct bt_pod *pod)
 	bt_vec_push(&list->pods, samples);
 }
 
-/** The header is written with the first sample. */
+/** Append samples of a family, after its header if *has_header is false. */
 static void write_family(const char *name, const char *help, struct bt_str samples,
 	bool *has_header, struct bt_strbuf *out)
 {

@@ -32,14 +32,14 @@ struct bt_review {
 	struct bt_arena arena; /* of status */
 	struct bt_json_value *status;
 
-	struct bt_rest_call *call; /* NULL: waits for its next attempt */
-	struct bt_strbuf body;     /* wiped when the answer is there */
+	struct bt_rest_call *call; /* NULL: no attempt is in flight */
+	struct bt_strbuf body;     /* wiped when the review ends */
 	struct bt_str content_type;
 	uint32_t attempts;
-	int64_t delay_ns;
-	int64_t retry_ns;
-	int64_t deadline_ns;
-	int64_t attempt_ns; /* start of the attempt in flight */
+	int64_t delay_ns;    /* pause before the next attempt, without jitter */
+	int64_t retry_ns;    /* when the next attempt starts, loop time */
+	int64_t deadline_ns; /* when the review is abandoned */
+	int64_t attempt_ns;  /* when the last attempt started */
 };
 
 struct bt_reviewer {
@@ -137,7 +137,7 @@ void bt_review_cancel(struct bt_review_waiter *waiter)
 	waiter->review = NULL;
 }
 
-/** Ends the review: calls its waiters, and caches the answer for its TTL. */
+/** End the review: call its waiters, and cache the status (NULL: no answer) for its TTL. */
 static void finish(struct bt_review *review, struct bt_json_value *status, const char *error)
 {
 	struct bt_reviewer *reviewer = review->reviewer;
@@ -221,7 +221,7 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 	bt_strbuf_finish(&code);
 	if (is_retryable(answer) && review->attempts < ATTEMPTS_MAX) {
 		struct bt_reviewer *reviewer = review->reviewer;
-		/* up to 20 % more */
+		/* The pause is up to 20 percent longer. */
 		int64_t jitter_ns =
 			(int64_t)bt_prng_below(&reviewer->prng, (uint64_t)review->delay_ns / 5 + 1);
 		review->retry_ns =
@@ -239,7 +239,7 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 		berth_error_finish(&err);
 		return;
 	}
-	/* copied: borrowed text would end with the answer */
+	/* Copy the status, because its texts borrow from the answer. */
 	const struct bt_json_value *status = bt_json_object_at(document, "status");
 	finish(review, bt_json_clone(&review->arena, status, true), NULL);
 }
@@ -279,7 +279,7 @@ static int64_t run_due_reviews(void *context, int64_t now_ns)
 				review->call = NULL;
 			}
 			finish(review, NULL, "context deadline exceeded");
-			return now_ns; /* the callbacks may have changed the table: start over */
+			return now_ns; /* the waiters may have changed `reviews`: start again */
 		}
 		if (review->call == NULL && review->retry_ns <= now_ns) {
 			start(review);

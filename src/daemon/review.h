@@ -2,16 +2,17 @@
 #ifndef BT_DAEMON_REVIEW_H
 #define BT_DAEMON_REVIEW_H
 /**
- * Reviews of callers by the API server (TokenReview, SubjectAccessReview): retried after temporary
- * errors, abandoned after ten seconds, and cached. Equal reviews share one request while it is in
- * flight. Spec: 11 sections 9.2, 9.3.
+ * Reviews of callers by the API server (TokenReview, SubjectAccessReview). A request is retried
+ * after temporary errors and abandoned after ten seconds. Answers are cached; equal reviews share
+ * one request while it is in flight. Spec: 11 sections 9.2, 9.3.
  *
- * The cache has only a keyed hash of the question, so that no token stays in memory.
+ * The key of a cached answer is a keyed hash of the review's spec, so that no token stays in
+ * memory.
  */
 #include "client/rest.h"
 #include "metrics/metrics.h"
 
-/** The maximum of cached answers, and of reviews in flight. */
+/** The maximum of reviews, cached or in flight, and the maximum in flight. */
 #define BT_REVIEW_ANSWERS_MAX 1024
 #define BT_REVIEWS_UNDER_WAY_MAX 256
 
@@ -24,10 +25,10 @@ struct bt_reviewer_options {
 	const char *api_version; /* "authentication.k8s.io/v1" */
 	const char *kind;        /* "TokenReview" */
 	const char *resource;    /* "tokenreviews" */
-	/** How long an answer is cached; 0: not at all. */
+	/** How long an answer with this status is cached; 0: not at all. */
 	int64_t (*ttl_ns)(void *context, const struct bt_json_value *status);
 	void *context;
-	/** Metrics of requests, by {code}; NULL: none. */
+	/** Metrics of requests, with label code; NULL: no metrics. */
 	struct bt_metric *request_count;
 	struct bt_metric *request_seconds;
 };
@@ -35,13 +36,13 @@ struct bt_reviewer_options {
 /** Fails if the system has no random numbers. */
 BT_MUST_USE int bt_reviewer_create(const struct bt_reviewer_options *options,
 	struct bt_reviewer **out_reviewer, struct berth_error *err);
-/** Waiters get no callback any more. NULL accepted. */
+/** Does not call done of waiters any more. NULL accepted. */
 void bt_reviewer_destroy(struct bt_reviewer *reviewer);
 
 /** Waits for the answer to a review. Must live until done or bt_review_cancel. */
 struct bt_review_waiter {
 	void *context;
-	/** status: borrowed for the call; NULL if there is none, then error has the reason. */
+	/** status: borrowed for the call; NULL: the review failed, and error has the reason. */
 	void (*done)(void *context, const struct bt_json_value *status, const char *error);
 	struct bt_review *review; /* NULL: does not wait */
 	struct bt_review_waiter *previous;
@@ -49,12 +50,13 @@ struct bt_review_waiter {
 };
 
 /**
- * spec: borrowed for the call; reviews with equal specs are equal. done may be called at once: with
- * a cached answer, or if there are too many reviews.
+ * Request a review. spec: borrowed for the call; reviews with equal specs are equal. arena: for the
+ * request's document. done is called before this function returns if the answer is cached or too
+ * many reviews are in flight.
  */
 void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
 	struct bt_arena *arena, struct bt_review_waiter *waiter);
-/** No callback comes any more. Harmless if the waiter does not wait. */
+/** done is not called any more. No effect if the waiter does not wait. */
 void bt_review_cancel(struct bt_review_waiter *waiter);
 /** The number of cached answers and reviews in flight. */
 uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer);

@@ -23,16 +23,16 @@ struct pair {
 	struct bt_client_file_stamp certificate_stamp;
 	struct bt_client_file_stamp key_stamp;
 	struct bt_certificate_pair pem;
-	char *complaint; /* the last logged error, so that each is logged once; owned */
+	char *complaint; /* the last logged error, which is not logged again; owned */
 };
 
 struct bt_serving_tls {
 	const struct bt_serving_options *options;
-	struct pair *pairs; /* the default one first */
+	struct pair *pairs; /* the default pair first */
 	uint32_t pair_count;
-	struct bt_http_sni_pair *sni; /* of all pairs but the first */
-	BT_VEC(const char *) names;   /* owned texts: of sni, then of cipher suites */
-	BT_VEC(const char *) suites;  /* the same texts */
+	struct bt_http_sni_pair *sni; /* for all pairs but the first */
+	BT_VEC(const char *) names;   /* owned texts: the names of all `sni` */
+	BT_VEC(const char *) suites;  /* owned texts */
 	BT_VEC(uint32_t) curves;
 };
 
@@ -48,7 +48,7 @@ static void stamp(const struct pair *pair, struct bt_client_file_stamp *out_cert
 	*out_key = bt_client_file_stamp(pair->key_file);
 }
 
-/** *out_changed: the files hold another pair. */
+/** Read the files. *out_changed: the new pair differs from the old pair. */
 static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *err)
 {
 	struct bt_certificate_pair pem = {.key = {0}};
@@ -100,7 +100,8 @@ static bool pair_refresh(struct pair *pair, bool is_due)
 		return false;
 	}
 	if (pair_read(pair, &has_changed, &err) != 0) {
-		/* perhaps only one of the two files was replaced yet; they are read again later */
+		/* Perhaps only one of the two files is replaced so far: both are read again later.
+		 */
 		const char *text = berth_error_message(&err);
 		if (pair->complaint == NULL || strcmp(pair->complaint, text) != 0) {
 			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", text);
@@ -176,7 +177,7 @@ static int make_pair(const struct bt_serving_options *options, int64_t now_secon
 	return result;
 }
 
-/** <dir>/kube-scheduler.crt and .key: used if they exist, otherwise created. */
+/** Use <cert-dir>/kube-scheduler.crt and .key; create both if neither exists. */
 static int pair_of_folder(const struct bt_serving_options *options, struct pair *pair,
 	int64_t now_seconds, struct berth_error *err)
 {
@@ -249,7 +250,7 @@ static void copy_names(struct bt_serving_tls *serving)
 			bt_vec_push(&serving->names, copy_text(names->items[j]));
 		}
 	}
-	/* the vector does not move any more, so pointers to its items stay valid */
+	/* `names` is complete and does not move any more, so pointers into it stay valid. */
 	const char **next = serving->names.items;
 	for (uint32_t i = 0; i < options->sni.count; i++) {
 		serving->sni[i].names = next;

@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_SERVING_TLS_H
 #define BT_DAEMON_SERVING_TLS_H
 /**
- * The pairs of certificate and key that the HTTPS endpoints show: from files, read again when they
- * change, or a self-signed pair. Spec: 11 sections 4.3 and 9.1.
+ * The pairs of certificate and key that the HTTPS endpoints present: read from files, and again
+ * when the files change, or a self-signed pair. Spec: 11 sections 4.3 and 9.1.
  */
 #include "daemon/options.h"
 #include "net/http_server.h"
@@ -20,12 +20,15 @@ void bt_serving_tls_destroy(struct bt_serving_tls *serving);
 /** The current pairs; borrowed until the next refresh. */
 void bt_serving_tls_certificates(
 	const struct bt_serving_tls *serving, struct bt_http_certificates *out_certificates);
-/** Versions, cipher suites and curves, with warnings for insecure ones. Borrowed from serving. */
+/**
+ * Set minimum version, cipher suites and curves; logs a warning for each insecure cipher suite.
+ * out_options borrows from serving.
+ */
 BT_MUST_USE int bt_serving_tls_options(struct bt_serving_tls *serving,
 	struct bt_tls_options *out_options, struct berth_error *err);
 /**
- * Check the files. true: a pair has changed. is_due: read them even if they look unchanged. Errors
- * are logged, and the old pair stays.
+ * Check the files. true: a pair has changed. is_due: read the files even if they look unchanged. On
+ * an error, which is logged, the old pair stays.
  */
 BT_MUST_USE bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due);
 /** True if a pair comes from files. */

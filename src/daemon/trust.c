@@ -15,7 +15,7 @@ struct bt_trust_bundle {
 	struct bt_str path; /* "": from the ConfigMap */
 	struct bt_client_file_stamp stamp;
 	struct bt_strbuf pem;
-	struct bt_certificate_authorities *authorities; /* NULL: none */
+	struct bt_certificate_authorities *authorities; /* parsed `pem`; NULL: no certificates */
 };
 
 struct bt_trust {
@@ -25,16 +25,16 @@ struct bt_trust {
 	struct bt_trust_bundle front;
 	struct bt_arena arena; /* of the texts in lists */
 	struct bt_trust_names lists[BT_TRUST__LISTS];
-	bool is_flagged; /* lists and front come from flags, not from the ConfigMap */
-	int64_t check_ns;
-	int64_t read_ns;
+	bool is_flagged;  /* `lists` and `front` come from flags, not from the ConfigMap */
+	int64_t check_ns; /* when to check the files again, loop time */
+	int64_t read_ns;  /* when to read the files even if they look unchanged */
 
 	struct bt_reflector *reflector; /* of the ConfigMap; NULL: not watched */
 	struct bt_rest_call *call;      /* of the first read */
 	struct berth_error read_error;
 };
 
-/** authorities: consumed. */
+/** Replace the bundle and call `changed`. authorities: consumed. */
 static void replace(struct bt_trust *trust, struct bt_trust_bundle *bundle, struct bt_str pem,
 	struct bt_certificate_authorities *authorities)
 {
@@ -48,8 +48,8 @@ static void replace(struct bt_trust *trust, struct bt_trust_bundle *bundle, stru
 }
 
 /**
- * Replaces the bundle by the certificates in pem; "": none. On failure the old bundle stays. Calls
- * `changed` after a change.
+ * Replace the bundle by the certificates in pem; "": no certificates. On failure the old bundle
+ * stays. Calls `changed` after a change.
  */
 static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, struct bt_str pem,
 	struct berth_error *err)
@@ -77,7 +77,7 @@ static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, st
 #define NAME "extension-apiserver-authentication"
 #define LOOK_UP_NS (10 * BT_NS_PER_SECOND)
 
-/** Parses a text that holds a JSON array of strings; if it is missing, the list is empty. */
+/** Parse data[key], the text of a JSON array of strings; a missing key leaves the list empty. */
 static int read_names(struct bt_trust *trust, const struct bt_json_value *data, const char *key,
 	struct bt_trust_names *names, struct berth_error *err)
 {
@@ -127,7 +127,7 @@ static int read_lists(
 	return result;
 }
 
-/** data NULL: there is no ConfigMap. */
+/** Apply the data of the ConfigMap, except what flags set. data NULL: there is no ConfigMap. */
 static int set_trust(
 	struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
 {
@@ -176,14 +176,14 @@ static void on_first_answer(
 	(void)call; /* the call ends when this handler returns */
 	trust->call = NULL;
 	if (answer->class_ == BT_REST_NOT_FOUND) {
-		return; /* the watch brings it if it is created later */
+		return; /* if the ConfigMap is created later, the watch reports it */
 	}
 	if (bt_rest_answer_error(answer, &trust->read_error) != 0) {
 		return;
 	}
 	bt_arena_init(&arena, 0);
 	if (bt_rest_decode_body(answer, &arena, &document, &trust->read_error) == 0) {
-		/* read_config_map returns the error */
+		/* read_config_map returns read_error */
 		(void)set_trust(trust, bt_json_find(document, "data"), &trust->read_error);
 	}
 	bt_arena_finish(&arena);
@@ -283,7 +283,7 @@ static int bundle_read(
 	return result;
 }
 
-/** Read the file again if its stamp changed or a minute has passed. */
+/** Read the file again if its stamp changed, or if is_due. Errors are logged. */
 static void bundle_refresh(struct bt_trust *trust, struct bt_trust_bundle *bundle, bool is_due)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -328,7 +328,7 @@ int bt_trust_create(
 	int64_t now_ns = bt_loop_now_ns(setup->loop);
 	int result = 0;
 	trust->setup = *setup;
-	trust->setup.changed = NULL; /* not called for the first bundles */
+	trust->setup.changed = NULL; /* `changed` is not called for the first bundles */
 	bt_prng_init(&trust->prng, setup->seed);
 	bt_arena_init(&trust->arena, 0);
 	trust->client.flag = "--client-ca-file";

@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_TRUST_H
 #define BT_DAEMON_TRUST_H
 /**
- * The trust in client certificates: CA bundles and the header names of a front proxy, from flags or
- * from ConfigMap kube-system/extension-apiserver-authentication. Changes of the files and of the
+ * How client certificates are trusted: CA bundles and the header names of a front proxy, from flags
+ * or from ConfigMap kube-system/extension-apiserver-authentication. Changes of the files and of the
  * ConfigMap take effect at run time. Spec: 11 sections 4.4 and 9.2.
  */
 #include "base/prng.h"
@@ -35,7 +35,7 @@ struct bt_trust_setup {
 	struct bt_rest_client *client;                   /* NULL: only flags are used */
 	bool streaming;                                  /* gate WatchListClient */
 	uint64_t seed;                                   /* for jitter */
-	/** Called when the authorities changed. May be NULL. */
+	/** Called when a CA bundle changed after bt_trust_create. May be NULL. */
 	void (*changed)(void *context);
 	void *context;
 };
@@ -44,14 +44,16 @@ struct bt_trust_setup {
 BT_MUST_USE int bt_trust_create(
 	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err);
 /**
- * Read the ConfigMap, turning the loop until there is an answer, at most ten seconds; from then on
- * the ConfigMap is watched. Does nothing if flags set everything. Fails only if the failure is not
- * tolerated.
+ * Read the ConfigMap, turning the loop until the answer arrives, at most ten seconds; then watch
+ * it. Does nothing if flags set everything, without a client, or with --authentication-skip-lookup.
+ * If the read fails: logs a warning and returns 0, or with
+ * --authentication-tolerate-lookup-failure=false fails.
  */
 BT_MUST_USE int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err);
 void bt_trust_destroy(struct bt_trust *trust);
 
-/** Borrowed until the loop turns; NULL: there is none. */
+/** The CA certificates of clients and of front proxies; borrowed until the loop turns. NULL: none.
+ */
 const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust);
 const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust);
 const struct bt_trust_names *bt_trust_list(const struct bt_trust *trust, enum bt_trust_list list);

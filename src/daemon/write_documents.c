@@ -15,7 +15,7 @@
 static const char delete_envelope[] = "k8s\0\x0a\x13\x0a\x02v1\x12\x0d"
 				      "DeleteOptions\x12\x00\x1a\x00\x22";
 
-/* Includes the terminating zero byte of the literal. */
+/* The literal's terminating zero byte is part of the document: the length of contentType. */
 const struct bt_str bt_document_delete_protobuf = {delete_envelope, sizeof(delete_envelope)};
 const struct bt_str bt_document_delete_json =
 	BT_STR_INIT("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}");
@@ -90,7 +90,7 @@ static void write_change(
 	}
 }
 
-/** before NULL: a new condition. Members are in the order of their names. */
+/** Write the members that differ, ordered by name. before NULL: a new condition. */
 static void write_condition(struct bt_json_writer *writer, const struct bt_pod_condition *before,
 	const struct bt_pod_condition *after)
 {
@@ -253,7 +253,8 @@ void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *objec
 	}
 	const struct bt_object_reference *claim = volume->spec.claim_ref;
 	if (claim == NULL) {
-		return; /* VolumeBinding is not enabled at Reserve: spec 07 section 9.1 */
+		return; /* no claimRef: VolumeBinding is not enabled at Reserve, spec 07 section 9.1
+		         */
 	}
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
 	struct bt_json_value *reference = bt_json_ensure_object(arena, spec, "claimRef");
@@ -273,7 +274,7 @@ void bt_document_select_node(
 	}
 }
 
-/** A tree with those fields of an object that berth's structures have. */
+/** Encode value as a tree, which has only the fields that berth's structures have. */
 static struct bt_json_value *known_tree(
 	struct bt_arena *arena, const struct bt_message *message, const void *value)
 {
@@ -288,7 +289,7 @@ static struct bt_json_value *known_tree(
 	return tree;
 }
 
-/** Go writes these members also when they are empty. */
+/** The claim as a tree. Go writes spec.devices and status even if they are empty. */
 static struct bt_json_value *claim_tree(
 	struct bt_arena *arena, const struct bt_resource_claim *claim)
 {
@@ -334,7 +335,7 @@ int bt_document_claim(const struct bt_object *base, const struct bt_resource_cla
 	return result;
 }
 
-/** Append a quoted text. */
+/** Append the text as a JSON string. */
 static void append_quoted(struct bt_strbuf *out, struct bt_str text)
 {
 	struct bt_json_writer writer;
@@ -378,7 +379,10 @@ static void sort_members(struct bt_json_value *value)
 	}
 }
 
-/** NULL: no difference. Lists are replaced as a whole: none of these has a merge key. */
+/**
+ * The merge patch from before to after; NULL: no difference. Lists are replaced as a whole, because
+ * no list of the claim statuses has a merge key.
+ */
 static struct bt_json_value *difference(
 	struct bt_arena *arena, const struct bt_json_value *before, struct bt_json_value *after)
 {
@@ -406,7 +410,7 @@ static struct bt_json_value *difference(
 	return patch;
 }
 
-/** The status members about claims, as a tree. */
+/** A tree with the pod status members about claims only. */
 static struct bt_json_value *claims_tree(struct bt_arena *arena, const struct bt_pod_status *status)
 {
 	struct bt_pod pod = {.spec = {.host_network = false}};

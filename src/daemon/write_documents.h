@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_WRITE_DOCUMENTS_H
 #define BT_DAEMON_WRITE_DOCUMENTS_H
 /**
- * The documents that a scheduler writes, byte for byte the same as upstream's. Each function
- * appends to out and sends nothing. Spec: 13 section 14, 11b section 6.
+ * The documents that a scheduler writes, byte for byte the same as upstream's. The functions append
+ * to out or change a tree, and send nothing. Spec: 13 section 14, 11b section 6.
  */
 #include "api/object.h"
 #include "api/pod.h"
@@ -24,21 +24,23 @@ extern const struct bt_str bt_document_delete_protobuf;
 extern const struct bt_str bt_document_delete_json;
 
 /**
- * The strategic patch from the known status of the pod to a status with this condition (NULL: none)
- * and, with mode override, this nomination. condition->last_transition_time is not read. false:
- * there is no difference, nothing is appended.
+ * The strategic merge patch that sets the condition (NULL: no condition) and, if the nomination's
+ * mode is override, the nominated node in the status that pod has. condition->last_transition_time
+ * is not read. false: the status would not change; nothing is appended.
  */
 bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, int64_t now_ns, struct bt_strbuf *out);
 
-/** The strategic patch that sets this condition of the group; condition->last_transition_time is
- * not read. */
+/**
+ * The strategic merge patch that sets this condition of the group; condition->last_transition_time
+ * is not read.
+ */
 void bt_document_pod_group_status(const struct bt_pod_group *group,
 	const struct bt_condition *condition, int64_t now_ns, struct bt_strbuf *out);
 
 /**
- * Make the changes of a binding in a volume: spec.claimRef and, if the volume has it, the
- * annotation that the scheduler bound it. object: the whole volume, or {} for a merge patch.
+ * Set the members that a binding changes: spec.claimRef and, if `volume` has it, the annotation
+ * pv.kubernetes.io/bound-by-controller. object: the whole volume, or {} for a merge patch.
  */
 void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_persistent_volume *volume);
@@ -50,20 +52,20 @@ void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name);
 
 /**
- * The whole claim. base: the object that it was made from, whose json (if it has one) gives the
- * members that berth's structures do not have; NULL: a new claim. Spec: 12 sections 12 to 15, 13
- * section 14.7.
+ * The whole claim. base: the object from which the claim was made; the members that berth's
+ * structures do not have are taken from base->json, if set. NULL: a new claim. Fails if base->json
+ * is invalid. Spec: 12 sections 12 to 15, 13 section 14.7.
  */
 BT_MUST_USE int bt_document_claim(const struct bt_object *base,
 	const struct bt_resource_claim *claim, struct bt_strbuf *out, struct berth_error *err);
-/** The strategic patch of a claim's status that removes uid from reservedFor. */
+/** The strategic merge patch of a claim's status that removes uid from reservedFor. */
 void bt_document_unreserve(
 	const struct bt_resource_claim *claim, struct bt_str uid, struct bt_strbuf *out);
 /** DeleteOptions with the uid as a precondition. */
 void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out);
 /**
- * The strategic patch of the members about claims from one pod status to another. false: there is
- * no difference, nothing is appended.
+ * The strategic merge patch that changes the claim statuses of a pod's status from before to after.
+ * false: there is no difference; nothing is appended.
  */
 bool bt_document_pod_claims(const struct bt_pod_status *before, const struct bt_pod_status *after,
 	struct bt_strbuf *out);

@@ -31,7 +31,7 @@ struct wanted {
 	bool is_old; /* v1alpha1 */
 };
 
-/** End of the served forms of structured documents, which begin with FORM_JSON. */
+/** The end (exclusive) of the served forms of structured documents, which begin with FORM_JSON. */
 static enum form forms_end(const struct bt_zpage_facts *facts)
 {
 	return bt_gate_enabled(&facts->options->gates, BT_GATE_CBOR_SERVING_AND_STORAGE)
@@ -39,6 +39,7 @@ static enum form forms_end(const struct bt_zpage_facts *facts)
 		: FORM_CBOR;
 }
 
+/** True if the clause requests a served form and version of this kind. */
 static bool is_structured(const struct bt_zpage_facts *facts, const struct bt_accept_clause *clause,
 	const char *kind, struct wanted *out_wanted)
 {
@@ -141,7 +142,7 @@ static void write_cbor_bytes(struct bt_str text, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, text);
 }
 
-/** The order of the encoded names: a shorter name has a smaller first byte. */
+/** The byte order of the encoded names: the length comes first. */
 static int compare_names(const void *a, const void *b)
 {
 	struct bt_str left = ((const struct bt_json_member *)a)->name;
@@ -150,7 +151,7 @@ static int compare_names(const void *a, const void *b)
 					   : bt_str_compare(left, right);
 }
 
-/** value: made by begin_document and its callers, so without floating point; sorts its members. */
+/** Write a document of begin_document, which has no floating point numbers. Sorts its members. */
 static void write_cbor(struct bt_json_value *value, struct bt_strbuf *out)
 {
 	int64_t number = 0;
@@ -215,7 +216,7 @@ static void begin_document(
 	bt_json_end_object(writer);
 }
 
-/** json: consumed. */
+/** Set the document in the wanted form as the reply. json: consumed. */
 static void answer_document(struct wanted wanted, const struct bt_page_request *request,
 	const char *page, struct bt_strbuf *json, struct bt_reply *reply)
 {
@@ -290,7 +291,7 @@ void bt_flagz_answer(
 	answer_document(wanted, request, "flagz", &json, reply);
 }
 
-/** "Mon Jan  2 15:04:05 UTC 2006" */
+/** The time as "Mon Jan  2 15:04:05 UTC 2006"; RFC 3339 before 1970. */
 static struct bt_str date_text(int64_t time_ns, struct bt_arena *arena)
 {
 	static const char *const days[] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
@@ -313,7 +314,7 @@ static struct bt_str date_text(int64_t time_ns, struct bt_arena *arena)
 
 #define PATHS_MAX 6
 
-/** The first segments of all served paths; returns their number. */
+/** Set out_paths (PATHS_MAX entries) to the paths that /statusz lists. Returns their number. */
 static uint32_t list_paths(const struct bt_gates *gates, const char **out_paths)
 {
 	static const char *const all[PATHS_MAX] = {
@@ -351,7 +352,7 @@ static void write_statusz_text(const struct bt_zpage_facts *facts, struct bt_are
 		bt_arena_printf(arena, "%" PRId64 " hr %02" PRId64 " min %02" PRId64 " sec",
 			up_seconds / 3600, up_seconds / 60 % 60, up_seconds % 60),
 		out);
-	/* berth has no Go version: it shows the compiler's */
+	/* berth has no Go version: show the compiler's version */
 	write_line("Go version", bt_str_from(bt_build_about(arena).toolchain), out);
 	write_line("Binary version", bt_versions_binary(&options->versions), out);
 	write_line("Emulation version",
