@@ -7,7 +7,10 @@
 #include "base/arena.h"
 #include "dra/device_pools_private.h"
 
-/** Sets the device's history bit, which stays set until no claim of the API holds the device. */
+/**
+ * Set the device's history bit, which stays set until no claim from the API server holds the
+ * device.
+ */
 static void set_history(struct bt_allocated_devices *allocated, uint32_t device_id)
 {
 	allocated->history_count += !bt_bitset_get(&allocated->history, device_id);
@@ -106,7 +109,10 @@ static struct bt_device_share *get_share(
 	return &allocated->shares.items[index];
 }
 
-/** Adds to a sum that outlives every arena: digits beyond int64 get a memory block of their own. */
+/**
+ * Add to, or subtract from, a sum that outlives every arena: digits beyond int64 get a memory block
+ * of their own.
+ */
 static void accumulate(struct bt_quantity *sum, const struct bt_quantity *addend, bool subtract)
 {
 	max_align_t memory[64];
@@ -157,8 +163,8 @@ static void change_all_consumed(struct bt_allocated_devices *allocated,
 {
 	for (uint32_t i = 0; i < amounts->count; i++) {
 		/*
-		 * drop_consumed below removes entries with amount 0: a missing entry means the
-		 * same.
+		 * A missing entry means an amount of 0, because entries with amount 0 are dropped
+		 * below.
 		 */
 		const struct bt_resource_entry *entry = &amounts->items[i];
 		uint32_t index = find_consumed(shared, entry->name);
@@ -255,7 +261,7 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 	bt_vec_finish(&allocated->pool_versions);
 }
 
-/** Updates the held bit and the versions after the state of a device changed. */
+/** Update the held bit and the versions after the state of a device has changed. */
 static void device_changed(struct bt_allocated_devices *allocated, uint32_t id)
 {
 	uint32_t pool = bt_device_ids_pool_of(&allocated->dra->ids, id);
@@ -267,7 +273,7 @@ static void device_changed(struct bt_allocated_devices *allocated, uint32_t id)
 		bt_vec_push(&allocated->pool_versions, 0);
 	}
 	allocated->pool_versions.items[pool] = ++allocated->version;
-	/* The copy that bt_allocated_devices_validate makes logs nothing. */
+	/* Do not log for the copy that bt_allocated_devices_validate makes. */
 	if (allocated == &allocated->dra->allocated && pool < pools->pool_of_id.count &&
 		pools->pool_of_id.items[pool] != BT_POOL_NONE) {
 		bt_device_pools_log(pools, pools->pool_of_id.items[pool]);
@@ -281,7 +287,7 @@ static void count_api_result(struct bt_allocated_devices *allocated, uint32_t id
 	}
 }
 
-/** Results with admin access hold no device; no slice publishes a device without a name. */
+/** Whether the result holds no device: it has admin access, or no device name. */
 static bool is_ignored(const struct bt_device_request_allocation_result *result)
 {
 	return result->admin_access.value || result->device.length == 0;
@@ -434,8 +440,9 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 		device_changed(allocated, id);
 	} else {
 		/*
-		 * As upstream: a device leaves the set of the API's claims with the first claim
-		 * that releases it. The devices of claims in flight are counted separately.
+		 * As in upstream, the first claim that releases a device removes it from the set of
+		 * claims from the API server, even if other claims hold it. Devices of claims in
+		 * flight are counted separately.
 		 */
 		if (bt_bitset_get(&allocated->dedicated, id)) {
 			if (in_flight) {
@@ -494,9 +501,9 @@ void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 		change_results(allocated, before, false, remove_result);
 	} else if (before != NULL && !are_same_devices(before, after)) {
 		/*
-		 * As upstream: the old devices stay allocated, and the new ones will be released
-		 * later without having been added. Set the history bit of all of them: their state
-		 * can no longer be recomputed from the claims.
+		 * As in upstream, the old devices stay allocated, and the new devices will be
+		 * released later without having been added. Set the history bit of all of them,
+		 * because their state can no longer be recomputed from the claims.
 		 */
 		for (uint32_t i = 0;
 			i < before->devices.results.count + after->devices.results.count; i++) {

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Columns with the outcome of allocating claims on every node, kept between cycles. A placed pod
- * changes the devices of one node, so the next pod with equal requests needs one search.
+ * changes the devices of one node, so the next pod with equal requests needs a search on that node
+ * only.
  */
 #include "dra/allocator_private.h"
 
-/** Maximum number of columns. If they take more than COLUMN_BYTES_MAX, COLUMNS_MIN are kept. */
+/**
+ * Maximum number of columns. If they take more memory than COLUMN_BYTES_MAX, the maximum is lower,
+ * but at least COLUMNS_MIN.
+ */
 #define COLUMNS_MAX 64U
 #define COLUMNS_MIN 4U
 #define COLUMN_BYTES_MAX ((size_t)16 << 20)
 /** Number of hashes of recently allocated claims; a power of two. */
 #define RECENT_MAX 256U
-/** If more than 1/REPAIR_SHARE of the nodes changed, all are searched. */
+/** If more than about 1/REPAIR_SHARE of the nodes have changed, all nodes are searched. */
 #define REPAIR_SHARE 4U
-/** The change log gets at most slots / LOGGED_SHARE + LOGGED_MIN changed slots of an update. */
+/** Maximum number of changed slots that an update logs: slots / LOGGED_SHARE + LOGGED_MIN. */
 #define LOGGED_SHARE 64U
 #define LOGGED_MIN 4U
-/** Groups of nodes with the same pools; a power of two. */
+/** Maximum number of groups of nodes with the same pools; a power of two. */
 #define GROUPS_MAX 64U
 #define GROUP_PROBES 8U
 
@@ -24,21 +28,21 @@ struct column {
 	struct bt_allocation_column base;
 	/* The claims that are allocated. */
 	uint64_t hash;
-	struct bt_arena arena; /* of claims */
+	struct bt_arena arena; /* memory of claims */
 	struct bt_device_claim *claims;
 	uint32_t claim_count;
 	BT_VEC(struct bt_object *) classes; /* by option; referenced; NULL: no class */
 	/* The outcomes. */
 	uint32_t *values;
-	uint32_t slot_count;                       /* of values */
+	uint32_t slot_count;                       /* length of values and groups */
 	BT_VEC(struct bt_node_allocation) answers; /* the first one is FOUND with score 0 */
 	uint64_t log_sequence;
-	uint64_t shared_version;    /* of the pools */
-	uint64_t allocated_version; /* of the allocated devices */
+	uint64_t shared_version;    /* version of the pools */
+	uint64_t allocated_version; /* version of the allocated devices */
 	uint64_t last_used;
-	/* Groups of nodes with the same pools, if each node was found to be in one. */
+	/* Groups of nodes with the same pools. Valid if every node is in a group. */
 	bool is_grouped;
-	uint64_t pool_sequence;        /* of the pools */
+	uint64_t pool_sequence;        /* sequence of the pools */
 	uint32_t *groups;              /* by slot */
 	uint32_t first_of[GROUPS_MAX]; /* a slot of each group; BT_SLOT_NONE: unused group */
 };
@@ -111,7 +115,7 @@ static bool is_for(const struct column *column, const struct bt_prepared *prepar
 	return true;
 }
 
-/** Drops the least recently used column if there are too many. */
+/** Drop the least recently used column if there are too many. */
 static void make_room(struct bt_allocation_columns *columns, uint32_t slot_count)
 {
 	size_t count_max = COLUMN_BYTES_MAX / (sizeof(uint32_t) * ((size_t)slot_count + 1));
@@ -190,7 +194,10 @@ static struct bt_node_allocation decide(
 	return answer;
 }
 
-/** Returns whether the value changed. twin: a slot with the same devices; BT_SLOT_NONE: unknown. */
+/**
+ * Search on a slot and set its value. twin: a slot with the same devices, whose value is copied;
+ * BT_SLOT_NONE: unknown. Returns whether the value changed.
+ */
 static bool update_slot(struct column *column, struct bt_allocator *allocator,
 	const struct bt_prepared *prepared, uint32_t slot, uint32_t twin)
 {
@@ -210,7 +217,7 @@ static bool update_slot(struct column *column, struct bt_allocator *allocator,
 	return *value != before;
 }
 
-/** Logs the changed slot; if too many were logged, the column gets a new version instead. */
+/** Log the changed slot. If too many slots have changed, the column gets a new version instead. */
 static void log_change(
 	struct column *column, struct bt_state *state, uint32_t slot, uint32_t *changed)
 {
@@ -223,7 +230,10 @@ static void log_change(
 	}
 }
 
-/** The group of nodes with the same pools, or a new one; GROUPS_MAX: there is no room for it. */
+/**
+ * Find the group of nodes with the same pools, or start a new one. GROUPS_MAX: there is no room for
+ * another group.
+ */
 static uint32_t find_group(struct column *column, struct bt_device_pools *pools, uint32_t slot)
 {
 	const struct bt_node_pools *node = bt_device_pools_of_node(pools, slot);
@@ -249,7 +259,7 @@ static uint32_t find_group(struct column *column, struct bt_device_pools *pools,
 	return GROUPS_MAX;
 }
 
-/** Search on all nodes, once for those with the same pools. */
+/** Search on all nodes; once for nodes with the same pools. */
 static void update_all(
 	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
 {
@@ -278,7 +288,7 @@ static void update_all(
 	}
 }
 
-/** Search once for each group. */
+/** Search once for each group, and copy the value to the nodes of the group. */
 static void update_groups(
 	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
 {
@@ -300,7 +310,7 @@ static void update_groups(
 	}
 }
 
-/** Whether the selectors of an option do not reject all devices of the pool. */
+/** Whether the selectors of some option may accept a device of the pool. */
 static bool may_allocate_from(struct bt_device_pools *pools, const struct bt_prepared *prepared,
 	const struct bt_pool *pool)
 {
@@ -326,7 +336,10 @@ static bool may_allocate_from(struct bt_device_pools *pools, const struct bt_pre
 	return false;
 }
 
-/** Whether devices of a pool that nodes of any name may see were allocated or freed. */
+/**
+ * Whether devices that the claims may use were allocated or freed in a pool that nodes of any name
+ * may see.
+ */
 static bool has_shared_change(const struct column *column, struct bt_device_pools *pools,
 	const struct bt_prepared *prepared)
 {
@@ -430,7 +443,7 @@ const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator 
 		if (state->nodes.rows[slot].in_snapshot &&
 			index_of_answer(column, decide(allocator, prepared, slot)) !=
 				column->values[slot]) {
-			bt_panic("allocator: the kept answer of node %.*s differs from a search",
+			bt_panic("allocator: the cached answer for node %.*s is wrong",
 				BT_STR_ARG(bt_node_table_name(&state->nodes, slot)));
 		}
 	}

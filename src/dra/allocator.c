@@ -9,7 +9,7 @@
  * a device is not ordinary, or if a verdict is unknown or an error.
  */
 
-/** In nodes with more devices the full search runs, because only it polls is_over. */
+/** For nodes with more devices the full search runs, because only the full search polls is_over. */
 #define QUICK_DEVICES_MAX 255U
 /** FirstAvailableMax: the score of the first alternative. */
 #define FIRST_AVAILABLE_SCORE 8U
@@ -26,7 +26,10 @@ bool bt_prepared_is_ordinary(const struct bt_prepared *prepared)
 		option->capacity == NULL;
 }
 
-/** TRUE: the device can be allocated; UNKNOWN: the full search must decide. */
+/**
+ * Check one device. TRUE: the device can be allocated; FALSE: it cannot; UNKNOWN: the full search
+ * must decide.
+ */
 static enum bt_verdict check_device(const struct bt_device_pools *pools,
 	const struct bt_option *option, const struct bt_pool_device *device)
 {
@@ -50,13 +53,14 @@ static enum bt_verdict check_device(const struct bt_device_pools *pools,
 		}
 	}
 	if (has_capacity && bt_allocated_is_held(allocated, device->id)) {
-		return BT_VERDICT_UNKNOWN; /* claims hold it from when it was shareable */
+		/** claims hold shares from when the device was shareable */
+		return BT_VERDICT_UNKNOWN;
 	}
 	return !has_capacity || (device->flags & BT_DEVICE_CAPACITY_FITS) != 0 ? BT_VERDICT_TRUE
 									       : BT_VERDICT_FALSE;
 }
 
-/** Gives the result of the search for an ordinary request; *out_row: row of the device. */
+/** Search for an ordinary request. *out_row: row of the device if found. */
 static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools,
 	const struct bt_prepared *prepared, const struct bt_node_pools *node, uint32_t *out_row)
 {
@@ -84,7 +88,7 @@ static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools
 
 /* Checks of cached verdicts and counters against recomputed ones (BERTH_VERIFY=1). */
 
-/** Aborts if a refresh changes a counter although the version is unchanged. */
+/** Abort if refreshing the counters changes one although the version is unchanged. */
 static void verify_counters(struct bt_device_pools *pools, const struct bt_pool_view *view)
 {
 	struct bt_pool_counters *counters = view->counters;
@@ -97,7 +101,7 @@ static void verify_counters(struct bt_device_pools *pools, const struct bt_pool_
 	bt_pool_counters_refresh(pools, view->pool, counters);
 	for (uint32_t i = 0; i < count; i++) {
 		if (kept[i] != counters->counters.items[i].available) {
-			bt_panic("allocator: counters of pool %.*s/%.*s are not what was kept",
+			bt_panic("allocator: cached counters of pool %.*s/%.*s are wrong",
 				BT_STR_ARG(bt_pool_driver(pools, view->pool)),
 				BT_STR_ARG(bt_pool_name(pools, view->pool)));
 		}
@@ -105,7 +109,7 @@ static void verify_counters(struct bt_device_pools *pools, const struct bt_pool_
 	bt_free(kept);
 }
 
-/** Compares cached verdicts and counters of the node's devices with recomputed ones. */
+/** Compare cached verdicts and counters of the node's devices with recomputed ones. */
 static void verify_devices(const struct bt_search *search)
 {
 	struct bt_device_pools *pools = search->pools;
@@ -121,8 +125,8 @@ static void verify_devices(const struct bt_search *search)
 				const struct bt_selector_program *program =
 					&pools->programs.items[option->programs[i]];
 				if (!bt_selector_verdict_is_valid(pools, program, row)) {
-					bt_panic("allocator: the verdict of %.*s on device %.*s is "
-						 "not what was kept",
+					bt_panic("allocator: the cached verdict of %.*s on device "
+						 "%.*s is wrong",
 						(int)program->length, program->text,
 						BT_STR_ARG(pools->rows.items[row].spec->name));
 				}
@@ -152,7 +156,10 @@ struct bt_allocator *bt_allocator_create(
 	return allocator;
 }
 
-/** A node selector that cannot be parsed makes the whole allocation fail. */
+/**
+ * Whether a pool has a node selector that cannot be parsed, which makes the whole allocation fail.
+ * Sets search->err.
+ */
 static bool has_broken_pool(const struct bt_search *search)
 {
 	const struct bt_device_pools *pools = search->pools;
@@ -220,7 +227,7 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	}
 }
 
-/** out_choice may be NULL. */
+/** Run the full search on a node. out_choice may be NULL. */
 static struct bt_node_allocation search_node(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
 	const struct bt_allocation_choice **out_choice, struct berth_error *err)
@@ -298,7 +305,7 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 	return answer;
 }
 
-/** Compares the result of the fast path with that of a full search. */
+/** Compare the result of the fast path with that of a full search. */
 static void verify_quick(
 	struct bt_allocator *allocator, uint32_t slot, enum bt_quick_answer answer, uint32_t row)
 {
@@ -312,7 +319,7 @@ static void verify_quick(
 	if (answer == BT_QUICK_FOUND
 			? outcome != BT_ALLOCATION_FOUND || choice->devices[0].row != row
 			: outcome != BT_ALLOCATION_NONE) {
-		bt_panic("allocator: a search finds another device than without");
+		bt_panic("allocator: the fast path and the full search differ");
 	}
 }
 

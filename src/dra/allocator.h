@@ -2,11 +2,11 @@
 #ifndef BT_DRA_ALLOCATOR_H
 #define BT_DRA_ALLOCATOR_H
 /**
- * The structured allocator: devices for the unallocated claims of one pod on one node, the first
- * solution in upstream's order. Spec: 12 section 9.
+ * The structured allocator: finds devices for the unallocated claims of a pod on a node. The result
+ * is the first solution in upstream's order. Spec: 12 section 9.
  *
- * Everything that does not depend on the pod (pools of a node, order of devices, verdicts of
- * selectors) comes from dra/device_pools.h and is cached between cycles.
+ * Data that does not depend on the pod (pools of a node, order of devices, verdicts of selectors)
+ * comes from dra/device_pools.h and is cached between cycles.
  */
 #include "api/resource_claim.h"
 #include "base/arena.h"
@@ -23,9 +23,9 @@ struct bt_allocator;
 struct bt_allocator_options {
 	/** Source of random share ids; NULL: ids come from a fixed sequence. */
 	struct bt_prng *prng;
-	/** Called before the search on a node. NULL: nothing to do. */
+	/** Called before the search on a node. May be NULL. */
 	void (*begin)(void *context);
-	/** Polled during a search: true aborts the search. NULL: never abort. */
+	/** Polled during a search; true aborts the search. NULL: never abort. */
 	bool (*is_over)(void *context);
 	void *context;
 	/** Compare cached values with recomputed ones (BERTH_VERIFY=1). */
@@ -39,7 +39,7 @@ enum bt_allocation_outcome {
 	BT_ALLOCATION_FOUND,
 	BT_ALLOCATION_NONE,
 	BT_ALLOCATION_INVALID_POOL, /* no solution, and some pool of the node is invalid */
-	BT_ALLOCATION_OVER,         /* is_over returned true; the caller writes the error */
+	BT_ALLOCATION_OVER,         /* is_over returned true; err is not set */
 	BT_ALLOCATION_ERROR,        /* err has the text of spec 12 sections 9.1 to 9.9 */
 };
 
@@ -47,8 +47,9 @@ enum bt_allocation_outcome {
 struct bt_allocation_choice;
 
 /**
- * claims: the claims to allocate, in order (the special claim of extended resources may differ
- * between nodes). *out_choice: in the arena of the allocator; NULL unless FOUND.
+ * Search devices for the claims on the node. claims: the claims to allocate, in order; the special
+ * claim of extended resources may differ between nodes. *out_choice: in the arena of the allocator;
+ * NULL unless the outcome is FOUND.
  */
 enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
 	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
@@ -57,8 +58,9 @@ enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
 /** Score of the selected subrequests of all claims. Spec: 12 section 11. */
 uint32_t bt_allocation_choice_score(const struct bt_allocation_choice *choice);
 /**
- * Makes status.allocation of a claim (spec 12 section 9.9) in the arena. The result borrows from
- * claims, classes and slices: copy it (bt_object_create does) before any of them may change.
+ * Make status.allocation of a claim (spec 12 section 9.9) in the arena. claim: index in the list of
+ * claims. Returns 0 or BERTH_ERR_INVALID. The result borrows from claims, classes and slices: copy
+ * it (bt_object_create does) before any of them may change.
  */
 BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
@@ -71,7 +73,7 @@ struct bt_node_allocation {
 };
 
 /**
- * Outcome of allocating a list of claims on every node. Columns are kept between cycles: claims
+ * Outcome of allocating a list of claims on every node. Columns are kept between cycles. Claims
  * with equal requests, constraints and classes share a column, and only nodes with a change of
  * BT_ALLOCATION_COLUMN_READS are searched again.
  */
@@ -88,13 +90,15 @@ struct bt_allocation_column {
 #define BT_ALLOCATION_COLUMN_READS (BT_CHANGE_DEVICES | BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
 
 /**
- * The column of these claims for the current snapshot, borrowed until the next call. NULL: no
- * allocator has recently searched for equal claims, so that a column would cost more than it saves.
+ * The column of these claims for the current snapshot, borrowed until the next call. NULL if equal
+ * claims were not asked for recently: a column would then cost more than it saves.
  */
 const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count);
 
-/** How many devices of a node a request can use, and why not more; for explanations. */
+/**
+ * How many devices of a node a request can use, and why it cannot use the others; for explanations.
+ */
 struct bt_request_report {
 	struct bt_str claim;   /* "namespace/name" */
 	struct bt_str request; /* "r", "r/s" */
@@ -103,16 +107,19 @@ struct bt_request_report {
 	uint32_t wanted;
 	uint32_t considered; /* devices of the node's pools */
 	uint32_t usable;     /* devices that fit this request taken alone */
-	/* The other devices, each counted under the first check that rejects it. */
-	uint32_t in_use;          /* held by other claims; the selectors match */
+	/* The devices that are not usable, each counted under the first check that rejects it. */
+	uint32_t in_use;          /* held by other claims; no selector is false */
 	uint32_t class_refused;   /* a selector of the class is false */
 	uint32_t request_refused; /* a selector of the request is false */
-	uint32_t other_node;      /* perDeviceNodeSelection */
+	uint32_t other_node;      /* perDeviceNodeSelection excludes the node */
 	uint32_t tainted;
 	uint32_t no_capacity;
 	uint32_t no_counters;
-	uint32_t unsupported; /* binding conditions, whose gate is off */
-	/** The selector and the taint that refused most devices; "" for none. Borrowed. */
+	uint32_t unsupported; /* has binding conditions, whose gate is off */
+	/**
+	 * The selector and the taint that reject the largest number of devices; "" for none.
+	 * Borrowed.
+	 */
 	struct bt_str selector;
 	struct bt_str taint;
 	struct bt_str error; /* error of a failing selector; in the arena */
@@ -124,13 +131,13 @@ struct bt_allocation_report {
 	uint32_t incomplete_pools;
 	uint32_t invalid_pools;
 	/**
-	 * Each request alone finds enough devices: constraints or competition among the requests
-	 * make the allocation fail.
+	 * Each request taken alone finds enough devices, so constraints or competition among the
+	 * requests make the allocation fail.
 	 */
 	bool is_joint;
 };
 
-/** Explains the outcome of bt_allocator_allocate. The report is in the arena. */
+/** Explain the outcome of bt_allocator_allocate. The report is in the arena. */
 void bt_allocator_report(struct bt_allocator *allocator, const struct bt_node_info *node,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct bt_arena *arena,
 	struct bt_allocation_report *out_report);

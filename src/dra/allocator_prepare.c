@@ -30,7 +30,7 @@ static struct bt_str bare_name(const struct option_source *source)
 	bt_arena_printf((allocator)->arena, "claim %.*s, request %.*s: " format, BT_STR_ARG(key), \
 		BT_STR_ARG(bare_name(source)), __VA_ARGS__)
 
-/** The first problem of the request itself (spec 12 section 9.3, 3); absent: none. */
+/** The first problem of the request itself (spec 12 section 9.3, item 3); absent: none. */
 static struct bt_str find_problem(struct bt_allocator *allocator, struct bt_str key,
 	const struct option_source *source, const struct bt_device_class *device_class)
 {
@@ -73,7 +73,8 @@ static struct bt_str expression_of(const struct bt_device_selector *selector)
 }
 
 /**
- * Whether the requests list of a constraint or configuration names the option. Spec 12 section 9.9.
+ * Whether the `requests` list of a constraint or configuration names the option. Spec 12 section
+ * 9.9.
  */
 bool bt_names_option(const bt_str_list *names, const struct bt_option *option, struct bt_str full)
 {
@@ -110,7 +111,10 @@ struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *ar
 		arena, "%.*s/%.*s", BT_STR_ARG(option->base), BT_STR_ARG(option->sub));
 }
 
-/** Spec 12 section 9.3, 1 and 2: features of the whole request that a gate may disable. */
+/**
+ * The first feature of the request whose gate is off (spec 12 section 9.3, items 1 and 2); absent:
+ * none.
+ */
 static struct bt_str find_request_problem(
 	struct bt_allocator *allocator, struct bt_str key, const struct bt_device_request *request)
 {

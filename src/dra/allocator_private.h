@@ -4,7 +4,7 @@
 /**
  * Shared by the files of the allocator. allocator_prepare.c prepares a list of claims once: it
  * resolves names to classes and programs, and formats errors that do not depend on the node.
- * allocator_search.c searches on a node, allocator_take.c takes devices and gives them back,
+ * allocator_search.c searches on a node, allocator_take.c takes devices and gives them back, and
  * allocator_result.c builds status.allocation.
  */
 #include "dra/allocator.h"
@@ -13,7 +13,10 @@
 /** Maximum number of devices per claim. */
 #define BT_CLAIM_DEVICES_MAX 32
 
-/** A request without alternatives, or one alternative (a subrequest): q in spec 12 section 9. */
+/**
+ * A request without alternatives, or an alternative (subrequest) of a request: q in spec 12 section
+ * 9.
+ */
 struct bt_option {
 	uint32_t claim;
 	uint32_t request;   /* index in the claim */
@@ -24,15 +27,16 @@ struct bt_option {
 	const struct bt_device_toleration *tolerations;
 	uint32_t toleration_count;
 	const struct bt_resource_list *capacity; /* capacity requests; NULL: none */
-	uint32_t *programs;                      /* of the class, then the request */
+	uint32_t *programs;                      /* programs of the class, then of the request */
 	uint32_t class_program_count;
 	uint32_t program_count;
 	bool is_admin;
 	bool needs_all;
-	int64_t count;           /* ExactCount: the count requested */
+	int64_t count;           /* ExactCount: the requested count; All: set on each node */
 	struct bt_str problem;   /* first error of the request; absent: none */
-	const bool *constraints; /* by constraint of the claim: whether it applies */
-	bool has_distinct;       /* a distinct constraint applies: failed tries change its state */
+	const bool *constraints; /* by index of the claim's constraints: the constraint applies */
+	/** a distinct constraint applies; its state changes even if a try fails */
+	bool has_distinct;
 	/**
 	 * needs_all: index of the first device on the current node in bt_search_memory.all_devices.
 	 */
@@ -52,7 +56,7 @@ struct bt_prepared_constraint {
 	/* match constraints */
 	uint32_t count;
 	const struct bt_device_attribute *value;
-	/* distinct constraints: by request of the claim; NULL: no value yet */
+	/* distinct constraints: value by index of the claim's requests; NULL: no value yet */
 	const struct bt_device_attribute **seen;
 	uint32_t seen_count;
 };
@@ -93,11 +97,11 @@ struct bt_chosen_device {
 	const struct bt_option *option;
 };
 
-/** A solution: devices by claim, in the order in which they were allocated. */
+/** A solution: the devices of all claims, in the order in which they were taken. */
 struct bt_allocation_choice {
 	const struct bt_prepared *prepared;
 	uint32_t slot;
-	uint32_t score; /* of the chosen alternatives */
+	uint32_t score; /* score of the chosen alternatives */
 	uint32_t device_count;
 	struct bt_chosen_device devices[];
 };
@@ -117,23 +121,23 @@ struct bt_taken_device {
 struct bt_search_frame {
 	uint32_t claim;
 	uint32_t request;
-	uint32_t option;   /* with alternatives: the current one */
+	uint32_t option;   /* index of the option; with alternatives: the current one */
 	bool is_choice;    /* the request has alternatives */
-	bool all_too_many; /* all alternatives so far: TOO_MANY */
+	bool all_too_many; /* all alternatives tried so far gave TOO_MANY */
 	bool has_taken;    /* the last taken device belongs to this frame */
-	int64_t number;    /* devices of this request before this one */
-	uint32_t view;     /* where to look for the next device */
+	int64_t number;    /* number of devices of the request before this one */
+	uint32_t view;     /* view and device: where to look for the next device */
 	uint32_t device;
 };
 
-/** Capacity that shares of a device have consumed in this call. */
+/** Capacity that shares of a device have consumed in this call of the allocator. */
 struct bt_own_capacity {
 	uint32_t id;
 	uint32_t share_count; /* 0: free */
 	uint32_t first;       /* index of the first amount: one for each capacity */
 	/**
-	 * "capInUse": true even if the share consumes an amount of 0; giving back the share clears
-	 * it if all amounts are 0.
+	 * "capInUse" of spec 12. Taking a share of a device with capacities sets it, even if the
+	 * share consumes an amount of 0. Giving back a share clears it if all amounts are 0.
 	 */
 	bool is_consuming;
 };
@@ -146,8 +150,9 @@ struct bt_all_device {
 struct bt_search_memory {
 	BT_VEC(struct bt_search_frame) frames;
 	BT_VEC(struct bt_taken_device) taken;
-	BT_VEC(uint32_t) taken_counts; /* by device id: times taken whole in this call */
-	BT_VEC(uint32_t) claim_counts; /* by claim: devices taken */
+	/** by device id: how often the device was taken as a whole in this call */
+	BT_VEC(uint32_t) taken_counts;
+	BT_VEC(uint32_t) claim_counts; /* by claim: number of devices taken */
 	BT_VEC(struct bt_all_device) all_devices;
 	BT_VEC(struct bt_own_capacity) own;
 	BT_VEC(bt_int128) own_amounts;
@@ -161,7 +166,7 @@ struct bt_search {
 	const struct bt_prepared *prepared;
 	const struct bt_node_pools *node;
 	uint32_t slot;
-	uint32_t steps;       /* since the last poll of is_over */
+	uint32_t steps;       /* steps since the last poll of is_over */
 	bool has_backtracked; /* a branch of the search has failed */
 	bool is_over;
 	struct berth_error *err;
@@ -177,30 +182,39 @@ enum bt_search_result {
 /* allocator_prepare.c */
 
 /**
- * The prepared form of these claims. The last result is cached: the same list again costs a few
- * comparisons.
+ * The prepared form of these claims. The last result is cached, so asking for the same list again
+ * costs only a few comparisons.
  */
 struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count);
-/** Formats "r" or "r/s". */
+/** Format "r" or "r/s". */
 struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *arena);
 /**
- * Whether a requests list (of a constraint or configuration) names the option (full:
- * bt_option_name).
+ * Whether the `requests` list of a constraint or configuration names the option. full: the result
+ * of bt_option_name.
  */
 bool bt_names_option(const bt_str_list *names, const struct bt_option *option, struct bt_str full);
 
 /* allocator.c */
 
-/** Starts a call of the allocator: prepares the claims; no device is taken yet. */
+/**
+ * Start a call of the allocator: prepare the claims and get the pools of the node. No device is
+ * taken yet.
+ */
 void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err);
 
-/** bt_allocator_allocate with the score. out_choice: NULL if the devices do not matter. */
+/**
+ * As bt_allocator_allocate, for a slot, and with the score. out_choice: NULL if the devices do not
+ * matter.
+ */
 struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
 	const struct bt_allocation_choice **out_choice, struct berth_error *err);
-/** Whether the claims are one request for one device, without constraints or other extras. */
+/**
+ * Whether the claims are one claim with one request for one device, without alternatives,
+ * constraints, admin access or capacity requests.
+ */
 bool bt_prepared_is_ordinary(const struct bt_prepared *prepared);
 enum bt_quick_answer {
 	BT_QUICK_UNKNOWN, /* the full search must decide */
@@ -210,30 +224,44 @@ enum bt_quick_answer {
 
 /* allocator_take.c */
 
-/** Evaluates the selectors: spec 12 section 9.5. */
+/**
+ * Evaluate the selectors of the option and the device's own node selection: spec 12 section 9.5.
+ * YES, NO or ERROR.
+ */
 enum bt_search_result bt_search_select(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
-/** Spec 12 section 9.7: capacity left after allocated devices and devices taken in this call. */
+/**
+ * Whether the capacity that allocated devices and devices taken in this call leave is enough. Spec
+ * 12 section 9.7.
+ */
 bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
-/** Spec 12 section 9.4: the request must skip the device, because the device is in use. */
+/** Whether the request must skip the device because it is in use. Spec 12 section 9.4. */
 bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
 bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
-/** Whether no match constraint that already has a value rejects the device. */
+/**
+ * Whether every match constraint that applies accepts the device, given the value it has so far. A
+ * device without the attribute is not accepted.
+ */
 bool bt_search_may_match(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
-/** Takes a device: spec 12 section 9.6. Returns YES, NO or, with must, ERROR. */
+/**
+ * Take a device: spec 12 section 9.6. YES, NO or, with `must`, ERROR if a constraint rejects the
+ * device.
+ */
 enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_view *view, const struct bt_pool_device *device, bool must);
-/** Gives back the device taken last. */
+/** Give back the device that was taken last. */
 void bt_search_release_device(struct bt_search *search);
 
 /* allocator_search.c */
 
-/** Polls options.is_over every few steps; true: abort the search. */
+/** Count a step, and poll options.is_over every few steps. true: abort the search. */
 bool bt_search_is_over(struct bt_search *search);
+/** The validation pass (spec 12 section 9.3): YES or ERROR. */
 enum bt_search_result bt_search_validate(struct bt_search *search);
+/** The search. YES: memory->taken has the devices; otherwise NO, TOO_MANY or ERROR. */
 enum bt_search_result bt_search_run(struct bt_search *search);
 #endif

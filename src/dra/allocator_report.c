@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports how many devices each request finds if taken alone, and why others are rejected. */
+/* Reports how many devices each request finds if taken alone, and why it cannot use the others. */
 #include "dra/allocator_private.h"
 #include "dra/device_capacity.h"
 
-/** Number of distinct taints that are counted; further ones are not named. */
+/** Maximum number of distinct taints to count. Further taints are not named. */
 #define TAINTS_MAX 8U
 
 /** Counters for one request. */
@@ -12,11 +12,11 @@ struct tally {
 	const struct bt_option *option;
 	struct bt_request_report *report;
 	struct bt_arena *arena;
-	uint32_t *refusals; /* by program of the option */
+	uint32_t *refusals; /* by program of the option: number of devices that it rejects */
 	const struct bt_device_taint *taints[TAINTS_MAX];
 	uint32_t taint_counts[TAINTS_MAX];
 	uint32_t taint_count;
-	uint32_t listed; /* needs_all: devices that the request must get */
+	uint32_t listed; /* needs_all: number of devices that the request must get */
 };
 
 static bool is_same_taint(const struct bt_device_taint *a, const struct bt_device_taint *b)
@@ -40,7 +40,7 @@ static bool has_counters(
 	return true;
 }
 
-/** Counts a device that passes the selectors. */
+/** Count a device that passes the selectors. */
 static void count_selected(
 	struct tally *tally, const struct bt_pool_view *view, const struct bt_pool_device *device)
 {
@@ -91,7 +91,7 @@ static void count_device(
 	struct bt_device_pools *pools = tally->search->pools;
 	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
 	enum bt_verdict verdict = BT_VERDICT_TRUE;
-	uint32_t program = 0; /* the first program that is not true, or program_count */
+	uint32_t program = 0; /* the first program that is not true; program_count: all are */
 
 	report->considered++;
 	if ((device->flags & BT_DEVICE_NEVER) != 0) {
@@ -106,8 +106,8 @@ static void count_device(
 		}
 	}
 	/*
-	 * The search skips devices that are in use, so their selector errors do not count. A
-	 * selector that is false is reported also for devices in use.
+	 * The search skips devices that are in use, so errors of selectors on them do not count.
+	 * But a false selector is reported even for a device in use.
 	 */
 	if (verdict == BT_VERDICT_ERROR && !option->needs_all &&
 		bt_search_is_busy(tally->search, option, device)) {
@@ -159,7 +159,7 @@ static uint32_t index_of_largest(const uint32_t *counts, uint32_t count)
 	return best;
 }
 
-/** Returns whether the request finds enough devices. */
+/** Report on one option. Returns whether it finds enough devices. */
 static bool report_option(struct bt_search *search, const struct bt_option *option,
 	struct bt_arena *arena, struct bt_request_report *out_report)
 {

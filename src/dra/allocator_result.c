@@ -70,7 +70,7 @@ static void make_device(const struct result_builder *builder, const struct bt_ch
 	}
 }
 
-/** The option chosen for a request: the only one, or the subrequest that got devices. */
+/** The option chosen for a request: its only option, or the subrequest that got devices. */
 static const struct bt_option *option_of_request(
 	const struct result_builder *builder, uint32_t request)
 {
@@ -87,7 +87,10 @@ static const struct bt_option *option_of_request(
 	return &prepared->options[item->first_option];
 }
 
-/** Names of all requests that use the class of this request; none if an earlier one uses it. */
+/**
+ * Names of all requests that use the class of request `first`; empty if an earlier request uses the
+ * class.
+ */
 static bt_str_list requests_of_class(const struct result_builder *builder, uint32_t first)
 {
 	const struct bt_device_class *device_class =
@@ -193,7 +196,7 @@ static struct bt_node_selector *make_selector(const struct result_builder *build
 }
 
 /**
- * Adds the node requirements of one device. Returns 0 or BERTH_ERR_INVALID. *out_is_bound: the
+ * Add the node requirements of one device. Returns 0 or BERTH_ERR_INVALID. *out_is_bound: the
  * device is usable on this node only.
  */
 static int merge_device(const struct result_builder *builder, uint32_t row_number,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The validation pass and the search on one node. Spec: 12 sections 9.3 and 9.4. A stack of frames
- * replaces the recursion of the spec, because users control its depth.
+ * The validation pass and the search on one node. A stack of frames replaces the recursion of the
+ * spec, because users control the depth of the recursion. Spec: 12 sections 9.3 and 9.4.
  */
 #include "dra/allocator_private.h"
 
@@ -19,7 +19,7 @@ bool bt_search_is_over(struct bt_search *search)
 	return search->is_over;
 }
 
-/** Collects the devices that a request with allocationMode All must get. */
+/** Collect the devices that a request with allocationMode All must get. */
 static enum bt_search_result collect_all(struct bt_search *search, struct bt_option *option)
 {
 	struct bt_search_memory *memory = search->memory;
@@ -111,7 +111,10 @@ enum bt_search_result bt_search_validate(struct bt_search *search)
 	return BT_SEARCH_YES;
 }
 
-/** Moves the position to the next device at or after it; false: no device is left. */
+/**
+ * Move the position forward to a device, unless it is at one already. Returns false if no device is
+ * left.
+ */
 static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *device)
 {
 	while (*view < search->node->items.count) {
@@ -125,11 +128,11 @@ static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *
 }
 
 /**
- * Returns true if too few devices are left from the frame's position on to satisfy the request,
- * whichever of them the search takes: the request fails. The result, errors included, equals that
- * of a search: lacking devices, the search would try every free device, and here no selector fails.
- * If devices consume counters or a distinct constraint applies, the search must run, because failed
- * tries change the state of both (spec 12 section 21, D6 and D9).
+ * Whether the request must fail because too few usable devices are left from the frame's position
+ * on. The result, errors included, equals that of a search: with too few devices, the search would
+ * try every free device, and here no selector fails. If devices consume counters or a distinct
+ * constraint applies, the search must run, because failed tries change the state of both (spec 12
+ * section 21, D6 and D9).
  */
 static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *frame)
 {
@@ -177,7 +180,7 @@ struct position {
 	uint32_t device;
 };
 
-/** The result of a branch, and the claim that it concerns: TOO_MANY concerns a single claim. */
+/** The result of a branch of the search, and the claim to which TOO_MANY applies. */
 struct outcome {
 	enum bt_search_result result;
 	uint32_t claim;
@@ -188,7 +191,10 @@ static struct position start_of(uint32_t claim, uint32_t request)
 	return (struct position){.claim = claim, .request = request, .option = BT_DEVICE_NONE};
 }
 
-/** Advances until a device must be chosen (true: its frame is on top) or there is a result. */
+/**
+ * Advance until a device must be chosen (true: its frame is on top of the stack) or there is a
+ * result (false).
+ */
 static bool find_next_choice(
 	struct bt_search *search, struct position *at, struct outcome *out_outcome)
 {
@@ -249,7 +255,10 @@ static bool find_next_choice(
 	}
 }
 
-/** YES: a device was taken, and the frame points behind it. */
+/**
+ * Try devices from the frame's position on. YES: a device was taken, and the frame points behind
+ * it.
+ */
 static enum bt_search_result try_next_device(
 	struct bt_search *search, struct bt_search_frame *frame)
 {
@@ -284,7 +293,7 @@ static enum bt_search_result try_next_device(
 	return BT_SEARCH_NO;
 }
 
-/** Tries the next device of the top frame. YES: device taken, *at is the next position. */
+/** Try the next device of the top frame. YES: a device was taken, and *at is the next position. */
 static enum bt_search_result advance(struct bt_search *search, struct position *at)
 {
 	struct bt_search_memory *memory = search->memory;
@@ -306,7 +315,10 @@ static enum bt_search_result advance(struct bt_search *search, struct position *
 	return result;
 }
 
-/** Moves to the next alternative. false: none is left, and *outcome combines all of them. */
+/**
+ * Move to the next alternative. Returns false if there is none; *outcome then combines the results
+ * of all alternatives.
+ */
 static bool next_alternative(struct bt_search *search, struct bt_search_frame *frame,
 	struct outcome *outcome, struct position *at)
 {
@@ -330,7 +342,7 @@ enum backtrack_result {
 	BACKTRACK_DEVICE, /* continue with the next device of the top frame */
 };
 
-/** Decides what to try next after a branch has failed. */
+/** Decide what to try next after a branch has failed. */
 static enum backtrack_result backtrack(
 	struct bt_search *search, struct outcome *outcome, struct position *at)
 {

@@ -4,8 +4,8 @@
 #include "dra/device_capacity.h"
 
 /**
- * Search steps that one uncached verdict counts for: a malicious expression runs up to a tenth of a
- * second before its cost limit ends it.
+ * Number of search steps for which one evaluation counts: a malicious expression runs for up to a
+ * tenth of a second before its cost limit ends it.
  */
 #define EVALUATION_STEPS 32U
 
@@ -19,7 +19,7 @@ static bool is_interrupted(void *context, struct bt_str *out_cause)
 	return search->is_over;
 }
 
-/** Evaluates all selectors of the option. */
+/** Evaluate all selectors of the option. */
 static enum bt_search_result evaluate_selectors(struct bt_search *search,
 	const struct bt_option *option, const struct bt_pool_device *device)
 {
@@ -40,7 +40,10 @@ static enum bt_search_result evaluate_selectors(struct bt_search *search,
 		case BT_VERDICT_UNKNOWN:
 			return BT_SEARCH_ERROR; /* interrupted */
 		case BT_VERDICT_ERROR: {
-			/* Format the error: whose selector (class or request), and its message. */
+			/*
+			 * Set the error: whether the selector is of the class or the request, and
+			 * its message.
+			 */
 			const struct bt_device_row *item = &pools->rows.items[device->row];
 			struct berth_error reason = {0};
 
@@ -192,7 +195,7 @@ static const struct bt_device_attribute *find_entry(
 	return NULL;
 }
 
-/** Looks for the full name, then for the name without its domain if the domain is the driver. */
+/** Look for the full name, then, if its domain is the driver, for the name without domain. */
 static const struct bt_device_attribute *find_attribute(
 	const struct bt_search *search, uint32_t row, struct bt_str name)
 {
@@ -227,7 +230,10 @@ static bool is_same_value(const struct bt_device_attribute *a, const struct bt_d
 		bt_str_equal(a->version, b->version);
 }
 
-/** Index by which a distinct constraint stores its values: the first request of the same name. */
+/**
+ * Index at which a distinct constraint stores the value of the option's request: the first request
+ * with the same name.
+ */
 static uint32_t seen_index(const struct bt_search *search, const struct bt_option *option)
 {
 	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
@@ -299,7 +305,7 @@ bool bt_search_may_match(const struct bt_search *search, const struct bt_option 
 	return true;
 }
 
-/** Removes the device from the first count constraints of the claim. */
+/** Remove the device taken last from the first `count` constraints of the claim. */
 static void remove_constraints(
 	struct bt_search *search, const struct bt_option *option, uint32_t count)
 {
@@ -318,7 +324,7 @@ static void remove_constraints(
 	}
 }
 
-/** All constraints accept the device, or no constraint changes. */
+/** Add the device to all constraints. If one rejects the device, returns false and changes none. */
 static bool add_constraints(struct bt_search *search, const struct bt_option *option, uint32_t row)
 {
 	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
@@ -345,7 +351,10 @@ static bool take_counters(struct bt_search *search, const struct bt_pool_view *v
 		return false;
 	}
 	if ((device->flags & BT_DEVICE_SHAREABLE) != 0) {
-		/* "capInUse" in spec 12: a share of the device has consumed capacity. */
+		/*
+		 * Only the first share that consumes capacity takes the counters ("capInUse" in
+		 * spec 12).
+		 */
 		const struct bt_own_capacity *own = find_own_capacity(search, device->id);
 
 		if (bt_allocated_consumed(&search->pools->dra->allocated, device->id) != NULL ||
@@ -358,8 +367,8 @@ static bool take_counters(struct bt_search *search, const struct bt_pool_view *v
 }
 
 /*
- * Upstream quirk, spec 12 section 21, D6: counters that were taken are not given back when
- * something after them refuses the device.
+ * Upstream quirk, spec 12 section 21, D6: counters that were taken are not given back if a later
+ * check rejects the device.
  */
 enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_view *view, const struct bt_pool_device *device, bool must)
@@ -460,8 +469,8 @@ void bt_search_release_device(struct bt_search *search)
 		}
 		own->share_count--;
 		/*
-		 * Shares are given back in reverse order: the amounts of the device are the last
-		 * ones.
+		 * Shares are given back in reverse order, so the amounts of this device are the
+		 * last ones.
 		 */
 		if (own->share_count == 0) {
 			memory->own_amounts.count = own->first;

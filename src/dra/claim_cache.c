@@ -68,13 +68,13 @@ static const struct bt_owner_reference *special_owner(const struct bt_object_met
 	return NULL;
 }
 
-/** Updates the index of special claims after the latest object of id has changed. */
+/** Update the index of special claims after the latest object of the claim `id` has changed. */
 static void index_special(struct bt_claim_cache *cache, uint32_t id)
 {
 	struct bt_cached_claim *claim = &cache->claims.items[id];
 	const struct bt_owner_reference *owner =
 		claim->latest != NULL ? special_owner(claim->latest->meta) : NULL;
-	/* Odd, because owner_hash 0 means that the claim is not special. */
+	/* The hash is made odd, because owner_hash 0 means that the claim is not special. */
 	uint64_t hash = owner != NULL ? bt_str_hash(owner->uid) | 1 : 0;
 
 	if (hash == claim->owner_hash) {
@@ -133,7 +133,7 @@ static void replace_latest(struct bt_claim_cache *cache, uint32_t id, struct bt_
 	bt_object_release(old);
 }
 
-/** false: the object has no resourceVersion (it comes from a file). */
+/** Get the resourceVersion. Returns false if the object has none (it comes from a file). */
 static bool version_of(const struct bt_object *object, int64_t *out_version)
 {
 	*out_version = 0;
@@ -184,8 +184,9 @@ void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_ob
 		replace_latest(cache, id, new_claim);
 	} else {
 		/*
-		 * The watch confirms an assumed write of this scheduler: no listener is called, but
-		 * the cache shares the watch's copy instead of keeping a second one.
+		 * The watch confirms an assumed write of this scheduler. The claim does not change,
+		 * so no listener is called, but the cache keeps the watch's object instead of a
+		 * second copy.
 		 */
 		struct bt_cached_claim *claim = &cache->claims.items[id];
 		struct bt_object *api = claim->api;
@@ -420,7 +421,9 @@ void bt_dra_trial_end(struct bt_dra_trial *trial)
 		assume_claim(trial, trial->claims.items[i]);
 		bt_object_release(trial->claims.items[i]);
 	}
-	/* There was no history before the trial, and all claims are restored. */
+	/*
+	 * There was no history before the trial, and all claims are restored, so clear the history.
+	 */
 	if (trial->claims.count != 0 && bt_allocated_has_history(&trial->dra->allocated)) {
 		bt_bitset_clear(&trial->dra->allocated.history);
 		trial->dra->allocated.history_count = 0;

@@ -16,7 +16,7 @@ static bt_int128 clamp(bt_int128 amount)
 	return amount < -BT_DEVICE_AMOUNT_MAX ? -BT_DEVICE_AMOUNT_MAX : amount;
 }
 
-/** value x 10^exponent, rounded away from zero as parsing of quantities does. */
+/** value x 10^exponent, rounded away from zero, as parsing of quantities rounds. Clamped. */
 static bt_int128 shift(bt_int128 value, int64_t exponent)
 {
 	for (; exponent > 0 && value != 0 && value < BT_DEVICE_AMOUNT_MAX &&
@@ -64,7 +64,7 @@ static bt_int128 value_rounded_up(const struct bt_quantity *quantity)
 	return bt_quantity_value(quantity);
 }
 
-/** The smallest min + n x step that is not less than the request, in whole units. */
+/** The lowest min + n x step that is not below the request, in whole units. */
 static struct bt_quantity round_to_step(
 	const struct bt_quantity *request, const struct bt_capacity_request_policy_range *range)
 {

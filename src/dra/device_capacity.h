@@ -2,8 +2,8 @@
 #ifndef BT_DRA_DEVICE_CAPACITY_H
 #define BT_DRA_DEVICE_CAPACITY_H
 /**
- * How much of a device's capacity a request consumes, and which taints block a request: rules on
- * plain structures. Spec: 12 sections 9.6 and 9.7.
+ * Computes how much of a device's capacity a request consumes, and which taints block a request.
+ * Works on plain structures. Spec: 12 sections 9.6 and 9.7.
  */
 #include "api/quantity.h"
 #include "api/resource_claim.h"
@@ -11,14 +11,17 @@
 #include "base/int128.h"
 #include "dra/dra.h"
 
-/** The amount that the request (NULL: no explicit request) consumes of this capacity. */
+/**
+ * The amount of this capacity that a request consumes. request: the requested amount; NULL: the
+ * request names none.
+ */
 struct bt_quantity bt_device_capacity_consumed(
 	const struct bt_quantity *request, const struct bt_device_capacity *capacity);
 
 /**
  * Whether every capacity of the device has room for the request. requests: amounts by capacity
- * name, or NULL. consumed: amounts that other shares of the device consume; NULL: none. own:
- * amounts that shares of this call consume, by index of the capacity; NULL: none.
+ * name, or NULL. consumed: amounts that other shares of the device consume, or NULL. own: amounts
+ * that shares taken in this call consume, by index of the capacity, or NULL.
  */
 bool bt_device_capacity_fits(const struct bt_device *device,
 	const struct bt_resource_list *requests, const struct bt_shared_device *consumed,
@@ -30,9 +33,10 @@ bool bt_device_taint_is_tolerated(const struct bt_device_taint *taint,
 	const struct bt_device_toleration *tolerations, uint32_t count);
 
 /*
- * Amounts of counters and capacities as plain integers in 10^-9 units, the finest resolution of a
- * quantity, so that a search adds and compares without allocating. Exact up to BT_DEVICE_AMOUNT_MAX
- * (10^30 units, an amount of 10^21); larger amounts are clamped to it.
+ * Amounts of counters and capacities as plain integers in units of 10^-9, the finest resolution of
+ * a quantity, so that a search adds and compares them without allocating memory. They are exact up
+ * to BT_DEVICE_AMOUNT_MAX (10^30 units, an amount of 10^21); larger amounts are clamped to that
+ * value.
  */
 
 #define BT_DEVICE_AMOUNT_ONE ((bt_int128)1000000000)

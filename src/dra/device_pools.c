@@ -6,7 +6,10 @@
 
 /* Node names and node selectors of slices and devices, parsed once. Spec: 12 section 9.1. */
 
-/** SELECTOR: also finds BROKEN, the result of a failed parse. */
+/**
+ * Find a scope; BT_POOL_NONE if there is none. kind SELECTOR also finds BROKEN scopes, whose
+ * selector could not be parsed.
+ */
 static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kind kind,
 	uint64_t hash, struct bt_str node_name, const struct bt_node_selector *selector)
 {
@@ -30,7 +33,7 @@ static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kin
 	return BT_POOL_NONE;
 }
 
-/** Takes one reference. */
+/** Find or create the scope of these node fields, with one reference for the caller. */
 static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node_name,
 	const struct bt_opt_bool *all_nodes, const struct bt_node_selector *selector)
 {
@@ -121,7 +124,10 @@ bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t id, uint32_t 
 
 /* Published devices. Spec: 12 sections 9.1 and 18. */
 
-/** Whether all fields that a selector reads are equal; the driver is the same. */
+/**
+ * Whether all fields of two devices that a selector reads are equal. The devices have the same id
+ * and so the same driver.
+ */
 static bool has_same_content(const struct bt_device *a, const struct bt_device *b)
 {
 	struct bt_device left = {0};
@@ -203,8 +209,9 @@ static void device_rows_drop(struct bt_device_pools *pools, uint32_t row)
 }
 
 /**
- * Takes the slice's old row for this id out of old_rows. position: index of the row if no device
- * was inserted before it.
+ * Find the slice's old row for this id and take it out of old_rows; BT_DEVICE_NONE if there is
+ * none. position: the likely index, which is right unless devices were inserted or removed before
+ * it.
  */
 static uint32_t take_old(struct bt_device_pools *pools, uint32_t slice, uint32_t id,
 	uint32_t *old_rows, uint32_t old_count, uint32_t position)
@@ -230,9 +237,9 @@ static uint32_t take_old(struct bt_device_pools *pools, uint32_t slice, uint32_t
 }
 
 /**
- * Makes the rows of a slice whose object and scope are new; its row list is empty. Rows of the old
- * object (which still lives) are reused for devices that still exist, verdicts included if the
- * device content is the same; other rows are dropped. Overwrites old_rows.
+ * Make the rows of a slice whose object and scope are new; its row list is empty. Rows of the old
+ * object (which still exists) are reused for devices that still exist. Their verdicts are kept if
+ * the content of the device is the same. Other rows are dropped. Overwrites old_rows.
  */
 static void device_rows_make(
 	struct bt_device_pools *pools, uint32_t slice, uint32_t *old_rows, uint32_t old_count)
@@ -296,7 +303,7 @@ const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools
 	if (row != BT_DEVICE_NONE) {
 		return pools->rows.items[row].spec;
 	}
-	/* The device of any driver. */
+	/* Look for the device of any driver. */
 	for (row = 0; row < pools->rows.count; row++) {
 		const struct bt_device_row *item = &pools->rows.items[row];
 
@@ -450,7 +457,10 @@ static void remove_value(uint32_t *items, uint32_t *count, uint32_t value)
 	items[i] = items[--*count];
 }
 
-/** Indexes the slice by its node name, or as one that any node may see. */
+/**
+ * Add a slice to, or remove it from, the pools of its node name or the pools that any node may use.
+ * A slice with counters counts as one that any node may use.
+ */
 static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slice *slice, bool add)
 {
 	const struct bt_node_scope *scope = &pools->scopes.items[slice->scope];
@@ -499,7 +509,7 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 	}
 }
 
-/** Links a slice, after its object was set, to its pool, scope, rows and indexes. */
+/** Link a slice, after its object was set, to its pool, scope, rows and indexes. */
 static void link_slice(
 	struct bt_device_pools *pools, uint32_t id, uint32_t *old_rows, uint32_t old_count)
 {
@@ -519,7 +529,7 @@ static void link_slice(
 	bt_device_pools_changed(pools, pool);
 }
 
-/** Undoes link_slice, except for the rows. */
+/** Undo link_slice, except for the rows. */
 static void unlink_slice(struct bt_device_pools *pools, uint32_t id)
 {
 	struct bt_pool_slice *slice = &pools->slices.items[id];

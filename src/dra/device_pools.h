@@ -2,8 +2,8 @@
 #ifndef BT_DRA_DEVICE_POOLS_H
 #define BT_DRA_DEVICE_POOLS_H
 /**
- * Pools of devices made from ResourceSlices (taint rules applied) and updated incrementally, the
- * pools that matter to each node, and the verdict of each selector on each device. Spec: 12
+ * Pools of devices, made from ResourceSlices with the taints of rules and updated incrementally;
+ * the pools that each node can use; and the verdict of each selector on each device. Spec: 12
  * sections 4.5, 9.1, 9.5 and 18.
  */
 #include "api/types.h"
@@ -17,30 +17,37 @@ struct bt_device_pools;
 
 struct bt_device_pools *bt_device_pools_create(struct bt_dra *dra);
 void bt_device_pools_destroy(struct bt_device_pools *pools);
-/** A patched slice was added, changed or deleted; updates its pool only. */
+/**
+ * A slice (with the taints of rules) was added, changed or deleted: update its pool. old_slice or
+ * new_slice is NULL for an added or deleted slice.
+ */
 void bt_device_pools_observe(
 	struct bt_device_pools *pools, struct bt_object *old_slice, struct bt_object *new_slice);
 /**
- * Compares the pools with pools made anew from all slices. false: *out_reason names a difference.
+ * Compare the pools with pools made anew from all slices. Returns false if they differ; *out_reason
+ * names a difference.
  */
 bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *out_reason);
 size_t bt_device_pools_memory_bytes(const struct bt_device_pools *pools);
 
 /**
- * Iterates over all slices, taint rules applied. Start with *cursor = 0; returns NULL at the end.
+ * Iterate over all slices, with the taints of rules. Start with *cursor = 0; returns NULL at the
+ * end.
  */
 const struct bt_resource_slice *bt_device_pools_next_slice(
 	const struct bt_device_pools *pools, uint32_t *cursor);
 
 /**
- * A published device, borrowed until slices change: the driver's device of this name in the pool,
- * else that of another driver with the same pool and device name, because upstream compares only
- * these two. NULL: no slice publishes it.
+ * Find a published device; NULL if no slice publishes it. If the driver has no such device, returns
+ * a device of another driver with the same pool and device name, because upstream compares only
+ * these two names. Borrowed until slices change.
  */
 const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools *pools,
 	struct bt_str driver, struct bt_str pool, struct bt_str device);
 
-/** For tests and measurements: number of verdicts computed so far, and cached now. */
+/**
+ * For tests and measurements: number of verdicts evaluated so far, and number of cached verdicts.
+ */
 struct bt_verdict_figures {
 	uint64_t evaluated;
 	uint64_t kept;
@@ -60,9 +67,9 @@ enum bt_verdict {
 };
 
 /**
- * The verdict of an expression on a published device (by id), cached until the device's content
- * changes. ERROR: err is `CEL compile error: <e>` or `CEL runtime error: <e>`; the caller adds any
- * prefix.
+ * The verdict of an expression on a published device (device_id is its id), cached until the
+ * content of the device changes. ERROR: err is `CEL compile error: <e>` or `CEL runtime error:
+ * <e>`; the caller adds any prefix.
  */
 enum bt_verdict bt_dra_select(struct bt_dra *dra, struct bt_str expression,
 	const struct bt_resource_slice *slice, const struct bt_device *device, uint32_t device_id,

@@ -4,14 +4,14 @@
 /**
  * Shared by the files of the pools and of the allocator. Spec: 12 sections 9.1 and 9.8.
  *
- * Slices, pools and published devices are numbers: indexes in the vectors below, reused once they
- * are free. Two slices may publish the same device (an old and a new generation), so verdicts
- * belong to published devices ("rows") and not to identities.
+ * Slices, pools and published devices have numbers: indexes in the vectors below, which are reused
+ * once they are free. Two slices may publish the same device (an old and a new generation), so
+ * verdicts belong to published devices ("rows") and not to device ids.
  *
- * Which part of a pool a node sees depends on the slices that are relevant to the node: a view.
- * Nodes that see the same slices share the view. Views are made on demand, and dropped when a slice
- * of the pool changes. Every node keeps the list of its views in the allocator's order, and repairs
- * the list from the pools that changed since its last use.
+ * Which part of a pool a node can use depends on the slices that are relevant to the node. Such a
+ * part is a view. Nodes with the same relevant slices share the view. Views are made on demand and
+ * dropped when a slice of the pool changes. Every node keeps the list of its views in the
+ * allocator's order, and updates the list from the pools that have changed since its last use.
  */
 #include "api/selector.h"
 #include "base/int128.h"
@@ -37,11 +37,11 @@ struct bt_node_scope {
 	uint32_t ref_count; /* 0: free */
 	uint64_t hash;
 	bt_sym name;           /* NAME: reference held */
-	struct bt_arena arena; /* for the fields below: SELECTOR and BROKEN */
+	struct bt_arena arena; /* memory of the fields below for SELECTOR and BROKEN */
 	const struct bt_node_selector *selector;
 	struct bt_parsed_node_selector parsed;
 	struct bt_str problem;
-	/** Cache of the last match: for this slot at this node_epoch. */
+	/** Result of the last match (answer): for this slot, at this node_epoch. */
 	uint32_t cached_slot;
 	uint64_t cached_epoch;
 	bool answer;
@@ -49,12 +49,12 @@ struct bt_node_scope {
 
 struct bt_pool_slice {
 	struct bt_object *object; /* reference held; NULL: free */
-	uint64_t hash;            /* of the slice name */
+	uint64_t hash;            /* hash of the slice name */
 	uint32_t pool;
 	uint32_t scope; /* reference held */
 	bool per_device;
 	bool has_counters;     /* sharedCounters is not empty */
-	BT_VEC(uint32_t) rows; /* of the slice's devices, in order */
+	BT_VEC(uint32_t) rows; /* rows of the slice's devices, in order */
 };
 
 enum {
@@ -98,7 +98,7 @@ struct bt_pool_counter {
 	struct bt_str name;
 	bt_int128 value;
 	bt_int128 available; /* value minus what allocated devices consume */
-	bt_int128 used;      /* by devices taken in this call */
+	bt_int128 used;      /* used by devices taken in this call of the allocator */
 };
 
 struct bt_counter_use {
@@ -122,23 +122,24 @@ struct bt_pool_counters {
 	BT_VEC(struct bt_counter_consumer) consumers; /* sorted by row */
 	BT_VEC(struct bt_counter_use) uses;
 	bool is_invalid;  /* a duplicate set, or a missing set or counter */
-	bool is_fresh;    /* available was computed */
-	uint64_t version; /* pool version of the allocated devices at that time */
-	uint64_t call;    /* allocator call that used belongs to */
+	bool is_fresh;    /* `available` is computed */
+	uint64_t version; /* version of the pool in the allocated devices at that time */
+	uint64_t call;    /* the allocator call to which `used` belongs */
 };
 
-/** A pool as seen by nodes to which exactly these slices are relevant. */
+/** A pool as used by nodes to which exactly these slices are relevant. */
 struct bt_pool_view {
 	uint64_t hash;
 	BT_VEC(uint32_t) slices; /* ascending; relevant slices of the highest generation */
 	uint32_t pool;
 	enum bt_pool_state state;
-	bool is_binding;     /* some device has binding conditions: sorts last */
-	bool has_own_scopes; /* some device has a scope */
+	bool is_binding;     /* some device has binding conditions; such views sort last */
+	bool has_own_scopes; /* some device has a scope of its own */
 	BT_VEC(struct bt_pool_device) devices;
 	struct bt_pool_counters *counters; /* NULL: no device consumes counters */
 	uint32_t broken_scope;
-	uint32_t broken_row; /* if BROKEN: row with the bad selector; BT_DEVICE_NONE: the slice */
+	/** if BROKEN: row with the bad selector; BT_DEVICE_NONE: the slice has it */
+	uint32_t broken_row;
 };
 
 struct bt_pool {
@@ -162,20 +163,20 @@ struct bt_node_pool {
 	const struct bt_pool_view *view;
 };
 
-/** A node's views in the allocator's order, without obsolete and empty ones. */
+/** A node's views in the allocator's order, without obsolete and empty views. */
 struct bt_node_pools {
 	BT_VEC(struct bt_node_pool) items;
 	bt_sym name;
-	uint64_t sequence; /* of the last pool change applied */
+	uint64_t sequence; /* number of the last pool change applied */
 	bool is_known;
 	bool has_problem;    /* some view is not complete */
 	bool has_counters;   /* some device consumes counters */
-	bool has_own_scopes; /* some device has a scope */
+	bool has_own_scopes; /* some device has a scope of its own */
 	uint32_t device_count;
-	uint64_t hash; /* of the list of views, to compare nodes quickly */
+	uint64_t hash; /* hash of the list of views, to compare nodes quickly */
 };
 
-/** A compiled expression. */
+/** A compiled selector expression and its verdicts. */
 struct bt_selector_program {
 	char *text; /* owned; NULL: free */
 	uint32_t length;
@@ -194,8 +195,8 @@ struct bt_search_memory;
 struct bt_allocation_columns; /* allocation_columns.c */
 
 /**
- * Pool changes that nodes can apply one by one; after more changes a node starts anew. A power of
- * two.
+ * Number of pool changes that nodes can apply one by one. After more changes, the list of a node is
+ * made anew. A power of two.
  */
 #define BT_POOL_CHANGES_MAX 256U
 
@@ -233,7 +234,7 @@ struct bt_device_pools {
 	uint64_t log_sequence;              /* position in the log of node changes */
 	uint64_t node_epoch;                /* grows when labels of nodes change */
 	BT_VEC(struct bt_node_pools) nodes; /* by slot */
-	uint64_t mark;                      /* of pools already visited in the current walk */
+	uint64_t mark;                      /* mark of pools already visited in the current walk */
 	/* programs */
 	struct bt_map program_map;
 	BT_VEC(struct bt_selector_program) programs;
@@ -264,7 +265,7 @@ struct bt_str bt_pool_name(const struct bt_device_pools *pools, uint32_t pool);
 /** Index in named; BT_POOL_NONE: no slice has this node name. */
 uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name);
 
-/** scope: must not be BROKEN. */
+/** Whether the node is in the scope. The scope must not be BROKEN. */
 bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t scope, uint32_t slot);
 
 static inline const struct bt_resource_slice *bt_pool_slice_value(
@@ -279,17 +280,17 @@ uint32_t bt_device_rows_find(
 
 /* device_views.c */
 
-/** Applies new node changes; call it before reading pools of nodes. */
+/** Apply new changes of nodes. Call this before reading the pools of nodes. */
 void bt_device_pools_catch_up(struct bt_device_pools *pools);
-/** Marks what nodes have cached about the pool as outdated. */
+/** Record a change of the pool: drop its views, so that nodes update their lists. */
 void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool);
 /**
- * Logs a change of the devices, or of their allocation, for each node that may see the pool, unless
- * nodes of any name may see it.
+ * Log a change of the pool's devices, or of their allocation, for each node whose name a slice of
+ * the pool has. Logs nothing if nodes of any name may use the pool.
  */
 void bt_device_pools_log(struct bt_device_pools *pools, uint32_t pool);
 void bt_pool_drop_views(struct bt_pool *pool);
-/** Updates and returns the node's pools; borrowed until the next call or change. */
+/** Update and return the node's pools, borrowed until the next call or change. */
 const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools, uint32_t slot);
 static inline const struct bt_node_pools *bt_device_pools_of_node(
 	struct bt_device_pools *pools, uint32_t slot)
@@ -303,23 +304,23 @@ static inline const struct bt_node_pools *bt_device_pools_of_node(
 	}
 	return bt_device_pools_repair(pools, slot);
 }
-/** Computes the node's pools from scratch; the caller frees the items. */
+/** Compute the node's pools from scratch. The caller frees the items. */
 void bt_node_pools_compute(
 	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node);
 
 /* device_pools_validate.c */
 
-/** Aborts the process if a node's cached pools differ from recomputed ones. */
+/** Abort the process if a node's cached pools differ from recomputed ones. */
 void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
 
 /**
- * Consumes the device's counters if allocated devices and this call leave enough; false: too
- * little.
+ * Consume the device's counters if allocated devices and this call leave enough. false: too little
+ * is left. consumption: index in consumers.
  */
 bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 	struct bt_pool_counters *counters, uint32_t consumption);
 void bt_pool_counters_release(struct bt_pool_counters *counters, uint32_t consumption);
-/** Recomputes the available amounts. */
+/** Recompute the available amounts. */
 void bt_pool_counters_refresh(
 	const struct bt_device_pools *pools, uint32_t pool, struct bt_pool_counters *counters);
 
@@ -347,7 +348,7 @@ static inline enum bt_verdict bt_selector_verdict(struct bt_device_pools *pools,
 	}
 	return bt_selector_evaluate(pools, program, row, limits);
 }
-/** Evaluates without the cache, and returns the error text. */
+/** Evaluate a program without the cache, with the error text. Interrupted: BT_VERDICT_UNKNOWN. */
 enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 	const struct bt_selector_program *program, struct bt_str driver,
 	const struct bt_device *device, const struct bt_cel_limits *limits,
@@ -355,7 +356,7 @@ enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 /** Whether the cached verdict, if any, equals a recomputed one. */
 bool bt_selector_verdict_is_valid(
 	struct bt_device_pools *pools, const struct bt_selector_program *program, uint32_t row);
-/** Drops the cached verdicts of a device that was changed or removed. */
+/** Drop the cached verdicts of a device that was changed or removed. */
 void bt_selectors_forget_row(struct bt_device_pools *pools, uint32_t row);
 void bt_selectors_finish(struct bt_device_pools *pools);
 

@@ -2,7 +2,7 @@
 /* Compares cached pools with recomputed ones (BERTH_VERIFY=1), and counts their memory. */
 #include "dra/device_pools_private.h"
 
-/** Compares views by content, because row and pool numbers may differ. */
+/** Compare views by content, because row and pool numbers may differ. */
 static bool is_equal_view(const struct bt_device_pools *pools, const struct bt_pool_view *a,
 	const struct bt_device_pools *fresh, const struct bt_pool_view *b)
 {
@@ -101,7 +101,7 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot)
 
 	bt_node_pools_compute(pools, slot, &plain);
 	if (!is_equal_node(pools, bt_device_pools_of_node(pools, slot), pools, &plain)) {
-		bt_panic("pools of node %.*s are not what they should be",
+		bt_panic("cached pools of node %.*s are wrong",
 			BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
 	}
 	bt_vec_finish(&plain.items);

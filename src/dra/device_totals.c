@@ -6,7 +6,7 @@
 #include "dra/device_pools.h"
 #include "dra/device_pools_private.h"
 
-/** Devices of a class that a node reaches. */
+/** Devices of a class that a node can use. */
 struct reached_devices {
 	bool is_known;
 	bool is_broken;    /* a selector fails: the total is 0 */
@@ -20,7 +20,7 @@ struct class_totals {
 	const struct bt_device_class *device_class; /* borrowed from the map of classes */
 	struct reached_devices everywhere;
 	int64_t allocated_everywhere;
-	uint64_t allocated_version;           /* of allocated devices when counted */
+	uint64_t allocated_version;           /* version of the allocated devices when counted */
 	BT_VEC(struct reached_devices) nodes; /* by slot, without the devices of everywhere */
 };
 
@@ -92,8 +92,8 @@ static struct class_totals *totals_of(
 }
 
 /**
- * Whether every node reaches the slice's devices. Slices without any node field count, and so do
- * those with a broken selector, which must fail on every node.
+ * Whether every node can use the slice's devices. Slices without any node field count, and so do
+ * slices with a broken selector, which must fail on every node.
  */
 static bool is_everywhere(const struct bt_device_pools *pools, const struct bt_pool_slice *slice)
 {
@@ -121,7 +121,10 @@ static void intern_selectors(struct bt_dra *dra, const struct bt_device_class *d
 	}
 }
 
-/** slot: BT_SLOT_NONE for a slice that every node reaches. */
+/**
+ * Add the devices of a slice that the class selects and the node can use. slot: BT_SLOT_NONE for a
+ * slice that every node can use.
+ */
 static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uint32_t slot,
 	struct reached_devices *reached)
 {
@@ -183,7 +186,7 @@ static void find_everywhere(struct bt_dra *dra, struct class_totals *totals)
 	totals->allocated_version = UINT64_MAX;
 }
 
-/** Adds a pool unless the walk has visited it already: a pool may be in several lists. */
+/** Add a pool unless it was visited already in this walk: a pool may be in several lists. */
 static void add_pool(
 	struct bt_dra *dra, uint32_t pool_index, uint32_t slot, struct reached_devices *reached)
 {
@@ -260,7 +263,8 @@ struct bt_device_totals bt_dra_device_totals(
 }
 
 /*
- * Reference implementation for BERTH_VERIFY=1: counts slice by slice, as spec 05 section 11.7 says.
+ * Reference implementation for BERTH_VERIFY=1: counts slice by slice, as spec 05 section 11.7
+ * describes.
  */
 
 struct slice_count {
@@ -291,7 +295,10 @@ static bool selects(struct slice_count *count, const struct bt_node_selector *se
 	return matches;
 }
 
-/** Whether a slice or a device with these node fields is on the node. none: without any of them. */
+/**
+ * Whether a slice or device with these node fields can be used on the node. none: the result if no
+ * field is set.
+ */
 static bool is_on_node(struct slice_count *count, bool all_nodes, struct bt_str node_name,
 	const struct bt_node_selector *selector, bool none)
 {

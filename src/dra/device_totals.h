@@ -2,28 +2,28 @@
 #ifndef BT_DRA_DEVICE_TOTALS_H
 #define BT_DRA_DEVICE_TOTALS_H
 /**
- * How many devices of a class a node reaches, and how many of them are allocated: the input of the
- * resource scores for extended resources backed by devices. Incomplete pools count, and taints are
- * ignored. Spec: 05 section 11.7.
+ * Number of devices of a class that a node can use, and how many of them are allocated: the input
+ * of the resource scores for extended resources that devices provide. Incomplete pools count, and
+ * taints are ignored. Spec: 05 section 11.7.
  *
- * The totals are cached between cycles: devices of a class by node, and once those that every node
- * reaches.
+ * The totals are cached between cycles. Devices that every node can use are listed once, other
+ * devices by node.
  */
 #include "api/types.h"
 #include "dra/dra.h"
 
 struct bt_device_totals {
 	int64_t devices;
-	int64_t allocated; /* how many of the devices are allocated */
+	int64_t allocated; /* number of these devices that are allocated */
 };
 
 /**
- * device_class: from the map of classes (bt_device_class_for_resource). Both are 0 if a selector
- * fails or cannot be parsed.
+ * Get the totals of a class on a node. device_class: from the map of classes
+ * (bt_device_class_for_resource). Both totals are 0 if a selector fails or cannot be parsed.
  */
 struct bt_device_totals bt_dra_device_totals(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot);
-/** Computes the totals without any cache, for BERTH_VERIFY=1. */
+/** Compute the totals without any cache, for BERTH_VERIFY=1. */
 struct bt_device_totals bt_dra_device_totals_anew(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot);
 

@@ -34,7 +34,7 @@ static bool has_set(const struct bt_pool_counters *counters, struct bt_str name)
 	return false;
 }
 
-/** Adds the counters that a device consumes; false: a set or counter does not exist. */
+/** Add the counters that a device consumes. Returns false if a set or counter does not exist. */
 static bool add_uses(struct bt_pool_counters *counters, const struct bt_device *device)
 {
 	for (uint32_t i = 0; i < device->consumes_counters.count; i++) {
@@ -117,7 +117,7 @@ static bool fill_counters(struct bt_device_pools *pools, struct bt_pool_counters
 	return true;
 }
 
-/** The counters of a pool for these slices (ascending), created on first use. */
+/** The counters of a pool for these slices (ascending), created at the first use. */
 static struct bt_pool_counters *pool_counters_of(
 	struct bt_device_pools *pools, uint32_t pool, const uint32_t *slices, uint32_t count)
 {
@@ -243,15 +243,15 @@ static struct bt_str slice_name(const struct bt_device_pools *pools, uint32_t sl
 }
 
 /**
- * Computes whether the view is complete, incomplete or obsolete. all: slices of the pool,
- * ascending: the collected ones, and the others of their generation if the collected ones are not
- * the whole pool.
+ * Compute whether the view is complete, incomplete or obsolete. all (room for all slices of the
+ * pool) gets the slices of the complete pool: the slices of the view or, if these are not the whole
+ * pool, all slices of their generation.
  */
 static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	const struct bt_pool_view *view, uint32_t *all, uint32_t *out_count)
 {
 	const struct bt_pool *pool = &pools->pools.items[view->pool];
-	/* The collected slice with the first name. */
+	/* The slice of the view with the first name. */
 	uint32_t first = view->slices.items[0];
 
 	for (uint32_t j = 1; j < view->slices.count; j++) {
@@ -282,7 +282,7 @@ static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	return count == wanted ? BT_POOL_COMPLETE : BT_POOL_INCOMPLETE;
 }
 
-/** Lists devices of the collected slices by slice name; slices with counters have no devices. */
+/** List the devices of the view's slices, by slice name. Slices with counters have no devices. */
 static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *view)
 {
 	uint32_t count = view->slices.count;
@@ -399,7 +399,7 @@ static struct bt_pool_view *make_view(uint32_t pool, const uint32_t *slices, uin
 	return view;
 }
 
-/** Whether a slice is relevant to a node, or which of its selectors cannot be parsed. */
+/** Whether a slice is relevant to a node, or which selector of the slice cannot be parsed. */
 struct relevance {
 	bool is_relevant;
 	uint32_t broken_scope; /* BT_POOL_NONE: no broken selector */
@@ -461,7 +461,10 @@ static struct bt_pool_view *broken_view(
 	return view;
 }
 
-/** Collects the relevant slices of the highest generation, ascending, into pools->relevant. */
+/**
+ * Collect the relevant slices of the highest generation into pools->relevant. Returns false if a
+ * selector cannot be parsed; *out_broken is then the view with the error.
+ */
 static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_t slot,
 	struct bt_pool_view **out_broken)
 {
@@ -489,7 +492,7 @@ static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_
 	return true;
 }
 
-/** NULL: no slice of the pool is relevant to the node. */
+/** The view of the pool for a node; NULL if no slice of the pool is relevant to the node. */
 static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t pool, uint32_t slot)
 {
 	struct bt_pool *owner = &pools->pools.items[pool];
@@ -604,8 +607,8 @@ const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools
 		add_all_pools(pools, node, slot);
 	} else {
 		/*
-		 * Remove all changed pools before inserting any: comparing needs views that still
-		 * exist.
+		 * Remove all changed pools before inserting any, because the comparison of views
+		 * reads views that must still exist.
 		 */
 		for (uint64_t i = node->sequence; i < pools->sequence; i++) {
 			uint32_t pool = pools->changed[i & (BT_POOL_CHANGES_MAX - 1)];

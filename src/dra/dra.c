@@ -72,7 +72,7 @@ void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
 typedef void (*bt_object_changed)(
 	void *context, struct bt_object *old_object, struct bt_object *new_object);
 
-/** Taint rules are read before the slices, which are patched with the rules when they are read. */
+/** Taint rules come before slices, because reading a slice applies the rules to it. */
 static const struct {
 	enum bt_kind kind;
 	bt_object_changed changed;

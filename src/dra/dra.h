@@ -3,9 +3,8 @@
 #define BT_DRA_DRA_H
 /**
  * Dynamic resource allocation: the state of claims and devices of one scheduler, shared by all
- * profiles. struct bt_dra belongs to the state, listens to the object store's claims, slices,
- * classes and taint rules (bt_object_store_listen), and is updated incrementally. Spec: 12 section
- * 4.
+ * profiles. struct bt_dra belongs to the state, listens to claims, slices, classes and taint rules
+ * of the object store (bt_object_store_listen), and is updated incrementally. Spec: 12 section 4.
  */
 #include "api/object.h"
 #include "api/quantity.h"
@@ -26,9 +25,9 @@ struct bt_device_pools;        /* dra/device_pools.h */
 struct bt_device_totals_cache; /* dra/device_totals.h */
 
 /*
- * Ids of devices and pools: small numbers for (driver, pool) and (driver, pool, device name),
- * whether a slice publishes them, a claim holds them, or both. Ids are reference-counted; a free id
- * is reused.
+ * Ids of pools and devices: small numbers for (driver, pool) and (driver, pool, device name). An id
+ * exists while a slice publishes the device or a claim holds it. Ids are reference-counted; a free
+ * id is reused.
  */
 
 #define BT_DEVICE_NONE UINT32_MAX
@@ -37,7 +36,7 @@ struct bt_device_identity {
 	bt_sym driver;
 	bt_sym pool;
 	bt_sym device;    /* BT_SYM_EMPTY: the pool itself */
-	uint32_t pool_id; /* of a device: id of its pool, reference held */
+	uint32_t pool_id; /* for a device: id of its pool, reference held */
 	uint32_t ref_count;
 	uint64_t hash;
 };
@@ -49,17 +48,17 @@ struct bt_device_ids {
 	BT_VEC(uint32_t) free_ids;
 };
 
-/** The id, with one reference for the caller. device "": the pool. */
+/** Find or create an id, with one reference for the caller. device "": the id of the pool. */
 uint32_t bt_device_ids_ref(
 	struct bt_device_ids *ids, struct bt_str driver, struct bt_str pool, struct bt_str device);
-/** Takes another reference to an id that is in use. Returns the id. */
+/** Take another reference to an id that is in use. Returns the id. */
 static inline uint32_t bt_device_ids_share(struct bt_device_ids *ids, uint32_t id)
 {
 	ids->items.items[id].ref_count++;
 	return id;
 }
 void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id);
-/** Takes no reference. BT_DEVICE_NONE: unknown. */
+/** Find an id, without taking a reference. BT_DEVICE_NONE: there is none. */
 uint32_t bt_device_ids_find(const struct bt_device_ids *ids, struct bt_str driver,
 	struct bt_str pool, struct bt_str device);
 static inline uint32_t bt_device_ids_pool_of(const struct bt_device_ids *ids, uint32_t device_id)
@@ -68,15 +67,15 @@ static inline uint32_t bt_device_ids_pool_of(const struct bt_device_ids *ids, ui
 }
 
 /*
- * Cache of ResourceClaims: the newest object of the API or the assumed object, and allocations in
- * flight (decided, but not written yet). Spec: 12 sections 4.1 and 4.2.
+ * Cache of ResourceClaims: the newest object from the API server or the assumed object, and
+ * allocations in flight (decided, but not written yet). Spec: 12 sections 4.1 and 4.2.
  */
 
 struct bt_cached_claim {
 	struct bt_object *api;    /* reference held; NULL: free */
 	struct bt_object *latest; /* reference held; may be equal to api */
 	uint64_t hash;
-	uint64_t owner_hash; /* special claims: hash of the owner's uid; else 0 */
+	uint64_t owner_hash; /* special claims: hash of the owner's uid; others: 0 */
 };
 
 /** Marks a claim that the scheduler made for the extended resources of a pod. */
@@ -87,13 +86,13 @@ struct bt_in_flight_claim {
 	char *uid; /* owned */
 	uint32_t uid_length;
 	struct bt_object *claim; /* status.allocation is set; reference held; NULL: free */
-	uint32_t sharers;
+	uint32_t sharers;        /* number of users */
 	uint64_t hash;
 };
 
 /**
- * Called when the latest version of a claim changes. old_claim NULL: it was added; new_claim NULL:
- * it was deleted. Both are borrowed for the call.
+ * Called when the latest version of a claim changes. old_claim is NULL for an added claim,
+ * new_claim for a deleted one. Both are borrowed for the call.
  */
 struct bt_claim_listener {
 	void (*changed)(void *context, struct bt_object *old_claim, struct bt_object *new_claim);
@@ -109,9 +108,13 @@ struct bt_claim_cache {
 	struct bt_map in_flight_map;
 	BT_VEC(struct bt_in_flight_claim) in_flight;
 	BT_VEC(uint32_t) in_flight_free;
-	/** The scheduler's queue; called after the cache and the allocated devices are updated. */
+	/**
+	 * The listener of the scheduler's queue. Called after the cache and the allocated devices
+	 * are updated.
+	 */
 	struct bt_claim_listener listener;
-	uint64_t version; /* grows when the latest version of a claim or those in flight change */
+	/** grows when the latest version of a claim or the claims in flight change */
+	uint64_t version;
 };
 
 void bt_claim_cache_finish(struct bt_claim_cache *cache);
@@ -124,7 +127,7 @@ void bt_claim_cache_finish(struct bt_claim_cache *cache);
 void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_object *new_claim);
 
 /**
- * The latest object, borrowed until the cache changes. NULL: not found; the caller writes the error
+ * The latest object, borrowed until the cache changes. NULL: not found; the caller sets the error
  * `could not find ResourceClaim "<ns>/<name>"`.
  */
 struct bt_object *bt_claim_cache_find(
@@ -139,60 +142,65 @@ struct bt_object *bt_dra_claim_of(const struct bt_state *state, const struct bt_
 struct bt_object *bt_claim_cache_find_special(
 	const struct bt_claim_cache *cache, struct bt_str pod_name, struct bt_str pod_uid);
 /**
- * Iterates over the latest versions of all claims, in no order. Start with *cursor = 0; NULL: the
- * end.
+ * Iterate over the latest versions of all claims, in no order. Start with *cursor = 0; returns NULL
+ * at the end.
  */
 struct bt_object *bt_claim_cache_next(const struct bt_claim_cache *cache, uint32_t *cursor);
 
 /**
- * Makes an assumed claim the latest object. Spec 12 section 4.1, with its error texts. Takes a
- * reference to claim. Calls the listener with an update.
+ * Make an assumed claim the latest object, and call the listener with an update. Takes a reference
+ * to claim. Fails with BERTH_ERR_NOT_FOUND or BERTH_ERR_STATE and the error texts of spec 12
+ * section 4.1.
  */
 BT_MUST_USE int bt_claim_cache_assume(
 	struct bt_claim_cache *cache, struct bt_object *claim, struct berth_error *err);
-/** Makes the object of the API the latest again. Calls the listener if the claim exists. */
+/** Make the object from the API server the latest again. Calls the listener if the claim exists. */
 void bt_claim_cache_restore(
 	struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name);
 
 /**
- * Adds a user of an allocation in flight; the first user's object stays. Takes a reference to
- * claim, whose status.allocation must be set.
+ * Add a user of an allocation in flight. If there is one for the uid already, its object stays.
+ * Takes a reference to claim, whose status.allocation must be set.
  */
 void bt_claim_cache_signal(
 	struct bt_claim_cache *cache, struct bt_str uid, struct bt_object *claim);
-/** The allocation in flight, borrowed; NULL: none. */
+/** The allocation in flight for the uid, borrowed; NULL: none. */
 const struct bt_allocation_result *bt_claim_cache_pending(
 	const struct bt_claim_cache *cache, struct bt_str uid);
-/** Removes one user of the allocation, or with force all. true: it is no longer in flight. */
+/**
+ * Remove one user of the allocation or, with force, all users. Returns true if this ended the
+ * flight.
+ */
 bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid, bool force);
 
 /**
- * Checks that the store has the same claims. Does not compare versions, which depend on the order
- * of events.
+ * Check that the store has the same claims. Does not compare versions, which depend on the order of
+ * events.
  */
 bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason);
 
 /*
- * Devices held by claims, allocated or in flight, updated incrementally. As in upstream, the sets
- * do not count holders. One set has the claims of the API, the other also the claims in flight.
- * Spec: 12 section 4.3.
+ * Devices held by claims, allocated or in flight, updated incrementally. One set has the devices of
+ * claims from the API server, the other also those of claims in flight. As in upstream, the sets do
+ * not count how many claims hold a device. Spec: 12 section 4.3.
  */
 
 /** Capacity consumed by all shares of a device: exact sums by capacity name. */
 struct bt_consumed_capacity {
 	bt_sym symbol; /* reference held: its text is name */
 	struct bt_str name;
-	struct bt_quantity quantity; /* by all claims */
-	struct bt_quantity api;      /* the part of quantity that claims of the API consume */
+	struct bt_quantity quantity; /* consumed by all claims */
+	struct bt_quantity api; /* the part of quantity that claims from the API server consume */
 };
 
 /** State of a device that is shared. */
 struct bt_shared_device {
 	uint32_t device;      /* id; reference held; BT_DEVICE_NONE: free */
-	uint32_t share_count; /* distinct shares, API and in flight */
+	uint32_t share_count; /* distinct shares, of claims from the API server and in flight */
 	/**
-	 * Whether the aggregate of consumed capacity has an entry for the device: claims of the API
-	 * consume, or this many results in flight do.
+	 * Whether the aggregate of consumed capacity has an entry for the device: api_consumes is
+	 * set by claims from the API server, in_flight_consumes is the number of results in flight
+	 * that consume.
 	 */
 	bool api_consumes;
 	uint32_t in_flight_consumes;
@@ -211,7 +219,7 @@ struct bt_allocated_devices {
 	struct bt_dra *dra;
 	struct bt_bitset dedicated; /* by device id, claims in flight included */
 	struct bt_bitset held;      /* dedicated, shared, or with consumed capacity */
-	struct bt_bitset api;       /* dedicated by claims of the API: a set without counts */
+	struct bt_bitset api; /* dedicated by claims from the API server: a set without counts */
 	BT_VEC(uint32_t) in_flight; /* by device id: number of dedicated results in flight */
 	struct bt_map shared_by_device;
 	BT_VEC(struct bt_shared_device) shared;
@@ -222,13 +230,16 @@ struct bt_allocated_devices {
 	uint64_t version; /* grows with every change */
 	/** By pool id: version of the last change to a device of the pool, for caches. */
 	BT_VEC(uint64_t) pool_versions;
-	/** By device id: number of results of API claims. If not 0, holds a reference to the id. */
+	/**
+	 * By device id: number of results of claims from the API server. If not 0, holds a
+	 * reference to the id.
+	 */
 	BT_VEC(uint32_t) api_results;
 	/**
-	 * Devices that two claims of the API have held. Their state depends on the order of events
-	 * and cannot be recomputed from the claims until no claim of the API holds them. If an
-	 * allocation was replaced by another one (which the API forbids), the bits of its devices
-	 * stay set forever.
+	 * Devices that two claims from the API server have held. The state of such a device depends
+	 * on the order of events, and cannot be recomputed from the claims until no claim from the
+	 * API server holds it. If an allocation was replaced by another one (which the API
+	 * forbids), the bits of its devices stay set forever.
 	 */
 	struct bt_bitset history;
 	uint32_t history_count;
@@ -236,10 +247,13 @@ struct bt_allocated_devices {
 
 void bt_allocated_devices_finish(struct bt_allocated_devices *allocated);
 
-/** A claim's latest object changed (spec 12 section 4.3: only nil->set and set->nil count). */
+/**
+ * The latest object of a claim changed. As in upstream, only setting and clearing status.allocation
+ * count (spec 12 section 4.3).
+ */
 void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *new_claim);
-/** Adds an allocation that goes in flight (signal), or removes it (land). */
+/** Add an allocation that goes in flight (signal), or remove it (land). */
 void bt_allocated_devices_signal(
 	struct bt_allocated_devices *allocated, const struct bt_allocation_result *allocation);
 void bt_allocated_devices_land(
@@ -258,7 +272,7 @@ static inline bool bt_allocated_is_held(
 	return bt_bitset_get(&allocated->held, device_id);
 }
 
-/** true: removing claims and restoring them may not give the same state. */
+/** Whether removing claims and restoring them may give a different state. */
 static inline bool bt_allocated_has_history(const struct bt_allocated_devices *allocated)
 {
 	return allocated->history_count != 0;
@@ -275,19 +289,20 @@ static inline uint64_t bt_allocated_pool_version(
 /** Consumed capacity of a device; NULL: the aggregate has no entry for the device. */
 const struct bt_shared_device *bt_allocated_consumed(
 	const struct bt_allocated_devices *allocated, uint32_t device_id);
-/** Consumed amount of one capacity; NULL: none of this name. */
+/** Consumed amount of a capacity; NULL: no amount of this capacity is consumed. */
 const struct bt_quantity *bt_shared_device_consumed(
 	const struct bt_shared_device *shared, struct bt_str capacity);
 
 /**
- * Compares the state with one recomputed from the cached claims, except for devices with a history
- * bit.
+ * Compare the state with a state recomputed from the cached claims, except for devices with a
+ * history bit.
  */
 bool bt_allocated_devices_validate(
 	const struct bt_allocated_devices *allocated, struct bt_strbuf *out_reason);
 
 /*
- * Maps extended resources to the DeviceClass that backs them. Spec: 12 section 4.4 (and D8 of 21).
+ * Maps extended resources to the DeviceClass that provides them. Spec: 12 section 4.4 (and section
+ * 21, D8).
  */
 
 /** Prefix of the implicit resource name that every class has. */
@@ -317,14 +332,14 @@ void bt_device_class_map_finish(struct bt_device_class_map *map);
 void bt_device_class_map_observe(
 	void *dra, struct bt_object *old_class, struct bt_object *new_class);
 /**
- * GetClass: the class that backs a resource, borrowed; NULL: none, or gate DRAExtendedResource is
- * off.
+ * The class that provides a resource, borrowed (upstream's GetClass). NULL: there is none, or the
+ * gate DRAExtendedResource is off.
  */
 const struct bt_device_class *bt_device_class_for_resource(
 	const struct bt_device_class_map *map, struct bt_str resource);
 /**
- * Compares the map with one made from the store. Returns true also if has_history prevents
- * comparing.
+ * Compare the map with a map made from the store. Also returns true if has_history prevents the
+ * comparison.
  */
 bool bt_device_class_map_validate(
 	const struct bt_device_class_map *map, struct bt_strbuf *out_reason);
@@ -336,8 +351,9 @@ bool bt_device_class_map_validate(
 
 /** A slice that some rule matches. */
 struct bt_patched_slice {
-	struct bt_object *slice; /* with the rules' taints; reference held; NULL: free */
-	uint64_t hash;           /* of the slice name */
+	/** the slice with the taints of rules; reference held; NULL: free */
+	struct bt_object *slice;
+	uint64_t hash; /* hash of the slice name */
 };
 
 struct bt_taint_rules {
@@ -352,17 +368,17 @@ void bt_taint_rules_finish(struct bt_taint_rules *rules);
 void bt_taint_rules_observe_slice(
 	void *dra, struct bt_object *old_slice, struct bt_object *new_slice);
 /**
- * A rule of the store was added, updated or deleted: patches the slices that it matched or matches
- * now, updates the pools and calls the listener for patched slices.
+ * A rule of the store was added, updated or deleted: patch the slices that it matched before or
+ * matches now, update the pools, and call the listener for slices whose taints changed.
  */
 void bt_taint_rules_observe_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule);
-/** Compares the patched slices with ones made from the store. */
+/** Compare the patched slices with slices patched anew from the store. */
 bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason);
 
 /**
- * Called for every slice that a DeviceTaintRule changed, with the patched slice before and after.
- * The scheduler's queue listens; changes of the slices themselves reach the queue elsewhere.
- * Borrowed for the call. Spec: 12 section 4.5.
+ * Called for every slice whose taints a change of a DeviceTaintRule has changed, with the patched
+ * slice before and after. The scheduler's queue listens; it gets changes of the slices themselves
+ * from the object store. Both slices are borrowed for the call. Spec: 12 section 4.5.
  */
 struct bt_patched_slice_listener {
 	void (*changed)(void *context, struct bt_object *old_slice, struct bt_object *new_slice);
@@ -384,12 +400,12 @@ struct bt_dra {
 };
 
 /**
- * The state's bt_dra, created by the first call from the objects already in the store. gates:
- * copied by the first call, ignored afterwards.
+ * The state's bt_dra. The first call creates it from the objects in the store and copies the gates;
+ * later calls ignore gates.
  */
 struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates);
 /**
- * The class that backs an extended resource, borrowed until classes change; NULL: none, or the
+ * The class that provides an extended resource, borrowed until classes change; NULL: none, or the
  * state has no bt_dra yet.
  */
 static inline const struct bt_device_class *bt_dra_class_of(
@@ -399,42 +415,42 @@ static inline const struct bt_device_class *bt_dra_class_of(
 				  : NULL;
 }
 /**
- * Compares all caches with ones recomputed from the store (BERTH_VERIFY=1). false: *out_reason
- * names a difference.
+ * Compare all caches with caches recomputed from the store (BERTH_VERIFY=1). Returns false if they
+ * differ; *out_reason names a difference.
  */
 bool bt_dra_validate(struct bt_dra *dra, struct bt_strbuf *out_reason);
 
 /*
- * Trial without some pods, used beside struct bt_state_trial: claims lose these pods as if the pods
- * were deleted, and the end of the trial restores the claims. During the trial no other code may
- * change claims; the queue's listener is not called.
+ * Trial without some pods, used together with struct bt_state_trial: the pods are removed from
+ * claims as if they were deleted, and the end of the trial restores the claims. During the trial no
+ * other code may change claims, and the listener is not called.
  */
 
 struct bt_dra_trial {
-	struct bt_dra *dra; /* NULL: no bt_dra, the trial does nothing */
+	struct bt_dra *dra; /* NULL: the trial does nothing */
 	struct bt_claim_listener listener;
 	BT_VEC(struct bt_object *) claims; /* originals in order of change; references held */
 };
 
-/** dra may be NULL. */
+/** Begin a trial. dra may be NULL; the trial then does nothing. */
 void bt_dra_trial_begin(struct bt_dra_trial *trial, struct bt_dra *dra);
 /**
- * Removes the pod from reservedFor of the claim. If no other pod is left, the claim is deallocated
- * too, as the ResourceClaim controller would do. false: nothing is changed, because the resulting
- * device state would depend on the order of events (struct bt_allocated_devices.history).
+ * Remove the pod from reservedFor of the claim. If no other pod is left, the claim is also
+ * deallocated, as the ResourceClaim controller would do. Returns false and changes nothing if the
+ * resulting device state would depend on the order of events (struct bt_allocated_devices.history).
  */
 bool bt_dra_trial_release(
 	struct bt_dra_trial *trial, struct bt_object *claim, struct bt_str pod_uid);
 /**
- * Releases all claims that are reserved for the pod. false: bt_dra_trial_release failed for a
- * claim.
+ * Release all claims that are reserved for the pod. Returns false if bt_dra_trial_release failed
+ * for a claim.
  */
 bool bt_dra_trial_take_pod(struct bt_dra_trial *trial, struct bt_str pod_uid);
 void bt_dra_trial_end(struct bt_dra_trial *trial);
 
 /**
- * Copies the claim without the pod; the new reservedFor is in the arena. false: not reserved for
- * the pod.
+ * Make a copy of the claim without the pod; the new reservedFor is in the arena. If no other pod is
+ * left, the copy has an empty status. Returns false if the claim is not reserved for the pod.
  */
 bool bt_claim_without_pod(const struct bt_resource_claim *claim, struct bt_str pod_uid,
 	struct bt_arena *arena, struct bt_resource_claim *out_claim);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selector programs and their verdicts. Error texts are not cached: callers recompute them. */
+/* Selector programs and their verdicts. Error texts are not cached; callers recompute them. */
 #include "dra/device_pools.h"
 
 #include "cel/device.h"
 #include "dra/device_pools_private.h"
 
-/** Limits; beyond them the least recently used program is dropped. */
+/** Limits of the cache. Beyond them, the least recently used program is dropped. */
 #define PROGRAMS_MAX 512U
 #define PROGRAM_BYTES_MAX ((size_t)32 << 20)
 
@@ -29,7 +29,7 @@ static void release(struct bt_selector_program *program)
 	*program = (struct bt_selector_program){0};
 }
 
-/** Drops programs until the limits hold, but none that was used in this tick. */
+/** Drop programs until the limits hold, except programs that were used in this tick. */
 static void make_room(struct bt_device_pools *pools)
 {
 	while (pools->program_count >= PROGRAMS_MAX || pools->program_bytes > PROGRAM_BYTES_MAX) {

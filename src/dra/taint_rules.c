@@ -60,8 +60,8 @@ static bool patch_device(struct bt_device *device, const struct bt_device_taint_
 }
 
 /**
- * Returns the slice with the rules' taints, or the slice itself if no rule matches; one reference
- * for the caller.
+ * Return the slice with the taints of the rules, or the slice itself if no rule matches; with one
+ * reference for the caller.
  */
 static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_object *object)
 {
@@ -114,7 +114,10 @@ static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
 	return UINT32_MAX;
 }
 
-/** The stored patched form of a slice, with one reference for the caller. */
+/**
+ * The stored patched form of a slice, or the slice itself if it has none; with one reference for
+ * the caller.
+ */
 static struct bt_object *patched_form(const struct bt_taint_rules *rules, struct bt_object *slice)
 {
 	uint32_t id = find_id(rules, slice->meta->name);
@@ -122,6 +125,7 @@ static struct bt_object *patched_form(const struct bt_taint_rules *rules, struct
 	return bt_object_share(id != UINT32_MAX ? rules->patched.items[id].slice : slice);
 }
 
+/** Remove the patched form of the slice with this name. */
 static void remove_rule(struct bt_taint_rules *rules, struct bt_str name)
 {
 	uint32_t id = find_id(rules, name);
@@ -135,7 +139,10 @@ static void remove_rule(struct bt_taint_rules *rules, struct bt_str name)
 	}
 }
 
-/** Stores `slice` as the patched form of the API's slice `stored`. */
+/**
+ * Store `slice` as the patched form of the slice `stored` from the API server. If both are the same
+ * object, store no patched form.
+ */
 static void store_patched(
 	struct bt_taint_rules *rules, struct bt_object *stored, struct bt_object *slice)
 {
