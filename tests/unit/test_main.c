@@ -28,8 +28,8 @@ void bt_test_add_suite(struct bt_test_suite *suite)
 }
 
 /**
- * The file "../tests/unit/api/test_quantity.c" is selected by "test_quantity", its suite by
- * "quantity".
+ * Both "quantity" (the suite's name) and "test_quantity" (the file's name) select the suite in
+ * "../tests/unit/api/test_quantity.c".
  */
 static bool is_wanted_suite(const struct bt_test_suite *suite, const char *wanted)
 {
@@ -70,7 +70,7 @@ static void run_suite(
 	suite_add_tcase(check_suite, test_case);
 	SRunner *runner = srunner_create(check_suite);
 	srunner_run_all(runner, CK_NORMAL);
-	(void)fflush(stdout); /* tests of the next suite fork and must not inherit it */
+	(void)fflush(stdout); /* tests of the next suite fork and must not inherit buffered text */
 	int failed_here = srunner_ntests_failed(runner);
 	int passed_here = srunner_ntests_run(runner) - failed_here;
 	srunner_free(runner);

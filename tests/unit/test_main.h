@@ -26,7 +26,7 @@ struct bt_test_suite {
 	struct bt_test_suite *next;
 };
 
-/** The suite is borrowed until the end of the program. */
+/** Adds the suite to the program; the suite must stay valid until the program ends. */
 void bt_test_add_suite(struct bt_test_suite *suite);
 
 #define BT_TEST_MAIN(suite_name, ...) \

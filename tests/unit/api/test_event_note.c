@@ -61,7 +61,10 @@ START_TEST(test_event_note__edge_11b_27_cut_before_it_is_formatted)
 	memset(expected, 'x', 1020);
 	(void)memcpy(expected + 1020, " ...", 5);
 	expect_note(message, expected);
-	/* The cut splits a percent sequence: "% ..." remains. */
+	/*
+	 * The cut leaves "% ..." at the end, in which Go's formatter reads "% .." as a verb without
+	 * argument.
+	 */
 	message[1019] = '%';
 	(void)memcpy(expected + 1019, "%!.(MISSING).", 14);
 	expect_note(message, expected);

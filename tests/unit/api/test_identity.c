@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(test_identity__edge_01_45_empty_scheduler_name)
 {
-	/* Decoding sets no default, so no profile can have this name. */
+	/* Decoding does not set a default name, and no profile has an empty name. */
 	ck_assert_uint_eq(api_pod(&arena, "{'spec':{}}")->spec.scheduler_name.length, 0);
 }
 END_TEST

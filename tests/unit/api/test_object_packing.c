@@ -11,8 +11,8 @@
 static struct bt_arena arena;
 
 /**
- * A pod as the controller of a ReplicaSet creates it; every field that differs between its pods is
- * set.
+ * A pod as the ReplicaSet controller creates it; every field that differs between pods of one
+ * ReplicaSet is set.
  */
 static const struct bt_pod *make_pod(unsigned int number)
 {
@@ -88,8 +88,8 @@ START_TEST(test_object_packing__packed_when_all_references_are_packable)
 	ck_assert_ptr_eq(bt_object_unpack(case_.object), case_.object);
 	assert_same(&case_);
 	/*
-	 * Thousands of objects may be unpacked: an object takes one chunk with little spare room
-	 * (ASan's red zones need more).
+	 * Thousands of objects may be unpacked at a time, so an object takes one chunk with little
+	 * spare room (ASan's red zones need more).
 	 */
 	ck_assert(BT_HAVE_ASAN ||
 		bt_arena_chunk_bytes(case_.object->memory) <

@@ -260,7 +260,9 @@ START_TEST(test_pod_requests__last_status_of_a_name_wins)
 {
 	struct bt_strbuf json = {0};
 
-	/* Few and many status entries: the lookup by name has a path for each. */
+	/*
+	 * The lookup by name takes different paths for few and for many status entries; test both.
+	 */
 	for (int others = 0; others < 20; others += 19) {
 		bt_strbuf_reset(&json);
 		bt_strbuf_append_c(&json,
@@ -430,8 +432,8 @@ START_TEST(test_pod_requests__edge_01b_46_overflow)
 END_TEST
 
 /**
- * Spec 01 section 5.1: a quantity beyond int64 is converted by its form, and a quantity that was
- * compared with a big quantity becomes big.
+ * Spec 01 section 5.1: a quantity beyond int64 is converted by the rules of its form (small or
+ * big), and a small quantity that is compared with a big quantity gets the big form.
  */
 START_TEST(test_pod_requests__small_and_big_quantities)
 {
@@ -535,7 +537,7 @@ START_TEST(test_pod_requests__limits)
 			"'allocatedResources':{'cpu':'50'},'resources':{'limits':{'cpu':'4'}}}]}}"),
 		&options, &arena);
 
-	/* Overhead only counts where there is a limit that is not zero. */
+	/* Overhead is added only to resources with a limit that is not zero. */
 	ck_assert_uint_eq(list.count, 3);
 	ck_assert_int_eq(entry(&list, "cpu", true), 9000);
 	ck_assert_int_eq(entry(&list, "memory", false), 0);

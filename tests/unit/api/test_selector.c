@@ -179,7 +179,7 @@ START_TEST(test_selector__requirement_errors)
 		"\"Gt\" is not a valid label selector operator");
 	check_error("{'matchExpressions':[{'key':'x','operator':''}]}",
 		"\"\" is not a valid label selector operator");
-	/* The error is that of the first invalid requirement. */
+	/* The first invalid requirement determines the error. */
 	check_error("{'matchExpressions':[{'key':'','operator':'Exists'},{'key':'x','operator':'"
 		    "Foo'}]}",
 		"key: Invalid value: \"\": name part must be non-empty; name part " NAME_RULE);

@@ -87,7 +87,7 @@ static void churn(uint64_t seed, uint64_t hash_mask)
 	compare(&owner, seed, -1);
 	/*
 	 * The map has at most 600 entries at a time, so it needs at most 2048 slots however many
-	 * are replaced.
+	 * entries are replaced.
 	 */
 	ck_assert_uint_le(owner.map.capacity, 2048);
 	bt_map_finish(&owner.map);

@@ -136,7 +136,10 @@ START_TEST(test_str__parse_int64_as_go)
 }
 END_TEST
 
-/* Numbered names, the hardest common input: no 64-bit collision, and even low bits and tags. */
+/*
+ * Hashes of numbered names (the hardest common input) must not collide, and must spread evenly in
+ * their low and high bits.
+ */
 START_TEST(test_str__hash_spreads_numbered_names)
 {
 	enum { COUNT = 20000, BUCKETS = 256 };

@@ -9,7 +9,7 @@
 
 enum { STEPS = 300, TEXT_COUNT = 120 };
 
-/** The position of the last equal text, by comparing all. */
+/** Returns the position of the last item equal to text, or BT_MAP_NONE; compares all items. */
 static uint32_t naive_find(const struct bt_text_set *set, struct bt_str text)
 {
 	for (uint32_t i = set->items.count; i > 0; i--) {

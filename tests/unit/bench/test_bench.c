@@ -314,8 +314,8 @@ static enum bt_attempt_outcome step(struct bt_living *living, struct bt_attempt 
 	",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}"
 
 /**
- * The living scheduler observes what it writes: a bound pod is known, a victim is removed, and its
- * place is taken.
+ * The living scheduler observes its own writes: a bound pod is known, a victim is removed, and the
+ * preemptor takes the victim's place.
  */
 START_TEST(test_bench_living__carries_out_what_is_written)
 {

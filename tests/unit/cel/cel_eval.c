@@ -4,11 +4,11 @@
  *
  *         {"expression": "x + 1 < d", "variables": {"x": "1", "d": "dyn(2.5)"}}
  *
- * The value and the static type of a variable are those of its own expression. The answer is
- * {"value": ...}, {"error": "..."} or, from the compiler, {"refused": "..."}. Values are null,
- * booleans, strings, arrays, and objects with one member: int, uint, double (text), bytes
- * (hexadecimal), duration (ns), timestamp ([seconds, nanoseconds]), type, optional (array of none
- * or one), map (array of pairs), other (the name of the kind).
+ * A variable has the value and the static type of its expression. The answer is {"value": ...},
+ * {"error": "..."} or, from the compiler, {"refused": "..."}. Values are null, booleans, strings,
+ * arrays, and objects with one member: int, uint, double (text), bytes (hexadecimal), duration
+ * (ns), timestamp ([seconds, nanoseconds]), type, optional (array of zero or one value), map (array
+ * of pairs), other (the name of the kind).
  */
 #include <inttypes.h>
 #include <stdio.h>

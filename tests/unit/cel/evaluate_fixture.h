@@ -106,8 +106,8 @@ struct cel_row {
 };
 
 /**
- * Evaluates each row. An expected text that begins with "X: " must be part of the result, any other
- * must equal the result.
+ * Evaluates each row. If the expected text begins with "X: ", the rest must be a part of the
+ * result; otherwise the whole text must equal the result.
  */
 static inline void cel_check_rows(const struct cel_row *rows, size_t count)
 {

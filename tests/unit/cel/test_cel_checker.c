@@ -263,8 +263,9 @@ static const struct row rule_rows[] = {
 	{"7.3", "(sets.contains([], [1]) || {})",
 		"expected type 'bool' but found 'map(_var2, _var3)'"},
 	/*
-	 * The checker numbers type variables as it creates them: 1 + 2 for "in"; 1 + 2 + 1 + 2 for
-	 * indexOf, whose argument comes before its target.
+	 * The checker numbers type variables as it creates them, at each call first those of all
+	 * overloads: "in" has 1 + 2; the index operator has 1 + 2 + 1 + 2, and "indexOf" and "=="
+	 * around it have 1 each.
 	 */
 	{"7.3", "1 in [1] && []", "expected type 'bool' but found 'list(_var3)'"},
 	{"7.3", "[[1].indexOf([1][0]) == 0 && [], true].size() == 0",

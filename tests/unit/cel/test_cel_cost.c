@@ -217,7 +217,7 @@ static const char *const hostile[] = {
 	"cel.bind(m, lists.range(60000).transformMap(i, v, v), lists.range(60000).all(x, m[x] == "
 	"x))",
 	"cel.bind(m, lists.range(60000).transformMap(i, v, v), lists.range(60000).all(x, x in m))",
-	/* calls on a long text with a price that does not grow with its length */
+	/* calls on a long text whose cost in units does not grow with the length of the text */
 	"cel.bind(s, lists.range(99999).map(x, string(x)).join(), lists.range(30000).all(x, "
 	"s.size() > 0))",
 	"cel.bind(s, lists.range(99999).map(x, string(x)).join(), lists.range(30000).all(x, "

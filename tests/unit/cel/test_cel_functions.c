@@ -8,7 +8,7 @@
 
 struct row {
 	const char *expression;
-	const char *error; /* NULL: the result is true; "...": compare the text before it */
+	const char *error; /* NULL: the result is true; ends with "...": a prefix of the error */
 };
 
 /** Returns "true", "false" or the error of the evaluation; the text is in the arena. */
@@ -594,7 +594,7 @@ END_TEST
 
 START_TEST(test_cel_functions__cost)
 {
-	/* Costs in units of the whole expression; spec 12b section 10. */
+	/* The costs of the whole expression in units; spec 12b section 10. */
 	static const struct {
 		const char *expression;
 		uint64_t units;

@@ -218,7 +218,7 @@ START_TEST(test_cel_parser__strings)
 		{"'\\x41\\X7a\\u00e9\\U0001F600\\101\\000'",
 			"\"Az\xc3\xa9\xf0\x9f\x98\x80"
 			"A\\x00\""},
-		/* Code points in a string, bytes in bytes. */
+		/* In a string, \x and octal escapes are code points; in bytes, they are bytes. */
 		{"'\\xff\\377' == 'a'", "(_==_ \"\xc3\xbf\xc3\xbf\" \"a\")"},
 		{"b'\\xff\\377A'", "b\"\\xff\\xff\x41\""},
 		{"b'\xc3\xa9'", "b\"\xc3\xa9\""},

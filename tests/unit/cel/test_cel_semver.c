@@ -14,7 +14,7 @@ START_TEST(test_cel_semver__problems)
 	static const struct {
 		const char *text;
 		bool is_normalised;
-		const char *message; /* NULL: it is a version */
+		const char *message; /* NULL: the text is a version */
 	} rows[] = {
 		{"0.0.0", false, NULL},
 		{"1.2.3", false, NULL},

@@ -80,8 +80,8 @@ START_TEST(test_capacity__counts_copies_by_node)
 	ck_assert_uint_eq(member->stop.reasons.items[0].node_count, 2);
 	ck_assert_int_eq(fixture.answer.totals[1].after, 3000);
 	/*
-	 * The question must not change the cluster, so a second one gets the answer for the same
-	 * cluster.
+	 * The question must not change the cluster, so a second question gets the answer for the
+	 * same cluster.
 	 */
 	ck_assert_uint_eq(fixture.cluster.objects.count, objects);
 	bt_capacity_answer_finish(&fixture.answer);

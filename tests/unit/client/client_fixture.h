@@ -66,8 +66,8 @@ struct fixture_result {
 /** Starts the server; is_tls false: plain HTTP. */
 void fixture_start(struct fixture *fixture, bool is_tls);
 /**
- * Makes the transport. cluster and user: more members in flow style, such as ", token: t"; "" for
- * none.
+ * Makes the transport. cluster and user: additional members of the kubeconfig's cluster and user in
+ * flow style, such as ", token: t"; "" for none.
  */
 void fixture_connect(struct fixture *fixture, const char *cluster, const char *user);
 /** Making the transport must fail with this message. */

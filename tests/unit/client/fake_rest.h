@@ -3,8 +3,9 @@
 #define BT_TESTS_UNIT_CLIENT_FAKE_REST_H
 /**
  * The functions of client/rest.h and net/loop.h that a reflector calls, without sockets and in
- * virtual time: tests wait for no backoff and cut answers where they like. Tests that link this do
- * not link the real ones; those against a real server are in test_reflector_server.c.
+ * virtual time: tests wait for no backoff and cut answers where they like. A test program that
+ * links this file does not link the real functions; the tests against a real server are in
+ * test_reflector_server.c.
  */
 #include "base/vec.h"
 #include "client/rest.h"
@@ -27,7 +28,7 @@ struct fake_rest {
 
 extern struct fake_rest fake_rest;
 
-/** Resets all state to that at the start; no call may be in flight. */
+/** Resets all state to the initial state; no call may be in flight. */
 void fake_rest_reset(void);
 /** Runs all workers once; returns the earliest time at which a worker is due. */
 int64_t fake_turn(void);

@@ -387,7 +387,10 @@ START_TEST(test_client_rest__edge_11b_44_a_hundred_at_once_then_fifty_a_second)
 	(void)fixture_call(&fixture, "POST", "/event", "{}", &event);
 	fixture.client = bindings;
 	fixture_wait(&fixture, &event.done_count, 1);
-	/* The event is limited by another bucket, so it overtakes the requests that still wait. */
+	/*
+	 * The client of events has a rate limiter of its own, so the event overtakes waiting
+	 * bindings.
+	 */
 	ck_assert_uint_lt(fixture.request_count, COUNT);
 	fixture_wait(&fixture, &result.done_count, COUNT);
 	for (uint32_t i = 102; i < fixture.request_count; i++) {

@@ -77,8 +77,8 @@ START_TEST(test_pace__answers_that_queue_allow_no_more_calls)
 	struct bt_pace pace = make();
 	answer(&pace, 1, 10, 10);
 	/*
-	 * 12 calls in flight, 300 answers a second: with more calls in flight, each would only wait
-	 * longer.
+	 * At 40 ms per answer, 12 calls in flight get 300 answers a second, the rate of the server:
+	 * with more calls in flight, each call would only wait longer.
 	 */
 	answer(&pace, 1000, 40, 3000);
 	ck_assert_uint_eq(calls_at(&pace, 3000), BT_PACE_CALLS_MIN);

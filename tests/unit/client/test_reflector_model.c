@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A simple model of a server that changes its objects, discards its history, is restored from old
- * backups and fails in every way, with a reflector in virtual time. The events of the reflector
- * must at all times build its copy, and the copy must equal the server's objects once the server
- * makes no more changes.
+ * backups and fails in every way, with a reflector in virtual time. At all times, a map built from
+ * the reflector's events must equal the reflector's copy, and the copy must equal the server's
+ * objects once the server makes no more changes.
  */
 #include "test_main.h"
 
@@ -41,7 +41,7 @@ static struct {
 	struct object objects[NAMES];
 	struct change changes[LOG_MAX]; /* of this epoch, in order */
 	uint32_t change_count;
-	uint32_t forgotten; /* versions up to this one are too old */
+	uint32_t forgotten; /* watches from versions below this are too old */
 	uint32_t version;
 	uint32_t first_version; /* of the epoch */
 	uint32_t epoch;

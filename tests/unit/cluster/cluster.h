@@ -18,7 +18,10 @@ struct cluster {
 /** names: the controllers, as in --controllers, separated by commas; NULL: all. */
 void cluster_init(struct cluster *cluster, const char *names);
 void cluster_finish(struct cluster *cluster);
-/** Advances time by so many milliseconds. */
+/**
+ * Advances virtual time by so many milliseconds and runs the controllers; the first call starts the
+ * controllers.
+ */
 void cluster_run(struct cluster *cluster, int64_t milliseconds);
 void cluster_create(
 	struct cluster *cluster, const char *resource, const char *key, const char *body);
@@ -33,7 +36,10 @@ bool cluster_has(struct cluster *cluster, const char *resource, const char *key)
 /** Returns a member of the stored object; "" when the object or the member is absent. */
 const char *cluster_text(
 	struct cluster *cluster, const char *resource, const char *key, const char *dotted_path);
-/** Returns a part of the stored object as JSON, with ' in place of ". */
+/**
+ * Returns a part of the stored object as JSON, with ' in place of "; "" when the object or the part
+ * is absent.
+ */
 const char *cluster_json(
 	struct cluster *cluster, const char *resource, const char *key, const char *dotted_path);
 /** Returns "STATUS/REASON" of the condition, or "" without the condition. */

@@ -31,7 +31,6 @@ static void make_deployment(struct cluster *cluster, uint32_t replicas)
 	cluster_create(cluster, "deployments.apps", "default/", body.data);
 }
 
-/** {expected, desired, healthy, allowed} */
 static void check_status(struct cluster *cluster, int64_t expected, int64_t desired,
 	int64_t healthy, int64_t allowed)
 {

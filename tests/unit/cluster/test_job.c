@@ -395,7 +395,7 @@ START_TEST(test_cron_job__makes_jobs_on_time)
 		world_advance(&world, 600);
 		world_settle(&world);
 	}
-	/* Three finished jobs and one that runs. */
+	/* Three finished jobs and one running job. */
 	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 4);
 	ck_assert_uint_eq(bt_json_array_at(world_get(&world, "batch", "cronjobs", "default/tick"),
 				  "status.active")
@@ -470,8 +470,8 @@ END_TEST
 START_TEST(test_cron__zones)
 {
 	/*
-	 * The zone is one hour ahead of UTC; from 01:00 UTC it is two hours ahead, and a day later
-	 * one hour again.
+	 * The zone is one hour ahead of UTC. It is two hours ahead from 01:00 UTC of the second day
+	 * to 01:00 UTC of the third day.
 	 */
 	static int64_t from[] = {86400 + 3600, 2 * 86400 + 3600};
 	static int32_t offsets[] = {7200, 3600};
@@ -484,7 +484,10 @@ START_TEST(test_cron__zones)
 		{"0 12 * * *", 0, 11 * 3600},
 		{"0 12 * * *", 86400, 86400 + 10 * 3600},
 		{"0 12 * * *", 2 * 86400 + 3600, 2 * 86400 + 11 * 3600},
-		/* 02:30 does not exist on the first day, and occurs twice on the second. */
+		/*
+	         * 02:30 does not exist on the second day, so the schedule fires at 03:30; 02:30
+	         * occurs twice on the third day, and the schedule fires only the first time.
+	         */
 		{"30 2 * * *", 86400, 86400 + 5400},
 		{"30 2 * * *", 86400 + 5400, 2 * 86400 + 1800},
 		{"30 2 * * *", 2 * 86400 + 1800, 3 * 86400 + 5400},

@@ -333,7 +333,9 @@ START_TEST(test_node_agent__renews_leases)
 	cluster_run(&cluster, 100);
 	before = bt_store_rv(cluster.api.store);
 	cluster_run(&cluster, 30000);
-	/* Ten leases are renewed in a second, each once. */
+	/*
+	 * The agent renews ten leases per second, so that each of the 300 leases is renewed once.
+	 */
 	ck_assert_uint_eq(bt_store_rv(cluster.api.store) - before, 300);
 	ck_assert_str_ge(cluster_text(&cluster, "leases.coordination.k8s.io",
 				 "kube-node-lease/node-299", "spec.renewTime"),
@@ -446,7 +448,10 @@ START_TEST(test_node_agent__every_node_has_its_subnet)
 	cluster_run(&cluster, 1000);
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.podIP"), "10.0.2.1");
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/q", "status.podIP"), "10.0.7.1");
-	/* The address range of two nodes stays in use when one of the nodes is deleted. */
+	/*
+	 * Two nodes have the same address range, which stays in use when one of the nodes is
+	 * deleted.
+	 */
 	cluster_delete(&cluster, "nodes", "given");
 	cluster_run(&cluster, 0);
 	cluster_add_node(&cluster, "late");

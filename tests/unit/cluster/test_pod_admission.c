@@ -56,7 +56,7 @@ static void note_warning(void *context, const char *line)
 	world->warning_count++;
 }
 
-/** objects: one on each line. */
+/** Starts a world with these objects: JSON with ' for ", one object on each line. */
 static void init(struct world *world, const char *objects)
 {
 	const struct bt_cluster_options options = {
@@ -91,7 +91,10 @@ static void finish(struct world *world)
 	bt_arena_finish(&world->arena);
 }
 
-/** spec: members of the pod's spec. *out_spec stays valid; err may be NULL. */
+/**
+ * Admits a pod; spec: members of the pod's spec. Returns 0 and sets *out_spec, or returns an error
+ * code. err may be NULL.
+ */
 static int admit(struct world *world, const char *spec, bool is_from_cluster,
 	const struct bt_pod_spec **out_spec, struct berth_error *err)
 {

@@ -45,7 +45,10 @@ static void init(struct cluster *cluster, uint64_t seed)
 	ck_assert_int_eq(bt_cluster_run_until_idle(cluster->cluster, INT64_MAX, NULL), 0);
 }
 
-/** Runs until the cluster is idle; returns the time that passed. */
+/**
+ * Runs until the cluster is idle or limit_ns has passed; the run must return expected. Returns the
+ * virtual time that passed.
+ */
 static int64_t settle(struct cluster *cluster, int64_t limit_ns, int expected)
 {
 	struct berth_error err = BERTH_ERROR_INIT;

@@ -299,7 +299,7 @@ START_TEST(test_yaml__duplicate_keys)
 	struct bt_strbuf notes = {0};
 	struct bt_strbuf out = {0};
 	struct bt_yaml_limits limits = {.duplicates = &notes};
-	/* spec 10 section 13, edge case 8: the error has the line of the repeated key's value */
+	/* spec 10 section 13, edge case 8: the note names the line of the repeated key's value */
 	ck_assert_int_eq(
 		first_document(BT_STR("kind: x\nfoo: bar\nleaderElection:\n  leaderElect: true\n"
 				      "  leaderElect: false\nfoo:\n  - 1\n"),

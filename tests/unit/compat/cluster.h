@@ -10,14 +10,14 @@
 #include "test_main.h"
 
 /**
- * A configuration of the profile "default-scheduler". profile_members and more are added after the
- * profile's name and after the profiles.
+ * A configuration of the profile "default-scheduler". profile_members and more: further members of
+ * the profile and of the configuration, each with a comma in front.
  */
 #define CLUSTER_CONFIG(profile_members, more) \
 	"{'apiVersion':'kubescheduler.config.k8s.io/v1','kind':'KubeSchedulerConfiguration'," \
 	"'profiles':[{'schedulerName':'default-scheduler'" profile_members "}]" more "}"
 
-/** Plugins without the default ones: queue sort, bind, and the plugins in lists. */
+/** Members of a profile that enables only PrioritySort, DefaultBinder and the plugins in lists. */
 #define CLUSTER_ONLY(lists) \
 	",'plugins':{'multiPoint':{'disabled':[{'name':'*'}]},'queueSort':{'enabled':[{'name':" \
 	"'PrioritySort'}]},'bind':{'enabled':[{'name':'DefaultBinder'}]}" lists "}"
@@ -76,7 +76,10 @@ static inline void cluster_put(struct berth_engine *engine, const char *text)
 	berth_object_release(object);
 }
 
-/** more: members of the node after metadata. */
+/**
+ * Adds a node with 8Gi of memory and 10 pods. more: further members of the node, each with a comma
+ * in front.
+ */
 static inline void cluster_put_node(
 	struct berth_engine *engine, const char *name, const char *cpu, const char *more)
 {

@@ -8,8 +8,8 @@
 static struct berth_arena *texts;
 
 /**
- * Returns "fits", the reasons joined with "; ", or the error. The metadata is produced if
- * predicates is given.
+ * Returns "fits", the reasons joined with "; ", or the error. If predicates is not NULL, the
+ * metadata is computed with it and passed to the predicate.
  */
 static const char *judge(berth_predicate_fn predicate, struct berth_predicates *predicates,
 	const char *pod_text, const struct berth_node_info *node)

@@ -53,8 +53,8 @@ static void set(int index, enum berth_cache_pod_state state, int node, int cpu)
 }
 
 /*
- * Operations on the cache and the model; each returns true if the table of spec 03b section 4 says
- * that it succeeds.
+ * Operations on the cache and the model. Each returns true if the operation must succeed by the
+ * table of spec 03b section 4.
  */
 
 static bool assume(int index, int node, int cpu, struct berth_object *pod)

@@ -428,7 +428,7 @@ START_TEST(test_framework__pre_bind)
 }
 END_TEST
 
-/* seed 001.89, 001.90, 001.140: if all bind plugins skip, the code is 5 */
+/* seed 001.89, 001.90, 001.140: if all bind plugins skip, the code is Skip */
 START_TEST(test_framework__bind)
 {
 	init(NULL);

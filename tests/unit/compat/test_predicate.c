@@ -153,7 +153,7 @@ START_TEST(test_predicate__rows)
 		if (strcmp(row->name, "MatchInterPodAffinity") != 0) {
 			/*
 			 * MatchInterPodAffinity is not run with metadata: metadata covers only the
-			 * nodes of the cluster, and this node is in none.
+			 * nodes of the cluster, and this node is in no cluster.
 			 */
 			text = judge(predicate, predicates, row->pod, node);
 			ck_assert_msg(strcmp(text, row->expected) == 0,

@@ -62,7 +62,7 @@ START_TEST(test_storage__volume)
 	cluster_expect(space, "x");
 	cluster_expect(name, "h");
 	ck_assert(berth_pv_admits_labels(pv, keys, values, 1));
-	ck_assert(!berth_pv_admits_labels(pv, keys, values, 2)); /* in any order of keys */
+	ck_assert(!berth_pv_admits_labels(pv, keys, values, 2)); /* keys come in any order */
 	ck_assert(!berth_pv_admits_labels(pv, NULL, NULL, 0));
 	berth_object_release(object);
 }

@@ -52,8 +52,8 @@ static struct berth_pod_volume_claims claims_of(const struct volumes *volumes,
 }
 
 /**
- * Finds the pod's volumes; returns NULL if the node has a conflict, which must be the expected one
- * and the only one.
+ * Finds the pod's volumes on the node. Returns NULL if the node has a conflict; the test fails
+ * unless expected is the only conflict.
  */
 static struct berth_pod_volumes *find(const struct volumes *volumes,
 	struct berth_volume_binder *binder, const struct berth_pod_info *pod,
@@ -207,7 +207,7 @@ START_TEST(test_volume_binder__checks_free_storage)
 	};
 	struct berth_volume_binder *binder =
 		berth_volume_binder_create(volumes.handle, NULL, &check, NULL);
-	/* With a lister that knows no drivers, free storage is not checked. */
+	/* With a lister that returns no drivers, free storage is not checked. */
 	struct berth_capacity_check blind = {
 		.csi_driver_lister = {NULL, get_nothing, list_nothing},
 	};
@@ -597,7 +597,7 @@ START_TEST(test_volume_binder__binding_can_fail)
 	ck_assert_int_eq(bind_once(&volumes, binder, NULL), BERTH_ERR_IO);
 	ck_assert_uint_eq(berth_volume_binder_stage_errors(binder, BERTH_VOLUME_STAGE_BIND), 2);
 	berth_volume_binder_destroy(binder);
-	/* The timeout of 0 is over at once. */
+	/* A timeout of 0 expires at once. */
 	cluster_put(volumes.engine, CLAIM_WITH("c", "2", "", "made", ""));
 	options.bind_timeout_ns = 0;
 	binder = berth_volume_binder_create(volumes.handle, &listers, NULL, &options);

@@ -47,7 +47,9 @@ static inline void test_document(const char *members, struct bt_strbuf *out)
 	bt_strbuf_printf(out, "{%s%s%s}", TEST_META, members[0] != '\0' ? "," : "", members);
 }
 
-/** Loads the configuration; fails the test with the error message if that fails. */
+/**
+ * Loads a configuration with these members; fails the test with the error message if loading fails.
+ */
 static inline struct bt_config *test_load_gated(const char *members, const struct bt_gates *gates)
 {
 	struct bt_config *config = NULL;

@@ -15,7 +15,10 @@ struct run {
 	struct bt_daemon_options options;
 };
 
-/** argv ends with NULL. The caller ends every run with finish_run. */
+/**
+ * Parses the command line and captures its output. argv ends with NULL. The caller ends every run
+ * with finish_run.
+ */
 static inline void parse_argv(struct run *run, const char *const *argv)
 {
 	struct capture output;

@@ -95,8 +95,8 @@ static struct bt_str header(const char *head, const char *name)
 }
 
 /**
- * Takes one complete request from the input. Returns false if there is none, or if the connection
- * ended.
+ * Takes one complete request from the input and serves it. Returns false if no complete request has
+ * arrived, or if the connection ended.
  */
 static bool serve_one(struct scripted_connection *connection)
 {

@@ -362,7 +362,10 @@ static const char pod_high[] =
 	"'spec':{'schedulerName':'default-scheduler','priority':9,'containers':[{'name':'c',"
 	"'resources':{'requests':{'cpu':'2'}}}]}}";
 
-/** A pod of lower priority uses the node; status: more members of its status. */
+/**
+ * Starts a world in which a pod of lower priority uses the node; status: further members of that
+ * pod's status.
+ */
 static void begin_preemption(
 	struct writes_world *world, struct script *script, const char *gates, const char *status)
 {

@@ -21,7 +21,7 @@
 	"\"deviceClassName\":\"gpu\",\"allocationMode\":\"ExactCount\",\"count\":1}}]}}"
 #define HEAD "{\"kind\":\"ResourceClaim\",\"apiVersion\":\"resource.k8s.io/v1\","
 #define FINALIZERS ",\"finalizers\":[\"resource.kubernetes.io/delete-protection\"]"
-/** Go escapes < and > like this. */
+/** Go's JSON encoder writes < and > as \u003c and \u003e. */
 #define METADATA_SENT(version, finalizers) \
 	"\"metadata\":{\"name\":\"rc1\",\"namespace\":\"wire\",\"uid\":\"urc\"," \
 	"\"resourceVersion\":\"" version "\",\"creationTimestamp\":\"2026-01-02T03:04:05Z\"," \
@@ -78,7 +78,10 @@ static struct bt_resource_claim copy_of(const struct bt_object *base)
 	return *(const struct bt_resource_claim *)bt_object_value(base, BT_KIND_RESOURCE_CLAIM);
 }
 
-/** Calls the writer once; returns 0, an error, or pending. */
+/**
+ * Calls the writer once; returns 0, an error, or pending. must_end: the write must end within the
+ * call.
+ */
 static int put(struct claim_world *claims, bool status, const struct bt_object *base,
 	const struct bt_resource_claim *claim, bool must_end)
 {

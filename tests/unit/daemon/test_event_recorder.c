@@ -97,8 +97,8 @@ START_TEST(test_event_recorder__series)
 	expect(&log, POSTED("268", "other"));
 	ck_assert_uint_eq(bt_event_recorder_count(recorder), 2);
 	/*
-	 * After six minutes without an event the series is patched for the last time, and both are
-	 * dropped.
+	 * After six minutes without an event the series is patched for the last time, and both
+	 * events are dropped.
 	 */
 	(void)bt_event_recorder_tick(recorder, NOW_NS + 7 * 60 * SECOND_NS);
 	expect(&log,

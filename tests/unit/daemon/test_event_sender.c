@@ -100,7 +100,7 @@ static void fail_pod(struct world *world, const char *version, const char *note,
 	bt_event_recorder_record(bt_event_sender_recorder(world->sender), &facts, now_ns);
 }
 
-/** Records an event that matches no other. */
+/** Records an event that matches no other event. */
 static void fail_new(struct world *world)
 {
 	char version[16];
@@ -310,8 +310,8 @@ START_TEST(test_event_sender__combined_and_spam)
 		fail_pod(&world, "1", note, NOW_NS + i);
 	}
 	/*
-	 * The queue has 25 events of one object; from the eleventh on they are patches of one
-	 * combined event.
+	 * The queue has 25 events of one object. The eleventh event creates a combined event; the
+	 * later events patch the combined event.
 	 */
 	ck_assert_uint_eq(bt_event_sender_waiting(world.sender), 25);
 	for (uint32_t i = 0; i < 25; i++) {

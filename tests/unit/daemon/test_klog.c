@@ -94,7 +94,10 @@ START_TEST(test_klog__json)
 }
 END_TEST
 
-/** One record stays one line of JSON, or one text with marked lines, whatever bytes a value has. */
+/**
+ * Whatever bytes a value has, a JSON record is one line, and the text format indents each further
+ * line and ends the value with " >".
+ */
 START_TEST(test_klog__hostile_values)
 {
 	char bytes[256];

@@ -102,7 +102,8 @@ START_TEST(test_write_documents__edge_11b_31_generation_alone)
 	struct bt_pod_condition condition = unschedulable("m", 7);
 	check_status("{\"conditions\":[" KNOWN "]}", &condition, &as_it_is, NULL);
 	/*
-	 * A changed generation alone causes no write; with another difference it is written, too.
+	 * A changed generation alone causes no write; if there is another difference, the new
+	 * generation is written, too.
 	 */
 	condition.message = BT_STR("n");
 	check_status("{\"conditions\":[" KNOWN "]}", &condition, &as_it_is,

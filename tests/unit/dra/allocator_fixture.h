@@ -188,8 +188,8 @@ static inline const char *allocate_as(struct world *w, const char *node_name, bo
 }
 
 /**
- * Allocates the claims. Returns "r=p1/a r=p1/b; r=..." by claim, "none", "invalid pool", "over" or
- * "error: ..."; borrowed until the next call.
+ * Allocates the claims. Returns the devices by request, claims separated by ";" ("r=p1/a r=p1/b;
+ * r=..."), or "none", "invalid pool", "over" or "error: ..."; borrowed until the next call.
  */
 static inline const char *allocate(struct world *w, const char *node_name)
 {

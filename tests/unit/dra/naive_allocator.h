@@ -305,7 +305,7 @@ static inline bool naive_has_duplicate(const struct naive_pool *pool)
 	return false;
 }
 
-/** Returns false if the pool is obsolete. */
+/** Sets the state of the pool; returns false if the pool is obsolete. */
 static inline bool naive_judge(struct naive *n, struct naive_pool *pool)
 {
 	const struct bt_resource_slice *all[NAIVE_MAX];

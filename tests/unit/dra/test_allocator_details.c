@@ -139,9 +139,9 @@ END_TEST
 /* --- 9.4: the search --- */
 
 /**
- * The first alternative leaves too few of the claim's 32 devices for the next request: the search
- * goes to the second alternative at once, not to other devices for the first, whose selector would
- * fail.
+ * The first alternative leaves too few of the claim's 32 devices for the next request. The search
+ * then tries the second alternative at once. It does not try other devices for the first
+ * alternative, whose selector would fail.
  */
 START_TEST(test_allocator_details__spec_12_09_4_too_many_tries_no_other_devices)
 {
@@ -523,7 +523,10 @@ START_TEST(test_allocator_details__spec_12_09_9_order_of_configurations)
 }
 END_TEST
 
-/** The kept outcome for one request of class c with this name and count, asked twice. */
+/**
+ * Returns the cached outcome for a request of class c with this name and count. The first call for
+ * a request may only prepare the cache, so a second call follows.
+ */
 static enum bt_allocation_outcome kept_outcome(
 	struct world *w, const char *node, uint32_t name, uint32_t count)
 {
@@ -548,7 +551,7 @@ static enum bt_allocation_outcome kept_outcome(
 	return column->answers[column->values[slot]].outcome;
 }
 
-/* More kinds of requests than columns are kept, in two rounds; then a class changes. */
+/* More kinds of requests than the cache has columns, in two rounds; then a class changes. */
 START_TEST(test_allocator_details__columns_of_many_kinds)
 {
 	struct world w;

@@ -152,7 +152,7 @@ static void append_device(struct generator *g, bool per_device, uint32_t place)
 	}
 }
 
-/** Puts new slices of one pool; s of so many. */
+/** Puts new slices of one pool, whose number is random. */
 static void put_slices(struct generator *g, struct world *w, const char *driver, const char *pool)
 {
 	uint32_t count = below(g, 2) + 1;
@@ -360,7 +360,7 @@ static uint32_t score_of(const char *text)
 	return score;
 }
 
-/** The kept answer must be that of the naive allocator. */
+/** The cached answer must equal the naive allocator's answer. */
 static void compare_column(struct world *w, const char *node, const char *wanted, uint64_t seed)
 {
 	const struct bt_allocator_options options = {0};

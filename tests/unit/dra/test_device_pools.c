@@ -7,7 +7,8 @@
 #define LARGE SELECTOR("device.attributes[\\\"d\\\"].size > 1")
 
 /**
- * Makes three nodes with a pool of two devices each, and evaluates a claim with a selector on all.
+ * Makes three nodes with a pool of two devices each, and evaluates a claim with a selector on all
+ * nodes.
  */
 static void begin_on_three_nodes(struct world *w)
 {

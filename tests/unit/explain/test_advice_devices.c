@@ -328,7 +328,7 @@ static void build_devices(struct town *town, const struct cluster *cluster, uint
 	bt_strbuf_finish(&devices);
 }
 
-/** Adds a pod with a claim of which the pod is the only user. */
+/** Adds a pod that holds its devices of node n by a claim that only this pod uses. */
 static void build_holder(
 	struct town *town, const struct cluster *cluster, uint32_t n, uint32_t holder)
 {

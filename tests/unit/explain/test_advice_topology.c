@@ -7,8 +7,8 @@
 #define PODS_MAX 6
 
 /**
- * Nodes n1 and n2 are in zones a and b, n3 is in zone b, n4 has no zone; the hostname label of each
- * is its name.
+ * Nodes n1 and n2 are in zones a and b, n3 is in zone b, n4 has no zone; each node's hostname label
+ * is the node's name.
  */
 struct row {
 	const char *name;

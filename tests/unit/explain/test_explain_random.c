@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Random clusters: groups add up to the message; each proposal, applied to a fresh cluster, makes
- * the pod schedulable, and no part of it does; an explanation does not change later decisions.
+ * the pod schedulable, and no proper subset of the proposal's remedies does; an explanation does
+ * not change later decisions.
  */
 #include "base/error.h"
 #include "random_plan.h"

@@ -78,7 +78,8 @@ START_TEST(test_explain_strange__pre_filter_rejects_all)
 END_TEST
 
 /**
- * No node has both names: PreFilter rejects the pod. Without that rejection one node is too small.
+ * No node has both names, so PreFilter rejects the pod. Without this rejection, only one of the
+ * nodes would be too small.
  */
 START_TEST(test_explain_strange__behind_a_rejection_of_all)
 {

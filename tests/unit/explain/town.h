@@ -24,10 +24,13 @@ void town_add_object(struct town *town, const char *json);
 struct bt_pod *town_pod(struct town *town, const char *json);
 struct bt_explain_objects town_objects(struct town *town);
 
-/** Fails the test on an error, or if the explanation changed the state. */
+/**
+ * Explains why the pod does not fit, without preemption. Fails the test on an error, or if the
+ * explanation changed the state. The caller finishes *out.
+ */
 void town_explain(struct town *town, const struct bt_pod *pod, uint32_t proposals_max,
 	struct bt_explanation *out);
-/** Returns "FreeResource n1 cpu 250; Tolerate key=value:effect". */
+/** Returns the remedies as text, such as "FreeResource n1 cpu 250; Tolerate key=value:effect". */
 const char *town_remedies(struct town *town, const struct bt_remedy *remedies, uint32_t count);
 /** One line per proposal: "FreeResource n1 cpu 250 -> n1 (1)". */
 const char *town_proposals(struct town *town, const struct bt_explanation *explanation);
@@ -38,6 +41,6 @@ const char *town_obstacles(
 	struct town *town, const struct bt_explanation *explanation, const char *node);
 const struct bt_explained_node *town_node(
 	const struct bt_explanation *explanation, const char *node);
-/** Returns everything a decision could depend on that bt_state_validate does not compare. */
+/** Returns as text the state that decisions depend on and bt_state_validate does not compare. */
 const char *town_fingerprint(struct town *town);
 #endif

@@ -133,7 +133,7 @@ START_TEST(test_profile__edge_02_36_two_queue_sorts)
 }
 END_TEST
 
-/** Returns names (and weights) of multiPoint after merging the document with the defaults. */
+/** Compares the names (and weights) of multiPoint after merging the document with the defaults. */
 static void expect_merged(const char *json, const char *expected)
 {
 	struct bt_config *config = NULL;

@@ -121,7 +121,7 @@ START_TEST(test_permit__edge_02_26_edge_09_29_longest_timeout)
 }
 END_TEST
 
-/** Makes a pod that waits for A and B for one minute. */
+/** Makes a pod that waits for plugin A for 60 s and for plugin B for 30 s. */
 static struct bt_waiting_pod *wait_for_both(
 	struct fake_world *world, struct bt_waiting_pods *waiting)
 {

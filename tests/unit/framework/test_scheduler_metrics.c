@@ -14,7 +14,7 @@ static int64_t no_clock(void *context)
 	return 0;
 }
 
-/** Splits a line of the table at its bars. */
+/** A line of the table, split at its bars. */
 struct row {
 	char name[80];
 	char type[120];

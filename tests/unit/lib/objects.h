@@ -55,7 +55,7 @@ static inline struct berth_object *pod_from(const char *name, const char *labels
 	return object_from(text);
 }
 
-/** Returns a node with this status (JSON members). */
+/** Returns a node; spec and status are JSON members. */
 static inline struct berth_object *node_from(const char *name, const char *spec, const char *status)
 {
 	char text[4096];

@@ -72,7 +72,7 @@ static void finish(void)
 	berth_arena_destroy(world.arena);
 }
 
-/** Replaces ' by ". */
+/** Decodes an object from JSON with ' for ". */
 static struct berth_object *object(const char *text)
 {
 	struct berth_object *decoded = NULL;

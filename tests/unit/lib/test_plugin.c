@@ -860,7 +860,7 @@ START_TEST(test_plugin__slow_binding_is_repeated)
 }
 END_TEST
 
-/** Runs a hint as the queue does: no hint, or one that fails, queues the pod. */
+/** Runs a hint as the queue does: a missing hint or a hint that fails queues the pod. */
 static enum bt_queueing_hint run_hint(
 	const struct bt_event_hint *hint, const struct bt_pod_info *pod, const void *new_object)
 {
@@ -1102,7 +1102,7 @@ START_TEST(test_plugin__failing_factories)
 }
 END_TEST
 
-/** --- a score that declares that it depends on labels --- */
+/** --- a score that declares its dependency on labels --- */
 
 struct counter {
 	struct berth_plugin base;

@@ -102,8 +102,8 @@ START_TEST(test_registry__load)
 END_TEST
 
 /**
- * Asserts that the file is refused, that the message has its path, and that none of its plugins
- * stays registered.
+ * Asserts that the file is refused, that the message has the file's path, and that none of the
+ * file's plugins stays registered.
  */
 static void check_refused(const char *name, int code, const char *message)
 {

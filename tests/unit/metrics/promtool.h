@@ -9,7 +9,10 @@
 #include "base/strbuf.h"
 #include "test_main.h"
 
-/** Fails the test if promtool (BERTH_TEST_PROMTOOL, set by the build) cannot read the text. */
+/**
+ * Fails the test if promtool cannot read the text. The build sets BERTH_TEST_PROMTOOL to promtool's
+ * path; without the variable nothing is checked.
+ */
 static inline void bt_check_with_promtool(struct bt_str text)
 {
 	const char *promtool = getenv("BERTH_TEST_PROMTOOL");

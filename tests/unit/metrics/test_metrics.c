@@ -47,7 +47,10 @@ static struct bt_metric_cell *cell2(struct bt_metric *metric, const char *first,
 	return bt_metric_cell(metric, values);
 }
 
-/** Returns the written text without the bookkeeping families. */
+/**
+ * Returns the written text without the metrics about metrics, such as registered_metrics. The
+ * caller frees the text.
+ */
 static char *written(struct bt_metrics *metrics, enum bt_metrics_format format)
 {
 	struct bt_strbuf out = {0};

@@ -4,9 +4,9 @@
 /**
  * An HTTP server and raw clients on one event loop: a client waits by turning the loop. The path
  * selects the answer of the handler: "/later" keeps the exchange for the test, "/stream" streams
- * from a buffer that the test fills, "/websocket" streams the same over WebSocket, "/endless"
- * streams without end, "/big" sends eight MB, any other path answers "<method> <path>?<query>
- * <body>".
+ * from a buffer that the test fills, "/websocket" streams from that buffer over WebSocket,
+ * "/endless" streams without end, "/big" sends eight MB, any other path answers "<method>
+ * <path>?<query> <body>".
  */
 #include <check.h>
 

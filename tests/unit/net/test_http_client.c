@@ -413,7 +413,7 @@ static void turn_for(struct pair *pair, int64_t ms)
 	}
 }
 
-/* No other timeout notices a server that hangs; the silence limits do. */
+/* Only the silence limits notice a server that hangs. */
 START_TEST(test_http_client__silence)
 {
 	struct pair pair = {0};

@@ -148,7 +148,7 @@ START_TEST(test_http_proxy__plain_and_tunnel)
 	result_wait(&plain);
 	ck_assert_str_eq(bt_strbuf_c(&plain.body), "ok");
 	peer_hang_up(&proxy, false);
-	/* an https request needs a tunnel, and is not sent when the proxy refuses one */
+	/* an https request needs a tunnel, and is not sent when the proxy refuses the tunnel */
 	result_get(&tunnel, client, loop, "https://host.invalid/path");
 	peer_accept(&proxy);
 	peer_expect(&proxy, "\r\n\r\n");

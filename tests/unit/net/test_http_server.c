@@ -313,7 +313,7 @@ START_TEST(test_http_server__streams)
 }
 END_TEST
 
-/* The loop has no other event: resuming an answer or stream must end its wait. */
+/* The loop has no other event: resuming an answer or a stream must end the loop's wait. */
 START_TEST(test_http_server__resuming_ends_the_wait)
 {
 	struct fixture fixture = {0};
@@ -430,7 +430,7 @@ START_TEST(test_http_server__stalled_client_is_cut)
 	}
 	ck_assert_int_ge(bt_loop_now_ns(fixture.loop) - start_ns, INT64_C(900000000));
 	ck_assert_uint_gt(served, 100);
-	/* the data made for a stalled client has a limit: it fills only buffers of the kernel */
+	/* the server makes no more data for a stalled client than the kernel's buffers take */
 	ck_assert_uint_lt(fixture.endless_bytes, 64U << 20);
 	client_close(&stalled);
 	client_close(&client);

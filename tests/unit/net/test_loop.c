@@ -247,7 +247,7 @@ static void end_nest(void *context)
 	struct nest *nest = context;
 	bt_loop_remove_fd(nest->loop, nest->source);
 	nest->source = NULL;
-	/* the deadline belongs to the worker that waits in this turn */
+	/* this time is for outer_work, which waits in a nested turn and must be called then */
 	nest->due_ns = bt_loop_now_ns(nest->loop) + 5000000;
 	bt_loop_call_at(nest->loop, nest->due_ns);
 }

@@ -120,8 +120,8 @@ static bool matches_plainly(const char *pattern, const char *name)
 }
 
 /**
- * Writes the text of this number. Texts are numbered by length, so the first numbers give all short
- * texts.
+ * Writes text number `number` to out. Shorter texts have lower numbers, so counting up from 0 gives
+ * all short texts.
  */
 static void text_of(uint32_t number, const char *letters, uint32_t letter_count, char *out)
 {

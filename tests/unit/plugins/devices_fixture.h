@@ -31,7 +31,7 @@ void put_allocated_claim(struct fixture *fixture, const char *name, const char *
  * differ: the search tries 1,770 pairs.
  */
 void put_vain_claim(struct fixture *fixture);
-/** Returns pod "p", uid "uid-p", with these claims, a list separated by blanks. */
+/** Returns the JSON of a pod with uid "uid-<name>" and these claims, a list separated by blanks. */
 const char *devices_pod(struct fixture *fixture, const char *name, const char *claims);
 /**
  * Returns the claim of the claim cache: "[finalizers] devices {reserved for}", "-" for no

@@ -283,7 +283,7 @@ static void check_filter_column(struct fixture *fixture, struct bt_cycle_state *
 		return;
 	}
 	if (shortcuts->filter_needs_cells) {
-		/* The devices of claims are kept from the second time on. */
+		/* DynamicResources may need a first call to cache the devices of claims. */
 		struct bt_trait_list traits = {.arena = &fixture->arena};
 
 		if (!shortcuts->cell_traits(fixture->plugin, cycle, pod, &traits) &&
@@ -463,7 +463,10 @@ static const void *event_object(struct fixture *fixture, const char *resource, c
 	ck_abort_msg("no kind %s", resource);
 }
 
-/** Whether the event offers no mark that the shape wants. Events about the pod itself never do. */
+/**
+ * Returns whether the event offers no mark that the pod's shape wants; false for events about the
+ * pod itself.
+ */
 static bool is_screened(struct fixture *fixture, const struct bt_pod_info *pod,
 	const struct bt_cluster_event *event, const void *old_object, const void *new_object)
 {

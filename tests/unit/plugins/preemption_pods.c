@@ -51,7 +51,7 @@ struct parts {
 	struct bt_strbuf labels;
 	struct bt_strbuf spec;
 	struct bt_strbuf status;
-	const char *first_condition; /* begins with the first, ends with a comma */
+	const char *first_condition; /* JSON before the other conditions, ends with a comma */
 	const char *condition_message;
 };
 

@@ -5,7 +5,7 @@
 #include "fixture.h"
 #include "test_main.h"
 
-/** Memory and a decoder for objects. */
+/** Starts the fixture, which serves as memory and decoder for objects. */
 static void init(struct fixture *fixture)
 {
 	fixture_init(fixture, &bt_volume_binding_plugin);

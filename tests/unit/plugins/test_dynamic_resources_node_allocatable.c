@@ -226,7 +226,10 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_08_demand_comes_firs
 }
 END_TEST
 
-/** Allocated for another pod of the group; since then the driver has withdrawn a device. */
+/**
+ * The claim is allocated for another pod of the group; since then the driver has withdrawn a
+ * device.
+ */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_device_is_gone)
 {
 	struct bt_group_state group = {0};
@@ -379,7 +382,10 @@ START_TEST(test_dynamic_resources_node_allocatable__statuses)
 }
 END_TEST
 
-/** Sorted by claim name; init containers come first; an amount of 0 is included. */
+/**
+ * The statuses are sorted by claim name; in a status, init containers come first; an amount of 0 is
+ * included.
+ */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_statuses_of_two_claims)
 {
 	struct devices_cycle cycle;

@@ -12,7 +12,7 @@
 
 /* --- PreBind: writes and their failures --- */
 
-/** The first attempt writes the claim version of the cycle, without reading it. */
+/** The first attempt writes the claim version of the cycle, without reading the claim again. */
 START_TEST(test_dynamic_resources_undo__spec_12_13_1_the_first_attempt_reads_nothing)
 {
 	struct world world;

@@ -256,7 +256,7 @@ START_TEST(test_dynamic_resources__spec_12_13_the_binding_timeout_ends_the_wait)
 }
 END_TEST
 
-/** Spec 12 section 8, step 3c: the timeout has passed, but no device needs waiting. */
+/** Spec 12 section 8, step 3c: the timeout has passed, but the devices are ready. */
 START_TEST(test_dynamic_resources__spec_12_08_ready_after_the_time)
 {
 	struct devices_cycle next;

@@ -7,7 +7,7 @@
 
 static void add_full_node(struct fixture *fixture)
 {
-	/* The pod requests more cpu than allocatable. */
+	/* The pod on the node requests more cpu and a/b than the node has. */
 	fixture_add_node(fixture,
 		"{'metadata':{'name':'n','labels':{'disk':'ssd'}},'status':{'allocatable':"
 		"{'cpu':'10','memory':'10Gi','pods':'10','a/b':'1'}}}");

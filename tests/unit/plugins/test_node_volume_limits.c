@@ -380,7 +380,7 @@ START_TEST(test_node_volume_limits__edge_07b_14_attached)
 	check_rows(both, BT_ARRAY_LENGTH(both), attach_e0_and_e1);
 	check_rows(one, BT_ARRAY_LENGTH(one), attach_e0);
 
-	/* VolumeAttachments change between two cycles; those of other nodes do not count. */
+	/* VolumeAttachments change between two cycles; attachments of other nodes do not count. */
 	limits_fixture_init(&fixture, NULL, EBS_LIMIT("1"));
 	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("c0")), "n1"), "Success");
 	attach(&fixture, "e1");

@@ -19,7 +19,7 @@
 #define Z(zone) "'zone':'" zone "'"
 #define ZN(zone, node) "'zone':'" zone "','node':'" node "'"
 
-/* Nodes a, b in z1 and x, y in z2; the label `node` of each is its name. */
+/* Nodes a, b in z1 and x, y in z2; each node's label `node` is the node's name. */
 static void add_four_nodes(struct fixture *f)
 {
 	fixture_add_node(f, NODE("a", ZN("z1", "a")));
@@ -486,7 +486,10 @@ END_TEST
 	"{'metadata':{'labels':{" labels "},'ownerReferences':[{'apiVersion':'" version \
 	"','kind':'" kind "','name':'o','controller':true}]}}"
 
-/* Builds pods a on node a: {foo, bar}, on node b: {foo}, on node c: {bar}. */
+/*
+ * Builds nodes with two pods each: a with labels foo and bar, b with label foo, c with label bar;
+ * and services and owners that select these pods.
+ */
 static void check_owner(const char *pod, const char *expected)
 {
 	struct fixture f;

@@ -39,7 +39,7 @@ START_TEST(test_preemption__edge_08_23_cyclic_window)
 		preemption_dry_run(&fixture, pod, FIVE_NODES, 4, 2), "node5[p5] node1[p1]");
 	ck_assert_str_eq(
 		preemption_dry_run(&fixture, pod, FIVE_NODES, 0, 2), "node1[p1] node2[p2]");
-	/* A whole attempt finds as many candidates, and starts at the random offset. */
+	/* A whole attempt finds the same number of candidates, and starts at the random offset. */
 	preemption_expect(&fixture, "q:hi", NULL, "Success", "node1", "node1[p1] node2[p2]");
 	preemption_finish(&fixture);
 }
@@ -214,8 +214,8 @@ START_TEST(test_preemption__edge_08_31_latest_start)
 	add_full_node(&fixture, "node3", "e:mid,cpu=500m,start=3 f:mid,cpu=500m,start=6");
 	expect_choice(&fixture, "node3");
 	/*
-	 * A pod without start time counts as started now: later than all others, equal among
-	 * themselves.
+	 * A pod without start time counts as started now: later than all other pods. Two such pods
+	 * count as started at the same time.
 	 */
 	add_full_node(&fixture, "node4", "g:mid,cpu=500m h:mid,cpu=500m");
 	expect_choice(&fixture, "node4");

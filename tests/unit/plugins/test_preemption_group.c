@@ -135,8 +135,8 @@ START_TEST(test_preemption__edge_08_46_single_pods_go_first)
 END_TEST
 
 /**
- * A unit without a start time counts as started when the scan meets it. Of equal units the last one
- * met is the victim, on each node.
+ * A unit without a start time counts as started when the scan meets the unit. Among equal units,
+ * the unit that the scan of a node meets last is the victim.
  */
 START_TEST(test_preemption__unit_met_last_goes_first)
 {

@@ -207,7 +207,7 @@ START_TEST(test_preemption__edge_08_09_extension_fails)
 		"Error: preemption: running RemovePod on PreFilter plugin \"test-plugin\": failed "
 		"to remove pod: p",
 		"none", "none");
-	/* Equal messages are joined to one. */
+	/* Equal messages are reported once. */
 	preemption_add_node(&fixture, "node2", "'pods':'1'");
 	preemption_add_pods(&fixture, "node2", "other/p:low");
 	preemption_expect(&fixture, "preemptor:hi", "node1:U node2:U",

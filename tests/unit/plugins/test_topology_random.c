@@ -450,10 +450,10 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 		bt_node_info_init(&node, w->f.state, bt_snapshot_list(snapshot)[i]);
 		scores[i].slot = bt_snapshot_list(snapshot)[i];
 		(void)ops->score(plugin, &walked->cycle, pod, &node,
-			&scores[i].score); /* its status is checked elsewhere */
+			&scores[i].score); /* another check compares the status */
 	}
 	(void)ops->normalize_score(
-		plugin, &walked->cycle, pod, scores, snapshot->count); /* as above */
+		plugin, &walked->cycle, pod, scores, snapshot->count); /* compared elsewhere, too */
 	bt_shortcuts(plugin)->score_slots(
 		plugin, data, pod, w->f.state, cells->slots, cells->count, cells->scores);
 	bt_shortcuts(plugin)->normalize_column(

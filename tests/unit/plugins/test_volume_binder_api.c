@@ -15,7 +15,7 @@
 #define VERSION(version) ",'metadata':{'resourceVersion':'" version "'}"
 
 /**
- * A recorder that writes to the store and rejects writes of another version than the stored one.
+ * A recorder that writes to the store and rejects a write if its version is not the stored version.
  */
 struct api {
 	struct volume_recorder recorder;

@@ -6,7 +6,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/** A write is pending until `answers` is raised; the next call then returns its result. */
+/** A write is pending until `answers` is raised; then the next call returns the write's result. */
 struct later {
 	struct volume_recorder recorder;
 	int (*record_volume)(void *, const struct bt_persistent_volume *,

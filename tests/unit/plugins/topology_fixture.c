@@ -47,7 +47,7 @@ void topology_add_pods(
 	}
 }
 
-/** Returns the node names of an expectation "a:x b:y". */
+/** The node names and slots of an expectation "a:x b:y". */
 struct names {
 	const char *items[NODES_MAX];
 	uint32_t slots[NODES_MAX];

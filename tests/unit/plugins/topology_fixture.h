@@ -9,7 +9,7 @@
 #include "fixture.h"
 
 #define NODE(name, labels) "{'metadata':{'name':'" name "','labels':{" labels "}}}"
-/** Adds a pod on a node. */
+/** A pod on a node. */
 #define ON(node, labels) "{'metadata':{'labels':{" labels "}},'spec':{'nodeName':'" node "'}}"
 
 /** Adds an object that is no node or pod: a service, an owner, a namespace. */

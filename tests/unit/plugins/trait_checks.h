@@ -21,9 +21,9 @@ struct kept_traits {
 /** Returns whether all traits of the two slots agree. */
 bool traits_agree(const struct bt_trait_list *traits, uint32_t a, uint32_t b);
 /**
- * If a slot had no change that the trait reads, its value under the same identity must be
- * unchanged. Returns the first slot that violates this rule, or BT_SLOT_NONE; kept then has the
- * present values.
+ * The value of a trait for a slot must stay unchanged as long as the trait has the same identity
+ * and the slot has no change that the trait reads. Returns the first slot that violates this rule,
+ * or BT_SLOT_NONE; then kept has the present values.
  */
 uint32_t traits_check_kept(
 	struct kept_traits *kept, const struct bt_trait_list *traits, const struct bt_state *state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which events requeue which pods in the model, and its event log. Spec: 04 (hints) sections 2 and
- * 3; 04.
+ * Which events requeue which pods in the model, and the model's event log. Spec: 04 (hints)
+ * sections 2 and 3, 04 sections 8 and 9.
  */
 #include "queue_model_private.h"
 

@@ -4,7 +4,7 @@
 
 static int64_t floor_second(int64_t time_ns)
 {
-	return time_ns / SECOND * SECOND; /* tests live after 1970 */
+	return time_ns / SECOND * SECOND; /* the times of the tests are after 1970 */
 }
 
 uint32_t model_profile_of(const struct bt_pod *pod)

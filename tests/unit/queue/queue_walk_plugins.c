@@ -208,7 +208,9 @@ static enum bt_hint_scope scope_of_e(BT_UNUSED struct bt_plugin *plugin,
 	return bt_str_equal_c(event->resource, "Node") ? BT_HINT_SCOPE_SHAPE : BT_HINT_SCOPE_POD;
 }
 
-/* Plugin A wants the digit of node names that helps the shape. */
+/*
+ * The mark that plugin A wants and offers: the remainder modulo 3 that makes hint_a return Queue.
+ */
 static uint16_t mark_of(uint32_t rest)
 {
 	static const char digits[] = "012";
@@ -233,7 +235,7 @@ static bool offers_of_a(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 	return bt_str_equal_c(event->resource, "Node");
 }
 
-/* The hint of plugin E fails for some objects, and helps no pod otherwise. */
+/* Plugin E wants no mark: its hint fails for some objects and returns Skip for the others. */
 static void wants_of_e(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape,
 	BT_UNUSED struct bt_hint_wants *wants)
 {

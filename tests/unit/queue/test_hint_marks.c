@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Marks by which the queue skips hints: an event that offers no mark that a shape wants must get
- * Skip from the hint. fixture_hint compares; here with random pods and events. BERTH_TEST_SEED
- * replaces the seed.
+ * Skip from the hint. fixture_hint checks this; here it gets random pods and events.
+ * BERTH_TEST_SEED replaces the seed.
  */
 #include <stdlib.h>
 

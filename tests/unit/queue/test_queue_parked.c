@@ -11,7 +11,7 @@
 #define PODS (BT_QUEUE_UNPARKED_MAX + 200)
 
 static const struct bt_queue *watched;
-static uint32_t most_unparked; /* the most that any hint call found */
+static uint32_t most_unparked; /* largest number of unparked pods at a hint call */
 
 static enum bt_queueing_hint skip(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,

@@ -176,8 +176,8 @@ END_TEST
 START_TEST(test_replay__a_pod_that_starts_later_ends_later)
 {
 	/*
-	 * The recording deletes a at its end, at 30 s; in the replay b waits until then, and runs
-	 * its 10 s after that.
+	 * In the recording, a ends at 30 s and b runs for 10 s beside a; in the replay, b waits for
+	 * the end of a and then runs for 10 s.
 	 */
 	check(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") BOUND("1", "a", "n1")
 			POD("2", "b", "", "", "1") BOUND("2", "b", "n0") SUCCEEDED("12", "b")
@@ -266,8 +266,8 @@ START_TEST(test_replay__the_recorded_node_wins_a_tie)
 			      POD("1", "a", "", "", "1") BOUND("1", "a", "n3") END("9"),
 		options, "1 a on n3; ");
 	/*
-	 * The recorded node also wins where cells decide; cells are in use because pods of this
-	 * shape came before.
+	 * The recorded node also wins if cells (sets of equal nodes, see sched/cells.h) decide.
+	 * They decide here, because pods of this shape came before.
 	 */
 	check_options(HEADER NODE("n1", "4") NODE("n2", "4") NODE("n3", "4") POD("1", "a", "", "",
 			      "1") BOUND("1", "a", "n3") POD("2", "b", "", "", "1")

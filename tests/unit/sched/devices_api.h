@@ -68,7 +68,7 @@ int devices_api_delete_victim(void *context, struct bt_preemption_ticket ticket,
  */
 bool devices_api_deliver(struct devices_api *api);
 void devices_api_deliver_all(struct devices_api *api);
-/** Makes the answers of some writes available, or of all. */
+/** Makes the answers of some writes available; if all is set, of all writes. */
 void devices_api_answer(struct devices_api *api, bool all);
 /**
  * Drops the outstanding answers of a pod whose cycle has ended; its writes may still be carried

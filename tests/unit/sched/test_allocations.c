@@ -69,7 +69,7 @@ static void put_object(struct world *world, const char *json)
 	bt_object_store_put(&world->engine->state->objects, object);
 }
 
-/** No verification: the second computation allocates memory. */
+/** Without verification, because the second computation would allocate memory. */
 static const struct bt_engine_options options = {.percentage_of_nodes_to_score = -1};
 
 static void add_nodes(struct world *world, int count)

@@ -45,7 +45,7 @@ static const char *take_ends(void)
 	return text;
 }
 
-/** Adds a patch. status: members of the pod's status. */
+/** Returns a pod. status: members of the pod's status. */
 static struct bt_object *pod_of(const char *uid, const char *status)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -65,7 +65,10 @@ static struct bt_object *pod_of(const char *uid, const char *status)
 	"'conditions':[{'type':'PodScheduled','status':'False','reason':'Unschedulable'," \
 	"'message':'" message "'}]"
 
-/** message NULL: no condition; node NULL: the nomination does not change. */
+/**
+ * Adds a patch of a pod's status. message NULL: no condition; node NULL: the nomination does not
+ * change.
+ */
 static int patch(const char *uid, const char *status, const char *message, const char *node)
 {
 	struct bt_object *pod = pod_of(uid, status);

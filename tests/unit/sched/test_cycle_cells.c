@@ -30,7 +30,7 @@ struct kinds {
 	struct world *world;
 	uint32_t pods_per_level;
 	bool dense;     /* the traits have values as columns, too */
-	uint32_t asked; /* slots in calls of Filter's column form */
+	uint32_t asked; /* number of slots in calls of Filter's column form */
 	uint32_t trait_calls;
 	uint32_t extra_traits; /* further traits that never differ */
 	bool forgets_level;    /* fault: the level trait is always 0 */
@@ -435,7 +435,7 @@ static void run_seed(uint64_t seed, bool with_nominations, bool spreads)
 	}
 	ck_assert_uint_gt(run.scheduled, STEPS / 8);
 	ck_assert(spreads || run.rejected > 0);
-	/* A tree outlives changes of the labels that count. */
+	/* One tree serves many cycles, although pods with different counted labels take turns. */
 	ck_assert(!spreads || run.served_most >= 20);
 	world_finish(&run.world);
 }
@@ -575,7 +575,7 @@ START_TEST(test_cycle_cells__one_node_of_each_kind_is_evaluated)
 }
 END_TEST
 
-/* Traits that take turns, as those of pods with different claims do, have a tree each. */
+/* Sets of traits that take turns, as for pods with different claims, have a tree each. */
 START_TEST(test_cycle_cells__a_tree_for_each_set_of_traits)
 {
 	static struct world world;

@@ -51,7 +51,7 @@ static uint32_t below(struct run *run, uint32_t bound)
 static const struct pool {
 	const char *driver;
 	const char *name;
-	const char *where; /* node selection of the slices; NULL: each device has one */
+	const char *where; /* node selection of the slices; NULL: each device has its own */
 	uint32_t slices;
 	uint32_t devices; /* in each slice */
 	const char *each; /* members of each device */

@@ -558,7 +558,7 @@ START_TEST(test_metrics_counts__events_of_pods_and_nodes)
 {
 	init("", "", NULL, 0);
 	life_node(&life, "n1", "");
-	/* Cordoning is no event; the end of the cordon is one. */
+	/* Cordoning is no event; the end of the cordon is an event. */
 	life_node(&life, "n1", "'spec':{'unschedulable':true}");
 	life_node(&life, "n1", "");
 	life_pod(&life, "p", "", "");

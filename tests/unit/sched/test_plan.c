@@ -53,8 +53,8 @@ START_TEST(test_plan__kept_for_recurring_shapes)
 {
 	ck_assert_uint_eq(plans_made(0, 5, 10), 5);
 	/*
-	 * Twelve plans are kept after their first use; the other shapes get a new plan at their
-	 * second.
+	 * Twelve plans are kept after their first use; for the other shapes a new plan is made at
+	 * the second use.
 	 */
 	ck_assert_uint_eq(plans_made(0, 40, 1), 40);
 	ck_assert_uint_eq(plans_made(0, 40, 10), 40 + 28);

@@ -168,8 +168,8 @@ static void put_members(uint32_t count)
 }
 
 /**
- * Runs one cycle and its bindings, and returns what they write; of the events only those of
- * victims.
+ * Runs one cycle and its bindings; returns the logged writes, and of the logged events only the
+ * events of victims.
  */
 static const char *run(void)
 {

@@ -139,7 +139,8 @@ static bool waits(int number)
 }
 
 /**
- * Adds or enlarges a node and expects that the event requeues the pods that fit on the empty node.
+ * Adds or enlarges a node, and expects that the event requeues exactly the waiting pods that fit on
+ * the empty node.
  */
 static void expect_requeued(struct own_shape *pods, const char *node, int cpu, int memory)
 {

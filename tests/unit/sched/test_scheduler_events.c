@@ -234,7 +234,7 @@ START_TEST(test_scheduler__edge_03_47_uncordoned_and_untainted)
 	life_node(&life, "n1", "");
 	ck_assert_uint_eq(hint_calls, 2);
 	ck_assert_str_eq(life_place(&life, "w"), "unschedulable");
-	/* Cordoning is no event; adding a taint is one. */
+	/* Cordoning is no event; adding a taint is an event. */
 	life_node(&life, "n1", "'spec':{'unschedulable':true}");
 	ck_assert_uint_eq(hint_calls, 2);
 	life_node(&life, "n1",

@@ -653,7 +653,7 @@ static void init(struct history *history, uint64_t seed)
 	}
 }
 
-/* The first line that differs. */
+/* Fails the test with the first line in which the texts differ. */
 static void check_text(const char *expected, const char *got, uint32_t engine)
 {
 	while (*expected != '\0' && *got != '\0') {

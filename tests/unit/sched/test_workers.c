@@ -12,7 +12,7 @@
 
 enum { NODES = 700, PODS = 120, PART_SLOTS = 64, ENGINES = 4 };
 
-/* One cluster in several engines: the first has no threads, the others have this many. */
+/* One cluster in several engines with these numbers of threads. */
 static const uint32_t thread_counts[ENGINES] = {0, 2, 3, 8};
 
 struct engines {

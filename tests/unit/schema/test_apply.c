@@ -476,7 +476,7 @@ START_TEST(test_apply__what_kubectl_applied_by_client_is_its_own)
 				 "kubectl.kubernetes.io/last-applied-configuration")
 				 ->text.data,
 		"{\"apiVersion\":\"apps/v1\",\"kind\":\"Pod\",\"spec\":{\"replicas\":2}}\n");
-	/* kubectl does not get fields outside of the annotation, nor those of other managers */
+	/* kubectl does not get fields outside of the annotation, nor fields of other managers */
 	ck_assert_int_eq(
 		bt_apply(&arena, &kubectl, false, live,
 			parsed(&arena, "{\"metadata\":{\"labels\":{\"a\":\"2\",\"b\":\"2\"}}}"),

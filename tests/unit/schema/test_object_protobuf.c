@@ -529,7 +529,8 @@ START_TEST(test_object_protobuf__any_pods_sharing)
 		}
 	}
 	/*
-	 * every pod shares but the first one of each kind and those whose shared part was forgotten
+	 * all pods share, except the first pod of each kind and pods whose shared part was
+	 * forgotten
 	 */
 	ck_assert_uint_ge(shared, 4000 / LIKE_PODS * (LIKE_PODS - 1) - 20);
 	bt_pod_commons_finish(&commons);

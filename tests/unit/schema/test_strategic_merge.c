@@ -389,7 +389,7 @@ struct field_row {
 	const char *api_version;
 	const char *kind;
 	const char *path;
-	const char *key; /* "": scalars; NULL: replaced */
+	const char *key; /* merge key; "": scalars; NULL: not merged */
 };
 
 /** Checks whether the list keeps its elements when a patch adds one. */

@@ -117,7 +117,10 @@ static const char *definition_of_a(struct api_fixture *f, const char *plural)
 		.data;
 }
 
-/** The update that removes the last finalizer is larger than the store takes. */
+/**
+ * An update larger than the store takes is refused, even if it removes the last finalizer and would
+ * delete the object.
+ */
 START_TEST(test_api__large_last_states)
 {
 	struct api_fixture f;

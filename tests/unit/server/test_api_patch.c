@@ -161,7 +161,10 @@ START_TEST(test_api__apply)
 }
 END_TEST
 
-/* A manager does not own required members that its configuration leaves out: they stay. */
+/*
+ * Required members that a manager's configuration leaves out stay in the object, and the manager
+ * does not own them.
+ */
 START_TEST(test_api__apply_of_a_part_keeps_required_members)
 {
 	struct api_fixture f;

@@ -392,8 +392,8 @@ END_TEST
 START_TEST(test_api__owners_of_like_objects)
 {
 	/*
-	 * Creates of similar objects must store the managedFields that a dry run computes; the
-	 * create may reuse those of the previous object.
+	 * Creates of similar objects must store the managedFields that a dry run computes, although
+	 * a create may reuse the managedFields of the previous object.
 	 */
 	static const char *const bodies[] = {
 		"{'metadata':{'generateName':'a-'},'spec':{'containers':[{'name':'cc','image':'i:1'"

@@ -317,7 +317,8 @@ START_TEST(test_list__large_while_written)
 		ck_assert_int_ge(count, 0);
 		bt_strbuf_append(&fixture.text, buffer, (size_t)count);
 		/*
-		 * Writes a key that the list has returned, one that it will return, and a new one.
+		 * Writes a key that the list has returned, a key that the list will return, and a
+		 * new key.
 		 */
 		if (reads++ < 500) {
 			char key[32];

@@ -218,8 +218,8 @@ START_TEST(test_registrations__rules_in_protobuf)
 END_TEST
 
 /**
- * A RoleBinding may leave out the namespace of a ServiceAccount. A ClusterRoleBinding must give it,
- * as the binding has no namespace.
+ * A RoleBinding may leave out the namespace of a ServiceAccount. A ClusterRoleBinding must name the
+ * namespace, because the binding itself has none.
  */
 START_TEST(test_registrations__accounts_of_bindings)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mkdtemp, pwrite: */
+/* For mkdtemp and pwrite. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <signal.h>
@@ -275,7 +275,10 @@ START_TEST(test_store_file__reads_version_1)
 }
 END_TEST
 
-/** Version 2 kept addresses in the owners' texts. */
+/**
+ * In version 2, addresses were part of the owners' texts, and the column owner_values had the name
+ * times.
+ */
 START_TEST(test_store_file__reads_version_2)
 {
 	make_folder();

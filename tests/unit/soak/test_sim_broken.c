@@ -150,7 +150,7 @@ START_TEST(test_sim_broken__member_is_bound_alone)
 }
 END_TEST
 
-/** --- the cache takes a node for larger than it is --- */
+/** --- the cache overstates the sizes of nodes --- */
 
 static void enlarge_nodes(struct bt_sim *sim)
 {
@@ -203,7 +203,7 @@ static void queue_a_bound_pod(struct bt_sim *sim)
 
 	if (object != NULL) {
 		struct bt_pod pod = *(const struct bt_pod *)object->value;
-		remove_from_cache(sim, &pod); /* or the queue refuses the pod */
+		remove_from_cache(sim, &pod); /* else the queue refuses the pod */
 		pod.spec.node_name = BT_STR("");
 		pod.spec.scheduler_name = BT_STR("default-scheduler");
 		struct bt_object *unbound = bt_object_create(BT_KIND_POD, &pod);
@@ -306,7 +306,7 @@ START_TEST(test_sim_broken__pods_stay)
 }
 END_TEST
 
-/** --- the queue never flushes its leftovers --- */
+/** --- the leftover flush of the queue does nothing --- */
 
 static void refuse_to_flush(struct bt_sim *sim)
 {

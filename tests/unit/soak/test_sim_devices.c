@@ -176,7 +176,7 @@ START_TEST(test_sim_devices__fits)
 }
 END_TEST
 
-/** An allocated claim that no pod reserves counts as free for the pod that may deallocate it. */
+/** A pod may deallocate its claim that no pod reserves, so the claim's devices count as free. */
 START_TEST(test_sim_devices__given_back)
 {
 	const struct situation alone = {"", TWO_GPUS, ONE, ON_NODE("n1"), NULL, BT_SIM_FITS};

@@ -55,7 +55,7 @@ struct world {
 	struct bt_object_store objects;
 	uint32_t version;
 	struct bt_sim_watch watch;
-	struct bt_strbuf told; /* lines "+Pod/name:version " and so on */
+	struct bt_strbuf told; /* "+Pod/name:version ": + added, ~ changed, - deleted, ? lost */
 	uint32_t pods_seen;
 	int64_t last_version[BT_KIND__COUNT];
 	bool out_of_order;

@@ -18,7 +18,7 @@ struct world {
 	struct bt_prng prng;
 	struct bt_node *nodes[NODES]; /* NULL: node does not exist */
 	struct bt_pod *pods[PODS];
-	uint32_t host_values; /* values of the label host */
+	uint32_t host_values; /* number of values of the label host */
 };
 
 static uint32_t below(struct world *w, uint32_t count)

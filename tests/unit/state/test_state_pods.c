@@ -441,8 +441,8 @@ START_TEST(test_state__pod_on_the_empty_node_name)
 END_TEST
 
 /*
- * Upstream's CreateNodeNameToInfoMap did this once: a pod creates the record, the node object comes
- * later or never.
+ * Upstream's former CreateNodeNameToInfoMap: a pod creates the record of its node; the node object
+ * comes later or never.
  */
 START_TEST(test_state__edge_05b_24_pod_on_an_unknown_node)
 {
