@@ -87,7 +87,7 @@ struct bt_capacity_question {
 	const void *create_context;     /* first argument of create */
 	const struct bt_capacity_spec *specs;
 	uint32_t spec_count; /* more than one: a mix */
-	uint32_t max;        /* copies, of all members together */
+	uint32_t max;        /* limit of the copies of all members together */
 	bool after_queue;    /* place the pending pods of the input first */
 	bool quiet;          /* print no warnings about the cluster */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
@@ -119,7 +119,7 @@ struct bt_capacity_placement {
 	uint32_t copies;
 };
 
-/** What a copy requests; amounts above 0 only. */
+/** A resource that a copy requests, if the amount is above 0. */
 struct bt_capacity_request {
 	struct bt_str resource;
 	int64_t amount; /* cpu in millicores */

@@ -5,8 +5,8 @@
  * "What happens if": a cluster, and the same cluster after some changes. Both sides are simulated
  * with the same settings (cluster/simulation.h), and the differences are reported.
  *
- * Objects are never modified: the two sides share those of the input, and a change replaces an
- * object by a new one (cluster/manifests.h). An evicted pod with a controller becomes a newly
+ * Objects are never modified: the two sides share the objects of the input, and a change replaces
+ * an object by a new object (cluster/manifests.h). An evicted pod with a controller becomes a newly
  * created pod without a node and with the same name, so that both sides can be compared; a bare pod
  * is deleted, unless recreate_bare is set.
  *
@@ -55,7 +55,7 @@ struct bt_whatif_change {
 	struct bt_str key;        /* TAINT, LABEL */
 	struct bt_str value;
 	struct bt_str effect; /* TAINT; "" if removes is set: any effect */
-	bool removes;         /* TAINT, LABEL: the value ends with "-" */
+	bool removes;         /* TAINT, LABEL: the flag's value ends with "-" */
 };
 
 /** In command-line order. */
@@ -99,14 +99,15 @@ struct bt_whatif_mark {
 	uint32_t budget;
 };
 
-/** A PodDisruptionBudget, with the evictions that drains make of the pods it covers. */
+/** A PodDisruptionBudget, and the evictions by drains of the pods that it covers. */
 struct bt_whatif_budget {
 	struct bt_str namespace_;
 	struct bt_str name;
 	struct bt_object *object;     /* shared */
 	struct bt_selector *selector; /* parsed; matches nothing if the selector is invalid */
 	uint32_t next;                /* next budget of the namespace; UINT32_MAX: none */
-	uint32_t first_pod;           /* first pod; set only in the namespace's first budget */
+	uint32_t first_pod;           /* first pod of the namespace, see pod_next; set only in the
+	                                 namespace's first budget */
 	bool is_read;                 /* is_met and allowed are set */
 	bool is_met;                  /* enough pods are healthy */
 	int32_t allowed;              /* disruptions that are allowed before the drain */
@@ -167,6 +168,6 @@ enum bt_pod_keeper bt_pod_keeper_of(const struct bt_pod *pod);
 /** A copy of the pod without node and status, as if created just now. */
 struct bt_pod bt_pod_recreated(const struct bt_pod *pod);
 
-/** Returns the reason as users read it: "drained"; "" for BT_DEPARTURE_NONE. */
+/** Returns the reason as users read it: "its node is drained"; "" for BT_DEPARTURE_NONE. */
 const char *bt_departure_name(enum bt_departure departure);
 #endif

@@ -13,8 +13,8 @@
 #define CHECKS_MAX 500000000
 
 /**
- * Whether the pod is ready. Without that condition it counts as ready, because hand-written
- * manifests have no conditions.
+ * Whether the pod is ready. A pod without any conditions counts as ready if it has a node and is
+ * not pending, because hand-written manifests have no conditions.
  */
 static bool is_healthy(const struct bt_pod *pod)
 {
@@ -94,8 +94,8 @@ static int32_t part_of(const struct bt_int_or_string *value, int64_t total)
 /** --- budgets of the cluster --- */
 
 /**
- * Read the allowed disruptions before the first eviction of a covered pod, because evictions change
- * the pods to count.
+ * Read the allowed disruptions from the budget's status, or compute them. Call it before the first
+ * eviction of a covered pod, because evictions change the pods to count.
  */
 static int read_status(
 	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct berth_error *err)
@@ -182,7 +182,8 @@ static void take_object(
 }
 
 /**
- * Link all pods of the namespaces that have budgets: the first budget has the head of each list.
+ * Link the pods of each namespace that has budgets. The first budget of the namespace has the head
+ * of the list.
  */
 static void list_pods(struct bt_whatif *whatif)
 {
@@ -273,7 +274,7 @@ void bt_whatif_mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_d
 	mark->departure = (uint8_t)departure;
 }
 
-/** Deletes the pod from its node; it becomes pending under the same name, or is deleted. */
+/** Evicts the pod, which becomes pending under the same name or is deleted. */
 static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];

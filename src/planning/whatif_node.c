@@ -194,7 +194,7 @@ static void set_label(struct bt_str_map *labels, struct bt_str key, const struct
 
 /** --- editing nodes --- */
 
-/** Returns the number of nodes that the change modified. */
+/** Apply the change to the selected nodes. Returns 0 if no node was modified. */
 static uint32_t edit_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, const bool *selected)
 {
@@ -254,7 +254,7 @@ static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change
 	const bool *selected, struct berth_error *err)
 {
 	int result = 0;
-	/* The selected nodes before the change, to find out what it changed; owned references. */
+	/* The selected nodes before the change, to find new taints; owned references. */
 	struct bt_object **old_nodes = BT_NEW_ARRAY(struct bt_object *, whatif->work.objects.count);
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		old_nodes[i] =

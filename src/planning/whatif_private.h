@@ -12,7 +12,7 @@ void bt_whatif_sync_marks(struct bt_whatif *whatif);
 const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint32_t index);
 /** Whether no change deleted the object at index. context: the struct bt_whatif. */
 bool bt_whatif_is_there(const void *context, uint32_t index);
-/** Find the index of an object that was not deleted, or BT_MANIFESTS_NONE. */
+/** The index of the object, or BT_MANIFESTS_NONE if there is none or a change deleted it. */
 uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);
 /**
@@ -27,7 +27,10 @@ int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct 
 BT_MUST_USE int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	enum bt_kind kind, const void *value, struct berth_error *err);
 
-/** whatif_evict.c: evict pods from the selected nodes (by index in work). */
+/**
+ * whatif_evict.c: evict pods from the selected nodes (by index in work). Draining fails if too many
+ * pairs of pod and budget would have to be checked.
+ */
 BT_MUST_USE int bt_whatif_drain_pods(
 	struct bt_whatif *whatif, const bool *selected, struct berth_error *err);
 void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected);
@@ -39,7 +42,7 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 /** Evict the pods of DaemonSets that no longer select their node. */
 void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
 
-/** Deletes the pod at index. */
+/** Mark the pod at index as deleted, with the reason. */
 void bt_whatif_mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure);
 void bt_whatif_budgets_finish(struct bt_whatif *whatif);
 

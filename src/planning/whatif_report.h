@@ -29,12 +29,14 @@ struct bt_whatif_pod {
  */
 struct bt_str bt_whatif_daemon_place(struct bt_pod_owner owner, const struct bt_pod *pod);
 
-/** A simulated side. Its source cluster must outlive it. Must not be moved or copied. */
+/**
+ * A simulated side. The source cluster must outlive the side. A side must not be moved or copied.
+ */
 struct bt_whatif_side {
 	struct bt_manifests cluster; /* a copy that the simulation modifies */
 	struct bt_engine *engine;    /* of the simulation */
 	struct bt_simulation simulation;
-	BT_VEC(struct bt_whatif_pod) pods; /* running ones first, then by decision */
+	BT_VEC(struct bt_whatif_pod) pods; /* running pods first, then in the order of decision */
 	struct bt_map names;
 	struct bt_arena arena;
 	uint32_t pending_count;
@@ -50,7 +52,7 @@ BT_MUST_USE int bt_whatif_side_init(struct bt_whatif_side *side, bt_scheduler_cr
 void bt_whatif_side_finish(struct bt_whatif_side *side);
 /**
  * Simulate the side. source: the cluster that side->cluster copies; marks: by object index, objects
- * of source to leave out (NULL: none). Progress is reported as the side's simulation says.
+ * of source to leave out (NULL: none). Progress is reported to side->simulation.progress.
  */
 BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, struct berth_error *err);
