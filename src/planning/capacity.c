@@ -12,8 +12,8 @@
 /** --- placing copies one by one --- */
 
 /**
- * Limit of attempts for one copy. After an attempt that releases claims, the next one finds other
- * free devices.
+ * Limit of attempts for one copy. After an attempt that releases claims, the next attempt finds
+ * other free devices.
  */
 #define ATTEMPTS_MAX 16
 /** Decimal digits of a uint32_t. */
@@ -36,7 +36,7 @@ static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, u
 	return (struct bt_str){text, front.length + 1 + length};
 }
 
-/** Skips numbers until the uid is unused, because pods of the input may have such uids. */
+/** Returns an unused uid. Skips numbers, because pods of the input may have such uids. */
 static struct bt_str free_uid(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
@@ -351,7 +351,10 @@ static void stop_group(struct bt_capacity_session *session, struct bt_capacity_r
 	stop->hint = bt_arena_take_strbuf(&runner->member->stop_arena, &text);
 }
 
-/** Place one more group: all of its pods or none. Returns false if it finds no room. */
+/**
+ * Place one more group: all of its pods or none. Returns false if the group finds no room, which
+ * stops the member.
+ */
 static bool place_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
 	const struct bt_pod **pods = make_group(session, runner);
@@ -385,7 +388,10 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 	return is_placed;
 }
 
-/** Place one more copy. Returns false if it finds no room, which stops the member. */
+/**
+ * Place one more copy. Returns false if the copy finds no room, which stops the member, or if no
+ * more pods were made for the member (session->ran_dry).
+ */
 static bool place_one(struct bt_capacity_session *session, uint32_t index)
 {
 	struct bt_capacity_runner *runner = &session->runners[index];
@@ -501,7 +507,10 @@ static void capacity_place_all(struct bt_capacity_session *session)
 
 /** --- the cluster of a session --- */
 
-/** A member's workload replaces the cluster's workload of the same kind and name. */
+/**
+ * Returns the objects to leave out, by index; owned: bt_free. In addition to question->left_out
+ * these are the workloads that a member's workload of the same kind and name replaces.
+ */
 static bool *mark_replaced_objects(const struct bt_capacity_question *question)
 {
 	const struct bt_manifests *cluster = question->cluster;

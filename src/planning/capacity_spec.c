@@ -48,7 +48,7 @@ bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec)
 
 /** --- from an object to a spec --- */
 
-/** Drops the identity and history of the pod, which copies do not share. */
+/** Returns a pod with the spec's name, and without uid, timestamps, node and status. */
 static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
 	const struct bt_object_meta *metadata, const struct bt_pod_spec *pod_spec)
 {
@@ -64,8 +64,8 @@ static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
 }
 
 /**
- * Returns the workload with a name and without deletion timestamp: otherwise the controller creates
- * no pods.
+ * Returns the workload with a name and without a deletion timestamp, because otherwise the
+ * controller creates no pods.
  */
 static struct bt_object *make_workload(
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
@@ -83,7 +83,7 @@ static struct bt_object *make_workload(
 	return made;
 }
 
-/** is_file: the object comes from a manifest, not from the cluster. */
+/** Adds a spec for the object. is_file: the object is from a manifest, not from the cluster. */
 static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 	struct bt_str namespace_, struct bt_str name, struct bt_origin origin, bool is_file,
 	struct berth_error *err)
@@ -251,8 +251,9 @@ static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_refere
 }
 
 /**
- * Finds the object in the wanted or default namespace; without a wanted namespace, also the only
- * object of this kind and name in any namespace. *out_elsewhere: how many such objects exist.
+ * Finds the object in the wanted namespace; without a wanted namespace, in the default namespace,
+ * or the only object of this kind and name in any namespace. Last, tries the reference's second
+ * meaning (other_namespace). *out_elsewhere: number of objects in any namespace, if counted.
  */
 static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_pod_reference *wanted,
 	uint32_t *out_elsewhere)
@@ -280,7 +281,7 @@ static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_po
 	return index;
 }
 
-/** Add a group like the given one, with pods like its present members, running or not. */
+/** Add a spec that copies the PodGroup with all of its active pods, running or pending. */
 static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_object *entry,
 	struct berth_error *err)
 {

@@ -126,7 +126,7 @@ static void measure_nodes(struct measuring *measuring)
 	}
 }
 
-/** Whether each device is on one node; devices that several nodes reach would be counted twice. */
+/** Whether every device belongs to one node. A sum over nodes would count other devices twice. */
 static bool are_all_local(const struct bt_dra *dra)
 {
 	const struct bt_resource_slice *slice;
@@ -183,8 +183,8 @@ static void append_free_devices(const struct bt_capacity_session *session,
 }
 
 /**
- * Append a half-sentence: how many devices nodes lack for one more copy. Append nothing if they
- * lack none.
+ * Append a part of a sentence: how many devices the nodes lack for one more copy. Append nothing if
+ * no node lacks devices.
  */
 static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	struct bt_capacity_runner *runner, struct bt_strbuf *text)
@@ -383,7 +383,7 @@ static const struct bt_capacity_request *short_resource(
 	return NULL;
 }
 
-/** Nodes that were rejected for this reason; 0: none. */
+/** The number of nodes that were rejected for this reason. */
 static uint64_t count_reason(const struct bt_capacity_member *member, const char *text)
 {
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
@@ -394,7 +394,8 @@ static uint64_t count_reason(const struct bt_capacity_member *member, const char
 	return 0;
 }
 
-/** Set the hint: the reason of most nodes if there are several, and the amounts of a shortage. */
+/** Set the hint: the reason of most nodes if there are several reasons, and a shortage's amounts.
+ */
 static void set_hint(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
 	struct bt_capacity_member *member = runner->member;

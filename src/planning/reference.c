@@ -105,10 +105,10 @@ int64_t bt_node_reference_match(const struct bt_manifests *cluster, struct bt_st
 
 #define WORDS_MAX 5
 
-/** Kinds with the names that kubectl accepts; messages show the first one. */
+/** Kinds with the names that kubectl accepts. */
 static const struct {
 	enum bt_kind kind;
-	const char *words[WORDS_MAX]; /* NULL after the last one */
+	const char *words[WORDS_MAX]; /* NULL after the last name */
 } kind_words[] = {
 	{BT_KIND_POD, {"pod", "pods", "po"}},
 	{BT_KIND_DEPLOYMENT,
@@ -231,7 +231,7 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 	return 0;
 }
 
-/** Names compared for a suggestion. */
+/** Limit of the names that are compared for a suggestion. */
 #define NAMES_COMPARED 10000
 
 const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kind kind,

@@ -430,7 +430,7 @@ static const char *expanded_reason(
 	uint32_t node = bt_manifests_find(work, BT_KIND_NODE, BT_STR(""), before->place);
 	bool removed = node == BT_MANIFESTS_NONE || report->whatif->marks.items[node].is_deleted;
 	return removed ? bt_departure_name(BT_DEPARTURE_NODE_REMOVED)
-		       : "its DaemonSet does not want it there any more";
+		       : "its DaemonSet does not select the node any more";
 }
 
 static void compare_removed(struct bt_whatif_report *report, const struct bt_whatif_pod *before)

@@ -9,10 +9,10 @@
 
 /** --- the pods of a workload --- */
 
-/** Active pods of a workload, each with its index in the cluster. */
+/** Active pods of a workload. The pod of a candidate is its struct bt_manifests_object in work. */
 struct workload_pods {
 	BT_VEC(struct bt_deletion_candidate) list;
-	int64_t now_seconds;
+	int64_t now_seconds; /* creation time of pods without one */
 };
 
 static uint32_t index_of(const struct bt_whatif *whatif, const struct bt_deletion_candidate *pod)
@@ -71,12 +71,11 @@ static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_po
 }
 
 /**
- * Which pods of a workload are meant: those of a Deployment's old ReplicaSets, those of its newest
- * one, or all.
+ * Parts of a workload's pods. For a workload without ReplicaSets, all pods are new.
  */
 enum part {
-	PART_OLD,
-	PART_NEW,
+	PART_OLD, /* pods of a Deployment's old ReplicaSets */
+	PART_NEW, /* pods of the newest ReplicaSet */
 	PART_ALL,
 };
 
@@ -105,7 +104,7 @@ static void collect_pods(
 
 /** --- selecting pods to delete --- */
 
-/** The newest creation time in the input: the "now" for ages. */
+/** The latest creation or condition time of the input, which stands for the current time. */
 static int64_t newest_seconds(const struct bt_manifests *cluster)
 {
 	int64_t newest = 0;
@@ -136,7 +135,7 @@ static uint32_t remove_first(
 	return count;
 }
 
-/** Delete the pods NAME-N from ordinal end on. */
+/** Delete the pods NAME-N with an ordinal N of at least end. */
 static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_t end)
 {
 	struct workload_pods pods = {0};
@@ -219,8 +218,8 @@ static struct bt_object *copy_with_replicas(const struct bt_object *object, int6
 }
 
 /**
- * Unpauses a Deployment, because expansion makes no pods for a paused one. In a cluster, a pause
- * stops rollouts, but not scaling.
+ * Resumes a paused Deployment, because expansion makes no pods for a paused Deployment. In a
+ * cluster, a pause stops rollouts, but not scaling.
  */
 static void resume(struct bt_whatif *whatif, uint32_t index)
 {
@@ -308,7 +307,7 @@ static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_
 		bt_str_map_equal(&old_template->metadata.labels, &new_template->metadata.labels);
 }
 
-/** A manifest without replicas keeps the present number, which an autoscaler may set. */
+/** If the new object has no replicas, keep the old number, which an autoscaler may have set. */
 static void keep_replicas(
 	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
 {
