@@ -46,7 +46,7 @@ static int refuse_flags(const struct bt_command *command, struct berth_error *er
 static void print_help(const struct bt_command *command)
 {
 	static const char no_finding[] = "  0  success\n"
-					 "  2  the flags or what they name are wrong\n";
+					 "  2  the flags, or the files that they name, are wrong\n";
 	struct bt_strbuf text = {0};
 	bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
 		command->usage, command->help);

@@ -36,16 +36,16 @@ enum bt_command_group {
 
 /**
  * Flags and input that all commands share: the first member of a command's options. bt_command_run
- * fills in and releases it.
+ * fills in and releases this struct.
  */
 struct bt_command_line {
 	const struct bt_command *command;
 	struct bt_arguments arguments; /* arguments that are no flags */
 	struct bt_setup setup;         /* BT_SETUP_FLAGS */
 	struct bt_source source;       /* BT_SOURCE_FLAGS */
-	struct bt_manifests
-		cluster;         /* empty; bt_source_read fills it in; its warnings are printed */
-	const char *format_name; /* BT_OUTPUT_FLAG */
+	struct bt_manifests cluster;   /* initialised empty, for bt_source_read; its warnings go to
+	                                  standard error */
+	const char *format_name;       /* BT_OUTPUT_FLAG */
 	enum bt_output_format format;
 	const char *color; /* BT_COLOR_FLAG */
 	struct bt_warnings warnings;
@@ -78,14 +78,14 @@ struct bt_command {
 	const char *name;
 	bool is_program; /* the program "berth-NAME", no subcommand of berth */
 	enum bt_command_group group;
-	const char *summary;   /* one line */
-	const char *usage;     /* "berth NAME ..." */
-	const char *arguments; /* value_name of the arguments, for completion; NULL: the command
-	                          takes none */
-	const char *help;      /* paragraphs, each line with its newline */
-	const char *examples;  /* indented by two; "#" lines say what the next ones do */
-	const char
-		*exit_status; /* lines like " 0 all pods were placed"; NULL: the text for 0 and 2 */
+	const char *summary;     /* one line */
+	const char *usage;       /* "berth NAME ..." */
+	const char *arguments;   /* value_name of the arguments, for completion; NULL: the command
+	                            takes none */
+	const char *help;        /* paragraphs, each line with its newline */
+	const char *examples;    /* indented by two; "#" lines say what the next ones do */
+	const char *exit_status; /* lines like " 0 all pods were placed"; NULL: a standard text for
+	                            0 and 2 */
 	const struct bt_flag *flags;
 	uint32_t flag_count;
 	/** Text after "unexpected argument X: ". NULL: check validates the arguments. */
@@ -93,14 +93,14 @@ struct bt_command {
 	bool has_source; /* bt_source_check is called before run */
 	bool has_setup;  /* bt_setup_start is called before run */
 	/**
-	 * Size of the options struct, which begins with struct bt_command_line; 0: only that
-	 * struct.
+	 * Size of the options struct, which begins with struct bt_command_line; 0: the options are
+	 * only that struct.
 	 */
 	size_t options_bytes;
 	const void *defaults; /* the options before flags are read; NULL: all zero */
 	/** Validates flags and arguments. NULL: any values are valid. */
 	int (*check)(void *options, struct berth_error *err);
-	/** Returns the exit status or a negative error; out is printed unless it is an error. */
+	/** Returns the exit status, or a negative error; after an error out is not printed. */
 	int (*run)(void *options, struct bt_strbuf *out, struct berth_error *err);
 	/**
 	 * Releases the options, also after errors. NULL: only lists of repeated flags are released.
@@ -141,18 +141,20 @@ extern const struct bt_command bt_command_whatif;
  */
 BT_MUST_USE int bt_command_read_duration(const char *flag, const char *text, bool may_be_zero,
 	int64_t *out_ns, struct berth_error *err);
-/** Read the flags, check, run, print the answer or the error. Returns the exit status. */
+/**
+ * Read the flags, check, run, print the answer or the error. argv: the arguments after the
+ * command's name. Returns the exit status.
+ */
 int bt_command_run(const struct bt_command *command, int argc, char **argv);
 /**
- * Answers the command's question with a simulation whose cluster is read, but not loaded yet;
- * appends the answer to out. options: those of the command. Returns the exit status, or a negative
- * error.
+ * Loads and runs a simulation whose cluster has been read, and appends the answer to out. options:
+ * the command's options struct. Returns the exit status, or a negative error.
  */
 typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err);
 /**
- * Create the scheduler, read the cluster, and run answer as bt_command_answer does. line: the
- * options begin with it.
+ * Create the simulation with its scheduler, read the cluster, and call answer. line: the first
+ * member of the options struct that answer gets. Returns the result of answer, or an earlier error.
  */
 BT_MUST_USE int bt_simulation_answer(struct bt_command_line *line, bt_simulation_answer_fn *answer,
 	struct bt_strbuf *out, struct berth_error *err);
@@ -164,9 +166,9 @@ void bt_simulation_place(struct bt_simulation *simulation, uint32_t count, const
  */
 int bt_command_fail(const struct bt_command *command, struct berth_error *err);
 /**
- * The body of every main: ignores SIGPIPE, draws the secret of hashes, calls run, and flushes
+ * The body of every main: ignores SIGPIPE, sets a random secret for hashes, calls run, and flushes
  * standard output. Returns the exit status of run, or BT_EXIT_BAD_INPUT with a message if the
- * output could not be written.
+ * output could not be written. A reader that closed the pipe is no error.
  */
 int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv));
 #endif

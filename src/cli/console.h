@@ -22,8 +22,8 @@ struct bt_progress {
  */
 void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal);
 /**
- * Shows "placing pods: 1200 of 5000 (24%)"; cheap enough to call at every step. total 0: not known.
- * context: struct bt_progress.
+ * Shows "placing pods: 1200 of 5000 (24%)"; cheap enough to call at every step. total 0: the total
+ * is unknown. context: struct bt_progress.
  */
 void bt_progress_show(void *context, uint32_t done, uint32_t total);
 void bt_progress_end(struct bt_progress *progress);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_LISTEN_H
 #define BT_CLI_LISTEN_H
-/** The flag --listen, and the URL that clients reach the server by. */
+/** The flag --listen, and the URL at which clients reach the server. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,15 +14,15 @@ struct bt_listen {
 };
 
 /**
- * Parse "127.0.0.1:6443", "[::1]:6443", ":6443" (every address) or "127.0.0.1" (port: the default).
- * BERTH_ERR_INVALID: the message names the flag.
+ * Parse "127.0.0.1:6443", "[::1]:6443", "localhost:6443", ":6443" (every IPv4 address) or
+ * "127.0.0.1" (default_port). BERTH_ERR_INVALID: the message names the flag.
  */
 BT_MUST_USE int bt_listen_parse(const char *text, uint16_t default_port,
 	struct bt_listen *out_listen, struct berth_error *err);
 bool bt_listen_is_loopback(const struct bt_listen *listen);
 /**
- * Append "https://127.0.0.1:6443"; shows loopback if the server listens on every address. port: the
- * port that it is bound to.
+ * Append "https://127.0.0.1:6443" (is_plain: "http://..."); shows loopback if the server listens on
+ * every address. port: the port that the server is bound to, because listen->port may be 0.
  */
 void bt_listen_append_url(
 	const struct bt_listen *listen, bool is_plain, uint16_t port, struct bt_strbuf *out);

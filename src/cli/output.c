@@ -244,7 +244,7 @@ static bool is_heading(struct bt_str line)
 static void paint_line(struct bt_str line, struct bt_strbuf *out)
 {
 	static const struct {
-		struct bt_str word; /* two blanks before it: the word begins a cell */
+		struct bt_str word; /* coloured at the start of a cell, which follows two blanks */
 		const char *colour;
 	} words[] = {
 		{BT_STR_INIT("Scheduled"), GREEN},

@@ -10,8 +10,8 @@
 
 enum bt_output_format {
 	BT_OUTPUT_TABLE,
-	BT_OUTPUT_WIDE, /* with priority, requests, score, number of nodes that fit, other resources
-	                 */
+	BT_OUTPUT_WIDE, /* a table with more columns: priority, requests, score, number of nodes
+	                   that fit, other resources */
 	BT_OUTPUT_JSON,
 	BT_OUTPUT_YAML,
 	BT_OUTPUT_NAME, /* "pod/NAMESPACE/NAME NODE" of each placed pod, then
@@ -20,8 +20,9 @@ enum bt_output_format {
 };
 
 /**
- * Parse the value of --output. text NULL: the flag is absent. formats: those of the command, as in
- * "table|json", the first one is the default. BERTH_ERR_INVALID: the message lists them.
+ * Parse the value of --output. text NULL: the flag is absent. formats: the formats of the command,
+ * as in "table|json"; the first one is the default. BERTH_ERR_INVALID: the message lists the
+ * formats.
  */
 BT_MUST_USE int bt_output_format_parse(const char *text, const char *formats,
 	enum bt_output_format *out_format, struct berth_error *err);
@@ -33,8 +34,8 @@ BT_MUST_USE int bt_output_format_parse(const char *text, const char *formats,
  */
 BT_MUST_USE int bt_output_set_color(const char *text, struct berth_error *err);
 /**
- * Columns of the terminal at standard output: COLUMNS if set, else what the terminal reports; 0: no
- * terminal, or unknown.
+ * Columns of the terminal at standard output: COLUMNS if set, else the width that the terminal
+ * reports; 0: standard output is no terminal, or the width is unknown or below 20.
  */
 uint32_t bt_output_columns(void);
 /**
@@ -89,7 +90,10 @@ void bt_table_end_cell(struct bt_table *table);
 /** Append a whole cell; escapes control bytes. */
 void bt_table_add(struct bt_table *table, struct bt_str cell);
 void bt_table_add_c(struct bt_table *table, const char *cell);
-/** Append a whole cell, with the conversions of printf. Texts of the input need bt_table_add. */
+/**
+ * Append a whole cell, formatted as by printf. Control bytes are not escaped, so use bt_table_add
+ * for texts of the input.
+ */
 BT_PRINTF(2, 3) void bt_table_add_format(struct bt_table *table, const char *format, ...);
 /** Append the cell "NAMESPACE/NAME"; escapes control bytes. */
 void bt_table_add_name(struct bt_table *table, struct bt_str namespace_, struct bt_str name);
@@ -111,10 +115,10 @@ void bt_json_write_member_owner(
 /** Write "preemptor": {"namespace": ..., "name": ...}. */
 void bt_json_write_member_preemptor(
 	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name);
-/** Write {"requested": ..., "allocatable": ...}. */
+/** Write the member name: {"requested": ..., "allocatable": ...}. */
 void bt_json_write_member_usage(
 	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable);
-/** Write the value, or "" if it is not set. */
+/** Write the time as a string member, or "" if the time is not set. */
 void bt_json_write_member_time(
 	struct bt_json_writer *writer, const char *name, const struct bt_time *time);
 #endif

@@ -18,7 +18,7 @@
 struct copy {
 	uint32_t index;
 	pid_t process;
-	int pipe; /* read end; the copy writes its answer to it */
+	int pipe; /* read end of the pipe to which the copy writes its answer */
 	struct bt_strbuf answer;
 };
 

@@ -3,7 +3,7 @@
 #define BT_CLI_PROCESSES_H
 /**
  * Runs a function for several indexes, each in a forked copy of this process. A copy has all data
- * that was read before, and its changes do not affect the other copies.
+ * that was read before the fork, and its changes do not affect the other copies.
  */
 #include <stdint.h>
 
@@ -17,13 +17,13 @@
 struct bt_processes {
 	void *context;
 	/**
-	 * Runs in the copy: append the answer to out. Returns an exit status; if it is not 0, a
-	 * message was written.
+	 * Runs in the copy: appends the answer to out. Returns an exit status; unless it is 0, work
+	 * has printed a message.
 	 */
 	int (*work)(void *context, uint32_t index, struct bt_strbuf *out);
 	/**
 	 * Runs in this process, in the order in which the copies end. answer: borrowed for the
-	 * call.
+	 * call. Returns 0 or a negative error, which ends the run.
 	 */
 	int (*take)(void *context, uint32_t index, struct bt_str answer, struct berth_error *err);
 	/** Returns the name of an index for messages. */
@@ -32,7 +32,7 @@ struct bt_processes {
 	const char *progress; /* title of the progress line; NULL: none */
 	uint32_t items; /* total shown by the progress line, divided equally among the indexes; 0:
 	                   number of indexes */
-	int64_t jobs;         /* copies at the same time; 0: one for each processor */
+	int64_t jobs;   /* copies at the same time; 0: one for each processor */
 };
 
 /**

@@ -19,7 +19,7 @@ struct bt_setup {
 	bool verify;
 	struct bt_arguments plugins;        /* shared objects to load */
 	struct bt_arguments plugin_folders; /* folders of shared objects to load */
-	struct berth_registry *registry;    /* registry of loaded plugins; outlives the engine */
+	struct berth_registry *registry;    /* outlives the engine; NULL: no plugins */
 	int64_t threads;                    /* 1 to BT_THREADS_MAX, including the caller's */
 	struct bt_thread_pool *pool;        /* outlives the engine; NULL: one thread */
 };
@@ -59,8 +59,9 @@ struct bt_setup {
 	}
 
 /**
- * Check only the gates. Unknown gates are warnings on standard error. Deprecated gates are not,
- * since they matter only when a daemon is upgraded.
+ * Check only the gates. Unknown gates give warnings on standard error, or an error with
+ * strict_feature_gates. Deprecated gates give no warning, because they matter only when a daemon is
+ * upgraded.
  */
 BT_MUST_USE int bt_setup_check_gates(const char *command_name, const struct bt_setup *setup,
 	struct bt_gates *out_gates, struct berth_error *err);
@@ -75,19 +76,19 @@ BT_MUST_USE int bt_setup_load_config(
 	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err);
 BT_MUST_USE int bt_setup_engine_options(const struct bt_setup *setup,
 	struct bt_engine_options *out_options, struct berth_error *err);
-/** Create an engine from the configuration and the options. */
+/** Create an engine from the configuration and the options. Release it with bt_engine_destroy. */
 BT_MUST_USE int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err);
 /**
- * Create a scheduler from the configuration and the options. A bt_scheduler_create_fn; setup: a
- * struct bt_setup.
+ * Create a scheduler from the configuration and the options. Usable as bt_scheduler_create_fn;
+ * setup: a struct bt_setup.
  */
 BT_MUST_USE int bt_setup_scheduler(const void *setup, const struct bt_scheduler_writer *writer,
 	struct bt_scheduler **out_scheduler, struct berth_error *err);
 /** Whether BERTH_VERIFY=1 is set. */
 bool bt_setup_verify(void);
 /**
- * Value of KUBE_MAX_PD_VOLS, 0 if unset; any value that is no positive number is ignored with a
+ * Value of KUBE_MAX_PD_VOLS, 0 if unset; a value that is not a positive number is ignored with a
  * warning.
  */
 int64_t bt_setup_max_pd_volumes(void);

@@ -3,7 +3,7 @@
 #define BT_CLI_SOURCE_H
 /**
  * Sources of a command's cluster: files (snapshots among them), a live API server, or both; without
- * flags the server that kubectl would use. Files are applied on top of the server's objects, so
+ * flags, the server that kubectl would use. Files are applied on top of the server's objects, so
  * that "-f new.yaml" asks about a change.
  */
 #include <stddef.h>
@@ -16,8 +16,9 @@ struct bt_source {
 	struct bt_arguments kustomizations;
 	bool recursive;
 	const char *kubeconfig; /* NULL: no server. "": kubectl's default */
-	const char *context;    /* of the kubeconfig; NULL: its current one */
-	bool is_default;        /* neither files nor a server were given */
+	const char *context;    /* context of the kubeconfig; NULL: the current context */
+	bool is_default; /* neither files nor a server were given, so kubectl's default server is
+	                    read */
 };
 
 /**
@@ -35,23 +36,23 @@ struct bt_source {
 		{"kubeconfig", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_source, kubeconfig), \
 			"FILE", \
 			"read the cluster of this kubeconfig; nothing is written to it (default " \
-	                "without -f: $KUBECONFIG, ~/.kube/config)"}, \
+			"without -f: $KUBECONFIG, ~/.kube/config)"}, \
 	{ \
 		"context", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_source, context), "NAME", \
 			"context of the kubeconfig (default: its current one)" \
 	}
 
 /**
- * Without --filename and --kubeconfig, choose the server that kubectl would use; a program without
- * a client reports which flag to use.
+ * Without --filename, --kustomize and --kubeconfig, choose the server that kubectl would use. In a
+ * program without a client, no input is BERTH_ERR_INVALID.
  */
 BT_MUST_USE int bt_source_check(
 	struct bt_source *source, const char *command_name, struct berth_error *err);
 /**
  * Read the server first, then the files in order. Kinds that the user may not list on the server
- * are left out with a warning; if these are nodes or pods, it is an error (BERTH_ERR_IO, one
- * sentence that names the server and the cause). "no objects that a scheduler reads" if the source
- * has none.
+ * are left out with a warning, but nodes and pods are required: otherwise BERTH_ERR_IO with one
+ * sentence that names the server and the cause. BERTH_ERR_INVALID if the source has no object that
+ * a scheduler reads.
  */
 BT_MUST_USE int bt_source_read(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err);

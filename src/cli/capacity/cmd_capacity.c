@@ -327,7 +327,7 @@ static void capacity_write_table(
 
 /** --- the answer as JSON: the fields of cluster-capacity's reviews and further ones --- */
 
-/** Native cluster-wide resources; all others are scalar resources. */
+/** cluster-capacity reports these as primaryResources, and all others as scalarResources. */
 static bool is_primary(struct bt_str resource)
 {
 	return bt_str_equal_c(resource, "cpu") || bt_str_equal_c(resource, "memory") ||
@@ -623,7 +623,9 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 
 /** --- the command line --- */
 
-/** Stores the weights. The members that they name are checked after the specs were read. */
+/**
+ * Store the text of the weights. It is parsed after the pod specs are read, because it names them.
+ */
 static int set_mix(void *context, const struct bt_flag *flag BT_UNUSED, const char *text,
 	struct berth_error *err BT_UNUSED)
 {
@@ -664,7 +666,7 @@ static int check(void *context, struct berth_error *err)
 	}
 	if (options->pods.list.count == 0 && options->likes.list.count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no pod spec: name a file with --pod, or something of the cluster with "
+			"no pod spec: name a file with --pod, or an object of the cluster with "
 			"--like");
 	}
 	return check_numbers(options, err);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of berth for bash. The program itself knows what fits: "berth __complete".
+# Completion of berth for bash: "berth __complete" prints the candidates.
 
-# _berth_words: the words up to the cursor, as the program gets them. bash also parts them at "="
-# and ":", so words between which there is no blank belong together.
+# _berth_words: the words up to the cursor, as the program gets them. bash also splits words at
+# "=" and ":", so words without a blank between them are joined.
 _berth_words() {
 	local line=${COMP_LINE:0:COMP_POINT} word i
 	_berth_line=()
@@ -23,7 +23,7 @@ _berth() {
 	local program=${1:-berth} typed=${2-} answer word first i
 	_berth_words
 	local -a words=("${_berth_line[@]:1}")
-	# kube-scheduler may be upstream's: berth knows its flags, too.
+	# kube-scheduler may be upstream's program: complete its flags with berth.
 	if [[ ${program##*/} == kube-scheduler ]]; then
 		program=berth
 		words=(scheduler "${words[@]}")
@@ -33,7 +33,7 @@ _berth() {
 		words[i]=${words[i]//[\"\'\\]/}
 	done
 	answer=$("${program/#\~/$HOME}" __complete "${words[@]}" 2>/dev/null) || return 0
-	# bash replaces what is behind the last "=" or ":" only.
+	# bash replaces only the text after the last "=" or ":".
 	first=${words[last]%"$typed"}
 	COMPREPLY=()
 	while IFS=$'\t' read -r word _; do

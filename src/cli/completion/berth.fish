@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of berth for fish. The program itself knows what fits: "berth __complete".
+# Completion of berth for fish: "berth __complete" prints the candidates.
 
 function __berth_paths --argument-names what typed
-	# Behind --flag= is a path of its own.
+	# The path begins after "--flag=".
 	set -l flag (string match --regex -- '^--[^=]*=' $typed)
 	set -l path (string replace --regex -- '^--[^=]*=' '' $typed)
 	if test $what = :dirs
@@ -20,7 +20,7 @@ function __berth_complete
 	set -l typed (commandline --current-token --cut-at-cursor)
 	set -l program $words[1]
 	set -e words[1]
-	# kube-scheduler may be upstream's: berth knows its flags, too.
+	# kube-scheduler may be upstream's program: complete its flags with berth.
 	if test (basename -- $program) = kube-scheduler
 		set program berth
 		set -p words scheduler
@@ -31,7 +31,7 @@ function __berth_complete
 			case :files :dirs
 				__berth_paths $line $typed
 			case :nospace
-				# fish puts no blank behind "=" anyway.
+				# fish appends no blank after "=" anyway.
 			case '*'
 				echo -- $line
 		end

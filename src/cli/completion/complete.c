@@ -29,7 +29,7 @@ struct bt_complete {
 	BT_VEC(const struct bt_flag *) given;
 	struct bt_arguments files;     /* values of --filename */
 	const char *namespace_;        /* value of --namespace; NULL: not given */
-	const struct bt_flag *waiting; /* the last word is a flag that lacks its value */
+	const struct bt_flag *waiting; /* flag whose value is the next word; NULL: none */
 	bool only_arguments;           /* "--" precedes, so no flag can follow */
 	struct bt_strbuf out;
 };
@@ -41,7 +41,10 @@ struct bt_complete {
 #define BYTES_MAX ((off_t)16 << 20)
 #define PACKED_BYTES_MAX ((off_t)2 << 20)
 
-/** Whether all files are small regular files, because each completion reads them again. */
+/**
+ * Whether all files are small regular files. Only those are read, because each completion reads
+ * them again.
+ */
 static bool is_quick(const struct bt_arguments *files)
 {
 	off_t bytes = 0;
@@ -129,7 +132,7 @@ static void offer_objects(
 	bt_manifests_finish(&cluster);
 }
 
-/** Offer names of nodes or pods in the files of -f; none if reading them would take long. */
+/** Offer the names of nodes in the files of -f; none if reading the files would take long. */
 static void complete_nodes(struct bt_complete *complete, const struct bt_complete_word *word)
 {
 	offer_objects(complete, word, BT_KIND_NODE);
@@ -205,7 +208,7 @@ static void offer_gates(struct bt_complete *complete, const struct bt_complete_w
 	bt_strbuf_finish(&prefix);
 }
 
-/** Words in value names that stand for a list of names. */
+/** Words in value names of flags, and the functions that offer values for them. */
 static const struct {
 	const char *name;
 	void (*offer)(struct bt_complete *complete, const struct bt_complete_word *word);
@@ -459,7 +462,8 @@ static void offer_flags(struct bt_complete *complete, const struct flag_table *t
 }
 
 /**
- * Completes a flag with its value, or the beginning of it, in the same word: "--output=ta", "-ota".
+ * Complete the value of a flag that is in the same word: "--output=ta", "-ota". Returns false if
+ * the word has no such value.
  */
 static bool complete_inline_value(struct bt_complete *complete, const struct flag_table *table)
 {

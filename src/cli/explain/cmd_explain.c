@@ -88,7 +88,7 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 
 /** --- the pod --- */
 
-/** Remove a running pod from the cluster, and make it appear as if it had never been placed. */
+/** Remove a running pod from the cluster, and fill in *pod as if it had never been placed. */
 static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_index,
 	struct bt_pod *pod, struct bt_str *out_node, struct berth_error *err)
 {
@@ -111,8 +111,8 @@ static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_
 }
 
 /**
- * Whether a pod from an API server has no tolerations. API servers add two tolerations to new pods
- * by default.
+ * Whether the pod comes from an API server and has no tolerations. All other pods have a list of
+ * tolerations once they are created, because API servers add two tolerations by default.
  */
 static bool lacks_tolerations(const struct bt_manifests_object *object)
 {
@@ -267,7 +267,7 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 	return result;
 }
 
-/** Load the simulation and explain many of its pods: with --all all of them, else a group. */
+/** Load the simulation and explain several pods: with --all all pending pods, else a pod group. */
 static int answer_many(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
 	struct berth_error *err)
 {
@@ -427,7 +427,7 @@ const struct bt_command bt_command_pending = {
 		"pending. The pods of a workload are one group, and pods without a controller\n"
 		"are grouped by reason. The largest group is printed first. For each group, one\n"
 		"pod is explained as \"berth explain\" does, with the smallest change after which\n"
-		"it fits. The change that helps most pods is printed first.\n",
+		"it fits. The change that helps the most pods is printed first.\n",
 	.examples = "  # Of the cluster that kubectl talks to\n"
 		    "  berth pending\n"
 		    "\n"

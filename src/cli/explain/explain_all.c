@@ -14,7 +14,10 @@
 /** Limit of owners whose pods are explained; further owners are only counted. */
 #define GROUPS_MAX 500
 
-/** Pods of one owner; after explaining, all pods with the same explanation. */
+/**
+ * Pods of one owner. join_alike merges groups of pods without a controller that have the same
+ * explanation.
+ */
 struct group {
 	struct bt_pod_owner owner;
 	bool is_pod_group; /* owner is a PodGroup, which is explained as a whole */
@@ -23,7 +26,7 @@ struct group {
 	uint32_t first_index;       /* index of first in bt_simulation.pods */
 	uint32_t count;             /* pods that are pending in the input */
 	uint32_t fit_count;         /* how many of them fit now */
-	uint32_t others;            /* owners that are left out because of GROUPS_MAX */
+	uint32_t others;            /* groups that join_alike has merged into this one */
 	const char *fate;           /* NULL: not explained */
 	struct bt_str message;
 	struct bt_str reasons;        /* "Insufficient cpu (5 nodes)"; "" if no node was filtered */
@@ -38,11 +41,11 @@ struct answer {
 	uint32_t pod_count;
 	uint32_t fit_count;
 	uint32_t node_count;
-	struct bt_str best_change; /* the change that helps most pods that stay pending */
+	struct bt_str best_change; /* the change that helps the most pods that stay pending */
 	uint32_t best_count;
 };
 
-/** Adds dropped pods to their groups again, which the simulation removed them from. */
+/** Add dropped pods to their pod groups again; the simulation removed them from the groups. */
 static void join_groups_again(struct bt_simulation *simulation)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
@@ -214,7 +217,10 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 	}
 	int result = bt_explain(simulation->engine, group->first, options, &explanation, err);
 	if (result == 0 && explanation.fate == BT_EXPLAINED_FITS) {
-		/* A plugin rejected the pod after Filter, so only the attempt has the reason. */
+		/*
+		 * A plugin rejected the pod after Filter, so only the simulated attempt has the
+		 * reason.
+		 */
 		group->fate = bt_fate_name(entry->fate);
 		group->message = entry->message;
 	} else if (result == 0) {

@@ -3,23 +3,23 @@
 #define BT_CLI_EXPLAIN_ALL_H
 /**
  * Explanations of several pods: all pending pods by owner and reason ("berth pending", "berth
- * explain --all"), and those of a pod group.
+ * explain --all"), or the pods of a pod group ("berth explain podgroup/NAME").
  */
 #include "cli/explain/explain_report.h"
 
 /**
  * Append the pending pods of a loaded simulation (namespace_ NULL: of all namespaces), the largest
- * owner first. One pod of each owner is explained for all of them. Returns the exit status:
- * BT_EXIT_FINDING if there are pending pods; or BERTH_ERR_*.
+ * owner first. One pod of each owner is explained for all pods of that owner. Returns the exit
+ * status: BT_EXIT_FINDING if there are pending pods; or BERTH_ERR_*.
  */
 BT_MUST_USE int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace_,
 	const struct bt_explain_options *options, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err);
 
 /**
- * Explain the group of this name in a loaded simulation. Without pending pods only has_object,
- * scheduled_count and fate are set (BT_GROUP_FITS, or BT_GROUP_GATED without any pods). Requires
- * gate GenericWorkload. out is initialised; finish it in any case.
+ * Explain the pod group of this name in a loaded simulation. If no pod of the group is pending,
+ * only has_object, scheduled_count and fate are set (fate: BT_GROUP_FITS, or BT_GROUP_GATED if the
+ * group has no pods). Requires gate GenericWorkload. out is initialised; finish it in any case.
  */
 BT_MUST_USE int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespace_,
 	struct bt_str name, const struct bt_explain_options *options,

@@ -16,7 +16,7 @@ static void append_word(struct bt_strbuf *out, const char *before, struct bt_str
 
 /**
  * Whether the change frees more than the node's pods request, so that only a larger node helps.
- * *out_wanted: the allocatable amount that this node needs.
+ * Then *out_stock has the node's amounts, and *out_wanted the allocatable amount that it needs.
  */
 static bool is_too_large(const struct bt_remedy *change, const struct bt_node_table *nodes,
 	struct bt_node_amounts *out_stock, int64_t *out_wanted)
@@ -33,8 +33,8 @@ static bool is_too_large(const struct bt_remedy *change, const struct bt_node_ta
 }
 
 /**
- * Whether the pod requires a node by name, or depends on pods of the node: then another node does
- * not help.
+ * Whether the pod requires a node by name, or depends on the pods of a node: then adding another
+ * node does not help.
  */
 static bool is_tied(const struct bt_pod *pod)
 {
@@ -62,8 +62,8 @@ static bool is_tied(const struct bt_pod *pod)
 }
 
 /**
- * Whether the only change is a larger node: adding another such node helps as well, and moves no
- * pods.
+ * Whether the only node that changes has to be larger, and the pod is not tied to it. Then adding a
+ * node of that size helps as well, and moves no pods.
  */
 static bool adds_node(const struct bt_remedy *changes, uint32_t count, const struct bt_pod *pod,
 	const struct bt_node_table *nodes)

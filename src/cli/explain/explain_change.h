@@ -7,10 +7,10 @@
 #include "state/node_table.h"
 
 /**
- * Append "uncordon node-7, and free 250m cpu on node-7"; escapes control bytes. nodes: may be NULL.
- * An amount beyond what the node's pods request becomes "add a node like node-7 with 12 cpu", or,
- * if the other changes or the pod depend on that node, "replace node-7 by a node with 16 cpu".
- * Returns whether the text adds a node.
+ * Append "uncordon node-7, and free 250m cpu on node-7"; escapes control bytes. nodes NULL: amounts
+ * of nodes are unknown. An amount beyond what the node's pods request becomes "add a node like
+ * node-7 with 12 cpu", or, if the other changes or the pod depend on that node, "replace node-7 by
+ * a node with 16 cpu". Returns whether the text adds a node.
  */
 bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
 	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out);
@@ -21,7 +21,10 @@ bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
  */
 bool bt_change_append_command(const struct bt_remedy *change, const struct bt_pod *pod,
 	bool in_input, bool lacks_tolerations, struct bt_strbuf *out);
-/** As bt_change_append_command, for the alternative change of the node: removing its taint. */
+/**
+ * As bt_change_append_command, for the alternative to a toleration: removing the taint from the
+ * node.
+ */
 bool bt_change_append_alternative(
 	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out);
 /** Write [{"type": "Uncordon", "node": "node-7", "text": "uncordon node-7"}, ...]. */

@@ -19,9 +19,9 @@ struct candidate {
 	struct bt_str name;
 	uint32_t pending; /* UINT32_MAX: bound or finished */
 	uint32_t object;
-	bool placed; /* the simulation has placed it */
-	bool over;
-	bool leaving;
+	bool placed;  /* placed by the simulation */
+	bool over;    /* Succeeded or Failed */
+	bool leaving; /* being deleted */
 };
 
 struct search {
@@ -67,8 +67,8 @@ static bool is_of_workload(const struct bt_manifests *cluster, const struct bt_o
 				pod->namespace_, controller->name);
 		if (owner == BT_MANIFESTS_NONE) {
 			/*
-			 * The ReplicaSet or Job is missing in the input, so derive the name of its
-			 * Deployment or CronJob from its own name.
+			 * The ReplicaSet or Job is missing in the input, so derive the name of the
+			 * Deployment or CronJob from the name of the ReplicaSet or Job.
 			 */
 			if (reference->kind == BT_KIND_DEPLOYMENT) {
 				struct bt_str deployment =
@@ -200,7 +200,10 @@ static void add_word(struct words *words, struct bt_str namespace_, struct bt_st
 	}
 }
 
-/** Find a name that is spelt alike in any namespace; the same name in another namespace is best. */
+/**
+ * Find the same or a similar name in any namespace, else a name that begins with the given one;
+ * NULL: none.
+ */
 static const struct candidate *find_alike(const struct words *words, struct bt_str name)
 {
 	char *given = bt_strndup(name.data != NULL ? name.data : "", name.length);
@@ -222,7 +225,8 @@ static const struct candidate *find_alike(const struct words *words, struct bt_s
 }
 
 /**
- * Find the workload of exactly this name: users may give it without a kind when they mean its pods.
+ * Find the workload with exactly this name, because users may name a workload without its kind when
+ * they mean its pods. NULL: none.
  */
 static const struct bt_manifests_object *find_workload(
 	const struct bt_manifests *cluster, struct bt_str namespace_, struct bt_str name)

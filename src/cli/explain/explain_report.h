@@ -12,7 +12,7 @@
 /** --- events of the pod on a live cluster --- */
 
 struct bt_explain_events {
-	bool is_live;             /* a server was given, and it has the pod */
+	bool is_live; /* the cluster was read from a server, and the pod is an object of it */
 	struct bt_strbuf problem; /* error of reading the events; "": none */
 	struct bt_live_events list;
 };
@@ -21,7 +21,6 @@ struct bt_explain_events {
  * The pod to explain. For a workload: the first pending pod in queue order that the simulation has
  * not placed, else its first pod. Without a reference: the only pending pod.
  */
-
 struct bt_pod_choice {
 	uint32_t pending; /* index in bt_simulation.pods; UINT32_MAX: the pod runs */
 	uint32_t object;  /* for a running pod: its index in the cluster's objects */
@@ -32,13 +31,13 @@ struct bt_pod_choice {
 	struct bt_str workload_name;
 	uint32_t workload_pods;    /* pods that have not finished */
 	uint32_t workload_pending; /* pods without a node in the input */
-	uint32_t workload_fits;    /* pods placed by the simulation so far */
+	uint32_t workload_fits;    /* pods that the simulation has placed so far */
 };
 
 /**
  * Find the pod in a loaded simulation that keeps its bound pods. reference NULL: the only pending
- * pod (namespace_ NULL: in any namespace). BERTH_ERR_INVALID: one sentence that says what the input
- * has instead.
+ * pod (namespace_ NULL: in any namespace). BERTH_ERR_INVALID: the message is one sentence that says
+ * which pods the input has instead.
  */
 BT_MUST_USE int bt_pod_choose(const struct bt_simulation *simulation,
 	const struct bt_pod_reference *reference, const char *namespace_, struct bt_pod_choice *out,
@@ -53,14 +52,14 @@ struct bt_explain_report {
 	 */
 	bool lacks_tolerations;
 	struct bt_str running_on; /* its node; "": the pod is pending */
-	struct bt_str group_name; /* name of its PodGroup; "": scheduled by itself */
+	struct bt_str group_name; /* name of its PodGroup; "": the pod is scheduled by itself */
 	const struct bt_pod_choice *choice;
 	const struct bt_explanation *explanation;
 	const struct bt_node_table *nodes; /* of the simulated cluster; NULL: not available */
-	uint32_t pending_count; /* pods without a node, including this one if it has none */
-	uint32_t ahead_count;   /* pending pods that the scheduler tries first */
-	bool after_queue;       /* the pods ahead were placed first */
-	uint32_t placed_count;  /* how many of them found a node */
+	uint32_t pending_count;            /* pending pods, including the explained pod */
+	uint32_t ahead_count;              /* pending pods that the scheduler tries first */
+	bool after_queue;                  /* the pods ahead were placed first */
+	uint32_t placed_count;             /* number of the pods ahead that found a node */
 	bool proposals_wanted;
 	struct bt_explain_events events;
 };

@@ -8,7 +8,7 @@
 
 /** Limit of groups that the sentence names; one more is named if it is the last one. */
 #define NAMED_GROUPS_MAX 5
-/** Limit of reasons per group in the sentence; the groups below list all of them. */
+/** Limit of reasons per group in the sentence; the list of groups below it has all reasons. */
 #define NAMED_REASONS_MAX 3
 
 /** The scheduler's reasons in plain words: `one` follows "1 node", `many` follows "7 nodes". */

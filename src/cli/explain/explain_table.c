@@ -13,9 +13,7 @@
 #define GROUPS_MAX 8
 /** Limit of lines per group. */
 #define LINES_MAX 3
-/**
- * Limit of different lines that a group's nodes are sorted into before the first ones are shown.
- */
+/** Limit of different lines that are collected per group; at most LINES_MAX of them are shown. */
 #define KINDS_MAX 32
 /** Limit of node names on a line; only one name if they are long. */
 #define NAMES_MAX 3
@@ -46,8 +44,8 @@ static bool says_more(const struct bt_explained_node *node)
 }
 
 /**
- * The hint, without the taint that cordoning adds if the first obstacle says already that the node
- * is cordoned. Several taints are joined with ", ".
+ * The hint of an obstacle, without the taint that cordoning adds if the first obstacle already says
+ * that the node is cordoned. Several taints are joined with ", ".
  */
 static struct bt_str hint_beyond_cordon(const struct bt_explained_node *node, uint32_t index)
 {
@@ -195,8 +193,8 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 /** --- proposals --- */
 
 /**
- * Whether an earlier proposal asks for the same changes on another node; append_effect counts
- * these.
+ * Whether an earlier proposal asks for the same changes on another node; the alike_count of that
+ * proposal includes this node.
  */
 static bool repeats_earlier(const struct bt_explanation *explanation, uint32_t index)
 {

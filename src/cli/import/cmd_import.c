@@ -194,7 +194,7 @@ static const struct bt_flag flags[] = {
 		"file to write, which must not exist"},
 	{"arrivals", 0, BT_FLAG_STRING, offsetof(struct options, request.arrivals), "poisson:RATE",
 		"arrivals of the pods of manifests: poisson:5/s, or /m, /h (default: at the "
-                "start)"},
+		"start)"},
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, request.seed), "N",
 		"seed of random arrivals, or of drawn pods (default 0)"},
 	{"inflate", 0, BT_FLAG_STRING, offsetof(struct options, inflate), "FACTOR",
@@ -202,7 +202,7 @@ static const struct bt_flag flags[] = {
 	{"machine-cpu", 0, BT_FLAG_STRING, offsetof(struct options, machine_cpu), "CPUS",
 		"cpus of a machine, for traces with fractions of machines (default 64)"},
 	{"machine-memory", 0, BT_FLAG_STRING, offsetof(struct options, machine_memory), "BYTES",
-		"memory of a machine, for such traces (default 256Gi)"},
+		"memory of a machine, for the same traces (default 256Gi)"},
 	{"workload", 0, BT_FLAG_STRING, offsetof(struct options, request.workload), "TEST/WORKLOAD",
 		"workload of a scheduler-perf file"},
 	{"machines", 0, BT_FLAG_INT, offsetof(struct options, machine_count), "N",
@@ -241,7 +241,7 @@ const struct bt_command bt_command_import = {
 	.examples = "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"
 		    "    openb_pod_list_default.csv -o openb.berthrec\n"
 		    "\n"
-		    "  # Pods of the trace until the GPUs would have to be a third more\n"
+		    "  # Draw pods until they request 1.3 times all GPUs\n"
 		    "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"
 		    "    openb_pod_list_default.csv --inflate 1.3 --seed 7 -o full.berthrec\n"
 		    "\n"

@@ -14,7 +14,7 @@
 #include "net/loop.h"
 #include "replay/recorder.h"
 
-/** Interval of writes: kill -9 loses less than a second, including the recorder's window. */
+/** Interval of writes. Together with BT_RECORDER_WINDOW_NS, kill -9 loses less than a second. */
 #define WORK_INTERVAL_NS INT64_C(400000000)
 /**
  * Shorter interruptions of a watch are not recorded as gaps, because any network may delay changes
@@ -165,7 +165,7 @@ static int record(struct run *run, struct berth_error *err)
 			warn(run,
 				"--strip-names: selector expressions of devices look at parts of "
 				"texts (matches, substring and the like); with neutral names the "
-				"answer may be another");
+				"answer may differ");
 		}
 	}
 	if (result == 0 && !run->stop) {
@@ -282,9 +282,9 @@ const struct bt_command bt_command_record = {
 	.summary = "Record the changes of a cluster, for replay.",
 	.usage = "berth record -o FILE.berthrec [--kubeconfig FILE] [FLAGS]",
 	.help = "Writes the part of a cluster that a scheduler reads, as \"berth snapshot\" does,\n"
-		"and then each change with its time, until a signal ends it. The server gets\n"
+		"and then each change with its time, until a signal ends berth. The server gets\n"
 		"only requests for lists and watches. A watch that breaks is resumed; if\n"
-		"changes may have been missed, the recording contains that gap.\n"
+		"changes may have been missed, the recording contains the gap.\n"
 		"\n"
 		"The file can be used at any time: if berth is killed, at most the last second\n"
 		"is missing.\n",

@@ -130,7 +130,7 @@ struct row {
 	const char *list;
 	const char *before; /* the title, or its text before the element's name */
 	const char *behind;
-	const char *path; /* of the value in the answer, or in the element */
+	const char *path; /* path of the value in the answer, or in the element */
 	enum format format;
 };
 
@@ -336,8 +336,8 @@ static const struct bt_flag flags[] = {
 		"compared with upstream's defaults)"},
 	BT_REPLAY_FLAGS_AT(offsetof(struct options, request)),
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, line.setup.tie_seed), "N",
-		"choose among nodes of equal score at random, with this seed (default: as "
-		"upstream's order gives)"},
+		"choose among nodes of equal score at random, with this seed "
+		"(default: upstream's order)"},
 	{"report", 0, BT_FLAG_STRING, offsetof(struct options, report_path), "FILE",
 		"write a page with charts: one HTML file that needs no network"},
 	{"jobs", 'j', BT_FLAG_INT, offsetof(struct options, jobs), "N",

@@ -58,7 +58,7 @@ static void write_differences(const struct bt_replay_answer *answer, struct bt_s
 	const struct bt_replay_counts *counts = &answer->counts;
 	bt_strbuf_printf(out,
 		"\n%" PRIu64 " of the %" PRIu64
-		" bindings that the recording has, too, are to the same node.\n",
+		" bindings that the recording also has are to the same node.\n",
 		counts->same, counts->recorded);
 	if (answer->differences.count == 0) {
 		return;
@@ -146,8 +146,8 @@ static int check(void *context, struct berth_error *err)
 static const struct bt_flag flags[] = {
 	BT_REPLAY_FLAGS_AT(offsetof(struct options, request)),
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, line.setup.tie_seed), "N",
-		"choose among nodes of equal score at random, with this seed (default: as "
-		"upstream's order gives)"},
+		"choose among nodes of equal score at random, with this seed "
+		"(default: upstream's order)"},
 	{"events", 0, BT_FLAG_STRING, offsetof(struct options, request.events_path), "FILE",
 		"write what happens to each pod to this file, one JSON object per line"},
 	BT_OUTPUT_FLAG("table|json|yaml"),

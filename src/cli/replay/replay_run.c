@@ -312,7 +312,7 @@ static void write_binding(void *context, const struct bt_replay_binding *binding
 	}
 }
 
-/** Read the price per hour of instance types. prices: in the answer's arena. */
+/** Read the price per hour of each instance type into the answer's arena. */
 static int read_prices(struct bt_replay_answer *answer, const char *path, struct berth_error *err)
 {
 	struct bt_file file;
@@ -331,7 +331,7 @@ static int read_prices(struct bt_replay_answer *answer, const char *path, struct
 	}
 	if (result == 0 && (document == NULL || document->type != BT_JSON_OBJECT)) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
-			"must be an object: instance types and what an hour of them costs");
+			"must be an object that has a price per hour for each instance type");
 	}
 	uint32_t count = result == 0 ? document->count : 0;
 	struct bt_price *prices = BT_ARENA_NEW_ARRAY(&answer->arena, struct bt_price, count);

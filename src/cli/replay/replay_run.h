@@ -13,16 +13,16 @@
 /** Limit of differences from the recording that are kept with their reasons. */
 #define BT_REPLAY_DIFFERENCES_MAX 1000
 
-/** Input of a replay. All-zero memory with the defaults of BT_REPLAY_FLAGS. */
+/** Input of a replay. All-zero memory has the defaults of BT_REPLAY_FLAGS_AT. */
 struct bt_replay_request {
 	struct bt_arguments files;
 	const char *from;
 	const char *to;
 	const char *prices_path;
-	const char *events_path;   /* file for pod events; NULL: none */
-	bool is_compared;          /* compare with the recorded decisions */
+	const char *events_path;    /* file for pod events; NULL: none */
+	bool is_compared;           /* compare with the recorded decisions */
 	struct bt_replay_sink sink; /* receives all changes; all-zero: none */
-	int64_t from_ns;
+	int64_t from_ns;            /* from_ns and to_ns: since the start of the recording */
 	int64_t to_ns;
 };
 
@@ -31,7 +31,7 @@ struct bt_replay_request {
 #define BT_REPLAY_FLAGS_AT(at) \
 	{"from", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_replay_request, from), "DURATION", \
 		"decide from this time of the recording on (2h30m); before, pods are bound as " \
-	        "recorded"}, \
+		"recorded"}, \
 		{"to", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_replay_request, to), \
 			"DURATION", "end at this time of the recording"}, \
 	{ \
@@ -60,7 +60,7 @@ struct bt_replay_answer {
 	bool has_prices;
 	BT_VEC(struct bt_replay_difference) differences; /* at most BT_REPLAY_DIFFERENCES_MAX */
 	uint64_t difference_counts[BT_DIFFERENCE__COUNT +
-		1]; /* the last entry counts differences whose reason was not looked for */
+		1]; /* the last entry counts differences that were not examined */
 };
 
 /** Parse and check the flags; a recording is required. Messages name the flag. */
@@ -75,7 +75,7 @@ void bt_replay_answer_finish(struct bt_replay_answer *answer);
 const char *bt_difference_name(enum bt_difference difference);
 /** Write the answer as JSON. answer: struct bt_replay_answer. */
 void bt_replay_answer_write_json(const void *answer, struct bt_json_writer *writer);
-/** Convert nanoseconds. */
+/** Convert nanoseconds to hours. */
 double bt_replay_hours(double ns);
 /** Append "2026-11-23T05:00:00.000000Z". */
 void bt_replay_append_time(struct bt_strbuf *out, int64_t time_ns);

@@ -41,7 +41,7 @@ static void add_wide_cells(
 	bt_table_add_format(table, "%u", entry->feasible_count);
 }
 
-/** Number of following pods with the same owner and the same reason to be pending. */
+/** Number of directly following pods with the same owner and the same reason to be pending. */
 static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t index)
 {
 	const struct bt_simulated_pod *first = &simulation->pods.items[index];

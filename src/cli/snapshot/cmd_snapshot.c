@@ -186,8 +186,8 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
 	/*
 	 * Block the signals that end the program while files are written: a pending signal makes
-	 * writing fail, so that temporary files are removed. held: those that were not blocked
-	 * before. The calls for sets cannot fail.
+	 * writing fail, so that temporary files are removed. held: the signals that were not
+	 * blocked before. The calls for signal sets cannot fail.
 	 */
 	sigset_t held;
 	sigset_t before;

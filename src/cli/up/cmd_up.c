@@ -86,7 +86,8 @@ static int check_pod_usage(const char *flag, const char *text, struct berth_erro
 }
 
 /**
- * Mode Node counts as RBAC: it only adds the node authorizer, which affects clients that are nodes.
+ * Whether RBAC authorizes requests. "Node,RBAC" only adds the node authorizer, which affects
+ * clients that are nodes.
  */
 static bool has_rbac(const struct options *options)
 {
@@ -373,8 +374,8 @@ static int announce_server(struct up *up, struct berth_error *err)
 /** --- the web page --- */
 
 /**
- * Start the page in another process, which isolates the server from its memory use and slow
- * browsers.
+ * Start the page in another process, so that the page's memory use and slow browsers do not affect
+ * the server.
  */
 static int start_view(struct up *up, struct berth_error *err)
 {
@@ -448,9 +449,9 @@ static int run_loop(struct up *up, struct berth_error *err)
 	}
 	if (result == 0) {
 		/*
-		 * The first call of settle sends answers before controllers and the scheduler run,
-		 * so that clients need not wait for them. The second call syncs their writes to
-		 * disk and sends the watch events.
+		 * The first call of flush_front sends answers before controllers and the scheduler
+		 * run, so that clients need not wait for them. The second call syncs their writes
+		 * to disk and sends the watch events.
 		 */
 		bt_loop_add_worker(up->loop, save_clock, up);
 		bt_loop_add_worker(up->loop, flush_front, up);

@@ -85,7 +85,10 @@ static int make_authority(const struct bt_up_identity_options *options,
 	return result;
 }
 
-/** Keep the pair of the last run while it is valid, because clients may have pinned it. */
+/**
+ * Make the CA and the server's pair. Pairs in the data folder are reused while they are valid,
+ * because clients may have pinned them.
+ */
 static int make_pair(const struct bt_up_identity_options *options, const struct kept_files *files,
 	struct bt_up_identity *identity, struct berth_error *err)
 {

@@ -11,14 +11,14 @@
 #include "net/certificate.h"
 
 struct bt_up_identity {
-	struct bt_certificate_pair ca;     /* key is empty if the certificate was given */
+	struct bt_certificate_pair ca;     /* its key is empty if the user gave a certificate */
 	struct bt_certificate_pair server; /* empty on plain HTTP */
 	struct bt_strbuf token;
 };
 
 struct bt_up_identity_options {
 	bool is_plain;                /* no TLS, no token */
-	const char *certificate_path; /* NULL: a new certificate, or that of the data folder */
+	const char *certificate_path; /* NULL: the certificate of the data folder, else a new one */
 	const char *key_path;
 	const char *data_dir; /* NULL: nothing is stored */
 	const char *address;  /* address to name in the certificate */

@@ -43,8 +43,8 @@ struct run {
 	struct bt_arguments flags; /* passed to the commands that answer questions */
 	struct bt_strbuf percentage;
 	struct bt_strbuf threads;
-	struct bt_arguments source_flags; /* source flags in shown command lines, in place of those
-	                                     of the history */
+	struct bt_arguments source_flags; /* flags that name the real source of the cluster in shown
+	                                     command lines */
 #if BT_HAVE_DAEMON
 	struct bt_live *live; /* NULL: files are served */
 	struct bt_live_watch *watch;
@@ -122,7 +122,7 @@ static int read_files(struct run *run, struct berth_error *err)
 {
 	const struct bt_arguments *files = &run->options->line.source.files;
 	struct bt_manifests *cluster =
-		&run->options->line.cluster; /* borrows its texts for the whole run */
+		&run->options->line.cluster; /* the history borrows its texts for the whole run */
 	int result = bt_source_read(&run->options->line.source, cluster, err);
 	if (result == 0) {
 		bt_history_take_files(&run->history, cluster);
@@ -142,7 +142,10 @@ static void take_replayed(void *context, const struct bt_object *old_object,
 	bt_history_take(&run->history, time_ns, old_object, new_object);
 }
 
-/** Replay the recordings as "berth replay" with the same flags does, and follow all changes. */
+/**
+ * Replay the recordings as "berth replay" with the same flags does, and add all changes to the
+ * history.
+ */
 static int replay_recordings(struct run *run, struct berth_error *err)
 {
 	struct bt_command_line *line = &run->options->line;
@@ -194,7 +197,7 @@ static void add_flags(struct bt_arguments *out, const char *name, const struct b
 	}
 }
 
-/** Collect the flags that make commands use the same scheduler and cluster. */
+/** Collect the flags that make other commands use the scheduler and cluster of this command. */
 static void collect_flags(struct run *run)
 {
 	const struct options *options = run->options;

@@ -26,7 +26,7 @@ void bt_history_init(struct bt_history *history, int64_t now_ns)
 	}
 }
 
-/** The references of versions to pods are packable (see bt_object_allow_pack). */
+/** The versions of pods keep packable references (see bt_object_allow_pack). */
 
 static struct bt_object *unpack(struct bt_object *object)
 {
@@ -101,7 +101,10 @@ static struct bt_amounts read_amounts(
 	return amounts;
 }
 
-/** amounts: consumed. Equal requests are shared, because pods have few different ones. */
+/**
+ * Returns the index of the amounts in requests. Equal amounts share an entry, because pods have few
+ * different requests. amounts: consumed.
+ */
 static uint32_t share_request(struct bt_history *history, struct bt_amounts amounts)
 {
 	while (amounts.count > 0 && amounts.items[amounts.count - 1] == 0) {
@@ -185,8 +188,8 @@ static void read_pod(
 }
 
 /**
- * The pod's creation time. Creation timestamps have whole seconds, so a pod that is first seen
- * within that second counts as created then.
+ * The pod's creation time. Creation timestamps have whole seconds, so seen_ns is more precise if
+ * the pod is first seen within that second.
  */
 static int64_t created_ns(const struct bt_pod *pod, int64_t seen_ns)
 {
@@ -266,7 +269,10 @@ static void begin_version(
 		id);
 }
 
-/** Whether the page would show the same for the past; most changes affect only status. */
+/**
+ * Whether the page shows no difference between the version and the changed pod. Most changes affect
+ * only parts of the status that the page does not show.
+ */
 static bool is_same_pod(
 	const struct bt_version *version, const struct bt_version *next, const struct bt_pod *pod)
 {

@@ -46,7 +46,7 @@ static void write_resources(const struct bt_history *history, struct bt_json_wri
 
 /** --- nodes --- */
 
-/** Versions of nodes that are valid at a time, sorted by the node's name. */
+/** A node at the requested time. Rows are sorted by the node's name. */
 struct node_row {
 	const struct bt_node *node;
 	uint32_t id;
@@ -262,7 +262,9 @@ struct wait {
 	double seconds;
 };
 
-/** Sums at each step, stored as differences until all changes are added. */
+/**
+ * Values at each step. Until all versions are added, an entry is the difference to the step before.
+ */
 struct samples {
 	int64_t from_ns;
 	int64_t step_ns;
@@ -270,10 +272,10 @@ struct samples {
 	int64_t *pending;
 	int64_t *running;
 	int64_t *bound;
-	int64_t *decided;          /* bound, or found unschedulable */
+	int64_t *decided;          /* pods bound or found unschedulable */
 	int64_t *use;              /* [resource][step] */
 	int64_t *allocatable;      /* [resource][step] */
-	BT_VEC(struct wait) waits; /* of pods that were bound */
+	BT_VEC(struct wait) waits; /* waits of the bound pods */
 };
 
 /** The first step at or after the time; returns the number of steps if there is none. */

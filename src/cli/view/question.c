@@ -15,8 +15,8 @@
 #include "net/loop.h"
 
 /**
- * The command runs in a child process with the history as of the fork: a slow or large answer does
- * not block the server, and the child's memory is freed when it ends.
+ * A question runs a command in a child process, with the history as of the fork: a slow or large
+ * answer does not block the server, and the child's memory is freed when the child ends.
  */
 
 #define RUNNING_MAX 2
@@ -25,7 +25,7 @@
 #define ARGUMENTS_MAX 64
 #define FILES_MAX 8
 #define NS_PER_MS INT64_C(1000000)
-/** Ends here-documents. */
+/** Delimiter of here-documents. */
 #define TEXT_END "EOF"
 
 /** A command that the page may run, and its allowed flags. */
@@ -304,7 +304,9 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	for (uint32_t i = 1; i < question->argument_count; i++) {
 		append_word(&line, question->arguments[i]);
 	}
-	/* One text is given on standard input, so that the shown command line can be copied. */
+	/*
+	 * A single text is passed on standard input, so that the shown command line can be copied.
+	 */
 	bool is_inline = question->file_count == 1 && can_be_inline(question->files[0].text);
 	for (uint32_t i = 0; i < question->file_count; i++) {
 		bt_strbuf_printf(&line, " %s %s", question->files[i].flag,

@@ -2,9 +2,9 @@
 #ifndef BT_CLI_VIEW_H
 #define BT_CLI_VIEW_H
 /**
- * Internals of "berth view": the history of a cluster (history.c), the JSON that the page shows of
- * it (overview.c), questions that other commands answer (question.c), and the web server
- * (view_server.c).
+ * Internals of "berth view": the history of a cluster (history.c), the JSON from which the page
+ * shows the cluster (overview.c), questions that other commands answer (question.c), and the web
+ * server (view_server.c).
  */
 #include "api/resources.h"
 #include "base/flags.h"
@@ -25,7 +25,7 @@ enum bt_history_resource {
 	BT_HISTORY_RESOURCES_FIXED,
 };
 
-/** An object from one change of it to the next. Times are since 1970. */
+/** An object between two of its changes. Times are nanoseconds since 1970. */
 struct bt_version {
 	struct bt_object *object; /* owned; a packable reference if it is a pod */
 	int64_t from_ns;
@@ -58,7 +58,8 @@ struct bt_history {
 	uint64_t revision;       /* counts changes */
 	uint64_t nodes_revision; /* revision of the last change of a node */
 	/**
-	 * The objects of files, if the history has a single point in time; NULL: it has changes.
+	 * The objects of files, if the history has a single point in time; NULL: the history has
+	 * changes.
 	 */
 	const struct bt_manifests *files;
 
@@ -76,7 +77,10 @@ struct bt_history {
 
 void bt_history_init(struct bt_history *history, int64_t now_ns);
 void bt_history_finish(struct bt_history *history);
-/** old_object NULL: added; new_object NULL: deleted. Both are shared, not consumed. */
+/**
+ * Record a change. old_object NULL: the object is added; new_object NULL: it is deleted. The caller
+ * keeps its references to the objects.
+ */
 void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt_object *old_object,
 	struct bt_object *new_object);
 /** Add all objects of files, valid from the beginning of time; manifests are borrowed. */
@@ -101,11 +105,11 @@ BT_MUST_USE int bt_history_fill(const struct bt_history *history, int64_t at_ns,
 
 /**
  * Write nodes, their use, and the number of pending pods. Leaves the nodes out if known_revision
- * equals nodes_revision and the time is now.
+ * equals nodes_revision and at_ns is now.
  */
 void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t known_revision,
 	struct bt_strbuf *out);
-/** Write one node with its pods. Returns false if no node had that name then. */
+/** Write one node with its pods. Returns false if no node had that name at at_ns. */
 bool bt_overview_write_node(
 	const struct bt_history *history, struct bt_str name, int64_t at_ns, struct bt_strbuf *out);
 /**
@@ -148,15 +152,17 @@ void bt_questions_destroy(struct bt_questions *questions);
 typedef void bt_question_answered(void *context, struct bt_strbuf *answer, const char *problem);
 
 /**
- * request: {"arguments": ["explain", "shop/web"], "at": 1700000000000, "files": [{"flag": "--with",
- * "text": "..."}]}; at: milliseconds, absent: now. The answer is {"exitStatus", "output": the
- * output of -o json, "messages": standard error, "commandLine"}. Only read-only commands and flags
- * are allowed. *out_number is for bt_question_cancel, and is set before the answer comes.
- * BERTH_ERR_TOO_LARGE: too many questions wait; other errors describe the request's fault.
+ * Start a question. request: {"arguments": ["explain", "shop/web"], "at": 1700000000000, "files":
+ * [{"flag": "--with", "text": "..."}]}; at: milliseconds, absent: now. The answer is {"exitStatus",
+ * "output": the output of -o json, "messages": standard error, "commandLine"}. Only read-only
+ * commands and flags are allowed. *out_number is for bt_question_cancel, and is set before the
+ * answer comes. BERTH_ERR_TOO_LARGE: too many questions wait; other errors describe the request's
+ * fault.
  */
 BT_MUST_USE int bt_question_start(struct bt_questions *questions, struct bt_str request,
 	bt_question_answered *answered, void *context, uint32_t *out_number,
 	struct berth_error *err);
+/** Suppress the answer, and end the question. An unknown number is ignored. */
 void bt_question_cancel(struct bt_questions *questions, uint32_t number);
 
 /** --- changes: requests to the API server, made by users on the page --- */
@@ -165,16 +171,16 @@ struct bt_view_changes;
 struct bt_view_change;
 struct bt_rest_client;
 
-/** Both are borrowed. */
+/** client and history are borrowed. */
 BT_MUST_USE struct bt_view_changes *bt_view_changes_create(
 	struct bt_rest_client *client, const struct bt_history *history);
 /** Cancels running changes. Accepts NULL. */
 void bt_view_changes_destroy(struct bt_view_changes *changes);
 /**
- * request: {"type": "cordon|uncordon|drain", "node"}, {"type": "scale", "kind", "namespace",
- * "name", "replicas"} or {"type": "apply", "text": manifests}. The answer, {"results": [{"object",
- * "ok", "message"}]}, comes later and ends the change. Returns NULL with err for a malformed
- * request.
+ * Start a change. request: {"type": "cordon|uncordon|drain", "node"}, {"type": "scale", "kind",
+ * "namespace", "name", "replicas"} or {"type": "apply", "text": manifests}. The answer, {"results":
+ * [{"object", "ok", "message"}]}, comes later and ends the change. Returns NULL with err for a
+ * malformed request.
  */
 BT_MUST_USE struct bt_view_change *bt_view_change_start(struct bt_view_changes *changes,
 	struct bt_str request, bt_question_answered *answered, void *context,
@@ -197,7 +203,7 @@ struct bt_view_server_options {
 	const char *key_pem;
 	const char *token;  /* borrowed */
 	const char *source; /* source of the cluster, for the page's title; borrowed */
-	const char *state;  /* kind of source: "live", "from files", "a recording" */
+	const char *state;  /* kind of source: "live", "from files", "a recording", "a replay" */
 };
 
 BT_MUST_USE int bt_view_server_create(const struct bt_view_server_options *options,

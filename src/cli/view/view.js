@@ -15,11 +15,11 @@ const defaults = {tab: "pending", group: "", color: "cpu", pod: "", node: "",
 	at: "", what: "", config: "", like: "", table: ""};
 const tabs = ["pending", "whatif", "capacity", "details", "change"];
 let state = {...defaults};
-let cluster = null;      /* answer of /api/cluster, with nodes */
+let cluster = null;      /* answer of /api/cluster that has nodes */
 let samples = null;
 let pending = null;      /* answer of "berth pending" */
-let lit = null;          /* highlighted nodes: Map of node name -> text of its tile (null: its use); other nodes are dimmed */
-let litByAnswer = null;  /* highlighted nodes while nothing is pointed at */
+let lit = null;          /* highlighted nodes: Map of node name -> text of the tile (null: the node's use); other nodes are dimmed */
+let litByAnswer = null;  /* highlighted nodes while the pointer is on no element that highlights others */
 let sourceState = "";    /* "live", "a recording" */
 let mayChange = false;
 let focused = -1;        /* index of the tile with the keyboard focus */
@@ -544,7 +544,10 @@ function reasonButton(group) {
 const scoreColumns = 4;
 /** The words of a name such as NodeResourcesFit, with <wbr> between them. */
 const words = (name) => name.split(/(?=[A-Z][a-z])/).flatMap((word, i) => i === 0 ? [word] : [make("wbr"), word]);
-/** Scores with a row for each plugin and a column for each of the best nodes; of the others only the total. */
+/**
+ * Scores with a row for each plugin and a column for each of the best nodes; for other nodes only
+ * the total.
+ */
 function scoreTables(nodes) {
 	const best = nodes.slice(0, scoreColumns);
 	const plugins = [...new Set(best.flatMap((node) => Object.keys(node.scores || {})))];
@@ -947,7 +950,10 @@ async function load() {
 
 let isFollowing = false;
 let slideTimer = 0;
-/** Called for each event while the slider is dragged: tiles are updated with each answer, questions are asked again at the end. */
+/**
+ * Called for each event while the slider is dragged: tiles are updated with each answer; questions
+ * are asked again only at the end.
+ */
 async function followSlider() {
 	if (isFollowing) return;
 	isFollowing = true;

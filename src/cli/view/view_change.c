@@ -8,8 +8,8 @@
 #include "codec/json_edit.h"
 
 /**
- * Changes requested on the page, as requests to the API server: sent one after another, so that a
- * namespace exists before its objects.
+ * Makes the changes that users request on the page. The requests to the API server are sent one
+ * after another, so that a namespace exists before its objects.
  */
 
 #define STEPS_MAX 1000
@@ -17,8 +17,10 @@
 struct step {
 	struct bt_str object_text; /* "Deployment shop/web", for the answer */
 	const char *method;
-	struct bt_str path; /* for apply: the API version's, until kind is found */
-	struct bt_str kind; /* for apply: kind to find; empty: path is complete */
+	struct bt_str path; /* for apply: path of the API version, until take_resources adds the
+	                       resource */
+	struct bt_str kind; /* for apply: kind whose resource is missing in path; empty: path is
+	                       complete */
 	struct bt_str namespace_;
 	struct bt_str name;
 	const char *query;

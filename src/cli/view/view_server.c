@@ -213,7 +213,7 @@ static int64_t find_number(struct call *call, const char *name, int64_t otherwis
 	return bt_str_parse_int64(text, &number) ? number : otherwise;
 }
 
-/** The end of the history: now if it is live. */
+/** The end of the history; if the history is live: now. */
 static int64_t end_ns(const struct bt_history *history)
 {
 	return history->to_ns != INT64_MAX ? history->to_ns : bt_clock_wall_ns();
@@ -316,7 +316,8 @@ static void change_cluster(struct call *call)
 	struct bt_view_changes *changes = call->server->options.changes;
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (changes == NULL) {
-		answer_error(call, 403, "this page only looks: berth view --allow-changes");
+		answer_error(
+			call, 403, "this page is read-only: start berth view with --allow-changes");
 		return;
 	}
 	call->change = bt_view_change_start(
@@ -446,12 +447,12 @@ static void serve_request(void *context, struct bt_http_exchange *exchange)
 				routes[i].serve(call);
 			} else {
 				add_header(call, "Allow", routes[i].method);
-				answer_error(call, 405, "not with this method");
+				answer_error(call, 405, "the method is not allowed");
 			}
 			return;
 		}
 	}
-	answer_error(call, 404, "there is nothing of that name");
+	answer_error(call, 404, "there is no such path");
 }
 
 static void refuse_body(void *context, struct bt_http_exchange *exchange)

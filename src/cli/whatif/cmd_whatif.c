@@ -20,7 +20,7 @@ struct options {
 
 /** --- the run --- */
 
-/** Simulate the side, with a progress line titled what. */
+/** Simulate one side, with a progress line titled what. */
 static int run_side(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, const char *what, struct berth_error *err)
 {
@@ -36,7 +36,7 @@ static int run_side(struct bt_whatif_side *side, const struct bt_manifests *sour
 
 /**
  * Read the input, apply the changes, and fill in the cluster of the after side. Finish whatif
- * unless it returns an error.
+ * unless make_after returns an error.
  */
 static int make_after(struct options *options, struct bt_whatif *whatif,
 	struct bt_whatif_side *after, struct berth_error *err)
@@ -120,7 +120,8 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 		.format = options->line.format,
 	};
 	setup.config_path = options->new_config != NULL ? options->new_config : setup.config_path;
-	setup.pool = NULL; /* copies of the process have no threads, which do not affect results */
+	setup.pool = NULL; /* forked processes do not have the pool's threads, and threads do not
+	                      affect results */
 	int result = bt_whatif_side_init(&side, bt_setup_scheduler, &setup, err);
 	if (result == 0) {
 		result = make_after(options, &whatif, &side, err);

@@ -23,7 +23,7 @@ struct loss {
 	BT_VEC(uint32_t) pods; /* pods on the lost nodes */
 	bool places_pods;      /* a pod has to be placed, so a copy simulates the loss */
 	struct bt_json_value *answer;
-	int64_t pending; /* members of the answer */
+	int64_t pending; /* pending to moved: numbers of pods in the answer */
 	int64_t lost;
 	int64_t preempted;
 	int64_t left;
@@ -133,9 +133,13 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
 	bt_json_write_member_owner(writer, owner.kind, owner.name);
 }
 
-/** Pods that were removed from lost nodes. Those that come back are pending. */
+/**
+ * Pods that were removed from lost nodes. Pods that are created again are pending in the
+ * simulation.
+ */
 struct taken_pods {
-	BT_VEC(struct bt_object *) list; /* owned references; pods borrow their texts */
+	BT_VEC(struct bt_object *)
+	list; /* owned references; the simulation's pods borrow their texts */
 };
 
 static int simulate_loss(const struct losing *losing, const struct loss *loss,
@@ -326,8 +330,8 @@ static void keep_answer(struct loss *loss, struct bt_json_value *answer)
 /** --- many losses in one copy --- */
 
 /**
- * Number of losses that one copy simulates. What the copy caches for one loss, such as scores,
- * speeds up the next one.
+ * Limit of losses that one copy simulates. Values that the copy caches for one loss, such as
+ * scores, speed up the next loss.
  */
 #define PART_MAX 256
 
@@ -571,7 +575,7 @@ static int try_all(struct losing *losing, struct berth_error *err)
 			bt_vec_push(&losing->tried, i);
 			continue;
 		}
-		/* No pod is pending, neither before nor after the loss: needs no simulation. */
+		/* No pod is pending before or after the loss, so no simulation is needed. */
 		struct bt_strbuf json = {0};
 		struct bt_json_writer writer;
 		struct bt_json_value *answer;

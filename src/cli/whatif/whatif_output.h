@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_WHATIF_OUTPUT_H
 #define BT_CLI_WHATIF_OUTPUT_H
-/** What `berth whatif` prints: the differences after some changes, or after each loss. */
+/** The output of "berth whatif": the differences after some changes, or after each loss. */
 #include "cli/command.h"
 #include "planning/whatif_report.h"
 
@@ -14,9 +14,10 @@ void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_what
 	const char *new_config);
 
 /**
- * N-1: loses each node, each zone, or the nodes of each value of a label in turn, and schedules the
- * pods that ran there anew. A forked copy of the process with the loaded cluster simulates a loss
- * (cli/processes.h); the answer is the same as that of a simulation without these nodes.
+ * N-1 analysis: for each node, each zone, or each value of a label, simulates the cluster without
+ * the nodes, and schedules the pods that ran there again. A forked copy of the process with the
+ * loaded cluster simulates a loss (cli/processes.h); the answer is the same as that of a simulation
+ * without these nodes.
  */
 
 struct bt_lose_options {
@@ -34,7 +35,7 @@ BT_MUST_USE int bt_lose_options_validate(
 	const struct bt_lose_options *options, struct berth_error *err);
 /**
  * Load the side, whose cluster is filled, try every loss, and append the report. Returns an exit
- * status: BT_EXIT_FINDING if some loss makes something worse; or an error.
+ * status: BT_EXIT_FINDING if some loss leaves pods pending, lost or preempted; or a negative error.
  */
 BT_MUST_USE int bt_whatif_lose_each(const struct bt_lose_options *options,
 	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err);
