@@ -53,7 +53,7 @@ static enum bt_verdict check_device(const struct bt_device_pools *pools,
 		}
 	}
 	if (has_capacity && bt_allocated_is_held(allocated, device->id)) {
-		/** claims hold shares from when the device was shareable */
+		/* Claims hold shares from a time when the device was shareable. */
 		return BT_VERDICT_UNKNOWN;
 	}
 	return !has_capacity || (device->flags & BT_DEVICE_CAPACITY_FITS) != 0 ? BT_VERDICT_TRUE

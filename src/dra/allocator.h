@@ -81,7 +81,7 @@ struct bt_allocation_column {
 	/* While serial and version stay equal, only slots with a logged change get a new value. */
 	uint64_t serial;
 	uint64_t version;
-	/** By slot: index in answers. Values of slots outside the snapshot are undefined. */
+	/** By slot: index in answers. Values of slots outside the snapshot have no meaning. */
 	const uint32_t *values;
 	const struct bt_node_allocation *answers;
 	uint32_t failure_count; /* nodes with the outcome OVER or ERROR */

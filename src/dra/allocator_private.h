@@ -35,7 +35,7 @@ struct bt_option {
 	int64_t count;           /* ExactCount: the requested count; All: set on each node */
 	struct bt_str problem;   /* first error of the request; absent: none */
 	const bool *constraints; /* by index of the claim's constraints: the constraint applies */
-	/** a distinct constraint applies; its state changes even if a try fails */
+	/** A distinct constraint applies; its state changes even if a try fails. */
 	bool has_distinct;
 	/**
 	 * needs_all: index of the first device on the current node in bt_search_memory.all_devices.
@@ -150,7 +150,7 @@ struct bt_all_device {
 struct bt_search_memory {
 	BT_VEC(struct bt_search_frame) frames;
 	BT_VEC(struct bt_taken_device) taken;
-	/** by device id: how often the device was taken as a whole in this call */
+	/** By device id: how often the device was taken as a whole in this call. */
 	BT_VEC(uint32_t) taken_counts;
 	BT_VEC(uint32_t) claim_counts; /* by claim: number of devices taken */
 	BT_VEC(struct bt_all_device) all_devices;

@@ -138,7 +138,7 @@ struct bt_pool_view {
 	BT_VEC(struct bt_pool_device) devices;
 	struct bt_pool_counters *counters; /* NULL: no device consumes counters */
 	uint32_t broken_scope;
-	/** if BROKEN: row with the bad selector; BT_DEVICE_NONE: the slice has it */
+	/** If BROKEN: row with the bad selector; BT_DEVICE_NONE: the slice has it. */
 	uint32_t broken_row;
 };
 
@@ -307,12 +307,6 @@ static inline const struct bt_node_pools *bt_device_pools_of_node(
 /** Compute the node's pools from scratch. The caller frees the items. */
 void bt_node_pools_compute(
 	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node);
-
-/* device_pools_validate.c */
-
-/** Abort the process if a node's cached pools differ from recomputed ones. */
-void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
-
 /**
  * Consume the device's counters if allocated devices and this call leave enough. false: too little
  * is left. consumption: index in consumers.
@@ -323,6 +317,11 @@ void bt_pool_counters_release(struct bt_pool_counters *counters, uint32_t consum
 /** Recompute the available amounts. */
 void bt_pool_counters_refresh(
 	const struct bt_device_pools *pools, uint32_t pool, struct bt_pool_counters *counters);
+
+/* device_pools_validate.c */
+
+/** Abort the process if a node's cached pools differ from recomputed ones. */
+void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
 
 /* selectors.c */
 

@@ -113,7 +113,7 @@ struct bt_claim_cache {
 	 * are updated.
 	 */
 	struct bt_claim_listener listener;
-	/** grows when the latest version of a claim or the claims in flight change */
+	/** Grows when the latest version of a claim or the claims in flight change. */
 	uint64_t version;
 };
 
@@ -351,7 +351,7 @@ bool bt_device_class_map_validate(
 
 /** A slice that some rule matches. */
 struct bt_patched_slice {
-	/** the slice with the taints of rules; reference held; NULL: free */
+	/** The slice with the taints of rules; reference held; NULL: free. */
 	struct bt_object *slice;
 	uint64_t hash; /* hash of the slice name */
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_COMMON_LEGACY_H
 #define BT_PLUGINS_COMMON_LEGACY_H
-/** Helpers shared by the legacy plugins: arguments, resource sums of v1.12, hints. Spec: 05b. */
+/**
+ * Helpers shared by the legacy plugins: arguments, resource sums of v1.12, renamed filters. Spec:
+ * 05b.
+ */
 #include "api/resources.h"
 #include "codec/json.h"
 #include "framework/plugin.h"

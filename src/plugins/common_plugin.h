@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_COMMON_PLUGIN_H
 #define BT_PLUGINS_COMMON_PLUGIN_H
-/** Helpers for all plugins: instances, cycle data, the pod's spec, wrapping integer arithmetic. */
+/**
+ * Helpers for all plugins: instances, cycle data, the pod's spec, images, ports, utilization
+ * shapes.
+ */
 #include "base/compiler.h"
 #include "framework/cluster_event.h"
 #include "framework/plugin.h"

@@ -193,7 +193,7 @@ BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct
 struct score_options {
 	uint32_t column_count;
 	bool most; /* for allocation: score the used share instead of the free share */
-	/** for balanced: balance without the pod, by slot; NULL: compute it */
+	/** For balanced: balance without the pod, by slot; NULL: compute it. */
 	const int32_t *before;
 };
 

@@ -356,7 +356,7 @@ static struct bt_status check_claims(const struct preparation *preparation)
 
 		if (claim->was_allocated) {
 			data->has_alternatives |= has_alternatives(claim->claim);
-			/* Step 6a. */
+			/* Step 6a: parse the node selector of the allocation. */
 			const struct bt_node_selector *selector =
 				claim->claim->status.allocation->node_selector;
 			struct bt_arena *arena = preparation->cycle->arena;
@@ -376,7 +376,7 @@ static struct bt_status check_claims(const struct preparation *preparation)
 			}
 		} else {
 			data->unallocated_count++;
-			/* Step 6b. */
+			/* Step 6b: check whether the claim can be allocated. */
 			const struct bt_resource_claim *object = claim->claim;
 			const struct bt_allocation_result *pending = bt_claim_cache_pending(
 				&preparation->instance->dra->claims, claim->uid);
@@ -475,7 +475,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			status = check_claims(&preparation);
 		}
 		if (bt_status_is_success(&status) && data->unallocated_count != 0) {
-			/* Step 7. */
+			/* Step 7: create the allocator. */
 			struct bt_arena *arena = cycle->arena;
 			struct bt_allocator_options options = {
 				.prng = share_ids(preparation.instance),

@@ -88,7 +88,7 @@ struct bt_claim_bind {
 	 * The cycle holds the reference.
 	 */
 	struct bt_object *base;
-	/** the object that the call in flight writes; in the arena */
+	/** The object that the call in flight writes; in the arena. */
 	const struct bt_resource_claim *sent;
 	bool is_written;
 	int failure; /* last error code, reported after BT_CLAIM_STEP_ASSUME; 0: none */
@@ -157,7 +157,7 @@ struct bt_dynamic_cycle {
 	uint32_t unallocated_count;     /* claims without allocation, with the special claim */
 	bool has_alternatives;          /* some request uses firstAvailable */
 	struct bt_allocator *allocator; /* NULL: all claims are allocated */
-	/** room for the claims argument of an allocator call */
+	/** Room for the claims argument of an allocator call. */
 	const struct bt_resource_claim **todo;
 	struct bt_filter_limit limit;
 	struct bt_extended_resources *extended; /* NULL: no special claim */

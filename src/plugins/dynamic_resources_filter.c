@@ -58,8 +58,8 @@ struct node_check {
 };
 
 /**
- * Step 3 of Filter: check the allocated claims. *out_available: all of them are available on the
- * node. For the others, is_unavailable_here is set.
+ * Step 3 of Filter: check the allocated claims. Sets is_unavailable_here in those that are not
+ * available on the node. *out_available: there are none.
  */
 static struct bt_status check_available(const struct node_check *check, bool *out_available)
 {
@@ -231,7 +231,7 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return status;
 	}
 	if (!available) {
-		/* Step 5. */
+		/* Step 5: record the claims that are not available. */
 		for (uint32_t i = 0; i < data->count; i++) {
 			data->claims[i].is_unavailable |= data->claims[i].is_unavailable_here;
 		}
@@ -392,7 +392,7 @@ bool bt_dynamic_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cyc
 	const struct bt_allocation_column *column = bt_allocation_column_get(
 		data->allocator, data->todo, collect_todo(data, &no_special));
 	/*
-	 * With an error on some node the column cannot be used: the error ends the cycle, but only
+	 * With an error on some node the column cannot be used. The error ends the cycle, but only
 	 * if the search for feasible nodes reaches that node.
 	 */
 	if (column == NULL || column->failure_count != 0) {

@@ -186,9 +186,7 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
-/**
- * The node count does not matter if the images are too small for a score above that of the sum 0.
- */
+/** The node count does not matter if the images are too small for a score above 0. */
 static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
 	uint32_t other_count)

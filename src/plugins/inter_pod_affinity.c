@@ -269,7 +269,7 @@ struct existing_sum {
 	struct bt_state *state;
 	struct bt_arena *arena;
 	struct bt_affinity_tables *tables;
-	/** by group; multiplied by the weight of the term */
+	/** By group; multiplied by the weight of the term. */
 	int64_t factors[BT_AFFINITY_GROUP__COUNT];
 	int64_t fixed[BT_AFFINITY_GROUP__COUNT]; /* by group, added to the product */
 };
@@ -768,8 +768,8 @@ static void add_weight(
 }
 
 /**
- * Add those terms of another pod that match the pod, each with fixed + sign x the weight of the
- * term.
+ * Add those terms of another pod that match the pod, each with the weight fixed + sign x the weight
+ * of the term.
  */
 static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
 	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
@@ -921,10 +921,7 @@ static const struct score_data *prepare_score(
 {
 	void **kept = &cycle->pre_score_data[plugin->index];
 
-	/*
-	 * Without these conditions the cycle may run PreScore again after pods were added or
-	 * removed.
-	 */
+	/* Other cycles may run PreScore again after pods were added or removed. */
 	if (cycle->plain || !cycle->borrows_counters) {
 		return NULL;
 	}

@@ -295,7 +295,7 @@ struct node_affinity_pre_filter_data {
 };
 
 struct node_affinity_pre_score_data {
-	/** terms of the pod; those of the profile are in the instance */
+	/** Terms of the pod; those of the profile are in the instance. */
 	struct bt_preferred_terms preferred;
 };
 
@@ -567,9 +567,9 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 
 			if (!matches && errors.count != 0) {
 				struct bt_str text = bt_error_list_text(&errors, &arena);
-				(void)bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
-					/** the hint is Queue even with an error */
-					BT_STR_ARG(text));
+				/* The hint is Queue even with an error. */
+				(void)bt_error_set(
+					err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text));
 				break;
 			}
 			if (matches == (i == 1)) {

@@ -426,7 +426,7 @@ static bool count_constraint(struct bt_state *state, const struct bt_spread_list
 		.selector = &constraint->selector};
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	bool has_affinity = list->affinity.has_affinity || spec->node_selector.count != 0;
-	/** distinct keys of the list other than the constraint's */
+	/** Distinct keys of the list other than the constraint's. */
 	struct bt_str other_keys[BT_COUNTED_TERMS_MAX];
 	struct bt_counter_spec counter_spec = {
 		.term_count = !constraint->selector.nothing &&
@@ -871,7 +871,7 @@ struct spread_term {
 	bool is_hostname;
 	/* For keys other than the hostname: matching pods by domain. */
 	struct bt_spread_table table;
-	/** domain of the value "", which nodes without the label share; 0: none */
+	/** Domain of the value "", which nodes without the label share; 0: none. */
 	uint32_t empty_domain;
 	int64_t pods_without_label;
 	/* For the hostname key: matching pods by slot; NULL: read the table's sums. */
@@ -1293,7 +1293,7 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 #define SPREAD_TRAIT (UINT64_C(1) << 62)
 
 enum trait_kind {
-	/** number of pods in the domain of the slot, which is its only slot */
+	/** Number of pods in the domain of the slot, which is its only slot. */
 	TRAIT_DOMAIN_PODS = 1,
 	TRAIT_OWN_PODS, /* number of pods on the node */
 };

@@ -25,7 +25,7 @@ struct bt_spread_constraint {
 struct bt_spread_list {
 	uint32_t count;
 	struct bt_spread_constraint *items;
-	/** of the pod: nodeSelector and required node affinity */
+	/** Of the pod: nodeSelector and required node affinity. */
 	struct bt_required_node_affinity affinity;
 	const bt_toleration_list *tolerations;
 	bool allow_comparison;
@@ -51,7 +51,7 @@ bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 
 /** Number of matching pods by domain for one constraint. */
 struct bt_spread_table {
-	/** by domain, BT_SPREAD_NO_DOMAIN if it has no eligible node; NULL: use sums */
+	/** By domain, BT_SPREAD_NO_DOMAIN if it has no eligible node; NULL: use sums. */
 	int64_t *counts;
 	uint32_t size;
 	struct bt_domain_sums sums; /* of a counter; valid until the counter is refreshed */

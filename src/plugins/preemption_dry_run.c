@@ -191,7 +191,7 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	/* Sort the pods by importance; those whose eviction violates a budget come first. */
+	/* Sort the pods by importance; pods whose eviction violates a budget come first. */
 	struct bt_budgets *budgets = &trial->run->evaluator->budgets;
 
 	for (uint32_t i = 0; i < trial->pod_count; i++) {

@@ -163,8 +163,8 @@ struct bt_evaluator {
 	/* Memory reused by attempts. */
 	struct bt_node_statuses statuses; /* of nodes whose dry run failed */
 	/*
-	 * Statuses if no node has a pod to evict: all nodes share one status, and only its number
-	 * is known.
+	 * Statuses if no node has a pod to evict: all nodes share one status, and only the number
+	 * of nodes is kept.
 	 */
 	struct bt_status no_victims;
 	uint32_t no_victims_count;
@@ -200,7 +200,7 @@ struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *ev
 uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint32_t node_count);
 
 struct bt_dry_run_result {
-	/** candidates without PDB violations come first */
+	/** Candidates without PDB violations come first. */
 	struct bt_preemption_candidate *candidates;
 	uint32_t count;
 	struct bt_str error_text; /* errors of all nodes whose status is Error; absent if none */

@@ -13,7 +13,7 @@ struct unit {
 	 * that were visited before.
 	 */
 	int64_t start_seconds;
-	/** the first pod has a scheduling group, whatever the group's disruption mode */
+	/** The first pod has a scheduling group, whatever the group's disruption mode. */
 	bool is_grouped;
 	BT_VEC(uint32_t) pods;
 };

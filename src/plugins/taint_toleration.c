@@ -12,7 +12,7 @@
 
 /** Filter has no such data: it checks hard taints against all tolerations of the pod. */
 struct taint_toleration_pre_score_data {
-	/** tolerations with effect "" or PreferNoSchedule; texts of the shape */
+	/** Tolerations with effect "" or PreferNoSchedule; texts of the shape. */
 	bt_toleration_list soft;
 };
 

@@ -8,7 +8,7 @@
 #include "plugins/common_plugin.h"
 #include "plugins/volume_binder_private.h"
 
-/* Assuming the volumes and claims of a pod, and reverting that. Spec: 07 section 8. */
+/* Assuming the volumes and claims of a pod, and reverting the assumptions. Spec: 07 section 8. */
 
 /**
  * Copies of the objects to assume: the cache may drop the originals while other objects are

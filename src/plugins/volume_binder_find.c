@@ -16,10 +16,10 @@ struct match_candidate {
 
 struct claim_match {
 	const struct bt_persistent_volume_claim *claim;
-	/** index of the first match for the same claim, which has the fields below */
+	/** Index of the first match for the same claim, which has the fields below. */
 	uint32_t first;
 	bool prepared;
-	/** volumes whose claimRef names this claim, ordered by name */
+	/** Volumes whose claimRef names this claim, ordered by name. */
 	struct match_candidate *reserved;
 	uint32_t reserved_count;
 	struct match_candidate *candidates; /* in order of preference */
@@ -464,7 +464,7 @@ struct cycle_work {
 	bool selected_nodes_differ;
 	struct claim_match *matches; /* claims without a selected node, ordered by requested size */
 	uint32_t match_count;
-	/** for claims with a selected node, then for the claims of matches */
+	/** For claims with a selected node, then for the claims of matches. */
 	struct provision_plan *plans;
 	uint32_t selected_count;
 	/* Scratch memory for the result of one node. */

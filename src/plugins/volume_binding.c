@@ -105,6 +105,7 @@ static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_c
 }
 
 /* Hints. Spec: 07 section 12. */
+
 /** Whether two classes have the same allowedTopologies. Absent and empty lists are equal. */
 static bool same_topologies(const struct bt_storage_class *a, const struct bt_storage_class *b)
 {

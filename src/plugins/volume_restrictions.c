@@ -37,7 +37,7 @@ struct disk_list {
 struct restrictions_data {
 	struct disk_list disks;
 	bt_str_list exclusive; /* the pod's ReadWriteOncePod claims, W in spec 07b section 2 */
-	/** uses of the exclusive claims by other pods; what-if runs may make it negative */
+	/** Uses of the exclusive claims by other pods; what-if runs may make it negative. */
 	int64_t in_use;
 };
 
