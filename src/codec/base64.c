@@ -5,7 +5,7 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* -1: not in the alphabet */
+/* Returns the value of a digit; -1: the byte is not in the alphabet. */
 static int value_of(char byte)
 {
 	if (byte >= 'A' && byte <= 'Z') {

@@ -20,8 +20,8 @@
 /** Nesting limit, the same as in Go's encoding/json. */
 #define BT_JSON_DEPTH_MAX 10000
 /**
- * Maximum length of a string value or member name that is returned (BERTH_ERR_TOO_LARGE); skipped
- * ones have no limit.
+ * Maximum length of a string value or member name that is returned (BERTH_ERR_TOO_LARGE). Skipped
+ * strings have no limit.
  */
 #define BT_JSON_STRING_BYTES_MAX (UINT32_C(64) << 20)
 
@@ -39,16 +39,16 @@ enum bt_json_type {
 const char *bt_json_type_name(enum bt_json_type type);
 
 /**
- * Maximum number of values in one tree (BERTH_ERR_TOO_LARGE): "0," has two bytes, but becomes a
- * whole structure.
+ * Maximum number of values in one tree (BERTH_ERR_TOO_LARGE). It limits memory: "0," has two bytes,
+ * but becomes a whole struct bt_json_value.
  */
 #define BT_JSON_VALUES_MAX (UINT32_C(1) << 24)
 
 /**
- * Reads borrowed input; the position is the only state. After a syntax error the position is at the
- * offending byte and the message is Go's ("invalid character 'x' looking for beginning of value").
- * A value of a type other than the called function reads is BERTH_ERR_INVALID "expected string, got
- * number".
+ * Reads borrowed input; the only state is the position and the depth. After a syntax error the
+ * position is at the offending byte and the message is Go's ("invalid character 'x' looking for
+ * beginning of value"). If the next value has another type than the called function reads, the
+ * function fails with BERTH_ERR_INVALID "expected string, got number".
  */
 struct bt_json_reader {
 	const char *start;
@@ -82,8 +82,8 @@ BT_MUST_USE int bt_json_enter_array(struct bt_json_reader *reader, struct berth_
 BT_MUST_USE int bt_json_next_element(
 	struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err);
 /**
- * Enter an object; bt_json_next_member yields the next name (string rules as above) until
- * *out_more is false.
+ * Enter an object; bt_json_next_member yields the next name (borrowed or unescaped as in
+ * bt_json_read_string) until *out_more is false.
  */
 BT_MUST_USE int bt_json_enter_object(struct bt_json_reader *reader, struct berth_error *err);
 BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
@@ -110,8 +110,8 @@ struct bt_json_member {
 };
 
 /**
- * A member of an object. Members keep source order, including repeated names; bt_json_find returns
- * the last, as Go does.
+ * A JSON value. An object keeps its members in source order, including repeated names; bt_json_find
+ * returns the last member of a name, as Go does.
  */
 struct bt_json_value {
 	enum bt_json_type type;
@@ -146,7 +146,7 @@ static inline struct bt_json_value *bt_json_find(
 {
 	return bt_json_get(value, bt_str_from(name));
 }
-/** Finds a value by a dotted path of names, such as "metadata.name". */
+/** Finds a value by a dotted path of names, such as "metadata.name"; NULL if it is missing. */
 struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path);
 /** Returns the member's text if it is a string, else data NULL. */
 struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *name);
@@ -184,7 +184,7 @@ void bt_json_begin_object(struct bt_json_writer *writer);
 void bt_json_end_object(struct bt_json_writer *writer);
 void bt_json_write_name(struct bt_json_writer *writer, struct bt_str name);
 void bt_json_write_name_c(struct bt_json_writer *writer, const char *name);
-/** Writes a name and its text value. */
+/** Write a name and begin or write its value. */
 void bt_json_begin_member_object(struct bt_json_writer *writer, const char *name);
 void bt_json_begin_member_array(struct bt_json_writer *writer, const char *name);
 void bt_json_write_member(struct bt_json_writer *writer, const char *name, struct bt_str text);

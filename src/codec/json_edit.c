@@ -328,7 +328,7 @@ struct template_reader {
 	va_list arguments;
 };
 
-/** Skips blanks and commas, and then this character if it follows. */
+/** Skips blanks and commas. Returns whether this character follows, and then skips it as well. */
 static bool skip(struct template_reader *reader, char character)
 {
 	reader->at += strspn(reader->at, " ,");
@@ -350,7 +350,10 @@ static struct bt_str read_text(struct template_reader *reader)
 	return text;
 }
 
-/** old: the present value, or NULL. Recursive: as deep as the template. */
+/**
+ * Reads a value of the template. old: the present value, which an object or array changes, or NULL.
+ * Returns the value; NULL: no member. Recursive: as deep as the template.
+ */
 static struct bt_json_value *put_value(struct template_reader *reader, struct bt_json_value *old)
 {
 	struct bt_arena *arena = reader->arena;

@@ -37,7 +37,7 @@ void bt_json_set_value(struct bt_arena *arena, struct bt_json_value *object, con
 /** Appends a member without searching; the name must not exist in the object. */
 void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
 	struct bt_json_value *value);
-/** Removes a member; false: there was none. */
+/** Removes the members of this name; false: there is none. object NULL accepted. */
 bool bt_json_remove(struct bt_json_value *object, struct bt_str name);
 bool bt_json_remove_c(struct bt_json_value *object, const char *name);
 
@@ -63,9 +63,15 @@ const struct bt_json_value *bt_json_array_at(
 /** Returns the object at a path, or an empty one; never NULL; read-only. */
 const struct bt_json_value *bt_json_object_at(
 	const struct bt_json_value *value, const char *dotted_path);
-/** Returns true for what Go's omitempty omits: absent (NULL), null, false, 0, "", [] and {}. */
+/**
+ * Returns true for the values that Go's omitempty omits: absent (NULL), null, false, 0, "", [] and
+ * {}.
+ */
 bool bt_json_is_zero(const struct bt_json_value *value);
-/** Returns the object member, created if it is absent or of another type. */
+/**
+ * Returns the object (or array) at this member, which is created if it is absent or of another
+ * type.
+ */
 struct bt_json_value *bt_json_ensure_object(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name);
 struct bt_json_value *bt_json_ensure_array(
@@ -78,7 +84,7 @@ struct bt_json_value *bt_json_ensure_array(
  * Objects and arrays of the template are added to those that the object has already; other values
  * replace the old one. Names with other characters than letters are quoted or given by %c. name?:
  * the member is set only if its value is not zero (bt_json_is_zero). Values are 'text', true,
- * false, null, and of the arguments
+ * false, null, or one of the arguments
  *
  *     %s  struct bt_str
  *     %d  int64_t
@@ -87,7 +93,7 @@ struct bt_json_value *bt_json_ensure_array(
  *     %v  struct bt_json_value *, which becomes part of the tree; NULL: no member
  *     %t  const struct bt_json_value *, which is cloned without its texts; NULL: no member
  *
- * object NULL: a new one, which may also be an array. Returns the object.
+ * object NULL: creates a new value, which may also be an array. Returns the object.
  */
 struct bt_json_value *bt_json_put(
 	struct bt_arena *arena, struct bt_json_value *object, const char *template_, ...);

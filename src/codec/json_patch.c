@@ -7,8 +7,8 @@
 #include "codec/json_same.h"
 
 /*
- * Limit of visited members, moved elements and measured values: a patch above it is an attack on
- * CPU time.
+ * Limit of visited members, moved elements and measured values: a patch above this limit is an
+ * attack on CPU time.
  */
 #define WORK_MAX (UINT64_C(1) << 28)
 
@@ -21,7 +21,7 @@ struct patch {
 	struct berth_error *err;
 };
 
-/** Target of an operation. parent NULL: the whole document. */
+/** The place that a path names. parent NULL: the whole document. */
 struct place {
 	struct bt_json_value *parent;
 	struct bt_str last; /* decoded last segment */
@@ -251,7 +251,7 @@ static int copy_value(
 	return 0;
 }
 
-/** `from` must not be an ancestor of path: a value cannot be moved into itself. */
+/** Returns whether from is an ancestor of path: a value cannot be moved into itself. */
 static bool is_above(struct bt_str from, struct bt_str path)
 {
 	return path.length > from.length && bt_str_has_prefix(path, from) &&

@@ -8,9 +8,10 @@
 #include "codec/json_edit.h"
 
 /**
- * before: the known parts of whole; after: the same with changes. Parts equal in before and after
- * keep the value of whole; array elements are matched from both ends. whole is changed in place,
- * with values moved from after; returns the root. NULL: whole is NULL and nothing changed.
+ * before: the known parts of whole; after: these parts with changes. Parts that are equal in before
+ * and after keep the value of whole; array elements are matched from both ends. Changes whole in
+ * place and moves values from after; returns the new root. Returns NULL if whole is NULL and
+ * nothing changed.
  */
 BT_MUST_USE struct bt_json_value *bt_json_rebase(struct bt_arena *arena,
 	struct bt_json_value *whole, const struct bt_json_value *before,

@@ -2,14 +2,14 @@
 #ifndef BT_CODEC_JSON_SAME_H
 #define BT_CODEC_JSON_SAME_H
 /**
- * Equality of JSON values as clients understand it, for trees of any size (the size is chosen by a
- * client).
+ * Equality of JSON values as clients understand it, for trees of any size, because a client chooses
+ * the size.
  */
 #include "codec/json.h"
 
 /**
- * As bt_json_equal, but compares numbers by value (1, 1.0 and 1e0 are equal), and takes about
- * linear time also for objects with very many members. Of repeated names the last value counts,
+ * Like bt_json_equal, but compares numbers by value (1, 1.0 and 1e0 are equal), and takes about
+ * linear time also for objects with very many members. If a name repeats, its last value counts,
  * except that objects with the same names in the same order are compared member by member.
  */
 bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b);

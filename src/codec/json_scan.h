@@ -34,7 +34,7 @@ BT_ALWAYS_INLINE uint64_t bt_json_load8(const char *p)
 	return word;
 }
 
-/** Which bytes stop a scan; each value includes the bytes of the previous ones. */
+/** The bytes that stop a scan; each value includes the bytes of the previous values. */
 enum bt_json_attention {
 	BT_JSON_ATTENTION_SYNTAX, /* '"', '\\' and control characters */
 	BT_JSON_ATTENTION_HIGH,   /* every byte that is not ASCII */
@@ -50,9 +50,9 @@ BT_ALWAYS_INLINE bool bt_json_is_special(char byte, enum bt_json_attention atten
 }
 
 /**
- * This bit trick can flag additional bytes above a true hit, but never without a hit: a non-zero
- * word means that the byte loop below finds a special byte. The result is therefore independent of
- * byte order.
+ * Returns whether one of 8 bytes is special. The bit trick can flag additional bytes above a true
+ * hit, but never without a hit: a non-zero word means that the byte loop below finds a special
+ * byte. The result is therefore independent of byte order.
  */
 BT_ALWAYS_INLINE bool bt_json_has_special8(uint64_t word, enum bt_json_attention attention)
 {
@@ -168,8 +168,8 @@ BT_MUST_USE int bt_json_read_raw_string(
 BT_MUST_USE int bt_json_next_raw_member(struct bt_json_reader *reader, bool *first, bool *out_more,
 	struct bt_json_raw_string *out_name, struct berth_error *err);
 /**
- * Returns the number of bytes of the value; also writes them to out unless it is NULL. raw is
- * already checked.
+ * Unescapes a string's source, whose grammar was checked. Returns the number of bytes of the value;
+ * also writes the bytes to out unless out is NULL.
  */
 size_t bt_json_unescape(const char *raw, size_t length, char *out);
 /**
@@ -177,7 +177,9 @@ size_t bt_json_unescape(const char *raw, size_t length, char *out);
  * utf8.DecodeRune. p < end.
  */
 unsigned int bt_json_utf8_length(const char *p, const char *end);
-/** BERTH_ERR_SYNTAX "invalid character 'x' <context>", or the end-of-input text when at is the end.
+/**
+ * Sets the position to `at` and fails with BERTH_ERR_SYNTAX: "invalid character 'x' <context>", or
+ * "unexpected end of JSON input" if `at` is the end.
  */
 BT_COLD int bt_json_fault(struct bt_json_reader *reader, const char *at, const char *context,
 	struct berth_error *err);

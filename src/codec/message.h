@@ -93,9 +93,9 @@ _Static_assert(offsetof(struct bt_str_pair, key) == 0, "map entries start with t
 void bt_sort_entries(struct bt_any_list *list, size_t entry_size);
 /** Returns the value of key, or NULL. O(log n). */
 const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key);
-/** Converts a JSON object of texts; the map is in the arena, its texts are borrowed. */
+/** Converts a JSON object of texts to a map. The map is in the arena, its texts are borrowed. */
 struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_json_value *texts);
-/** Every pair of wanted is in map. */
+/** Returns whether every pair of wanted is in map. */
 bool bt_str_map_contains(const struct bt_str_map *map, const struct bt_str_map *wanted);
 bool bt_str_list_has(const bt_str_list *list, struct bt_str text);
 
@@ -125,11 +125,12 @@ enum {
 	                         bt_message.wrapper */
 };
 
-/** A value type defined above the codec. Its text is in the arena given to decode. */
+/** Count of the numbers that can represent a scalar: see to_numbers. */
 #define BT_SCALAR_NUMBERS 3
 
+/** A value type defined above the codec. Its texts live in the arena given to decode. */
 struct bt_scalar_type {
-	const char *name; /* for messages: "quantity" */
+	const char *name; /* name in messages, such as "quantity" */
 	uint32_t size;
 	/** Decodes the next JSON value (never null). Sets err without the field path. */
 	int (*decode_json)(struct bt_json_reader *reader, struct bt_arena *arena, void *out,

@@ -37,8 +37,8 @@ struct scratch {
 #define FIRST_RUN_ITEMS 4
 
 /**
- * Items of one list, in runs of doubling capacity: an item's nested lists are pushed between the
- * runs.
+ * Items of one list, in runs of doubling capacity. The lists nested in an item are pushed between
+ * two runs.
  */
 struct collector_run {
 	struct collector_run *next;
@@ -239,7 +239,7 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 		result = decode_integer(decoder, field, out);
 		break;
 	case BT_FIELD_MESSAGE:
-		/* adds paths to its errors itself */
+		/* decode_members adds the paths to its errors */
 		return decode_members(decoder, field->message, out, path);
 	case BT_FIELD_SCALAR:
 		result = field->scalar->decode_json(
@@ -353,8 +353,8 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	struct bt_any_list earlier = bt_load_list(out);
 	for (uint32_t i = 0; i < earlier.count; i++) {
 		/*
-		 * earlier entries count again, because copying them for each of n duplicates takes
-		 * quadratic time
+		 * Entries of an earlier duplicate count against the memory limit again, because
+		 * copying them for each of n duplicates takes quadratic time.
 		 */
 		void *entry = NULL;
 		result = add_item(decoder, &collector, &entry);

@@ -5,7 +5,7 @@
 
 static bool message_is_zero(const struct bt_message *message, const void *structure);
 
-/** Is the value zero for its type? */
+/** Returns whether the value is zero for its type. */
 static bool value_is_zero(const struct bt_field *field, const void *value)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -24,7 +24,7 @@ static bool value_is_zero(const struct bt_field *field, const void *value)
 	return true;
 }
 
-/** Is the field omitted from JSON? */
+/** Returns whether the field is omitted from JSON, unless it has BT_FIELD_ALWAYS. */
 static bool field_is_zero(const struct bt_field *field, const void *member)
 {
 	switch ((enum bt_field_shape)field->shape) {

@@ -78,7 +78,10 @@ static void pack_value(const struct bt_field *field, const void *value, struct b
 	}
 }
 
-/** Is a single field omitted? Messages never are: an empty one takes few bytes. */
+/**
+ * Returns whether the value of a single field is omitted. Messages are never omitted, because an
+ * empty message takes few bytes.
+ */
 static bool is_zero(const struct bt_field *field, const void *value)
 {
 	switch ((enum bt_field_type)field->type) {

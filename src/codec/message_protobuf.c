@@ -152,7 +152,7 @@ static int decode_bytes(struct decoder *decoder, const struct bt_field *field, s
 		code = decode_str(decoder, bytes, out);
 		break;
 	case BT_FIELD_MESSAGE:
-		/* adds paths to its errors itself */
+		/* decode_members adds the paths to its errors */
 		return decode_members(decoder, field->message, bytes, out, path);
 	case BT_FIELD_SCALAR:
 		code = field->scalar->decode_protobuf(bytes, decoder->arena, out, decoder->err);
@@ -206,7 +206,7 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 		return fail_at(decoder, path, code);
 	}
 	if ((field->flags & BT_FIELD_INLINE) != 0 && bytes.length == 0) {
-		return 0; /* berth's JSON table has no such member either */
+		return 0; /* absent, as in JSON, which has no member for an empty inline message */
 	}
 	void *value = bt_nullable_place(field, out, decoder->arena);
 	code = decode_bytes(decoder, field, bytes, value, path);
@@ -229,12 +229,12 @@ static uint32_t count_packed(struct bt_str bytes)
 
 struct run {
 	uint32_t elements; /* consecutive values with one tag */
-	uint32_t items;    /* items in these values: a packed value has several */
+	uint32_t items;    /* list items in these values: a packed value has several */
 };
 
 /**
- * Counts the consecutive values with the same tag; wire is behind the first tag. A broken value
- * ends the run before it.
+ * Counts the consecutive values with the same tag; wire is behind the first tag. A malformed value
+ * ends the run before that value.
  */
 static struct run count_run(
 	const struct bt_field *field, struct bt_wire wire, uint32_t number, uint32_t type)
@@ -393,8 +393,8 @@ static int decode_run(struct decoder *decoder, const struct bt_field *field, str
 }
 
 /**
- * Finds the row for a number, or NULL. *hint is the row found last: numbers mostly ascend, in input
- * and tables.
+ * Finds the row for a number, or NULL. wrapped: as in decode_rows. *hint is the row found last:
+ * numbers mostly ascend, in input and tables.
  */
 static const struct bt_field *find_row(
 	const struct bt_message *message, uint32_t number, uint32_t wrapped, uint32_t *hint)

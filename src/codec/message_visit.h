@@ -24,7 +24,7 @@ struct bt_message_visitor {
 
 /**
  * Visits in table order. value must be a deep copy (bt_message_copy) owned by the caller, because
- * lists and inner messages are changed. Of the scalars only nullable ones are visited. Maps are no
+ * lists and inner messages are changed. Scalars are visited only if they are nullable. Maps are no
  * longer sorted after keys were replaced.
  */
 void bt_message_visit(

@@ -51,7 +51,9 @@ struct bt_wire_fields {
 	struct bt_str texts[4];
 };
 
-/** Skips other fields. After an error *out has the fields before it. */
+/**
+ * Reads fields 1 to 3 and skips other fields. After an error *out has the fields before the error.
+ */
 int bt_wire_read_fields(struct bt_str bytes, struct bt_wire_fields *out, struct berth_error *err);
 
 void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value);

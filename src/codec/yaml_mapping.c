@@ -54,7 +54,7 @@ static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
 	return index;
 }
 
-/** Copies the node's text, because the output may still be rearranged. */
+/** Copies the node's text to `anchored`, because the output may still be rearranged. */
 static void close_anchor(struct bt_yaml_reader *reader, uint32_t index, size_t node_start)
 {
 	struct bt_yaml_anchor *anchor = &reader->anchors.items[index];
@@ -187,7 +187,7 @@ int bt_yaml_append_next_node(struct bt_yaml_reader *reader)
 	return result;
 }
 
-/** Further notes about repeated keys are dropped. */
+/** If `duplicates` is longer, further notes about repeated keys are dropped. */
 #define DUPLICATES_BYTES_MAX 8192
 /** The first keys of a mapping are compared linearly, by hash; further keys are in a map. */
 #define KEYS_COMPARED 16
@@ -216,8 +216,9 @@ static struct member *find_member(struct members *members, const struct member *
 }
 
 /**
- * Adds the members of the object at the reader's position. The text was written by the YAML reader,
- * so it is well-formed and not too deep.
+ * Adds the members of the object at the reader's position. replace: a member replaces the value of
+ * an earlier member with the same name. The text was written by the YAML reader, so it is
+ * well-formed and not too deep.
  */
 static void add_object(struct members *members, struct bt_json_reader *reader, bool replace)
 {
@@ -334,7 +335,7 @@ static bool is_merge(const yaml_event_t *event)
 		memcmp(event->data.scalar.value, "<<", 2) == 0;
 }
 
-/** Converts the node that starts at `start` to a member name, which must be a string. */
+/** Converts the node at the end of out, from start on, to a member name, which must be a string. */
 static int make_name(struct bt_yaml_reader *reader, size_t start, uint32_t line)
 {
 	struct bt_strbuf *out = reader->out;
@@ -429,8 +430,8 @@ struct mapping {
 };
 
 /**
- * Records the key whose name was just appended; *out_earlier_line is its earlier line, or 0 if it
- * is new.
+ * Records the key whose name was just appended, and returns the key. *out_earlier_line is the line
+ * of an earlier key with the same name, or 0 if there is none.
  */
 static struct bt_yaml_key add_key(struct bt_yaml_reader *reader, const struct mapping *mapping,
 	size_t name_start, uint32_t line, uint32_t *out_earlier_line)

@@ -42,13 +42,13 @@ struct bt_yaml_reader {
 	size_t out_start;
 	uint64_t copied_bytes; /* bytes copied for anchors, aliases and merges; not output */
 	uint32_t depth;
-	uint32_t depth_peak; /* deepest level in the innermost anchored node */
+	uint32_t depth_peak; /* deepest level so far in the innermost open anchored node */
 	struct bt_strbuf anchored;
 	BT_VEC(struct bt_yaml_anchor) anchors;
 	struct bt_map anchor_map;        /* name -> index in anchors */
 	BT_VEC(struct bt_yaml_key) keys; /* of all open mappings, outermost first */
 	struct bt_map key_map;           /* hash -> index in keys */
-	uint64_t mapping_serial;
+	uint64_t mapping_serial; /* number of the last mapping; seeds the hashes of its keys */
 	struct berth_error *err;
 };
 

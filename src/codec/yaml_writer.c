@@ -30,8 +30,8 @@ static int append_output(void *data, unsigned char *buffer, size_t size)
 }
 
 /**
- * Emits an event; initialised: result of its initialisation. libyaml fails only if memory runs out
- * or on a bug here.
+ * Emits an event. initialised: result of the event's initialisation function. libyaml fails only if
+ * memory runs out or on a bug here.
  */
 static void emit(struct writer *writer, yaml_event_t *event, int initialised)
 {
