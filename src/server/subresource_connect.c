@@ -8,8 +8,8 @@
 #include "server/write.h"
 
 /**
- * Annotations of a pod: the log of each container; the output and the exit code of every command
- * that is executed.
+ * Annotations of a pod: the log of every container; the output and the exit code of every command
+ * of kubectl exec.
  */
 #define BT_ANNOTATION_LOG "berth.dev/log"
 #define BT_ANNOTATION_EXEC "berth.dev/exec"
@@ -38,7 +38,10 @@ static void append_names(struct bt_strbuf *text, const struct bt_json_value *lis
 	}
 }
 
-/** The container that the options name, or the pod's only container. Absent: refused. */
+/**
+ * Returns the container called name, or the only container of the pod if name is empty. Absent: the
+ * call failed.
+ */
 static struct bt_str choose_container(
 	struct bt_call *call, const struct bt_json_value *pod, struct bt_str name)
 {
@@ -93,7 +96,10 @@ bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str contai
 	return bt_json_find_path(find_status(pod, container), "state.running") != NULL;
 }
 
-/** Reads a whole number of at least min from the options. false: invalid. */
+/**
+ * Reads a whole number of at least min from an option; leaves *out if the option is empty. false:
+ * invalid.
+ */
 static bool read_number(struct bt_field_errors *errors, struct bt_str text, const char *name,
 	int64_t min, int64_t *out)
 {
@@ -113,7 +119,8 @@ static bool read_number(struct bt_field_errors *errors, struct bt_str text, cons
 }
 
 /**
- * Answers the part of the log that the options select; all lines count as written at started_ns.
+ * Answers with the part of the log that the options select. All lines count as written at
+ * started_ns. false: the call failed.
  */
 static bool cut_log(struct bt_call *call, const struct bt_connect_options *options,
 	struct bt_str log, int64_t started_ns)
@@ -257,9 +264,9 @@ void bt_call_connect(struct bt_call *call)
 			subresource == BT_SUBRESOURCE_LOG ? "has no logs: this is a simulated node"
 				: subresource == BT_SUBRESOURCE_EXEC
 				? "runs no commands: this is a simulated node; the annotation "
-				  "berth.dev/exec of the pod says what they print"
+				  "berth.dev/exec of the pod sets their output"
 				: "has no output: this is a simulated node; the annotation "
-				  "berth.dev/log of the pod gives it some");
+				  "berth.dev/log of the pod sets the output");
 	} else if (subresource == BT_SUBRESOURCE_LOG) {
 		answer_log(call, options, pod, container, text->text);
 	} else if (bt_json_text_at(pod, "spec.nodeName").length == 0) {

@@ -69,7 +69,10 @@ static void refuse_assignment(struct bt_call *call, struct bt_str text)
 	failure->kind = BT_STR("pods/binding");
 }
 
-/** Checks in the order of spec 14 section 17. */
+/**
+ * Checks whether the binding can be applied to the pod, in the order of spec 14 section 17. false:
+ * the call failed.
+ */
 static bool check_pod(
 	struct bt_call *call, const struct bt_json_value *binding, const struct bt_json_value *pod)
 {
@@ -214,7 +217,7 @@ static bool refuse_disruption(
 	return false;
 }
 
-/** Starts a call of the same client on another object. */
+/** Starts a call of the same client and time on another object. */
 static void sub_call(struct bt_call *call, const struct bt_call *parent,
 	struct bt_api_request *request, struct bt_api_answer *answer)
 {
@@ -263,7 +266,10 @@ static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 	int64_t healthy = bt_json_int64_at(budget, "status.currentHealthy", 0);
 	int64_t desired = bt_json_int64_at(budget, "status.desiredHealthy", 0);
 	int64_t allowed = bt_json_int64_at(budget, "status.disruptionsAllowed", 0);
-	/* Unhealthy pods can be evicted without using up the budget. */
+	/*
+	 * An unhealthy pod does not use up the budget if the budget allows it or enough pods are
+	 * healthy.
+	 */
 	if (!bt_condition_is(bt_json_array_at(pod, "status.conditions"), "Ready", "True") &&
 		(bt_str_equal_c(bt_json_text_at(budget, "spec.unhealthyPodEvictionPolicy"),
 			 "AlwaysAllow") ||
@@ -337,7 +343,7 @@ void bt_call_eviction(struct bt_call *call)
 		int64_t grace = bt_json_int64_at(options, "gracePeriodSeconds", -1);
 		request.grace_period_seconds = grace < 0 ? -2 : grace;
 	}
-	request.precondition_uid = (struct bt_str){NULL, 0}; /* checked already */
+	request.precondition_uid = (struct bt_str){NULL, 0}; /* checked below, on the pod */
 	request.precondition_rv = (struct bt_str){NULL, 0};
 	request.dry_run = request.dry_run || bt_json_array_at(options, "dryRun")->count != 0;
 	if (bt_str_equal_c(policy, "Foreground")) {

@@ -4,14 +4,17 @@
 
 #include "server/write.h"
 
-/** Dotted paths of the numbers in the object. */
+/** Dotted paths of the scale's values in the scaled object. */
 struct scale_paths {
 	const char *replicas;
 	const char *status_replicas;
 	const char *selector; /* path of a text; NULL: format spec.selector */
 };
 
-/** A definition's path ".spec.replicas" as "spec.replicas"; "" if it is missing or malformed. */
+/**
+ * Returns the definition's path ".spec.replicas" as "spec.replicas"; "" if it is missing or
+ * malformed.
+ */
 static const char *path_of(struct bt_call *call, const char *name)
 {
 	struct bt_str path = bt_json_text_at(

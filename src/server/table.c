@@ -23,7 +23,9 @@ static bool time_of(struct bt_str text, int64_t *out_seconds)
 	return true;
 }
 
-/** Appends a unit, and a smaller one unless its amount is zero. */
+/**
+ * Appends an amount of the large unit, and an amount of the small unit unless that amount is zero.
+ */
 static void append_units(
 	struct bt_strbuf *out, int64_t large, char large_unit, int64_t small, char small_unit)
 {
@@ -148,7 +150,7 @@ static void cell_bool(struct bt_table_row *row)
 		row->writer, bt_json_bool_at(row->object, row->path, row->fallback != NULL));
 }
 
-/** As cell_bool, but the cell is a text. */
+/** Like cell_bool, but writes the text "True" or "False". */
 static void cell_truth(struct bt_table_row *row)
 {
 	bt_json_write_c(row->writer,
@@ -177,7 +179,7 @@ static void cell_texts(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, row->fallback);
 }
 
-/** Of "path|member": the member of each object of the array at the path; joined by commas. */
+/** path is "list|member": the member of each object in the list, joined by commas. */
 static void cell_members(struct bt_table_row *row)
 {
 	struct bt_str path = bt_str_from(row->path);
@@ -302,7 +304,10 @@ static bool is_sidecar(const struct bt_json_value *containers, struct bt_str nam
 	return false;
 }
 
-/** Whether the pod still waits for an init container. */
+/**
+ * Adds the init containers to the summary. Returns whether the pod still waits for an init
+ * container.
+ */
 static bool summarise_init_containers(
 	struct bt_pod_summary *summary, const struct bt_json_value *pod)
 {
@@ -364,7 +369,9 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 		const struct bt_json_value *statuses =
 			bt_json_array_at(pod, "status.containerStatuses");
 		bool runs = false;
-		/* From now on only restarts of sidecars count among those of init containers. */
+		/*
+		 * Once the pod is initialized, restarts of init containers count only for sidecars.
+		 */
 		summary->restarts = 0;
 		summary->restarted = false;
 		for (uint32_t i = 0; i < compared_count(init_statuses); i++) {
@@ -406,7 +413,7 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 	}
 }
 
-/** Summarises the pod's containers for the following columns as well. */
+/** Writes the cell, and keeps the summary of the pod's containers for the next columns. */
 static void cell_pod_ready(struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
@@ -512,7 +519,7 @@ static void cell_roles(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "<none>");
 }
 
-/** The node's address of the type in path. */
+/** The node's first address of the type in path. */
 static void cell_address(struct bt_table_row *row)
 {
 	const struct bt_json_value *addresses = bt_json_array_at(row->object, "status.addresses");
@@ -654,7 +661,7 @@ static void cell_event_count(struct bt_table_row *row)
 
 /** --- policies, scheduling, data --- */
 
-/** A number or a percentage, as given, or the fallback. */
+/** The number or percentage at the path, as given, or the fallback. */
 static void cell_amount(struct bt_table_row *row)
 {
 	const struct bt_json_value *value = bt_json_find_path(row->object, row->path);
@@ -695,8 +702,8 @@ static void cell_data_count(struct bt_table_row *row)
 /** --- volumes and devices --- */
 
 /**
- * Access modes: RWO, ROX, RWX, RWOP, each once and always in this order. None if the text at the
- * path in fallback is empty.
+ * Access modes: RWO, ROX, RWX, RWOP, each once and always in this order. fallback, if set, is the
+ * path of a text: the cell is empty if that text is empty.
  */
 static void cell_modes(struct bt_table_row *row)
 {
@@ -723,7 +730,7 @@ static void cell_volume_status(struct bt_table_row *row)
 	}
 }
 
-/** The class in the old annotation, or else in the spec. */
+/** The storage class in the old annotation, or else in the spec. */
 static void cell_class(struct bt_table_row *row)
 {
 	const struct bt_json_value *annotations =
@@ -904,7 +911,7 @@ static void cell_targets(struct bt_table_row *row)
 
 /** --- networking, roles --- */
 
-/** Names of the subjects whose kind is path. */
+/** Names of the subjects of the kind in path. */
 static void cell_subjects(struct bt_table_row *row)
 {
 	const struct bt_json_value *subjects = bt_json_array_at(row->object, "subjects");
@@ -924,7 +931,7 @@ static void cell_subjects(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "");
 }
 
-/** Appends the text if it is one of the first three; *count: texts so far. */
+/** Appends the text if it is one of the first three. *count: number of texts so far. */
 static void append_first(struct bt_strbuf *out, uint32_t *count, struct bt_str text)
 {
 	if ((*count)++ < 3) {
@@ -932,7 +939,7 @@ static void append_first(struct bt_strbuf *out, uint32_t *count, struct bt_str t
 	}
 }
 
-/** Writes the cell: the first three texts and the number of the others. */
+/** Writes the cell: the first three texts and the number of further texts. */
 static void write_first(const struct bt_table_row *row, struct bt_strbuf *text, uint32_t count,
 	const char *fallback)
 {
@@ -942,7 +949,7 @@ static void write_first(const struct bt_table_row *row, struct bt_strbuf *text, 
 	bt_cell_buffer(row, text, fallback);
 }
 
-/** Hosts of the rules; without a host the ingress matches all. */
+/** Hosts of the rules; "*" if there are none, because the ingress then matches all hosts. */
 static void cell_hosts(struct bt_table_row *row)
 {
 	const struct bt_json_value *rules = bt_json_array_at(row->object, "spec.rules");
@@ -1048,53 +1055,53 @@ const struct bt_table_column bt_table_columns[] = {
 	TABLE("resource.k8s.io", "deviceclasses"), NAME, AGE,
 
 	TABLE("", "pods"), NAME,
-	CELL("Ready", "Containers that are ready, of all.", cell_pod_ready),
-	CELL("Status", "What the pod is doing, or waiting for.", cell_pod_status),
-	CELL("Restarts", "Restarts of its containers, and when the last one was.", cell_restarts),
+	CELL("Ready", "Ready containers / all containers.", cell_pod_ready),
+	CELL("Status", "Phase of the pod, or why its containers do not run.", cell_pod_status),
+	CELL("Restarts", "Restarts of the containers, and the time since the last.", cell_restarts),
 	AGE,
 	WIDE_CELL("IP", "Address of the pod.", cell_ip),
 	WIDE("Node", "Node that the pod is bound to.", "spec.nodeName", "<none>"),
-	WIDE("Nominated Node", "Node that is being made free for the pod.",
+	WIDE("Nominated Node", "Node where preemption makes room for the pod.",
 		"status.nominatedNodeName", "<none>"),
-	WIDE_CELL("Readiness Gates", "Readiness gates that are passed, of all.", cell_gates),
+	WIDE_CELL("Readiness Gates", "True readiness gates / all readiness gates.", cell_gates),
 
 	TABLE("", "nodes"), NAME,
-	CELL("Status", "Whether the node is ready, and whether it takes pods.", cell_node_status),
-	CELL("Roles", "Roles of the node, by its labels.", cell_roles),
+	CELL("Status", "Whether the node is ready and schedulable.", cell_node_status),
+	CELL("Roles", "Roles in the labels of the node.", cell_roles),
 	AGE,
-	TEXT("Version", "Version of the node's agent.", "status.nodeInfo.kubeletVersion", ""),
+	TEXT("Version", "Version of the kubelet.", "status.nodeInfo.kubeletVersion", ""),
 	WIDE_CELL("Internal-IP", "Address within the cluster.", cell_address, "InternalIP"),
-	WIDE_CELL("External-IP", "Address outside.", cell_address, "ExternalIP"),
+	WIDE_CELL("External-IP", "Address outside of the cluster.", cell_address, "ExternalIP"),
 	WIDE("OS-Image", "Operating system of the node.", "status.nodeInfo.osImage", "<unknown>"),
 	WIDE("Kernel-Version", "Kernel of the node.", "status.nodeInfo.kernelVersion", "<unknown>"),
-	WIDE("Container-Runtime", "What runs its containers.",
+	WIDE("Container-Runtime", "Container runtime of the node.",
 		"status.nodeInfo.containerRuntimeVersion", "<unknown>"),
 
 	TABLE("", "namespaces"), NAME,
-	TEXT("Status", "Whether the namespace is in use or going away.", "status.phase", ""),
+	TEXT("Status", "Active or Terminating.", "status.phase", ""),
 	AGE,
 
 	TABLE("", "services"), NAME,
 	TEXT("Type", "How the service can be reached.", "spec.type", "ClusterIP"),
 	TEXT("Cluster-IP", "Address within the cluster.", "spec.clusterIP", "<none>"),
-	CELL("External-IP", "Addresses outside.", cell_external_ip),
-	CELL("Port(s)", "Ports, and the nodes' ports for them.", cell_ports),
+	CELL("External-IP", "Addresses outside of the cluster.", cell_external_ip),
+	CELL("Port(s)", "Ports and node ports.", cell_ports),
 	AGE,
-	WIDE_CELL("Selector", "Labels of the pods behind the service.", cell_labels,
+	WIDE_CELL("Selector", "Labels of the selected pods.", cell_labels,
 		"spec.selector"),
 
 	TABLE("", "events"),
 	TABLE("events.k8s.io", "events"),
-	CELL("Last Seen", "Time since it last happened.", cell_last_seen),
+	CELL("Last Seen", "Time since the last occurrence.", cell_last_seen),
 	TEXT("Type", "Normal or Warning.", "type", ""),
-	TEXT("Reason", "What happened, in one word.", "reason", ""),
-	CELL("Object", "What it happened to.", cell_event_object),
+	TEXT("Reason", "Reason of the event, in one word.", "reason", ""),
+	CELL("Object", "Object of the event.", cell_event_object),
 	WIDE_CELL("Subobject", "Part of the object.", cell_event_member, "involvedObject.fieldPath",
 		"regarding.fieldPath"),
-	WIDE_CELL("Source", "Who reports it.", cell_event_source),
-	CELL("Message", "What happened.", cell_event_member, "message", "note"),
-	WIDE_CELL("First Seen", "Time since it first happened.", cell_first_seen),
-	COLUMN("integer", 1, "Count", "How often it happened.", cell_event_count),
+	WIDE_CELL("Source", "Component that reports the event.", cell_event_source),
+	CELL("Message", "Description of the event.", cell_event_member, "message", "note"),
+	WIDE_CELL("First Seen", "Time since the first occurrence.", cell_first_seen),
+	COLUMN("integer", 1, "Count", "Number of occurrences.", cell_event_count),
 	NAMED("Name of the event.", 1, cell_text, "metadata.name", ""),
 
 	TABLE("policy", "poddisruptionbudgets"), NAME,
@@ -1108,20 +1115,20 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("scheduling.k8s.io", "priorityclasses"), NAME,
 	INTEGER("Value", "Priority of pods of this class.", "value"),
-	BOOLEAN("Global-Default", "Whether pods without a class are of this one.", "globalDefault"),
+	BOOLEAN("Global-Default", "Whether pods without a class get this class.", "globalDefault"),
 	AGE,
-	TEXT("PreemptionPolicy", "Whether pods of this class make others go.", "preemptionPolicy",
+	TEXT("PreemptionPolicy", "Whether pods of this class preempt others.", "preemptionPolicy",
 		"PreemptLowerPriority"),
 
 	TABLE("scheduling.k8s.io", "podgroups"), NAME,
-	CELL("Policy", "Whether its pods are scheduled together.", cell_group_policy),
+	CELL("Policy", "Gang (pods are scheduled together) or Basic.", cell_group_policy),
 	TEXT("Workload", "Workload that the group is part of.",
 		"spec.podGroupTemplateRef.workload.workloadName", "<none>"),
 	CELL("Status", "Whether the group is scheduled.", cell_group_status),
 	AGE,
 
 	TABLE("coordination.k8s.io", "leases"), NAME,
-	TEXT("Holder", "Who holds the lease.", "spec.holderIdentity", ""),
+	TEXT("Holder", "Holder of the lease.", "spec.holderIdentity", ""),
 	AGE,
 
 	TABLE("", "configmaps"), NAME,
@@ -1129,7 +1136,7 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("", "secrets"), NAME,
-	TEXT("Type", "What the secret is for.", "type", ""),
+	TEXT("Type", "Type of the secret.", "type", ""),
 	CELL("Data", "Number of entries.", cell_data_count, ""),
 	AGE,
 
@@ -1137,34 +1144,34 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("Capacity", "Size of the volume.", "spec.capacity.storage", ""),
 	CELL("Access Modes", "Ways in which the volume can be mounted.", cell_modes,
 		"spec.accessModes"),
-	TEXT("Reclaim Policy", "What becomes of the volume when it is released.",
+	TEXT("Reclaim Policy", "What happens to the volume after its claim is deleted.",
 		"spec.persistentVolumeReclaimPolicy", ""),
 	CELL("Status", "Whether the volume is bound.", cell_volume_status),
-	CELL("Claim", "Claim that the volume is for.", cell_claim_ref),
+	CELL("Claim", "Claim that the volume is bound to or reserved for.", cell_claim_ref),
 	CELL("StorageClass", "Class of the volume.", cell_class),
 	TEXT("VolumeAttributesClass", "Class of the volume's attributes.",
 		"spec.volumeAttributesClassName", "<unset>"),
-	TEXT("Reason", "Why the volume is in its state.", "status.reason", ""),
+	TEXT("Reason", "Reason of the status.", "status.reason", ""),
 	AGE,
 	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>"),
 
 	TABLE("", "persistentvolumeclaims"), NAME,
 	CELL("Status", "Whether the claim is bound.", cell_volume_status),
 	TEXT("Volume", "Volume that the claim is bound to.", "spec.volumeName", ""),
-	CELL("Capacity", "Size of that volume.", cell_claim_capacity),
-	CELL("Access Modes", "Ways in which that volume can be mounted.", cell_modes,
+	CELL("Capacity", "Size of the bound volume.", cell_claim_capacity),
+	CELL("Access Modes", "Ways in which the bound volume can be mounted.", cell_modes,
 		"status.accessModes", "spec.volumeName"),
-	CELL("StorageClass", "Class of volume that is asked for.", cell_class),
-	TEXT("VolumeAttributesClass", "Class of attributes that is asked for.",
+	CELL("StorageClass", "Storage class that the claim requests.", cell_class),
+	TEXT("VolumeAttributesClass", "Class of attributes that the claim requests.",
 		"spec.volumeAttributesClassName", "<unset>"),
 	AGE,
 	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>"),
 
 	TABLE("storage.k8s.io", "storageclasses"),
 	NAMED("Name of the object.", 0, cell_class_name),
-	TEXT("Provisioner", "Driver that makes the volumes.", "provisioner", ""),
-	TEXT("ReclaimPolicy", "What becomes of volumes that are released.", "reclaimPolicy",
-		"Delete"),
+	TEXT("Provisioner", "Driver that provisions the volumes.", "provisioner", ""),
+	TEXT("ReclaimPolicy", "What happens to volumes after their claims are deleted.",
+		"reclaimPolicy", "Delete"),
 	TEXT("VolumeBindingMode", "When claims are bound.", "volumeBindingMode", "Immediate"),
 	CELL("AllowVolumeExpansion", "Whether volumes can grow.", cell_bool,
 		"allowVolumeExpansion"),
@@ -1178,25 +1185,25 @@ const struct bt_table_column bt_table_columns[] = {
 	TABLE("storage.k8s.io", "csidrivers"), NAME,
 	BOOLEAN("AttachRequired", "Whether volumes have to be attached.", "spec.attachRequired",
 		"true"),
-	BOOLEAN("PodInfoOnMount", "Whether the driver gets the pod's data.", "spec.podInfoOnMount"),
-	BOOLEAN("StorageCapacity", "Whether capacities are published.", "spec.storageCapacity"),
+	BOOLEAN("PodInfoOnMount", "Whether mounts get data of the pod.", "spec.podInfoOnMount"),
+	BOOLEAN("StorageCapacity", "Whether capacity is published.", "spec.storageCapacity"),
 	CELL("TokenRequests", "Audiences of tokens for the driver.", cell_members,
 		"spec.tokenRequests|audience", "<unset>"),
-	BOOLEAN("RequiresRepublish", "Whether volumes are published again and again.",
+	BOOLEAN("RequiresRepublish", "Whether volumes are published repeatedly.",
 		"spec.requiresRepublish"),
-	CELL("Modes", "Kinds of volumes that the driver knows.", cell_texts,
+	CELL("Modes", "Lifecycle modes of volumes that the driver supports.", cell_texts,
 		"spec.volumeLifecycleModes", "Persistent"),
 	AGE,
 
 	TABLE("storage.k8s.io", "volumeattachments"), NAME,
 	TEXT("Attacher", "Driver that attaches the volume.", "spec.attacher", ""),
 	TEXT("PV", "Volume that is attached.", "spec.source.persistentVolumeName", ""),
-	TEXT("Node", "Node that it is attached to.", "spec.nodeName", ""),
-	BOOLEAN("Attached", "Whether it is attached by now.", "status.attached"),
+	TEXT("Node", "Node that the volume is attached to.", "spec.nodeName", ""),
+	BOOLEAN("Attached", "Whether the volume is attached.", "status.attached"),
 	AGE,
 
 	TABLE("resource.k8s.io", "resourceclaims"), NAME,
-	CELL("State", "Whether the claim has devices, and whether they are used.",
+	CELL("State", "Whether the claim is allocated and reserved.",
 		cell_claim_state),
 	AGE,
 
@@ -1207,8 +1214,8 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("apps", "deployments"), NAME,
-	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
-	NUMBER("Up-to-date", "Pods that are of the newest template.", "status.updatedReplicas"),
+	CELL("Ready", "Ready pods / desired pods.", cell_ready),
+	NUMBER("Up-to-date", "Pods of the newest template.", "status.updatedReplicas"),
 	NUMBER("Available", "Pods that have been ready for long enough.",
 		"status.availableReplicas"),
 	AGE,
@@ -1216,7 +1223,7 @@ const struct bt_table_column bt_table_columns[] = {
 	SELECTOR(cell_selector, "spec.selector"),
 
 	TABLE("apps", "replicasets"), NAME,
-	INTEGER("Desired", "Pods that are wanted.", "spec.replicas"),
+	INTEGER("Desired", "Desired number of pods.", "spec.replicas"),
 	INTEGER("Current", "Pods that exist.", "status.replicas"),
 	INTEGER("Ready", "Pods that are ready.", "status.readyReplicas"),
 	AGE,
@@ -1224,7 +1231,7 @@ const struct bt_table_column bt_table_columns[] = {
 	SELECTOR(cell_selector, "spec.selector"),
 
 	TABLE("", "replicationcontrollers"), NAME,
-	INTEGER("Desired", "Pods that are wanted.", "spec.replicas"),
+	INTEGER("Desired", "Desired number of pods.", "spec.replicas"),
 	INTEGER("Current", "Pods that exist.", "status.replicas"),
 	INTEGER("Ready", "Pods that are ready.", "status.readyReplicas"),
 	AGE,
@@ -1232,7 +1239,7 @@ const struct bt_table_column bt_table_columns[] = {
 	SELECTOR(cell_labels, "spec.selector"),
 
 	TABLE("apps", "statefulsets"), NAME,
-	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
+	CELL("Ready", "Ready pods / desired pods.", cell_ready),
 	AGE,
 	CONTAINERS("spec.template.spec.containers"),
 
@@ -1253,7 +1260,7 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("batch", "jobs"), NAME,
 	CELL("Status", "Whether the job runs, or how it ended.", cell_job_status),
-	CELL("Completions", "Pods that succeeded, of those that have to.", cell_completions),
+	CELL("Completions", "Succeeded pods / required successes.", cell_completions),
 	CELL("Duration", "Time that the job took, or has taken so far.", cell_job_duration),
 	AGE,
 	CONTAINERS("spec.template.spec.containers"),
@@ -1262,20 +1269,20 @@ const struct bt_table_column bt_table_columns[] = {
 	TABLE("batch", "cronjobs"), NAME,
 	TEXT("Schedule", "When jobs are started.", "spec.schedule", ""),
 	TEXT("Timezone", "Time zone of the schedule.", "spec.timeZone", "<none>"),
-	CELL("Suspend", "Whether no jobs are started for now.", cell_truth, "spec.suspend"),
-	COLUMN("integer", 0, "Active", "Jobs that run.", cell_count, "status.active"),
-	CELL("Last Schedule", "Time since a job was started.", cell_since,
+	CELL("Suspend", "Whether the start of jobs is suspended.", cell_truth, "spec.suspend"),
+	COLUMN("integer", 0, "Active", "Running jobs.", cell_count, "status.active"),
+	CELL("Last Schedule", "Time since the last start of a job.", cell_since,
 		"status.lastScheduleTime", "<none>"),
 	AGE,
 	CONTAINERS("spec.jobTemplate.spec.template.spec.containers"),
 	SELECTOR(cell_selector, "spec.jobTemplate.spec.selector"),
 
 	TABLE("autoscaling", "horizontalpodautoscalers"), NAME,
-	CELL("Reference", "What is scaled.", cell_reference, "spec.scaleTargetRef"),
-	CELL("Targets", "Metrics as they are, and as they should be.", cell_targets),
-	CELL("MinPods", "Fewest pods.", cell_amount, "spec.minReplicas", "<unset>"),
-	NUMBER("MaxPods", "Most pods.", "spec.maxReplicas"),
-	NUMBER("Replicas", "Pods as of last.", "status.currentReplicas"),
+	CELL("Reference", "Object that is scaled.", cell_reference, "spec.scaleTargetRef"),
+	CELL("Targets", "Current values / target values of the metrics.", cell_targets),
+	CELL("MinPods", "Smallest number of pods.", cell_amount, "spec.minReplicas", "<unset>"),
+	NUMBER("MaxPods", "Largest number of pods.", "spec.maxReplicas"),
+	NUMBER("Replicas", "Current number of pods.", "status.currentReplicas"),
 	AGE,
 
 	TABLE("rbac.authorization.k8s.io", "clusterrolebindings"),
@@ -1288,13 +1295,13 @@ const struct bt_table_column bt_table_columns[] = {
 		"ServiceAccount"),
 
 	TABLE("node.k8s.io", "runtimeclasses"), NAME,
-	TEXT("Handler", "What runs the containers.", "handler", ""),
+	TEXT("Handler", "Runtime handler of the containers.", "handler", ""),
 	AGE,
 
 	TABLE("networking.k8s.io", "ingresses"), NAME,
 	TEXT("Class", "IngressClass of the ingress.", "spec.ingressClassName", "<none>"),
 	CELL("Hosts", "Hosts of the rules.", cell_hosts),
-	CELL("Address", "Where the ingress is served.", cell_ingress_addresses),
+	CELL("Address", "Addresses of the ingress.", cell_ingress_addresses),
 	CELL("Ports", "Ports that are open.", cell_ingress_ports),
 	AGE,
 
@@ -1308,8 +1315,8 @@ const struct bt_table_column bt_table_columns[] = {
 /* clang-format on */
 
 /**
- * Built-in columns of the resource. Custom resources have only the name before columns of the
- * definition, name and age if it has none.
+ * Returns the columns of a resource. For a custom resource: the name, if columns of the definition
+ * follow (*out_has_own), else name and age.
  */
 static const struct bt_table_column *columns_of(
 	const struct bt_api_resource *resource, bool *out_has_own)

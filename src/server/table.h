@@ -6,10 +6,10 @@
 #include "codec/json.h"
 #include "server/resource.h"
 
-/** Append the columnDefinitions of a resource: a JSON array. */
+/** Writes the columnDefinitions of a resource: a JSON array. */
 void bt_table_write_columns(const struct bt_api_resource *resource, struct bt_json_writer *writer);
 /**
- * Append the cells of one object (a tree of the resource's version): a JSON array with one value
+ * Writes the cells of one object (a tree of the resource's version): a JSON array with one value
  * per column. arena: for temporary texts.
  */
 void bt_table_write_cells(const struct bt_api_resource *resource,

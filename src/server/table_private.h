@@ -22,33 +22,34 @@ struct bt_table_row {
 	int64_t now_ns;
 	struct bt_arena *arena;
 	struct bt_json_writer *writer;
-	const char *path; /* of the current column */
+	const char *path; /* path of the current column */
 	const char *fallback;
 	struct bt_pod_summary pod;
 };
 
-/** A column, or the begin of a table. */
+/** A row of bt_table_columns: starts a table (group is set) or is a column of the table. */
 struct bt_table_column {
-	const char *group;  /* of the resource that has the columns below; NULL: a column */
-	const char *name;   /* of the column or resource */
+	const char *group;  /* group of the table's resource; NULL: a column */
+	const char *name;   /* name of the column or of the table's resource */
 	const char *type;   /* "string", "integer", "boolean", "date" */
 	const char *format; /* "name" or "" */
 	const char *description;
 	int32_t priority; /* 1: only with -o wide */
 	void (*write)(struct bt_table_row *row);
-	const char *path; /* where write reads; fallback is shown if it is absent */
-	const char *fallback;
+	const char *path;     /* usually the path of the value that write reads */
+	const char *fallback; /* usually shown if the value is absent */
 };
 
-/** All tables; the last row has only a group. */
+/** All tables; the last row has a group but no name. */
 extern const struct bt_table_column bt_table_columns[];
 
 void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, struct bt_str type,
 	struct bt_str format, struct bt_str description, int64_t priority);
-/** Starts a cell's text in the emptied buffer. */
+/** Writes the text, or the fallback if the text is empty, as a cell; frees the text. */
 void bt_cell_buffer(const struct bt_table_row *row, struct bt_strbuf *text, const char *fallback);
 /** "5m30s", "3h", "2d", ... */
 void bt_table_append_duration(struct bt_strbuf *out, int64_t seconds);
+/** Appends the time since `time` (RFC 3339), or the fallback if `time` is not valid. */
 void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, const char *fallback,
 	struct bt_strbuf *out);
 
@@ -61,7 +62,7 @@ void bt_table_write_custom_columns(
 void bt_table_write_custom_cells(
 	const struct bt_api_resource *resource, const struct bt_table_row *row);
 /**
- * The first value at a simple JSONPath: .a.b, ['a'], [0], [*], [?(@.type=="Ready")]; with or
+ * Finds the first value at a simple JSONPath: .a.b, ['a'], [0], [*], [?(@.type=="Ready")]; with or
  * without braces. NULL: no value, or the path has another form.
  */
 const struct bt_json_value *bt_table_json_path(
