@@ -145,7 +145,7 @@ START_TEST(test_node_selector__edge_01_30_invalid_value)
 }
 END_TEST
 
-/** Returns the score of the preferred terms; sets *out_errors to their errors as one text. */
+/** Returns the score of the preferred terms; sets *out_errors to all errors as one text. */
 static int64_t preferred_score(
 	const char *preferred_json, const char *labels_json, struct bt_str *out_errors)
 {

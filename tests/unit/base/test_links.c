@@ -44,7 +44,7 @@ static void check(const struct lists *lists, const struct model *model)
 		ck_assert_uint_eq(index, model->items[i]);
 		ck_assert_uint_eq(lists->nodes[index].index_before,
 			i == 0 ? UINT32_MAX : model->items[i - 1]);
-		/* Elements are added at the front of this list, so its order is reversed. */
+		/* Elements are added at the front of this list, so the list is in reverse order. */
 		uint32_t opposite = model->count - 1 - i;
 		ck_assert_ptr_eq(chained, &lists->nodes[model->items[opposite]]);
 		ck_assert_ptr_eq(chained->chain_before,

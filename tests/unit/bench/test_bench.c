@@ -98,7 +98,7 @@ START_TEST(test_bench_source__services)
 }
 END_TEST
 
-/** The digest must change when text moves from one of its parts to another. */
+/** The digest must change when text moves from one part to another. */
 START_TEST(test_bench__digest)
 {
 	uint64_t one = bt_bench_digest(0, BT_STR("a"), BT_STR("b"), BT_STR("c"));

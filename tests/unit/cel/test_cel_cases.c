@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbered cases of spec 12b section 18, each compiled and evaluated against its device. */
+/*
+ * The numbered cases of spec 12b section 18, each compiled and evaluated on the device of the case.
+ */
 #include "api/types.h"
 #include "cel/device.h"
 #include "codec/json.h"

@@ -13,8 +13,8 @@
 /** Bound on the processor time of one evaluation, on a slow machine and under sanitizers. */
 #define SECONDS_MAX 60
 /**
- * Bound on the arena. It exceeds the limit, since an evaluation can still allocate after its last
- * check of the limit.
+ * Bound on the arena. The bound is above the limit, because an evaluation can still allocate after
+ * the last check of the limit.
  */
 #define BYTES_MAX (2 * BT_CEL_MEMORY_MAX)
 
@@ -382,9 +382,9 @@ START_TEST(test_cel_cost__doubling_expressions_end)
 END_TEST
 
 /**
- * Checks nested lists that are deeper than an expression can be written: each cel.bind adds its
- * depth to that of the previous value. all_at_once: only last forces the evaluation, so all values
- * are computed at once; otherwise one after the other.
+ * Checks nested lists that are deeper than an expression can be written: each cel.bind adds LEVELS
+ * levels to the value of the cel.bind around it. all_at_once: only last needs the values, so the
+ * evaluations of all values nest; otherwise each value is computed before the next value needs it.
  */
 static void check_depth(const char *last, bool all_at_once)
 {

@@ -571,7 +571,7 @@ START_TEST(test_cel_parser__issues_show_the_line)
 }
 END_TEST
 
-/** All errors that the parser reports after it recovers, with their columns. */
+/** The parser recovers from an error and goes on: all errors of a text, with their columns. */
 START_TEST(test_cel_parser__recovery)
 {
 	static const struct {

@@ -238,7 +238,7 @@ START_TEST(test_simulation__ephemeral_volumes_get_their_claims)
 }
 END_TEST
 
-/* The second pod's claims are copies of the first one's; each has its own name, uid and owner. */
+/* Later pods get copies of the first pod's claims; each copy has a separate name, uid and owner. */
 START_TEST(test_simulation__like_pods_get_claims_of_their_own)
 {
 	struct test_run run;

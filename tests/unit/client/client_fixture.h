@@ -73,7 +73,7 @@ void fixture_connect(struct fixture *fixture, const char *cluster, const char *u
 /** Making the transport must fail with this message. */
 void fixture_expect_refused(
 	struct fixture *fixture, const char *cluster, const char *user, const char *message);
-/** Makes a client with the options (NULL: JSON, no rate limit); its user agent is "test". */
+/** Makes a client with user agent "test" and the options (NULL: JSON, no rate limit). */
 void fixture_make_client(struct fixture *fixture, const struct bt_rest_options *options);
 void fixture_finish(struct fixture *fixture);
 
@@ -85,7 +85,7 @@ void fixture_result_finish(struct fixture_result *result);
 /** Runs the loop until *counter equals value; fails after twenty seconds. */
 void fixture_wait(struct fixture *fixture, const uint32_t *counter, uint32_t value);
 void fixture_turns(struct fixture *fixture, uint32_t count);
-/** Writes a file in the fixture's folder; returns its path. owned. */
+/** Writes a file in the fixture's folder; returns the path, which the caller frees. */
 char *fixture_write(struct fixture *fixture, const char *name, const char *content);
 void fixture_expect(const struct bt_strbuf *text, const char *expected);
 /** Counts how often the text occurs in the log lines since the start. */

@@ -46,7 +46,10 @@ static uint32_t size_of(const char *name)
 	return length;
 }
 
-/* Starts with a plugin that logs each run and its input, then prints the file "out". */
+/*
+ * Starts the fixture with an exec plugin that logs each run, its exec info and its environment,
+ * then runs extra and prints the text out. more: further members of the kubeconfig's exec.
+ */
 static void start_with(const char *extra, const char *out, const char *more)
 {
 	struct bt_strbuf script = {0};

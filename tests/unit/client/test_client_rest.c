@@ -422,7 +422,7 @@ START_TEST(test_client_rest__limiter_numbers)
 	ck_assert(!bt_limiter_take(&limiter, at_ns - 100, &at_ns));
 	ck_assert(bt_limiter_take(&limiter, at_ns, &at_ns));
 	ck_assert(!bt_limiter_take(&limiter, at_ns, &at_ns));
-	/* However long the limiter is idle, it never gives more than burst tokens at once. */
+	/* The limiter never gives more than burst tokens at once, even after a long idle time. */
 	for (taken = 0; bt_limiter_take(&limiter, 3600 * BT_NS_PER_SECOND, &at_ns); taken++) {
 	}
 	ck_assert_uint_eq(taken, 100);

@@ -492,7 +492,7 @@ START_TEST(test_reflector__edge_13_27_watch_refused)
 {
 	(void)listed_watch();
 	fake_fail(call(), BT_HTTP_FAILURE_RESET);
-	/* lost within a second of its start, without an event: handled as a very short watch */
+	/* the watch was lost within a second and without an event: a very short watch */
 	ck_assert_str_eq(call_after_backoff(800 * MS)->query, "resourceVersion=10");
 	answer_page(call(), 1, 1, 10, "");
 	check_watch(call_at_once(), "10");
@@ -534,7 +534,7 @@ START_TEST(test_reflector__edge_13_29_two_events_and_a_half)
 		"\"ADDED\"} {\"type\":\"DELETED\",\"obj");
 	ck_assert_uint_eq(copied.added, 3);
 	ck_assert_uint_eq(copied.deleted, 0);
-	/* the incomplete event is neither an event nor an error */
+	/* the incomplete event is dropped and is no error */
 	fake_end(call());
 	check_watch(call_at_once(), "12");
 	ck_assert_uint_eq(failed_to_watch, 0);
@@ -609,7 +609,7 @@ START_TEST(test_reflector__edge_13_31_recreated_under_the_same_name)
 }
 END_TEST
 
-/* A server that was restored may delete an object whose uid differs from the known one. */
+/* A server that was restored may delete an object whose uid differs from the known uid. */
 START_TEST(test_reflector__deletion_of_another_uid)
 {
 	(void)listed_watch();
@@ -775,7 +775,7 @@ START_TEST(test_reflector__edge_13_44_bookmarks_cease)
 }
 END_TEST
 
-/* A server that was restored sends nothing until it reaches the version of the watch. */
+/* A restored server sends nothing until its version reaches the version of the watch. */
 START_TEST(test_reflector__edge_13_45_silence_of_a_server_that_was_restored)
 {
 	(void)listed_watch();
@@ -808,7 +808,7 @@ START_TEST(test_reflector__edge_13_45_silence_of_a_server_that_was_restored)
 }
 END_TEST
 
-/* The server sends no bookmarks, and does not end the watch when its timeout expires. */
+/* The server sends no bookmarks, and does not end the watch when the watch's timeout expires. */
 START_TEST(test_reflector__watch_that_should_have_ended)
 {
 	struct bt_rest_call *watch = listed_watch();

@@ -181,7 +181,7 @@ static void append_field(struct bt_strbuf *out, uint32_t number, struct bt_str b
 	bt_strbuf_append_str(out, bytes);
 }
 
-/** Appends an event with an object of the given kind; its members are JSON. */
+/** Appends an event with an object of the given kind; members: the object's members as JSON. */
 static void queue_event(
 	struct watch *watch, const char *type, const char *kind, struct bt_str members)
 {

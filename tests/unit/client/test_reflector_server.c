@@ -122,7 +122,10 @@ static void end(void)
 	api_fixture_finish(&f.api);
 }
 
-/** Runs the loop until the copy has count pods and contains the named one at this version. */
+/**
+ * Runs the loop until the copy has count pods and contains the named pod at this version (NULL: at
+ * any version).
+ */
 static void wait_for(uint32_t count, const char *name, const char *version)
 {
 	int64_t end_ns = bt_loop_now_ns(f.loop) + INT64_C(30000000000);
@@ -253,8 +256,8 @@ static int decode_or_fail(
 }
 
 /*
- * An event that cannot be decoded ends the watch from within its callback; an item of a list
- * likewise ends the list.
+ * An event that cannot be decoded ends the watch from within the callback of the event. A list item
+ * that cannot be decoded ends the list.
  */
 START_TEST(test_reflector_server__what_cannot_be_read)
 {

@@ -4,7 +4,10 @@
 /** A message with fields of every type in every shape. */
 #include "codec/message.h"
 
-/** A scalar written as "21C". It keeps its text, so that copying has to copy memory. */
+/**
+ * A scalar written as "21C". The value keeps the text, so that a copy of the value must copy
+ * memory.
+ */
 struct sample_degrees {
 	struct bt_str text;
 	int32_t value;

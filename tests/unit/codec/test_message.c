@@ -462,7 +462,7 @@ START_TEST(test_message__limits)
 	}
 	bt_strbuf_append_c(&many, "}");
 	check_too_large(&many, "strMap: list elements and map entries need more than ");
-	/* values that are not stored have no limit, and neither have their names */
+	/* values that are not stored, and their names, have no size limit */
 	struct bt_arena arena = {0};
 	struct sample value;
 	json = repeated("{\"unknown\":\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", too_long, "\"}");

@@ -331,7 +331,7 @@ START_TEST(test_cache__edge_13_nodes_and_ghosts)
 		berth_node_info_memory_pressure_condition(info), BERTH_CONDITION_STATUS_NONE);
 	berth_node_info_destroy(info);
 	CHECK_OK(berth_cache_remove_pod(cache, berth_object_pod(pod), &err));
-	/* An update of an unknown node adds it. */
+	/* An update of an unknown node adds the node. */
 	CHECK_OK(berth_cache_update_node(cache, NULL, node, &err));
 	ck_assert_int_eq(cpu_on(cache, "n1"), 0);
 	berth_cache_destroy(cache);
@@ -437,7 +437,7 @@ START_TEST(test_cache__map_from_lists)
 	ck_assert(berth_node_info_image_state(
 		berth_node_name_to_info_map_find(map, BERTH_STR("n1")), BERTH_STR("i"), &image));
 	ck_assert_int_eq(image.size_bytes, 20);
-	/* Cloning a copy gives node count 0: spec 01b section 9.5. */
+	/* A clone of the map's copy has node count 0: spec 01b section 9.5. */
 	n2 = berth_node_info_clone(n2);
 	ck_assert(berth_node_info_image_state(n2, BERTH_STR("i"), &image));
 	ck_assert_int_eq(image.size_bytes, 9);
@@ -484,7 +484,7 @@ START_TEST(test_cache__update_map_copies_what_changed)
 	generation = berth_node_info_generation(kept);
 	berth_cache_update_node_name_to_info_map(cache, map);
 	ck_assert_ptr_eq(at(map, "a"), kept);
-	/* b gains the image of a; a did not change, so its image count stays. */
+	/* b gains the image of a; a did not change, so the node count of a's image stays 1. */
 	CHECK_OK(berth_cache_update_node(cache, NULL, b_with_image, &err));
 	berth_cache_update_node_name_to_info_map(cache, map);
 	ck_assert_ptr_eq(at(map, "a"), kept);

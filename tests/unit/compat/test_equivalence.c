@@ -137,7 +137,10 @@ START_TEST(test_equivalence__run_predicate)
 		berth_equivalence_cache_invalidate(world.cache, BERTH_STR("unknown"));
 		expect_run(small, "PodFitsResources", "Insufficient cpu");
 		expect_counters(2, 5);
-		/* The result depends on other nodes, too, so it is never cached. */
+		/*
+		 * The result of MatchInterPodAffinity depends on other nodes, too, and is never
+		 * cached.
+		 */
 		expect_run(small, "MatchInterPodAffinity", "fits");
 		expect_run(small, "MatchInterPodAffinity", "fits");
 		expect_counters(2, 5);

@@ -149,8 +149,8 @@ START_TEST(test_extender__filter)
 END_TEST
 
 /*
- * seed 003.60, 003.91: the engine's search calls the extenders, ignores errors of ignorable ones
- * and logs these errors
+ * seed 003.60, 003.91: the engine's search calls the extenders, ignores errors of ignorable
+ * extenders and logs these errors
  */
 START_TEST(test_extender__search)
 {

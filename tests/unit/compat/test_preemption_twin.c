@@ -189,7 +189,7 @@ START_TEST(test_preemption_twin__extenders)
 	begin(&twin, 100, 3);
 	berth_node_to_status_set_absent(statuses, &unschedulable);
 	(void)berth_preemption_preempt(twin.preemption, twin.state, twin.pod, statuses, &result);
-	cluster_expect(result.nominated_node_name, "n1"); /* its victim has a lower priority */
+	cluster_expect(result.nominated_node_name, "n1"); /* n1 has the victim of lower priority */
 	twin.framework->handle.preemption_extenders = &extender;
 	twin.framework->handle.preemption_extender_count = 1;
 	(void)berth_preemption_preempt(twin.preemption, twin.state, twin.pod, statuses, &result);

@@ -201,7 +201,7 @@ START_TEST(test_scheduling_cycle__find_nodes_that_fit)
 	berth_framework_pod_destroy(pod);
 	finish();
 
-	/* Without score plugins one node is enough, and the next search begins after it. */
+	/* Without score plugins one node is enough, and the next search begins after that node. */
 	init(CLUSTER_CONFIG(CLUSTER_ONLY(""), ""));
 	ck_assert(!berth_framework_has_filter_plugins(world.framework));
 	cluster_put_node(world.engine, "n1", "1", "");

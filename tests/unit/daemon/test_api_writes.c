@@ -519,7 +519,7 @@ static const struct bt_str whole_volume = BT_STR_INIT(
 	"PATCH /api/v1/namespaces/wire/pods/s1/status\n" \
 	"{\"status\":{\"nominatedNodeName\":\"wn1\"}}\n"
 
-/** The requests that read the volume and write all of it with the known resourceVersion. */
+/** The requests that read the volume and write the whole volume with the known resourceVersion. */
 #define PUT_VOLUME \
 	"GET /api/v1/persistentvolumes/pv1\n" \
 	"PUT /api/v1/persistentvolumes/pv1\n" \

@@ -83,7 +83,10 @@ START_TEST(test_event_recorder__series)
 	ck_assert_int_eq(bt_event_recorder_tick(recorder, NOW_NS), NOW_NS + 6 * 60 * SECOND_NS);
 	bt_event_recorder_record(recorder, &facts, NOW_NS);
 	expect(&log, POSTED("267", "none"));
-	/* The second event starts a series, even with another note; the third only counts. */
+	/*
+	 * The second event starts a series, even with another note; the third event only raises the
+	 * count.
+	 */
 	facts.note = BT_STR("other");
 	bt_event_recorder_record(recorder, &facts, NOW_NS + SECOND_NS);
 	expect(&log,

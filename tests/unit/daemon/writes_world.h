@@ -38,7 +38,9 @@ struct writes_world_options {
 	void *context;
 };
 
-/** The answer to requests whose "METHOD path" begins with a text, and how often it is given. */
+/**
+ * The answer to requests whose "METHOD path" begins with a text, and how often the answer is given.
+ */
 struct row {
 	const char *begins; /* "POST /api" */
 	uint32_t times;

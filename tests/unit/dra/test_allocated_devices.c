@@ -555,8 +555,8 @@ START_TEST(test_allocated_devices__history_is_of_the_devices_concerned)
 	put_holder(&f, "one", "a");
 	ck_assert(is_noticed(&f, "a"));
 	/*
-	 * Claim one changes from device a to b: a stays held. Deleting claim one frees b, although
-	 * claim other holds b.
+	 * Spec 12 section 4.3: an update from one allocation to another changes no device, so a
+	 * stays held. Deleting claim one frees b, although claim other holds b.
 	 */
 	put_holder(&f, "one", "b");
 	ck_assert(is_dedicated(&f, "a"));

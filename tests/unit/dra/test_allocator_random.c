@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random slices, classes, claims and nodes that change step by step: the allocator must give the
- * result of the naive one. BERTH_DRA_SEED is the first seed, BERTH_DRA_SEEDS the number of seeds.
+ * result of the naive allocator. BERTH_DRA_SEED is the first seed, BERTH_DRA_SEEDS the number of
+ * seeds.
  */
 #include "base/prng.h"
 #include "naive_allocator.h"

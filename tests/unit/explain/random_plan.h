@@ -2,7 +2,7 @@
 #ifndef BT_TESTS_UNIT_EXPLAIN_RANDOM_PLAN_H
 #define BT_TESTS_UNIT_EXPLAIN_RANDOM_PLAN_H
 /**
- * Small random clusters with a pending pod, kept as texts, so that each can be rebuilt with
+ * Small random clusters with a pending pod, kept as texts, so that a cluster can be rebuilt with
  * changes.
  */
 #include "base/prng.h"

@@ -152,7 +152,8 @@ START_TEST(test_advice_volumes__words_and_remedies)
 END_TEST
 
 /**
- * The adviser gives no advice about a pod with hundreds of volumes, because it would try each one.
+ * The adviser gives no advice about a pod with hundreds of volumes, because it would try each
+ * volume.
  */
 START_TEST(test_advice_volumes__very_many_volumes)
 {

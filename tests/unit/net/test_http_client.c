@@ -15,7 +15,7 @@
 #include "http_fixture.h"
 #include "test_main.h"
 
-/** A plain server and a client of it. */
+/** A plain HTTP server and a client of that server. */
 struct pair {
 	struct fixture server;
 	struct bt_http_client *client;
@@ -114,7 +114,7 @@ static void expect_failure(struct result *result, enum bt_http_failure failure, 
 	ck_assert_str_eq(bt_strbuf_c(&result->message), message);
 }
 
-/* Transfers are reused: state left from one path would show in the next. */
+/* Transfers are reused: state left from one request would show in the next request. */
 START_TEST(test_http_client__paths_one_after_the_other)
 {
 	static const struct {
@@ -276,7 +276,10 @@ END_TEST
 
 #define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-/* The client notices that the server closed a kept connection before it writes a request to it. */
+/*
+ * The client notices that the server closed a kept connection before it writes a request to that
+ * connection.
+ */
 START_TEST(test_http_client__closed_between_requests)
 {
 	struct pair pair = {0};

@@ -158,8 +158,8 @@ END_TEST
 /* --- Unreserve --- */
 
 /**
- * A pod that lists one claim under two names handles the claim twice; the second time it has an
- * allocation. The next attempt finds the claim allocated.
+ * A pod that lists one claim under two names handles the claim twice; the second time, the claim
+ * has an allocation. The next attempt finds the claim allocated.
  */
 START_TEST(test_dynamic_resources__one_claim_under_two_names)
 {
@@ -237,7 +237,7 @@ START_TEST(test_dynamic_resources__unreserve_undoes_what_reserve_did)
 	fixture_expect("claim", latest_claim(&world.fixture, "c"), "[0] - {}");
 	/* The device is free again. */
 	devices_cycle_place(&other, &world.fixture, devices_pod(&world.fixture, "q", "c"), "n1");
-	/* Unreserve keeps the claim in flight, because another pod has reserved it since. */
+	/* Unreserve keeps the claim in flight, because another pod has reserved the claim since. */
 	devices_cycle_unreserve(&world.cycle, "n1");
 	ck_assert(is_in_flight(&world, "uid-c"));
 	devices_cycle_unreserve(&other, "n1");
@@ -280,7 +280,9 @@ START_TEST(test_dynamic_resources__simulation_writes_to_the_claim_cache)
 }
 END_TEST
 
-/** Unreserve waits for a status write in flight: if it succeeds, the claim keeps its devices. */
+/**
+ * Unreserve waits for a status write in flight: if the write succeeds, the claim keeps its devices.
+ */
 START_TEST(test_dynamic_resources__canceled_while_the_status_is_written)
 {
 	static const struct {

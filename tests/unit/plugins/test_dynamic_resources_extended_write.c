@@ -138,7 +138,7 @@ START_TEST(test_dynamic_resources_extended_write__writes)
 {
 	check_writes("all goes well", "......", "Success",
 		"POST p-extended-resources-;PUT made;PUT made/status a {p};PATCH made*1;");
-	/* Each pending call is repeated until it has its answer, and not after that. */
+	/* PreBind repeats each pending call until the answer comes, and not after that. */
 	check_writes("no answer yet", "p.p.p.p.", "Success",
 		"POST p-extended-resources-;POST p-extended-resources-;PUT made;PUT made;"
 		"PUT made/status a {p};PUT made/status a {p};PATCH made*1;PATCH made*1;");

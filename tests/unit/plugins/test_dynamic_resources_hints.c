@@ -122,7 +122,8 @@ START_TEST(test_dynamic_resources_hints__claims_without_uid)
 END_TEST
 
 /**
- * The pod has more entries than the fixed buffer, and the entry of the event's claim is beyond it.
+ * The pod has more entries than the fixed buffer, and the entry of the event's claim is beyond the
+ * buffer.
  */
 START_TEST(test_dynamic_resources_hints__a_pod_with_many_claims)
 {

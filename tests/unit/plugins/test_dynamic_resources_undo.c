@@ -146,7 +146,7 @@ END_TEST
 
 /**
  * Unreserve drops the assumed claim; the written allocation counts again when the watch delivers
- * it.
+ * the claim.
  */
 START_TEST(test_dynamic_resources_undo__spec_12_12_unreserve_restores)
 {

@@ -425,7 +425,7 @@ static void check_cell_verdicts(struct world *w, struct bt_plugin *plugin,
 	}
 }
 
-/** Every node's score must equal the score of its cell's node when Score runs on cells only. */
+/** If Score runs on one node of each cell only, every node must get the score of its cell. */
 static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct cells *cells, struct answer *walked,
 	struct bt_cycle_state *cycle)

@@ -73,7 +73,7 @@ struct bt_object *queue_add(struct queue_fixture *fixture, const char *json);
 const struct bt_queue_entry *queue_entry(struct queue_fixture *fixture, const char *name);
 /** Pops the next entry; NULL: none can be popped. */
 struct bt_queue_entry *queue_pop(struct queue_fixture *fixture);
-/** Pops the next entry and compares its name; "" expects that none can be popped. */
+/** Pops the next entry and compares its name; "" expects that no entry can be popped. */
 struct bt_queue_entry *queue_pop_expect(struct queue_fixture *fixture, const char *name);
 /**
  * Reports that the plugins "A,B" rejected the entry; the plugins in pending also answered Pending.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Marks by which the queue skips hints: an event that offers no mark that a shape wants must get
- * Skip from the hint. fixture_hint checks this; here it gets random pods and events.
+ * Marks by which the queue skips hints: if an event offers no mark that a shape wants, the hint
+ * must return Skip. fixture_hint checks this rule; the test calls it with random pods and events.
  * BERTH_TEST_SEED replaces the seed.
  */
 #include <stdlib.h>

@@ -240,8 +240,8 @@ START_TEST(test_queue_events__edge_04h_50_one_plugin_is_enough)
 END_TEST
 
 /*
- * The PreEnqueue gate of preemption: its hint skips deleted pods, so that other plugins' hints
- * decide.
+ * The gate of preemption in PreEnqueue: the gate's hint skips pod deletions, so that other plugins'
+ * hints decide.
  */
 static const struct bt_event_registration gate_events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, queue_hint_skip}};

@@ -169,7 +169,7 @@ START_TEST(test_queue_whole__a_second_group_of_the_shape)
 	queue_fail(&queue, queue_pop_expect(&queue, "a"), "NodeName", NULL);
 	ck_assert_uint_eq(queue.queue->ready_count, 2);
 	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_UNSCHEDULABLE), 1);
-	/* The event moves only the new group, that of pod a, to the backoff queue. */
+	/* The event moves only the new group, which has pod a, to the backoff queue. */
 	add_node(&queue);
 	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_BACKOFF), 1);
 	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_ACTIVE), 2);

@@ -496,8 +496,8 @@ END_TEST
 START_TEST(test_replay__gangs_are_decided_anew)
 {
 	/*
-	 * The recording has two nodes, the replay one: the gang waits for room for both pods. Its
-	 * group stays until then, although the recording deletes it at 20 s.
+	 * The recording has two nodes, the replay one: the gang waits for room for both pods. The
+	 * gang's PodGroup stays until then, although the recording deletes the group at 20 s.
 	 */
 	const struct bt_replay_options options = {0};
 	gates = "GenericWorkload=true,GangScheduling=true";

@@ -309,7 +309,10 @@ START_TEST(test_api_calls__a_no_op_is_kept_while_another_is_in_flight)
 	sync("u", "");
 	done("u", 0, "");
 	(void)take_ends();
-	/* The update shows the effect of the first patch, so the second one must undo it. */
+	/*
+	 * The update shows the effect of the first patch, so the second patch must undo that
+	 * effect.
+	 */
 	sync("u", "'nominatedNodeName':'n1'");
 	ck_assert_str_eq(take_ends(), "");
 	ck_assert_str_eq(pop(), "patch u - ");

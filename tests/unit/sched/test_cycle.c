@@ -552,7 +552,7 @@ START_TEST(test_cycle__edge_03_55_nominated_node_counts_beyond_the_search)
 	/* 100 nodes are feasible, n5 and n190 are rejected. */
 	ck_assert_uint_eq(result.evaluated_count, 102);
 	ck_assert_uint_eq(world.engine->next_start_node_index, 102);
-	/* If the search meets the nominated node again, it is counted once. */
+	/* If the search meets the nominated node again, the node is counted once. */
 	result = world_schedule(&world, "{'status':{'nominatedNodeName':'n190'}}");
 	ck_assert_uint_eq(result.evaluated_count, 101);
 	ck_assert_uint_eq(world.engine->next_start_node_index, 203 % 200);

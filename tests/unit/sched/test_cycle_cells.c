@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Decisions by cells (sched/cycle_cells.c), verified: by the tree if a shape comes again, in the
- * columns if it is new, and without cells if there would be too many.
+ * columns if the shape is new, and without cells if there would be too many.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -267,7 +267,10 @@ START_TEST(test_extender__edge_11b_12_ignorable_comes_last)
 	fake_poster_reply(&extended.fake, "http://h:2/g", "{'NodeNames':['n2','n1']}");
 	(void)world_schedule(&extended.world, "{}");
 	ck_assert_str_eq(fake_poster_urls(&extended.fake), "http://h:2/g http://h:1/a/f");
-	/* The second extender gets the nodes that the first one left, in the first one's order. */
+	/*
+	 * The second extender gets the nodes that the first extender left, in the first answer's
+	 * order.
+	 */
 	ck_assert_ptr_ne(strstr(fake_poster_log(&extended.fake),
 				 "http://h:1/a/f {'Pod':{'metadata':{'name':'pod-0',"),
 		NULL);
@@ -586,7 +589,8 @@ START_TEST(test_extender__statuses_are_a_map)
 	struct bt_schedule_result result;
 
 	/*
-	 * A later reason for a node replaces the earlier one; unknown node names count once each.
+	 * A later reason for a node replaces the earlier reason; unknown node names count once
+	 * each.
 	 */
 	script_set_rows(&filter, nodes, 1);
 	init(&extended, "F",

@@ -44,7 +44,7 @@ START_TEST(test_extender__binds)
 	ck_assert_str_eq(fake_poster_log(&fake),
 		"http://h:1/a/b {'PodName':'p','PodNamespace':'default','PodUID':'uid-p',"
 		"'Node':'n1'}\n");
-	/* Only the extender binds; the event is the usual one. */
+	/* Only the extender binds; the event is the usual event. */
 	ck_assert_str_eq(life_log(&life),
 		"event p Normal Scheduled Binding Successfully assigned default/p to n1\n");
 	ck_assert(life_is_assumed(&life, "p"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Counts of the living scheduler: spec 11 sections 10.2 to 10.4, 02 section 14. Verification is on
- * in all tests: calls that it repeats must not be counted.
+ * in all tests: calls that verification repeats must not be counted.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static struct bt_scheduler_metrics *counts;
 static struct life life;
 static int64_t clock_ns;
 
-/** Each call of the clock advances it by a millisecond. */
+/** Each call advances the clock by a millisecond. */
 static int64_t ticking(void *context)
 {
 	(void)context;

@@ -753,8 +753,8 @@ START_TEST(test_pod_groups__edge_09_30_last_member_frees_its_group)
 END_TEST
 
 /**
- * The trial of the last member completes the quorum, but its real attempt fails: no waiting member
- * is released.
+ * The trial of the last member completes the quorum, but the member's real attempt fails: no
+ * waiting member is released.
  */
 START_TEST(test_pod_groups__a_trial_frees_no_waiting_member)
 {

@@ -70,7 +70,7 @@ START_TEST(test_scheduler__the_next_best_node_is_tried_first)
 		plugin_s.filtered_count = 0;
 		ck_assert_str_eq(place("q", "a"), "n2");
 		ck_assert_str_eq(place("r", "a"), "n3");
-		/* The ranking is too old: a new one is computed. */
+		/* The ranking is too old: a new ranking is computed. */
 		life.now_ns += LIFE_SECOND;
 		ck_assert_str_eq(place("s", "a"), "n5");
 		ck_assert_str_eq(place("t", "a"), "n4");
@@ -91,7 +91,7 @@ START_TEST(test_scheduler__edge_03_53_no_hint_for_profiles_that_alternate)
 		init("", forms[i]);
 		ck_assert_str_eq(place("p", "a"), "n1");
 		change_scores();
-		/* The ranking of profile a hints at n2, but b does not use it. */
+		/* The ranking of profile a hints at n2, but profile b does not use this ranking. */
 		ck_assert_str_eq(place("q", "b"), "n5");
 		ck_assert_str_eq(place("r", "a"), "n4");
 		ck_assert_str_eq(place("s", "b"), "n3");

@@ -15,7 +15,7 @@
 	"'device':'a'}]},'nodeSelector':{'nodeSelectorTerms':[{'matchFields':[{'key':" \
 	"'metadata.name','operator':'In','values':['" node "']}]}]}}}"
 
-/** Arguments: name, uid and version of the claim; name and uid of its pod. */
+/** Arguments: name, uid and version of the claim; name and uid of the claim's pod. */
 #define GENERATED(more) \
 	"{'metadata':{'name':'%s','namespace':'default','uid':'uid-%s','resourceVersion':'%s'," \
 	"'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'%s','uid':'uid-%s'," \

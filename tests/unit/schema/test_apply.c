@@ -213,7 +213,7 @@ START_TEST(test_apply__conflicts)
 	ck_assert_str_eq(conflicts.items[0].message.data,
 		"conflict with \"berth\" with subresource \"scale\" using apps/v1");
 	ck_assert_ptr_null(object);
-	/* the same value is no conflict: both own it */
+	/* the same value is no conflict: both managers own the field */
 	object = applied(&arena, "me", false, scaled, "{\"spec\":{\"replicas\":3}}");
 	ck_assert_str_eq(
 		fields_of(&arena, object, "berth", "Update"), "{\"f:spec\":{\"f:replicas\":{}}}");
@@ -361,8 +361,8 @@ START_TEST(test_apply__updates_are_recorded)
 	ck_assert_str_eq(fields_of(&arena, live, "editor", "Update"),
 		"{\"f:metadata\":{\"f:labels\":{\".\":{},\"f:a\":{}}}}");
 	/*
-	 * if the client leaves out managedFields, the stored ones are kept; another manager takes
-	 * the field over
+	 * if the client leaves out managedFields, the stored managedFields are kept; another
+	 * manager takes the field over
 	 */
 	writer.manager = BT_STR("other");
 	bt_apply_record_update(&arena, &writer, live, next);

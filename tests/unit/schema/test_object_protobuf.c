@@ -468,7 +468,7 @@ END_TEST
 
 /* --- parts that pods share --- */
 
-/** Decodes the object with shared parts and compares it with one decoded without sharing. */
+/** Decodes the object with shared parts and compares it with the object decoded without sharing. */
 static struct bt_object *check_sharing(struct bt_pod_commons *commons, struct bt_str bytes)
 {
 	struct bt_object *alone = from_protobuf(BT_KIND_POD, bytes);

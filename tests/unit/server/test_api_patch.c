@@ -193,7 +193,10 @@ START_TEST(test_api__apply_of_a_part_keeps_required_members)
 		200);
 	ck_assert_str_eq(api_json(&f, "spec.podSelector"), "{'matchLabels':{'app':'web'}}");
 	ck_assert_str_eq(api_json(&f, "spec.ingress"), "");
-	/* a required member in the configuration is owned: it takes effect, and it can conflict */
+	/*
+	 * a manager owns required members in its configuration: they take effect, and they can
+	 * conflict
+	 */
 	f.request.field_manager = BT_STR("b");
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_APPLY, "networkpolicies.networking.k8s.io", "default/p",

@@ -256,7 +256,8 @@ START_TEST(test_front__edge_14_19_yaml_body)
 				  BT_STR("a: [\n")),
 		400);
 	/*
-	 * the last value of a repeated key counts; fieldValidation decides whether that is an error
+	 * the last value of a repeated key counts; fieldValidation decides whether a repeated key
+	 * is an error
 	 */
 	static const char *const validations[] = {"Strict", "Warn", "Ignore"};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(validations); i++) {

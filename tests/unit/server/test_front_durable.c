@@ -51,8 +51,8 @@ START_TEST(test_front_durable__answers_wait_for_the_sync)
 	ck_assert(!bt_store_needs_sync(fixture.store));
 	bt_front_end(call);
 	/*
-	 * one client closes its request before the flush, the next reads an object that is not
-	 * durable yet
+	 * one client closes its request before the flush, the next client reads an object that is
+	 * not durable yet
 	 */
 	call = front_start(&fixture, "POST", CONFIGMAPS, BT_STR("{\"metadata\":{\"name\":\"b\"}}"));
 	bt_front_end(call);

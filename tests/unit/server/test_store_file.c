@@ -578,7 +578,7 @@ START_TEST(test_store_file__killed_writers_lose_nothing)
 		ck_assert_uint_ge(bt_store_rv(store), acknowledged);
 		/*
 		 * The last 50 acknowledged RVs belong to 50 different keys, so each key's object
-		 * must have that RV or a later one.
+		 * must have that RV or a later RV.
 		 */
 		for (uint64_t at = acknowledged; at > 1 && at + 50 > acknowledged; at--) {
 			char key[32];

@@ -114,7 +114,7 @@ START_TEST(test_table__pods)
 			    "\"finishedAt\":\"2026-11-21T11:55:00Z\"}}}]}"),
 			"[\"p\",\"1/1\",\"Running\",\"3 (5m "
 			"ago)\",\"5m\",\"10.0.0.1\",\"n\",\"m\",\"1/2\"]"},
-		/* several containers: the reason of the first one wins */
+		/* several containers: the reason of the first container wins */
 		{"", "pods",
 			POD(TWO ",\"status\":{\"phase\":\"Running\",\"containerStatuses\":["
 				"{\"name\":\"a\",\"restartCount\":2,\"state\":{\"waiting\":{"

@@ -54,7 +54,7 @@ struct situation {
 	const char *slice;        /* spec of the slice; NULL: none */
 	const char *devices;      /* of the claim's spec */
 	const char *claim_status; /* of the claim */
-	const char *other_status; /* of another claim; NULL: there is none */
+	const char *other_status; /* of another claim; NULL: no other claim */
 	enum bt_sim_fit fit;
 };
 

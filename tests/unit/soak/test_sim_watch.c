@@ -194,7 +194,7 @@ START_TEST(test_sim_watch__delivers_all_events_in_order)
 }
 END_TEST
 
-/* Events of one kind stay in order; those of different kinds sometimes do not. */
+/* Events of one kind stay in order; events of different kinds sometimes do not. */
 START_TEST(test_sim_watch__reorders_between_kinds_only)
 {
 	struct world world;

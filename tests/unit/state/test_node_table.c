@@ -114,8 +114,8 @@ START_TEST(test_node_table__edge_01b_37_port_set)
 	bt_node_info_init(&info, f.state, slot_of(&f, "n1"));
 	ck_assert_uint_eq(bt_node_info_port_count(&info), 8);
 	/*
-	 * The same triples with default values left out: the set does not grow, and one removal
-	 * empties it.
+	 * The same triples with default values left out: the set of ports does not grow, and one
+	 * removal empties the set.
 	 */
 	defaulted = make_port_pod(&f, "b",
 		"{'hostPort':79,'hostIP':'127.0.0.1'},{'hostPort':80,'hostIP':'127.0.0.1','"

@@ -13,7 +13,7 @@
 
 /*
  * A lookup walks a run of used slots. If hashes leave one half of the map empty, the other half is
- * one long run, and each lookup walks through all of it.
+ * one long run, and each lookup walks through the whole run.
  */
 START_TEST(test_object_store__names_spread_over_the_map)
 {

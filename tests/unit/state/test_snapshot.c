@@ -52,8 +52,8 @@ START_TEST(test_snapshot__assume_and_forget)
 	check_ok(bt_snapshot_forget_pod(f.state, pod, &err));
 	ck_assert_uint_eq(row_of(&f, "n1")->pods.count, 0);
 	/*
-	 * The pod is assumed in the snapshot and in the cache: forgetting it in the snapshot leaves
-	 * the cache's count.
+	 * The pod is assumed in the snapshot and in the cache: the cache still counts the pod after
+	 * the snapshot forgets it.
 	 */
 	check_ok(bt_snapshot_assume_pod(f.state, pod, &err));
 	check_ok(bt_state_assume_pod(f.state, pod, &err));

@@ -28,7 +28,7 @@ static void check_against(
 	ck_assert_uint_eq(counts->occupied_count, occupied);
 }
 
-/** Few and many indexes get and lose counts; their number grows meanwhile. */
+/** Few and many indexes get and lose counts; the number of indexes grows meanwhile. */
 START_TEST(test_sparse_counts__random_counts)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {

@@ -414,7 +414,7 @@ START_TEST(test_state__sole_holder_reports_a_new_size)
 	seen = f.state->log.sequence;
 	bt_state_update_node(f.state, NULL, make_node(&f, "a", "", IMAGE("x", "10")));
 	ck_assert_uint_eq(f.state->log.sequence, seen);
-	/* The update removes the image record and creates it again. */
+	/* The update removes the image record and creates the record again. */
 	bt_state_update_node(f.state, NULL, make_node(&f, "a", "", IMAGE("x", "20")));
 	check_refresh(&f);
 	ck_assert_int_eq(view_image(&f, "a", "x").size_bytes, 20);
@@ -440,7 +440,7 @@ START_TEST(test_state__edge_03b_33_frozen_node_count)
 	check_refresh(&f);
 	ck_assert_uint_eq(view_image(&f, "b", "x").node_count, 2);
 	ck_assert_uint_eq(view_image(&f, "a", "x").node_count, 1);
-	/* Any change of node a, here an added pod, copies its aggregate again. */
+	/* Any change of node a, here an added pod, copies the node's aggregate again. */
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "p", "a", ""), &err));
 	seen = f.state->log.sequence;
 	check_refresh(&f);
@@ -621,8 +621,8 @@ START_TEST(test_state__update_of_an_imaginary_node_leaves_the_order_alone)
 	check_list(&f, "");
 	ck_assert_uint_ne(bt_state_snapshot_find(f.state, BT_STR("n1")), BT_SLOT_NONE);
 	/*
-	 * n1 enters the tree but is no new name: the list is rebuilt only because its length is
-	 * wrong.
+	 * n1 enters the tree, but its name is not new: the list is rebuilt only because its length
+	 * is wrong.
 	 */
 	add_node(&f, "n1", "", "");
 	check_error(bt_state_refresh_snapshot(f.state, &err), BERTH_ERR_STATE,
