@@ -32,7 +32,7 @@ static int set_tls_error(struct berth_error *err, const char *what, int code)
 	return bt_error_set(err, BERTH_ERR_INVALID, "%s: %s", what, gnutls_strerror(code));
 }
 
-/** A certificate under construction, or a parsed one. */
+/** A certificate under construction, or a parsed certificate, with its key. */
 struct draft {
 	gnutls_x509_crt_t certificate;
 	gnutls_x509_privkey_t key;
@@ -446,7 +446,7 @@ struct reading {
 	uint32_t organizations_max;
 };
 
-/* GnuTLS counts the terminating zero byte in the size. */
+/* Compares without the terminating zero byte, which GnuTLS counts in the size. */
 static bool has_oid(const gnutls_x509_ava_st *part, const char *oid)
 {
 	size_t length = strnlen((const char *)part->oid.data, part->oid.size);
@@ -474,7 +474,7 @@ static void take_part(struct reading *reading, const gnutls_x509_ava_st *part)
 			memchr(part->value.data, '\0', part->value.size) == NULL)) {
 		return;
 	}
-	/* if an attribute occurs twice that should be single, the last one counts */
+	/* If common name or uid occurs several times, the last value counts. */
 	if (has_oid(part, GNUTLS_OID_X520_COMMON_NAME)) {
 		subject->common_name = copy_text(reading, part);
 	} else if (has_oid(part, OID_UID)) {
@@ -575,7 +575,8 @@ int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	if (result != 0) {
 		return result;
 	}
-	/* GnuTLS lists subject attributes of certificates only, so copy the subject into one. */
+	/* GnuTLS lists subject attributes of certificates only: copy the subject to a certificate.
+	 */
 	result = draft_init(&draft, err);
 	if (result != 0) {
 		return result;

@@ -2,8 +2,8 @@
 #ifndef BT_NET_CERTIFICATE_H
 #define BT_NET_CERTIFICATE_H
 /**
- * Creates keys and certificates for a server that has none (a CA, and a server pair signed by it),
- * and verifies client certificates. Times are seconds since 1970.
+ * Creates CAs and server certificates, signs certificate requests, and verifies client
+ * certificates. Times are seconds since 1970.
  */
 #include <stdint.h>
 
@@ -18,13 +18,14 @@ struct bt_certificate_pair {
 	struct bt_strbuf key;
 };
 
+/** Wipes the key and frees both texts. */
 void bt_certificate_pair_finish(struct bt_certificate_pair *pair);
-/** Creates a self-signed CA (EC P-256), valid from one day before now for ten years. */
+/** Creates a self-signed CA (EC P-256), valid from one day before now to 3650 days after now. */
 BT_MUST_USE int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
 /**
- * Creates a server pair signed by the CA. names: DNS names and IP addresses for subjectAltName;
- * valid from one day before now for one year.
+ * Creates a server pair signed by the CA, valid from one day before now to 365 days after now.
+ * names: DNS names and IP addresses for subjectAltName, at least one.
  */
 BT_MUST_USE int bt_certificate_make_server(const struct bt_certificate_pair *ca,
 	const char *const *names, uint32_t name_count, int64_t now_seconds,
@@ -37,15 +38,15 @@ BT_MUST_USE int bt_certificate_make_server(const struct bt_certificate_pair *ca,
 BT_MUST_USE int bt_certificate_make_serving(const char *address, int64_t now_seconds,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
 /**
- * Returns true if the pair parses, key and certificate match, and it is valid for at least one more
- * day.
+ * Checks that the pair parses, that key and certificate match, and that the certificate is valid
+ * now and for one more day. Returns 0 or BERTH_ERR_INVALID.
  */
 BT_MUST_USE int bt_certificate_check(
 	const struct bt_certificate_pair *pair, int64_t now_seconds, struct berth_error *err);
 /** CA certificates that verify client certificates. */
 struct bt_certificate_authorities;
 
-/** BERTH_ERR_INVALID: the text has no certificate, or an unreadable one. */
+/** BERTH_ERR_INVALID: the text has no certificate, or an unreadable certificate. */
 BT_MUST_USE int bt_certificate_authorities_create(struct bt_str pem,
 	struct bt_certificate_authorities **out_authorities, struct berth_error *err);
 /** NULL accepted. */
@@ -88,7 +89,8 @@ struct bt_certificate_terms {
 };
 
 /**
- * Signs the certificate for a request, with the request's subject and subjectAltName; out is PEM.
+ * Signs the certificate for a request (PEM), with the request's subject and subjectAltName. Appends
+ * the certificate as PEM.
  */
 BT_MUST_USE int bt_certificate_sign_request(const struct bt_certificate_pair *ca, struct bt_str pem,
 	const struct bt_certificate_terms *terms, struct bt_strbuf *out_certificate,

@@ -123,8 +123,8 @@ static enum bt_http_step end_head(struct bt_http_answer *answer)
 		answer->state = BT_HTTP_ANSWER_ENDED;
 	} else if (answer->is_chunked) {
 		/*
-		 * chunked and Content-Length together: do not reuse the connection, because the
-		 * next answer on it may be forged (response splitting)
+		 * chunked and Content-Length together: do not reuse the connection, because its
+		 * next answer may be forged (response splitting)
 		 */
 		answer->keeps = answer->keeps && !answer->has_length;
 		answer->state = BT_HTTP_ANSWER_CHUNK_SIZE;
@@ -139,7 +139,7 @@ static enum bt_http_step end_head(struct bt_http_answer *answer)
 	return BT_HTTP_STEP_HEAD;
 }
 
-/* "1a", optionally followed by ";" and extensions, which are ignored. */
+/* Parses "1a", optionally followed by ";" and extensions, which are ignored. */
 static bool parse_chunk_size(struct bt_http_answer *answer, struct bt_str line)
 {
 	struct bt_str rest = line;

@@ -425,7 +425,7 @@ void bt_http_client_deliver(struct bt_http_client *client)
 void bt_http_transfer_cancel(struct bt_http_transfer *transfer)
 {
 	if (transfer->list == NULL) {
-		return; /* called within its `done` callback: freed afterwards */
+		return; /* called within `done`: the transfer is freed afterwards */
 	}
 	unlink_transfer(transfer);
 	if (transfer->connection != NULL) {
@@ -469,7 +469,7 @@ static void fail_late(struct bt_http_transfer *transfer, const char *message)
 	}
 }
 
-/* Ends the transfer if one of its timeouts has passed, else notes when the next one ends. */
+/* Fails the transfer if one of its timeouts has passed; otherwise schedules the next check. */
 static void check_transfer(struct bt_http_transfer *transfer, int64_t now_ns, bool was_away)
 {
 	struct bt_http_client *client = transfer->client;

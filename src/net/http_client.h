@@ -5,9 +5,9 @@
  * An HTTP/1.1 client on an event loop: a pool of kept-alive connections, concurrent transfers, TLS,
  * proxies, bodies collected or streamed. Independent of Kubernetes. Uses GnuTLS.
  *
- * A transfer is retried only if its reused connection has ended (spec 13 section 7.2): on another
- * connection if no byte of the request was written, and for GET, HEAD, OPTIONS and TRACE also if no
- * byte of the answer was received.
+ * A transfer is retried, on another connection, only if it used a kept-alive connection that has
+ * ended, and either no byte of the request was written or, for GET, HEAD, OPTIONS and TRACE, no
+ * byte of the answer was received (spec 13 section 7.2).
  *
  * Callbacks run in the loop's turns, never within bt_http_client_start. They may start and cancel
  * transfers, including the current one, but not destroy the client; only `done` may run the loop
@@ -27,7 +27,7 @@ struct bt_http_transfer;
 struct bt_http_client_tls {
 	bool insecure;             /* do not verify the server */
 	struct bt_str ca;          /* the only trusted roots; data NULL: the system's roots */
-	struct bt_str certificate; /* data NULL: none. May contain intermediates. */
+	struct bt_str certificate; /* may contain intermediates; data NULL: no client certificate */
 	struct bt_str key;
 	struct bt_str server_name; /* for SNI and verification; data NULL: host of the URL */
 };
@@ -68,7 +68,7 @@ struct bt_http_outcome {
 	bool sent;          /* part of the request may have reached the server */
 	uint16_t code;      /* valid if answered */
 	int64_t latency_ns; /* valid if answered: from the request's first byte to the answer's */
-	struct bt_str body; /* collected body; empty if the handler has `data` */
+	struct bt_str body; /* collected, borrowed for the call; empty if the handler has `data` */
 	/**
 	 * Error text, worded as upstream's HTTP library does where possible: "dial tcp 127.0.0.1:1:
 	 * connect: connection refused", "EOF", "x509: certificate signed by unknown authority",
@@ -106,11 +106,11 @@ struct bt_http_client_request {
 	const char *url;
 	const struct bt_http_header *headers;
 	uint32_t header_count;
-	struct bt_str body; /* data NULL: none */
-	int64_t timeout_ns; /* for the whole exchange; 0: none */
+	struct bt_str body; /* data NULL: no body */
+	int64_t timeout_ns; /* for the whole exchange; 0: unlimited */
 	/**
-	 * Maximum time without a byte from the server, before the headers and within the body.
-	 * Counted from when the transfer leaves the queue. 0: unlimited.
+	 * Maximum time without a byte from the server, until the headers are complete and within
+	 * the body. Time in the queue does not count. 0: unlimited.
 	 */
 	int64_t head_silence_ns;
 	int64_t body_silence_ns;
@@ -132,19 +132,19 @@ BT_MUST_USE int bt_http_client_create(struct bt_loop *loop,
 /** Cancels running transfers. NULL accepted. */
 void bt_http_client_destroy(struct bt_http_client *client);
 /**
- * Applies to new connections; idle connections are closed. cut: running transfers also fail, with
- * BT_HTTP_FAILURE_RESET.
+ * Replaces the TLS settings for new connections, and closes idle connections. cut: running
+ * transfers fail with BT_HTTP_FAILURE_RESET. On failure the old settings stay.
  */
 BT_MUST_USE int bt_http_client_set_tls(struct bt_http_client *client,
 	const struct bt_http_client_tls *tls, bool cut, struct berth_error *err);
 
 /**
- * Applies from now on; 0: no limit. Running transfers are not cut. A limit above 0 also replaces
- * the limit of idle connections.
+ * Sets the maximum number of connections; 0: no limit. Running transfers are not cut. A limit above
+ * 0 also replaces the limit of idle connections.
  */
 void bt_http_client_set_connections_max(struct bt_http_client *client, uint32_t connections_max);
 
-/** Errors, including a bad URL, are reported only through the handler's `done`. */
+/** Starts a transfer. Errors, including a bad URL, are reported only through `done`. */
 BT_MUST_USE struct bt_http_transfer *bt_http_client_start(
 	struct bt_http_client *client, const struct bt_http_client_request *request);
 /** Cancels the transfer; none of its callbacks is called afterwards. */

@@ -29,7 +29,7 @@ struct bt_http_trust {
 struct bt_http_ticket {
 	char *host; /* "host:port" */
 	gnutls_datum_t session;
-	int64_t kept_ns;
+	int64_t kept_ns; /* when the server's certificate was verified */
 };
 
 enum bt_http_phase {
@@ -47,7 +47,7 @@ struct bt_http_intake {
 	const char *data;
 	size_t length;
 	bool is_end;
-	int error; /* errno; 0: none */
+	int error; /* errno; 0: no error */
 };
 
 /** State while a proxy tunnel is set up. */
@@ -65,16 +65,16 @@ struct bt_http_client_connection {
 	struct bt_http_client_connection *previous; /* bt_http_client.idle */
 	struct bt_http_client_connection *next;
 	enum bt_http_phase phase;
-	int fd; /* -1: none */
+	int fd; /* -1: not open */
 	struct bt_loop_source *source;
 	uint32_t directions; /* watched BT_LOOP_* directions */
 
 	bool is_https;
 	uint16_t port;
 	struct bt_strbuf host;
-	const char *proxy;             /* borrowed from bt_http_client.proxies; NULL: none */
-	struct bt_http_url proxy_url;  /* parts of proxy */
-	gnutls_session_t sessions[2];  /* with the https proxy, and the server. NULL: none */
+	const char *proxy;             /* borrowed from bt_http_client.proxies; NULL: no proxy */
+	struct bt_http_url proxy_url;  /* parts of `proxy` */
+	gnutls_session_t sessions[2];  /* TLS with an https proxy, with the server; NULL: no TLS */
 	struct bt_http_intake *intake; /* set while received bytes are processed */
 	struct bt_http_addresses addresses;
 	uint32_t address_at;
@@ -89,7 +89,7 @@ struct bt_http_client_connection {
 	bool is_kept;          /* reused: it carried an answer before this transfer */
 	int dial_error;        /* errno of the first address */
 	uint32_t dial_error_at;
-	int write_error;   /* errno; the server may have answered before it closed */
+	int write_error;   /* errno; reported late, because the server may have answered already */
 	int tls_error;     /* the last fatal code of GnuTLS */
 	bool is_truncated; /* end of file without TLS close_notify */
 	bool speaks_http;  /* the server answered in plain HTTP instead of TLS */
@@ -103,7 +103,7 @@ struct bt_http_list {
 struct bt_http_transfer {
 	struct bt_http_client *client;
 	struct bt_http_client_connection *connection; /* while running */
-	struct bt_http_list *list; /* queue, running or ended; NULL: its `done` is being called */
+	struct bt_http_list *list; /* queue, running or ended; NULL: `done` is being called */
 	struct bt_http_transfer *previous;
 	struct bt_http_transfer *next; /* in `list`, or in bt_http_client.spare */
 
@@ -116,8 +116,8 @@ struct bt_http_transfer {
 	uint32_t headers_at; /* start of the caller's headers in out */
 	uint32_t body_at;
 	size_t out_at;           /* bytes written on this connection */
-	int64_t deadline_ns;     /* INT64_MAX: none */
-	int64_t head_silence_ns; /* 0: none */
+	int64_t deadline_ns;     /* INT64_MAX: no deadline */
+	int64_t head_silence_ns; /* 0: unlimited */
 	int64_t body_silence_ns;
 	int64_t last_data_ns; /* time of the last byte from the server; before it, the time when the
 	                         transfer left the queue */
@@ -147,9 +147,9 @@ struct bt_http_client {
 	bool follow_redirects;
 	struct bt_http_list queue;
 	struct bt_http_list running;
-	struct bt_http_list ended; /* their `done` is not called yet */
+	struct bt_http_list ended; /* `done` is not called yet */
 	uint32_t running_count;
-	int64_t due_ns;                         /* no timeout ends earlier */
+	int64_t due_ns;                         /* when to check timeouts next */
 	struct bt_http_client_connection *idle; /* most recently used first */
 	uint32_t idle_count;
 	BT_VEC(struct bt_http_lookup *) lookups;
@@ -174,23 +174,28 @@ void bt_http_client_schedule_check(struct bt_http_client *client, int64_t due_ns
 void bt_http_connection_run(struct bt_http_transfer *transfer);
 /** Closes the connection; its transfer, if any, must have ended. */
 void bt_http_connection_close(struct bt_http_client_connection *connection);
+/** Closes idle connections, the longest idle first, until `keep` are left. */
 void bt_http_connection_close_idle(struct bt_http_client *client, uint32_t keep);
-/** Closes connections that were idle too long, and notes when to check again. */
+/** Closes connections that were idle too long, and schedules the next check. */
 void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_ns);
-/** Fails the connection's transfer if the connect timeout has passed. */
+/**
+ * Fails the connection's transfer if the connect timeout has passed; tries the next address if the
+ * current attempt takes too long; otherwise schedules the next check.
+ */
 void bt_http_connection_check_due(struct bt_http_client_connection *connection, int64_t now_ns);
 /** Returns -1 with errno: EAGAIN, or the connection is broken. */
 ssize_t bt_http_connection_send(
 	struct bt_http_client_connection *connection, const void *data, size_t length);
-/** Returns as recv does. */
+/** Returns as recv does: 0 at the end, -1 with errno. */
 ssize_t bt_http_connection_receive(
 	struct bt_http_client_connection *connection, void *data, size_t capacity);
 /**
- * Handles a broken connection: closes it, and retries its transfer or fails it with a text for the
- * cause.
+ * Handles the end of a connection: closes it, and retries its transfer or fails the transfer with a
+ * text for the cause. Call it right after the send or receive that failed: errno is read.
  */
 void bt_http_connection_handle_loss(struct bt_http_client_connection *connection);
 
+/** Prepares the first message of the CONNECT or SOCKS handshake. */
 void bt_http_tunnel_start(struct bt_http_client_connection *connection);
 /**
  * Writes and reads as much as possible; true: the tunnel is established. May close the connection.
@@ -201,7 +206,7 @@ void bt_http_tunnel_free(struct bt_http_client_connection *connection);
 BT_MUST_USE int bt_http_trust_create(const struct bt_http_client_tls *tls,
 	struct bt_http_trust **out_trust, struct berth_error *err);
 void bt_http_trust_release(struct bt_http_trust *trust);
-/** Starts a TLS session on the connection; level: index in `sessions`. */
+/** Starts a TLS session on the connection; level: index in `sessions`. false: out of memory. */
 BT_MUST_USE bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t level);
 /**
  * Continues the handshake. Returns 1 if it is complete and the server's certificate is verified, 0

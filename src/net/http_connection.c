@@ -24,8 +24,8 @@
  */
 #define IDLE_NS_MAX (80 * BT_NS_PER_SECOND)
 /*
- * A connection idle for less than this is used without probing: its close would be reported by the
- * event loop.
+ * A connection that was idle for less than this is used without a probe: the event loop reports if
+ * the server closes it.
  */
 #define TRUSTED_IDLE_NS (BT_NS_PER_SECOND / 2)
 /* Minimum time per address, when the connect timeout is divided among several addresses. */
@@ -50,7 +50,7 @@ static void close_socket(struct bt_http_client_connection *connection)
 	bt_loop_remove_fd(connection->client->loop, connection->source);
 	connection->source = NULL;
 	if (connection->fd >= 0) {
-		(void)close(connection->fd); /* only answers confirm what was written */
+		(void)close(connection->fd); /* only an answer confirms that a request arrived */
 		connection->fd = -1;
 	}
 }
@@ -129,7 +129,7 @@ void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_n
 	}
 }
 
-/* Error text as Go prints it: that of the C library, in lower case. */
+/* Returns the text that Go prints for the errno. */
 static const char *word_errno(int code)
 {
 	switch (code) {
@@ -260,7 +260,7 @@ static bool take_head(struct bt_http_client_connection *connection)
 	if (transfer->handler.head != NULL) {
 		transfer->handler.head(transfer->handler.context, transfer, transfer->answer.code);
 	}
-	return connection->transfer != NULL; /* the callback may have cancelled it */
+	return connection->transfer != NULL; /* the callback may have cancelled the transfer */
 }
 
 static bool take_data(struct bt_http_client_connection *connection, struct bt_str data)
@@ -316,7 +316,7 @@ static void take_end(struct bt_http_client_connection *connection, bool is_exact
 					     : client->idle_connections_max);
 }
 
-/* Parses received bytes; false: the connection is closed, or idle. */
+/* Parses received bytes; false: the connection is closed. */
 static bool take_bytes(struct bt_http_client_connection *connection, struct bt_str input)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
@@ -539,7 +539,7 @@ static void dial(struct bt_http_client_connection *connection)
 	bt_strbuf_finish(&reason);
 }
 
-/* Connecting to this address failed: try the next one. */
+/* Notes that the current address failed with this errno, and tries the next address. */
 static void dial_next(struct bt_http_client_connection *connection, int code)
 {
 	if (connection->dial_error == 0) {

@@ -4,7 +4,7 @@
 #include "base/links.h"
 #include "net/http_server_private.h"
 
-/* Larger answers may stall for long, so they get stalled_timeout_seconds. */
+/* For larger answers the client's timeout is stalled_timeout_seconds, not idle_timeout_seconds. */
 #define LONG_ANSWER_BYTES 65536
 /* An answer up to this size fits with its head into an empty socket send buffer. */
 #define SHORT_ANSWER_BYTES 8192
@@ -126,7 +126,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 		/* libmicrohttpd does not poll suspended connections: the loop watches them. */
 		fd = bt_http_socket_of(exchange->handle);
 		if (exchange->hangup == NULL && fd >= 0) {
-			/* if it fails, the next write detects the hangup */
+			/* if the watch fails, the next write detects the hangup */
 			(void)(bt_loop_add_hangup(exchange->server->loop, fd, handle_disconnect,
 				       exchange, &exchange->hangup, NULL) == 0);
 		}
@@ -316,7 +316,10 @@ struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char
 	return bt_str_from(MHD_lookup_connection_value(exchange->handle, MHD_HEADER_KIND, name));
 }
 
-/** Calls one of the functions for each header with this name, or with this prefix. */
+/**
+ * Calls take for each header with this name; if take is NULL, calls take_prefixed for each header
+ * with `name` as a prefix.
+ */
 struct header_walk {
 	struct bt_str name;
 	void (*take)(void *context, struct bt_str value);

@@ -46,7 +46,7 @@ static int try_listen(const struct bt_http_server_options *options, const struct
 	if (fd < 0) {
 		return errno;
 	}
-	/* a missing option that matters makes bind fail */
+	/* errors are ignored: if an option that matters is missing, bind fails */
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (options->share_port) {
 		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));

@@ -13,7 +13,7 @@
 #include "base/assert.h"
 #include "net/http_proxy.h"
 
-/* The C library loads name service modules that run on this stack. */
+/* Stack of a lookup thread; also name service modules of the C library run on it. */
 #define STACK_BYTES 262144
 #define HOST_BYTES_MAX 255
 

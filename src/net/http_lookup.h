@@ -27,14 +27,15 @@ struct bt_http_lookup;
 bool bt_http_lookup_literal(struct bt_str host, struct bt_http_addresses *out);
 /**
  * Starts a lookup and calls ready once, in a later turn, with no addresses if the lookup failed;
- * the lookup is freed when ready returns. NULL: threads or descriptors have run out.
+ * the lookup is freed when ready returns. host: at most 255 bytes. NULL: threads or descriptors
+ * have run out.
  */
 struct bt_http_lookup *bt_http_lookup_start(struct bt_loop *loop, struct bt_str host,
 	void (*ready)(void *context, struct bt_http_lookup *lookup,
 		const struct bt_http_addresses *addresses),
 	void *context);
 struct bt_str bt_http_lookup_host(const struct bt_http_lookup *lookup);
-/** Must not be called within ready. */
+/** Frees the lookup; ready is not called any more. Must not be called within ready. */
 void bt_http_lookup_cancel(struct bt_http_lookup *lookup);
 
 /** Appends "10.0.0.1:80" or "[::1]:80". */

@@ -56,7 +56,7 @@ static bool split_host(struct bt_str text, uint16_t default_port, struct bt_http
 	return port.length == 0 || parse_port(port, &out_url->port);
 }
 
-/* Splits scheme "://" [user "@"] and the rest; out_authority includes the user's part. */
+/* Splits "scheme://authority/rest"; out_authority includes the user info. */
 static bool split_authority(
 	struct bt_str url, struct bt_http_url *out_url, struct bt_str *out_authority)
 {
@@ -158,7 +158,7 @@ void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint1
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 {
 	struct bt_http_url parts = {0};
-	struct bt_str authority = url; /* the URL has no scheme */
+	struct bt_str authority = url; /* stays if the URL has no scheme */
 	(void)split_authority(url, &parts, &authority);
 	struct bt_str user = cut_user(&authority);
 	int64_t colon = bt_str_find_char(user, ':');

@@ -22,7 +22,7 @@ struct bt_http_url {
 
 /** Returns false if the URL is not http or https, has no host, or has a bad port. */
 BT_MUST_USE bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url);
-/** As bt_http_url_split, for proxy URLs (bt_http_proxies_find): http, https and socks5h. */
+/** As bt_http_url_split, for proxy URLs: http, https, socks5 and socks5h. */
 BT_MUST_USE bool bt_http_url_split_proxy(struct bt_str url, struct bt_http_url *out_url);
 /** Appends "host:port", with brackets around IPv6 addresses. */
 void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint16_t port);
@@ -30,15 +30,17 @@ void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint1
 /** Appends "Basic ..." from the user info of a URL. */
 void bt_http_url_append_basic(struct bt_strbuf *out, struct bt_str user);
 
-/** Appends a URL, or an invalid one, as Go prints it: with xxxxx for the password. */
+/** Appends the URL, which may be invalid, as Go prints it: with xxxxx in place of the password. */
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url);
 
 /** Proxy configuration. All-zero memory: no proxies. */
 struct bt_http_proxies {
-	char *http; /* "scheme://[user@]host:port", may hold a password; NULL: none */
+	/** "scheme://[user@]host:port", may contain a password; NULL: no proxy. The same for https.
+	 */
+	char *http;
 	char *https;
 	char *no_proxy;
-	bool is_fixed; /* applies to every URL, without exceptions */
+	bool is_fixed; /* `https` is the proxy of every URL, without exceptions */
 };
 
 /**
@@ -48,13 +50,13 @@ struct bt_http_proxies {
 BT_MUST_USE int bt_http_proxies_fix(
 	struct bt_http_proxies *proxies, const char *url, struct berth_error *err);
 /**
- * Parses the values of the three environment variables; NULL and "" mean unset. Unusable URLs are
- * an error.
+ * Parses the values of HTTP_PROXY, HTTPS_PROXY and NO_PROXY; NULL and "" mean unset.
+ * BERTH_ERR_INVALID: a URL is unusable; proxies is unchanged.
  */
 BT_MUST_USE int bt_http_proxies_read(struct bt_http_proxies *proxies, const char *http,
 	const char *https, const char *no_proxy, struct berth_error *err);
 void bt_http_proxies_finish(struct bt_http_proxies *proxies);
-/** Returns the URL's proxy; NULL: connect directly. */
+/** Returns the URL's proxy, borrowed from proxies; NULL: connect directly. */
 const char *bt_http_proxies_find(
 	const struct bt_http_proxies *proxies, const struct bt_http_url *url);
 #endif

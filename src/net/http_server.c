@@ -30,7 +30,7 @@
 #define IDLE_RUNS_ACTIVE_MAX 256
 #define REST_NS (20 * BT_NS_PER_MS)
 #define REST_ACTIVE_NS BT_NS_PER_MS
-/* Newest connections per turn that get TCP_QUICKACK. */
+/* At most this many of the newest connections get TCP_QUICKACK in a turn. */
 #define HANDSHAKES_SEEN_MAX 16
 
 const struct bt_http_limits bt_http_default_limits = {
@@ -175,7 +175,7 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 	}
 }
 
-/* Disables unescaping: the handler unescapes, because only it splits the path into segments. */
+/* Disables unescaping: the handler unescapes after splitting the path into segments. */
 static size_t keep_escapes(void *context, struct MHD_Connection *handle, char *text)
 {
 	(void)context;
@@ -216,8 +216,8 @@ static void take_coding(void *context, struct bt_str value)
 }
 
 /*
- * Checks that the body's length is unambiguous. If a proxy in front of the server found another
- * end, it would take the bytes behind it for the next client's request (request smuggling).
+ * Checks that the body's length is unambiguous. If server and proxy disagreed on the end of the
+ * body, bytes of the body could be taken for another client's request (request smuggling).
  */
 static bool has_clear_end(const struct bt_http_exchange *exchange)
 {

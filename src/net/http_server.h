@@ -50,7 +50,8 @@ bool bt_tls_cipher_suite_is_known(const char *name, bool *out_is_insecure);
 /**
  * Appends the priority string. BERTH_ERR_INVALID: `Cipher suite X not supported or doesn't exist`,
  * or GnuTLS supports none of the suites. GnuTLS selects key exchange, cipher and MAC separately, so
- * combinations of the named suites' parts are possible; parts of no named suite are not.
+ * other combinations of the named suites' parts are possible, too. If no named suite uses AEAD,
+ * AES-GCM is added, because TLS 1.3 needs it.
  */
 BT_MUST_USE int bt_tls_priorities(
 	const struct bt_tls_options *options, struct bt_strbuf *out, struct berth_error *err);
@@ -121,7 +122,10 @@ struct bt_http_server_options {
 	 * bt_http_peer_certificates. Disables session tickets.
 	 */
 	bool ask_client_certificate;
-	/** CA certificates, PEM. Clients get their names, to select a certificate. NULL: none. */
+	/**
+	 * CA certificates, PEM. The server sends the names of the CAs, by which clients select a
+	 * certificate. NULL: no names.
+	 */
 	const char *client_ca_pem;
 };
 
@@ -132,11 +136,11 @@ struct bt_http_server_options {
 BT_MUST_USE int bt_http_server_create(struct bt_loop *loop,
 	const struct bt_http_server_options *options, struct bt_http_server **out_server,
 	struct berth_error *err);
-/** Starts to accept connections, after serve_later. */
+/** Starts to accept connections, if the server was created with serve_later. */
 void bt_http_server_serve(struct bt_http_server *server);
 /**
- * Replaces the certificates for new connections; client_ca_pem as in the options. Keeps the old
- * ones on failure.
+ * Replaces the certificates for new connections of a server with TLS; client_ca_pem as in the
+ * options. On failure the old certificates stay.
  */
 BT_MUST_USE int bt_http_server_set_certificates(struct bt_http_server *server,
 	const struct bt_http_certificates *certificates, const char *client_ca_pem,
@@ -145,14 +149,14 @@ BT_MUST_USE int bt_http_server_set_certificates(struct bt_http_server *server,
 void bt_http_server_stop_listening(struct bt_http_server *server);
 /** Number of requests that are in progress or arriving. */
 uint32_t bt_http_server_open_count(const struct bt_http_server *server);
-/** Ends all exchanges and frees the server. */
+/** Ends all exchanges and frees the server. NULL accepted. */
 void bt_http_server_destroy(struct bt_http_server *server);
 uint16_t bt_http_server_port(const struct bt_http_server *server);
 
 struct bt_str bt_http_method(const struct bt_http_exchange *exchange);
 /** Path as sent, percent-encoded, without the query. */
 struct bt_str bt_http_path(const struct bt_http_exchange *exchange);
-/** Text behind '?', as sent; "" without a query. */
+/** Text after '?', as sent; "" without a query. */
 struct bt_str bt_http_query(const struct bt_http_exchange *exchange);
 /** First value; names compare case-insensitively. data NULL: absent. */
 struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char *name);
@@ -164,12 +168,12 @@ void bt_http_each_header_prefixed(const struct bt_http_exchange *exchange, struc
 struct bt_str bt_http_body(const struct bt_http_exchange *exchange);
 /**
  * Writes the client's certificate chain as DER, leaf first, and returns its length (at most
- * capacity). Borrowed for the handler's call. 0: none, or no TLS. Only possession of the leaf's key
- * is verified.
+ * capacity). Borrowed for the handler's call. 0: no certificate, or no TLS. Only possession of the
+ * leaf's key is verified.
  */
 uint32_t bt_http_peer_certificates(
 	const struct bt_http_exchange *exchange, struct bt_str *out_chain, uint32_t capacity);
-/** The client's address as text: "127.0.0.1". "" if unknown. */
+/** Appends the client's IP address: "127.0.0.1"; nothing if the client has disconnected. */
 void bt_http_peer_address(const struct bt_http_exchange *exchange, struct bt_strbuf *out);
 /** Pointer for the handler's use. */
 void bt_http_set_data(struct bt_http_exchange *exchange, void *data);
@@ -180,7 +184,7 @@ void *bt_http_data(const struct bt_http_exchange *exchange);
  * automatically.
  */
 void bt_http_add_header(struct bt_http_exchange *exchange, const char *name, struct bt_str value);
-/** Takes over the buffer's memory, leaving the buffer empty. */
+/** Answers with this body: takes over the buffer's memory, and leaves the buffer empty. */
 void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_strbuf *body);
 
 enum {

@@ -13,7 +13,7 @@
 
 #include "net/http_server.h"
 
-/** A client's connection; in the list `arriving` while the handler has none of its requests. */
+/** A client's connection; in the list `arriving` while the handler has no request of it. */
 struct bt_http_connection {
 	struct MHD_Connection *handle;
 	struct bt_http_tls_set *tls_set;   /* its certificates; NULL: no TLS */
@@ -21,7 +21,7 @@ struct bt_http_connection {
 	int64_t since_ns;                  /* start of waiting for a complete request */
 	bool arriving;
 	bool has_request;                    /* a request was received */
-	bool long_timeout;                   /* stalled_timeout_seconds is set for it */
+	bool long_timeout;                   /* its timeout is stalled_timeout_seconds now */
 	struct bt_http_connection *previous; /* oldest first */
 	struct bt_http_connection *next;
 };
@@ -61,7 +61,7 @@ struct bt_http_exchange {
 	struct bt_http_exchange *next;     /* the same, or .spare */
 };
 
-/** A certificate, its key, and the SNI names it is for. */
+/** A certificate with its key and SNI names. */
 struct bt_http_tls_pair {
 	gnutls_certificate_credentials_t credentials;
 	gnutls_x509_crt_t leaf;
@@ -86,14 +86,14 @@ struct bt_http_server {
 	struct bt_http_handler handler;
 	uint16_t port;
 	uint32_t connection_count;
-	bool ready;                       /* libmicrohttpd's descriptor is readable */
-	bool progress;                    /* its last run called one of our callbacks */
-	uint32_t idle_runs;               /* consecutive runs without event and progress */
-	int64_t run_at_ns;                /* latest time of the next run */
-	uint32_t active_count;            /* exchanges that are not suspended */
-	bool resumed;                     /* must run again without an event of its descriptor */
-	gnutls_datum_t ticket_key;        /* owned; empty without TLS */
-	struct bt_http_tls_set *tls_sets; /* the current one first; NULL without TLS */
+	bool ready;                /* libmicrohttpd's descriptor is readable */
+	bool progress;             /* libmicrohttpd's last run called one of our callbacks */
+	uint32_t idle_runs;        /* consecutive runs without event and progress */
+	int64_t run_at_ns;         /* latest time of the next run */
+	uint32_t active_count;     /* exchanges that are not suspended */
+	bool resumed;              /* run libmicrohttpd even if its descriptor is not ready */
+	gnutls_datum_t ticket_key; /* owned; empty without TLS */
+	struct bt_http_tls_set *tls_sets; /* the current set first; NULL without TLS */
 	bool requests_certificate;
 	bool is_serving;
 	bool is_stopping;     /* does not accept connections any more */
@@ -121,8 +121,8 @@ bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, 
 enum MHD_Result bt_http_answer_queue(struct bt_http_exchange *exchange);
 struct MHD_Response *bt_http_empty_response(void);
 /**
- * Answers with a response, which is consumed, and the headers added so far. is_long: the client may
- * stall for stalled_timeout_seconds.
+ * Answers with a response, which is consumed, and the headers added so far. is_long: the timeout
+ * while the client reads nothing is stalled_timeout_seconds, not idle_timeout_seconds.
  */
 void bt_http_answer_response(struct bt_http_exchange *exchange, uint16_t code,
 	struct MHD_Response *response, bool is_long);
@@ -130,14 +130,17 @@ void bt_http_answer_response(struct bt_http_exchange *exchange, uint16_t code,
 void bt_http_websocket_resume(struct bt_http_websocket *websocket);
 /** Closes the connection; the exchange ends in libmicrohttpd's next run. */
 void bt_http_websocket_end(struct bt_http_websocket *websocket);
-/** Cuts the connection unless it ends within the time allowed for a request to arrive. */
+/**
+ * Starts the deadline for a complete request (or for the client's close frame of a WebSocket): the
+ * connection is cut after ARRIVAL_TIMEOUTS idle timeouts.
+ */
 void bt_http_server_await(struct bt_http_server *server, struct bt_http_connection *connection);
 /** Suspends the exchange in libmicrohttpd, from within its callback. */
 void bt_http_exchange_suspend(struct bt_http_exchange *exchange);
 /** Resumes a suspended exchange in libmicrohttpd. */
 void bt_http_exchange_resume(struct bt_http_exchange *exchange);
 
-/** Socket of the connection; -1: none. */
+/** Socket of the connection; -1: unknown. */
 int bt_http_socket_of(struct MHD_Connection *handle);
 
 BT_MUST_USE int bt_http_tls_set_create(const struct bt_http_certificates *certificates,
@@ -148,8 +151,8 @@ void bt_http_tls_set_free(struct bt_http_tls_set *set);
 void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection *connection);
 
 /**
- * libmicrohttpd sends head and body separately: with TLS as two records, system calls and packets.
- * Between these two calls GnuTLS collects them in one.
+ * libmicrohttpd sends head and body separately, which with TLS takes two records, system calls and
+ * packets. Between cork and uncork GnuTLS collects head and body in one record.
  */
 void bt_http_tls_cork(struct bt_http_exchange *exchange);
 void bt_http_tls_uncork(struct bt_http_exchange *exchange);

@@ -23,7 +23,7 @@
 /** A cipher suite in GnuTLS's names. */
 struct suite {
 	const char *name;
-	const char *key_exchange; /* NULL: a TLS 1.3 suite, which does not include one */
+	const char *key_exchange; /* NULL: a TLS 1.3 suite, which has no key exchange part */
 	const char *cipher;
 	const char *mac;
 	bool is_insecure;
@@ -125,7 +125,7 @@ bool bt_tls_cipher_suite_is_known(const char *name, bool *out_is_insecure)
 	return true;
 }
 
-/* Appends ":+WORD" unless the text contains it. */
+/* Appends ":+<prefix><word>" unless out contains that text from start on. */
 static void add_word(struct bt_strbuf *out, size_t start, const char *prefix, const char *word)
 {
 	struct bt_strbuf item = {0};
@@ -363,7 +363,7 @@ static int choose_pair(gnutls_session_t session)
 	return 0;
 }
 
-/** Returns NULL without TLS. */
+/** Returns the connection's TLS session; NULL without TLS. */
 static gnutls_session_t http_session_of(struct MHD_Connection *handle)
 {
 	const union MHD_ConnectionInfo *info =

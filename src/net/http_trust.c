@@ -161,7 +161,7 @@ static ssize_t session_result(
 		connection->is_truncated = true;
 		return 0;
 	}
-	/* after a socket failure errno is still the socket's */
+	/* after a failed pull or push, errno is still that of recv or send */
 	if ((code != GNUTLS_E_PULL_ERROR && code != GNUTLS_E_PUSH_ERROR) || errno == 0 ||
 		errno == EAGAIN) {
 		connection->tls_error = (int)code;
@@ -170,7 +170,7 @@ static ssize_t session_result(
 	return -1;
 }
 
-/* Received bytes that are not processed yet. */
+/* The number of received bytes that the session of this level has not read yet. */
 static size_t pending(const struct bt_http_client_connection *connection, uint32_t level)
 {
 	return (connection->intake != NULL ? connection->intake->length : 0) +

@@ -121,6 +121,7 @@ static bool append_login(struct bt_strbuf *out, struct bt_str user)
 	return true;
 }
 
+/* Returns as read_connect. */
 static int read_socks(struct bt_http_client_connection *connection, struct bt_str input)
 {
 	struct bt_http_tunnel *tunnel = connection->tunnel;
@@ -141,7 +142,7 @@ static int read_socks(struct bt_http_client_connection *connection, struct bt_st
 			asks_password = append_login(&tunnel->out, connection->proxy_url.user);
 			tunnel->step = SOCKS_LOGGED_IN;
 		} else if (is_welcome) {
-			/* The host name is sent as it is: the proxy resolves it. */
+			/* A host name is sent unresolved: the proxy resolves it. */
 			struct bt_strbuf *out = &connection->tunnel->out;
 			struct bt_str host = bt_strbuf_str(&connection->host);
 			struct bt_http_addresses addresses = {0};
@@ -187,7 +188,7 @@ bool bt_http_tunnel_advance(struct bt_http_client_connection *connection)
 	struct bt_http_tunnel *tunnel = connection->tunnel;
 	char data[READ_BYTES];
 	for (;;) {
-		/* small enough for an empty send buffer: a partial write is an error */
+		/* The message fits into an empty send buffer, so a partial write is an error. */
 		if (tunnel->out.length != 0) {
 			ssize_t sent = bt_http_connection_send(
 				connection, tunnel->out.data, tunnel->out.length);

@@ -297,18 +297,18 @@ static bool watch_websocket(struct bt_http_websocket *websocket)
 		       &websocket->session_source, NULL) == 0;
 }
 
-/* Called by libmicrohttpd after the headers are sent: the socket is ours now. */
+/* Called by libmicrohttpd after the headers are sent: from now on this file uses the socket. */
 static void on_upgraded(void *context, struct MHD_Connection *connection, void *request_context,
 	const char *extra, size_t extra_length, MHD_socket fd,
 	struct MHD_UpgradeResponseHandle *handle)
 {
 	struct bt_http_exchange *exchange = context;
 	struct bt_http_websocket *websocket = BT_NEW(struct bt_http_websocket);
-	(void)connection; /* the exchange has both */
+	(void)connection; /* the exchange has connection and request_context */
 	(void)request_context;
 	*websocket = (struct bt_http_websocket){.exchange = exchange, .handle = handle, .fd = fd};
 	exchange->websocket = websocket;
-	exchange->suspended = true; /* libmicrohttpd does not run it any more */
+	exchange->suspended = true; /* libmicrohttpd does not run the connection any more */
 	exchange->server->active_count--;
 	if (!watch_websocket(websocket) || !take_input(websocket, extra, extra_length)) {
 		bt_http_websocket_end(websocket);

@@ -13,7 +13,7 @@
 
 /** Bytes of a coordinate, and of each half of a signature. */
 #define NUMBER_BYTES 32
-/** Longer tokens are refused: not signed by us. */
+/** Longer tokens are refused. */
 #define TOKEN_BYTES_MAX 16384
 
 struct bt_jwt_key {
@@ -31,7 +31,7 @@ static int set_key_error(struct berth_error *err, int code)
 		err, BERTH_ERR_INVALID, "a key to sign tokens with: %s", gnutls_strerror(code));
 }
 
-/** Converts a number to exactly 32 bytes: adds missing leading zeros, drops an extra one. */
+/** Converts a number to exactly 32 bytes: adds or drops leading zeros. false: it is larger. */
 static bool fix_number(const gnutls_datum_t *number, unsigned char *out)
 {
 	const unsigned char *bytes = number->data;
@@ -55,7 +55,7 @@ static void append_number(struct bt_strbuf *out, const gnutls_datum_t *number)
 	bt_base64_url_encode((struct bt_str){(const char *)bytes, NUMBER_BYTES}, out);
 }
 
-/** Sets the coordinates, and as key id the hash of the public key. */
+/** Sets the coordinates, and the key id to the hash of the public key. */
 static int describe(struct bt_jwt_key *key)
 {
 	gnutls_ecc_curve_t curve;

@@ -100,7 +100,7 @@ void bt_loop_destroy(struct bt_loop *loop)
 	bt_free(loop);
 }
 
-/* Registers fd with epoll and returns a copy of source for it. */
+/* Registers fd with epoll, and sets *out_source to a copy of wanted for this fd. */
 static int add_source(struct bt_loop *loop, int fd, uint32_t events,
 	const struct bt_loop_source *wanted, struct bt_loop_source **out_source,
 	struct berth_error *err)
@@ -164,7 +164,8 @@ void bt_loop_set_directions(struct bt_loop_source *source, uint32_t directions)
 	if (source->directions == directions) {
 		return;
 	}
-	/* without directions remove it from the epoll set, which would report hangups endlessly */
+	/* Without directions, remove fd from the epoll set, which would report hangups endlessly.
+	 */
 	int operation = source->directions == 0 ? EPOLL_CTL_ADD
 		: directions == 0               ? EPOLL_CTL_DEL
 						: EPOLL_CTL_MOD;
@@ -189,7 +190,7 @@ void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source)
 	/* fails only for a descriptor that is closed, or not in the set any more */
 	(void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
 	BT_CHAIN_REMOVE(loop->first, source, previous, next);
-	/* events of the current turn may still point to it */
+	/* events of the current turn may still point to the source, so it is freed later */
 	source->fd = -1;
 	source->next = loop->removed;
 	loop->removed = source;
