@@ -36,8 +36,8 @@ bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info 
 	}
 	if (!framework->signatures_enabled) {
 		/*
-		 * Count the Sign calls that would run: those of the plugins up to the first one
-		 * that refuses.
+		 * * Count the Sign calls as if they ran, up to the first plugin that refuses every
+		 * pod.
 		 */
 		if (framework->metrics != NULL && framework->sign_refusal_count != 0) {
 			for (uint32_t i = 0; i < framework->sign_refusal_count; i++) {
@@ -187,7 +187,7 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 	if (!batch->has_list || batch->next == batch->nodes.count) {
 		return BT_STR("");
 	}
-	/* The checks in upstream's order; those that need no node come first. */
+	/* Upstream's order of checks. The checks that need no node come first. */
 	struct bt_str stored = {batch->signature, batch->signature_length};
 	if (!batch->has_last || cycle_count != batch->last_cycle_count + 1) {
 		*out_flush = BT_BATCH_FLUSH_POD_SKIPPED;
@@ -263,7 +263,7 @@ enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_bat
 		return BT_BATCH_HINT_USED;
 	}
 	/*
-	 * Take references to the new nodes before the old list is dropped, which may hold the only
+	 * Take references to the new nodes first: the old list, dropped below, may hold the only
 	 * references to them.
 	 */
 	for (uint32_t i = 0; i < result->other_count; i++) {

@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "framework/status.h"
 
-/** Limit of plugin instances per profile, because the skip sets are bit masks. */
+/** Maximum number of plugin instances per profile; limited because the skip sets are bit masks. */
 #define BT_PLUGINS_MAX 128
 
 struct bt_plugin_set {
@@ -60,8 +60,8 @@ struct bt_cycle_memo {
 struct bt_object; /* api/object.h */
 
 /**
- * Shared by the cycles of a pod group's pods; outlives all these cycles, also those of waiting
- * pods.
+ * Data that the cycles of a pod group's pods share. It outlives all these cycles, including the
+ * cycles of pods that wait in Permit.
  */
 struct bt_group_state {
 	struct bt_arena *arena;
@@ -92,15 +92,15 @@ struct bt_cycle_state {
 	 */
 	bool plain;
 	/**
-	 * Set by the engine if the cycle ends before the state changes: plugins may then keep
-	 * pointers to counters instead of copies. After the decision, the engine drops the data of
-	 * plugins with columns_per_cycle (unless keeps_cycle_data), because later extension points
-	 * run after the state changed.
+	 * Set while the engine chooses a node, because the state does not change meanwhile: plugins
+	 * may keep pointers to counters instead of copies. After the choice, the engine clears the
+	 * flag and drops the data of plugins with columns_per_cycle (unless keeps_cycle_data),
+	 * because the counters change before later extension points run.
 	 */
 	bool borrows_counters;
 	/**
-	 * By slot: true if Score must see the node without its pods, because an extender returned
-	 * the node as an object. NULL: no such node.
+	 * By slot: 1 if Score must see the node without its pods, because an extender returned the
+	 * node as an object. NULL: 0 for all slots.
 	 */
 	const uint8_t *without_pods;
 	/** Set in a pod group's scheduling cycle, NULL in a single pod's. Borrowed. */
@@ -119,19 +119,21 @@ void bt_cycle_state_init(
 	struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count);
 void bt_cycle_state_finish(struct bt_cycle_state *cycle);
 /**
- * Copies a cycle for a what-if run. Flags, sets and keyed data are copied, keyed data by its clone
- * functions. Data by plugin index is shared, because the cycle does not know the plugins: runners
- * and plugins call bt_framework_clone_cycle (framework.h) instead. The clone uses the same arena.
- * Its pods_to_activate is empty: a what-if run activates nothing.
+ * Copies a cycle for a what-if run: the skip sets, the keyed data (with its clone functions), plain
+ * and the other flags. Data by plugin index is shared, because the cycle does not know the plugins:
+ * runners and plugins call bt_framework_clone_cycle (framework.h) instead. The clone uses the same
+ * arena. memo, without_pods, cancel_cause, kept, pods_to_activate and borrows_counters are not
+ * copied. Finish the clone with bt_cycle_state_finish.
  */
 void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
-/** Keeps the object until the cycle is finished. The reference is consumed. */
+/** Keeps the object until the cycle is finished. Takes over the caller's reference. */
 void bt_cycle_state_keep(struct bt_cycle_state *cycle, struct bt_object *object);
 
 /** Fails with BERTH_ERR_NOT_FOUND and text "not found" if the key is absent. */
 BT_MUST_USE int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key,
 	void **out_data, struct berth_error *err);
+/** Stores data under a copy of key; replaces older data. clone: see bt_cycle_datum. */
 void bt_cycle_state_write(struct bt_cycle_state *cycle, struct bt_str key, void *data,
 	void *(*clone)(const void *data, struct bt_arena *arena));
 void bt_cycle_state_delete(struct bt_cycle_state *cycle, struct bt_str key);

@@ -9,7 +9,10 @@ static const struct bt_str node_resource = BT_RESOURCE_NODE;
 static const struct bt_str assigned_pod_resource = BT_RESOURCE_ASSIGNED_POD;
 static const struct bt_str unschedulable_pod_resource = BT_RESOURCE_UNSCHEDULABLE_POD;
 
-/** Default events, for plugins that register none; PodGroup only with gate GenericWorkload. */
+/**
+ * Default events, for extenders and for plugins without EventsToRegister. Gate GenericWorkload adds
+ * pod_group_event.
+ */
 static const struct bt_cluster_event default_events[] = {
 	{BT_RESOURCE_POD, BT_ACTION_ALL},
 	{BT_RESOURCE_NODE, BT_ACTION_ALL},
@@ -137,8 +140,8 @@ static int add_registered(
 		add_hint(hints, plugin, events[i].event, events[i].hint);
 	}
 	/*
-	 * Upstream quirk, spec 02 section 10.2: a node that was tainted when added is first noticed
-	 * when the taint is removed.
+	 * Spec 02 section 10.2: a plugin that registers Node/Add also gets Node/UpdateNodeTaint,
+	 * because a node that is added with a taint may become usable when the taint is removed.
 	 */
 	if ((node_actions & BT_ACTION_ADD) != 0 &&
 		(node_actions & BT_ACTION_UPDATE_NODE_TAINT) == 0) {

@@ -12,12 +12,16 @@
 #include "framework/cluster_event.h"
 #include "framework/framework.h"
 
-/** Returns the name of the single bit, "Update", "All", or "" for any other combination. */
+/**
+ * Returns the name of an action with a single bit, "Update" or "All" for these masks, "" for any
+ * other combination of bits.
+ */
 const char *bt_action_name(uint32_t action);
-/** Returns the resource followed by the name of the action, e.g. "NodeAdd". */
+/** Appends the resource and the name of the action, e.g. "NodeAdd". */
 void bt_cluster_event_label(const struct bt_cluster_event *event, struct bt_strbuf *out);
-/** Matches any resource and all actions. */
+/** Whether the event stands for any resource and all actions. */
 bool bt_cluster_event_is_wildcard(const struct bt_cluster_event *event);
+/** Whether the incoming event matches the registered event. Spec: 02 section 10.1. */
 bool bt_cluster_event_match(
 	const struct bt_cluster_event *registered, const struct bt_cluster_event *incoming);
 
@@ -32,17 +36,18 @@ struct bt_event_hint {
 #define BT_EXTENDER_PLUGIN_NAME "Extender"
 
 /**
- * The registrations of one profile: first the extenders, then the plugins by index, each plugin's
- * in its own order.
+ * The registrations of one profile: first the extenders' registrations, then those of the plugins
+ * by plugin index. The registrations of one plugin keep the plugin's order.
  */
 struct bt_event_hints {
 	BT_VEC(struct bt_event_hint) items;
 };
 
 /**
- * Collects the events of every plugin with a PreEnqueue, PreFilter, Filter, Reserve or Permit role,
- * enabled or not. Plugins without EventsToRegister get the default list. Returns all errors joined
- * by newlines.
+ * Collects the events of the extenders and of every plugin instance that implements PreEnqueue,
+ * PreFilter, Filter, Reserve or Permit, even if the plugin is not enabled at that point. Extenders
+ * and plugins without EventsToRegister get the default events. On failure, err has the errors of
+ * all plugins, joined by newlines.
  */
 BT_MUST_USE int bt_event_hints_create(const struct bt_framework *framework,
 	struct bt_event_hints *out_hints, struct berth_error *err);

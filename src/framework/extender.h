@@ -2,15 +2,14 @@
 #ifndef BT_FRAMEWORK_EXTENDER_H
 #define BT_FRAMEWORK_EXTENDER_H
 /**
- * Extenders: external programs that take part in a decision. This header declares the transport of
- * their requests; sched/extender.h says which extender is called when, and how answers are used.
- * Spec: 11b section 9.
+ * Extenders: external programs that take part in a decision. This header declares how requests are
+ * sent; sched/extender.h says when extenders are called and how their answers are used. Spec: 11b
+ * section 9.
  *
- * The engine does no I/O. Its owner passes a table of functions; each sends one request and returns
- * the answer. A function may block until httpTimeout, and the engine waits, as upstream's
- * scheduling thread does. filter, prioritize and preempt run on the scheduling thread, bind on the
- * thread of the binding cycle, which is the same thread here. The functions must not touch the
- * engine.
+ * The engine does no I/O. The owner of the engine passes a table of functions; each function sends
+ * one request and returns the answer. A function may block until httpTimeout, and the engine waits,
+ * as upstream's scheduling thread does. All functions run on the scheduling thread, which in berth
+ * also runs the binding cycles. The functions must not touch the engine.
  *
  * sched/extender_wire.h implements the functions for extenders that speak JSON over any transport.
  */
@@ -28,7 +27,7 @@
 /** A node as sent to an extender and returned by it. */
 struct bt_extender_node {
 	struct bt_str name;
-	/** The object that the extender returned; absent: the node is unchanged. */
+	/** The object that the extender returned; data NULL: the extender returned no object. */
 	struct bt_str json;
 };
 
@@ -91,9 +90,9 @@ struct bt_extender_ops {
 		struct bt_arena *arena, bt_host_priority_list *out_priorities,
 		struct berth_error *err);
 	/**
-	 * prioritize in two steps, begin and end, so that several extenders work at the same time.
-	 * A transport has both functions or neither. end is called for each begun request, and
-	 * waits for the answer.
+	 * prioritize in two steps, so that several extenders work at the same time.
+	 * begin_prioritize sends the request and returns a call; end_prioritize, called once for
+	 * each call, waits for the answer. A transport has both functions or neither.
 	 */
 	void *(*begin_prioritize)(
 		void *context, const struct bt_extender_args *args, struct bt_arena *arena);
@@ -120,8 +119,8 @@ struct bt_extender {
 /** Makes the transports when an engine is created, in the order of the configuration. */
 struct bt_extender_factory {
 	/**
-	 * Creates the transport of each extender. Errors are reported as `couldn't build extenders:
-	 * <err>`.
+	 * Creates the transport of one extender. Returns 0, or a negative code with err set, which
+	 * is reported as `couldn't build extenders: <err>`.
 	 */
 	int (*create)(void *context, const struct bt_config_extender *config,
 		const struct bt_extender_ops **out_ops, void **out_context,
@@ -130,8 +129,8 @@ struct bt_extender_factory {
 };
 
 /**
- * Whether the extender is interested in the pod: always if the extender manages no resources, else
- * if a container or init container names a managed resource, whatever the amount. Spec 11b section
+ * Whether the extender is interested in the pod: the extender manages no resources, or a container
+ * or init container has a request or limit, of any amount, for a managed resource. Spec 11b section
  * 9.3.
  */
 bool bt_extender_is_interested(

@@ -30,22 +30,22 @@ struct bt_framework {
 	struct bt_plugin **sign_plugins; /* spec 02 section 6.1, in order */
 	uint32_t sign_plugin_count;
 	/**
-	 * Number of sign plugins up to the first one that refuses every pod (never_signs): Sign
-	 * calls are then counted but not made. 0: no plugin refuses all pods, or signatures are off
-	 * for another reason.
+	 * Number of sign plugins up to and including the first plugin that refuses every pod
+	 * (never_signs): their Sign calls are counted in the metrics but not made. 0: no plugin
+	 * refuses every pod, or signatures are off for another reason.
 	 */
 	uint32_t sign_refusal_count;
 	/**
-	 * Gate WorkloadAwarePreemption: DefaultPreemption if it implements PodGroupPostFilter; else
-	 * NULL.
+	 * DefaultPreemption. NULL if gate WorkloadAwarePreemption is off, or if the profile's
+	 * DefaultPreemption does not implement PodGroupPostFilter.
 	 */
 	struct bt_plugin *pod_group_post_filter;
 	/**
-	 * Arguments of NodeResourcesFit, extended to ignore the resources that extenders manage
-	 * (spec 10 section 7.2).
+	 * Arguments of NodeResourcesFit whose ignoredResources are replaced by the extenders'
+	 * managed resources with ignoredByScheduler (spec 10 section 7.2).
 	 */
 	struct bt_plugin_args fit_args;
-	struct bt_str *ignored_resources; /* memory that fit_args refers to */
+	struct bt_str *ignored_resources; /* owned; list in fit_args */
 	/**
 	 * Run all filters of a node and merge their statuses (spec 02 section 18). Only for
 	 * frameworks without an engine, because scheduling plans stop at the first failure.
@@ -56,9 +56,9 @@ struct bt_framework {
 };
 
 /**
- * Builds the framework of one profile (spec 02 section 8.4; errors in that order, without the
- * "creating profile for scheduler name" prefix). Takes a reference to config; borrows state and
- * registry.
+ * Builds the framework of one profile. Spec 02 section 8.4 has the order of the errors; they lack
+ * the prefix "creating profile for scheduler name". Takes a reference to config. Borrows state,
+ * nominator (may be NULL) and the registered bt_plugin_ops.
  */
 BT_MUST_USE int bt_framework_create(const struct bt_registry *registry, struct bt_config *config,
 	uint32_t profile_index, struct bt_state *state, struct bt_nominator *nominator,
@@ -100,8 +100,10 @@ struct bt_profiles {
 };
 
 /**
- * Errors as upstream's start prints them: `initializing profiles: ...`, or `couldn't build
- * extenders: ...` when extenders manage resources and a profile has no NodeResourcesFit arguments.
+ * Creates the frameworks of all profiles. Errors have the text that upstream prints at its start:
+ * `initializing profiles: ...`, `at least one profile is required`, or `couldn't build extenders:
+ * ...` if an extender has resources with ignoredByScheduler and a profile has no NodeResourcesFit
+ * arguments.
  */
 BT_MUST_USE int bt_profiles_create(const struct bt_registry *registry, struct bt_config *config,
 	struct bt_state *state, struct bt_nominator *nominator, struct bt_profiles *out_profiles,
@@ -113,21 +115,20 @@ struct bt_framework *bt_profiles_find(
 /* Runners. Memory of statuses and results: cycle->arena. */
 
 /**
- * Outcome of the PreFilter plugins: the merged narrowing, and the plugins that narrowed the search.
- * Spec 02 section 5.1.
+ * Outcome of the PreFilter plugins. Spec 02 section 5.1.
  */
 struct bt_pre_filter_outcome {
 	struct bt_status status;
-	struct bt_pre_filter_result result;
-	struct bt_plugin_set plugins_with_nodes;
+	struct bt_pre_filter_result result;      /* the intersection of all plugins' results */
+	struct bt_plugin_set plugins_with_nodes; /* plugins that narrowed the search */
 };
 
 /** Returns the nodes that are in both restricted results, in a's order. In the arena. */
 struct bt_pre_filter_result bt_pre_filter_result_intersect(const struct bt_pre_filter_result *a,
 	const struct bt_pre_filter_result *b, struct bt_arena *arena);
 /**
- * Returns the precedence of a code if statuses of several filters are merged: 3 for Error, then
- * UnschedulableAndUnresolvable, then Unschedulable; 0 for all other codes.
+ * Returns the precedence of a code when the statuses of several filters are merged: 3 for Error, 2
+ * for UnschedulableAndUnresolvable, 1 for Unschedulable, 0 for all other codes.
  */
 int bt_status_code_precedence(uint8_t code);
 
@@ -142,15 +143,15 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
 /**
- * Runs the filters one after the other. Calls `failed` with the status of each filter that does not
- * pass, interpreted as in bt_run_filter, until it returns false.
+ * Runs the filters one after the other. Calls `failed` for each filter that does not return
+ * Success, with the status that bt_run_filter would return; stops when `failed` returns false.
  */
 void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	bool (*failed)(
 		void *context, const struct bt_plugin *plugin, const struct bt_status *status),
 	void *context);
-/** Runs one plugin of the Filter list; the status is interpreted as in RunFilter. */
+/** Runs one plugin of the Filter list. Returns the status that bt_run_filter would return. */
 struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node);
@@ -164,15 +165,16 @@ struct bt_nominated_view {
 };
 
 /**
- * Adds the nominated pods of equal or higher priority, except the pod itself. Spec 02 section 5.4
- * step 1.
+ * Copies the node and the cycle into out_view, and adds to the copies the pods of equal or higher
+ * priority that are nominated on the node, except the pod itself. Copies nothing if there is no
+ * such pod. Spec 02 section 5.4 step 1.
  */
 void bt_add_nominated_pods(struct bt_framework *framework, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	struct bt_nominated_view *out_view);
 /**
- * Runs the filters; if nominated pods count on the node, runs them twice, with and without these
- * pods. Spec 02 section 5.4.
+ * Runs the filters. If pods of equal or higher priority are nominated on the node, runs the filters
+ * first with these pods and, if they pass, again without these pods. Spec 02 section 5.4.
  */
 struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
@@ -202,7 +204,7 @@ struct bt_score_table {
 	const uint32_t *slots;
 	uint32_t plugin_count;
 	struct bt_plugin_scores *plugins; /* without skipped plugins */
-	int64_t *totals;
+	int64_t *totals;                  /* same order as the slots */
 };
 
 struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
@@ -235,32 +237,37 @@ struct bt_pre_bind_group {
 	uint32_t count;
 };
 
-/** Groups the PreBind plugins. Skipped plugins are in no group. Returns the number of groups. */
+/**
+ * Groups the PreBind plugins. Skipped plugins are in no group. *out_groups is in the cycle's arena.
+ * Returns the number of groups.
+ */
 uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_pre_bind_group **out_groups);
 
 /** Progress of a PreBind run; zero memory means not started. */
 struct bt_pre_bind_progress {
-	uint32_t group;
-	struct bt_plugin_set done; /* members of `group` and of all groups before */
+	uint32_t group;            /* index of the group that runs */
+	struct bt_plugin_set done; /* plugins that returned Success, in any group */
 };
 
 /**
  * Runs the groups one after another, the members of a group in order; the first failure ends the
- * run. Returns Wait if a plugin waits: the caller repeats the call later.
+ * run. Returns Wait if a plugin waits: the caller repeats the call later with the same progress.
  */
 struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress);
 /**
- * Returns the status of a run that is canceled before its end: the cause replaces the plugin's
- * error.
+ * Returns the Error of a PreBind run that is canceled before its end: `running PreBind plugin
+ * "<name>": <cause>` with the first unfinished plugin of the current group, or only the cause if
+ * there is no such plugin.
  */
 struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
 	struct bt_str cause);
 /**
- * Runs the Bind plugins from *next (0 at first); the first one that does not return Skip decides.
- * Returns Wait if that plugin waits: the caller repeats the call later.
+ * Runs the Bind plugins from *next (0 at first); the first plugin that does not return Skip
+ * decides. Returns Wait if that plugin waits: the caller repeats the call later. Returns Skip if
+ * every plugin returns Skip.
  */
 struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, uint32_t *next);
@@ -272,14 +279,14 @@ void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cyc
  */
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_plugin **out_gating_plugin);
-/** Like bt_run_pre_enqueue, but first runs the plugin that gated the pod before (NULL: none). */
+/** Like bt_run_pre_enqueue, but runs `first`, the plugin that gated the pod, first. NULL: none. */
 struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
 	struct bt_plugin **out_gating_plugin);
 
 /**
- * Counts the PreEnqueue calls of a pod for which pre_enqueue_passes returned true, without running
- * the plugins.
+ * Records a PreEnqueue run in the metrics without running the plugins, for a pod for which
+ * pre_enqueue_passes returned true.
  */
 void bt_run_pre_enqueue_known(const struct bt_framework *framework);
 
@@ -291,7 +298,10 @@ struct bt_placement_outcome {
 	uint32_t count;
 };
 
-/** slots: the nodes the group may use; borrowed by the result when no plugin narrows it. */
+/**
+ * Generates the placements of a group. slots: the nodes that the group may use; the result borrows
+ * slots if the profile has no PlacementGenerate plugin.
+ */
 struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *framework,
 	struct bt_arena *arena, struct bt_str group_namespace, struct bt_str group_name,
 	const uint32_t *slots, uint32_t slot_count);

@@ -4,15 +4,15 @@
 /**
  * Marks: small hashes by which the queue skips the hints of rejected pods that an event cannot
  * help. A shape wants marks, such as a label of its node selector; an event offers marks, such as
- * the labels of the new node. If no wanted mark is offered, every hint returns Skip. Two marks may
- * have one hash: the hints then run, and return Skip themselves.
+ * the labels of the new node. If the event offers no mark that the shape wants, every hint returns
+ * Skip. If two different marks have the same hash, hints may run without need, and return Skip.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
 
-/** The meaning of a mark; the same texts give different marks for different kinds. */
+/** Kind of a mark, with the texts that are hashed. Different kinds give different marks. */
 enum bt_hint_mark_kind {
 	BT_MARK_NODE,       /* any event about a node; no texts */
 	BT_MARK_NODE_NAME,  /* name */
@@ -25,8 +25,9 @@ enum bt_hint_mark_kind {
 };
 
 #define BT_HINT_MARK_BITS 16384
-/** Mark of unused entries, which no event offers, and the mark that every event offers. */
+/** Mark of unused entries of bt_hint_wants; no event offers this mark. */
 #define BT_HINT_MARK_NEVER 0
+/** Every event offers this mark. */
 #define BT_HINT_MARK_ALWAYS 1
 
 /** The marks that a shape wants. */
@@ -50,7 +51,10 @@ static inline uint16_t bt_hint_mark(
 		(hash >> 32) % (BT_HINT_MARK_BITS - BT_HINT_MARK_ALWAYS - 1));
 }
 
-/** A mark that does not fit makes the shape want every event. */
+/**
+ * Adds a mark. If all entries are in use, BT_HINT_MARK_ALWAYS replaces the first entry, so that
+ * hints run for every event.
+ */
 static inline void bt_hint_want(struct bt_hint_wants *wants, uint16_t mark)
 {
 	for (uint32_t i = 0; i < BT_HINT_WANTS; i++) {

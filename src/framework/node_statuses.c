@@ -67,7 +67,10 @@ struct bt_node_status_entry bt_node_statuses_at(
 
 /** --- all nodes with a code --- */
 
-/** Collects the nodes of the list between `from` and `end` whose group has the code. */
+/**
+ * Collects the nodes at list positions [from, end) whose group has the code. Returns the number of
+ * nodes; out_slots must have room for end - from nodes.
+ */
 static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_status_code code,
 	const struct bt_snapshot *snapshot, uint32_t from, uint32_t end, uint32_t *out_slots)
 {
@@ -103,7 +106,7 @@ uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses
 		return count + list_positions(groups, code, snapshot, 0, start, &out_slots[count]);
 	}
 	if (statuses->absent.code == code) {
-		/* Return every node of the snapshot that has no entry. */
+		/* Collect the nodes of the snapshot, except those whose entry has another code. */
 		struct bt_bitset excluded = {0};
 		uint32_t kept = 0;
 
@@ -195,7 +198,7 @@ static void count_status(
 	}
 }
 
-/** Appends the lines "<count> <reason>", sorted as byte strings and joined. */
+/** Appends the texts "<count> <reason>", sorted as byte strings and joined by ", ". */
 static void append_lines(const struct histogram *histogram, struct bt_strbuf *out)
 {
 	struct bt_str some[16];

@@ -57,7 +57,7 @@ static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name
 	return BT_NOMINATION_NONE;
 }
 
-/** Removes the nomination from the list and from both maps. */
+/** Removes the nomination from its node's list and from the maps, and frees the entry. */
 static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 {
 	struct bt_symbol_table *symbols = &nominator->state->symbols;
@@ -110,8 +110,8 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 {
 	struct bt_symbol_table *symbols = &nominator->state->symbols;
 	/*
-	 * Take the new references before the old nomination is dropped, which may hold the only
-	 * references.
+	 * Take the new references first: the old nomination, dropped below, may hold the only
+	 * references to the same symbols.
 	 */
 	struct bt_nomination nomination = {
 		.uid = bt_symbol_ref_str(symbols, pod->uid),
@@ -136,7 +136,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	};
 	bt_vec_store(&nominator->nominations, &nominator->free_nominations, nomination, index);
 	bt_map_insert(&nominator->by_uid, hash_symbol(nomination.uid), index);
-	/* Append to the list of the node. */
+
 	struct bt_nomination *added = nomination_at(nominator, index);
 	uint32_t node_index = find_node(nominator, added->node_name);
 
@@ -162,7 +162,8 @@ void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_i
 	bool override = info != NULL && info->present && info->mode == BT_NOMINATING_OVERRIDE;
 	struct bt_str node_name = override ? info->nominated_node_name : pod->nominated_node_name;
 
-	/* Spec 04 section 10: no node has the empty name, so no lookup finds this nomination. */
+	/* No node has the empty name: such a nomination would have no effect (spec 04 section 10).
+	 */
 	if (node_name.length == 0 || !can_nominate) {
 		bt_nominator_delete(nominator, pod->uid);
 		return;

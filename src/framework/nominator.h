@@ -3,8 +3,8 @@
 #define BT_FRAMEWORK_NOMINATOR_H
 /**
  * Nominated pods: pending pods for which preemption or the pod's status reserves a node. Spec: 02
- * section 12.3. The nominator stores nominations in the order in which they were made, and refers
- * to pods that the queue owns.
+ * section * 12.3. The nominator keeps the nominations of each node in the order in which they were
+ * made, and refers to pods that the queue owns.
  */
 #include "base/map.h"
 #include "base/vec.h"
@@ -30,7 +30,7 @@ struct bt_nominated_node {
 	bt_sym node_name; /* borrowed from the nominations; BT_SYM_NONE: free */
 	uint32_t first;
 	uint32_t last;
-	uint64_t version; /* changes with the node's nominations; never 0, and never repeated */
+	uint64_t version; /* changes with the node's nominations; never 0; values do not repeat */
 };
 
 struct bt_nominator {
@@ -39,20 +39,20 @@ struct bt_nominator {
 	BT_VEC(uint32_t) free_nominations;
 	BT_VEC(struct bt_nominated_node) nodes;
 	BT_VEC(uint32_t) free_nodes;
-	struct bt_map by_uid;  /* uid symbol -> nomination */
-	struct bt_map by_node; /* node name symbol -> nodes */
-	uint32_t count;
+	struct bt_map by_uid;  /* uid symbol -> index in nominations */
+	struct bt_map by_node; /* node name symbol -> index in nodes */
+	uint32_t count;        /* number of nominations */
 	uint64_t next_sequence;
-	uint64_t version;     /* the last version of a node */
-	uint32_t empty_shape; /* shape of a stub */
+	uint64_t version;     /* the newest version given to a node */
+	uint32_t empty_shape; /* shape of all stubs; reference held */
 };
 
 void bt_nominator_init(struct bt_nominator *nominator, struct bt_state *state);
 void bt_nominator_finish(struct bt_nominator *nominator);
 /**
- * Nominates pod on node_name; replaces an earlier nomination of the same uid. pod is borrowed until
- * the nomination ends or bt_nominator_set_queued(..., NULL) is called. queued false: the nomination
- * uses a stub from the start.
+ * Nominates pod on node_name (not ""); replaces an earlier nomination of the same uid. queued true:
+ * pod is borrowed until the nomination ends or bt_nominator_set_queued(..., NULL) is called. queued
+ * false: the nomination uses a stub from the start.
  */
 void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *pod,
 	struct bt_str node_name, bool queued);
@@ -71,21 +71,27 @@ void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_i
 void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_info *old_pod,
 	const struct bt_pod_info *new_pod, bool queued, bool can_nominate);
 void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid);
-/** Call when the pod enters the queue (pod set) or leaves the queue (pod NULL). */
+/**
+ * Call when the pod with this uid enters the queue (pod: borrowed) or leaves the queue (pod NULL:
+ * the nomination then uses its stub). Does nothing if the uid has no nomination.
+ */
 void bt_nominator_set_queued(
 	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);
 /**
- * Whether other pods of the same or a higher priority are nominated on the node, whose room is then
- * not available to this pod. node: an index in nodes.
+ * Whether another pod of equal or higher priority is nominated on the node, so that the filters
+ * must count the nominated pod for `pod`. node: an index in nodes.
  */
 bool bt_nominator_has_rival(
 	const struct bt_nominator *nominator, uint32_t node, const struct bt_pod_info *pod);
-/** Whether a nominated pod takes room from the given pod. Spec 02 section 5.4. */
+/**
+ * Whether the filters for `pod` must count a nominated pod: another pod of equal or higher
+ * priority. Spec 02 section 5.4.
+ */
 bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct bt_pod_info *pod);
 bool bt_nominator_is_empty(const struct bt_nominator *nominator);
 /**
- * Finds the node on which a pod is nominated ("" if cleared by override). Returns false if the pod
- * has no nomination. The name is borrowed until the nomination ends.
+ * Finds the name of the node on which a pod is nominated. Returns false if the pod has no
+ * nomination. The name is borrowed until the nomination ends.
  */
 bool bt_nominator_find(
 	const struct bt_nominator *nominator, struct bt_str uid, struct bt_str *out_node_name);

@@ -6,10 +6,10 @@
  * instance per profile. A plugin implements any subset of the extension points (NULL: not
  * implemented). Spec: 02 section 4.
  *
- * Each call is about one pod and one node, which the plugin reads through node_info.h. A plugin
- * whose verdict or score is a pure function of the pod's shape and one node's row may add a second
- * table (struct bt_plugin_shortcuts) with column forms: functions that compute the same results for
- * many slots at once. The scheduling plan keeps these results and repairs them from the change log.
+ * Filter and Score get one pod and one node, which the plugin reads through node_info.h (the plain
+ * form). A plugin may add a second table (struct bt_plugin_shortcuts) with column forms: functions
+ * that compute the same results for many slots at once. If the results depend only on the pod's
+ * shape and one node's row, the scheduling plan keeps them and updates them from the change log.
  * BERTH_VERIFY=1 compares both forms on every decision.
  *
  * All functions run on the scheduling thread. `pod` is never NULL. Data that plugins put into the
@@ -45,10 +45,10 @@ struct bt_plugin_ops;
 /** Base of every instance; first member of the plugin's instance structure. */
 struct bt_plugin {
 	const struct bt_plugin_ops *ops;
-	uint16_t index; /* in the framework's instance list; set by the framework after create */
+	uint16_t index; /* in framework->instances; set by the framework after create */
 };
 
-/** The write is in flight; repeating the call later returns its result. */
+/** The write is in flight; a later call with the same arguments returns the result. */
 #define BT_WRITE_PENDING 1
 
 /** Where DefaultBinder sends bindings. The engine does no I/O itself. */
@@ -74,25 +74,26 @@ struct bt_persistent_volume_claim;
 struct bt_volume_writer {
 	/**
 	 * Writes the annotation pv.kubernetes.io/bound-by-controller and the claimRef of the
-	 * volume, on condition that the API has the resourceVersion given here. The volume has no
-	 * claimRef if VolumeBinding does not run at Reserve. claim: the pod's claim.
+	 * volume, on condition that the resourceVersion in the API equals that of `volume`. The
+	 * volume has no claimRef if VolumeBinding is not enabled at Reserve. claim: the pod's
+	 * claim.
 	 */
 	int (*bind_volume)(void *context, const struct bt_persistent_volume *volume,
 		const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 		struct berth_error *err);
 	/**
 	 * Writes the claim's annotation volume.kubernetes.io/selected-node, on condition that the
-	 * API has the resourceVersion given here. node_name "": writes the claim without the
-	 * annotation.
+	 * resourceVersion in the API equals that of `claim`. node_name "": writes the claim without
+	 * the annotation.
 	 */
 	int (*select_node)(void *context, const struct bt_persistent_volume_claim *claim,
 		struct bt_str node_name, struct bt_str *out_resource_version,
 		struct berth_error *err);
 	/**
-	 * Waits up to a second while the state follows the cluster. Returns a negative code if the
-	 * pod need not wait any longer; err then has the whole text of the failure ("binding
-	 * volumes: context canceled", or the cause of the cancellation). NULL: VolumeBinding does
-	 * not block, and is called again when its time has come.
+	 * Waits up to a second while the state follows the cluster. Returns 0, or a negative code
+	 * if the binding is canceled; err then has the whole text of the failure ("binding volumes:
+	 * context canceled", or the cause of the cancellation). NULL: PreBind returns Wait instead,
+	 * and is called again.
 	 */
 	int (*wait)(void *context, const struct bt_pod_info *pod, struct berth_error *err);
 	/** Whether the API still has the pod. NULL: assume that it has. */
@@ -108,13 +109,13 @@ struct bt_resource_claim;
 
 /**
  * Functions that send the writes of DynamicResources. Spec 12 sections 10 and 12 to 15. Each
- * returns 0; a negative code or BT_WRITE_CONFLICT, with err set to the API's error text; or
- * BT_WRITE_PENDING: the write is in flight; repeat the call with equal arguments (a call with other
- * arguments drops the answer to the first). *out_claim: the object in the API's answer, a reference
- * for the caller.
+ * function returns 0; a negative code or BT_WRITE_CONFLICT, with err set to the API's error text;
+ * or BT_WRITE_PENDING: the write is in flight; repeat the call with equal arguments (a call with
+ * other arguments discards the answer to the first call). *out_claim: the object in the API's
+ * answer; the caller owns the reference.
  *
- * pod: the pod being scheduled. base: the API object from which claim was made; the write keeps
- * those fields of its JSON that our structures lack. must_end: the caller cannot repeat the call
+ * pod: the pod being scheduled. base: the API object from which claim was made; the write keeps the
+ * fields in the JSON of base that our structures lack. must_end: the caller cannot repeat the call
  * (PostFilter), so the function waits for the answer and never returns BT_WRITE_PENDING.
  */
 struct bt_claim_writer {
@@ -159,7 +160,7 @@ struct bt_claim_writer {
 /** Services for plugins outside of the tree; a NULL member is not available. */
 struct bt_handle_services {
 	void *context;
-	/** Move a pending pod to the active queue. */
+	/** Moves a pending pod to the active queue. */
 	void (*activate)(void *context, struct bt_str namespace_, struct bt_str name);
 	/** Records an event about a pod that is being scheduled. */
 	void (*event)(void *context, const struct bt_pod_info *pod, const char *type,
@@ -192,8 +193,8 @@ struct bt_handle {
 		*volume_writer; /* NULL: volumes count as bound once assumed (simulation) */
 	/** NULL: the claim cache treats every write as done (simulation). */
 	const struct bt_claim_writer *claim_writer;
-	const struct bt_pod_lister
-		*pods; /* newest versions of pods; NULL: those of cycle and state are the newest */
+	/** Newest versions of pods; NULL: the pods of the cycle and the state are the newest. */
+	const struct bt_pod_lister *pods;
 	/* Preemption. */
 	const struct bt_preemption_writer *preemption_writer; /* NULL: preemption only decides */
 	const struct bt_preemption_extender *preemption_extenders;
@@ -205,28 +206,27 @@ struct bt_handle {
 	 * Preferred node among equally good preemption candidates; for replays of recorded runs.
 	 */
 	struct bt_str preferred_node;
-	/** Without a preferred node, choose the first candidate by name. */
+	/** If preferred_node is not among the best candidates, choose by name, not at random. */
 	bool takes_first_by_name;
-	int64_t now_ns; /* the owner's clock at its last call */
-	bool verify;    /* compare each fast computation with the plain one */
-	/** KUBE_MAX_PD_VOLS, for the legacy volume counts (spec 05b B9); 0 = not given. */
+	int64_t now_ns; /* time of the owner's clock when the owner last called the engine */
+	bool verify;    /* compare the result of each column form with the plain form */
+	/** KUBE_MAX_PD_VOLS, for the legacy volume counts (spec 05b B9); 0: not set. */
 	int64_t max_pd_volumes;
 	const struct bt_handle_services *services; /* NULL: none */
 	/**
-	 * Number of calls of a binding cycle in progress. During these calls, plugins outside of
-	 * the tree must not read the snapshot.
+	 * Number of running calls (nested calls included) of plugins at points of the binding
+	 * cycle. During these calls, plugins outside of the tree must not read the snapshot.
 	 */
 	uint32_t binding_calls;
 	struct bt_snapshot_view snapshot;
 };
 
 /**
- * The nodes to which PreFilter narrows the search. names NULL: all nodes; empty but not NULL: no
- * node. Spec 02 section 2.
+ * The nodes to which PreFilter narrows the search. Spec 02 section 2.
  */
 struct bt_pre_filter_result {
-	bool restricted;
-	uint32_t count;
+	bool restricted;            /* false: all nodes; true: only the nodes in names */
+	uint32_t count;             /* number of names; may be 0 */
 	const struct bt_str *names; /* distinct; in the cycle's arena or the pod's memory */
 };
 
@@ -241,15 +241,12 @@ enum bt_nominating_mode {
 };
 
 struct bt_post_filter_result {
-	bool present;
+	bool present; /* false: upstream's nil result */
 	enum bt_nominating_mode mode;
 	struct bt_str nominated_node_name;
 };
 
-/**
- * Statuses of the examined nodes: explicit entries, and one status for all other nodes. Spec 02
- * section 2.
- */
+/** The status of one examined node. */
 struct bt_node_status_entry {
 	uint32_t slot;
 	struct bt_status status;
@@ -267,11 +264,16 @@ struct bt_status_groups {
 	uint32_t start;                   /* list position where the search began */
 };
 
+/**
+ * NodeToStatus: statuses of the examined nodes, and one status for all other nodes. Spec 02 section
+ * 2.
+ */
 struct bt_node_statuses {
-	BT_VEC(struct bt_node_status_entry) entries;
-	struct bt_status absent;
+	BT_VEC(struct bt_node_status_entry) entries; /* in search order */
+	struct bt_status absent;                     /* status of nodes without an entry */
 	/**
-	 * If not NULL, the groups replace the entries; framework/node_statuses.h reads both forms.
+	 * If not NULL, the groups replace the entries. Read both forms through
+	 * framework/node_statuses.h.
 	 */
 	const struct bt_status_groups *groups;
 };
@@ -303,17 +305,18 @@ enum bt_queueing_hint {
 };
 
 /**
- * old_object / new_object: the decoded API object (struct bt_pod, struct bt_node, ...); may be
- * NULL.
+ * QueueingHintFn. old_object, new_object: the decoded API object (struct bt_pod, struct bt_node,
+ * ...) before and after the event; may be NULL. On failure, the function sets err, and the queue
+ * ignores the result and queues the pod.
  */
 typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err);
 
 /**
- * The pod data that a hint reads in addition to the event's objects and informers, from most to
- * least. Events about the pod itself (same uid) are exempt: their hint always runs for that pod
- * alone.
+ * The pod data that a hint reads in addition to the event's objects and the state, from most to
+ * least. For an event about the pending pod itself (same uid), the queue ignores the scope and runs
+ * the hint for that pod.
  */
 enum bt_hint_scope {
 	BT_HINT_SCOPE_POD,       /* anything of the pod */
@@ -359,14 +362,13 @@ enum bt_normalize_kind {
 };
 
 /**
- * A property of nodes on which verdicts or scores depend. The value of a slot depends only on those
- * parts of the slot that `reads` lists: an unchanged slot keeps its value while the trait's
- * identity stays the same.
+ * A property of nodes on which verdicts or scores depend. Between traits with equal identities, the
+ * value of a slot differs only if the slot has a change of a kind in `reads`.
  */
 struct bt_node_trait {
 	/**
-	 * Equal if the trait is the same in another cycle. Traits of one kind, which count the pods
-	 * of different selectors, differ in the last word only.
+	 * Equal for the same trait in another cycle. The first two words are the kind of the trait:
+	 * traits that count pods of different selectors have the same kind.
 	 */
 	uint64_t identity[3];
 	/**
@@ -375,12 +377,12 @@ struct bt_node_trait {
 	 */
 	const struct bt_sparse_counts *counts;
 	uint32_t reads;         /* enum bt_change_kind bits */
-	const uint32_t *values; /* by slot; NULL: call the function */
+	const uint32_t *values; /* by slot; NULL: call `value` */
 	uint64_t (*value)(const void *context, uint32_t slot);
 	/**
-	 * For all slots below slot_count, fills in numbers that are equal exactly for slots with
-	 * equal values (if there are very many values, equal slots may get different numbers).
-	 * NULL: the values are read slot by slot.
+	 * Writes a number for each slot below slot_count. Slots with different values get different
+	 * numbers; slots with equal values get equal numbers, unless there are very many values.
+	 * NULL: call `value` for each slot.
 	 */
 	void (*column)(const void *context, uint32_t slot_count, uint32_t *values);
 	const void *context; /* valid for the cycle */
@@ -410,7 +412,7 @@ struct bt_rejection {
 	enum bt_reason reason;
 };
 
-/** Most fixed reasons of a plugin. */
+/** Maximum number of rejections of a plugin. */
 #define BT_REJECTIONS_MAX 3
 
 struct bt_placement {
@@ -446,14 +448,14 @@ struct bt_plugin_shortcuts {
 	 */
 	bool (*pre_enqueue_passes)(struct bt_plugin *plugin, const struct bt_shape *shape);
 	/**
-	 * Whether PreEnqueue would now reject, without an error, every pod of the shape and
-	 * namespace of this pod. Then not every member of a large gang must be checked again
-	 * whenever a member is added. NULL: unknown.
+	 * Whether PreEnqueue would now reject, without an error, every pod with the shape and
+	 * namespace of this pod. The queue then does not run PreEnqueue for every member of a large
+	 * gang whenever a member is added. NULL: unknown.
 	 */
 	bool (*pre_enqueue_rejects)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
 	/**
-	 * PreEnqueue may start to accept a pod without any event: the leftover flush runs
-	 * PreEnqueue again (spec 08 section 12).
+	 * PreEnqueue may start to accept a pod without any event: the periodic flush of
+	 * unschedulable pods runs PreEnqueue again (spec 08 section 12).
 	 */
 	bool gate_opens_silently;
 	/**
@@ -474,28 +476,28 @@ struct bt_plugin_shortcuts {
 		const struct bt_cluster_event *event, const void *old_object,
 		const void *new_object);
 	/**
-	 * hint_needs gives the amounts that a shape needs, hint_limits the largest amounts that an
-	 * event can help. If a need exceeds its limit, every hint of the plugin returns Skip, so
-	 * the queue does not run the hints. hint_limits returns false if the event has no limits. A
-	 * plugin has both functions or neither. The queue does not use them for events about the
-	 * pending pod itself.
+	 * hint_needs gives the amounts that a shape needs; hint_limits gives the largest needs that
+	 * an event can satisfy. If a need exceeds its limit, every hint of the plugin returns Skip,
+	 * so the queue does not run the hints. hint_limits returns false if the event has no
+	 * limits. A plugin has both functions or neither. The queue does not use these functions
+	 * for events about the pending pod itself.
 	 */
 	void (*hint_needs)(struct bt_plugin *plugin, const struct bt_shape *shape,
 		int64_t out_needs[BT_HINT_NEEDS]);
 	bool (*hint_limits)(struct bt_plugin *plugin, const struct bt_cluster_event *event,
 		const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS]);
 	/**
-	 * hint_wants adds the marks of which an event must offer one to help pods of the shape,
-	 * hint_offers those that the event offers. If it offers none of them, every hint of the
+	 * hint_wants adds the marks (hint_marks.h) that a shape wants; hint_offers adds the marks
+	 * that an event offers. If the event offers no mark that the shape wants, every hint of the
 	 * plugin returns Skip, so the queue does not run the hints. hint_offers returns false if
-	 * any shape may be helped. A plugin has both functions or neither. The queue does not use
-	 * them for events about the pending pod itself.
+	 * the event may help any shape. A plugin has both functions or neither. The queue does not
+	 * use these functions for events about the pending pod itself.
 	 */
 	void (*hint_wants)(struct bt_plugin *plugin, const struct bt_shape *shape,
 		struct bt_hint_wants *wants);
 	bool (*hint_offers)(struct bt_plugin *plugin, const struct bt_cluster_event *event,
 		const void *old_object, const void *new_object, struct bt_hint_offers *offers);
-	/** Whether Sign refuses every pod: the engine then never calls Sign. NULL: no. */
+	/** Whether Sign refuses every pod: the engine then never calls Sign. NULL: false. */
 	bool (*never_signs)(const struct bt_plugin *plugin);
 
 	/* Column forms. */
@@ -536,23 +538,23 @@ struct bt_plugin_shortcuts {
 	/** Kinds of node change (enum bt_change_kind) after which a slot's verdict may differ. */
 	uint32_t filter_reads;
 	/**
-	 * For every slot in range, sets *detail to 0 if the node passes, else to a non-zero number
-	 * (at most 24 bits) that stands for the status of the plain form: rejections lists the
-	 * statuses from 1 on, or filter_detail_status makes them. data
-	 * is the plugin's pre-filter data (NULL if the plugin has no PreFilter). detail is indexed
-	 * by slot. Returns false if no slot of the range is rejected; detail need not be written
+	 * For every slot in range, sets detail[slot] to 0 if the node passes, else to a number (at
+	 * most 24 bits) that stands for the status of the plain form: bt_plugin_detail_status
+	 * returns this status. data is the plugin's pre-filter data (NULL if the plugin has no
+	 * PreFilter). Returns false if no slot of the range is rejected; detail need not be written
 	 * then.
 	 */
 	bool (*filter_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
 		struct bt_slot_range range, uint32_t *detail);
 	/**
-	 * With columns_per_cycle: filter_column may be called only for nodes of cells, after
-	 * cell_traits returned true in this cycle. Otherwise Filter runs node by node.
+	 * With columns_per_cycle: filter_column may be called only for the representatives of
+	 * cells, after cell_traits returned true in this cycle. Otherwise Filter runs node by node.
 	 */
 	bool filter_needs_cells;
+	/** Without filter_detail_status, detail n stands for rejections[n - 1]. */
 	struct bt_rejection rejections[BT_REJECTIONS_MAX];
-	/** NULL: see rejections. */
+	/** Returns the status for a detail, in the arena. NULL: see rejections. */
 	struct bt_status (*filter_detail_status)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena);
 
@@ -564,6 +566,7 @@ struct bt_plugin_shortcuts {
 	 */
 	const void *(*score_column_data)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
+	/** Kinds of node change (enum bt_change_kind) after which a slot's raw score may differ. */
 	uint32_t score_reads;
 	/**
 	 * Whether a node's score may differ between a snapshot with count nodes and one with
@@ -593,9 +596,9 @@ struct bt_plugin_shortcuts {
 		struct bt_slot_range range, int32_t *scores);
 
 	/**
-	 * Whether PreScore would return Skip in this cycle, whichever nodes are feasible. Must be
-	 * cheap. The whole decision can then be made from the plan's columns. Called after
-	 * PreFilter. NULL: unknown.
+	 * Whether PreScore would return Skip in this cycle for any set of feasible nodes: the
+	 * engine can then decide from the plan's columns. Must be cheap. Called after PreFilter.
+	 * NULL: unknown.
 	 */
 	bool (*pre_score_skips)(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod);
@@ -611,8 +614,8 @@ struct bt_plugin_shortcuts {
 		const struct bt_pod_info *pod, const struct bt_state *state, const uint32_t *slots,
 		uint32_t count, int64_t *scores);
 	/**
-	 * Normalises the scores in place; slots may be one node per cell (below). NULL: `normalize`
-	 * decides.
+	 * Normalises the scores in place, as NormalizeScore does. feasible_slots may have one node
+	 * for each cell (below). NULL: ops->normalize decides.
 	 */
 	void (*normalize_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
@@ -642,10 +645,10 @@ struct bt_plugin_shortcuts {
 	/* Pod groups: the number of equal pods that fit, without trying each. */
 
 	/**
-	 * For each slot of the range, lowers room (indexed by slot) to the number of pods of this
-	 * shape that Filter accepts there one after the other, if nothing else changes on the node.
-	 * The caller handles slots that filter_column rejects. NULL: unknown; but unlimited if
-	 * filter_reads has no kind of change that pods cause.
+	 * For each slot of the range, lowers room[slot] to the number of pods of this shape that
+	 * Filter accepts on the node one after the other, if nothing else changes on the node. The
+	 * caller handles slots that filter_column rejects. NULL: unlimited if filter_reads has no
+	 * kind of change that pods cause, else unknown.
 	 */
 	void (*filter_room)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
@@ -658,7 +661,8 @@ struct bt_plugin_shortcuts {
 		struct bt_plugin *plugin, const struct bt_pod_info *pod);
 	/**
 	 * Returns true if Permit rejects no member in the cycle of the pod's group: Permit returns
-	 * Wait until *out_count further members are assumed, then Success. false: unknown.
+	 * Wait until *out_count further members are assumed, then Success. Returns false if this is
+	 * unknown.
 	 */
 	bool (*permit_quorum)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, uint32_t *out_count);
@@ -673,15 +677,16 @@ struct bt_plugin_ops {
 	/**
 	 * Creates an instance of the plugin that ops describes. args: decoded and defaulted
 	 * (config.h), kind BT_ARGS_NONE if there are none; borrowed for the life of the framework.
-	 * err: reported as `initializing plugin "<name>": <err>`. The instance may set another
-	 * table with the same name, which then decides the roles of the plugin.
+	 * Returns 0, or a code with err set, which is reported as `initializing plugin "<name>":
+	 * <err>`. create may set (*out_plugin)->ops to another table with the same name, which then
+	 * has the functions of the plugin; NULL stands for ops.
 	 */
 	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 		const struct bt_handle *handle, struct bt_plugin **out_plugin,
 		struct berth_error *err);
-	const void *context; /* argument of create */
+	const void *context; /* for create, which finds it in ops */
 	void (*destroy)(struct bt_plugin *plugin);
-	/** NULL: the plugin has none. */
+	/** NULL: the plugin has no second table. */
 	const struct bt_plugin_shortcuts *shortcuts;
 
 	/* Queueing */
@@ -723,6 +728,7 @@ struct bt_plugin_ops {
 	/** Returns Success, a rejection or Error. Reads only the node passed in. */
 	struct bt_status (*filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const struct bt_node_info *node);
+	/** Returns Success (the pod may become schedulable), a rejection or Error. */
 	struct bt_status (*post_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 		struct bt_post_filter_result *out_result);
@@ -749,6 +755,7 @@ struct bt_plugin_ops {
 	/** Idempotent; may be called although reserve did not run. */
 	void (*unreserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot);
+	/** Returns Success, Wait (at most *out_timeout_ns), a rejection or Error. */
 	struct bt_status (*permit)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot, int64_t *out_timeout_ns);
 
@@ -786,7 +793,7 @@ struct bt_plugin_ops {
 		uint32_t pod_count, const struct bt_pod_group_trial *trial);
 };
 
-/** The plugin's second table, all zero if it has none. */
+/** Returns the plugin's second table; a table of zeros if the plugin has none. */
 static inline const struct bt_plugin_shortcuts *bt_shortcuts(const struct bt_plugin *plugin)
 {
 	static const struct bt_plugin_shortcuts none = {0};
@@ -794,7 +801,7 @@ static inline const struct bt_plugin_shortcuts *bt_shortcuts(const struct bt_plu
 	return plugin->ops->shortcuts != NULL ? plugin->ops->shortcuts : &none;
 }
 
-/** The status of an entry of the plugin's rejections, from 1 on. */
+/** Returns the status of rejections[detail - 1]. */
 static inline struct bt_status bt_plugin_rejection(const struct bt_plugin *plugin, uint32_t detail)
 {
 	const struct bt_rejection *rejection = &bt_shortcuts(plugin)->rejections[detail - 1];
@@ -802,7 +809,7 @@ static inline struct bt_status bt_plugin_rejection(const struct bt_plugin *plugi
 	return bt_status_reason(rejection->code, rejection->reason);
 }
 
-/** The status that a detail of filter_column stands for; data as for filter_column. */
+/** Returns the status that a detail of filter_column stands for. data: as for filter_column. */
 static inline struct bt_status bt_plugin_detail_status(struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena)
 {
@@ -813,9 +820,12 @@ static inline struct bt_status bt_plugin_detail_status(struct bt_plugin *plugin,
 		: bt_plugin_rejection(plugin, detail);
 }
 
-/** Adds a trait to the list, in the arena of the list. */
+/** Appends a copy of the trait, in the list's arena. */
 void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait);
-/** EventsToRegister: returns the events of a plugin, whether fixed or per instance. */
+/**
+ * EventsToRegister: gets the events of a plugin, whether fixed or per instance. *out_events is
+ * borrowed from the plugin.
+ */
 BT_MUST_USE int bt_plugin_events_to_register(struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	struct berth_error *err);

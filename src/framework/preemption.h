@@ -2,8 +2,8 @@
 #ifndef BT_FRAMEWORK_PREEMPTION_H
 #define BT_FRAMEWORK_PREEMPTION_H
 /**
- * What preemption needs from the engine's driver: a writer, and the extenders with a preempt verb.
- * Spec: 08 sections 10 and 11. All calls are made on the scheduling thread.
+ * Functions that the engine's driver provides for preemption: the writer, and the extenders with a
+ * preempt verb. Spec: 08 sections 10 and 11. All calls are made on the scheduling thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,9 +45,9 @@ struct bt_preemption_event {
 };
 
 /**
- * Functions for writes. Results: 0 = done; BT_PREEMPTION_PENDING (see the ticket);
- * BERTH_ERR_NOT_FOUND = the pod does not exist; another negative code = failed, err holds the API's
- * text.
+ * Functions that write to the API. Results: 0 = done; BT_PREEMPTION_PENDING (see
+ * bt_preemption_ticket); BERTH_ERR_NOT_FOUND = the pod does not exist; another negative code = the
+ * write failed, and err has the API's text.
  */
 struct bt_preemption_writer {
 	/**
@@ -114,6 +114,7 @@ struct bt_pod_group_trial {
 	 * snapshot contradicts the state.
 	 */
 	int (*remove_pod)(void *context, uint32_t pod_id, struct berth_error *err);
+	/** Adds a removed pod again. Results as remove_pod. */
 	int (*add_pod)(void *context, uint32_t pod_id, struct berth_error *err);
 	/**
 	 * Runs the pod group's scheduling on the snapshot as it is now, with PostFilter disabled.

@@ -44,7 +44,10 @@ static int set_registered_twice(
 		" already registered as \"%sPlugin\"", bt_extension_point_name(point));
 }
 
-/** Adds the plugins of the point's own list, as configured. Spec 02 section 8.4 step 4. */
+/**
+ * Adds the plugins that the point's list in the configuration enables, to the framework's list and
+ * to out_present. Spec 02 section 8.4 step 4.
+ */
 static int add_explicit(struct bt_framework *framework, enum bt_extension_point point,
 	struct bt_plugin_set *out_present, struct berth_error *err)
 {
@@ -72,7 +75,7 @@ static int add_explicit(struct bt_framework *framework, enum bt_extension_point 
 }
 
 /**
- * Adds the plugins of multiPoint. present: the plugins in the point's own list. Spec 02 section
+ * Adds the plugins of multiPoint. present: the plugins that add_explicit added. Spec 02 section
  * 8.5.
  */
 static int expand_multi_point(struct bt_framework *framework, enum bt_extension_point point,
@@ -121,8 +124,8 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 		taken[taken_count++] = plugin;
 	}
 	/*
-	 * The final order: overrides, then the plugins of multiPoint, then the other plugins in the
-	 * point's own list.
+	 * The final order: the point's plugins that are also in multiPoint, then the other plugins
+	 * of multiPoint, then the other plugins of the point.
 	 */
 	struct bt_framework_point *list = &framework->points[point];
 	struct bt_plugin *own[BT_PLUGINS_MAX];
@@ -148,9 +151,9 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 }
 
 /**
- * Finds the weights of a point's list by name (spec 02 section 8.6). The first entry of a name
- * counts, even if the point disables the plugin. prefix: "score plugins" or "placement score
- * plugins".
+ * Sets the weights of a point's entries (spec 02 section 8.6). The first entry for a plugin in the
+ * point's list or in multiPoint has the weight. The sum includes plugins of multiPoint that the
+ * point disables. prefix of the error: "score plugins" or "placement score plugins".
  */
 static int set_weights(struct bt_framework *framework, enum bt_extension_point point,
 	const char *prefix, struct berth_error *err)
@@ -174,10 +177,10 @@ static int set_weights(struct bt_framework *framework, enum bt_extension_point p
 				continue;
 			}
 			/*
-			 * Upstream quirk, spec 02 section 8.6: if the total is negative, the right
-			 * side wraps around and every further plugin is refused.
+			 * The right side is 2^63-1 - total, computed as in Go. Upstream quirk, spec
+			 * 02 section 8.6: if the total is negative, the right side wraps around and
+			 * every further plugin is refused.
 			 */
-			/* The right side is 2^63-1 - total as Go computes it. */
 			if (weight * BT_SCORE_MAX >
 				(int64_t)((uint64_t)BT_TOTAL_SCORE_MAX - (uint64_t)total)) {
 				return bt_error_set(err, BERTH_ERR_INVALID,
@@ -276,8 +279,8 @@ void bt_framework_clone_cycle(const struct bt_framework *framework,
 }
 
 /**
- * Collects the resources that extenders ask the scheduler to ignore; names are in the framework's
- * memory. Returns their number.
+ * Collects the names of the extenders' managed resources with ignoredByScheduler, borrowed from the
+ * configuration. out_names NULL: only counts. Returns the number of names.
  */
 static uint32_t collect_extender_resources(const struct bt_config *config, struct bt_str *out_names)
 {
@@ -300,8 +303,8 @@ static uint32_t collect_extender_resources(const struct bt_config *config, struc
 }
 
 /**
- * Returns the arguments of a plugin. NodeResourcesFit's are extended to ignore the resources that
- * extenders manage (spec 10 section 7.2).
+ * Returns the arguments of a plugin. In those of NodeResourcesFit, the extenders' managed resources
+ * with ignoredByScheduler replace ignoredResources (spec 10 section 7.2).
  */
 static const struct bt_plugin_args *find_args(struct bt_framework *framework, struct bt_str name)
 {
@@ -387,8 +390,8 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 }
 
 /**
- * Collects the plugins whose Sign makes a signature: spec 02 section 6.1. If one of them has no
- * Sign, signatures are off.
+ * Collects the plugins whose Sign makes a signature (spec 02 section 6.1). Signatures are off if
+ * the gate is off, there are extenders, or a plugin has no Sign or refuses every pod.
  */
 static void collect_sign_plugins(struct bt_framework *framework)
 {
@@ -457,7 +460,7 @@ static int build(
 		code = create_instances(framework, registry, &needed, err);
 	}
 	bt_text_set_finish(&needed);
-	/* Fill the lists from their own entries, then from multiPoint: step 4, and section 8.5. */
+	/* Spec 02 section 8.4 step 4, then section 8.5. */
 	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
 		code = add_explicit(framework, (enum bt_extension_point)p, &present[p], err);
 	}
@@ -535,7 +538,10 @@ void bt_framework_destroy(struct bt_framework *framework)
 	bt_free(framework);
 }
 
-/** Spec 10 section 7.2: NodeResourcesFit must ignore resources that extenders manage. */
+/**
+ * Checks that every profile has NodeResourcesFit arguments if an extender has managed resources
+ * with ignoredByScheduler: find_args changes these arguments. Spec 10 section 7.2.
+ */
 static int check_extender_resources(const struct bt_config *config, struct berth_error *err)
 {
 	if (collect_extender_resources(config, NULL) == 0) {
@@ -559,7 +565,10 @@ static const struct bt_plugin *queue_sort_of(const struct bt_framework *framewor
 	return framework->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
 }
 
-/** Checks the profiles in the order of spec 02 section 9. */
+/**
+ * Checks a profile against the profiles created before. Spec 02 section 9 has the order of the
+ * checks.
+ */
 static int check_profile(const struct bt_profiles *profiles, const struct bt_framework *framework,
 	struct berth_error *err)
 {
@@ -578,7 +587,7 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 	if (profiles->frameworks.count == 0) {
 		return BERTH_OK;
 	}
-	/* All profiles share one queue, so they must order it the same way. */
+	/* All profiles share one queue, so all must have the same queue sort plugin. */
 	const struct bt_framework *first = profiles->frameworks.items[0];
 	struct bt_str name = bt_str_from(queue_sort_of(framework)->ops->name);
 	struct bt_str first_name = bt_str_from(queue_sort_of(first)->ops->name);
@@ -596,7 +605,10 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 		bt_strbuf_finish(&text);
 		return BERTH_ERR_INVALID;
 	}
-	/* No in-tree queue sort plugin has arguments. */
+	/*
+	 * No in-tree queue sort plugin has arguments, so comparing the raw arguments of other
+	 * plugins is enough.
+	 */
 	const struct bt_plugin_args *args = bt_config_profile_find_args(framework->profile, name);
 	const struct bt_plugin_args *first_args = bt_config_profile_find_args(first->profile, name);
 	if (args != first_args &&

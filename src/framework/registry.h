@@ -23,6 +23,7 @@ BT_MUST_USE int bt_registry_unregister(
  */
 BT_MUST_USE int bt_registry_merge(
 	struct bt_registry *registry, const struct bt_registry *other, struct berth_error *err);
+/** Returns NULL if no plugin has this name. */
 const struct bt_plugin_ops *bt_registry_find(
 	const struct bt_registry *registry, struct bt_str name);
 #endif

@@ -4,7 +4,7 @@
 /** Shared by the files that implement the runners; framework.h declares the public functions. */
 #include "framework/framework.h"
 
-/** Set the status's plugin. */
+/** Returns the status with its plugin field set. */
 static inline struct bt_status bt_runner_with_plugin(
 	struct bt_status status, const struct bt_plugin *plugin)
 {
@@ -13,13 +13,13 @@ static inline struct bt_status bt_runner_with_plugin(
 }
 
 /**
- * Returns the error `<before>"<plugin's name>"<after><text of status>`; plugin is not set. Spec 02
- * sections 1.3 and 1.4.
+ * Returns the Error `<before>"<plugin's name>"<after><text of status>`, without the plugin field.
+ * Spec 02 sections 1.3 and 1.4.
  */
 struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 	const struct bt_plugin *plugin, const char *after, const struct bt_status *status);
 /**
- * Returns the error `<before>"<plugin's name>" returns an invalid score <n>, ...`. Spec 02 section
+ * Returns the Error `<before>"<plugin's name>" returns an invalid score <n>, ...`. Spec 02 section
  * 5.7.
  */
 struct bt_status bt_runner_invalid_score(

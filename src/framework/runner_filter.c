@@ -4,7 +4,7 @@
 
 #include "framework/runner.h"
 
-/** Lists of at least this size are searched in a sorted copy. */
+/** Minimum number of names for which a sorted copy is made and searched. */
 #define SORTED_SEARCH_MIN 16
 
 struct bt_pre_filter_result bt_pre_filter_result_intersect(const struct bt_pre_filter_result *a,
@@ -64,8 +64,8 @@ struct progress {
 };
 
 /**
- * Handles one plugin's status. Returns true if the status ends the run; the outcome is then
- * complete.
+ * Handles the status and the result of one plugin. Returns true if the status ends the run; the
+ * outcome is then complete.
  */
 static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_plugin *plugin, struct bt_status status,
@@ -285,7 +285,7 @@ int bt_status_code_precedence(uint8_t code)
 	}
 }
 
-/** Runs all filters, and merges the statuses of those that fail. */
+/** Runs all filters, and merges the statuses of the filters that do not return Success. */
 BT_COLD
 static struct bt_status run_all_filters(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
@@ -352,7 +352,7 @@ struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_
 					     : interpret_failure(cycle->arena, plugin, status);
 }
 
-/** Copies node and cycle, and adds the pods nominated on the node to the copies. */
+/** Context of add_nominated_pod. */
 struct nominated_pass {
 	struct bt_framework *framework;
 	const struct bt_cycle_state *cycle;

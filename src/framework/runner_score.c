@@ -57,7 +57,7 @@ void bt_default_normalize(
 		int64_t score = scores[i].score;
 
 		if (largest > 0) {
-			/* Wraps like upstream's int64 arithmetic for absurd raw scores. */
+			/* The product of a huge raw score wraps, as int64 does in Go. */
 			score = (int64_t)((uint64_t)max_priority * (uint64_t)score) / largest;
 		} else if (reverse) {
 			score = 0;
@@ -130,7 +130,6 @@ struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_st
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
 	struct bt_score_table *out_table)
 {
-	/* Creates the table of scores, with one column per plugin that is not skipped. */
 	const struct bt_framework_point *point = &framework->points[BT_POINT_SCORE];
 	struct bt_arena *arena = cycle->arena;
 

@@ -5,9 +5,10 @@
  * The scheduler_* metrics of the engine. Spec: 11 sections 10.2 to 10.4, 02 section 14.
  *
  * Callers hold a pointer that is NULL if metrics are off, so counting then costs only a branch.
- * Cells are looked up at first use and kept, so counting is an addition; only sampled values
- * (plugin durations) need a lookup each time. Values that exist in the queue and the cache are
- * collected when the metrics are written (bt_scheduler_metrics_set_source).
+ * struct bt_profile_metrics keeps the cells that every cycle needs, so counting is an addition.
+ * Plugin durations, which are sampled, and rarer events look up their cell each time. Values that
+ * exist in the queue and the cache are collected when the metrics are written
+ * (bt_scheduler_metrics_set_source).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,8 +28,8 @@ enum bt_scheduler_family {
 };
 
 /**
- * Label values of extension_point. For those before BT_TIMED__EVALUATED, evaluations are counted,
- * too.
+ * Label values of extension_point. At the points before BT_TIMED__EVALUATED,
+ * plugin_evaluation_total counts the calls of plugins.
  */
 enum bt_timed_point {
 	BT_TIMED_PRE_FILTER,
@@ -65,7 +66,7 @@ enum bt_attempt_result {
 
 #define BT_STATUS_CODES (BT_STATUS_PENDING + 1)
 #define BT_BATCH_REASONS_MAX 9
-/** One of this many cycles is sampled: the durations of its plugins are measured. */
+/** One of this many cycles is sampled: the run of each plugin in a sampled cycle is timed. */
 #define BT_METRICS_SAMPLE 10
 
 struct bt_scheduler_metrics;
@@ -97,9 +98,9 @@ struct bt_scheduler_metrics {
 };
 
 /**
- * Registers the families, gated ones only if the gate is on. metrics is borrowed and must not be
- * written after the result is destroyed. clock returns monotonic nanoseconds; it is passed in
- * because the engine has no clock.
+ * Registers the families; a family with a gate only if the gate is on. metrics is borrowed;
+ * bt_metrics_write must not be called after the result is destroyed. clock returns monotonic
+ * nanoseconds; the engine has no clock.
  */
 BT_MUST_USE struct bt_scheduler_metrics *bt_scheduler_metrics_create(struct bt_metrics *metrics,
 	const struct bt_gates *gates, int64_t (*clock)(void *context), void *clock_context);
@@ -178,11 +179,9 @@ void bt_profile_evaluated(struct bt_profile_metrics *profile, const struct bt_pl
 	enum bt_timed_point point, uint64_t calls);
 void bt_profile_attempted(
 	struct bt_profile_metrics *profile, enum bt_attempt_result result, int64_t started_ns);
+/** attempt: enum bt_batch_attempt. */
 void bt_profile_batch_attempted(struct bt_profile_metrics *profile, uint32_t attempt);
-/**
- * Counts a flush of the stored list by its reason. flush 0: the list was not flushed; counts
- * nothing.
- */
+/** flush: enum bt_batch_flush; counts nothing for BT_BATCH_FLUSH_NONE. */
 void bt_profile_batch_flushed(struct bt_profile_metrics *profile, uint32_t flush);
 void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int64_t started_ns);
 void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t started_ns);
@@ -190,8 +189,9 @@ void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t start
 /* Functions for the metrics of all profiles; metrics NULL counts nothing. */
 
 /**
- * Records a bound pod: the number of attempts, and waited_ns, the time since the pod was first
- * queued (negative: unknown).
+ * Records a bound pod. attempts: number of scheduling attempts. waited_ns: time since the pod was
+ * first queued; negative: unknown. flushed: the pod was moved by the periodic flush of
+ * unschedulable pods before it was scheduled.
  */
 void bt_metrics_pod_bound(
 	struct bt_scheduler_metrics *metrics, uint32_t attempts, int64_t waited_ns, bool flushed);

@@ -2,9 +2,9 @@
 #ifndef BT_FRAMEWORK_STATUS_H
 #define BT_FRAMEWORK_STATUS_H
 /**
- * Verdicts of plugins: code, reasons, plugin. Passed by value, never allocated for the usual cases:
- * fixed reasons are constants from reasons.def, others live in the cycle's arena. Zero memory is
- * Success. Spec: 02 section 1.
+ * Verdicts of plugins: code, reasons, plugin. Statuses are passed by value. Fixed reasons are
+ * constants from reasons.def; other reasons are in the cycle's arena. Zero memory is Success. Spec:
+ * 02 section 1.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,18 +80,20 @@ struct bt_status bt_status_printf(
  * reason. Finishes err.
  */
 struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error *err);
+/** Makes an Error; text is copied into the arena as the error's text. */
 struct bt_status bt_status_error_text(struct bt_arena *arena, struct bt_str text);
-/** Makes the Error of an extension point that finds no data of PreFilter. */
+/** Makes the Error "not found", for an extension point that finds no PreFilter data. */
 struct bt_status bt_status_state_missing(struct bt_arena *arena);
 /** Adds a reason at the end (copies the list into the arena). */
 void bt_status_append_reason(
 	struct bt_status *status, struct bt_arena *arena, struct bt_str reason);
 /** Appends the error's text and the reasons, joined with ", "; appends nothing for Success. */
 void bt_status_message(const struct bt_status *status, struct bt_strbuf *out);
+/** Returns the text of bt_status_message, in the arena or borrowed from the status. */
 struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_arena *arena);
 /**
- * Gives the text of AsError. Returns false and leaves out_text unchanged for Success, Wait and
- * Skip. Spec 02 section 1.2.
+ * Gets the text of AsError, in the arena or borrowed from the status. Returns false and leaves
+ * out_text unchanged for Success, Wait and Skip. Spec 02 section 1.2.
  */
 bool bt_status_as_error(
 	const struct bt_status *status, struct bt_arena *arena, struct bt_str *out_text);
@@ -101,7 +103,8 @@ bool bt_status_as_error(
  */
 struct bt_str bt_status_wrapped_text(const struct bt_status *status, struct bt_arena *arena);
 /**
- * Returns the number of reasons of upstream's Status.Reasons(): the text of an error is the first.
+ * Returns the number of reasons of upstream's Status.Reasons(): the error's text, if the status has
+ * an error, and then the reasons.
  */
 uint32_t bt_status_all_reason_count(const struct bt_status *status);
 struct bt_str bt_status_all_reason_at(const struct bt_status *status, uint32_t index);

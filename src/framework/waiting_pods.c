@@ -140,7 +140,7 @@ static void reject_by_timeout(struct bt_waiting_pod *pod, const struct bt_waitin
 	bt_strbuf_finish(&text);
 }
 
-/** Returns the timer that fires first, or NULL if none runs. */
+/** Returns the timer that fires first, or NULL if no timer runs. */
 static const struct bt_waiting_timer *first_timer(const struct bt_waiting_pod *pod)
 {
 	const struct bt_waiting_timer *first = NULL;
@@ -222,8 +222,8 @@ void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns)
 			continue;
 		}
 		/*
-		 * The first timer that fires rejects the pod and stops the pod's other timers, so
-		 * only the earliest matters.
+		 * * The first timer that fires rejects the pod and stops the pod's other timers, so
+		 * only the earliest timer matters.
 		 */
 		if (first->deadline_ns <= now_ns) {
 			reject_by_timeout(pod, first);

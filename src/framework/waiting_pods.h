@@ -51,7 +51,8 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	struct bt_framework *framework, const struct bt_pod_info *pod,
 	const struct bt_wait_time *waits, uint32_t wait_count, int64_t now_ns);
 /**
- * Returns NULL if the pod does not wait. The pointer is valid until the entry is taken or replaced.
+ * Returns NULL if the pod does not wait. The pointer is valid until bt_waiting_pods_add replaces
+ * the entry or bt_waiting_pods_poll removes it.
  */
 struct bt_waiting_pod *bt_waiting_pods_find(
 	const struct bt_waiting_pods *waiting, struct bt_str uid);
@@ -60,7 +61,10 @@ void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
 	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context);
 /** Fires the timers whose deadline has passed, in the order of their deadlines. */
 void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns);
-/** Returns when to call expire next (it may be too early, never too late); INT64_MAX: never. */
+/**
+ * Returns a time at which to call bt_waiting_pods_expire; no timer fires before that time.
+ * INT64_MAX: no timer runs.
+ */
 int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
 /**
  * RejectWaitingPod: rejects the pod with reason `removed`. Returns false if the pod does not wait
@@ -69,13 +73,13 @@ int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
 bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
 
 /**
- * Removes the plugin from the pending ones; allows the pod if no plugin is pending any more.
- * Unknown names remove nothing.
+ * Removes the plugin from the pending plugins; allows the pod if no plugin is pending any more.
+ * Does nothing to the list if the plugin is not pending.
  */
 void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
 /**
- * Rejects the pod with code Unschedulable and message as reason. Returns false if the pod is
- * decided already.
+ * Rejects the pod with code Unschedulable and message as reason. plugin_name: the plugin of the
+ * status; "" if there is none. Returns false if the pod is decided already.
  */
 bool bt_waiting_pod_reject(
 	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message);
@@ -90,8 +94,8 @@ enum bt_wait_result {
 };
 
 /**
- * WaitOnPermit without blocking (spec 02 section 5.14). Sets out_status to Success except after
- * BT_WAIT_DECIDED; its text is in the arena.
+ * WaitOnPermit without blocking (spec 02 section 5.14). *out_status: the result, with its text in
+ * the arena; Success unless BT_WAIT_DECIDED is returned.
  */
 enum bt_wait_result bt_waiting_pods_poll(struct bt_waiting_pods *waiting, struct bt_str uid,
 	struct bt_arena *arena, struct bt_status *out_status);
@@ -129,14 +133,14 @@ void bt_binding_pods_add(struct bt_binding_pods *binding, struct bt_str uid,
 void bt_binding_pods_remove(struct bt_binding_pods *binding, struct bt_str uid);
 bool bt_binding_pods_has(const struct bt_binding_pods *binding, struct bt_str uid);
 /**
- * Cancels the binding. Returns true also if it was canceled before; false if the pod is not in the
- * map or past PreBind.
+ * Cancels the binding. Returns true, also if the binding was canceled before; false if the pod is
+ * not in the map or past PreBind.
  */
 bool bt_binding_pods_cancel(
 	struct bt_binding_pods *binding, struct bt_str uid, struct bt_str cause);
 /**
- * Marks that the binding can no longer be canceled. Returns false if it was canceled or the pod is
- * not in the map.
+ * Marks the pod as past PreBind, so that its binding can no longer be canceled. Returns false if
+ * the binding was canceled or the pod is not in the map.
  */
 bool bt_binding_pods_mark_prebound(struct bt_binding_pods *binding, struct bt_str uid);
 #endif
