@@ -5,7 +5,8 @@
 #include "state/affinity_index_private.h"
 
 /**
- * If there were more changes than this many times the number of slots, every slot is counted again.
+ * If the index missed more changes than this many times the number of slots, every slot is counted
+ * again.
  */
 #define REPAIR_FACTOR 4
 
@@ -52,7 +53,7 @@ static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_po
 			return known;
 		}
 	}
-	(void)bt_symbol_ref(&state->symbols, fresh.namespace_); /* the same symbol */
+	(void)bt_symbol_ref(&state->symbols, fresh.namespace_); /* returns the same symbol */
 	index->term_mark++;
 	for (uint32_t g = 0; g < BT_AFFINITY_GROUP__COUNT; g++) {
 		add_terms(index, &fresh, &shape->affinity_terms->groups[g],
@@ -93,7 +94,7 @@ static void add_to_term(struct bt_affinity_index *index, const struct group_term
 	}
 }
 
-/** Move the slot's pods to their new domains of each key. */
+/** For each key, move the slot's pods from the slot's old domain to the new domain. */
 static void repair_domains(struct bt_affinity_index *index, uint32_t slot)
 {
 	const struct slot_list *list = &index->slots.items[slot];
@@ -179,7 +180,7 @@ static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 	bool has_pods = row->in_snapshot && row->pods_with_affinity.count != 0;
 
 	if (has_pods || list->groups.count != 0) {
-		/* Find the groups of the slot's pods, now and before. */
+		/* Count the slot's pods by group, before and after the change. */
 		const struct bt_state *state = index->state;
 		uint32_t pod_count = row->in_snapshot ? row->pods_with_affinity.count : 0;
 
@@ -243,14 +244,14 @@ static void catch_up(struct bt_affinity_index *index)
 	bool everything = !index->filled || !bt_change_log_covers(log, index->log_sequence) ||
 		behind > 16 + (uint64_t)state->nodes.slot_count * REPAIR_FACTOR;
 
-	/* Without pods with affinity, now and before, there is nothing to update. */
+	/* No pod has affinity, and the index has no group: nothing to update. */
 	if (index->state->affinity_pod_count == 0 && index->group_map.count == 0 &&
 		index->unlisted_count == 0) {
 		index->filled = true;
 		index->log_sequence = log->sequence;
 		return;
 	}
-	uint32_t kinds = everything ? BT_CHANGE_ALL : 0; /* of all changes */
+	uint32_t kinds = everything ? BT_CHANGE_ALL : 0; /* of all missed changes */
 	for (uint64_t i = index->log_sequence; !everything && i < log->sequence; i++) {
 		kinds |= bt_change_log_at(log, i).kinds;
 	}

@@ -3,13 +3,14 @@
 #define BT_STATE_AFFINITY_INDEX_H
 /**
  * Index of the inter-pod affinity terms of the pods on nodes: each distinct term once, with the
- * number of pods that have it in each domain of its topology key. A pending pod is matched with
- * these terms instead of with every pod. Spec: 06 section 3.14.
+ * number of pods that have the term in each domain of the term's topology key. A pending pod is
+ * matched with these terms instead of with every pod. Spec: 06 section 3.14.
  *
- * Pods of the same shape and namespace have the same terms. They form a group, and slots count
- * groups. The index is updated from the change log before it is read: changed slots are counted
- * anew, and the differences are added to the sums of their terms. The cost of a query depends on
- * the pod's labels and the terms that match, not on the number of nodes.
+ * Pods of the same shape and namespace have the same terms. They form a group, and the index counts
+ * the pods of each group on each slot. The index is updated from the change log before it is read:
+ * changed slots are counted anew, and the differences are added to the sums of the groups' terms.
+ * The cost of a query depends on the pod's labels and the terms that match, not on the number of
+ * nodes.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,12 +23,13 @@
 struct bt_affinity_index;
 
 /**
- * The updated index. The index and its tallies are valid until the next refresh of the snapshot.
+ * Updates and returns the index, which is created at the first call. The index and its counts are
+ * valid until the next refresh of the snapshot.
  */
 const struct bt_affinity_index *bt_affinity_index_get(struct bt_state *state);
 /**
- * Some node has pods with affinity but is not in the snapshot's affinity lists (spec 06 section
- * 3.13): visit the lists instead of using the index.
+ * Whether some node has pods with affinity but is not in the snapshot's affinity lists (spec 06
+ * section 3.13). The caller must then visit the lists instead of using the index.
  */
 bool bt_affinity_index_has_unlisted(const struct bt_affinity_index *index);
 
@@ -36,15 +38,16 @@ struct bt_affinity_hit {
 	enum bt_affinity_group group;
 	int32_t weight;
 	uint64_t serial;                      /* unique serial of the term */
-	const struct bt_label_column *column; /* of its key; NULL: no node has the key */
-	const struct bt_sparse_counts *pods;  /* number of the term's owners by domain */
+	const struct bt_label_column *column; /* of the topology key; NULL: no node has the key */
+	/** Number of pods with the term, by domain; a pod counts once for each time it lists it. */
+	const struct bt_sparse_counts *pods;
 };
 
 typedef void (*bt_affinity_hit_function)(void *context, const struct bt_affinity_hit *hit);
 
 /**
  * Calls the function for each term of these groups (bits 1 << enum bt_affinity_group) that matches
- * a pod with these labels in this namespace.
+ * a pod with these labels in this namespace. namespace_labels: labels of the Namespace object.
  */
 void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t groups,
 	struct bt_str namespace_, const struct bt_str_map *labels,
@@ -55,6 +58,9 @@ void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t grou
 
 void bt_affinity_index_destroy(struct bt_state *state);
 size_t bt_affinity_index_memory_bytes(const struct bt_state *state);
-/** Compares the index with a new one. For tests and debug builds. */
+/**
+ * Compares the index with a newly built index. If they differ, appends the difference to out_reason
+ * and returns false. For tests and debug builds.
+ */
 bool bt_affinity_index_validate(struct bt_state *state, struct bt_strbuf *out_reason);
 #endif

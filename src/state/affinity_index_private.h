@@ -11,9 +11,9 @@
 
 /** A term of a group. */
 struct group_term {
-	uint32_t term;
-	uint32_t key;
-	uint32_t times; /* how often a pod lists the term */
+	uint32_t term;  /* index in terms */
+	uint32_t key;   /* index in keys: the term's topology key */
+	uint32_t times; /* how often each pod of the group lists the term */
 };
 
 /** The pods of one shape and namespace. */
@@ -23,13 +23,13 @@ struct owner_group {
 	bool in_use;
 	uint64_t hash;
 	BT_VEC(struct group_term) terms;
-	uint64_t pod_count; /* over all slots; the group is freed when it becomes 0 */
+	uint64_t pod_count; /* over all slots; the group is freed when the count becomes 0 */
 	/* Valid while a slot is updated. */
-	uint64_t mark;
-	uint32_t touched_at;
+	uint64_t mark;       /* equal to the index's mark: the group is in `touched` */
+	uint32_t touched_at; /* index in touched */
 };
 
-/** A topology key of terms, and each slot's domain as counted in the sums. */
+/** A topology key of terms, and the domain of each slot that the sums use. */
 struct topology_key {
 	struct bt_str text; /* owned */
 	uint64_t hash;
@@ -52,12 +52,12 @@ struct posting {
 	uint32_t link; /* index in the term's links */
 };
 
-/** What a pod must have so that a term in this posting list can match the pod. */
+/** Requirement on pods that every term of a posting list has. */
 enum posting_kind {
-	POSTING_VALUE,     /* this label with this value */
-	POSTING_KEY,       /* this label with any value */
-	POSTING_NAMESPACE, /* this namespace */
-	POSTING_ANY,       /* nothing: the terms are tried with every pod */
+	POSTING_VALUE,     /* the pod has the label `key` with `value` */
+	POSTING_KEY,       /* the pod has the label `key`, with any value */
+	POSTING_NAMESPACE, /* the pod is in the namespace `value` */
+	POSTING_ANY,       /* no requirement: the terms are tried with every pod */
 	POSTING__COUNT,
 };
 
@@ -77,15 +77,16 @@ struct indexed_term {
 	uint64_t hash;
 	uint64_t serial;
 	enum bt_affinity_group group;
-	struct bt_affinity_term term; /* all namespaces are listed explicitly */
-	uint32_t key;
-	uint32_t group_count; /* groups with this term; the term is freed when it becomes 0 */
+	struct bt_affinity_term term; /* the namespace of in_own_namespace is listed by name */
+	uint32_t key;                 /* index in keys */
+	uint32_t
+		group_count; /* groups with this term; the term is freed when the count becomes 0 */
 	struct posting_link *links;
 	uint32_t link_count;
 	struct bt_sparse_counts pods;
 	/* Valid while a group is made. */
-	uint64_t mark;
-	uint32_t at;
+	uint64_t mark; /* equal to the index's term_mark: the group has the term */
+	uint32_t at;   /* index in the group's terms */
 };
 
 /** Number of pods of a group on a slot. */
@@ -96,10 +97,10 @@ struct slot_group {
 
 struct slot_list {
 	BT_VEC(struct slot_group) groups;
-	bool unlisted;
+	bool unlisted; /* see bt_affinity_index_has_unlisted */
 };
 
-/** Number of a group's pods on the updated slot, before and after. */
+/** Number of a group's pods on the updated slot, before and after the update. */
 struct touched_group {
 	uint32_t group;
 	uint32_t before;
@@ -138,17 +139,21 @@ struct bt_affinity_index {
 
 void bt_affinity_index_finish_terms(struct bt_affinity_index *index);
 size_t bt_affinity_index_terms_bytes(const struct bt_affinity_index *index);
-/** The id of the term, created if new. Valid while group_count is not 0. */
+/**
+ * Returns the id of the term. A new term has group_count 0; the caller increases the count. The id
+ * is valid until the count becomes 0 again. owner_namespace: of the pods with the term.
+ */
 uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 	const struct bt_affinity_term *term, enum bt_affinity_group group,
 	struct bt_str owner_namespace);
 void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id);
-/** UINT32_MAX: not found. */
+/** Returns the id of the term with this identity, or UINT32_MAX. hash: bt_str_hash(identity). */
 uint32_t bt_affinity_index_find_term(
 	const struct bt_affinity_index *index, struct bt_str identity, uint64_t hash);
 /**
- * Update the keys after nodes' labels may have changed: look up columns of keys without one, and
- * mark keys as stale if their domains were renumbered. Returns true if a key is stale.
+ * Update the keys after nodes' labels may have changed: look up the columns of keys that have no
+ * column yet, and mark keys as stale if their domains were renumbered. Returns true if a key is
+ * stale.
  */
 bool bt_affinity_index_update_keys(struct bt_affinity_index *index);
 /** Set the slot's domain for the key. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms of the affinity index, and the search for those that match a pod. A term is listed under
- * something that the pods it matches must have: a label value, a label, or a namespace. Only terms
- * without such a requirement are tried with every pod.
+ * Terms of the affinity index, and the search for the terms that match a pod. A posting list has
+ * the terms with a common requirement: a label with a value, a label, or a namespace. The search
+ * reads only the lists whose requirement the pod meets. Terms without such a requirement are tried
+ * with every pod.
  */
 #include "base/alloc.h"
 #include "state/affinity_index_private.h"
@@ -10,7 +11,8 @@
 #include "state/node_table_edit.h"
 #include "state/topology_key.h"
 
-/** Most values or namespaces under which a term is listed. */
+/** Maximum number of values or namespaces, and so of posting lists, under which a term is listed.
+ */
 #define LISTS_MAX 8
 
 static struct bt_str owned_text(struct bt_str text)
@@ -64,8 +66,8 @@ bool bt_affinity_index_update_keys(struct bt_affinity_index *index)
 	bool stale = false;
 
 	/*
-	 * Pods may name any number of keys that no node has, so look these up only after nodes got
-	 * a new key.
+	 * Pods may name any number of keys that no node has, so look such keys up only after nodes
+	 * got a new key.
 	 */
 	for (uint32_t i = 0; index->key_epoch != table->label_key_epoch && i < index->keys.count;
 		i++) {
@@ -172,7 +174,7 @@ static void free_list(struct posting_list *list)
 	free_text(&list->value);
 }
 
-/** List the term under these values; repeated values count once. */
+/** Add the term to the posting list of each of these values; repeated values count once. */
 static void post_under(struct bt_affinity_index *index, uint32_t id, enum posting_kind kind,
 	struct bt_str key, const struct bt_str *values, uint32_t count)
 {
@@ -210,6 +212,7 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 	}
 }
 
+/** Number of posting lists of a requirement; UINT32_MAX: the requirement names no posting list. */
 static uint32_t requirement_rank(const struct bt_requirement *requirement)
 {
 	if (requirement->operator_ == BT_SELECTOR_IN) {
@@ -254,7 +257,7 @@ static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *i
 	bt_map_insert(&index->term_map, indexed->hash, id);
 	const struct bt_affinity_term *term = &index->terms.items[id]->term;
 	/*
-	 * The requirement that probably the fewest pods meet; NULL: no requirement names a label.
+	 * The requirement that probably the fewest pods meet; NULL: no requirement is usable.
 	 */
 	const struct bt_requirement *label = NULL;
 

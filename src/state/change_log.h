@@ -2,15 +2,15 @@
 #ifndef BT_STATE_CHANGE_LOG_H
 #define BT_STATE_CHANGE_LOG_H
 /**
- * Log of changes, each with a node slot and the kinds of change. A cache keeps the sequence number
- * it has read and then updates only the slots that changed since; if the log no longer reaches back
- * that far, it computes everything anew.
+ * Log of changes, each with a node slot and the kinds of change. A cache of derived data remembers
+ * the sequence number up to which it has read the log, and later updates only the slots with newer
+ * changes. If the log no longer has all of them, the cache computes everything anew.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 enum bt_change_kind {
-	BT_CHANGE_PODS = 1 << 0,        /* requested, non-zero requested, pod count */
+	BT_CHANGE_PODS = 1 << 0,        /* pods on the node, their requests, labels or priority */
 	BT_CHANGE_PORTS = 1 << 1,       /* used host ports */
 	BT_CHANGE_ALLOCATABLE = 1 << 2, /* allocatable of any resource */
 	BT_CHANGE_LABELS = 1 << 3,
@@ -40,17 +40,17 @@ struct bt_change_log {
 void bt_change_log_init(struct bt_change_log *log, uint32_t capacity);
 void bt_change_log_finish(struct bt_change_log *log);
 void bt_change_log_append(struct bt_change_log *log, uint32_t slot, uint32_t kinds);
-/** Whether the log has all changes after `seen`. If not, compute everything anew. */
+/** Whether the log has all changes from number `seen` on. If not, compute everything anew. */
 static inline bool bt_change_log_covers(const struct bt_change_log *log, uint64_t seen)
 {
 	return log->sequence - seen <= log->capacity;
 }
-/** Change number `index` (from 0); it must be at least the oldest in the log and below sequence. */
+/** Change number `index` (from 0), which must still be in the log: see bt_change_log_covers. */
 static inline struct bt_change bt_change_log_at(const struct bt_change_log *log, uint64_t index)
 {
 	return log->ring[index & (log->capacity - 1)];
 }
-/** Number of changes of these kinds after `seen`, which the log must cover. */
+/** Number of changes of these kinds from number `seen` on; the log must cover `seen`. */
 static inline uint64_t bt_change_log_count(
 	const struct bt_change_log *log, uint64_t seen, uint32_t kinds)
 {

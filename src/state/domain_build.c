@@ -7,7 +7,7 @@
 
 /* Sums of a domain counter by domain, and their minimum without a pass over all domains. */
 
-/** Buckets of the histogram. Domains with at least this many pods are compared one by one. */
+/** Maximum number of buckets. Domains with at least this many pods are compared one by one. */
 #define BUCKETS_MAX 4096U
 
 static void count_bucket(struct domain_histogram *histogram, uint32_t pods, bool more)
@@ -77,7 +77,10 @@ static void add_pods(struct bt_domain_counter *counter, uint32_t domain, int64_t
 	}
 }
 
-/** Call when the domain got its first eligible node or lost its last one; it has no pods then. */
+/**
+ * Call when the domain got its first eligible node (entered) or lost its last eligible node, while
+ * the domain has no counted pods.
+ */
 static void change_domains(struct bt_domain_counter *counter, uint32_t domain, bool entered)
 {
 	if (domain == 0) {
@@ -194,7 +197,10 @@ static bool counts_namespace(const struct bt_domain_counter *counter, bt_sym nam
 	return true;
 }
 
-/** Whether pods with this label set and namespace are counted. Most pods of a cluster are alike. */
+/**
+ * The last result of counts_namespace and counts_labels, because consecutive pods often have the
+ * same label set and namespace.
+ */
 struct last_kind {
 	uint32_t label_set; /* BT_LABEL_SET_NONE: no pod was seen yet */
 	bt_sym namespace_;
@@ -247,7 +253,7 @@ static void count_set(struct bt_domain_counter *counter, const struct bt_state *
 	}
 }
 
-/** The label sets with the rarest required pair. false: no term requires a pair. */
+/** Gets the label sets with the rarest required pair. Returns false if no term requires a pair. */
 static bool find_candidates(const struct bt_domain_counter *counter,
 	const struct bt_pod_index *index, struct bt_id_list *out_sets)
 {
@@ -346,8 +352,8 @@ static void apply_node_changes(struct bt_domain_counter *counter)
 }
 
 /**
- * Count the pods that were appended to the list of the only label set since it was counted. false:
- * the counter has to be built.
+ * Count the pods that were appended to the list of the only label set since the list was counted.
+ * Returns false if the counter has to be built instead.
  */
 static bool count_appended(struct bt_domain_counter *counter, struct bt_state *state)
 {

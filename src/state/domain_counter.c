@@ -11,10 +11,11 @@
 #include "state/domain_counter_private.h"
 #include "state/topology_key.h"
 
-/** Most memory of counters and eligibilities. */
+/** Maximum memory of counters and eligibilities, in bytes. */
 #define BYTES_MAX ((size_t)64 * 1024 * 1024)
 /**
- * Counters that the current cycle uses are kept even beyond BYTES_MAX, up to this multiple of it.
+ * Counters that the current cycle uses are kept even beyond the maximum, up to this multiple of the
+ * maximum.
  */
 #define BYTES_MAX_IN_USE 4
 /** Counters with a longer identity are not kept. */
@@ -61,7 +62,7 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 		}
 		qsort(term->namespaces, term->namespace_count, sizeof(bt_sym), compare_symbols);
 		term->selector = bt_selector_copy(source->selector, &counter->arena);
-		/* Symbols of the requirements that have the form `key == value`. */
+		/* Collect the requirements that have the form `key == value`, as symbols. */
 		const struct bt_selector *selector = &term->selector;
 
 		term->pairs = BT_ARENA_NEW_ARRAY(

@@ -6,10 +6,10 @@
  * InterPodAffinity, which would otherwise visit every pod of every node. Spec: 06 sections 2.16 and
  * 3.14.
  *
- * A counter has, for each slot, the number of matching pods and their domain, and the sums. It is
+ * A counter has the number of matching pods of each slot, and the sums by domain. A counter is
  * updated from the change log before it is read: a slot whose pods changed is counted anew. Equal
- * queries share a counter, also across shapes; the least recently used ones are dropped when the
- * counters take too much memory. Counters also share the eligibility of nodes (struct
+ * queries share a counter, also across shapes; the least recently used counters are dropped when
+ * the counters take too much memory. Counters also share the eligibility of nodes (struct
  * bt_eligibility). A counter that is new or missed many changes finds its pods by label
  * (pod_index.h). Slots and domains without matching pods take no memory (sparse_counts.h).
  *
@@ -26,16 +26,16 @@
 #include "state/state.h"
 
 /*
- * The eligible nodes of a topology key and their domains. Counters of different pods share it; it
- * changes only with nodes. Spec: 06 sections 2.5 and 2.16.
+ * Eligibility: the eligible nodes of a topology key and their domains. Counters of different pods
+ * share an eligibility, which changes only when nodes change. Spec: 06 sections 2.5 and 2.16.
  *
- * It is updated from the node changes before it is read. It records each slot that changes its
- * domain, so that counters can move the slot's pods.
+ * bt_eligibility_catch_up updates an eligibility from the node changes before it is read, and
+ * records each slot that changes its domain, so that counters can move the slot's pods.
  */
 
-/** The slot is not eligible. */
+/** Domain of a slot that is not eligible. */
 #define BT_NO_DOMAIN UINT32_MAX
-/** Number of recorded moves; a counter that is further behind is computed anew. A power of two. */
+/** Number of recorded moves; a counter that missed more moves is computed anew. A power of two. */
 #define BT_MOVES_MAX 256U
 
 /** A query for eligible nodes. Everything is borrowed for the call. */
@@ -44,18 +44,19 @@ struct bt_eligibility_spec {
 	/* Nodes must be in the snapshot and have all these labels. */
 	uint32_t label_count;
 	const struct bt_str *labels;
-	const struct bt_pod_spec *affinity_of; /* pod with required node affinity; NULL: none */
+	/* Nodes must match nodeSelector and required node affinity; NULL: any node. */
+	const struct bt_pod_spec *affinity_of;
 	const bt_toleration_list *tolerations_of; /* for hard taints; NULL: ignore taints */
-	bool allow_comparison;                    /* whether tolerations may compare values */
+	bool allow_comparison;                    /* tolerations may have the operators Lt and Gt */
 };
 
-/** A slot changed its domain; BT_NO_DOMAIN: it was not, or is no longer, eligible. */
+/** A slot changed its domain. */
 struct bt_domain_move {
 	uint32_t slot;
-	uint32_t from;
-	uint32_t to;
-	bool emptied; /* it was the last node of `from` */
-	bool entered; /* it is the first node of `to` */
+	uint32_t from; /* BT_NO_DOMAIN: the slot was not eligible */
+	uint32_t to;   /* BT_NO_DOMAIN: the slot is no longer eligible */
+	bool emptied;  /* the slot was the last eligible node of `from` */
+	bool entered;  /* the slot is the first eligible node of `to` */
 };
 
 struct bt_eligibility {
@@ -111,10 +112,14 @@ struct bt_eligibility_table {
 void bt_eligibility_table_init(struct bt_eligibility_table *table);
 void bt_eligibility_table_finish(struct bt_eligibility_table *table);
 
-/** The eligibility of a query, not updated yet. Takes a reference. */
+/**
+ * Returns the eligibility of a query, with a reference for the caller. Call bt_eligibility_catch_up
+ * before reading it.
+ */
 struct bt_eligibility *bt_eligibility_ref(
 	struct bt_eligibility_table *table, const struct bt_eligibility_spec *spec);
 void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibility *eligibility);
+/** Updates the eligibility to the current nodes. */
 void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state *state,
 	struct bt_eligibility *eligibility);
 static inline uint32_t bt_eligibility_domain(
@@ -122,6 +127,7 @@ static inline uint32_t bt_eligibility_domain(
 {
 	return slot < eligibility->slot_count ? eligibility->domains[slot] : BT_NO_DOMAIN;
 }
+/** index: below move_count; one of the last BT_MOVES_MAX moves. */
 static inline const struct bt_domain_move *bt_eligibility_move(
 	const struct bt_eligibility *eligibility, uint64_t index)
 {
@@ -130,7 +136,7 @@ static inline const struct bt_domain_move *bt_eligibility_move(
 /** Domain of a slot, computed from the current node. For verification. */
 uint32_t bt_eligibility_domain_now(struct bt_eligibility_table *table, struct bt_state *state,
 	const struct bt_eligibility *eligibility, uint32_t slot);
-/** The query as a byte string; strings are equal exactly if the queries are. */
+/** Appends the query as a byte string. Queries with equal strings are equal. */
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec);
 
 /** A term: pods of certain namespaces that match a selector. */
@@ -153,15 +159,15 @@ struct bt_counter_spec {
 struct bt_domain_counter;
 
 /**
- * The updated counter of a query. The counter and its sums are valid until the next refresh of the
- * snapshot. NULL: the query is too long to keep a counter for it, so the caller must count the
- * pods.
+ * Updates and returns the counter of a query. The counter and its sums are valid until the next
+ * refresh of the snapshot. Returns NULL if the query is too long, or if the counters of the current
+ * cycle already take too much memory: the caller must then count the pods itself.
  */
 const struct bt_domain_counter *bt_domain_counter_get(
 	struct bt_state *state, const struct bt_counter_spec *spec);
 
 struct bt_domain_sums {
-	uint32_t size; /* number of domains; later ones have no pods or nodes */
+	uint32_t size;                       /* domains from `size` on have no pods and no nodes */
 	const struct bt_sparse_counts *pods; /* by domain: bt_domain_pods */
 	const uint32_t *nodes;               /* by domain: bt_domain_nodes */
 	const struct bt_sparse_counts *own;  /* by slot: bt_domain_count_of_slot */
@@ -185,7 +191,7 @@ static inline uint32_t bt_domain_nodes(const struct bt_domain_sums *sums, uint32
 {
 	return domain < sums->size ? sums->nodes[domain] : 0;
 }
-/** Number of matching pods on the slot, eligible or not. */
+/** Number of matching pods on the slot, whether or not the slot is eligible. */
 static inline uint32_t bt_domain_count_of_slot(const struct bt_domain_sums *sums, uint32_t slot)
 {
 	return (uint32_t)bt_sparse_count(sums->own, slot);
@@ -193,7 +199,7 @@ static inline uint32_t bt_domain_count_of_slot(const struct bt_domain_sums *sums
 
 /** The counter's sums as of bt_domain_counter_get. O(1); the arrays are borrowed. */
 struct bt_domain_sums bt_domain_counter_sums(const struct bt_domain_counter *counter);
-/** Unique serial of the query: counters with the same serial are the same. */
+/** Unique serial of the counter. A counter that is dropped and created again gets a new serial. */
 uint64_t bt_domain_counter_serial(const struct bt_domain_counter *counter);
 
 /** Column of a label key; NULL: no node has the key. */
@@ -203,8 +209,12 @@ const struct bt_label_column *bt_state_label_column(struct bt_state *state, stru
 
 void bt_domain_counters_destroy(struct bt_state *state);
 size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
-/** Drop the least recently used counters beyond this number. For tests. */
+/** Sets the memory limit in bytes beyond which least recently used counters are dropped. For tests.
+ */
 void bt_domain_counters_set_bytes_max(struct bt_state *state, size_t bytes);
-/** Updates every counter and compares it with a count pod by pod. For tests and debug builds. */
+/**
+ * Updates every counter and compares it with a count pod by pod. If they differ, appends the
+ * difference to out_reason and returns false. For tests and debug builds.
+ */
 bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_reason);
 #endif

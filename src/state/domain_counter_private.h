@@ -22,9 +22,9 @@ struct counted_term {
 
 /** Histogram of domains by number of pods, for keys with many domains. */
 struct domain_histogram {
-	BT_VEC(uint32_t) buckets; /* by number of pods: eligible domains, without domain 0 */
-	uint32_t beyond;          /* domains with more pods than the last bucket */
-	uint32_t low;             /* all buckets below are empty */
+	BT_VEC(uint32_t) buckets; /* [n]: eligible domains with n pods, without domain 0 */
+	uint32_t beyond;          /* eligible domains with at least BUCKETS_MAX pods */
+	uint32_t low;             /* all buckets before this index are empty */
 };
 
 struct bt_domain_counter {
@@ -52,11 +52,11 @@ struct bt_domain_counter {
 	uint64_t epoch; /* eligibility->epoch at the last build; a newer one forces a build */
 	uint64_t move_count;
 	uint32_t visited_count; /* pods visited by the last complete count */
-	/* The list of pod_index.h that was counted, if it was the only one. */
-	uint32_t label_set; /* BT_LABEL_SET_NONE: there were others */
-	uint32_t listed_count;
-	uint64_t removal_count;
-	/* Links in the list, newest first. */
+	/* The label set whose pods were counted, if there was only one such set (pod_index.h). */
+	uint32_t label_set;     /* BT_LABEL_SET_NONE: unknown, or not exactly one set */
+	uint32_t listed_count;  /* length of the set's list when it was counted */
+	uint64_t removal_count; /* bt_pod_index_removals_of at that time */
+	/* Links in the list of all counters by last use. */
 	struct bt_domain_counter *newer;
 	struct bt_domain_counter *older;
 	uint32_t id;
@@ -78,6 +78,7 @@ struct bt_domain_counters {
 };
 
 struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state);
+/** Updates the counter and its eligibility to the current pods and nodes. */
 void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	struct bt_domain_counter *counter, struct bt_state *state);
 

@@ -8,7 +8,7 @@
 
 /** Node changes kept in the ring. A power of two. */
 #define CHANGES_MAX 1024U
-/** If more than 1/REPAIR_SHARE of the slots changed, all are evaluated anew. */
+/** If more than 1/REPAIR_SHARE of the slots changed, all slots are evaluated anew. */
 #define REPAIR_SHARE 4
 #define CHANGES_OF_INTEREST (BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE)
 
@@ -70,7 +70,7 @@ struct bt_eligibility *bt_eligibility_ref(
 	eligibility->labels =
 		bt_str_array_copy(spec->labels, spec->label_count, &eligibility->arena);
 	/*
-	 * Copies the fields of the pod's spec that eligibility reads, so that the shape may be
+	 * Copy the fields of the pod's spec that eligibility reads, so that the pod's shape may be
 	 * freed.
 	 */
 	struct bt_pod_spec view = {0};
@@ -129,7 +129,7 @@ static const struct bt_label_column *const *find_columns(struct bt_eligibility_t
 	return table->columns.items;
 }
 
-/** Domain of a slot in the snapshot. columns: from find_columns. */
+/** Domain of a slot, which must be in the snapshot. columns: from find_columns. */
 static uint32_t domain_of_slot(const struct bt_eligibility *eligibility,
 	const struct bt_state *state, const struct bt_label_column *const *columns, uint32_t slot)
 {

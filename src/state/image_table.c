@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images of nodes, spec 03b section 5.4: a record for each image name in the cluster. A node counts
- * in exactly the records that its row lists, so counts and rows cannot differ. (Upstream removes a
- * deleted node from the records that the object of the delete event names.)
+ * Images of nodes, spec 03b section 5.4: a record for each image name in the cluster. node_count of
+ * a record is the number of rows that list the image, so records and rows always agree. (Upstream
+ * removes a deleted node from the records that the object of the delete event names.)
  */
 #include "state/state_private.h"
 
@@ -38,7 +38,7 @@ uint32_t bt_image_table_find(const struct bt_image_table *table,
 	return bt_sym_is_none(symbol) ? UINT32_MAX : find_symbol(table, symbol);
 }
 
-/* The record of a name, created without nodes if new. */
+/* Index of the record of a name; a new record has node_count 0. */
 static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 {
 	struct bt_image_table *table = &state->images;
@@ -56,8 +56,9 @@ static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 }
 
 /*
- * Usual case of a node update: the same names in the same order. Removing and adding them again
- * then changes only records that no other node has, which are made anew with this node's size.
+ * Returns true in the usual case of a node update: the row has the same names in the same order.
+ * Then only sizes may change, of images that no other node has; *out_differs is set if a size
+ * changed.
  */
 static bool same_names(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node,
 	bool *out_differs)

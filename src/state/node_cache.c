@@ -52,7 +52,7 @@ static uint32_t find_slot(const struct bt_zone *zone, uint32_t slot)
 	return i;
 }
 
-/* Most recorded changes: CHANGES_MAX, plus one for NODES_PER_CHANGE nodes. */
+/* Maximum number of recorded changes: CHANGES_MAX + number of nodes / NODES_PER_CHANGE. */
 #define CHANGES_MAX 64
 #define NODES_PER_CHANGE 32
 
@@ -61,7 +61,7 @@ static void log_order_change(struct bt_node_order *order, uint32_t slot, const s
 {
 	struct bt_order_change change = {slot, (uint32_t)(zone - order->zones.items), row, joined};
 
-	/* The zone is new, or about to be removed. */
+	/* A zone with one slot is new or about to be removed; zones are not recorded. */
 	if (zone->slots.count == 1 ||
 		order->changes.count == CHANGES_MAX + order->count / NODES_PER_CHANGE) {
 		order->changes_lost = true;
@@ -229,7 +229,10 @@ void bt_state_add_node(struct bt_state *state, const struct bt_node *node)
 	join_order(state, slot, state->nodes.rows[slot].zone_key);
 }
 
-/** Try the slot after the last updated one first, because updates often come in that order. */
+/**
+ * Finds the slot of a name. Tries the slot after the last updated slot first, because updates often
+ * come in the order of the slots.
+ */
 static uint32_t find_next(struct bt_state *state, struct bt_str name)
 {
 	struct bt_node_table *nodes = &state->nodes;
@@ -295,13 +298,13 @@ void bt_state_update_node(
 		: bt_symbol_ref(&state->symbols, state->nodes.rows[slot].zone_key);
 	set_node(state, slot, new_node);
 	/*
-	 * Upstream quirk, spec 03b section 6: with equal zones the order is not changed, even if
-	 * the node is not in it.
+	 * Upstream quirk, spec 03b section 6: if the zones are equal, the order is not changed,
+	 * even if the order lacks the node.
 	 */
 	if (!bt_sym_equal(old_zone, state->nodes.rows[slot].zone_key)) {
 		if (state->nodes.rows[slot].in_order) {
 			(void)remove_from_order(state, slot, old_zone,
-				NULL); /* if it is in another zone, join_order moves it */
+				NULL); /* if the node is in another zone, join_order moves it */
 		}
 		join_order(state, slot, state->nodes.rows[slot].zone_key);
 	}

@@ -158,7 +158,7 @@ void bt_node_info_change_sums(struct bt_node_info *info, struct bt_arena *arena,
 	}
 }
 
-/* Add or remove a pod's sums and ports. Ports are a set: one is removed even if others use it. */
+/* Add or remove a pod's sums and ports. A port is removed even if other pods use the same port. */
 static void change_pod(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_shape *shape, int64_t sign)
 {
@@ -195,7 +195,7 @@ void bt_node_info_add_pod(
 	list_push(&info->added_pods, arena, *pod);
 }
 
-/* Remove a pod of the pod table that is on this node. false: it is not, or is removed already. */
+/* Remove a cached pod. Returns false if the pod is not on this node or is removed already. */
 static bool remove_cache_pod(
 	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
 {
@@ -211,8 +211,9 @@ static bool remove_cache_pod(
 		return false;
 	}
 	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-	/* Index of the first removed pod at `position` or later in the node's list. */
 	uint32_t position = record->position;
+
+	/* at: index of the first removed pod at `position` or later in the node's list. */
 
 	BT_LOWER_BOUND(at, info->removed_pods.count, middle,
 		bt_state_pod_at(info->state, info->removed_pods.items[middle])->position <
@@ -229,7 +230,7 @@ static bool remove_cache_pod(
 	return true;
 }
 
-/* Search from the end, because preemption removes the pods it added last. */
+/* Search from the end, because preemption usually removes the pod that it added last. */
 static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, struct bt_str uid)
 {
 	for (uint32_t i = info->added_pods.count; i-- > 0;) {

@@ -2,9 +2,9 @@
 #ifndef BT_STATE_NODE_INFO_H
 #define BT_STATE_NODE_INFO_H
 /**
- * One node for the plain form of a plugin: the values of its slot, plus what a what-if run
- * (nominated pods, preemption) adds or removes. Changes go to an overlay of this node and never to
- * the table. Spec: 01b section 9.
+ * A view of one node for the plain form of a plugin: the values of the node's slot, plus the pods
+ * that a what-if run (nominated pods, preemption) adds or removes. Changes go to an overlay in the
+ * view and never to the table. Spec: 01b section 9.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ struct bt_node_info {
 	int64_t non_zero_cpu_milli;
 	int64_t non_zero_memory_bytes;
 	int64_t pod_count;
-	/* Overlay; arena is NULL if there are no changes. */
+	/* Overlay. arena is NULL while there are no changes. */
 	struct bt_arena *arena;
 	BT_LIST(struct bt_scalar_delta) scalar_deltas;
 	BT_LIST(struct bt_pod_info) added_pods; /* in order of addition */
@@ -41,26 +41,28 @@ struct bt_node_info {
 	const void *owner; /* see lib/aggregate.h; NULL in ordinary views and copies */
 };
 
-/** A view of the slot without changes. O(1). */
+/** Sets info to a view of the slot without changes. O(1). */
 void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, uint32_t slot);
-/** A view of the slot with all pods removed. Memory comes from the arena. */
+/** Sets info to a view of the slot with all pods removed. Memory comes from the arena. */
 void bt_node_info_init_without_pods(struct bt_node_info *info, const struct bt_state *state,
 	uint32_t slot, struct bt_arena *arena);
-/** An independent copy of the view. */
+/** Copies a view; later changes of one view do not change the other. */
 void bt_node_info_copy(
 	struct bt_node_info *out_info, const struct bt_node_info *info, struct bt_arena *arena);
-/** What-if changes. Memory comes from the arena, which must outlive info. */
+/** Adds a pod to the view. Memory comes from the arena, which must outlive info. */
 void bt_node_info_add_pod(
 	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod);
 /**
- * Remove by uid, from the cached pods or those added before. Error: `no corresponding pod <name> in
- * pods of node <node>`.
+ * Removes the pod with this uid: a cached pod or a pod added to the view. Fails with
+ * BERTH_ERR_INVALID if the uid is empty, or with BERTH_ERR_NOT_FOUND and `no corresponding pod
+ * <name> in pods of node <node>`.
  */
 BT_MUST_USE int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_pod_info *pod, struct berth_error *err);
 /**
- * Add (sign 1) or remove (-1) only the requests of a pod of this shape and its count. Enough for
- * filters that read only BT_CHANGE_PODS.
+ * Adds (sign 1) or removes (sign -1) the requests of a pod of this shape and the pod in pod_count,
+ * but neither its ports nor the pod in the list of pods. Enough for filters that read only
+ * BT_CHANGE_PODS.
  */
 void bt_node_info_change_sums(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_shape *shape, int64_t sign);
@@ -82,14 +84,18 @@ bool bt_node_info_port_conflicts(
 /** Number of used port triples. */
 uint32_t bt_node_info_port_count(const struct bt_node_info *info);
 /**
- * Size and node count of an image as of the node's last refresh. false: the node does not have it.
+ * Gets the size of an image, and the number of nodes that had the image at the node's last refresh.
+ * Returns false if the node does not have the image.
  */
 bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name,
 	int64_t *out_size_bytes, uint32_t *out_node_count);
-/** Id of an image name in state->images, as in the nodes' rows; BT_IMAGE_NONE: no node has it. */
 #define BT_IMAGE_NONE UINT32_MAX
+/** Returns the index of an image name in state->images; BT_IMAGE_NONE: no node has the image. */
 uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name);
-/** Pods on the node: remaining cached pods in order, then added pods. */
+/**
+ * The pods of the view: first the cached pods that are not removed, in the order of the node's
+ * list, then the added pods. index: below the count.
+ */
 uint32_t bt_node_info_pod_count(const struct bt_node_info *info);
 void bt_node_info_pod_at(
 	const struct bt_node_info *info, uint32_t index, struct bt_pod_info *out_pod);

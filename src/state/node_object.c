@@ -39,8 +39,8 @@ static bool taints_equal(const bt_taint_list *a, const bt_taint_list *b)
 }
 
 /**
- * The list of these taints, with a reference. timeAdded is ignored (spec 01 section 5.12 never
- * reads it).
+ * Returns the id of the list of these taints, with a reference. timeAdded is ignored (spec 01
+ * section 5.12 never reads timeAdded).
  */
 static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints)
 {
@@ -149,7 +149,7 @@ static uint32_t set_scalars(
 		differing += table->scalars.items[resource].allocatable[slot] != scalar->value;
 		bt_node_table_set_scalar(table, resource, slot, scalar->value);
 	}
-	/* Release images that the node no longer has. */
+	/* Reset the scalar resources that the node no longer has. */
 	for (uint32_t i = 0; i < table->scalars.count; i++) {
 		const struct bt_scalar_column *column = &table->scalars.items[i];
 		if (column->allocatable[slot] != 0 &&
@@ -187,7 +187,10 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 	return differing;
 }
 
-/** Most node updates change almost nothing, so comparing texts is cheaper than looking them up. */
+/**
+ * Set *symbol to the symbol of text. Most node updates change almost nothing, so comparing the
+ * texts first is cheaper than looking up the symbol.
+ */
 static void replace_symbol(struct bt_symbol_table *symbols, bt_sym *symbol, struct bt_str text)
 {
 	if (bt_str_equal(bt_symbol_text(symbols, *symbol), text)) {
@@ -275,7 +278,7 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	return 1;
 }
 
-/* Spec 05 section 14: ascending; the index is the bit. */
+/* The features of spec 05 section 14, ascending. The index is the bit in declared_features. */
 static const struct bt_str features[] = {
 	BT_STR_INIT("ExtendWebSocketsToKubelet"),
 	BT_STR_INIT("InPlacePodLevelResourcesVerticalScaling"),
@@ -284,7 +287,10 @@ static const struct bt_str features[] = {
 	BT_STR_INIT("UserNamespacesHostNetworkSupport"),
 };
 
-/* Merge of two ascending lists. Entries of an unsorted node list may be lost, as in upstream. */
+/*
+ * Merges two ascending lists. If the node's list is not sorted, features may be missed, as in
+ * upstream.
+ */
 static uint8_t merge_features(const bt_str_list *declared)
 {
 	uint8_t bits = 0;
@@ -332,7 +338,10 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 		kinds |= BT_CHANGE_FEATURES;
 	}
 	replace_symbol(table->symbols, &table->rows[slot].uid, node->metadata.uid);
-	/* There is no change kind for these fields, because only plain per-node code reads them. */
+	/*
+	 * Conditions and preferAvoidPods have no change kind, because only the plain form of
+	 * plugins reads them.
+	 */
 	bt_strbuf_reset(text);
 	bt_node_conditions_digest(&node->status, text);
 	replace_symbol(table->symbols, &table->rows[slot].conditions, bt_strbuf_str(text));

@@ -51,7 +51,7 @@ uint32_t bt_label_column_find(const struct bt_label_column *column, bt_sym value
 	return 0;
 }
 
-/* Append a value without an entry in the index. */
+/* Append a value to the dictionary, but not to the index. */
 static uint32_t add_value(struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
 {
 	bt_vec_push(&column->dictionary, bt_symbol_ref(table->symbols, value));
@@ -59,7 +59,7 @@ static uint32_t add_value(struct bt_node_table *table, struct bt_label_column *c
 	return column->dictionary.count - 1;
 }
 
-/* Index of a value, which is added if it is new. */
+/* Dictionary index of a value, which is added if it is new. */
 static uint32_t value_index(
 	struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
 {
@@ -222,8 +222,9 @@ const struct bt_label_column *bt_node_table_label_column(
 	bt_map_insert(
 		&table->label_column_index, bt_sym_hash(symbol), table->label_columns.count - 1);
 	/*
-	 * Fill a new column. Values are looked up by symbol number in an array, and the index is
-	 * made afterwards. If every node has another value, the symbol numbers are consecutive.
+	 * Fill a new column. Values are looked up by symbol number in an array, which is faster
+	 * than the index (usually, symbol numbers of consecutive nodes are close together). The
+	 * index is made afterwards.
 	 */
 	uint32_t *index_of = BT_NEW_ARRAY(uint32_t, table->symbols->entries.count);
 
@@ -543,7 +544,8 @@ uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name)
 }
 
 /*
- * A column has memory only while some amount is not 0, because anybody can invent resource names.
+ * A column has memory only while some amount is not 0, because users may name any number of
+ * resources.
  */
 static void write_amount(struct bt_node_table *table, int64_t **column, uint32_t *used_count,
 	uint32_t slot, int64_t value)

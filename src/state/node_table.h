@@ -2,9 +2,10 @@
 #ifndef BT_STATE_NODE_TABLE_H
 #define BT_STATE_NODE_TABLE_H
 /**
- * The node table. A node is a slot number, and the data of the hot path are arrays indexed by slot.
- * Every slot below slot_count has a value in every column; unused slots have zeros and are not in
- * the snapshot. The aggregate (upstream's NodeInfo): spec 01b section 9, 03b section 3.
+ * The node table. A node is a slot number, and the data of the hot path are arrays indexed by slot
+ * (columns). Every slot below slot_count has a value in every column; unused slots have zeros and
+ * are not in the snapshot. Spec of a node's aggregate (upstream's NodeInfo): 01b section 9, 03b
+ * section 3.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +26,8 @@
 struct bt_scalar_column {
 	bt_sym name;
 	/*
-	 * Both point to the table's shared zeros while all amounts are 0, so only the table may
-	 * write.
+	 * allocatable and requested point to the table's shared zeros while all amounts are 0, so
+	 * only the table may write.
 	 */
 	int64_t *allocatable;
 	int64_t *requested;
@@ -35,8 +36,9 @@ struct bt_scalar_column {
 };
 
 /**
- * Values of a label key on all slots, for keys that selectors use: values[slot] is an index into
- * dictionary; 0: label absent (dictionary[0] is unused). The table updates them.
+ * Values of a label key on all slots, for keys that selectors use: values[slot] is an index in
+ * dictionary; 0: the label is absent (dictionary[0] is unused). The table updates all columns when
+ * it sets a node.
  *
  * An index keeps its meaning while rebuild_count is unchanged. When more than 2 x slot_count + 64
  * entries are unused, a node change rebuilds the dictionary. Code that keeps an index beyond one
@@ -58,13 +60,13 @@ struct bt_label_pair {
 	bt_sym value;
 };
 
-/** A label key that nodes have; the nodes hold its symbol. */
+/** A label key that nodes have. The rows of these nodes hold references to the key's symbol. */
 struct bt_label_key {
 	bt_sym key;
 	uint32_t slot_count; /* 0: the entry is free */
 };
 
-/** A used host port triple. Spec 01b section 7: a set, not a multiset. */
+/** A used host port triple; stored once even if several pods use it. Spec 01b section 7. */
 struct bt_used_port {
 	bt_sym ip;
 	bt_sym protocol;
@@ -105,11 +107,11 @@ struct bt_node_row {
 	struct bt_label_pair *label_symbols; /* same order as labels */
 	BT_VEC(struct bt_node_image) images; /* in list order, repeated names left out */
 	BT_VEC(struct bt_used_port) ports;   /* ascending by port, protocol and ip symbol */
-	BT_VEC(uint32_t) pods;               /* pod ids; removal moves the last into the gap */
+	BT_VEC(uint32_t) pods;               /* pod ids; removal moves the last id into the gap */
 	BT_VEC(uint32_t) pods_with_affinity;
 	BT_VEC(uint32_t) pods_with_required_anti_affinity;
 	BT_VEC(struct bt_claim_ref) claims; /* ascending by claim symbol */
-	uint64_t images_version; /* version of the image table when node_count was read */
+	uint64_t images_version; /* version of the image table when the node counts were read */
 	int64_t generation;      /* unique; changes with every change of the node */
 	uint64_t instance;       /* unique; set when the name enters the snapshot */
 	bt_sym order_zone;       /* if in_order: zone of the node order that has the slot */
@@ -117,10 +119,10 @@ struct bt_node_row {
 	bool in_cache;           /* the cache has an entry: real, imaginary or ghost */
 	bool has_node;           /* a node object is set */
 	bool in_snapshot;        /* in the snapshot's list */
-	bool in_order;
-	bool changed;          /* in the snapshot's list of changed slots */
-	bool nameless;         /* in the snapshot's list of names to drop */
-	bool in_affinity_list; /* in the snapshot's affinity list */
+	bool in_order;           /* the node order has the slot */
+	bool changed;            /* in the snapshot's list of changed slots */
+	bool nameless;           /* in the snapshot's list of names to drop */
+	bool in_affinity_list;   /* in the snapshot's affinity list */
 	bool in_anti_affinity_list;
 };
 
@@ -138,8 +140,8 @@ struct bt_node_table {
 	int64_t *non_zero_cpu_milli;
 	int64_t *non_zero_memory_bytes;
 	int64_t *pod_count;
-	double *inverse_cpu;    /* 1 / allocatable_cpu_milli; 0 if that is not positive */
-	double *inverse_memory; /* the same for memory */
+	double *inverse_cpu;    /* 1 / allocatable_cpu_milli; 0 if the amount is not positive */
+	double *inverse_memory; /* 1 / allocatable_memory_bytes; 0 if the amount is not positive */
 	uint32_t *taint_set;
 	uint8_t *unschedulable;
 	uint8_t *declared_features; /* bit i: registered feature i (spec 05 section 14) */
@@ -170,14 +172,14 @@ struct bt_node_table {
 	struct bt_symbol_table *symbols;
 };
 
-/** Column of a scalar resource, created if the name is new. */
+/** Returns the index of a scalar resource's column, which is created if the name is new. */
 uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name);
-/** Column of a scalar resource; UINT32_MAX: there is none. */
+/** Returns the index of a scalar resource's column, or UINT32_MAX if there is no column. */
 uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_str name);
 /**
- * Column of a label key, created and filled if the key is new. It lives as long as the table,
- * because plans, cells and cycles refer to columns. Users may name any number of keys, so call this
- * only for keys that nodes have (bt_state_label_column).
+ * Returns the column of a label key, created and filled if the key is new. A column lives as long
+ * as the table, because plans, cells and cycles refer to columns. Users may name any number of
+ * keys, so call this function only for keys that nodes have (bt_state_label_column).
  */
 const struct bt_label_column *bt_node_table_label_column(
 	struct bt_node_table *table, struct bt_str key);
@@ -190,7 +192,7 @@ static inline bool bt_label_column_is_unique(const struct bt_label_column *colum
 {
 	return column->live_count == column->present_count;
 }
-/** Slot of a node name that cache or snapshot have, or BT_SLOT_NONE. */
+/** Returns the slot in use with this node name, or BT_SLOT_NONE. */
 uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str name);
 uint32_t bt_node_table_find_symbol(const struct bt_node_table *table, bt_sym name);
 struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot);
@@ -198,7 +200,7 @@ struct bt_node_amounts {
 	int64_t requested;
 	int64_t allocatable;
 };
-/** Amounts of a resource by name; zeros if the table does not have it. */
+/** Returns the amounts of a resource by name; zeros if the table does not have the resource. */
 struct bt_node_amounts bt_node_table_amounts(
 	const struct bt_node_table *table, uint32_t slot, struct bt_str resource);
 const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uint32_t slot);

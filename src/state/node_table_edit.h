@@ -10,7 +10,7 @@ void bt_node_table_init(struct bt_node_table *table, struct bt_symbol_table *sym
 void bt_node_table_finish(struct bt_node_table *table);
 /** The slot of a name; a new name gets a free slot. */
 uint32_t bt_node_table_acquire(struct bt_node_table *table, struct bt_str name);
-/** Clear a slot and free it. It must have no pods, ports, claims or images. */
+/** Clear and free a slot, which must have no pods, ports, claims or images. */
 void bt_node_table_release(struct bt_node_table *table, uint32_t slot);
 
 /** For a scalar column: allocatable[slot] = value; requested[slot] += delta. */
@@ -29,17 +29,17 @@ static inline void bt_node_table_check_amounts(struct bt_node_table *table, uint
 }
 
 /**
- * Set the slot from a node object, without images. Returns the kinds of real changes. scratch and
- * text are temporary memory.
+ * Set the slot from a node object, without images. Returns the kinds of change (bits of enum
+ * bt_change_kind) between the old and the new values. scratch and text are temporary memory.
  */
 uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 	const struct bt_node *node, bool with_declared_features, struct bt_arena *scratch,
 	struct bt_strbuf *text);
 
-/** Replace the labels of the slot in the columns: old ones are in its row's label_symbols. */
+/** Replace the slot's labels (label_symbols of its row) by `labels` in the keys and columns. */
 void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	const struct bt_label_pair *labels, uint32_t count);
-/** Change the value of one label of the slot. */
+/** Set the value of one label of the slot in the label's column, if there is a column. */
 void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_label_pair label);
 
 void bt_taint_sets_init(struct bt_node_table *table);

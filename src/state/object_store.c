@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-/* The hash has one bit less, because a stored object uses that bit otherwise. */
+/* The hash has 63 bits, because bt_stored_object keeps it in 63 bits. */
 static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
 {
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_)) >> 1;
 }
 
-/** The hash for the map, which uses the upper bits: none of them may always be 0. */
+/** The hash for the map. The map uses the upper bits, so the top bit must not always be 0. */
 static uint64_t map_hash(uint64_t hash)
 {
 	return hash << 1;
@@ -189,7 +189,7 @@ const void *bt_object_store_find(const struct bt_object_store *store, enum bt_ki
 	return id != UINT32_MAX ? table->objects.items[id].object->value : NULL;
 }
 
-/** The table for qsort's comparison, which has no context argument. */
+/** Has the names, because the comparison function of qsort has no context argument. */
 struct sort_entry {
 	struct bt_str namespace_;
 	struct bt_str name;
@@ -229,7 +229,7 @@ const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kin
 			bt_free(entries);
 			table->sorted_stale = false;
 		}
-		/* Find the first entry of this namespace or a later one. */
+		/* Find the first entry of this namespace or of a later namespace. */
 		uint32_t first = 0;
 		if (namespace_.data != NULL) {
 			BT_LOWER_BOUND(first, table->sorted.count, middle,

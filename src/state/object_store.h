@@ -3,8 +3,9 @@
 #define BT_STATE_OBJECT_STORE_H
 /**
  * Whole objects that plugins look up by name: namespaces, services, workload owners, volumes,
- * claims, classes, disruption budgets. It has the role of upstream's informer stores. Nodes and
- * cached pods are in state.h. Single-threaded; an object found is borrowed until the store changes.
+ * claims, classes, disruption budgets. The store has the role of upstream's informer stores. Nodes
+ * and cached pods are in state.h. Single-threaded; a found object is borrowed until the store
+ * changes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +17,7 @@
 struct bt_stored_object {
 	struct bt_object *object; /* reference held; NULL: the entry is free */
 	uint64_t hash : 63;
-	uint64_t unpacked : 1; /* see `packs` */
+	uint64_t unpacked : 1; /* see bt_object_store.packs */
 };
 
 /** All objects of one kind. */
@@ -44,11 +45,12 @@ struct bt_object_store {
 	struct bt_object_table kinds[BT_KIND__COUNT];
 	struct bt_object_listener listeners[BT_KIND__COUNT]; /* changed NULL: no listener */
 	/**
-	 * For a store of pods, which are looked up by name only: its references are packable
-	 * (bt_object_allow_pack), except those of pods found since bt_object_store_pack_all.
+	 * Set for a store of pods, which are looked up by name only: the store allows its pods to
+	 * be packed (bt_object_allow_pack), except the pods found since the last call of
+	 * bt_object_store_pack_all.
 	 */
 	bool packs;
-	BT_VEC(uint32_t) unpacked; /* ids of pods found since; some may be deleted */
+	BT_VEC(uint32_t) unpacked; /* ids of the pods found since; some may be deleted */
 };
 
 void bt_object_store_init(struct bt_object_store *store);
@@ -59,27 +61,33 @@ void bt_object_store_finish(struct bt_object_store *store);
  */
 void bt_object_store_listen(
 	struct bt_object_store *store, enum bt_kind kind, struct bt_object_listener listener);
-/** For a store with `packs`: end the borrowing of all objects found so far. */
+/** For a store with `packs`: the objects found so far are no longer borrowed and may be packed. */
 void bt_object_store_pack_all(struct bt_object_store *store);
-/** Add the object, or replace the one with the same kind, namespace and name. Consumes object. */
+/**
+ * Add the object, or replace the object with the same kind, namespace and name. Takes over the
+ * caller's reference.
+ */
 void bt_object_store_put(struct bt_object_store *store, struct bt_object *object);
-/** false: there is no such object. */
+/** Returns false if there is no such object. */
 bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
-/** The object's structure, or NULL. namespace_ is "" for cluster-scoped kinds. */
+/**
+ * Returns the object's structure (such as struct bt_service), or NULL. namespace_ is "" for
+ * cluster-scoped kinds. Not for a store with `packs`.
+ */
 const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
-/** The object, borrowed; NULL: there is none. Not for a store with `packs`. */
+/** Returns the object, borrowed, or NULL. Not for a store with `packs`. */
 struct bt_object *bt_object_store_find_object(const struct bt_object_store *store,
 	enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
-/** Find an object in a store with `packs`; borrowed until bt_object_store_pack_all. */
+/** Returns a pod of a store with `packs`, borrowed until bt_object_store_pack_all, or NULL. */
 struct bt_object *bt_object_store_unpack(
 	struct bt_object_store *store, struct bt_str namespace_, struct bt_str name);
 static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)
 {
 	return store->kinds[kind].count;
 }
-/** Changes whenever an object of the kind is put or deleted; caches compare it. */
+/** A number that changes whenever an object of the kind is put or deleted, for caches. */
 static inline uint64_t bt_object_store_version(
 	const struct bt_object_store *store, enum bt_kind kind)
 {
@@ -87,9 +95,9 @@ static inline uint64_t bt_object_store_version(
 }
 
 /**
- * Iterate over the objects of a kind in byte order of (namespace, name). namespace_ absent (data
- * NULL): all namespaces. Start with *cursor = 0; NULL at the end. The store must not change
- * meanwhile.
+ * Iterate over the objects of a kind in byte order of (namespace, name). namespace_ with data NULL:
+ * all namespaces. Start with *cursor = 0. Returns the next object's structure, or NULL at the end.
+ * The store must not change meanwhile.
  */
 const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, uint32_t *cursor);

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-/** Free places when places are assigned anew: SPARE_PLACES, plus one for NODES_PER_SPARE nodes. */
+/** Number of free places after an assignment: SPARE_PLACES + number of nodes / NODES_PER_SPARE. */
 #define SPARE_PLACES 64
 #define NODES_PER_SPARE 16
 
@@ -71,7 +71,10 @@ void bt_places_add_zone(struct bt_places *places, uint32_t node_count)
 	places->can_follow = true;
 }
 
-/** Write the places of each zone, which were assigned round-robin over the zones. */
+/**
+ * Leaves the list order: writes zone_of and the places of each zone, which bt_places_assign
+ * assigned round-robin over the zones.
+ */
 static void write_zones(struct bt_places *places)
 {
 	uint32_t active[BT_PLACE_ZONES_MAX];
@@ -155,7 +158,7 @@ uint64_t bt_places_point_of(const struct bt_places *places, uint32_t place)
 	return bt_point(row, zone);
 }
 
-/** Number of nodes in earlier rows. */
+/** Number of nodes in the rows before `row`. */
 static uint64_t count_above(const struct bt_places *places, uint32_t row)
 {
 	uint64_t count = 0;

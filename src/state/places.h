@@ -3,13 +3,14 @@
 #define BT_STATE_PLACES_H
 /**
  * Places of the snapshot's nodes. A node keeps its place while other nodes are added or removed, so
- * data indexed by place stays valid. Its position in the list of nodes, which is round-robin over
- * zones, changes with every earlier node of the zone. Spec: 03b section 6.
+ * data indexed by place stays valid. The node's position in the list of nodes, which is round-robin
+ * over zones, changes whenever an earlier node of the list is added or removed. Spec: 03b section
+ * 6.
  *
  * Places are first assigned in list order: then a place is a position in the list. Later, a removed
  * node leaves its place empty, and an added node gets the next free place at the end. So places
  * ascend within a zone, and the list order follows from the zones: first by row (the index of a
- * node in its zone), then by zone. A point is such a pair (row, zone).
+ * node in its zone), then by zone. A point is a pair (row, zone).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +21,10 @@
 #define BT_PLACE_NONE UINT32_MAX
 /** Stands for no point, and is larger than every point. */
 #define BT_POINT_NONE UINT64_MAX
-/** With more zones, queries about the list order would cost too much. */
+/**
+ * Maximum number of zones with which places follow changes of nodes. With more zones, queries about
+ * the list order would cost too much.
+ */
 #define BT_PLACE_ZONES_MAX 64
 
 struct bt_zone_places {
@@ -28,7 +32,7 @@ struct bt_zone_places {
 };
 
 struct bt_places {
-	uint32_t count; /* number of places; those from `used` on are free */
+	uint32_t count; /* number of places; the places from `used` on are free */
 	uint32_t used;
 	uint32_t capacity;  /* allocated number of places */
 	uint32_t *slot_at;  /* by place; UINT32_MAX: the place has no node */
@@ -41,12 +45,12 @@ struct bt_places {
 	bool in_list_order;
 	bool can_follow; /* false: added or removed nodes need a new assignment */
 	uint32_t zone_count;
-	struct bt_zone_places zones[BT_PLACE_ZONES_MAX]; /* in list order: only counts */
-	BT_VEC(uint32_t) left;                           /* left by removed nodes, in order */
+	struct bt_zone_places zones[BT_PLACE_ZONES_MAX]; /* if in_list_order, only counts are set */
+	BT_VEC(uint32_t) left;                           /* places of removed nodes, as removed */
 	uint64_t version;                                /* increased by each new assignment */
 	/**
-	 * Cost of queries because places are not in list order, in steps of a few nanoseconds since
-	 * the last assignment. Decides when a new assignment pays.
+	 * Extra cost of the queries since the last assignment because places are not in list order,
+	 * in steps of a few nanoseconds. Decides when a new assignment pays off.
 	 */
 	uint64_t detours;
 };
@@ -96,9 +100,9 @@ static inline uint32_t bt_places_cut(const struct bt_places *places, uint64_t po
 }
 /** The point of a place that has a node. */
 uint64_t bt_places_point_of(const struct bt_places *places, uint32_t place);
-/** The point of the node at this position of the list, which must exist. */
+/** The point of the node at this position of the list, below the number of nodes. */
 uint64_t bt_places_point_at(const struct bt_places *places, uint32_t position);
-/** The next node after, or the last before, a point; BT_POINT_NONE: there is none. */
+/** Point of the next node after, or of the last node before, a point; BT_POINT_NONE: no node. */
 uint64_t bt_places_next(const struct bt_places *places, uint64_t point);
 uint64_t bt_places_previous(const struct bt_places *places, uint64_t point);
 #endif

@@ -154,7 +154,7 @@ static int compare_ports(const struct bt_used_port *a, const struct bt_used_port
 	return order != 0 ? order : compare_u32(a->ip.id, b->ip.id);
 }
 
-/* Index of the first triple that is not below `wanted`. */
+/* Index of the first triple that is not less than `wanted`. */
 static uint32_t port_lower_bound(const struct bt_node_row *row, const struct bt_used_port *wanted)
 {
 	uint32_t low;
@@ -197,7 +197,7 @@ void bt_row_port_remove(
 	};
 	uint32_t at = port_lower_bound(row, &used);
 
-	/* Another pod with the same triple may have removed it already. */
+	/* The removal of another pod with the same triple may have removed this triple already. */
 	if (!is_at(row, at, &used)) {
 		return;
 	}
@@ -261,7 +261,7 @@ void bt_pod_table_remove(struct bt_pod_table *pods, uint32_t pod_id)
 	const struct bt_pod_record *record = &pods->records.items[pod_id];
 
 	if (!record->snapshot_only) {
-		/* cannot fail: in the map */
+		/* Cannot fail: the record is in the map. */
 		(void)bt_map_remove(&pods->by_uid, bt_str_hash(bt_pod_record_uid(record)), pod_id);
 		pods->count--;
 		pods->assumed_count -= record->assumed;
@@ -328,7 +328,7 @@ static void add_ports_and_claims(
 	}
 }
 
-/** Add the shape's requests to the slot's sums, or subtract them. All sums wrap. */
+/** Apply the shape's requests to the slot's sums. apply: bt_wrap_add or bt_wrap_sub. */
 static void apply_requests(struct bt_node_table *nodes, uint32_t slot, const struct bt_shape *shape,
 	int64_t (*apply)(int64_t sum, int64_t amount))
 {
@@ -480,7 +480,8 @@ void bt_state_requeue_pod(struct bt_state *state, uint32_t pod_id)
 	}
 	if (shape->host_ports.count != 0) {
 		/*
-		 * Add ports again that the removal of another pod with the same port has removed.
+		 * Add this pod's ports again: the removal of another pod with the same port may
+		 * have removed them.
 		 */
 		uint32_t count = row->ports.count;
 		for (uint32_t i = 0; i < shape->host_ports.count; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state machine of assigned pods: spec 03b section 4. Returns messages E0 to E8. */
+/*
+ * The state machine of assumed and assigned pods: spec 03b section 4, which also has the error
+ * messages E0 to E8.
+ */
 #include "state/pod_groups.h"
 #include "state/pod_index.h"
 #include "state/state_private.h"
@@ -48,7 +51,7 @@ static void remove_record(struct bt_state *state, uint32_t pod_id)
 	bt_state_drop_empty_entry(state, slot);
 }
 
-/* Make the record of a pod, with references to shape and labels. */
+/* Make the record of an assigned pod, with references to shape and labels, and its node's entry. */
 static struct bt_pod_record make_record(struct bt_state *state, const struct bt_pod *pod)
 {
 	struct bt_pod_record record = {0};
@@ -81,11 +84,11 @@ static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt
 		fresh.identity = old.identity;
 		old.identity = NULL;
 	} else {
-		/* cannot fail: in the map */
+		/* Cannot fail: the record is in the map. */
 		(void)bt_map_remove(&pods->by_uid, bt_str_hash(old_uid), pod_id);
 		bt_map_insert(&pods->by_uid, bt_str_hash(fresh_uid), pod_id);
 	}
-	/* Claims are counted by namespace, so if that changes the pod is removed and added. */
+	/* Claims are counted by namespace, so a pod with a new namespace is removed and added. */
 	if (fresh.shape == old.shape && fresh.node == old.node &&
 		bt_sym_equal(fresh.namespace_, old.namespace_)) {
 		fresh.position = old.position;
@@ -230,8 +233,8 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 			"badly affect scheduling decisions");
 	}
 	/*
-	 * Without this, a second pod with the same uid would leave sums that could never be
-	 * removed.
+	 * If another pod has the new uid, remove that pod: otherwise its requests would stay in the
+	 * sums forever, because lookups by uid find only one pod.
 	 */
 	uint32_t other = bt_state_find_pod(state, new_pod->metadata.uid);
 	if (other != BT_POD_NONE && other != pod_id) {

@@ -29,7 +29,7 @@ void bt_pod_groups_destroy(struct bt_state *state)
 	if (groups == NULL) {
 		return;
 	}
-	/* Symbols were freed with the table. */
+	/* bt_symbol_table_finish frees the symbols. */
 	for (uint32_t i = 0; i < groups->groups.count; i++) {
 		bt_vec_finish(&groups->groups.items[i].items);
 		bt_map_finish(&groups->groups.items[i].by_uid);
@@ -81,7 +81,7 @@ struct bt_group_members *bt_pod_groups_find(
 			  bt_symbol_find(&state->symbols, name));
 }
 
-/** The pod's group; NULL also if the pod is in no group. */
+/** The pod's group; NULL if the pod names no group or the group has no entry. */
 static struct bt_group_members *group_of(const struct bt_state *state, const struct bt_pod *pod)
 {
 	const struct bt_str *name = bt_pod_group_name_of(pod);
@@ -110,7 +110,10 @@ static struct bt_group_member *member_of(const struct bt_state *state,
 		: NULL;
 }
 
-/** The pod's member entry, created if there is none; NULL: the pod is in no group. */
+/**
+ * The pod's member entry, created if there is none. NULL: the pod names no group, or the gate is
+ * off.
+ */
 static struct bt_group_member *ensure_member(
 	struct bt_state *state, const struct bt_pod *pod, struct bt_group_members **out_members)
 {
@@ -147,7 +150,10 @@ static struct bt_group_member *ensure_member(
 	return member;
 }
 
-/** Add the member to the counters, or, with by -1, take it out while it is changed. */
+/**
+ * by 1: add the member to the group's counters; by -1: remove the member from the counters. Call
+ * with -1 before and with 1 after a change of the member.
+ */
 static void count_member(
 	struct bt_group_members *members, const struct bt_group_member *member, int by)
 {
@@ -235,7 +241,7 @@ void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool
 	}
 }
 
-/** The member entry for a pod record; NULL: the pod is no member. */
+/** The member entry of a cached pod; NULL: the pod is in no group. */
 static struct bt_group_member *member_of_record(const struct bt_state *state,
 	const struct bt_pod_record *record, struct bt_group_members **out_members)
 {
@@ -269,7 +275,7 @@ void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod)
 	struct bt_group_member *member = member_of(state, members, pod);
 
 	if (members == NULL && bt_pod_group_name_of(pod) != NULL) {
-		/* The object that creates the entry already has a node. */
+		/* As upstream: pod has spec.nodeName, so a new entry counts the pod as assigned. */
 		bt_pod_groups_assign(state, pod, false);
 	} else if (member != NULL) {
 		count_member(members, member, -1);

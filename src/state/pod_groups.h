@@ -6,9 +6,9 @@
  * PodGroup object with that name exists. Only with the gate GenericWorkload (bt_state.pod_groups).
  * Spec: 09 section 3, 03b section 8.
  *
- * The cache updates the entries of assigned and assumed pods; the owner adds and removes pending
- * pods. Pods that a pod group cycle assumes in the snapshot are marked in addition to the cache's
- * sets.
+ * The cache updates the entries of assigned and assumed pods; the owner of the state adds and
+ * removes pending pods. is_in_snapshot marks the pods that a pod group cycle assumes in the
+ * snapshot.
  */
 #include "base/map.h"
 #include "state/state.h"
@@ -16,7 +16,7 @@
 struct bt_group_member {
 	bt_sym uid;
 	bt_sym name;
-	/* Sets. A pod bound by another scheduler is in the first and the last. */
+	/* Upstream's sets. A pod that another scheduler binds is unscheduled and assigned. */
 	bool is_unscheduled;
 	bool is_assumed;
 	bool is_assigned;
@@ -48,7 +48,7 @@ struct bt_pod_groups {
 	BT_VEC(uint32_t) wanted;
 };
 
-/** Name of the pod's group; NULL: none. */
+/** Name of the pod's group; NULL: the pod is in no group. */
 const struct bt_str *bt_pod_group_name_of(const struct bt_pod *pod);
 
 void bt_pod_groups_init(struct bt_state *state);
@@ -58,28 +58,32 @@ size_t bt_pod_groups_memory_bytes(const struct bt_pod_groups *groups);
 
 /* The functions below do nothing without bt_state.pod_groups and for pods without a group. */
 
-/** A pending pod of a configured profile was added. */
+/** Call when a pending pod of a configured profile is added. */
 void bt_pod_groups_add_pending(struct bt_state *state, const struct bt_pod *pod);
-/** A pending pod was deleted. */
+/** Call when a pending pod is deleted. */
 void bt_pod_groups_remove_pending(struct bt_state *state, const struct bt_pod *pod);
 
 /**
- * Called by the cache when a pod is assigned (was_assumed: it was assumed before), removed, assumed
- * or forgotten; and when a pod group cycle assumes or forgets it in the snapshot.
+ * Called by the cache when it adds or updates an assigned pod (was_assumed: the cache had the pod
+ * before), or removes, assumes or forgets a pod.
  */
 void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool was_assumed);
 void bt_pod_groups_remove(struct bt_state *state, const struct bt_pod_record *record);
 void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod);
 void bt_pod_groups_forget(struct bt_state *state, const struct bt_pod *pod);
+/** Called when a pod group cycle assumes (mark) or forgets (unmark) a pod in the snapshot. */
 void bt_pod_groups_mark(struct bt_state *state, const struct bt_pod *pod);
 void bt_pod_groups_unmark(struct bt_state *state, const struct bt_pod_record *record);
 
-/** NULL: no pod of the group is known, or the gate is off. Borrowed until the state changes. */
+/**
+ * Returns the group, borrowed until the state changes; NULL if no pod of the group is known, or if
+ * the gate is off.
+ */
 struct bt_group_members *bt_pod_groups_find(
 	const struct bt_state *state, struct bt_str namespace_, struct bt_str name);
 /**
- * Number of assumed and assigned members; in_snapshot: including those of the running pod group
- * cycle.
+ * Number of assumed and assigned members. in_snapshot: include the members that the running pod
+ * group cycle assumes in the snapshot.
  */
 static inline uint32_t bt_group_scheduled_count(
 	const struct bt_group_members *members, bool in_snapshot)
@@ -89,11 +93,11 @@ static inline uint32_t bt_group_scheduled_count(
 
 /** Request activation of the group's unscheduled members. */
 void bt_pod_groups_request_activation(struct bt_state *state, struct bt_group_members *members);
-/** The next group with requested activation, in order of the requests, or NULL. */
+/** Removes and returns the next group in the order of the requests, or NULL if there is none. */
 struct bt_group_members *bt_pod_groups_take_activations(struct bt_state *state);
 /**
- * Names of the unscheduled members, ascending, in the arena; texts are borrowed until the state
- * changes. Returns their number.
+ * Gets the names of the unscheduled members, ascending. The array is in the arena; the texts are
+ * borrowed until the state changes. Returns the number of names.
  */
 uint32_t bt_group_unscheduled_names(const struct bt_state *state,
 	const struct bt_group_members *members, struct bt_arena *arena, struct bt_str **out_names);

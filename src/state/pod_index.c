@@ -20,7 +20,7 @@ struct indexed_set {
 struct indexed_pair {
 	struct bt_label_pair pair; /* the sets hold the references to its symbols */
 	BT_VEC(uint32_t) sets;
-	BT_VEC(uint32_t) labels; /* parallel to the sets: index of the label within the set */
+	BT_VEC(uint32_t) labels; /* parallel to sets: index of the pair in the set's labels */
 };
 
 struct bt_pod_index {
@@ -63,7 +63,7 @@ void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 	}
 	struct indexed_set *set = &index->sets.items[set_id];
 	if (set->pods.count == 0) {
-		/* The set got its first pod. */
+		/* The set got its first pod: list the set under each of its pairs. */
 		const struct bt_label_set *source = &state->label_sets.sets.items[set_id];
 		set->label_count = source->labels.count;
 		set->labels = BT_NEW_ARRAY(struct set_label, set->label_count);
@@ -104,7 +104,7 @@ void bt_pod_index_remove(struct bt_state *state, uint32_t pod_id, uint32_t label
 		index->positions.items[set->pods.items[at]] = at;
 	}
 	if (set->pods.count == 0) {
-		/* The set lost its last pod. */
+		/* The set lost its last pod: remove the set from the lists of its pairs. */
 		for (uint32_t i = 0; i < set->label_count; i++) {
 			struct indexed_pair *pair = &index->pairs.items[set->labels[i].pair];
 			uint32_t place = set->labels[i].position;

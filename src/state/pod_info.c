@@ -36,7 +36,7 @@ void bt_pod_info_init_pending(
 	struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info)
 {
 	uint32_t label_set = bt_label_set_ref_map(&state->label_sets, &object->metadata.labels);
-	/* Pods of one controller have the same shape and labels. */
+	/* Pods of one controller have the same labels and shape, so guess the last shape. */
 	uint32_t *last_shape = &state->label_sets.sets.items[label_set].last_shape;
 	uint32_t shape = bt_shape_ref_pending(&state->shapes, object, *last_shape);
 

@@ -2,7 +2,8 @@
 #ifndef BT_STATE_POD_INFO_H
 #define BT_STATE_POD_INFO_H
 /**
- * A pod as plugins see it, pending or bound. All members are borrowed, so filling it in is cheap.
+ * A pending or bound pod as plugins see it. All members are borrowed, so filling in this structure
+ * is cheap.
  */
 #include "state/state.h"
 
@@ -11,7 +12,7 @@ struct bt_pod_info {
 	struct bt_str namespace_;
 	struct bt_str uid;
 	const struct bt_str_map *labels;
-	const struct bt_shape *shape; /* has the spec (nodeName only while pending) */
+	const struct bt_shape *shape; /* bt_shape_pod has the spec; nodeName only while pending */
 	uint32_t label_set;           /* BT_LABEL_SET_NONE: not interned */
 	int32_t priority;
 	int64_t start_seconds;             /* INT64_MIN: not set */
@@ -24,18 +25,21 @@ struct bt_pod_info {
 
 #define BT_LABEL_SET_NONE UINT32_MAX
 
-/** "namespace/name" for messages. */
+/** Appends "namespace/name" for messages; only the name if the namespace is "". */
 void bt_pod_info_ref(const struct bt_pod_info *pod, struct bt_strbuf *out);
 /** Fill from a cached pod; labels are borrowed until the state changes. */
 void bt_pod_info_from_record(
 	const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info);
 /**
- * Fill for a pod to be scheduled. Takes references to its shape and label set, which finish
- * releases. object is borrowed until then.
+ * Fill for a pod to be scheduled. Takes references to the pod's shape and label set; release them
+ * with bt_pod_info_finish_pending. object is borrowed until then.
  */
 void bt_pod_info_init_pending(
 	struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info);
-/** Fill again a pod whose references from init_pending are still held. */
+/**
+ * Fill again for a pod whose references from bt_pod_info_init_pending are still held: shape and
+ * label_set are the ids.
+ */
 void bt_pod_info_restore_pending(const struct bt_state *state, const struct bt_pod *object,
 	uint32_t shape, uint32_t label_set, struct bt_pod_info *out_info);
 void bt_pod_info_finish_pending(struct bt_state *state, struct bt_pod_info *info);

@@ -7,7 +7,7 @@
 #include "codec/message_pack.h"
 #include "state/node_table.h"
 
-/** The terms of one group: required or preferred ones, never both. */
+/** The terms of one group: the required or the preferred terms of `affinity`. */
 struct group_source {
 	const char *name;
 	const struct bt_pod_affinity *affinity; /* NULL: the pod has no terms of this kind */
@@ -206,7 +206,7 @@ static struct bt_pod canonical_pod(
 
 const struct bt_pod *bt_shape_unpack(const struct bt_shape *shape)
 {
-	/* Not const in the table; only the form of the content changes. */
+	/* The table's shapes are not const. Unpacking changes only the form of the content. */
 	struct bt_shape *own = (struct bt_shape *)shape;
 	struct bt_pod *pod = BT_ARENA_NEW(&own->arena, struct bt_pod);
 
@@ -219,8 +219,8 @@ static bool shape_is(
 	struct bt_shape_table *table, const struct bt_shape *shape, const struct bt_pod *canonical)
 {
 	/*
-	 * If a single pod has the shape, the new pod may be its next version, so compare without
-	 * unpacking. A shape of several pods is compared often, so unpack it.
+	 * If a single pod has the shape, the new pod may be the next version of that pod, so
+	 * compare without unpacking. A shape of several pods is compared often, so unpack it.
 	 */
 	if (shape->pod == NULL && shape->ref_count < 2) {
 		bt_strbuf_reset(&table->text);
@@ -233,7 +233,7 @@ static bool shape_is(
 	return bt_message_equal(&bt_pod_message, bt_shape_pod(shape), canonical);
 }
 
-/* Copy the canonical pod and what refers to the copy. */
+/* Copy the canonical pod into the arena, and set the shape's fields that refer to the copy. */
 static void set_pod_in(struct bt_shape *shape, const struct bt_pod *canonical, uint32_t claim_count,
 	struct bt_arena *arena)
 {
@@ -260,8 +260,9 @@ static void set_pod_in(struct bt_shape *shape, const struct bt_pod *canonical, u
 }
 
 /*
- * Set the pod in exactly the memory needed with the scalars (larger pods than usual waste some),
- * which a first copy measures.
+ * Set the pod. A first copy, in memory on the stack, measures the bytes that the shape's arena
+ * needs for the pod and the scalars, so that the arena is not larger (for a pod larger than
+ * USUAL_BYTES, the arena may be somewhat larger).
  */
 static void set_pod(struct bt_shape *shape, const struct bt_pod *canonical, uint32_t claim_count)
 {
@@ -375,7 +376,7 @@ uint32_t bt_shape_ref_pending(
 	} else {
 		id = ref_canonical(table, &canonical, true, &scratch);
 	}
-	(void)bt_shape_pod(table->shapes.items[id]); /* plugins keep pointers into it */
+	(void)bt_shape_pod(table->shapes.items[id]); /* plugins keep pointers into the pod */
 	bt_arena_finish(&scratch);
 	return id;
 }

@@ -2,10 +2,10 @@
 #ifndef BT_STATE_SHAPE_H
 #define BT_STATE_SHAPE_H
 /**
- * Shapes: pods with equal scheduling-relevant content share a shape. It has the spec (without
- * nodeName for assigned pods) and the parts of status that requests depend on; name, uid, labels
- * and namespace belong to the pod. Everything that depends only on this content is computed once
- * for the shape. Spec: 01b sections 3-8 (resources, host ports), 03b section 2.
+ * Shapes: pods with equal scheduling-relevant content share a shape. The shape has the spec
+ * (without nodeName for assigned pods) and the parts of status that requests depend on, but not the
+ * pod's name, uid, labels and namespace. Everything that depends only on this content is computed
+ * once for the shape. Spec: 01b sections 3-8 (resources, host ports), 03b section 2.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,9 +20,9 @@
 #include "base/vec.h"
 
 /*
- * The parsed inter-pod affinity terms of a pod. They depend only on the spec, so the shape has
- * them. The namespace of the pod, which matters for terms without namespaces, is an argument. Spec:
- * 06 sections 3.3 and 3.4.
+ * The parsed inter-pod affinity terms of a pod. The terms depend only on the spec, so they are in
+ * the shape. The pod's namespace, which matters for terms without namespaces, is an argument of
+ * bt_affinity_term_matches. Spec: 06 sections 3.3 and 3.4.
  */
 
 struct bt_affinity_term {
@@ -30,7 +30,8 @@ struct bt_affinity_term {
 	struct bt_selector namespace_selector; /* `nothing` if the term has no namespace selector */
 	uint32_t namespace_count;
 	const struct bt_str *namespaces;
-	bool in_own_namespace; /* no names, no selector: the namespace of the term's pod */
+	bool in_own_namespace; /* no names and no selector: the namespace of the pod with the term
+	                        */
 	struct bt_str topology_key;
 	int32_t weight; /* of a preferred term; 0 for required terms */
 };
@@ -60,9 +61,9 @@ const struct bt_affinity_terms *bt_affinity_terms_parse(
 	const struct bt_pod_spec *spec, struct bt_arena *arena);
 
 /**
- * Whether the term matches a pod with these labels in this namespace. owner_namespace: of the pod
- * with the term. namespace_labels: labels of the other pod's Namespace object, by the rule of
- * section 3.4.
+ * Whether the term matches a pod with these labels in this namespace. owner_namespace: the
+ * namespace of the pod with the term. namespace_labels: labels of the Namespace object of
+ * namespace_, by the rule of spec 06 section 3.4.
  */
 bool bt_affinity_term_matches(const struct bt_affinity_term *term, struct bt_str owner_namespace,
 	struct bt_str namespace_, const struct bt_str_map *labels,
@@ -79,19 +80,20 @@ struct bt_shape_scalar {
 struct bt_shape {
 	uint32_t id; /* index in the table; ids are reused */
 	uint32_t ref_count;
-	uint64_t serial; /* unique; caches by shape compare it */
+	uint64_t serial; /* unique and not reused, for caches by shape */
 	uint64_t hash;
 	struct bt_arena arena; /* memory of everything below */
 	/**
 	 * The canonical pod. It has the spec and, of status: conditions of type PodResizePending
-	 * (type, status, reason), container statuses, allocatedResources, resources,
-	 * nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is kept. Volumes
-	 * with sources that the scheduler does not read are left out: admission adds a service
-	 * account volume with a random name, which would give every pod a different shape.
-	 * spec.resourceClaims lacks the names of claims and templates, which often differ, too: the
-	 * claims are found by the pod's own object.
+	 * (type, status, reason), statuses of containers and init containers, allocatedResources,
+	 * resources, nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is
+	 * kept. Volumes with sources that the scheduler does not read are left out: admission adds
+	 * a service account volume with a random name, which would give every pod a different
+	 * shape. The entries of spec.resourceClaims have only their name, because the names of
+	 * claims and templates often differ between pods; plugins read the pod's object instead.
 	 *
-	 * NULL: packed, because only one assigned pod has the shape; use bt_shape_pod.
+	 * NULL: only `packed` is set, because the shape was made for an assigned pod and has hardly
+	 * been read. Always use bt_shape_pod.
 	 */
 	const struct bt_pod *pod;
 	struct bt_str packed; /* if pod is NULL; see bt_message_pack */
@@ -114,8 +116,8 @@ struct bt_shape {
 /** Unpack the canonical pod, which then stays unpacked. */
 const struct bt_pod *bt_shape_unpack(const struct bt_shape *shape);
 /**
- * The canonical pod. The first call for the shape of an assigned pod may unpack it, so such calls
- * belong to the thread of the state.
+ * The canonical pod. Call this only on the thread of the state: the first call for the shape of an
+ * assigned pod may unpack the canonical pod, which writes to the shape.
  */
 static inline const struct bt_pod *bt_shape_pod(const struct bt_shape *shape)
 {
@@ -141,14 +143,14 @@ void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_
 	struct bt_node_table *nodes);
 void bt_shape_table_finish(struct bt_shape_table *table);
 /**
- * The shape of a pod, with a reference. keep_node_name: true for a pod to be scheduled, because
- * plugins see its spec.nodeName (normally empty); false for an assigned pod.
+ * Returns the id of a pod's shape, with a reference. keep_node_name: true for a pod to be
+ * scheduled, because plugins see its spec.nodeName (normally empty); false for an assigned pod.
  */
 uint32_t bt_shape_ref_pod(
 	struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name);
 /**
- * The shape of a pod to be scheduled, with a reference. `guess` (any number) is compared first,
- * which saves hashing if the pod has this shape.
+ * Returns the id of the shape of a pod to be scheduled, with a reference. The shape with id `guess`
+ * (any number) is compared first, which saves hashing if the pod has this shape.
  */
 uint32_t bt_shape_ref_pending(
 	struct bt_shape_table *table, const struct bt_pod *pod, uint32_t guess);

@@ -15,7 +15,7 @@
  */
 #define DETOURS_PER_NODE 128
 
-/** Update what the lists of nodes with affinity pods have for the slot. */
+/** Update whether the slot is in the lists of nodes with affinity pods. */
 static void update_affinity_lists(struct bt_state *state, uint32_t slot)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
@@ -107,8 +107,8 @@ const struct bt_snapshot_lists *bt_snapshot_affinity_lists(const struct bt_state
 }
 
 /**
- * Apply the changes of the node order to the places one by one. false, without any change: places
- * must be assigned anew.
+ * Apply the changes of the node order to the places one by one. Returns false and changes nothing
+ * if places must be assigned anew.
  */
 static bool apply_order_changes(struct bt_state *state)
 {
@@ -154,9 +154,9 @@ static bool apply_order_changes(struct bt_state *state)
 }
 
 /*
- * Assign all places anew: the nodes of the tree in order, without names that the snapshot does not
- * have. Rows are read only where something changes, because few of many rows are in the processor's
- * cache.
+ * Assign all places anew: the nodes of the node order, without nodes whose names the snapshot does
+ * not have. Rows are read only where something changes, because few of many rows are in the
+ * processor's cache.
  */
 static void rebuild_list(struct bt_state *state)
 {
@@ -193,7 +193,7 @@ static void rebuild_list(struct bt_state *state)
 	bt_bitset_finish(&listed);
 }
 
-/* Update the snapshot's list to the current node order. */
+/* Update the snapshot's list to the current node order. can_follow false: assign places anew. */
 static void update_list(struct bt_state *state, bool can_follow)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
@@ -209,7 +209,7 @@ static void update_list(struct bt_state *state, bool can_follow)
 
 /* Changes of the snapshot by a pod group cycle: spec 03b section 7.3. */
 
-/* Index in assumed_pods, or their number. */
+/* Index of the pod in assumed_pods, or the number of assumed pods if the pod is not assumed. */
 static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
 {
 	const struct bt_snapshot *snapshot = &state->snapshot;
@@ -225,9 +225,6 @@ static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
 	return at > 0 ? at - 1 : snapshot->assumed_pods.count;
 }
 
-/**
- * Requires that the pod is not assumed; this is not checked, because a search would cost too much.
- */
 int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape,
 	uint32_t label_set, uint32_t slot, struct berth_error *err)
 {
@@ -385,7 +382,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 			(unsigned long)state->node_entry_count);
 	}
 	if (names_dropped) {
-		/* Only now, because the list has the slots until it is updated. */
+		/* Release the slots only now: the list had them until update_list. */
 		for (uint32_t i = 0; i < snapshot->nameless.count; i++) {
 			state->nodes.rows[snapshot->nameless.items[i]].nameless = false;
 			bt_state_release_if_unknown(state, snapshot->nameless.items[i]);

@@ -10,7 +10,7 @@
 #define ARRAY_SHARE 4
 #define SPARSE_SHARE 32
 
-/** The entry of the index, or the free entry for it. */
+/** The entry with this index, or the free entry where it must be inserted. */
 static struct bt_sparse_entry *find_entry(const struct bt_sparse_counts *counts, uint32_t index)
 {
 	uint32_t at = bt_sparse_home(index, counts->entry_capacity);

@@ -2,10 +2,10 @@
 #ifndef BT_STATE_SPARSE_COUNTS_H
 #define BT_STATE_SPARSE_COUNTS_H
 /**
- * Counts by index (a slot, or a topology domain), most of which are 0. The others are in a small
- * hash table, or in an array while at least a quarter (later: not far fewer) of the indexes have a
- * count. There are many such tables with few counts each, so their memory must not grow with the
- * cluster. All-zero memory is an empty table.
+ * Counts by index (a slot, or a topology domain), most of which are 0. Counts other than 0 are in a
+ * small hash table. When a quarter of the indexes have a count, an array replaces the hash table,
+ * until fewer than 1/32 of the indexes have a count. There are many tables with few counts each, so
+ * their memory must not grow with the cluster. All-zero memory is an empty table.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,10 +75,10 @@ static inline bool bt_sparse_counts_next(
  */
 uint64_t bt_sparse_counts_add(
 	struct bt_sparse_counts *counts, uint32_t index, int64_t delta, uint32_t size);
-/** sums[index] += factor x count for each index, wrapping. All counts must be below size. */
+/** sums[index] += factor x count for each index, wrapping. Indexes with a count are below size. */
 void bt_sparse_counts_add_to(
 	const struct bt_sparse_counts *counts, int64_t factor, int64_t *sums, uint32_t size);
-/** Set all counts to 0. Memory is kept if it suits `expected` counts other than 0. */
+/** Set all counts to 0. The memory is kept unless it is far too large for `expected` counts. */
 void bt_sparse_counts_clear(struct bt_sparse_counts *counts, uint32_t expected);
 void bt_sparse_counts_finish(struct bt_sparse_counts *counts);
 size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts);

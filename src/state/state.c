@@ -135,8 +135,8 @@ void bt_state_release_if_unknown(struct bt_state *state, uint32_t slot)
 		row->pods.count != 0) {
 		return;
 	}
-	(void)bt_state_set_images(
-		state, slot, NULL); /* no cache has the images of an unused slot */
+	/* The change is not logged, because no cache reads the images of an unused slot. */
+	(void)bt_state_set_images(state, slot, NULL);
 	bt_node_table_release(&state->nodes, slot);
 }
 

@@ -30,12 +30,12 @@ struct bt_zone {
 	BT_VEC(uint32_t) slots; /* in order of addition */
 };
 
-/** A node was added at the end of a zone, or removed from a row of it. */
+/** A node was added to or removed from a zone. */
 struct bt_order_change {
 	uint32_t slot;
-	uint32_t zone; /* index of the zone */
-	uint32_t row;
-	bool joined;
+	uint32_t zone; /* index in zones */
+	uint32_t row;  /* index in the zone's slots */
+	bool joined;   /* true: added at the end of the zone; false: removed */
 };
 
 struct bt_node_order {
@@ -52,8 +52,8 @@ void bt_node_order_finish(struct bt_node_order *order);
 /** Append the slot to its zone, unless the zone has it. */
 void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_key);
 /**
- * node_name is only for the message `node "<name>" in group "<zone key>" was not found`
- * (BERTH_ERR_NOT_FOUND).
+ * Remove the slot from its zone. Fails with BERTH_ERR_NOT_FOUND and `node "<name>" in group "<zone
+ * key>" was not found`; node_name is only for this message.
  */
 BT_MUST_USE int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key,
 	struct bt_str node_name, struct berth_error *err);
@@ -70,7 +70,7 @@ struct bt_label_set {
 	struct bt_label_pair *symbols;
 	uint32_t ref_count;
 	uint64_t hash;
-	uint32_t last_shape; /* of the last pending pod with these labels: a guess for the next */
+	uint32_t last_shape; /* shape id of the last pending pod with these labels, as a guess */
 };
 
 struct bt_label_set_table {
@@ -82,16 +82,16 @@ struct bt_label_set_table {
 
 void bt_label_set_table_finish(struct bt_label_set_table *table);
 /**
- * The set of these labels (sorted by key, as decoded), with a reference. Pointers into `sets` are
- * valid until the next call.
+ * Returns the id of the set of these labels (sorted by key, as decoded), with a reference. Pointers
+ * into `sets` are valid until the next call.
  */
 uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels);
 void bt_label_set_ref(struct bt_label_set_table *table, uint32_t id);
 void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id);
 
 /**
- * Uid and name of a cached pod. They are no symbols, because symbols of texts that only one pod has
- * need more memory.
+ * Uid and name of a cached pod. They are not symbols, because a symbol for a text that only one pod
+ * has needs more memory.
  */
 struct bt_pod_identity {
 	uint32_t uid_length;
@@ -158,7 +158,8 @@ struct bt_image_table {
 };
 
 /**
- * A node of a placement. instance detects that the name belongs to another node now (bt_node_row).
+ * A node of a placement. `instance` (see bt_node_row) shows whether the name still belongs to the
+ * same node.
  */
 struct bt_placement_node {
 	struct bt_str name;
@@ -219,9 +220,9 @@ struct bt_state {
 	struct bt_dra *dra;
 	void (*destroy_dra)(struct bt_dra *dra);
 	size_t (*dra_memory_bytes)(const struct bt_dra *dra);
-	struct bt_map used_claims; /* PVC references of all nodes: key -> counter index */
-	BT_VEC(struct bt_claim_ref)
-	used_claim_counts; /* count: number of the snapshot's nodes whose pods use the claim */
+	struct bt_map used_claims; /* claim symbol -> index in used_claim_counts */
+	/** Used claims, with the number of the snapshot's nodes whose pods use the claim. */
+	BT_VEC(struct bt_claim_ref) used_claim_counts;
 	int64_t next_generation;
 	uint32_t node_entry_count;   /* cache entries: real, imaginary and ghost nodes */
 	uint32_t affinity_pod_count; /* number of pods in all pods_with_affinity lists */
@@ -233,7 +234,7 @@ struct bt_state {
 	void *warn_context;
 };
 
-/** Update snapshot->lists. */
+/** Write slots and positions of snapshot->lists. Only while places are not in list order. */
 void bt_snapshot_write_list(const struct bt_snapshot *snapshot);
 /**
  * The slots in list order; borrowed until the next refresh. The first call after nodes were added
@@ -277,8 +278,8 @@ static inline uint64_t bt_snapshot_order_at(const struct bt_snapshot *snapshot, 
 					      : bt_places_point_at(&snapshot->places, position);
 }
 /**
- * Lists of nodes whose pods have affinity, or required anti-affinity. Borrowed until the next
- * refresh.
+ * Returns the lists whose members affinity and anti_affinity are written: nodes that have pods with
+ * affinity, or with required anti-affinity. Borrowed until the next refresh.
  */
 const struct bt_snapshot_lists *bt_snapshot_affinity_lists(const struct bt_state *state);
 
@@ -297,8 +298,8 @@ struct bt_state_options {
 struct bt_state *bt_state_create(const struct bt_state_options *options);
 void bt_state_destroy(struct bt_state *state);
 /**
- * Set the receiver of lines that upstream logs as errors: disagreements between caller and cache
- * that do not fail an operation.
+ * Set the function that receives lines that upstream logs as errors: disagreements between caller
+ * and cache that do not fail an operation.
  */
 void bt_state_set_warn(
 	struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context);
@@ -330,9 +331,9 @@ BT_MUST_USE int bt_state_update_pod(struct bt_state *state, const struct bt_pod 
 	const struct bt_pod *new_pod, struct berth_error *err);
 BT_MUST_USE int bt_state_remove_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
-/** Pod id by uid, or BT_POD_NONE. The caller makes message E8 if needed. */
+/** Returns the id of the cached pod with this uid, or BT_POD_NONE. The caller makes message E8. */
 uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid);
-/** Error E0 for an empty uid; otherwise sets *out_assumed. */
+/** Fails with error E0 if the uid is empty; otherwise sets *out_assumed. */
 BT_MUST_USE int bt_state_is_assumed_pod(const struct bt_state *state, const struct bt_pod *pod,
 	bool *out_assumed, struct berth_error *err);
 static inline const struct bt_pod_record *bt_state_pod_at(
@@ -349,7 +350,7 @@ void bt_state_update_node(
 	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node);
 BT_MUST_USE int bt_state_remove_node(
 	struct bt_state *state, const struct bt_node *node, struct berth_error *err);
-/** Number of entries (ghosts and imaginary nodes included), and of pods in all entries. */
+/** Number of cache entries (ghosts and imaginary nodes included), and of pods in all entries. */
 uint32_t bt_state_node_count(const struct bt_state *state);
 uint32_t bt_state_pod_count(const struct bt_state *state);
 
@@ -357,20 +358,21 @@ uint32_t bt_state_pod_count(const struct bt_state *state);
 
 /**
  * Refresh the snapshot at the start of a cycle. The cost depends on the changes since the last
- * refresh. BERTH_ERR_STATE: the snapshot was inconsistent.
+ * refresh. BERTH_ERR_STATE: the snapshot was inconsistent and was rebuilt.
  */
 BT_MUST_USE int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err);
 /**
- * Slot in the snapshot, or BT_SLOT_NONE. The caller makes the text `nodeinfo not found for node
- * name "<n>"`.
+ * Returns the slot of a node of the snapshot, or BT_SLOT_NONE. The caller makes the text `nodeinfo
+ * not found for node name "<n>"`.
  */
 uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node_name);
 /** Whether a pod in the snapshot uses the claim "namespace/name". */
 bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_key);
 
 /**
- * Pods of a node whose status names this node-allocatable resource claim (spec 03b section 3, gate
- * DRANodeAllocatableResources): their number, and whether pod_id is one of them.
+ * Consumers of a node-allocatable resource claim: pods whose status names the claim (spec 03b
+ * section 3, gate DRANodeAllocatableResources). Number of consumers on the slot, and whether pod_id
+ * is a consumer.
  */
 uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot,
 	struct bt_str claim_namespace, struct bt_str claim_name);
@@ -380,41 +382,45 @@ bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
 /* Changes during a pod group cycle: spec 03b section 7.3. */
 
 /**
- * Count the pod on its spec.nodeName in the snapshot only. The lists of nodes with affinity pods
- * and the used claims do not change. BERTH_ERR_INVALID: no uid. BERTH_ERR_STATE: already assumed
- * there.
+ * Count the pod on the node in its spec.nodeName, in the snapshot only. The lists of nodes with
+ * affinity pods and the used claims do not change. BERTH_ERR_INVALID: no uid. BERTH_ERR_STATE: the
+ * pod is already assumed in the snapshot.
  */
 BT_MUST_USE int bt_snapshot_assume_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /**
  * As bt_snapshot_assume_pod, for a pod with known shape and label set, on this slot. Takes
- * references to both.
+ * references to shape and label_set. The pod must not be assumed in the snapshot already; this is
+ * not checked, because a search would cost too much.
  */
 BT_MUST_USE int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod,
 	uint32_t shape, uint32_t label_set, uint32_t slot, struct berth_error *err);
-/** Error: `assumed pod "<key>" not found in the snapshot` (BERTH_ERR_NOT_FOUND). */
+/** Error: `assumed pod "<uid>" not found in the snapshot` (BERTH_ERR_NOT_FOUND). */
 BT_MUST_USE int bt_snapshot_forget_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /** A listed node, for making placements. Its name is borrowed until the next refresh. */
 struct bt_placement_node bt_snapshot_placement_node(const struct bt_state *state, uint32_t slot);
-/** Set the placement. None is set if it has as many nodes as the snapshot, or on an error. */
+/**
+ * Replace the placement. No placement is set if `count` is the number of the snapshot's nodes, or
+ * if a node is not in the snapshot (BERTH_ERR_NOT_FOUND) or was replaced (BERTH_ERR_STATE).
+ */
 BT_MUST_USE int bt_snapshot_assume_placement(struct bt_state *state,
 	const struct bt_placement_node *nodes, uint32_t count, struct berth_error *err);
 void bt_snapshot_forget_placement(struct bt_state *state);
 /**
- * Slots of the placement or, without one, of the snapshot's list. *out_slots is borrowed until the
- * next change.
+ * Gets the slots of the placement or, without a placement, of the snapshot's list. *out_slots is
+ * borrowed until the next change. Returns the number of slots.
  */
 uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_t **out_slots);
-/** Number of bt_snapshot_placement_slots. */
+/** Returns the result of bt_snapshot_placement_slots without the slots. */
 static inline uint32_t bt_snapshot_placement_count(const struct bt_state *state)
 {
 	return state->snapshot.has_placement ? state->snapshot.placement_slots.count
 					     : state->snapshot.count;
 }
 /**
- * Error: `node "<n>" not found in placement` (BERTH_ERR_NOT_FOUND). Without a placement every
- * listed node is found.
+ * Find the slot of a node of the placement. Error: `node "<n>" not found in placement`
+ * (BERTH_ERR_NOT_FOUND). Without a placement, every listed node is found.
  */
 BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,
 	uint32_t *out_slot, struct berth_error *err);
@@ -428,7 +434,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state);
  * and pods, and the snapshot's image counts. Nothing else may change the state during a trial.
  */
 
-/** Data of a node that could not be restored by adding its pods again. */
+/** Data of a node that adding its pods again would not restore. */
 struct bt_trial_slot {
 	uint32_t slot;
 	const struct bt_node *node; /* restored at the end; NULL: the node was not changed */
@@ -445,34 +451,35 @@ struct bt_state_trial {
 	struct bt_arena arena;
 	BT_VEC(struct bt_trial_slot) slots;
 	BT_VEC(uint32_t) slot_at; /* by slot: index in slots + 1; 0: none */
-	BT_VEC(uint32_t) pods;    /* pods taken, without repetitions, in order */
+	BT_VEC(uint32_t) pods;    /* taken pods, in order */
 	struct bt_bitset away;    /* by pod: taken and not returned */
 	bool in_snapshot;
 };
 
-/** Refreshes the snapshot. After a failure the trial must not be ended. */
+/** Start a trial; refreshes the snapshot. After a failure, do not call bt_state_trial_end. */
 BT_MUST_USE int bt_state_trial_begin(
 	struct bt_state_trial *trial, struct bt_state *state, struct berth_error *err);
 /**
- * Replace the node, which must be in the snapshot: everything except name, images and place in the
- * order. was: the node as last put into the state, borrowed until the end.
+ * Replace the node, which must be in the snapshot: everything except name, images and position in
+ * the order. was: the node as last put into the state, borrowed until the end of the trial.
  */
 void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const struct bt_node *was,
 	const struct bt_node *now);
 /**
- * Remove a pod that is on a node of the snapshot, as if it had never been there: other pods keep
- * the ports they share with it.
+ * Remove a pod that is on a node of the snapshot, as if the pod had never been there: ports that
+ * other pods of the node use, too, stay used.
  */
 void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id);
 /** Make the changes of bt_state_trial_set_node and _take_pod visible to the next cycle. */
 BT_MUST_USE int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err);
+/** Undo all changes and refresh the snapshot. Frees the trial even if the refresh fails. */
 BT_MUST_USE int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err);
 
 /**
  * The trial of a pod group that preempts, within the group's cycle. bt_state_trial_take_pod removes
  * pods from the snapshot only, as upstream does with copies of nodes: ports shared with other pods
- * are removed too, claims and groups keep the pod, and changes are visible at once. Pods are
- * assumed and forgotten meanwhile. Spec: 08 section 14.
+ * are removed too, claims and groups keep the pod, and changes are visible at once. The cycle may
+ * assume and forget pods in the snapshot during the trial. Spec: 08 section 14.
  */
 void bt_snapshot_trial_begin(struct bt_state_trial *trial, struct bt_state *state);
 /** Add a taken pod again, at the end of its node's pods. */

@@ -21,7 +21,7 @@ static inline void bt_state_touch(struct bt_state *state, uint32_t slot)
 		bt_vec_push(&state->snapshot.changed_slots, slot);
 	}
 }
-/** Make a cache entry for the slot if there is none. Without a node object: an imaginary node. */
+/** Make a cache entry for the slot if there is none: an imaginary node until has_node is set. */
 static inline void bt_state_ensure_entry(struct bt_state *state, uint32_t slot)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
@@ -43,7 +43,7 @@ void bt_state_set_slot(
 /* Functions of image_table.c. */
 
 void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table *symbols);
-/** Id of an image name, or UINT32_MAX. */
+/** Index of an image name in images, or UINT32_MAX. */
 uint32_t bt_image_table_find(const struct bt_image_table *table,
 	const struct bt_symbol_table *symbols, struct bt_str name);
 /**
@@ -52,31 +52,36 @@ uint32_t bt_image_table_find(const struct bt_image_table *table,
  */
 bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_node *node);
 /**
- * Copy the current node counts into the row, as upstream's copy of an aggregate does. Returns true
- * if one changed.
+ * Copy the current node counts of the slot's images into the row, as upstream's copy of an
+ * aggregate does. Returns true if a count changed.
  */
 bool bt_state_capture_images(struct bt_state *state, uint32_t slot);
 
 /* Functions of pod_account.c. */
 
-/** Set identity and status of a record from a pod object. The record owns the identity. */
+/**
+ * Set a record from a pod object, except shape, label set, node and position. The record owns the
+ * identity.
+ */
 void bt_pod_record_fill(
 	struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod);
 /** Release identity, symbols, shape and label set. */
 void bt_pod_record_drop(struct bt_state *state, struct bt_pod_record *record);
 uint32_t bt_pod_table_add(struct bt_pod_table *pods, const struct bt_pod_record *record);
 void bt_pod_table_remove(struct bt_pod_table *pods, uint32_t pod_id);
-/** Count the pod on record->node, at the end of its lists. */
+/** Count the pod on its record's node, at the end of the node's lists of pods. */
 void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id);
 /** Undo bt_state_attach_pod; the last pod of each list moves into the gap. */
 void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id);
 /** Update the lists as if the pod were detached and attached again, without changing sums. */
 void bt_state_requeue_pod(struct bt_state *state, uint32_t pod_id);
 
+/* The claims that nodes of the snapshot use. Each node counts once for a claim. */
 void bt_used_claims_finish(struct bt_state *state);
 void bt_used_claims_add(struct bt_state *state, bt_sym claim);
 void bt_used_claims_remove(struct bt_state *state, bt_sym claim);
 
+/* Ports of a row. Add does nothing if the row has the port, remove if the row lacks the port. */
 void bt_row_port_add(
 	struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port);
 void bt_row_port_remove(

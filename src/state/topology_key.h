@@ -2,8 +2,8 @@
 #ifndef BT_STATE_TOPOLOGY_KEY_H
 #define BT_STATE_TOPOLOGY_KEY_H
 /**
- * Selectors and the like as byte strings that are equal exactly if the selectors are, and copies of
- * selectors, for tables without duplicates. Texts are length-prefixed.
+ * For tables without duplicates: selectors, node affinity and tolerations as byte strings (keys),
+ * and copies of selectors. Values with equal keys are equal. Texts are length-prefixed.
  */
 #include "api/pod.h"
 #include "api/selector.h"
@@ -12,7 +12,7 @@
 void bt_key_append_u32(struct bt_strbuf *key, uint32_t value);
 void bt_key_append_str(struct bt_strbuf *key, struct bt_str text);
 void bt_key_append_selector(struct bt_strbuf *key, const struct bt_selector *selector);
-/** For nodeSelector and required node affinity. */
+/** Appends nodeSelector and required node affinity of the spec. */
 void bt_key_append_node_affinity(struct bt_strbuf *key, const struct bt_pod_spec *spec);
 void bt_key_append_tolerations(struct bt_strbuf *key, const bt_toleration_list *tolerations);
 

@@ -18,7 +18,10 @@ int bt_state_trial_begin(
 		} \
 	} while (0)
 
-/** Save the slot's data as it was before the trial; returns the saved data. */
+/**
+ * Save the slot's data, unless it is saved already. Returns the saved data, valid until the next
+ * call.
+ */
 static struct bt_trial_slot *save_slot(struct bt_state_trial *trial, uint32_t slot)
 {
 	const struct bt_node_row *row = &trial->state->nodes.rows[slot];
@@ -81,7 +84,7 @@ void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
 	record->snapshot_only = trial->in_snapshot;
 	bt_state_detach_pod(trial->state, pod_id);
 	record->snapshot_only = false;
-	/* Ports are a set: add those again that other pods of the node use. */
+	/* Removing the pod removed its ports: add the ports of the node's other pods again. */
 	struct bt_state *state = trial->state;
 	struct bt_node_row *row = &state->nodes.rows[record->node];
 	for (uint32_t i = 0; i < row->pods.count && !trial->in_snapshot; i++) {
@@ -148,7 +151,7 @@ static void restore(struct bt_state_trial *trial)
 		if (saved->node != NULL) {
 			bt_state_set_slot(state, saved->slot, saved->node, false);
 		}
-		/* The node has the same pods again, but in another order. */
+		/* The node has the same pods again; restore their order. */
 		struct bt_node_row *row = &state->nodes.rows[saved->slot];
 
 		BT_ASSERT(row->pods.count == saved->pods.count);
@@ -162,8 +165,8 @@ static void restore(struct bt_state_trial *trial)
 		COPY_LIST(&row->pods_with_required_anti_affinity,
 			&saved->pods_with_required_anti_affinity);
 		/*
-		 * Restore the set of ports: for ports shared by pods it depends on the order of
-		 * removals and additions.
+		 * Restore the set of ports. If pods share a port, whether the port is in the set
+		 * depends on the order of removals and additions.
 		 */
 		for (uint32_t k = row->ports.count; k-- > 0;) {
 			struct bt_host_port port = {
@@ -201,7 +204,7 @@ void bt_snapshot_trial_end(struct bt_state_trial *trial)
 {
 	restore(trial);
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
-		/* Log a change of the ports, which may not have been logged. */
+		/* restore changes ports without logging the change, so log it here. */
 		bt_change_log_append(&trial->state->log, trial->slots.items[i].slot,
 			BT_CHANGE_PODS | BT_CHANGE_PORTS);
 	}
@@ -217,7 +220,10 @@ int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
 		struct bt_trial_slot *saved = &trial->slots.items[i];
 
-		/* As in upstream's snapshot, unchanged nodes keep their earlier image counts. */
+		/*
+		 * Restore the image counts: in upstream's snapshot, a node that did not change
+		 * keeps its earlier counts.
+		 */
 		struct bt_node_row *row = &state->nodes.rows[saved->slot];
 		bool differs = false;
 
