@@ -15,7 +15,8 @@
 struct bt_claim_maker;
 
 /**
- * The maker looks up templates, storage classes and claims in the state and adds new claims to it.
+ * The maker looks up templates, storage classes and claims in the state and adds new claims to the
+ * state.
  * state, gates: borrowed.
  */
 BT_MUST_USE struct bt_claim_maker *bt_claim_maker_create(

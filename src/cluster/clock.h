@@ -4,7 +4,7 @@
 /**
  * The cluster's time: real time, real time multiplied by a factor since the start, or virtual time,
  * which only bt_cluster_clock_advance moves. The time never goes back, neither when the machine's
- * clock is set nor by a restart: it is saved beside the store, because objects carry times.
+ * clock is set nor by a restart: the time is saved beside the store, because objects carry times.
  */
 #include <stdint.h>
 #include <time.h>
@@ -15,7 +15,7 @@ struct bt_cluster_clock {
 	int64_t start_ns; /* the cluster's time at the start, since 1970 */
 	int64_t start_monotonic_ns;
 	double scale; /* 0: virtual time, and start_ns is the current time */
-	int file;     /* -1: none */
+	int file;     /* descriptor of the file that the time is saved in; -1: no file */
 	int64_t next_save_ns;
 };
 

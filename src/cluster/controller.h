@@ -76,7 +76,7 @@ struct bt_indexed_pod {
  */
 #define BT_HUB_WORK_PER_RUN 64
 #define BT_HUB_BACKLOG 400
-/** Changes that one run handles. No key is synced before all changes are handled. */
+/** Limit of the changes that one run handles. No key is synced before all changes are handled. */
 #define BT_HUB_NOTES_PER_RUN 512
 #define BT_HUB_CONTROLLERS_MAX 64
 
@@ -126,7 +126,8 @@ struct bt_hub_note {
 	uint32_t collection;
 	struct bt_stored *before;  /* shared; NULL: added */
 	struct bt_stored *after;   /* shared */
-	struct bt_api_trees trees; /* parsed states, if a sync patched a pod; in sync_arena */
+	struct bt_api_trees trees; /* before and after, parsed, if a sync patched a pod; in
+	                              sync_arena */
 };
 
 /** A key that is ready, is delayed, or has failed before. */
@@ -273,7 +274,7 @@ void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns);
  * bt_hub_queue_done.
  */
 uint32_t bt_hub_queue_take(struct bt_hub_queue *queue, uint32_t controller);
-/** Call it after the key's sync. */
+/** Ends the sync of a taken item. succeeded false: the key is delayed and tried again. */
 void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t item, bool succeeded, int64_t now_ns);
 /** Returns when the first delayed item is due; INT64_MAX: no item is delayed. */
 int64_t bt_hub_queue_next_due(const struct bt_hub_queue *queue);
@@ -300,7 +301,7 @@ struct bt_observed {
 struct bt_sync {
 	struct bt_hub *hub;
 	void *data;             /* the controller's data */
-	struct bt_arena *arena; /* reset afterwards */
+	struct bt_arena *arena; /* reset after the sync */
 	struct bt_str key;
 	const struct bt_api_resource *resource; /* of object; NULL: keys do not name objects */
 	struct bt_json_value *object;
@@ -404,7 +405,7 @@ uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resourc
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, int64_t grace_seconds, enum bt_propagation propagation,
 	struct bt_str uid, struct bt_arena *arena);
-/** Returns whether the write succeeded or its object no longer exists. */
+/** code: of a patch, update or delete. Returns whether it succeeded or the object is gone. */
 static inline bool bt_hub_is_done(uint16_t code)
 {
 	return code == 200 || code == 404;
@@ -498,7 +499,7 @@ static inline bool bt_pod_is_active(const struct bt_indexed_pod *record)
 
 /**
  * Returns a few bits for each label. An object that has all labels of a selector has all of the
- * selector's bits, so a missing bit proves that the object does not match, without parsing it.
+ * selector's bits, so a missing bit proves, without parsing, that the object does not match.
  */
 uint64_t bt_label_bits(const struct bt_json_value *labels);
 

@@ -24,8 +24,8 @@ struct bt_pod_taker {
 	void *context; /* borrowed */
 	/**
 	 * pod: a tree with metadata.namespace, borrowed for the call. repeated: equal to the pod of
-	 * the previous call except for its name. Returns 201 with its name and uid, or the code of
-	 * a failure.
+	 * the previous call except for its name. Returns 201 with the pod's name and uid, or the
+	 * code of a failure.
 	 */
 	uint16_t (*take)(void *context, const struct bt_json_value *pod, bool repeated,
 		struct bt_str *out_name, struct bt_str *out_uid);
@@ -112,7 +112,10 @@ struct bt_node_template {
 	const char *name_prefix; /* "node-" */
 };
 
-/** Creates the nodes that are missing, ready, with their leases. */
+/**
+ * Creates the nodes of the template that do not exist, with condition Ready. Errors have the API
+ * server's text.
+ */
 BT_MUST_USE int bt_controllers_add_nodes(struct bt_controllers *controllers,
 	const struct bt_node_template *template_, struct berth_error *err);
 #endif

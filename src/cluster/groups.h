@@ -34,7 +34,7 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 void bt_groups_remove(struct bt_groups *groups, struct bt_str key);
 /** Returns the key's group, or "". Borrowed until the key changes its group. */
 struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key);
-/** Entries of a group, until BT_GROUPS_NONE. The groups must not change during the loop. */
+/** Return the first and the next entry of a group; BT_GROUPS_NONE: there is no more entry. */
 uint32_t bt_groups_first(const struct bt_groups *groups, struct bt_str group);
 uint32_t bt_groups_next(const struct bt_groups *groups, uint32_t entry);
 struct bt_str bt_groups_key(const struct bt_groups *groups, uint32_t entry);

@@ -3,8 +3,8 @@
 #define BT_CLUSTER_INPUT_H
 /**
  * Reads objects from files, directories and standard input: manifests, lists, sequences of JSON
- * values, multi-document YAML, all of them gzipped or not. A file whose first byte opens a JSON
- * value is JSON, any other is YAML. Objects go to a sink one by one.
+ * values, multi-document YAML, all of them gzipped or not. A file that begins with { or [ is JSON,
+ * any other file is YAML. Objects go to a sink one by one.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,8 @@
 #include "base/vec.h"
 
 /**
- * YAML is converted to JSON in memory, so its limit is lower than that of JSON (cluster/file.h).
+ * Limit of a YAML file. It is lower than the limit of a JSON file (cluster/file.h), because YAML is
+ * converted to JSON in memory.
  */
 #define BT_INPUT_YAML_BYTES_MAX ((size_t)1 << 30)
 /** Limit of the files of one input, and of the entries of one directory. */
@@ -48,8 +49,8 @@ struct bt_input_sink {
 	 */
 	void (*taken)(void *context, struct bt_origin origin, struct bt_str json);
 	/**
-	 * If set, called instead of take, for sinks that need every member of every kind. It must
-	 * read the next JSON value (an object, a list or null) from the reader.
+	 * If set, called instead of take, for sinks that need every member of every kind. The
+	 * function must read the next JSON value (an object, a list or null) from the reader.
 	 */
 	int (*take_value)(void *context, struct bt_origin origin, struct bt_json_reader *reader,
 		struct berth_error *err);

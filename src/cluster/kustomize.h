@@ -16,8 +16,8 @@
 #define BT_KUSTOMIZE_DEPTH_MAX 16
 
 /**
- * Appends the objects of a folder's kustomization as YAML (kubectl's) or JSON. If a file has a
- * field that is not supported here, the error names the field.
+ * Appends the objects of a folder's kustomization as YAML (kubectl's) or JSON. Without
+ * kubectl, a field that is not supported is an error, which names the field.
  */
 BT_MUST_USE int bt_kustomize(const char *folder, struct bt_strbuf *out, struct berth_error *err);
 /** As bt_kustomize, but never calls kubectl. */
@@ -49,8 +49,8 @@ bool bt_kustomized_is_named(
 /** Records the current name. If the list is full, the current name replaces the last entry. */
 void bt_kustomized_record_name(struct bt_kustomized *resource);
 /**
- * Copies the members of texts into the object that the member of this name holds; replaces members
- * that exist already.
+ * Copies the members of texts into object[member], which is created if missing. Members with the
+ * same name are replaced.
  */
 void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object,
 	const char *member, const struct bt_json_value *texts);

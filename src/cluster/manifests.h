@@ -52,7 +52,7 @@ struct bt_manifests {
 	BT_VEC(struct bt_manifests_policy) policies;
 	struct bt_map names;     /* kind, namespace, name -> object */
 	struct bt_map owner_map; /* namespace, kind, name -> owner */
-	struct bt_arena arena;   /* generated names and uids */
+	struct bt_arena arena;   /* names, uids and policies */
 	size_t object_bytes;
 	uint32_t uid_count;                            /* generated uids */
 	void (*warn)(void *context, const char *line); /* NULL: no warnings */
@@ -75,7 +75,7 @@ BT_MUST_USE int bt_manifests_read_text(struct bt_manifests *cluster, const char 
  */
 BT_MUST_USE int bt_manifests_take_live(struct bt_manifests *cluster, uint32_t source,
 	struct bt_object *object, struct berth_error *err);
-/** Adds a source that is not a file; messages show its name. */
+/** Adds a source that is not a file. Messages show the name. Returns the index of the source. */
 uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name);
 /**
  * Annotation of workloads, "true": the controllers have already created the pods, so the workload
@@ -85,7 +85,7 @@ uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name)
 #define BT_ANNOTATION_PODS_EXIST "berth.dev/pods-exist"
 /**
  * Adds an object from a caller that reads cluster->input with another sink. object: consumed.
- * Errors name the object, not its place.
+ * Errors name the object, not the file and document.
  */
 BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_object *object, struct berth_error *err);
@@ -197,10 +197,11 @@ void bt_suffix_make(struct bt_str prefix, uint32_t index, char *out);
  * schema lacks.
  */
 
-/** Documents of one file that are checked, and their longest text. Others are not checked. */
+/** Limits: checked documents of a file, and bytes of a document. Other documents are not checked.
+ */
 #define BT_UNKNOWN_FIELD_DOCUMENTS 200
 #define BT_UNKNOWN_FIELD_BYTES_MAX (UINT32_C(256) << 10)
-/** Warnings for one document. */
+/** Limit of the warnings for one document. */
 #define BT_UNKNOWN_FIELD_WARNINGS_MAX 10
 
 struct bt_unknown_field_sink {
@@ -212,6 +213,6 @@ struct bt_unknown_field_sink {
 	void (*warn)(void *context, const char *what);
 };
 
-/** document: JSON text. */
+/** Reports the unknown fields of a document (JSON text) to the sink. */
 void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field_sink *sink);
 #endif

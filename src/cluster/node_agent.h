@@ -76,9 +76,9 @@ struct bt_agent_pod {
 	uint32_t next_free;
 	enum bt_agent_stage stage;
 	bool deleting;
-	bool completes; /* ends without being deleted */
+	bool completes; /* the containers end by themselves */
 	bool has_gates;
-	bool changes_readiness; /* its annotation changed while it runs */
+	bool changes_readiness; /* annotation berth.dev/ready changed while the pod runs */
 	uint8_t host;           /* last byte of the pod's address; 0: no address */
 	int64_t accepted_ns;
 	int64_t due_ns; /* end of the stage; INT64_MAX: never */
@@ -135,8 +135,8 @@ struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t 
 /** Returns the status of a pod whose containers all ended with this code and were restarted. */
 struct bt_json_value *bt_agent_restarted_status(const struct bt_sync *sync, int64_t exit_code);
 /**
- * Returns the readiness by the annotation and the readiness gates. with_containers: with the
- * containers' statuses.
+ * Returns the conditions ContainersReady and Ready, from the annotation berth.dev/ready and the
+ * readiness gates. with_containers: also the containers' statuses.
  */
 struct bt_json_value *bt_agent_readiness_status(const struct bt_sync *sync, bool with_containers);
 

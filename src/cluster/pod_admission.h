@@ -12,24 +12,23 @@
 struct bt_pod_admission;
 
 /**
- * api: borrowed. Its LimitRanges, classes and quotas must not change any more. warn (may be NULL)
- * is called once for each missing RuntimeClass; pods that name the class are admitted as if they
- * named none.
+ * api: borrowed. LimitRanges, classes and quotas of the API must not change any more. warn (may be
+ * NULL) is called once for each missing RuntimeClass; pods that name the class are admitted as if
+ * they named none.
  */
 BT_MUST_USE struct bt_pod_admission *bt_pod_admission_create(
 	struct bt_api *api, void (*warn)(void *context, const char *line), void *warn_context);
 /** NULL accepted. */
 void bt_pod_admission_destroy(struct bt_pod_admission *admission);
 /**
- * *out_spec: the pod's spec after admission, without its node, borrowed from the admission. The pod
- * is counted against the quotas of its namespace.
+ * Admits the pod and counts it against the quotas of its namespace. *out_spec: the pod's spec after
+ * admission, without the node, borrowed from the admission.
  *
- * is_from_cluster: the pod was admitted by another API server. A pod with a priority, an overhead
- * or a node is taken for such a pod as well. Such a pod only gets missing defaults and is not
- * refused for a quota.
+ * is_from_cluster: another API server has admitted the pod, so the pod only gets missing defaults
+ * and no quota refuses it. A pod with a priority, an overhead or a node counts as such a pod, too.
  *
  * BERTH_ERR_INVALID: refused, with the API server's text. BERTH_ERR_STATE: a quota refuses the pod,
- * but may still admit a smaller one.
+ * but may still admit a smaller pod.
  */
 BT_MUST_USE int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_pod *pod,
 	bool is_from_cluster, const struct bt_pod_spec **out_spec, struct berth_error *err);

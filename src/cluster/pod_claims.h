@@ -18,7 +18,7 @@ void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid, bool k
 /**
  * As bt_pod_claims_release for all these pods, in the objects of a cluster. No claim is removed: a
  * claim made for one of the pods stays without owner, annotation and devices, so that no pod finds
- * it.
+ * the claim.
  */
 void bt_pod_claims_release_all(struct bt_manifests *cluster, const struct bt_text_set *pod_uids);
 #endif

@@ -4,7 +4,7 @@
 /** Code that ReplicaSets and ReplicationControllers share. Spec: 14b section 6.1. */
 #include "cluster/controller.h"
 
-/** Sorts active pods of one owner so that those to delete come first. */
+/** Sorts active pods of one owner so that the pods to delete first come first. */
 void bt_replicas_sort_for_deletion(const struct bt_indexed_pod **pods, uint32_t count,
 	struct bt_arena *arena, int64_t now_seconds);
 /**

@@ -27,7 +27,7 @@ void bt_revisions_observe(struct bt_groups *owned, struct bt_hub *hub,
 /**
  * Reads the revisions of the synced object into the sync's arena. If the object's template has no
  * revision, one is created; an older revision of the template becomes the newest. hash_label: the
- * label with the revision's hash. false: try again.
+ * label with the revision's hash. Returns false if the sync must be tried again.
  */
 BT_MUST_USE bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned,
 	const char *hash_label, struct bt_revisions *out_revisions);

@@ -50,7 +50,7 @@ struct bt_simulated_pod {
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
 	struct bt_str message;             /* set for all other fates */
 	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
-	struct bt_str group_name;          /* PodGroup that it is scheduled with; "": no group */
+	struct bt_str group_name;          /* PodGroup of the pod; "": none, or the gate is off */
 	struct bt_str group_message;       /* last status message of the group */
 	int64_t score;                     /* of the chosen node; 0 if only that node fits */
 	uint32_t feasible_count;
@@ -128,14 +128,14 @@ struct bt_simulation {
 	uint32_t running_count; /* pods that have a node in the input */
 	uint32_t counts[BT_FATE__COUNT];
 	size_t message_bytes;
-	/** Called before each pod; NULL: not called. */
+	/** Called when done, the number of tried pods, changes; NULL: not called. */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
 	void *progress_context;
 };
 
 /**
- * create_scheduler: called once, with context. On an error, bt_simulation_finish must not be
- * called.
+ * Initialises a simulation. create_scheduler: called once, with context. On an error,
+ * bt_simulation_finish must not be called.
  */
 BT_MUST_USE int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cluster,
 	bt_scheduler_create_fn *create_scheduler, const void *context, struct berth_error *err);
@@ -165,8 +165,9 @@ BT_MUST_USE int bt_simulation_add_pod(struct bt_simulation *simulation, const st
 /**
  * Opens the simulation again after bt_simulation_run, to remove another node. The pods that were
  * placed are removed, so all of them must come from bt_simulation_add_pod. The caller then returns
- * what it removed: first the node, then the node's pods in the order of the input. If all pods were
- * bound, and had no volumes, claims or group, the state is then equal to that before the removal.
+ * the removed objects: first the node, then the node's pods in the order of the input. If all pods
+ * were bound, and had no volumes, claims or group, the state is then equal to that before the
+ * removal.
  */
 void bt_simulation_reopen(struct bt_simulation *simulation);
 /**

@@ -37,7 +37,7 @@ struct bt_neutral_names {
 	BT_VEC(struct bt_neutral_word) words;
 	struct bt_map map; /* original -> words */
 	struct bt_arena arena;
-	uint32_t number_count; /* how many of words are numbers */
+	uint32_t number_count; /* number of entries in words with is_number */
 	struct bt_str prefix;  /* of the neutral words; "": not chosen yet */
 	uint32_t width;        /* digits after the prefix */
 };
@@ -56,7 +56,7 @@ void bt_neutral_names_sort(struct bt_neutral_names *names);
 /** Returns the neutral text, in the arena, for a text that was collected with this is_term. */
 struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
 	bool is_term, struct bt_arena *arena);
-/** Appends a JSON object from neutral words to original ones, and a newline. */
+/** Appends a JSON object that maps neutral words to original words, and a newline. */
 void bt_neutral_names_append_map(const struct bt_neutral_names *names, struct bt_strbuf *out);
 
 /** The action of a snapshot for a text; see snapshot_fields.def. */

@@ -45,7 +45,7 @@ struct bt_expansion {
 	struct bt_pod_admission *admission;  /* NULL before bt_expansion_open */
 	BT_VEC(struct bt_refusal) refusals;  /* at most one for each object */
 	BT_VEC(struct bt_workload_pod) pods; /* in input order of the workloads */
-	BT_VEC(struct bt_object *) made;     /* created ReplicaSets and claims */
+	BT_VEC(struct bt_object *) made;     /* created ReplicaSets, claims and PodGroups */
 	struct bt_arena arena;
 	struct bt_map names; /* of pods: "namespace/name" */
 	/**
@@ -78,8 +78,9 @@ BT_MUST_USE int bt_expansion_admit(struct bt_expansion *expansion, uint32_t inde
 BT_MUST_USE int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err);
 
 /**
- * Returns the index of the next object that the object at owner controls, after the one at `at`
- * (first: the first one); BT_MANIFESTS_NONE: none. uids are compared if both are known.
+ * Returns the index of the next object that the object at owner controls, after the object at `at`
+ * (first: the first object); BT_MANIFESTS_NONE: there is no more. uids are compared if both are
+ * known.
  */
 uint32_t bt_expansion_next_owned(
 	const struct bt_expansion *expansion, uint32_t owner, uint32_t at, bool first);
