@@ -150,7 +150,7 @@ static void stop_with_result(struct bt_capacity_session *session, struct bt_capa
 	}
 	stop_member(session, runner, bt_fate_name(fate), message);
 	if (result->outcome == BT_OUTCOME_FIT_ERROR) {
-		/* Reasons of most nodes first. */
+		/* Sort the reasons by number of nodes, highest first. */
 		const struct bt_diagnosis *diagnosis = &result->diagnosis;
 		struct reason_list list = {.arena = &member->stop_arena};
 		if (diagnosis->pre_filter_message.length != 0) {
@@ -700,7 +700,7 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err)
 {
 	uint32_t own_pods = OWN_PODS_AT_FIRST;
-	/* The maximum number of made pods for each member. */
+	/* OWN_PODS_MAX is divided among the members with claims per pod. */
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < question->spec_count; i++) {
 		count += bt_capacity_spec_creates_claims(&question->specs[i]);

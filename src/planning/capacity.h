@@ -7,7 +7,7 @@
  * specs at once are a mix, and its specs are the members: they take turns, and in each round a
  * member gets as many copies as its weight. In a mix, a member whose next copy fits on no node is
  * skipped while the others continue. Copies of other members never make room, but can satisfy
- * affinity or spreading: a member that such a plugin (or an extender or a plugin from outside)
+ * affinity or spreading: a member that such a plugin, an extender or an out-of-tree plugin
  * rejected is therefore tried again in its next turn, if anything was placed since. The mix ends
  * with a round that places nothing.
  */
@@ -34,8 +34,8 @@ struct bt_capacity_spec {
 	struct bt_object *object;
 	struct bt_origin origin;
 	/**
-	 * A PodGroup whose pods are members: a copy is the whole group, placed in one cycle as
-	 * groups are. NULL: no group. Owned.
+	 * A PodGroup whose pods are members: a copy is the whole group, placed in one scheduling
+	 * cycle. NULL: no group. Owned.
 	 */
 	struct bt_object *group;
 	BT_VEC(struct bt_object *) members; /* pods, the first one is object; owned */
@@ -108,7 +108,7 @@ struct bt_capacity_stop {
 	const char *type;
 	struct bt_str message; /* the scheduler's message */
 	struct bt_str
-		hint; /* the most frequent reason of nodes, a part of a sentence; "": see message */
+		hint; /* the reason of most nodes, as part of a sentence; "": message says it all */
 	BT_LIST(struct bt_capacity_reason) reasons;
 	uint32_t total; /* copies of all members when a copy of this member first did not fit */
 };
@@ -163,8 +163,10 @@ struct bt_capacity_answer {
 	uint32_t member_count;
 	struct bt_capacity_node *nodes; /* ascending by name */
 	uint32_t node_count;
-	/** pods, cpu, memory, then other resources that a member requests, the first
-	 * BT_CAPACITY_TOTALS_MAX of them. */
+	/**
+	 * pods, cpu, memory, then other resources that a member requests; at most
+	 * BT_CAPACITY_TOTALS_MAX entries.
+	 */
 	struct bt_capacity_total *totals;
 	uint32_t total_count;
 	uint32_t copies;       /* of all members */
@@ -174,9 +176,9 @@ struct bt_capacity_answer {
 };
 
 /**
- * Answer the question. Does not change the question's cluster. Errors: loading the cluster, the
- * configuration, and BERTH_ERR_NOT_FOUND for a cluster without nodes. After an error, out_answer
- * needs no finish.
+ * Answer the question. Does not change the question's cluster. Returns an error of loading
+ * the cluster or creating the scheduler, or BERTH_ERR_NOT_FOUND for a cluster without nodes. After
+ * an error, out_answer needs no finish.
  */
 BT_MUST_USE int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err);

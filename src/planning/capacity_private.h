@@ -11,13 +11,13 @@ struct bt_capacity_runner {
 	uint32_t object;       /* index in the session's cluster */
 	uint32_t object_count; /* number of consecutive objects of one group */
 	struct bt_framework *framework;
-	struct bt_pod prototype;
+	struct bt_pod prototype; /* the first of pods */
 	/**
-	 * The pods if each differs (claims per pod); empty if all copies are made from the
-	 * prototype.
+	 * The admitted pods: the pods of a group; with has_own_pods one pod for each copy;
+	 * otherwise a single pod, which all copies are made from.
 	 */
 	BT_VEC(const struct bt_pod *) pods;
-	bool has_own_pods;
+	bool has_own_pods;       /* the controller creates claims for each pod, so copies differ */
 	bool warned_of_template; /* a missing claim template was reported */
 	struct bt_str uid_front;
 	uint32_t next_number; /* suffix of the next copy's name and uid */
@@ -61,6 +61,6 @@ struct bt_str bt_capacity_make_claims(
  * after the last copy.
  */
 void bt_capacity_set_hints(struct bt_capacity_session *session);
-/** Measure the use of nodes and cluster; call before the first copy or after the last one. */
+/** Measure the use of nodes and cluster, before the first copy or after the last copy. */
 void bt_capacity_measure(struct bt_capacity_session *session, bool after);
 #endif

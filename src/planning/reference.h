@@ -18,8 +18,8 @@ enum bt_node_reference bt_node_reference_of(struct bt_str text);
 /** "*" matches any bytes, "?" exactly one. */
 bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
 /**
- * Cut the reference before the separator off rest (separator 0: all of rest is one reference). A
- * selector may contain the separator and ends with its bracket. BERTH_ERR_INVALID: the bracket is
+ * Cut the reference in front of the separator off rest (separator 0: all of rest is one reference).
+ * A selector may contain the separator and ends with its bracket. BERTH_ERR_INVALID: the bracket is
  * not closed, or the reference is empty.
  */
 BT_MUST_USE int bt_node_reference_cut(
@@ -46,15 +46,15 @@ struct bt_pod_reference {
 	struct bt_str namespace_; /* "": any */
 	struct bt_str name;
 	/**
-	 * "job/web" can mean the Job "web" or the pod "web" in namespace "job". This is that
-	 * namespace, for a second search. "": the argument has only one meaning.
+	 * "job/web" can mean the Job "web" or the pod "web" in namespace "job". For
+	 * a second search, other_namespace is "job" then. "": the argument has only one meaning.
 	 */
 	struct bt_str other_namespace;
 };
 
 /**
  * Parse an argument. namespace_: value of --namespace, NULL without one. Texts are borrowed.
- * BERTH_ERR_INVALID: says what is wrong, and lists the kinds.
+ * BERTH_ERR_INVALID: says what is wrong and what to write.
  */
 BT_MUST_USE int bt_pod_reference_parse(const char *argument, const char *namespace_,
 	struct bt_pod_reference *out, struct berth_error *err);

@@ -24,8 +24,8 @@ struct bt_whatif_pod {
 };
 
 /**
- * The node that a DaemonSet made the pod for; "" for other pods. Needed because the random names of
- * such pods follow the order of nodes.
+ * The node that a DaemonSet made the pod for; "" for other pods. Pods of DaemonSets are compared by
+ * this node, because their generated names depend on the order of nodes.
  */
 struct bt_str bt_whatif_daemon_place(struct bt_pod_owner owner, const struct bt_pod *pod);
 

@@ -183,7 +183,7 @@ static void shrink(struct bt_whatif *whatif, uint32_t index)
 		shrink_stateful_set(whatif, index, start + count);
 	} else {
 		/*
-		 * Delete pods beyond this number; missing pods are made when the workload is
+		 * Delete pods beyond `count`; missing pods are made when the workload is
 		 * expanded. During a rollout the old pods go first, because the rollout deletes
 		 * them anyway.
 		 */
