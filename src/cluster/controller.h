@@ -336,8 +336,7 @@ struct bt_controller_ops {
 	 * Objects that exist at the start are reported as added.
 	 */
 	void (*observe)(void *data, struct bt_hub *hub, const struct bt_observed *observed);
-	/** Syncs one key. If it returns false or sets sync->failed, the key is tried again later.
-	 */
+	/** Syncs one key. Returning false or setting sync->failed tries the key again later. */
 	bool (*sync)(struct bt_sync *sync);
 };
 

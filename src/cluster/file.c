@@ -153,7 +153,8 @@ int bt_file_read(
 void bt_file_finish(struct bt_file *file)
 {
 	if (file->mapped) {
-		(void)munmap((void *)(uintptr_t)file->data, file->length); /* the mapping is ours */
+		/* Cannot fail for an existing mapping. */
+		(void)munmap((void *)(uintptr_t)file->data, file->length);
 	} else {
 		bt_free((void *)(uintptr_t)file->data);
 	}

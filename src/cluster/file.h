@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/** Most bytes of a mapped file. */
+/** Maximum number of bytes of a mapped file. */
 #define BT_FILE_MAPPED_BYTES_MAX ((size_t)UINT32_MAX)
-/** Most bytes of a pipe or of an unpacked gzipped file, which must be held in memory. */
+/** Maximum number of bytes of a pipe or an unpacked gzipped file, which must be held in memory. */
 #define BT_FILE_READ_BYTES_MAX ((size_t)2 << 30)
 
 /**

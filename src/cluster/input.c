@@ -412,7 +412,10 @@ static int list_directory(const char *path, struct name_list *out, struct berth_
 static int read_directory(struct bt_input *input, const char *path, uint32_t depth,
 	uint32_t *file_count, struct berth_error *err);
 
-/** Symbolic links to folders are not followed: they could form a loop. */
+/**
+ * Reads an entry of a folder: another folder if the input is recursive, or a file. Symbolic links
+ * to folders are not followed, because they could form a loop.
+ */
 static int read_entry(struct bt_input *input, const char *path, const char *name, uint32_t depth,
 	uint32_t *file_count, struct berth_error *err)
 {

@@ -4,7 +4,7 @@
 #include "base/vec.h"
 #include "cluster/kustomize.h"
 
-/** Most steps of a field's path. */
+/** Maximum number of steps of a field's path. */
 #define STEPS_MAX 64
 
 struct path {

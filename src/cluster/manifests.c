@@ -292,7 +292,7 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 		.next_owned = BT_MANIFESTS_NONE,
 	};
 	entry.name = choose_name(cluster, entry.kind, entry.namespace_, meta);
-	/* Copied, because the object may be released before the run ends. */
+	/* Copy the texts, because the object may be released before the run ends. */
 	entry.namespace_ = bt_arena_str(&cluster->arena, entry.namespace_);
 	entry.name = bt_arena_str(&cluster->arena, entry.name);
 	entry.uid = entry.uid_is_given ? bt_arena_str(&cluster->arena, entry.uid)

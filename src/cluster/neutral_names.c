@@ -11,7 +11,7 @@
 #define SHORT_DIGITS 4
 #define FIRST_LONG_NUMBER 10000
 #define UUID_LENGTH 36
-/** A word with fewer colons is no IPv6 or MAC address: "registry:5000" has one. */
+/** A word with fewer colons is no IPv6 or MAC address: "registry:5000" has one colon. */
 #define COLONS_OF_ADDRESS 2
 
 /**
@@ -313,7 +313,7 @@ static int compare_words(const void *a, const void *b)
 	return bt_str_compare(first->original, second->original);
 }
 
-/** Returns whether an original word looks like a neutral one with this prefix. */
+/** Returns whether an original word looks like a neutral word with this prefix. */
 static bool is_taken(const struct bt_neutral_names *names, struct bt_str prefix)
 {
 	for (uint32_t i = 0; i < names->words.count; i++) {

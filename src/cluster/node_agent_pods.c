@@ -80,7 +80,7 @@ static bool decode(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_st
 	if (stored == NULL) {
 		return false;
 	}
-	/* Copied to the arena: a write during the sync could free the stored text. */
+	/* Copy the text to the arena: a write during the sync could free the stored text. */
 	bt_json_reader_init(&reader, bt_arena_str(arena, bt_stored_text(stored)));
 	return bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
 }
