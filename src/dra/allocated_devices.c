@@ -518,7 +518,8 @@ void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 			count_api_result(allocated, id);
 			if (is_new) {
 				count_api_result(
-					allocated, id); /* the later release subtracts one */
+					/** the later release of the device subtracts one */
+					allocated, id);
 			}
 			set_history(allocated, id);
 			bt_device_ids_unref(&allocated->dra->ids, id);

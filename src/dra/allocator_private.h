@@ -121,11 +121,11 @@ struct bt_taken_device {
 struct bt_search_frame {
 	uint32_t claim;
 	uint32_t request;
-	uint32_t option;   /* index of the option; with alternatives: the current one */
+	uint32_t option;   /* index of the option; changes if the request has alternatives */
 	bool is_choice;    /* the request has alternatives */
 	bool all_too_many; /* all alternatives tried so far gave TOO_MANY */
 	bool has_taken;    /* the last taken device belongs to this frame */
-	int64_t number;    /* number of devices of the request before this one */
+	int64_t number;    /* number of devices that earlier frames took for the request */
 	uint32_t view;     /* view and device: where to look for the next device */
 	uint32_t device;
 };
@@ -134,7 +134,7 @@ struct bt_search_frame {
 struct bt_own_capacity {
 	uint32_t id;
 	uint32_t share_count; /* 0: free */
-	uint32_t first;       /* index of the first amount: one for each capacity */
+	uint32_t first;       /* index of the first amount; each capacity has one amount */
 	/**
 	 * "capInUse" of spec 12. Taking a share of a device with capacities sets it, even if the
 	 * share consumes an amount of 0. Giving back a share clears it if all amounts are 0.

@@ -129,10 +129,10 @@ static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *
 
 /**
  * Whether the request must fail because too few usable devices are left from the frame's position
- * on. The result, errors included, equals that of a search: with too few devices, the search would
- * try every free device, and here no selector fails. If devices consume counters or a distinct
- * constraint applies, the search must run, because failed tries change the state of both (spec 12
- * section 21, D6 and D9).
+ * on. The result, errors included, equals the result of a search: with too few devices, the search
+ * would try every free device, and here no selector fails. If devices consume counters or a
+ * distinct constraint applies, the search must run, because failed tries change the state of both
+ * (spec 12 section 21, D6 and D9).
  */
 static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *frame)
 {

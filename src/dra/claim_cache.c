@@ -82,7 +82,7 @@ static void index_special(struct bt_claim_cache *cache, uint32_t id)
 	}
 	if (claim->owner_hash != 0) {
 		(void)bt_map_remove(
-			&cache->special_map, claim->owner_hash, id); /* it is in the map */
+			&cache->special_map, claim->owner_hash, id); /* id is in the map */
 	}
 	claim->owner_hash = hash;
 	if (hash != 0) {

@@ -112,7 +112,7 @@ static void clear_class(struct bt_device_class_map *map, const struct bt_object 
  * Whether a class loses its extendedResourceName to the class that has the name already: the
  * younger class wins or, with equal age, the first by name. A losing class gets no mapping, not
  * even the implicit one. In upstream, an updated class can also lose against its own old object,
- * which then stays; here it cannot (D8).
+ * which then stays; here a class cannot (D8).
  */
 static bool is_overridden(const struct bt_device_class_map *map, const struct bt_object *candidate)
 {

@@ -89,7 +89,7 @@ static void node_scope_unref(struct bt_device_pools *pools, uint32_t id)
 	if (--scope->ref_count != 0) {
 		return;
 	}
-	(void)bt_map_remove(&pools->scope_map, scope->hash, id); /* it is in the map */
+	(void)bt_map_remove(&pools->scope_map, scope->hash, id); /* id is in the map */
 	bt_symbol_unref(pools->dra->ids.symbols, scope->name);
 	bt_arena_finish(&scope->arena);
 	scope->selector = NULL;
@@ -491,7 +491,7 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 			remove_value(named->pools.items, &named->pools.count, slice->pool);
 			if (named->pools.count == 0) {
 				(void)bt_map_remove(
-					&pools->named_map, named->hash, id); /* it is in the map */
+					&pools->named_map, named->hash, id); /* id is in the map */
 				bt_symbol_unref(pools->dra->ids.symbols, named->name);
 				named->name = BT_SYM_NONE;
 				bt_vec_push(&pools->free_named, id);
@@ -551,7 +551,7 @@ static void remove_slice(struct bt_device_pools *pools, uint32_t id)
 	}
 	slice->rows.count = 0;
 	drop_pool_if_empty(pools, slice->pool);
-	(void)bt_map_remove(&pools->slice_map, slice->hash, id); /* it is in the map */
+	(void)bt_map_remove(&pools->slice_map, slice->hash, id); /* id is in the map */
 	bt_object_release(slice->object);
 	slice->object = NULL;
 	bt_vec_push(&pools->free_slices, id);

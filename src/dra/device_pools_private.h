@@ -65,7 +65,7 @@ enum {
 	BT_DEVICE_TAINTED = 1 << 4,       /* has a taint that blocks requests */
 	BT_DEVICE_BINDING = 1 << 5,       /* bindingConditions is present, perhaps empty */
 	BT_DEVICE_NEVER = 1 << 6,         /* has binding conditions, whose gate is off */
-	BT_DEVICE_OWN_SCOPE = 1 << 7,     /* of a slice with perDeviceNodeSelection */
+	BT_DEVICE_OWN_SCOPE = 1 << 7,     /* the slice has perDeviceNodeSelection */
 };
 
 /** A published device. */

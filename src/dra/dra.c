@@ -59,7 +59,7 @@ void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
 	if (--ids->items.items[id].ref_count != 0) {
 		return;
 	}
-	(void)bt_map_remove(&ids->map, item.hash, id); /* it is in the map */
+	(void)bt_map_remove(&ids->map, item.hash, id); /* id is in the map */
 	bt_symbol_unref(ids->symbols, item.driver);
 	bt_symbol_unref(ids->symbols, item.pool);
 	bt_symbol_unref(ids->symbols, item.device);

@@ -238,8 +238,8 @@ struct bt_allocated_devices {
 	/**
 	 * Devices that two claims from the API server have held. The state of such a device depends
 	 * on the order of events, and cannot be recomputed from the claims until no claim from the
-	 * API server holds it. If an allocation was replaced by another one (which the API
-	 * forbids), the bits of its devices stay set forever.
+	 * API server holds the device. If a claim's allocation was replaced by another one (which
+	 * the API forbids), the bits of the old and of the new devices stay set forever.
 	 */
 	struct bt_bitset history;
 	uint32_t history_count;

@@ -48,7 +48,7 @@ static void make_room(struct bt_device_pools *pools)
 		struct bt_selector_program *dropped = &pools->programs.items[oldest];
 
 		(void)bt_map_remove(
-			&pools->program_map, dropped->hash, oldest); /* it is in the map */
+			&pools->program_map, dropped->hash, oldest); /* oldest is in the map */
 		pools->program_bytes -= dropped->bytes;
 		pools->program_count--;
 		pools->drop_count++;

@@ -125,10 +125,11 @@ bt_str_list bt_zones_of_label(struct bt_str value, struct bt_arena *arena);
  * random prefix that separates claims from volume handles.
  */
 struct bt_unique_volume {
-	struct bt_str driver;          /* may be empty */
-	struct bt_str claim_namespace; /* for a claim whose volume is unknown; otherwise absent */
-	struct bt_str handle;          /* the volume handle, or the name of the claim */
-	uint64_t hash;                 /* set by bt_volume_set_add */
+	struct bt_str driver; /* may be empty */
+	/** set if the volume of the claim is unknown, otherwise absent */
+	struct bt_str claim_namespace;
+	struct bt_str handle; /* the volume handle, or the name of the claim */
+	uint64_t hash;        /* set by bt_volume_set_add */
 	bool removed;
 };
 

@@ -221,7 +221,10 @@ struct preparation {
 
 static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	/* With the gate, PreFilter looks up the pod's group even if neither has claims. */
+	/*
+	 * With the gate, PreFilter looks up the pod's group even if neither the pod nor the group
+	 * has claims.
+	 */
 	return bt_plugin_pod_spec(pod)->resource_claims.count == 0 &&
 		!bt_extended_is_wanted(bt_dynamic_resources_of(plugin), pod->shape) &&
 		(bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)).length == 0 ||

@@ -142,9 +142,9 @@ struct bt_dynamic_node {
 /** Limit of the search for devices in one Filter call. */
 struct bt_filter_limit {
 	const struct bt_handle *handle;
-	int64_t timeout_ns;                 /* of one search; 0: none */
-	const struct bt_cycle_state *cycle; /* for its cancellation */
-	int64_t deadline_ns;                /* on the clock of the metrics; 0: none */
+	int64_t timeout_ns;                 /* limit of one search; 0: no limit */
+	const struct bt_cycle_state *cycle; /* read to see whether the cycle is cancelled */
+	int64_t deadline_ns;                /* on the clock of the metrics; 0: no deadline */
 	uint32_t steps_left;                /* limit of steps if there is no clock; 0: no limit */
 	bool is_timed_out;
 };
@@ -170,7 +170,7 @@ struct bt_dynamic_cycle {
 	uint32_t last_slot; /* BT_SLOT_NONE: none yet */
 	uint32_t slot_count;
 	struct bt_dynamic_node **nodes; /* by slot; NULL: no node has passed Filter */
-	/* For PreBind. */
+	/* Used by PreBind. */
 	bool is_patched;      /* the pod's status is patched (spec 12 section 15.3) */
 	bool waits;           /* PreBind waits for binding conditions */
 	int64_t wait_ends_ns; /* on the handle's clock */
@@ -306,7 +306,7 @@ BT_MUST_USE int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state 
  * Spec: 12 section 14.
  */
 struct bt_extended_node_claim {
-	/** The special claim with its requests; name and uid are those of the in-memory claim. */
+	/** The special claim with its requests. It has the name and uid of the in-memory claim. */
 	struct bt_resource_claim claim;
 	BT_LIST(struct bt_container_extended_resource_request) mappings;
 };

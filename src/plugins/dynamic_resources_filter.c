@@ -58,8 +58,8 @@ struct node_check {
 };
 
 /**
- * Step 3 of Filter: check the allocated claims. Sets is_unavailable_here in those that are not
- * available on the node. *out_available: there are none.
+ * Step 3 of Filter: check the allocated claims, and set is_unavailable_here in each claim that is
+ * not available on the node. *out_available: whether all allocated claims are available.
  */
 static struct bt_status check_available(const struct node_check *check, bool *out_available)
 {

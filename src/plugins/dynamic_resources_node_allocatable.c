@@ -321,7 +321,7 @@ static struct bt_status check_demand(const struct demand_check *check)
 
 	set_statuses(&pod.status, check->demand);
 	struct bt_resource_list demand = bt_pod_requests(&pod, &options, check->arena);
-	/* Pod-level requests must cover those of the containers. */
+	/* Pod-level requests must cover the requests of the containers. */
 	if (bt_pod_has_pod_level_requests(&pod)) {
 		struct bt_request_options parts_only = {.no_pod_level = true, .dra_status = true};
 		struct bt_resource_list parts = bt_pod_requests(&pod, &parts_only, check->arena);

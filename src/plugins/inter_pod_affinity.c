@@ -255,7 +255,7 @@ static bool all_terms_match(const struct bt_incoming_terms *terms, struct bt_str
 	return terms->count != 0;
 }
 
-/** Whether one call of sum_table costs less than reading the numbers of this many slots. */
+/** Whether one call of sum_table costs less than reading the numbers of slot_count slots. */
 static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_count)
 {
 	return slot_count >= 16 && slot_count >= table->column->dictionary.count / 4;
@@ -269,9 +269,9 @@ struct existing_sum {
 	struct bt_state *state;
 	struct bt_arena *arena;
 	struct bt_affinity_tables *tables;
-	/** By group; multiplied by the weight of the term. */
+	/** By group: factor of the weight of the term. */
 	int64_t factors[BT_AFFINITY_GROUP__COUNT];
-	int64_t fixed[BT_AFFINITY_GROUP__COUNT]; /* by group, added to the product */
+	int64_t fixed[BT_AFFINITY_GROUP__COUNT]; /* by group: added to the product */
 };
 
 /**
@@ -921,7 +921,10 @@ static const struct score_data *prepare_score(
 {
 	void **kept = &cycle->pre_score_data[plugin->index];
 
-	/* Other cycles may run PreScore again after pods were added or removed. */
+	/*
+	 * PreScore may run again, after pods were added or removed, if the cycle is plain or does
+	 * not borrow counters.
+	 */
 	if (cycle->plain || !cycle->borrows_counters) {
 		return NULL;
 	}

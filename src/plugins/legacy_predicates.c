@@ -17,7 +17,7 @@
 /** Data of the pod for all predicates, computed once per cycle. */
 struct general_data {
 	struct bt_resource request;
-	bt_host_port_list ports; /* of containers only: v1.12 had no sidecars */
+	bt_host_port_list ports; /* ports of the containers; v1.12 had no sidecars */
 	struct bt_required_node_affinity affinity;
 };
 

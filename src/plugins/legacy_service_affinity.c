@@ -78,7 +78,7 @@ struct matching_pod {
 
 struct pre_filter_data {
 	bool has_services; /* a service selects the pod */
-	/* In the order of the snapshot's nodes and of the pods on a node; then what-if pods. */
+	/* Ordered by the snapshot's nodes and by the pods on each node; what-if pods come last. */
 	struct matching_pod *items;
 	uint32_t count;
 	uint32_t capacity;

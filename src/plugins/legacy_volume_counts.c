@@ -67,7 +67,8 @@ static bool find_id(const struct driver *driver, const struct bt_persistent_volu
 struct volume_count_plugin {
 	struct bt_plain_plugin base;
 	const struct driver *driver;
-	struct bt_volume_set ids; /* of the pod (PreFilter) or of the node's pods (Filter) */
+	/** volumes of the pod (PreFilter) or of the node's pods (Filter) */
+	struct bt_volume_set ids;
 };
 
 static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)

@@ -295,7 +295,7 @@ struct node_affinity_pre_filter_data {
 };
 
 struct node_affinity_pre_score_data {
-	/** Terms of the pod; those of the profile are in the instance. */
+	/** Terms of the pod. The terms of the profile are in the instance. */
 	struct bt_preferred_terms preferred;
 };
 

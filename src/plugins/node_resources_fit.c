@@ -54,7 +54,7 @@ static int64_t points_of(const struct fit_scorer *scorer, const struct bt_score_
 	return 0;
 }
 
-/** Score of a node. requests: of the pod, one for each configured resource. */
+/** Score of a node. requests: the pod's request of each configured resource. */
 static int64_t fit_score(
 	const struct fit_scorer *scorer, const int64_t *requests, const struct bt_node_info *node)
 {

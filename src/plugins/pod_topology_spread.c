@@ -776,7 +776,7 @@ static uint32_t evaluate_domain(const struct judged_constraint *judged, uint32_t
 
 /**
  * Check the slots if every domain is one node and the highest accepted count is not negative: nodes
- * without matching pods have the count 0 and pass, so only the others are checked.
+ * without matching pods have the count 0 and pass, so only nodes with matching pods are checked.
  */
 static bool evaluate_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
@@ -1033,7 +1033,7 @@ static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_stat
 /** Feasible nodes: each slot stands for one node, or for counts[i] nodes. */
 struct feasible_nodes {
 	const uint32_t *slots;
-	const uint32_t *counts; /* NULL: one each */
+	const uint32_t *counts; /* NULL: one node for each slot */
 	uint32_t count;
 };
 
@@ -1293,14 +1293,14 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 #define SPREAD_TRAIT (UINT64_C(1) << 62)
 
 enum trait_kind {
-	/** Number of pods in the domain of the slot, which is its only slot. */
+	/** Number of pods in the domain of the slot. Used if each domain has only one slot. */
 	TRAIT_DOMAIN_PODS = 1,
 	TRAIT_OWN_PODS, /* number of pods on the node */
 };
 
 /**
- * Context of both kinds of traits. The value of a slot is 0 without the label, otherwise the count
- * + 1.
+ * Context of domain_pods and count_pods_on_node. The value of a slot is 0 if the slot lacks the
+ * label, otherwise the count + 1.
  */
 struct count_source {
 	const struct bt_label_column *column;
@@ -1577,7 +1577,7 @@ static const struct bt_event_registration events[] = {
 		after_node_change},
 };
 
-/** What the resolved hard constraints depend on in addition to the shape. */
+/** Returns the pod data that the resolved hard constraints depend on. */
 static enum bt_hint_scope constraint_scope(
 	const struct spread_plugin *instance, const struct bt_pod_spec *spec)
 {

@@ -25,7 +25,7 @@ struct bt_spread_constraint {
 struct bt_spread_list {
 	uint32_t count;
 	struct bt_spread_constraint *items;
-	/** Of the pod: nodeSelector and required node affinity. */
+	/** The pod's nodeSelector and required node affinity. */
 	struct bt_required_node_affinity affinity;
 	const bt_toleration_list *tolerations;
 	bool allow_comparison;
@@ -51,11 +51,11 @@ bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 
 /** Number of matching pods by domain for one constraint. */
 struct bt_spread_table {
-	/** By domain, BT_SPREAD_NO_DOMAIN if it has no eligible node; NULL: use sums. */
+	/** By domain; BT_SPREAD_NO_DOMAIN if the domain has no eligible node. NULL: use sums. */
 	int64_t *counts;
 	uint32_t size;
-	struct bt_domain_sums sums; /* of a counter; valid until the counter is refreshed */
-	uint64_t serial;            /* of the counter; 0 if counts is set */
+	struct bt_domain_sums sums; /* sums of a counter, valid until the counter is refreshed */
+	uint64_t serial;            /* serial of the counter; 0 if counts is set */
 };
 
 static inline int64_t bt_spread_table_at(const struct bt_spread_table *table, uint32_t domain)

@@ -40,11 +40,10 @@ struct bt_budgets {
 	struct bt_arena arena;             /* memory that the budgets point to */
 	BT_VEC(struct bt_budget) budgets;  /* ascending by namespace */
 	BT_VEC(struct bt_budget_key) keys; /* ascending by hash, then budget */
-	BT_VEC(uint32_t) others;           /* indices, ascending */
-	uint64_t version;                  /* version of the stored objects */
+	BT_VEC(uint32_t) others; /* budgets without an entry in keys: indices, ascending */
+	uint64_t version;        /* version of the stored objects */
 	bool loaded;
-	/** Current round. A new round (round++) resets all charges, because nodes are independent.
-	 */
+	/** Current round. round++ resets all charges, because nodes are independent. */
 	uint64_t round;
 };
 

@@ -41,7 +41,7 @@ struct trial {
 	/* Pods that may be evicted, in the order of the node's list. */
 	const struct bt_pod_info *pods;
 	uint32_t pod_count;
-	uint32_t *order;   /* by importance; pods that violate a budget come first */
+	uint32_t *order; /* indices of pods by importance; pods that violate a budget come first */
 	uint32_t *scratch; /* scratch memory of the same length */
 	uint32_t violating_count;
 };

@@ -146,7 +146,7 @@ struct bt_preemption_hooks {
 	 */
 	bool (*more_important_pod)(
 		void *context, const struct bt_pod_info *a, const struct bt_pod_info *b);
-	/** Criteria to use instead of those of section 10.2, in order. */
+	/** Criteria to use, in order, instead of the criteria of section 10.2. */
 	const bt_candidate_score *ordered_scores;
 	uint32_t ordered_score_count;
 	void *context;
@@ -161,7 +161,7 @@ struct bt_evaluator {
 	uint64_t attempt_count; /* metric preemption_attempts_total */
 	struct bt_budgets budgets;
 	/* Memory reused by attempts. */
-	struct bt_node_statuses statuses; /* of nodes whose dry run failed */
+	struct bt_node_statuses statuses; /* statuses of nodes whose dry run failed */
 	/*
 	 * Statuses if no node has a pod to evict: all nodes share one status, and only the number
 	 * of nodes is kept.

@@ -464,7 +464,9 @@ struct cycle_work {
 	bool selected_nodes_differ;
 	struct claim_match *matches; /* claims without a selected node, ordered by requested size */
 	uint32_t match_count;
-	/** For claims with a selected node, then for the claims of matches. */
+	/**
+	 * Plans for the claims with a selected node, followed by plans for the claims of matches.
+	 */
 	struct provision_plan *plans;
 	uint32_t selected_count;
 	/* Scratch memory for the result of one node. */

@@ -17,7 +17,7 @@ static const struct bt_str topology_keys[] = {
 	BT_LABEL_REGION,
 };
 
-/** By index of topology_keys: the label to check if the node lacks that label. */
+/** ga_keys[i] is the label to check if the node lacks the label topology_keys[i]. */
 static const struct bt_str ga_keys[] = {
 	BT_LABEL_ZONE,
 	BT_LABEL_REGION,
