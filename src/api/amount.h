@@ -17,8 +17,8 @@ void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli);
  */
 void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes);
 /**
- * As bt_amount_append_bytes, but rounded up or down: missing amounts must not appear smaller, nor
- * available ones larger.
+ * As bt_amount_append_bytes, but rounded up or down: missing amounts must not appear smaller, and
+ * available amounts must not appear larger.
  */
 void bt_amount_append_bytes_up(struct bt_strbuf *out, int64_t bytes);
 void bt_amount_append_bytes_down(struct bt_strbuf *out, int64_t bytes);
@@ -35,6 +35,6 @@ enum bt_amount_rounding {
  */
 void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
 	enum bt_amount_rounding rounding);
-/** Appends the share of whole: " (12%)"; nothing if whole is 0. */
+/** Appends amount as a share of whole: " (12%)"; nothing if whole is 0. */
 void bt_amount_append_share(struct bt_strbuf *out, int64_t amount, int64_t whole);
 #endif

@@ -192,8 +192,8 @@ static int compare_conditions(const void *a, const void *b)
 }
 
 /**
- * Returns the conditions as a map type -> status: sorted, and for each type the last condition
- * counts.
+ * Sets *out to the conditions, sorted by type; for each type the last condition counts. Returns the
+ * number of entries.
  */
 static uint32_t condition_map(
 	const struct bt_node_status *status, struct bt_arena *arena, struct condition_order **out)

@@ -178,7 +178,7 @@ static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out
 	}
 	*out_rounded = bt_quantity_make(bt_quantity_milli(quantity), MILLI_EXPONENT,
 		(enum bt_quantity_format)quantity->format);
-	/* false: in thousandths the quantity overflows int64, so it is kept */
+	/* not larger: the value in thousandths overflows int64, so the quantity is kept */
 	return bt_quantity_compare(out_rounded, quantity) > 0;
 }
 
@@ -203,7 +203,7 @@ static void round_list(struct bt_resource_list *list, struct bt_arena *arena)
 	}
 }
 
-/** Adds the entries of extra that list lacks and keep accepts (NULL: all). */
+/** Adds the entries of extra that list lacks and keep accepts (keep NULL: accepts all). */
 static void add_missing(struct bt_resource_list *list, const struct bt_resource_list *extra,
 	bool (*keep)(struct bt_str name), struct bt_arena *arena)
 {

@@ -27,6 +27,6 @@ void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_are
 void bt_pod_default_affinity(struct bt_pod *pod, struct bt_arena *arena);
 /** Sets allocatable from capacity, and rounds: rules 4 and 5. */
 void bt_node_default(struct bt_node *node, struct bt_arena *arena);
-/** Sets the device count of requests without a mode: exactly one. Spec: 12 section 3.2. */
+/** Sets allocationMode ExactCount and count 1 in requests that lack them. Spec: 12 section 3.2. */
 void bt_device_claim_default(struct bt_device_claim *devices, struct bt_arena *arena);
 #endif

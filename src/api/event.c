@@ -19,7 +19,7 @@ static bool is_flag(char c)
 	return c == '#' || c == '0' || c == '+' || c == '-' || c == ' ';
 }
 
-/** Skips "[n]", the index of an argument, which never exists. */
+/** Skips "[n]", the index of an argument. *found: set to true if there is an index. */
 static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 {
 	if (at >= text.length || text.data[at] != '[') {
@@ -34,7 +34,9 @@ static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 	return at + 1;
 }
 
-/** Skips a width or precision: digits, or *, whose argument does not exist. */
+/**
+ * Skips a width or precision: digits, or "*", whose argument never exists, so problem is appended.
+ */
 static uint32_t format_size(
 	struct bt_str text, uint32_t at, const char *problem, struct bt_strbuf *out)
 {
@@ -54,7 +56,7 @@ static uint32_t format_size(
 	return at;
 }
 
-/** Formats the text after a percent sign. Returns the position behind the sequence. */
+/** Formats the text after a percent sign. Returns the position after the sequence. */
 static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbuf *out)
 {
 	bool indexed = false;

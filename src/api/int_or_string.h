@@ -14,7 +14,10 @@ struct bt_int_or_string {
 	bool is_string;
 };
 
-/** Returns the number, or for "<digits>%" that percentage of total, rounded up or down. */
+/**
+ * Sets *out_value to the number, or for "<digits>%" to that percentage of total, rounded up or
+ * down. BERTH_ERR_INVALID: another string, or the result exceeds int32.
+ */
 BT_MUST_USE int bt_int_or_string_scaled(const struct bt_int_or_string *value, int32_t total,
 	bool round_up, int32_t *out_value, struct berth_error *err);
 

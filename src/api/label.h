@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_LABEL_H
 #define BT_API_LABEL_H
-/** Syntax of label keys and values. Spec: 01 section 5.4. Messages: selector.h. */
+/** Syntax of label keys and values. Spec: 01 section 5.4. selector.h has their error messages. */
 #include <stdbool.h>
 
 #include "base/str.h"

@@ -9,8 +9,9 @@ void bt_object_ref(const struct bt_object_meta *meta, struct bt_strbuf *out);
 /** Returns the first owner reference with controller true, or NULL. Spec 01 section 5.14. */
 const struct bt_owner_reference *bt_object_controller(const struct bt_object_meta *meta);
 /**
- * Splits "v1" or "apps/v1" into group and version; both are empty for "" and "/". false: more than
- * one "/"; version then has everything behind the first. The results are borrowed from api_version.
+ * Splits "v1" or "apps/v1" into group and version; both are empty for "" and "/". Returns false if
+ * there is more than one "/"; then version is all text after the first one. The results are
+ * borrowed from api_version.
  */
 bool bt_api_version_split(
 	struct bt_str api_version, struct bt_str *out_group, struct bt_str *out_version);

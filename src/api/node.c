@@ -6,7 +6,7 @@
 #define REGION BT_STR("topology.kubernetes.io/region")
 #define ZONE BT_STR("topology.kubernetes.io/zone")
 
-/** Returns the value of the first existing label of the two, even if it is empty; else "". */
+/** Returns the value of label key, else of label fallback_key, else "". An empty value counts. */
 static struct bt_str first_label(
 	const struct bt_str_map *labels, struct bt_str key, struct bt_str fallback_key)
 {

@@ -87,7 +87,10 @@ void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, bt_kind_version_at(kind, 0));
 }
 
-/** Allocates a zeroed structure as the first block of an arena of about this size; 0: unknown. */
+/**
+ * Initialises the arena with a first chunk of about this size (0: unknown size), and allocates the
+ * kind's structure in it, zeroed.
+ */
 static void *new_value(enum bt_kind kind, size_t bytes, struct bt_arena *arena)
 {
 	bt_arena_init(arena, bytes != 0 ? bytes : FIRST_CHUNK_BYTES);
@@ -221,8 +224,8 @@ static void append_shown(struct bt_strbuf *out, struct bt_str text)
 }
 
 /**
- * Reads the two named string members of the next value without consuming it; stops when both are
- * found.
+ * Reads the two named string members of the next value without consuming the value; stops when both
+ * are found.
  */
 static int peek_strings(struct bt_json_reader reader, const char *first_name,
 	struct bt_str *out_first, const char *second_name, struct bt_str *out_second,
@@ -327,7 +330,7 @@ enum {
 	META_NAMESPACE = 3,
 };
 
-/** Measures the arena memory of a copy of value, by making one in scratch. */
+/** Measures the arena memory of a copy of value, by making a copy in scratch. */
 static size_t bytes_of_copy(
 	const struct bt_kind_info *info, const void *value, struct bt_arena *scratch)
 {

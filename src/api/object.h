@@ -70,14 +70,16 @@ struct bt_object {
 	struct bt_arena_chunk *memory;   /* owned; holds value and json */
 };
 
-_Static_assert(sizeof(struct bt_object) == 56, "kept in great numbers: 64 bytes of malloc's");
+_Static_assert(sizeof(struct bt_object) == 56,
+	"many objects are kept: 64 bytes each with the overhead of malloc");
 
-/** Creates an object as a deep copy of a structure. owned. */
+/** Creates an object as a deep copy of a structure. The caller owns the result. */
 BT_MUST_USE struct bt_object *bt_object_create(enum bt_kind kind, const void *value);
 /**
- * Creates a pod object in exactly the memory it needs; it shares its common part with recent pods,
- * and is packed while all references are packable. owned. before: the last version of the pod, from
- * which pod was copied; NULL: there is none. commons: borrowed.
+ * Creates a pod object in exactly the memory that it needs. The object shares its common part with
+ * recent pods, and is packed while all references are packable. The caller owns the result. before:
+ * the last version of the pod, from which pod was copied; NULL: there is no such version. commons:
+ * borrowed.
  */
 BT_MUST_USE struct bt_object *bt_object_create_pod(
 	const struct bt_pod *pod, const struct bt_object *before, struct bt_pod_commons *commons);

@@ -22,7 +22,7 @@
 struct bt_packed_object {
 	struct bt_packed_common *shared; /* shared packed part; NULL: packed as a whole */
 	uint32_t name_length;
-	uint32_t namespace_length; /* 0 if `shared` is set: the common part has it */
+	uint32_t namespace_length; /* 0 if `shared` is set: the common part has the namespace */
 	uint32_t packed_bytes;
 	uint32_t unpacked_bytes; /* arena size for unpacking */
 	char bytes[];            /* name, namespace, packed bytes */
@@ -141,8 +141,8 @@ static void *unpack_into(
 		pod->spec.node_name = own.spec.node_name;
 		pod->status.start_time = own.status.start_time;
 		for (uint32_t i = 0; i < own.status.conditions.count; i++) {
-			move_times(&pod->status.conditions.items[i],
-				&own.status.conditions.items[i]);
+			move_times(
+				&pod->status.conditions.items[i], &own.status.conditions.items[i]);
 		}
 	}
 	if (packed->name_length != 0) {
@@ -162,8 +162,8 @@ void bt_packed_object_destroy(struct bt_packed_object *packed)
 size_t bt_packed_object_bytes(const struct bt_packed_object *packed)
 {
 	return packed == NULL ? 0
-			      : sizeof(*packed) + packed->name_length +
-			packed->namespace_length + packed->packed_bytes;
+			      : sizeof(*packed) + packed->name_length + packed->namespace_length +
+			packed->packed_bytes;
 }
 
 static struct bt_packed_object *pack(const struct bt_object *object)

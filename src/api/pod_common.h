@@ -6,8 +6,8 @@
  * (whose names are generated per pod), the namespace and the owners. This is more than half of a
  * decoded pod.
  *
- * Common parts are found in a cache of recent ones. Each pod holds a reference, so nothing needs to
- * be removed from the cache when pods are deleted. A part that only one pod has is not stored.
+ * Common parts are found in a cache of recent parts. Each pod holds a reference, so nothing needs
+ * to be removed from the cache when pods are deleted. A part that only one pod has is not stored.
  */
 #include <stdint.h>
 
@@ -28,7 +28,7 @@ struct bt_pod_commons {
 	struct {
 		uint64_t hash;
 		struct bt_pod_common *common; /* owned; NULL: only one pod had the hash */
-		uint64_t first_name_hash;     /* of that pod */
+		uint64_t first_name_hash;     /* hash of that pod's name */
 	} slots[BT_POD_COMMONS];
 	uint32_t next_way;  /* next entry of a set to replace */
 	uint32_t next_slot; /* next entry to drop at the memory limit */
@@ -45,23 +45,24 @@ struct bt_packed_common {
 void bt_pod_commons_finish(struct bt_pod_commons *commons);
 
 /**
- * Finds the common part of pod. If a pod of another name had it, returns it (owned) and clears
- * these fields of pod; the caller copies the remaining fields. NULL: pod is unchanged. before:
- * common part of the pod's last version, which is found without a search if pod still refers to all
- * of it; NULL: there is none.
+ * Finds the common part of pod. If a pod with another name had the same part, returns the part,
+ * which the caller owns, and clears the common fields of pod; the caller then copies the remaining
+ * fields. Otherwise returns NULL, and pod is unchanged. before: common part of the pod's last
+ * version, which is found without a search if pod still has the same common fields; NULL: there is
+ * no such part.
  */
 BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod);
 /**
- * Sets the common fields in *pod, which has the remaining fields. They stay valid while a reference
- * to common is held.
+ * Sets the common fields in *pod, which has the remaining fields. The common fields stay valid
+ * while a reference to common is held.
  */
 void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod);
 /** Clears the common fields of a copy. */
 void bt_pod_common_clear(struct bt_pod *pod);
 /**
- * Returns a shared or new copy of the bytes, with one reference for the caller. Bytes beyond
- * BT_PACKED_COMMON_BYTES_MAX are not cached.
+ * Returns a shared or new copy of the bytes, with one reference for the caller. Copies of more than
+ * BT_PACKED_COMMON_BYTES_MAX bytes are not cached.
  */
 BT_MUST_USE struct bt_packed_common *bt_pod_common_share_packed(
 	struct bt_pod_common *common, struct bt_str bytes);

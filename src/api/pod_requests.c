@@ -8,8 +8,8 @@
 
 /*
  * Requests and limits of a pod, spec 01b section 3. Each resource name of the pod has a row. The
- * rules of the chapter apply to each name by itself, so the time for a container depends on its own
- * entries only.
+ * rules of the chapter apply to each name by itself, so the time for a container depends only on
+ * the container's entries.
  */
 
 /**
@@ -26,7 +26,8 @@ enum part {
 
 struct row {
 	struct bt_str name;
-	struct bt_quantity own; /* of the current container; valid if own_of is its number */
+	struct bt_quantity
+		own; /* value of the current container; valid if own_of is the container's number */
 	uint32_t own_of;
 	bool has_total;
 	bool has_side;
@@ -256,7 +257,7 @@ static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quan
 }
 
 /**
- * Sets each name's own value to the maximum of it and the list's; keep_existing: only for names
+ * Raises the own value of each name to the value in the list. keep_existing: changes only names
  * without an own value.
  */
 static void merge_into_own(
@@ -323,7 +324,8 @@ static const struct bt_container_status *last_status(
 }
 
 /**
- * Returns the last status of that name; statuses of init containers come after those of containers.
+ * Returns the last status with that name; statuses of init containers come after statuses of
+ * containers.
  */
 static const struct bt_container_status *status_of(
 	const struct computation *computation, struct bt_str name)
@@ -380,8 +382,8 @@ static void load_container(
 
 /**
  * Spec 01b section 3.2. For each step of the init sequence only the container's own names are
- * updated: for other names the step equals the sum of the sidecars so far, which was compared with
- * the maximum when it last changed.
+ * updated: for other names the step equals the sum of the sidecars so far, and that sum was
+ * compared with the maximum when it last changed.
  */
 static void add_containers(struct computation *computation)
 {

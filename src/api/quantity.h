@@ -65,17 +65,17 @@ void bt_quantity_multiply(
 	struct bt_quantity *product, const struct bt_quantity *factor, struct bt_arena *arena);
 void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena);
 /**
- * Converts to the big form without changing the value: conversions of big values beyond int64
- * differ.
+ * Converts to the big form without changing the value, because a conversion to int64 that overflows
+ * gives other results in the big form.
  */
 void bt_quantity_make_big(struct bt_quantity *quantity, struct bt_arena *arena);
 /** Appends the canonical text, as upstream's String(). */
 void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out);
 
-/** For field tables. */
+/** The scalar type of quantities, for descriptions of messages. */
 extern const struct bt_scalar_type bt_quantity_scalar;
 
-/** map<str,qty>: a resource list. */
+/** An entry of map<str,qty>, which is a resource list. */
 struct bt_resource_entry {
 	struct bt_str name;
 	struct bt_quantity quantity;

@@ -14,7 +14,7 @@ struct bt_big_decimal {
 	uint32_t limbs[];
 };
 
-/** Form for computations. */
+/** The form for computations, without an arena. */
 struct bt_decimal {
 	struct bt_wide magnitude;
 	int64_t scale;
@@ -22,7 +22,7 @@ struct bt_decimal {
 };
 
 void bt_decimal_load(struct bt_decimal *decimal, const struct bt_quantity *quantity);
-/** The scale must fit int32. */
+/** Stores decimal in the arena. Its scale must fit int32. */
 BT_MUST_USE const struct bt_big_decimal *bt_decimal_store(
 	const struct bt_decimal *decimal, struct bt_arena *arena);
 int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b);

@@ -199,8 +199,8 @@ static bool make_small(
 }
 
 /**
- * Text form rule 4: returns true if the quantity prints as its source text, and that differs from
- * the canonical text.
+ * Text form rule 4: returns true if the quantity prints as its source text, and the source text
+ * differs from the canonical text.
  */
 static bool keeps_text(
 	const struct scan *scan, const struct suffix *suffix, const struct bt_quantity *quantity)
@@ -309,8 +309,8 @@ int bt_quantity_parse(struct bt_str text, struct bt_arena *arena, struct bt_quan
 }
 
 /**
- * Converts decimal to a whole number; returns true if it is one and at least 1024, so that powers
- * of 1024 apply.
+ * Converts decimal to scale 0. Returns true if it is a whole number of at least 1024, so that a
+ * power of 1024 may be its suffix.
  */
 static bool whole_number(struct bt_decimal *decimal)
 {

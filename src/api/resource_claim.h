@@ -24,8 +24,8 @@ struct bt_str bt_claim_owner_pod_uid(const struct bt_object_meta *claim);
 /** Returns true if an entry of status.reservedFor has this uid. */
 bool bt_resource_claim_is_reserved_by(const struct bt_resource_claim *claim, struct bt_str uid);
 /**
- * Removes the reservedFor entries with this uid; the new list is in the arena. false: there was
- * none.
+ * Removes the reservedFor entries with this uid; the new list is in the arena. Returns false if
+ * there was no such entry.
  */
 bool bt_resource_claim_remove_user(
 	struct bt_resource_claim *claim, struct bt_str uid, struct bt_arena *arena);

@@ -33,7 +33,8 @@ struct bt_requirement {
 bool bt_requirement_matches(const struct bt_requirement *requirement, const struct bt_str *value);
 
 /**
- * A conjunction of requirements. If `nothing` is set, it matches no object (absent LabelSelector).
+ * A conjunction of requirements. If `nothing` is set, the selector matches no object (absent
+ * LabelSelector).
  */
 struct bt_selector {
 	bool nothing;
@@ -96,8 +97,8 @@ struct bt_node_term {
 };
 
 /**
- * Parsed form of spec 01 section 5.8 (lazy): empty terms are dropped, invalid terms are kept with
- * their errors.
+ * A parsed node selector (spec 01 section 5.8, lazy): empty terms are dropped, invalid terms are
+ * kept with their errors.
  */
 struct bt_parsed_node_selector {
 	uint32_t term_count;

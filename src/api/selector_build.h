@@ -30,8 +30,8 @@ struct bt_requirement_path {
 struct bt_error_sink {
 	struct bt_error_list *list;
 	struct bt_arena *arena;
-	uint32_t *bytes_left; /* rest of BT_SELECTOR_ERROR_BYTES_MAX for this parse; shared by its
-	                         lists */
+	uint32_t *bytes_left; /* rest of BT_SELECTOR_ERROR_BYTES_MAX; shared by all lists of a parse
+	                       */
 };
 
 /** A requirement's fields in the object. */

@@ -26,7 +26,7 @@ enum token {
 };
 
 struct parser {
-	struct bt_str rest; /* text behind the token */
+	struct bt_str rest; /* text after the token */
 	enum token token;   /* current token, not consumed yet */
 	struct bt_str word; /* text of the token */
 	struct bt_arena *arena;
@@ -102,7 +102,7 @@ static int unexpected(const struct parser *parser, const char *expected)
 		BT_STR_ARG(shown), expected);
 }
 
-/** Prefixes errors within a requirement. */
+/** Sets the error of an unexpected token within a requirement. */
 static int unexpected_within(const struct parser *parser, const char *expected)
 {
 	int code = unexpected(parser, expected);

@@ -68,7 +68,10 @@ const char *bt_suggest(const char *given, const char *const *words, size_t count
 /** A word whose length differs by more is not suggested, such as PodTemplate for Pod. */
 #define LENGTH_DIFFERENCE_MAX 2
 
-/** Kinds of custom resources (whose groups have dots) may have the same names: Service, Job. */
+/**
+ * Whether the group is a known one or has no dot. Groups of custom resources have dots, and their
+ * kinds may have names such as Service or Job.
+ */
 static bool is_our_group(struct bt_str group)
 {
 	for (int i = 0; i < BT_KIND__COUNT; i++) {

@@ -304,7 +304,7 @@ static int decode_micro_time(
 
 /**
  * Decodes Time {seconds 1, nanos 2}; an empty message is the zero time. unit: precision in
- * nanoseconds.
+ * nanoseconds; 0: whole seconds.
  */
 static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct berth_error *err)
 {

@@ -110,8 +110,7 @@ void bt_taint_format(const struct bt_taint *taint, struct bt_strbuf *out)
 	}
 }
 
-int64_t bt_tolerated_seconds(
-	const bt_taint_list *taints, const bt_toleration_list *tolerations)
+int64_t bt_tolerated_seconds(const bt_taint_list *taints, const bt_toleration_list *tolerations)
 {
 	int64_t least = INT64_MAX;
 
@@ -122,7 +121,7 @@ int64_t bt_tolerated_seconds(
 		if (!bt_str_equal_c(taint->effect, "NoExecute")) {
 			continue;
 		}
-		/* as upstream: of all matching tolerations the shortest time counts */
+		/* as upstream, the shortest time of all matching tolerations counts */
 		for (uint32_t j = 0; j < tolerations->count; j++) {
 			const struct bt_toleration *toleration = &tolerations->items[j];
 			if (!bt_toleration_tolerates(toleration, taint, true)) {

@@ -22,8 +22,8 @@ struct entry {
 };
 
 /**
- * A change that handlers are told about. References are held to both versions; NULL: the object did
- * not or does not exist.
+ * A change to deliver to the handlers. References are held to both versions. before NULL: the
+ * object was added; after NULL: the object was removed.
  */
 struct event {
 	struct berth_object *before;
@@ -232,7 +232,10 @@ static int parse_version(const struct berth_assume_cache *cache, struct bt_str k
 	return BERTH_OK;
 }
 
-/** Parses the resourceVersion of the object, then that of the entry's latest version. */
+/**
+ * Parses the resourceVersion of the object to *out_version, then the resourceVersion of the entry's
+ * latest version to *out_stored.
+ */
 static int parse_versions(const struct berth_assume_cache *cache, const struct entry *entry,
 	const struct berth_object *object, int64_t *out_stored, int64_t *out_version,
 	struct berth_error *err)
@@ -503,7 +506,7 @@ const struct berth_pv *const *berth_pv_assume_cache_list_pvs(struct berth_pv_ass
 	struct berth_str storage_class_name, struct berth_arena *arena, uint32_t *out_count)
 {
 	struct bt_assume_cache *cache = bt_pv_assume_cache_of(outside);
-	/* The store is not constant: create_for took it from the state. */
+	/* The cast is safe: create_for took the store from a state that is not constant. */
 	struct bt_object_store *store = (struct bt_object_store *)(uintptr_t)cache->store;
 	const struct berth_pv **list = BT_ARENA_NEW_ARRAY(bt_arena_of(arena),
 		const struct berth_pv *, bt_object_store_count(store, cache->kind));

@@ -281,7 +281,7 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_free(cache);
 }
 
-/** Where a pod is in the tables. Found before an operation that may remove the pod. */
+/** Where a pod is in the tables. Must be looked up before an operation that may remove the pod. */
 struct place {
 	uint32_t pod_id; /* BT_POD_NONE: the pod is not in the cache */
 	uint32_t slot;
@@ -614,8 +614,8 @@ struct berth_str berth_node_tree_next(struct berth_node_tree *tree)
 	const struct bt_node_table *nodes = &tree->state->nodes;
 
 	/*
-	 * The nodes that remain in this round may all be removed; then the next round has the next
-	 * node.
+	 * All nodes that remain in this round may have been removed; then the next round has the
+	 * next node.
 	 */
 	for (int round = 0; round < 2; round++) {
 		if (tree->next >= tree->round.count) {

@@ -19,8 +19,8 @@ struct bt_cache_pod {
 struct bt_cache_node {
 	struct bt_object *node; /* newest object; stays while a removed node has pods */
 	struct bt_pressures pressures;
-	int64_t row_generation; /* of the table's row when `generation` was set */
-	int64_t generation;     /* of aggregates copied from this node */
+	int64_t row_generation; /* generation of the table's row when `generation` was set */
+	int64_t generation;     /* generation of aggregates copied from this node */
 };
 
 /** The state of a pod that was removed from the cache. */

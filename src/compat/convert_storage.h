@@ -24,8 +24,8 @@ BT_LIB_CONVERT(pdb, bt_pod_disruption_budget, berth_pdb)
 BT_LIB_CONVERT(volume, bt_volume, berth_volume)
 
 /**
- * Whether berth_handle_lister made the lister for this handle and kind. Also true for a lister
- * without functions, which is a request for that lister.
+ * Whether the lister is the result of berth_handle_lister for this handle and kind. Also true for a
+ * lister without functions, which stands for the handle's lister.
  */
 bool bt_lister_is_of_handle(
 	const struct berth_lister *lister, const struct berth_handle *handle, const char *kind);

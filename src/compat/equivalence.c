@@ -7,7 +7,10 @@
 #include "lib/aggregate.h"
 #include "compat/predicate.h"
 
-/** The properties that all pods of a class share. Each is a reference in `tables` of the cache. */
+/**
+ * The properties that all pods of a class share. Each member holds a reference in the cache's
+ * `tables`.
+ */
 struct pod_class {
 	uint32_t shape;
 	uint32_t label_set;

@@ -40,7 +40,7 @@ bool berth_extender_is_ignorable(const struct berth_extender *extender)
 	return inside_of(extender)->config->ignorable;
 }
 
-/** The nodes that the extender rejected, with the names that it used. */
+/** The nodes that the extender rejected, by the names in its answer. */
 struct failures {
 	BT_VEC(struct berth_extender_failed_node) nodes;
 	struct bt_arena *arena;

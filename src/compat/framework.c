@@ -20,7 +20,7 @@
 #include "sched/engine.h"
 
 /**
- * What an engine would provide for a framework. `services` must be first, because
+ * The parts of a framework that an engine would provide. `services` must be first, because
  * berth_framework_destroy finds this structure by the address of the services.
  */
 struct own_framework {
@@ -723,7 +723,7 @@ struct berth_pre_filter_result berth_pre_filter_result_merge(
 	const struct berth_pre_filter_result *a, const struct berth_pre_filter_result *b,
 	struct berth_arena *arena)
 {
-	/* A result that does not restrict the nodes contains those of the other result. */
+	/* A result that does not restrict the nodes includes all nodes of the other result. */
 	const struct berth_pre_filter_result *first = a->restricted ? a : b;
 	const struct berth_pre_filter_result *second = b->restricted ? b : a;
 

@@ -99,7 +99,7 @@ static void collect_reports(struct report_list *list, const struct bt_node *node
 	}
 }
 
-/** Whether no later report of the same node names the same image. Only the last one counts. */
+/** Whether this is the node's last report of the image. Only the last report counts. */
 static bool is_last_report(const struct report_list *list, uint32_t at)
 {
 	return at + 1 == list->reports.count ||
@@ -148,8 +148,8 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	}
 
 	/*
-	 * Set the images of each node: the size is that of the node itself, node_count counts all
-	 * given nodes with the image.
+	 * Set the images of each node: the size is from the node's own report, and node_count
+	 * counts all given nodes with the image.
 	 */
 	struct report_list list = {0};
 	uint32_t end;

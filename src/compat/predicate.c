@@ -63,8 +63,8 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 }
 
 /**
- * Creates predicates that read this state; state NULL: an empty state of their own. config NULL:
- * the default configuration.
+ * Creates predicates that read this state; state NULL: the predicates own an empty state. config
+ * NULL: the default configuration.
  */
 static struct berth_predicates *create(struct bt_state *state, struct bt_config *config)
 {
@@ -132,8 +132,8 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 }
 
 /**
- * Creates predicates for a call without metadata, which the caller owns. They read the state of a
- * view; for a standalone aggregate, a cluster that has only this node.
+ * Creates predicates for a call without metadata; the caller owns the result. For a view, the
+ * predicates read the view's state; for a standalone aggregate, a cluster that has only this node.
  */
 static struct berth_predicates *create_for_node(const struct berth_node_info *node)
 {
@@ -314,7 +314,10 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	if (slot == BT_SLOT_NONE || !predicates->state->nodes.rows[slot].has_node) {
 		return not_found(err);
 	}
-	/* A view of the slot, but with the aggregate's pods: those in the state may be older. */
+	/*
+	 * A view of the slot, but with the aggregate's pods, because the pods in the state may be
+	 * older.
+	 */
 	struct bt_node_info *info = &out_node->memory;
 
 	bt_node_info_init_without_pods(info, predicates->state, slot, arena);
@@ -380,8 +383,8 @@ static void set_result(const struct bt_status *status,
 			reasons[i].insufficient = amounts_of(name, metadata, node);
 		}
 		/*
-		 * Removing pods from the node would not help. The status has one code for all
-		 * reasons, so resources and ports, which pods occupy, are exceptions.
+		 * Unresolvable: removing pods from the node would not help. The status has one code
+		 * for all reasons, so exclude resources and ports, which removed pods free.
 		 */
 		reasons[i].unresolvable =
 			status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE &&

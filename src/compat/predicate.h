@@ -54,5 +54,6 @@ uint32_t bt_predicate_index(const char *name);
 /** Returns the entry that the caller registered under the name, or NULL. */
 struct bt_registered_predicate *bt_predicate_find_registered(
 	const struct berth_predicates *predicates, const char *name);
+/** Evaluates a predicate: the body of the public function of each predicate. */
 int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS);
 #endif

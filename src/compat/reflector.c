@@ -26,7 +26,7 @@ struct berth_reflector {
 	struct bt_map index;       /* hash of namespace and name -> index in items */
 	uint64_t list_count;
 	struct bt_strbuf version; /* last resourceVersion received */
-	bool unavailable;         /* the server refused a list at that version */
+	bool unavailable;         /* the server refused a list at `version` */
 	bool paginated;           /* the server splits lists at version "0" into pages */
 	bool is_watching;         /* the next step is a watch, not a list */
 	bool takes_version;       /* an ADDED event also sets `version` */

@@ -331,8 +331,8 @@ static void set_status(struct search *search, uint32_t slot, const struct bt_sta
 }
 
 /**
- * Runs the filters on the nodes in these slots, beginning at index `start`, until one node more
- * than `limit` is feasible. Returns Success, or the Error of a filter, which ends the search.
+ * Runs the filters on the nodes in these slots, beginning at index `start`, until `limit` + 1 nodes
+ * are feasible. Returns Success, or the Error of a filter, which ends the search.
  */
 static struct bt_status search_slots(struct search *search, const uint32_t *slots, uint32_t count,
 	uint32_t start, uint32_t limit)

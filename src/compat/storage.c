@@ -184,7 +184,7 @@ static void visit_each(const void *context, enum bt_kind kind, struct bt_str nam
 	}
 }
 
-/* A lister function is not told the kind, so there are two functions for each kind. */
+/* Lister functions do not get the kind as an argument, so there are two functions for each kind. */
 #define KIND(name, kind) \
 	static const void *get_##name( \
 		void *context, struct berth_str namespace_, struct berth_str object_name) \

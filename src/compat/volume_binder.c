@@ -8,8 +8,8 @@
 
 /**
  * The public binder: a binder of src/plugins. It reads the objects of the handle's state, or copies
- * of what the listers of the caller have. It writes with the functions of the caller, or as the
- * handle does.
+ * of the objects of the caller's listers. It writes with the caller's functions, or with the
+ * handle's writer.
  */
 
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
@@ -485,8 +485,8 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 }
 
 /**
- * The node affinity of a volume, and the affinity after translation to CSI. The latter counts for
- * nodes that list the in-tree plugin of the volume as migrated. Spec: 07 section 16.2.
+ * The node affinity of a volume, and the affinity after translation to CSI, which applies to nodes
+ * that list the in-tree plugin of the volume as migrated. Spec: 07 section 16.2.
  */
 struct affinities {
 	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: not migrated, `translated` is unused */

@@ -19,7 +19,7 @@ struct bt_lib_binder {
 	struct bt_volume_binder *inside;
 };
 
-/** The same conflict as a public reason, as the plugin's flag, and as a reason of a status. */
+/** The three forms of one conflict: public reason, flag of the plugin, and reason of a status. */
 struct bt_lib_conflict {
 	enum berth_conflict_reason reason;
 	enum bt_volume_conflict conflict;
@@ -31,7 +31,7 @@ extern const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX]
 
 /**
  * Creates a binder for the in-tree plugin that calls the public binder **outside. The pointer
- * *outside is read at each call, so it may change; it is borrowed. owned.
+ * *outside is borrowed, and read at each call, so it may change. The caller owns the result.
  */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_create(
 	struct berth_volume_binder *const *outside);

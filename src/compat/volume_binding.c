@@ -32,8 +32,8 @@ static struct own_binding *own_of(const struct berth_volume_binding *plugin)
 }
 
 /**
- * The public plugin stores its data in the cycle state under its name. The in-tree plugin reads
- * them at its index, so it gets a view of the cycle state with the data at index 0.
+ * The public plugin stores its data in the cycle state under its name. The in-tree plugin reads its
+ * data by index, so it gets a view of the cycle state with the data at index 0.
  */
 struct visit {
 	struct bt_cycle_state *cycle;
@@ -461,8 +461,8 @@ int berth_volume_binding_replace_binder(struct berth_framework *framework,
 	struct bt_plugin *plugin = bt_framework_find_plugin(bt_framework_of(framework), datum_key);
 
 	if (plugin == NULL || plugin->ops != &bt_volume_binding_plugin) {
-		return bt_error_set(
-			err, BERTH_ERR_NOT_FOUND, "the profile has no VolumeBinding of berth's");
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"the profile does not enable berth's plugin VolumeBinding");
 	}
 	bt_volume_binding_set_binder(plugin, bt_outside_binder_own(binder));
 	return BERTH_OK;
