@@ -33,12 +33,12 @@ uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantit
 /** Options of the request computation, spec 01b section 3. All-zero: spec only, pod level and
  * overhead included. */
 struct bt_request_options {
-	bool use_status;
-	bool use_pod_status; /* requires use_status */
+	bool use_status;     /* also read the resources in the statuses of containers */
+	bool use_pod_status; /* also read status.resources of the pod; requires use_status */
 	bool no_overhead;
 	bool no_pod_level;
 	bool no_containers;
-	bool dra_status;
+	bool dra_status; /* add status.nodeAllocatableResourceClaimStatuses */
 	const struct bt_resource_list
 		*missing; /* requests that containers without these names get; NULL: none */
 };

@@ -7,7 +7,10 @@
 #include "client/file.h"
 #include "codec/base64.h"
 
-/* Upstream caches a file's token for one minute, and reads it again ten seconds before the end. */
+/*
+ * Upstream caches a file's token for one minute, and reads the file again ten seconds before the
+ * cached token expires.
+ */
 #define TOKEN_FRESH_NS (50 * BT_NS_PER_SECOND)
 
 static bool is_header_value(struct bt_str text)
@@ -51,7 +54,6 @@ int bt_authorization_set_token(
 	return 0;
 }
 
-/* path is zero-terminated. */
 static int read_token(struct bt_authorization *authorization, int64_t now_ns, const char *path,
 	struct berth_error *err)
 {
@@ -66,8 +68,8 @@ static int read_token(struct bt_authorization *authorization, int64_t now_ns, co
 		code = bt_authorization_set_token(authorization, token, err);
 	} else {
 		/*
-		 * the error of the first reading is fatal and reported as it is; later ones name
-		 * the file
+		 * The error of the first read is fatal, and is reported unchanged; errors of later
+		 * reads name the file.
 		 */
 		code = authorization->watches_file
 			? bt_error_wrap(err, code, "failed to read token file \"%s\"", path)

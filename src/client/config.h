@@ -66,7 +66,7 @@ struct bt_client_config {
 struct bt_client_config_input {
 	const char *kubeconfig; /* "" or NULL: none */
 	const char *master;     /* "" or NULL: none */
-	/** NULL: /var/run/secrets/kubernetes.io/serviceaccount; for tests. */
+	/** NULL: /var/run/secrets/kubernetes.io/serviceaccount; only tests set another folder. */
 	const char *service_account_folder;
 };
 

@@ -20,7 +20,7 @@ BT_MUST_USE int bt_kubeconfig_read(struct bt_str text, const char *path, struct 
 
 /**
  * Fills config from the current context, and reports all problems in one error (spec 13 section
- * 4.4). *out_nothing (may be NULL): the error is that there is no configuration at all.
+ * 4.4). *out_nothing (may be NULL): whether the error is that there is no configuration at all.
  */
 BT_MUST_USE int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err);

@@ -275,8 +275,8 @@ static bool find_program(struct bt_str command, struct bt_strbuf *out)
 	while (rest.length > 0) {
 		struct bt_str folder = bt_str_cut(&rest, ':');
 		/*
-		 * as Go: relative folders are skipped, so that no program of the working directory
-		 * runs
+		 * As in Go, relative folders are skipped, so that no program in the working
+		 * directory runs.
 		 */
 		if (folder.length == 0 || folder.data[0] != '/') {
 			continue;

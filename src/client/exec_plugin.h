@@ -51,7 +51,10 @@ struct bt_exec_result {
 	int exit_code; /* 0 only with BT_EXEC_NO_ERROR, else at least 1 */
 };
 
-/** info: value of KUBERNETES_EXEC_INFO. Never fails immediately: errors are the run's result. */
+/**
+ * Starts the plugin. info: value of KUBERNETES_EXEC_INFO. Never fails: bt_exec_run_output reports
+ * errors.
+ */
 BT_MUST_USE struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop,
 	const struct bt_client_exec *exec, bool interactive, struct bt_str info);
 /**

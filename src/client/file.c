@@ -20,7 +20,7 @@ const char *bt_client_file_errno(int number, char *buffer, size_t size)
 	if (strerror_r(number, buffer, size) != 0) {
 		return "unknown error";
 	}
-	/* Go's error texts are those of libc with a lower-case initial. */
+	/* Go's error texts equal those of libc, but begin with a lower-case letter. */
 	if (buffer[0] != '\0' && islower((unsigned char)buffer[1])) {
 		buffer[0] = (char)tolower((unsigned char)buffer[0]);
 	}

@@ -241,10 +241,10 @@ const struct bt_live_kind bt_live_kinds[BT_LIVE_KIND_COUNT] = {
 	{BT_KIND_CSI_STORAGE_CAPACITY, false, false,
 		"volumes that are to be made with capacity tracking find no room"},
 	{BT_KIND_VOLUME_ATTACHMENT, false, false,
-		"volumes attached for no running pod do not count to limits"},
+		"attached volumes without a running pod do not count towards limits"},
 	{BT_KIND_POD_DISRUPTION_BUDGET, false, false, "preemption and drains ignore them"},
 	{BT_KIND_PRIORITY_CLASS, false, false,
-		"new pods cannot name one; those of the cluster carry their priority"},
+		"new pods cannot name one; pods of the cluster keep their priority"},
 	{BT_KIND_RESOURCE_CLAIM, false, true, "pods with resource claims stay pending"},
 	{BT_KIND_RESOURCE_CLAIM_TEMPLATE, false, true, "pods with resource claims stay pending"},
 	{BT_KIND_RESOURCE_SLICE, false, true, "no devices are known"},
@@ -264,7 +264,8 @@ struct reading {
 };
 
 /**
- * Starts further lists; the first list runs alone until its version is known. false: all are over.
+ * Starts further lists; the first list runs alone until its version is known. Returns false if all
+ * lists are over.
  */
 static bool start_more(struct reading *reading)
 {

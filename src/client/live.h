@@ -39,10 +39,11 @@ struct bt_live_sink {
 	/** Takes ownership of object. A result other than 0 ends bt_live_read, which returns it. */
 	int (*take)(void *context, struct bt_object *object, struct berth_error *err);
 	/**
-	 * Called with a warning if a kind is left out: the kind and the consequence. NULL: ignored.
+	 * Called if a kind is left out, with a line that names the kind and the consequence. May be
+	 * NULL.
 	 */
 	void (*warn)(void *context, const char *line);
-	/** Called with a resource ("pods") and the number of objects read. NULL: ignored. */
+	/** Called with a resource ("pods") and the number of objects read so far. May be NULL. */
 	void (*progress)(void *context, const char *resource, uint32_t count);
 };
 
@@ -70,7 +71,7 @@ struct bt_live_watch_sink {
 	void (*warn)(void *context, const char *line);
 };
 
-/** *out_watch is owned. live must outlive it. */
+/** Starts to watch all kinds. The caller owns the result; live must outlive it. */
 BT_MUST_USE struct bt_live_watch *bt_live_watch_create(
 	struct bt_live *live, const struct bt_live_watch_sink *sink);
 /** NULL accepted. */

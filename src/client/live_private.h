@@ -20,7 +20,7 @@ struct bt_live {
 	bool has_answered;
 	int64_t last_data_ns; /* time of the last received data, or end of the wait of a Retry-After
 	                       */
-	int64_t long_wait_ns; /* last Retry-After that was too long */
+	int64_t long_wait_ns; /* last Retry-After that was too long; 0: none */
 };
 
 struct bt_live_list;
@@ -79,11 +79,14 @@ BT_MUST_USE int bt_live_wait(struct bt_live *live, struct berth_error *err);
 struct bt_live_kind {
 	enum bt_kind kind;
 	bool is_needed;
-	bool is_optional; /* many clusters do not serve it: no warning */
+	bool is_optional; /* many clusters do not serve the kind: no warning */
 	const char *without;
 };
 
-/** Kinds sorted by expected size of their lists, so that small lists run beside large ones. */
+/**
+ * Nodes come first, because the version of their list is used for all other lists; then pods, so
+ * that other lists run beside the list of pods, which is usually the longest.
+ */
 #define BT_LIVE_KIND_COUNT 27
 extern const struct bt_live_kind bt_live_kinds[BT_LIVE_KIND_COUNT];
 /** Sets the error for a needed kind that the server does not serve. */

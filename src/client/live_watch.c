@@ -13,7 +13,9 @@ struct followed {
 	struct bt_reflector *reflector; /* NULL: left out */
 	struct bt_strbuf resource;      /* for messages: "leases.coordination.k8s.io" */
 	uint32_t version_index;         /* index of the kind's API version */
-	/* set by the sink; handled by leave_out, outside of the reflector's callback */
+	/*
+	 * set in the reflector's callbacks; try_next_version handles them outside of the callbacks
+	 */
 	bool is_absent;
 	bool is_forbidden;
 };

@@ -21,7 +21,7 @@ static void log_report(
 {
 	static const struct {
 		int verbosity;
-		const char *text; /* NULL: other forms of lines */
+		const char *text; /* NULL: the line has another form, see below */
 	} lines[] = {
 		[BT_REFLECTOR_REPORT_FALLBACK] = {4, "Streaming list failed, listing instead"},
 		[BT_REFLECTOR_REPORT_CLOSED] = {4, "Watch closed"},
@@ -83,7 +83,7 @@ void bt_reflector_resume(struct bt_reflector *reflector, bool is_list)
 	}
 }
 
-/** Handles the end of a request; the request is already forgotten. */
+/** Handles the end of a request, after reset_request. */
 static void request_ended(
 	struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
 {
@@ -102,9 +102,8 @@ static void request_ended(
 		log_failed_list(reflector, message);
 	} else if (end == BT_REFLECTOR_END_REFUSED && waits) {
 		/*
-		 * Before the first list this is logged as an error, because startup waits for that
-		 * list; later it is only a detail, because failing lease renewals report the
-		 * problem.
+		 * Before the first list, log an error, because startup waits for the list. Later,
+		 * log only a detail, because failing lease renewals report the problem.
 		 */
 		if (!reflector->is_synced) {
 			log_failed_list(reflector, message);
@@ -120,7 +119,8 @@ static void request_ended(
 	bt_reflector_store_finish(&reflector->incoming);
 	if (reflector->lost_ns == 0 ||
 		(end == BT_REFLECTOR_END_CLEAN && reflector->opened_ns < now_ns)) {
-		reflector->lost_ns = now_ns; /* a clean watch without events was connected too */
+		reflector->lost_ns =
+			now_ns; /* a watch that ended cleanly was connected until now */
 	}
 	if (waits) {
 		now_ns += bt_reflector_backoff_step(
@@ -223,7 +223,7 @@ static const char *flaw_of_list(const struct bt_reflector *reflector)
 	if (!reflector->is_open || !bt_frames_is_complete(&reflector->frames)) {
 		return "unexpected EOF";
 	}
-	/* otherwise an empty answer of some proxy would empty the store */
+	/* without this check an empty answer from a proxy would empty the store */
 	return reflector->list_version.length == 0 ? "the list has no resource version" : NULL;
 }
 
@@ -237,7 +237,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 
 	(void)call;
 	if (!reflector->is_open) {
-		/* a stream that was never opened counts as one without duration */
+		/* a stream that was never opened counts as a stream with duration 0 */
 		reflector->opened_ns = bt_loop_now_ns(reflector->options.loop);
 	}
 	reset_request(reflector);
@@ -316,7 +316,7 @@ static void end_silence(struct bt_reflector *reflector)
 	if (is_suspect) {
 		reflector->has_bookmarks = false;
 		cancel_request(reflector, BT_REFLECTOR_END_FUTURE,
-			"no bookmarks come any more: is the resource version of the future?");
+			"no bookmarks come any more: is the resource version from the future?");
 		return;
 	}
 	BT_LOG_INFO(2, "Watch has fallen silent",

@@ -18,7 +18,7 @@
 enum bt_reflector_phase {
 	BT_REFLECTOR_STREAM,    /* a streaming list, until its end bookmark */
 	BT_REFLECTOR_LIST,      /* a list, or a page of it */
-	BT_REFLECTOR_LIST_FULL, /* without pages, after a continue token has expired */
+	BT_REFLECTOR_LIST_FULL, /* a list without pages, after a continue token has expired */
 	BT_REFLECTOR_WATCH,
 };
 
@@ -96,7 +96,7 @@ struct bt_reflector_ending {
 
 /**
  * Call when a request ends in any other way; the items of an incomplete list are discarded. The
- * state is then that of the next request; *out_waits: wait for a backoff step first.
+ * state then describes the next request; *out_waits: wait for a backoff step first.
  */
 enum bt_reflector_report bt_reflector_state_ended(struct bt_reflector_state *state,
 	const struct bt_reflector_ending *ending, bool *out_waits);
@@ -139,7 +139,7 @@ struct bt_reflector {
 	bool is_protobuf;
 	int64_t opened_ns;
 	int64_t last_event_ns;
-	int64_t mentioned_ns; /* last log line about its silence */
+	int64_t mentioned_ns; /* time of the last log line about the request's silence */
 	uint32_t event_count;
 	struct bt_strbuf list_version;
 	struct bt_strbuf continue_token;

@@ -158,7 +158,7 @@ static void report_item(struct bt_reflector *reflector, void *old, void *item)
 	}
 }
 
-/** Takes ownership of item. */
+/** Puts the item into the store, and reports the change. Takes ownership of item. */
 static void apply_item(struct bt_reflector *reflector, void *item)
 {
 	void *for_sink = reflector->options.codec->share(item); /* unpacked for the sink */
@@ -167,7 +167,10 @@ static void apply_item(struct bt_reflector *reflector, void *item)
 	report_item(reflector, old, for_sink);
 }
 
-/** last: state from the DELETED event; NULL: the deletion was missed by the watch. */
+/**
+ * Removes an item, and reports the deletion. last: state from the DELETED event, borrowed; NULL:
+ * the watch missed the deletion.
+ */
 static void apply_deletion(
 	struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name, void *last)
 {
@@ -176,8 +179,8 @@ static void apply_deletion(
 
 	if (old != NULL) {
 		/*
-		 * a different UID: a new object of the same name; the deletion of the old one was
-		 * missed
+		 * If the UIDs differ, the event is about a newer object with the same name, and the
+		 * deletion of the stored object was missed.
 		 */
 		bool is_ours =
 			last != NULL && bt_str_equal(codec->meta(old)->uid, codec->meta(last)->uid);
@@ -216,8 +219,8 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 	}
 	if (store->items.count == 0) {
 		/*
-		 * the first list may have a million items: take over its index instead of building
-		 * a second one
+		 * The first list may have a million items: take over the list's index instead of
+		 * building a second one.
 		 */
 		bt_reflector_store_finish(store);
 		*store = *incoming;
@@ -333,7 +336,7 @@ static int take_bookmark(
 	return 0;
 }
 
-/** Takes ownership of item. */
+/** Processes an ADDED, MODIFIED or DELETED event. Takes ownership of item. */
 static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type type, void *item)
 {
 	const struct bt_reflector_codec *codec = reflector->options.codec;

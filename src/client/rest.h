@@ -49,7 +49,8 @@ struct bt_rest_answer {
 	struct bt_str message;
 	struct bt_str reason;            /* of the Status, or "" */
 	struct bt_str continue_token;    /* metadata.continue of the Status, or "" */
-	bool too_large_resource_version; /* a 504 with this cause, or with the older text */
+	bool too_large_resource_version; /* a 504 whose cause or message says that the requested
+	                                    version is too large */
 };
 
 /** Media types, spec 13 section 8.2. */
@@ -110,8 +111,9 @@ struct bt_rest_request {
 	 */
 	struct bt_str resource;
 	struct bt_str name;
-	struct bt_str content_type; /* of the body; "": the client's; unused without a body */
-	struct bt_str accept;       /* "": the client's */
+	struct bt_str content_type; /* of the body; "": the client's content type; unused without a
+	                               body */
+	struct bt_str accept;       /* "": the client's accepted types */
 	struct bt_str body;
 	bool is_watch; /* not rate-limited, and without a timeout */
 	struct bt_rest_handler handler;
@@ -130,7 +132,9 @@ void bt_rest_cancel(struct bt_rest_call *call);
 
 /** Returns true if the client's content type is protobuf. */
 bool bt_rest_writes_protobuf(const struct bt_rest_client *client);
-/** Append a percent-encoded path segment (without a slash); append a form-encoded query value. */
+/**
+ * Append a percent-encoded path segment (without a slash); append a query parameter, form-encoded.
+ */
 void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text);
 void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value);
 /**

@@ -455,7 +455,7 @@ static bool is_end_of_file(const struct bt_rest_call *call, const struct bt_http
 		(call->is_watch && outcome->failure == BT_HTTP_FAILURE_TIMEOUT);
 }
 
-/* Schedules a retry if there was no response and it is safe; false: the call ends. */
+/* Schedules a retry if there was no response and a retry is safe; false: the call ends. */
 static bool resend_failed(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
 {
 	struct bt_strbuf text = {0};

@@ -80,7 +80,7 @@ struct bt_rest_client {
 	struct bt_transport *transport;
 	struct bt_loop *loop;
 	struct bt_limiter limiter;
-	struct bt_arena arena;            /* options */
+	struct bt_arena arena;            /* holds texts of the options */
 	struct bt_http_header headers[3]; /* User-Agent, Accept, Content-Type */
 	bool writes_protobuf;
 	int64_t timeout_ns;

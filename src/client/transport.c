@@ -120,7 +120,7 @@ static int end_run(struct bt_transport *transport, int64_t now_ns, struct berth_
 
 /**
  * Starts a needed run, or takes the result of a finished one. Returns true if the waiting requests
- * continue; err, when set, is why they fail.
+ * are to be released: they start, or fail with err if it is set.
  */
 static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	int64_t *out_next_ns, struct berth_error *err)

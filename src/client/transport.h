@@ -40,8 +40,8 @@ struct bt_transport_request {
 	const struct bt_http_header *headers; /* Authorization and impersonation are added */
 	uint32_t header_count;
 	struct bt_str body;
-	int64_t timeout_ns;
-	bool is_endless; /* a watch: silence is not an error */
+	int64_t timeout_ns; /* <= 0: no timeout */
+	bool is_endless;    /* a watch: silence is not an error */
 	uint64_t body_bytes_max;
 	/**
 	 * If there are no credentials, `done` gets transfer NULL, failure OTHER and the message

@@ -66,7 +66,7 @@ struct bt_authorization {
 	struct bt_strbuf value;                /* value of Authorization; empty: none */
 	bool watches_file;                     /* the token is read again from its file */
 	int64_t read_at_ns;                    /* time of the last successful reading */
-	struct bt_arena arena;                 /* of the headers */
+	struct bt_arena arena;                 /* memory of the headers */
 	/**
 	 * headers[0] is Authorization; if it is unset, requests use the headers from headers[1] on.
 	 */
@@ -92,8 +92,8 @@ const struct bt_http_header *bt_authorization_headers(
 	const struct bt_authorization *authorization, uint32_t *out_count);
 
 /**
- * Servers answer within a minute (spec 13 section 7.4), so a server silent for longer has hung.
- * This replaces the detection by HTTP/2 pings.
+ * Servers answer within a minute (spec 13 section 7.4), so a server silent for longer has hung. The
+ * limit replaces upstream's detection by HTTP/2 pings.
  */
 #define BT_TRANSPORT_SILENCE_NS INT64_C(90000000000)
 

@@ -41,7 +41,9 @@ static int read_type(
 		text.length > 40 ? 40 : (int)text.length, text.data != NULL ? text.data : "");
 }
 
-/** Kind of an object that has it among its first two fields, as servers write it; else "". */
+/**
+ * Returns an object's kind if it is among the first two members, where servers write it; else "".
+ */
 static struct bt_str early_kind(struct bt_str json, struct bt_arena *arena)
 {
 	struct bt_json_reader reader;

@@ -27,7 +27,10 @@ struct bt_watch_event {
 	struct bt_str kind; /* kind of the object, "" if not found */
 };
 
-/** Fails with BERTH_ERR_SYNTAX, or with BERTH_ERR_INVALID, for example for an unknown type. */
+/**
+ * Parses an event of a watch. BERTH_ERR_SYNTAX, BERTH_ERR_INVALID: the event is malformed, or has
+ * an unknown type.
+ */
 BT_MUST_USE int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_watch_event *out_event, struct berth_error *err);
 

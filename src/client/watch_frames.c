@@ -119,7 +119,10 @@ static void begin_value(struct bt_frames *frames, char first, enum role role)
 	}
 }
 
-/** Bytes of a nested value or a string from `at` on; *out_done: the value ends there. */
+/**
+ * Returns the number of bytes from `at` on that belong to a nested value or a string; *out_done:
+ * the value ends after them.
+ */
 static size_t scan_delimited(
 	struct bt_frames *frames, const char *at, const char *end, bool *out_done)
 {
