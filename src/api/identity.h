@@ -11,8 +11,8 @@
 bool bt_pod_is_assigned(const struct bt_pod *pod);
 bool bt_pod_is_terminating(const struct bt_pod *pod);
 /**
- * Returns true if the pod is terminating and its first DisruptionTarget condition has the reason of
- * a preemption (spec 08 section 6).
+ * Returns true if the pod is terminating, and its first DisruptionTarget condition is True with the
+ * reason PreemptionByScheduler (spec 08 section 6).
  */
 bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod);
 

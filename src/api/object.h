@@ -37,9 +37,9 @@ struct bt_kind_info {
 };
 
 const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
-/** Finds a kind by "group/version" (or "version") and name; false: not in the table. */
+/** Finds a kind by "group/version" (or "version") and name; false: the table does not have it. */
 bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *out_kind);
-/** Returns the version at this index; index 0 is used for writing; "" behind the last. */
+/** Returns the version at this index; index 0 is used for writing; "" after the last one. */
 struct bt_str bt_kind_version_at(enum bt_kind kind, uint32_t index);
 /** Appends the path of the kind's API in a version: "/api/v1", "/apis/apps/v1". */
 void bt_kind_append_path(enum bt_kind kind, struct bt_str version, struct bt_strbuf *out);
@@ -186,7 +186,7 @@ void *bt_object_copy_value(const struct bt_object *object, struct bt_arena *aren
  * ReplicationController has no template.
  */
 const struct bt_pod_template *bt_workload_template(const struct bt_object *object);
-/** Returns spec.replicas of a workload; NULL: the kind has none. */
+/** Returns spec.replicas of a workload; NULL: the kind has no such field. */
 const struct bt_opt_i32 *bt_workload_replicas(const struct bt_object *object);
 /** Whether the kind has spec.replicas and creates pods. */
 bool bt_kind_has_replicas(enum bt_kind kind);

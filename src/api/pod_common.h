@@ -58,7 +58,7 @@ BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
  * while a reference to common is held.
  */
 void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod);
-/** Clears the common fields of a copy. */
+/** Clears the common fields of *pod. */
 void bt_pod_common_clear(struct bt_pod *pod);
 /**
  * Returns a shared or new copy of the bytes, with one reference for the caller. Copies of more than

@@ -69,7 +69,9 @@ void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena);
  * gives other results in the big form.
  */
 void bt_quantity_make_big(struct bt_quantity *quantity, struct bt_arena *arena);
-/** Appends the canonical text, as upstream's String(). */
+/**
+ * Appends the text that upstream's String() gives: the kept source text, else the canonical text.
+ */
 void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out);
 
 /** The scalar type of quantities, for descriptions of messages. */

@@ -77,11 +77,16 @@ struct bt_resource {
 	uint32_t scalar_capacity;
 };
 
+/** Adds the amounts of the list; sums wrap on overflow. resource NULL: no effect. */
 void bt_resource_add(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
+/**
+ * Raises each amount to the amount in the list; allowed_pod_number is left unchanged. resource
+ * NULL: no effect.
+ */
 void bt_resource_set_max(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
-/** Returns NULL if the record has no such entry. */
+/** Returns the value of a scalar, borrowed; NULL if the record has no such entry. */
 const int64_t *bt_resource_find_scalar(const struct bt_resource *resource, struct bt_str name);
 
 /** Feature gates of spec 01b section 5 that change a pod's resource vector. */

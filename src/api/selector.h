@@ -53,7 +53,10 @@ struct bt_error_list {
 };
 
 void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struct bt_str text);
-/** Joins the texts: one text plain, several as "[a, b]", without exact duplicates. */
+/**
+ * Joins the texts: one text plain, several as "[a, b]", without exact duplicates; an empty list
+ * gives "".
+ */
 struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_arena *arena);
 
 /**
@@ -80,8 +83,8 @@ BT_MUST_USE int bt_selector_from_label_selector(const struct bt_label_selector *
 BT_MUST_USE int bt_selector_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_selector *out_selector, struct berth_error *err);
 /**
- * Creates a selector that matches every pair of the map exactly, without validation; an empty map
- * matches everything.
+ * Creates a selector that requires every pair of the map, without validation; an empty or NULL map
+ * matches everything. Borrows the map's items.
  */
 struct bt_selector bt_selector_from_map(const struct bt_str_map *map, struct bt_arena *arena);
 bool bt_selector_matches(const struct bt_selector *selector, const struct bt_str_map *labels);
@@ -106,7 +109,8 @@ struct bt_parsed_node_selector {
 };
 
 /**
- * Parses a node selector; never fails. If path_prefix is "", paths of errors have the form
+ * Parses a node selector; never fails. selector NULL: a selector without terms, which matches
+ * nothing. If path_prefix is "", paths of errors have the form
  * nodeSelectorTerms[i].matchExpressions[j].
  */
 struct bt_parsed_node_selector bt_node_selector_parse(
@@ -137,8 +141,9 @@ struct bt_preferred_terms {
 };
 
 /**
- * Parses preferred terms. With path_prefix "" paths read "[i].matchExpressions[j]". If there are
- * errors, out_errors has all of them and the result has no terms.
+ * Parses preferred terms; drops empty terms and terms with weight 0. With path_prefix "" paths read
+ * "[i].matchExpressions[j]". If there are errors, out_errors has all of them and the result has no
+ * terms.
  */
 struct bt_preferred_terms bt_preferred_terms_parse(const bt_preferred_scheduling_term_list *list,
 	struct bt_str path_prefix, struct bt_arena *arena, struct bt_error_list *out_errors);
@@ -172,7 +177,7 @@ struct bt_field_selector {
 
 /**
  * Parses "a=b,c==d,e!=f"; backslash escapes "\\", "," and "=" in values. Empty text: no terms.
- * Unescaped values are in the arena, all else is borrowed from text.
+ * Values are unescaped into the arena; field names are borrowed from text.
  */
 BT_MUST_USE int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_field_selector *out_selector, struct berth_error *err);

@@ -9,7 +9,8 @@
 
 /**
  * Returns the word with the smallest edit distance (changed, added, dropped or swapped bytes) to
- * given; NULL if all distances exceed a third of the longer word's length (at least one).
+ * given; NULL if all distances exceed a third of the longer word's length (at least one). Words
+ * above 32 bytes are ignored.
  */
 const char *bt_suggest(const char *given, const char *const *words, size_t count);
 

@@ -111,7 +111,7 @@ int bt_setup_load_config(
 {
 	struct bt_arena arena = {0};
 	struct bt_gates gates;
-	bt_gate_warning_list warnings; /* filled in by bt_setup_start */
+	bt_gate_warning_list warnings; /* not printed: bt_setup_start has printed the warnings */
 	struct bt_config *config = NULL;
 	int result = read_gates(setup, &gates, &warnings, &arena, err);
 	bt_arena_finish(&arena);
@@ -128,7 +128,7 @@ int bt_setup_load_config(
 		}
 		result = result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
 	}
-	/* Without the answers of the extenders the decisions would be wrong. */
+	/* Without the extenders' answers the decisions would be wrong. */
 	if (result == 0 && !setup->ignore_extenders && config->document.extenders.count != 0) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"%s: extenders: this command does not call extenders; --ignore-extenders "

@@ -60,8 +60,8 @@ struct bt_setup {
 
 /**
  * Check only the gates. Unknown gates give warnings on standard error, or an error with
- * strict_feature_gates. Deprecated gates give no warning, because they matter only when a daemon is
- * upgraded.
+ * strict_feature_gates. Gates that are deprecated or GA give no warning, because they matter only
+ * when a daemon is upgraded.
  */
 BT_MUST_USE int bt_setup_check_gates(const char *command_name, const struct bt_setup *setup,
 	struct bt_gates *out_gates, struct berth_error *err);
@@ -71,9 +71,13 @@ BT_MUST_USE int bt_setup_check_gates(const char *command_name, const struct bt_s
  */
 BT_MUST_USE int bt_setup_start(
 	const char *command_name, struct bt_setup *setup, struct berth_error *err);
-/** Read the configuration and apply the gates. Release the result with bt_config_unref. */
+/**
+ * Read the configuration and apply the gates. BERTH_ERR_INVALID if it has extenders, unless
+ * ignore_extenders is set. Release the result with bt_config_unref.
+ */
 BT_MUST_USE int bt_setup_load_config(
 	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err);
+/** Validate --percentage-of-nodes-to-score and --seed, and fill in the options. */
 BT_MUST_USE int bt_setup_engine_options(const struct bt_setup *setup,
 	struct bt_engine_options *out_options, struct berth_error *err);
 /** Create an engine from the configuration and the options. Release it with bt_engine_destroy. */
@@ -85,7 +89,7 @@ BT_MUST_USE int bt_setup_engine(
  */
 BT_MUST_USE int bt_setup_scheduler(const void *setup, const struct bt_scheduler_writer *writer,
 	struct bt_scheduler **out_scheduler, struct berth_error *err);
-/** Whether BERTH_VERIFY=1 is set. */
+/** Whether BERTH_VERIFY is set to anything but "" and "0". */
 bool bt_setup_verify(void);
 /**
  * Value of KUBE_MAX_PD_VOLS, 0 if unset; a value that is not a positive number is ignored with a

@@ -49,10 +49,10 @@ struct bt_source {
 BT_MUST_USE int bt_source_check(
 	struct bt_source *source, const char *command_name, struct berth_error *err);
 /**
- * Read the server first, then the files in order. Kinds that the user may not list on the server
- * are left out with a warning, but nodes and pods are required: otherwise BERTH_ERR_IO with one
- * sentence that names the server and the cause. BERTH_ERR_INVALID if the source has no object that
- * a scheduler reads.
+ * Read the server first, then the files and the kustomizations, each in order. Kinds that the user
+ * may not list on the server are left out with a warning, but nodes and pods are required:
+ * otherwise BERTH_ERR_IO with one sentence that names the server and the cause. BERTH_ERR_INVALID
+ * if the source has no object that a scheduler reads.
  */
 BT_MUST_USE int bt_source_read(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err);

@@ -52,8 +52,8 @@ struct bt_exec_result {
 };
 
 /**
- * Starts the plugin. info: value of KUBERNETES_EXEC_INFO. Never fails: bt_exec_run_output reports
- * errors.
+ * Starts the plugin. exec: borrowed for the run. info: value of KUBERNETES_EXEC_INFO. Never fails:
+ * bt_exec_run_output reports errors.
  */
 BT_MUST_USE struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop,
 	const struct bt_client_exec *exec, bool interactive, struct bt_str info);

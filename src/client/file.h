@@ -40,7 +40,10 @@ const char *bt_client_file_errno(int number, char *buffer, size_t size);
  * Spec: 13 sections 6.4 and 6.5.
  */
 BT_MUST_USE int bt_client_pem_check_roots(struct bt_str pem, struct berth_error *err);
-/** Checks that certificate (with optional intermediates) and key match. Errors are GnuTLS's. */
+/**
+ * Checks that certificate (with optional intermediates) and key match. Errors begin with "tls: ":
+ * Go's texts for missing PEM data and for a mismatch, else the text of GnuTLS.
+ */
 BT_MUST_USE int bt_client_pem_check_pair(
 	struct bt_str certificate, struct bt_str key, struct berth_error *err);
 

@@ -108,7 +108,7 @@ struct bt_live_events {
 
 /**
  * Reads the events of a pod. uid "": the events of every pod with this name. *out_events must be
- * finished even if it is empty.
+ * finished also after an error.
  */
 BT_MUST_USE int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_,
 	struct bt_str name, struct bt_str uid, struct bt_live_events *out_events,

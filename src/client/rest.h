@@ -66,7 +66,7 @@ struct bt_rest_options {
 	const char *user_agent;
 	struct bt_str content_type;         /* of bodies; "": application/json */
 	struct bt_str accept_content_types; /* "": the content type, then anything */
-	float qps;                          /* negative: no limit */
+	float qps;                          /* <= 0: no limit */
 	int32_t burst;
 	int64_t timeout_ns; /* for all requests but watches; 0: none. Also sent as ?timeout= */
 	struct bt_metrics *metrics; /* rest_client_*; NULL: none */

@@ -56,7 +56,7 @@ BT_MUST_USE struct bt_transport_call *bt_transport_start(
 	struct bt_transport *transport, const struct bt_transport_request *request);
 /** Cancels the call; no callback follows. No effect within its `done`. */
 void bt_transport_cancel(struct bt_transport_call *call);
-/** As bt_http_transfer_header, for the call's transfer. */
+/** As bt_http_transfer_header, for the call's transfer; absent while the call has no transfer. */
 struct bt_str bt_transport_header(const struct bt_transport_call *call, const char *name);
 /** As bt_http_transfer_each_header, for the call's transfer. */
 void bt_transport_each_header(const struct bt_transport_call *call, const char *name,

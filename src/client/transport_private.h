@@ -46,10 +46,13 @@ BT_MUST_USE int bt_tls_material_load(struct bt_tls_material *material,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err);
 /** Call before a request that may open a connection: checks the files. */
 enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int64_t now_ns);
-/** Does the periodic check if it is due; *out_next_ns is the time of the next one. */
+/** Does the periodic check if it is due. *out_next_ns: time of the next check; INT64_MAX: never. */
 enum bt_tls_change bt_tls_material_check(
 	struct bt_tls_material *material, int64_t now_ns, int64_t *out_next_ns);
-/** Sets the pair of a credential plugin. Returns true if it changed. */
+/**
+ * Sets certificate and key, from files or a credential plugin; certificate.data NULL: no pair.
+ * Returns true if the pair changed.
+ */
 bool bt_tls_material_set_pair(
 	struct bt_tls_material *material, struct bt_str certificate, struct bt_str key);
 /** Borrowed until the next change. */
@@ -78,7 +81,10 @@ struct bt_authorization {
 BT_MUST_USE int bt_authorization_init(struct bt_authorization *authorization,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err);
 void bt_authorization_finish(struct bt_authorization *authorization);
-/** Call before a request: reads the token's file again if the token is too old. */
+/**
+ * Call before a request: reads the token's file again if the token is too old. An error is logged,
+ * and the old token stays in use.
+ */
 void bt_authorization_refresh(struct bt_authorization *authorization, int64_t now_ns);
 /**
  * Sets the bearer token; "": none. BERTH_ERR_INVALID: it contains bytes not allowed in a header.

@@ -8,7 +8,7 @@
 
 /**
  * Returns the internal cycle state. If the caller created the state and no framework has used it
- * yet, the state gets data for the plugins of this framework.
+ * yet, the state is set up for this framework's number of plugins.
  */
 struct bt_cycle_state *bt_lib_adopt_cycle(
 	const struct bt_framework *framework, struct berth_cycle_state *state);

@@ -29,7 +29,10 @@ const char *bt_explained_group_fate_name(const struct bt_group_explanation *expl
 /** Append "add 2 empty nodes like node-7". pod: a member; nodes as for bt_changes_append_text. */
 void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
 	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out);
-/** Append the answer about a pod group. Returns the exit status, or BERTH_ERR_*. */
+/**
+ * Append the answer about a pod group. Returns the exit status, BT_EXIT_FINDING unless the group
+ * fits; or BERTH_ERR_*.
+ */
 BT_MUST_USE int bt_explain_pod_group_write(struct bt_simulation *simulation,
 	const struct bt_pod_reference *reference, const struct bt_explain_options *options,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);

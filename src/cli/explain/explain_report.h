@@ -87,7 +87,7 @@ void bt_explain_write_json_groups(
 
 /* Parts of sentences. */
 
-/** Append the line "  and 12 more" if fewer than count rows are shown. */
+/** Append indent and the line "and 12 more" if fewer than count rows are shown. */
 void bt_explain_write_more(
 	uint32_t shown, uint32_t count, const char *indent, struct bt_strbuf *out);
 /** Whether one of the in-tree Filter plugins gives this reason. */

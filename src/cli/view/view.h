@@ -83,7 +83,7 @@ void bt_history_finish(struct bt_history *history);
  */
 void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt_object *old_object,
 	struct bt_object *new_object);
-/** Add all objects of files, valid from the beginning of time; manifests are borrowed. */
+/** Add all objects of files, and make the history a single point in time. manifests: borrowed. */
 void bt_history_take_files(struct bt_history *history, const struct bt_manifests *manifests);
 /**
  * Read recordings (docs/recordings.md) from start to end; paths are parts of one recording, in
@@ -91,11 +91,14 @@ void bt_history_take_files(struct bt_history *history, const struct bt_manifests
  */
 BT_MUST_USE int bt_history_read_recordings(
 	struct bt_history *history, const struct bt_arguments *paths, struct berth_error *err);
-/** Drop the versions that ended before the given time. */
+/**
+ * Begin the history at before_ns. Versions that ended before are released once many versions have
+ * ended.
+ */
 void bt_history_remove_before(struct bt_history *history, int64_t before_ns);
 /** Index in nodes, also of a deleted node; BT_HISTORY_NONE: there never was one. */
 uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str name);
-/** Whether the version is valid at at_ns, a time within the span; later times mean now. */
+/** Whether the version is valid at at_ns; a time in the future counts as now. */
 bool bt_version_holds(const struct bt_version *version, int64_t at_ns);
 /** Add all objects as of a time to a cluster; a fill function for cli/source.h. */
 BT_MUST_USE int bt_history_fill(const struct bt_history *history, int64_t at_ns,
@@ -105,7 +108,7 @@ BT_MUST_USE int bt_history_fill(const struct bt_history *history, int64_t at_ns,
 
 /**
  * Write nodes, their use, and the number of pending pods. Leaves the nodes out if known_revision
- * equals nodes_revision and at_ns is now.
+ * equals nodes_revision: pass 0 unless at_ns is now.
  */
 void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t known_revision,
 	struct bt_strbuf *out);
