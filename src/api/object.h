@@ -63,7 +63,9 @@ struct bt_object {
 		const void *value;                 /* structure of the kind; NULL while packed */
 		const struct bt_object_meta *meta; /* first member of value */
 	};
-	/** The object as JSON, without kind and apiVersion, in memory; data NULL: not kept. */
+	/**
+	 * The object as JSON, without kind and apiVersion, stored in `memory`; data NULL: not kept.
+	 */
 	struct bt_str json;
 	struct bt_pod_common *common;    /* shared part that value borrows from; NULL: none */
 	struct bt_packed_object *packed; /* owned; NULL: never packed */

@@ -67,7 +67,10 @@ static struct bt_pod_common *find(
 	}
 	struct bt_pod_common **slot = &commons->slots[at].common;
 	if (*slot == NULL) {
-		/* Another version of the same pod: no other pod shares the part. */
+		/*
+		 * The first pod with this hash has the same name, so it is another version of this
+		 * pod.
+		 */
 		if (commons->slots[at].first_name_hash == bt_str_hash(pod_name)) {
 			return NULL;
 		}

@@ -122,7 +122,7 @@ struct bt_host_port {
 
 typedef BT_LIST(struct bt_host_port) bt_host_port_list;
 
-/** Returns sidecars' ports first, then containers'; only hostPort > 0. */
+/** Returns the ports of sidecars, then the ports of containers; only ports with hostPort > 0. */
 bt_host_port_list bt_pod_host_ports(const struct bt_pod_spec *spec, struct bt_arena *arena);
 /** Returns true if wanted conflicts with the used triple. */
 bool bt_host_port_conflicts(const struct bt_host_port *wanted, const struct bt_host_port *used);

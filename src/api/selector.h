@@ -115,7 +115,7 @@ struct bt_parsed_node_selector {
  */
 struct bt_parsed_node_selector bt_node_selector_parse(
 	const struct bt_node_selector *selector, struct bt_str path_prefix, struct bt_arena *arena);
-/** Strict parse: reports every error of every term in one list. */
+/** Strict mode: appends every error of every term to *out_errors. */
 void bt_node_selector_errors(const struct bt_parsed_node_selector *selector, struct bt_arena *arena,
 	struct bt_error_list *out_errors);
 /**

@@ -83,7 +83,7 @@ struct bt_command {
 	const char *arguments;   /* value_name of the arguments, for completion; NULL: the command
 	                            takes none */
 	const char *help;        /* paragraphs, each line with its newline */
-	const char *examples;    /* indented by two; "#" lines say what the next ones do */
+	const char *examples;    /* indented by two; "#" lines describe the commands that follow */
 	const char *exit_status; /* lines like " 0 all pods were placed"; NULL: a standard text for
 	                            0 and 2 */
 	const struct bt_flag *flags;

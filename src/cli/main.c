@@ -180,7 +180,7 @@ static int run_named(int argc, char **argv)
 static int run_program(int argc, char **argv)
 {
 #if BT_HAVE_DAEMON
-	/* A program of this name runs only this command. */
+	/* A program named kube-scheduler runs only the command "scheduler". */
 	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	if (argc > 0 && strcmp(slash != NULL ? slash + 1 : argv[0], "kube-scheduler") == 0) {
 		return bt_command_run(&bt_command_scheduler, argc - 1, argv + 1);

@@ -169,7 +169,6 @@ static void check_file(
 	}
 	if (bt_client_file_check(path.data, &cause) != 0) {
 		bt_strbuf_printf(&whole, "%s %.*s", what, BT_STR_ARG(path));
-		/* Adds the cause's text and frees the cause. */
 		add_problem(problems, "unable to read %s for %.*s due to %s", bt_strbuf_c(&whole),
 			BT_STR_ARG(name), berth_error_message(&cause));
 		berth_error_finish(&cause);

@@ -25,7 +25,10 @@ BT_MUST_USE int bt_kubeconfig_read(struct bt_str text, const char *path, struct 
 BT_MUST_USE int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err);
 
-/** In-cluster configuration (spec 13 section 5). */
+/**
+ * Builds the in-cluster configuration (spec 13 section 5). BERTH_ERR_NOT_FOUND: the environment
+ * variables of a pod are not set.
+ */
 BT_MUST_USE int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 	struct bt_client_config *out_config, struct berth_error *err);
 #endif

@@ -214,7 +214,7 @@ static void texts_finish(struct texts *texts)
 	bt_vec_finish(&texts->list);
 }
 
-/* Is the variable set again by a later entry, or by berth? */
+/* Whether a later entry, or berth, sets the variable again. */
 static bool is_replaced(const struct bt_client_exec *exec, uint32_t first, struct bt_str name)
 {
 	for (uint32_t i = first; i < exec->env.count; i++) {

@@ -2,8 +2,8 @@
 #ifndef BT_CLIENT_EXEC_PLUGIN_H
 #define BT_CLIENT_EXEC_PLUGIN_H
 /**
- * Credential plugins: their input and output format, and running them: a child process whose
- * standard output is collected without blocking the loop. Spec: 13 section 6.5.
+ * Credential plugins: the formats of their input and output, and their runs. A run is a child
+ * process, whose standard output is collected without blocking the loop. Spec: 13 section 6.5.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -25,7 +25,10 @@ void bt_limiter_init(struct bt_limiter *limiter, double qps, int32_t burst, int6
  */
 bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at_ns);
 
-/** Minimum of concurrent calls; each needs a connection: a TLS handshake and 40 to 90 kB. */
+/**
+ * Minimum of concurrent calls. Each call needs a connection, which costs a TLS handshake and 40 to
+ * 90 kB.
+ */
 #define BT_PACE_CALLS_MIN 12
 /** Maximum: at 25 ms per answer 5,000 calls per second. An API server runs 200 writes at a time. */
 #define BT_PACE_CALLS_MAX 128

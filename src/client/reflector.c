@@ -21,7 +21,7 @@ static void log_report(
 {
 	static const struct {
 		int verbosity;
-		const char *text; /* NULL: the line has another form, see below */
+		const char *text; /* NULL: the code below formats the line */
 	} lines[] = {
 		[BT_REFLECTOR_REPORT_FALLBACK] = {4, "Streaming list failed, listing instead"},
 		[BT_REFLECTOR_REPORT_CLOSED] = {4, "Watch closed"},

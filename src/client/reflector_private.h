@@ -125,7 +125,7 @@ struct bt_reflector {
 	struct bt_reflector_state state;
 	struct bt_reflector_store store;    /* the current copy */
 	struct bt_reflector_store incoming; /* items of the list being received */
-	struct bt_arena arena;              /* for one event or list member */
+	struct bt_arena arena;              /* memory of one event or list item */
 	struct bt_metric_cell *version_cell;
 	bool is_synced;
 	int64_t due_ns;     /* time of the next request, if none is running */

@@ -89,7 +89,10 @@ void *bt_reflector_store_find(
 	return index != UINT32_MAX ? store->items.items[index] : NULL;
 }
 
-/** Takes ownership of item. Returns the replaced item, owned, or NULL. */
+/**
+ * Adds or replaces an item; takes ownership of item. Returns the replaced item, which the caller
+ * then owns, or NULL.
+ */
 static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 {
 	const struct bt_object_meta *meta = store->codec->meta(item);
@@ -109,7 +112,7 @@ static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 	return old;
 }
 
-/** Removes and returns the item, owned; NULL: not found. */
+/** Removes and returns the item, which the caller then owns; NULL: not found. */
 static void *reflector_store_take(
 	struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name)
 {

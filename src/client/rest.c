@@ -141,7 +141,7 @@ void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t
 	}
 }
 
-/* Waits for a token longer than these are logged; the second is logged more visibly. */
+/* Longer waits for a token are logged, at verbosity 3 and at most at verbosity 0. */
 #define LONG_WAIT_NS (50 * BT_NS_PER_MS)
 #define VERY_LONG_WAIT_NS BT_NS_PER_SECOND
 
@@ -183,7 +183,7 @@ static void log_wait_at(const struct bt_rest_call *call, int verbosity, int64_t 
 	bt_strbuf_finish(&url);
 }
 
-/* Logs a long wait, rate limited. Spec 11b section 4.2. */
+/* Logs a long wait; lines at verbosity 2 and 0 are rate limited. Spec 11b section 4.2. */
 static void log_wait(const struct bt_rest_call *call, int64_t now_ns, int64_t waited_ns)
 {
 	static const struct {

@@ -89,8 +89,8 @@ struct bt_rest_call;
 struct bt_rest_handler {
 	void *context;
 	/**
-	 * For watches and other streams: the answer is successful and its bytes follow. NULL: the
-	 * body is collected. content_type is the response's.
+	 * For watches and other streams: called at the start of a successful answer, whose bytes
+	 * follow in `data`. NULL: the body is collected. content_type: of the response.
 	 */
 	void (*opened)(void *context, struct bt_rest_call *call, struct bt_str content_type);
 	void (*data)(void *context, struct bt_rest_call *call, struct bt_str bytes);
@@ -106,7 +106,7 @@ struct bt_rest_request {
 	struct bt_str path;
 	struct bt_str query;
 	/**
-	 * Resource and name for generic messages: "pods" or "leases.coordination.k8s.io"; "web".
+	 * Resource ("pods", "leases.coordination.k8s.io") and name ("web") for generic messages.
 	 * May be "".
 	 */
 	struct bt_str resource;

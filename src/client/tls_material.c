@@ -190,7 +190,7 @@ static int load_ca(struct bt_tls_material *material, struct berth_error *err)
 	return code;
 }
 
-/* Returns false if the old bundle is kept. */
+/* Reads the CA bundle again. Returns false if the old bundle is kept. */
 static bool read_ca(struct bt_tls_material *material)
 {
 	struct berth_error cause = BERTH_ERROR_INIT;

@@ -107,11 +107,11 @@ struct bt_transport_call {
 	struct bt_transport *transport;
 	struct bt_http_transfer *transfer; /* NULL: not started, or over */
 	struct bt_http_client_handler handler;
-	uint32_t generation;                /* of the plugin's credentials in use; 0: none */
-	bool waits;                         /* waits for credentials: in `waiting`, not in `live` */
-	bool ending;                        /* `done` is being called */
-	bool is_paced;                      /* uses bt_transport.calls */
-	struct bt_strbuf failure;           /* error to report instead of starting */
+	uint32_t generation;      /* generation of the plugin's credentials in use; 0: none */
+	bool waits;               /* waits for credentials: in `waiting`, not in `live` */
+	bool ending;              /* `done` is being called */
+	bool is_paced;            /* uses bt_transport.calls */
+	struct bt_strbuf failure; /* error to report instead of starting */
 	struct bt_transport_call *previous; /* in live or waiting */
 	struct bt_transport_call *next;
 	/* Set while the call waits: its number, and the request with its texts in one block. */

@@ -62,7 +62,7 @@ enum {
 	LIST_ITEM,   /* expecting an item, or the closing bracket */
 	LIST_MEMBER, /* expecting the value of another member */
 	LIST_END,    /* expecting the end */
-	VALUE,       /* within a value; after_value is the next state */
+	VALUE,       /* within a value, whose role decides the next state */
 };
 
 /* Values of value_kind. */
@@ -352,7 +352,7 @@ static int feed_header(
 				  "expected prefix [107 56 115 0]");
 }
 
-/** Starts the value announced by the tag in `held`; the value has `left` bytes. */
+/** Starts the value that the tag in `held` announces. length: bytes of the value. */
 static int begin_record(
 	struct bt_frames *frames, uint32_t number, uint64_t length, struct berth_error *err)
 {

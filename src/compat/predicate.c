@@ -256,7 +256,8 @@ void berth_predicate_metadata_destroy(struct berth_predicate_metadata *metadata)
 struct judged_node {
 	struct bt_node_info memory; /* for a standalone aggregate */
 	const struct bt_node_info *info;
-	struct bt_pod_info *pods; /* pods of a standalone aggregate; release each from the state */
+	struct bt_pod_info
+		*pods; /* pods of a standalone aggregate; each must be released from the state */
 	uint32_t pod_count;
 };
 

@@ -475,7 +475,7 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 		bt_json_write_member_int64(writer, "rounds", answer->round_count);
 	}
 	bt_json_write_member_int64(writer, "nodes", answer->node_count);
-	/* Amounts in the same units as simulate's nodes. */
+	/* Amounts in the units of the nodes in the JSON of "berth simulate". */
 	bt_json_begin_member_array(writer, "utilization");
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		const struct bt_capacity_total *total = &answer->totals[i];

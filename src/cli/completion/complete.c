@@ -35,8 +35,8 @@ struct bt_complete {
 };
 
 /**
- * Limit of bytes to read, because a shell waits for the answer: reading takes about a second.
- * Compressed files take longer per byte.
+ * Limit of bytes to read, because a shell waits for the answer: reading this much takes about a
+ * second. Compressed files take longer per byte.
  */
 #define BYTES_MAX ((off_t)16 << 20)
 #define PACKED_BYTES_MAX ((off_t)2 << 20)

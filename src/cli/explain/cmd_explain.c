@@ -123,7 +123,9 @@ static bool lacks_tolerations(const struct bt_manifests_object *object)
 	return pod->spec.tolerations.count == 0;
 }
 
-/** pod: storage for a running pod. */
+/**
+ * Fills in the report before the explanation. pod: memory for the explained pod if it is running.
+ */
 static int prepare(const struct options *options, struct bt_simulation *simulation,
 	const struct bt_pod_choice *choice, struct bt_pod *pod, struct bt_explain_report *report,
 	struct berth_error *err)
@@ -154,7 +156,9 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 		report->in_input && lacks_tolerations(&cluster->objects.items[index]);
 	uint32_t position = bt_simulation_position(simulation, report->pod);
 	for (uint32_t i = 0; i < position; i++) {
-		/* Other pods never enter the queue. */
+		/*
+		 * Gated and terminating pods, and pods of other schedulers, never enter the queue.
+		 */
 		const struct bt_pod *ahead = simulation->pods.items[i].pod;
 		report->ahead_count += ahead->spec.scheduling_gates.count == 0 &&
 			!bt_pod_is_terminating(ahead) &&

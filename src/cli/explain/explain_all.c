@@ -25,7 +25,7 @@ struct group {
 	const struct bt_pod *first; /* the first pod that stays pending, if any does */
 	uint32_t first_index;       /* index of first in bt_simulation.pods */
 	uint32_t count;             /* pods that are pending in the input */
-	uint32_t fit_count;         /* how many of them fit now */
+	uint32_t fit_count;         /* number of these pods that fit now */
 	uint32_t others;            /* groups that join_alike has merged into this one */
 	const char *fate;           /* NULL: not explained */
 	struct bt_str message;

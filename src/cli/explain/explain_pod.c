@@ -316,7 +316,10 @@ static void set_choice(const struct candidate *candidate, struct bt_pod_choice *
 	out->object = candidate->object;
 }
 
-/** The best pod of a workload (see bt_pod_choice); pods that are being deleted come last. */
+/**
+ * The best pod of a workload (see bt_pod_choice): a pending pod, else a running pod, else a pod
+ * that is being deleted, placed or finished.
+ */
 static const struct candidate *best_of(const struct search *search)
 {
 	const struct candidate *best = NULL;

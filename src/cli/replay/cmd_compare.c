@@ -22,7 +22,7 @@ static const char report_page[] = {
 };
 #define DATA_MARK "\"DATA\""
 
-/** One configuration; a process per alternative replays it. */
+/** A configuration to compare. Each alternative is replayed in its own process. */
 struct alternative {
 	const char *config_path; /* NULL: the default configuration */
 	struct bt_str name;
@@ -128,7 +128,7 @@ static const struct bt_json_value *find_named(const struct bt_json_value *list, 
 /** A row of the table; list not NULL: one row for each element of the first alternative's list. */
 struct row {
 	const char *list;
-	const char *before; /* the title, or its text before the element's name */
+	const char *before; /* the title, or the part of the title before the element's name */
 	const char *behind;
 	const char *path; /* path of the value in the answer, or in the element */
 	enum format format;

@@ -11,7 +11,7 @@
 #include "cluster/file.h"
 #include "codec/yaml.h"
 
-/** Samples of each curve over the whole replay, a whole number of seconds apart. */
+/** Limit of samples per curve; samples are a whole number of seconds apart. */
 #define SAMPLES 1000
 #define PRICES_BYTES_MAX ((size_t)1 << 20)
 

@@ -141,7 +141,10 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 		if (wide) {
 			add_wide_cells(&table, simulation->engine->state, entry);
 		}
-		/* Goes last and unpadded, so that a long message does not widen the other rows. */
+		/*
+		 * The status is the last cell and unpadded, so that a long message does not widen
+		 * the other rows.
+		 */
 		bt_strbuf_append_c(&table.text, bt_fate_name(entry->fate));
 		if (entry->nominated_node_name.length != 0) {
 			bt_strbuf_append_c(&table.text, ", nominated to ");

@@ -278,7 +278,7 @@ struct samples {
 	BT_VEC(struct wait) waits; /* waits of the bound pods */
 };
 
-/** The first step at or after the time; returns the number of steps if there is none. */
+/** Returns the first step at or after the time; samples->steps if there is no such step. */
 static uint32_t step_of(const struct samples *samples, int64_t time_ns)
 {
 	if (time_ns <= samples->from_ns) {

@@ -39,7 +39,7 @@ struct bt_version {
 	int64_t created_ns;
 };
 
-/** Amounts by resource; resources at or beyond count have 0. */
+/** Amounts by index of the resource; the amounts of indexes from count on are 0. */
 struct bt_amounts {
 	int64_t *items; /* owned */
 	uint32_t count;
@@ -96,11 +96,11 @@ BT_MUST_USE int bt_history_read_recordings(
  * ended.
  */
 void bt_history_remove_before(struct bt_history *history, int64_t before_ns);
-/** Index in nodes, also of a deleted node; BT_HISTORY_NONE: there never was one. */
+/** Index in nodes, also of a deleted node; BT_HISTORY_NONE: no node ever had this name. */
 uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str name);
 /** Whether the version is valid at at_ns; a time in the future counts as now. */
 bool bt_version_holds(const struct bt_version *version, int64_t at_ns);
-/** Add all objects as of a time to a cluster; a fill function for cli/source.h. */
+/** Add all objects as they were at at_ns to a cluster, for bt_source_provide. */
 BT_MUST_USE int bt_history_fill(const struct bt_history *history, int64_t at_ns,
 	struct bt_manifests *cluster, struct berth_error *err);
 
@@ -116,8 +116,8 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 bool bt_overview_write_node(
 	const struct bt_history *history, struct bt_str name, int64_t at_ns, struct bt_strbuf *out);
 /**
- * Write the names that contain the text, limited in number: of pods, workloads and nodes, or only
- * of workloads without an owner.
+ * Write at most limit objects whose names contain the text: pods, workloads and nodes, or only
+ * workloads without a controller.
  */
 void bt_overview_write_search(const struct bt_history *history, struct bt_str text,
 	bool only_workloads, int64_t at_ns, uint32_t limit, struct bt_strbuf *out);
@@ -151,7 +151,10 @@ BT_MUST_USE struct bt_questions *bt_questions_create(const struct bt_questions_o
 /** Kills running children without calling back. Accepts NULL. */
 void bt_questions_destroy(struct bt_questions *questions);
 
-/** answer: JSON, consumed; left empty. problem: why there is no answer, or NULL. */
+/**
+ * Receives an answer. answer: JSON, which the callee takes, so that *answer is empty afterwards.
+ * problem: why there is no answer; NULL: there is an answer.
+ */
 typedef void bt_question_answered(void *context, struct bt_strbuf *answer, const char *problem);
 
 /**

@@ -34,11 +34,11 @@ struct losing {
 	const struct bt_lose_options *options;
 	struct bt_whatif_side *side;
 	BT_VEC(struct loss)
-	losses;                 /* in the order of their first nodes; at the end the worst first */
+	losses; /* in the order of their first nodes; the report sorts the worst loss first */
 	BT_VEC(uint32_t) tried; /* indexes of losses that a copy simulates */
 	uint32_t *loss_of;      /* by object index of a node: index of its loss + 1; 0: none */
 	uint32_t unlabelled;    /* number of nodes without the label */
-	/* Outcome without a loss: uids of pending pods, names of preempted ones. */
+	/* Outcome without a loss: uids of pending pods, names of preempted pods. */
 	struct bt_text_set pending_before;
 	struct bt_text_set preempted_before;
 	struct bt_arena arena;
@@ -322,7 +322,7 @@ static void keep_answer(struct loss *loss, struct bt_json_value *answer)
 	loss->lost = bt_json_find(answer, "lost")->count;
 	loss->preempted = bt_json_find(answer, "preempted")->count;
 	loss->moved = bt_json_find(answer, "moved")->count;
-	/* A number written by this program. */
+	/* Cannot fail: this program wrote the number. */
 	(void)bt_str_parse_int64(bt_json_find(answer, "left")->text, &loss->left);
 	loss->left += loss->lost;
 }
