@@ -152,8 +152,8 @@ BT_MUST_USE struct bt_questions *bt_questions_create(const struct bt_questions_o
 void bt_questions_destroy(struct bt_questions *questions);
 
 /**
- * Receives an answer. answer: JSON, which the callee takes, so that *answer is empty afterwards.
- * problem: why there is no answer; NULL: there is an answer.
+ * Receives an answer. answer: JSON, which the callee takes, so that *answer is empty afterwards;
+ * NULL if there is a problem. problem: why there is no answer; NULL: there is an answer.
  */
 typedef void bt_question_answered(void *context, struct bt_strbuf *answer, const char *problem);
 
