@@ -88,7 +88,10 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 
 /** --- the pod --- */
 
-/** Remove a running pod from the cluster, and fill in *pod as if it had never been placed. */
+/**
+ * Remove a running pod from the cluster, and fill in *pod as if it had never been placed.
+ * *out_node: the node that it runs on.
+ */
 static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_index,
 	struct bt_pod *pod, struct bt_str *out_node, struct berth_error *err)
 {

@@ -33,8 +33,8 @@ static bool is_too_large(const struct bt_remedy *change, const struct bt_node_ta
 }
 
 /**
- * Whether the pod requires a node by name, or depends on the pods of a node: then adding another
- * node does not help.
+ * Whether the pod requires a node by name, or its placement depends on other pods. Then adding a
+ * node may not help.
  */
 static bool is_tied(const struct bt_pod *pod)
 {
@@ -113,7 +113,10 @@ static bool append_larger(struct bt_strbuf *out, const struct bt_remedy *change,
 	return true;
 }
 
-/** Append "free 250m cpu on node-7". */
+/**
+ * Append "free 250m cpu on node-7", "make room for 2 more pods on node-7", or the text of
+ * append_larger.
+ */
 static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
 	const struct bt_node_table *nodes)
 {
@@ -131,7 +134,9 @@ static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, b
 	append_word(out, " on ", change->node);
 }
 
-/** Append "ask for 7.9 cpu instead of 64". */
+/**
+ * Append "ask for 7.9 cpu instead of 64", or "ask for 56.1 less cpu" if no request would be left.
+ */
 static void append_lower(
 	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
 {

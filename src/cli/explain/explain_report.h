@@ -56,10 +56,10 @@ struct bt_explain_report {
 	const struct bt_pod_choice *choice;
 	const struct bt_explanation *explanation;
 	const struct bt_node_table *nodes; /* of the simulated cluster; NULL: not available */
-	uint32_t pending_count;            /* pending pods, including the explained pod */
-	uint32_t ahead_count;              /* pending pods that the scheduler tries first */
-	bool after_queue;                  /* the pods ahead were placed first */
-	uint32_t placed_count;             /* number of the pods ahead that found a node */
+	uint32_t pending_count; /* pending pods; includes the explained pod unless it runs */
+	uint32_t ahead_count;   /* pending pods that the scheduler tries first */
+	bool after_queue;       /* the pods ahead were placed first */
+	uint32_t placed_count;  /* number of the pods ahead that found a node */
 	bool proposals_wanted;
 	struct bt_explain_events events;
 };

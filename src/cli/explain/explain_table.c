@@ -63,7 +63,8 @@ static struct bt_str hint_beyond_cordon(const struct bt_explained_node *node, ui
 }
 
 /**
- * Append "NodeResourcesFit: needs 250m more cpu; NodePorts: ..."; without plugins only the hints.
+ * Append "NodeResourcesFit: needs 250m more cpu; NodePorts: ...": for each obstacle the plugin (if
+ * with_plugins), and the hint, or the reasons if there is no hint.
  */
 static void explain_append_obstacles(
 	struct bt_strbuf *out, const struct bt_explained_node *node, bool with_plugins)
@@ -208,7 +209,10 @@ static bool repeats_earlier(const struct bt_explanation *explanation, uint32_t i
 	return repeats;
 }
 
-/** Append ": then it fits on node-7". */
+/**
+ * Append ": then it fits on node-7", ": then it fits on 3 nodes", or ": then it fits there" if a
+ * change names the node.
+ */
 static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; proposal->opened_count == 1 && i < proposal->remedies.count; i++) {

@@ -141,7 +141,7 @@ struct options {
 
 /** --- the run --- */
 
-/** Write both files or neither. */
+/** Write the snapshot and the map. Neither file gets its final name before both are complete. */
 static int write_both(const struct options *options, struct bt_manifests *cluster,
 	const struct bt_neutral_names *names, struct snapshot_file *snapshot,
 	struct snapshot_file *map, struct berth_error *err)

@@ -86,8 +86,8 @@ static int make_authority(const struct bt_up_identity_options *options,
 }
 
 /**
- * Make the CA and the server's pair. Pairs in the data folder are reused while they are valid,
- * because clients may have pinned them.
+ * Make the CA and the server's pair. The data folder's CA is reused, and its server pair while it
+ * is valid, because clients may have pinned them.
  */
 static int make_pair(const struct bt_up_identity_options *options, const struct kept_files *files,
 	struct bt_up_identity *identity, struct berth_error *err)
@@ -122,8 +122,9 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 }
 
 /**
- * Read the user's certificate and key. Clients then trust the CA that signed the certificate, or
- * the certificate if it is self-signed.
+ * Read the user's certificate and key. The certificate file is also the CA bundle of the
+ * kubeconfig: clients trust the CA certificates in it, or the certificate itself if it is
+ * self-signed.
  */
 static int read_user_pair(const struct bt_up_identity_options *options,
 	struct bt_up_identity *identity, struct berth_error *err)

@@ -151,7 +151,7 @@ static uint32_t find_or_add_node(struct bt_history *history, struct bt_str name)
 	return id;
 }
 
-/** Returns the node's index. */
+/** Store the node's allocatable amounts and version. Returns the node's index. */
 static uint32_t read_node(struct bt_history *history, const struct bt_node *node, uint32_t version)
 {
 	uint32_t id = find_or_add_node(history, node->metadata.name);

@@ -143,7 +143,10 @@ static char find_flag(const struct question_command *asked, struct bt_str name)
 	return 0;
 }
 
-/** Read the command, then its flags and values. Refuses flags that read or write files. */
+/**
+ * Read the command, then its flags and values. Refuses flags that question_commands does not list,
+ * such as flags that read or write files.
+ */
 static int read_arguments(
 	struct question *question, const struct bt_json_value *list, struct berth_error *err)
 {

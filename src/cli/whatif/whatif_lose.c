@@ -343,8 +343,8 @@ static uint32_t part_size(const struct losing *losing)
 }
 
 /**
- * Whether the simulation can be restored exactly after the loss: the pods can be bound again as
- * before.
+ * Whether the simulation can be restored exactly after the loss: the loss is a single node, whose
+ * pods can be bound again as before.
  */
 static bool can_be_returned(const struct losing *losing, const struct loss *loss)
 {
