@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/** Decodes into the arena, skipping line breaks. Error: "illegal base64 data at input byte N". */
+/**
+ * Decodes into the arena, skipping line breaks. BERTH_ERR_INVALID "illegal base64 data at input
+ * byte N".
+ */
 BT_MUST_USE int bt_base64_decode(struct bt_str text, struct bt_arena *arena,
 	struct bt_str *out_bytes, struct berth_error *err);
 void bt_base64_encode(struct bt_str bytes, struct bt_strbuf *out);

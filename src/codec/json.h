@@ -5,7 +5,7 @@
  * JSON with Go's decoding rules: strict RFC 8259 grammar, UTF-8 (invalid bytes and lone surrogates
  * become U+FFFD), at most BT_JSON_DEPTH_MAX levels, numbers kept as text. Three layers:
  * - reader: one pass over borrowed bytes, token by token; used by the message decoder
- * - value: a tree, for configuration and tests, where the structure is not known in advance
+ * - value: a tree, for data whose structure is not known in advance, such as API objects
  * - writer: appends to a string buffer
  */
 #include <stdbool.h>
@@ -95,8 +95,8 @@ BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
 BT_MUST_USE int bt_json_skip(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /**
- * Returns true if arrays and objects nest deeper than depth_max. The text need not be valid.
- * Recursive functions check this before the text is parsed.
+ * Returns true if arrays and objects nest deeper than depth_max. The text need not be valid. Call
+ * this before a text is parsed for a recursive function.
  */
 bool bt_json_nests_deeper(struct bt_str text, uint32_t depth_max);
 /** Error unless only white space is left. */

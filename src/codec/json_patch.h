@@ -15,8 +15,8 @@
  * must not be used then). *out_result is the new root, because a patch may replace the root. Values
  * are moved from the patch, not copied.
  *
- * One leniency: a test with value null succeeds for an absent member, as clients of the API rely on
- * it.
+ * A test with value null succeeds for an absent member, because clients of the API rely on this
+ * leniency.
  *
  * BERTH_ERR_SYNTAX: the patch is not a list of operations, with Go's message (400).
  * BERTH_ERR_TOO_LARGE: too many operations, or a result too large, too deep or too expensive (413).

@@ -24,7 +24,7 @@ static bool value_is_zero(const struct bt_field *field, const void *value)
 	return true;
 }
 
-/** Returns whether the field is omitted from JSON, unless it has BT_FIELD_ALWAYS. */
+/** Returns whether the field is zero, and thus omitted from JSON unless it has BT_FIELD_ALWAYS. */
 static bool field_is_zero(const struct bt_field *field, const void *member)
 {
 	switch ((enum bt_field_shape)field->shape) {

@@ -101,7 +101,7 @@ static inline int64_t bt_load_number(const struct bt_field *field, const void *v
 	return 0;
 }
 
-/** field has type BOOL, I32 or I64. */
+/** Stores a number in a value of a field whose type is BOOL, I32 or I64. */
 static inline void bt_store_number(const struct bt_field *field, void *out, int64_t number)
 {
 	if (field->type == BT_FIELD_BOOL) {

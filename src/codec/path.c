@@ -6,7 +6,7 @@
 
 enum {
 	MEMBERS_ONLY = 1,
-	SHOWN = 2,
+	SHOWN = 2, /* for messages: shorten names, replace control and non-ASCII characters */
 };
 
 static void render(const struct bt_path *path, int flags, struct bt_strbuf *out, size_t start)

@@ -41,7 +41,10 @@ BT_MUST_USE int bt_wire_read_tag(
 /** Reads a length and that many bytes. */
 BT_MUST_USE int bt_wire_read_bytes(
 	struct bt_wire *wire, struct bt_str *out_bytes, struct berth_error *err);
-/** Skips the value after a tag, of any type, including whole groups. */
+/**
+ * Skips the value after a tag, of any type, including whole groups. BERTH_ERR_TOO_LARGE: groups
+ * nest deeper than BT_WIRE_GROUP_DEPTH_MAX.
+ */
 BT_MUST_USE int bt_wire_skip(
 	struct bt_wire *wire, uint32_t number, uint32_t type, struct berth_error *err);
 

@@ -155,7 +155,7 @@ static int append_plain_node(struct bt_yaml_reader *reader, const yaml_event_t *
 	}
 }
 
-/** Appends the node that event starts. Recursive, up to BT_YAML_DEPTH_MAX. */
+/** Recursive, up to BT_YAML_DEPTH_MAX. */
 int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	const char *anchor = anchor_of(event);
@@ -175,7 +175,6 @@ int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event
 	return result;
 }
 
-/** Reads the next event and appends the node that it starts. */
 int bt_yaml_append_next_node(struct bt_yaml_reader *reader)
 {
 	yaml_event_t event;

@@ -8,7 +8,7 @@
 /** Default output limit: a base, plus ten bytes per byte of input. */
 #define OUTPUT_BYTES_BASE (UINT64_C(64) << 20)
 #define OUTPUT_BYTES_PER_INPUT_BYTE 10
-/** Keeps text lengths within 32 bits. */
+/** Largest output limit, which keeps text lengths within 32 bits. */
 #define OUTPUT_BYTES_CAP (UINT64_C(4000) << 20)
 /** Maximum number of "%TAG" lines of a stream: libyaml compares each with all earlier ones. */
 #define TAG_DIRECTIVES_MAX 1000

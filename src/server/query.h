@@ -34,7 +34,10 @@ struct bt_query {
 	struct bt_str metric_label_selector; /* of custom.metrics.k8s.io */
 };
 
-/** Texts live in the arena. Pairs with broken escapes and unknown names are skipped. */
+/**
+ * Parses a query string. Texts live in the arena. Pairs with broken escapes or unknown names are
+ * skipped.
+ */
 void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query *out);
 
 /**

@@ -349,8 +349,9 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
 }
 
 /**
- * Whether the object exists with this uid and is not deleted for longer than DELETION_SECONDS.
- * *seen_rv: RV of the object when this was last true, to skip parsing.
+ * Whether the object exists with this uid, and its deletionTimestamp, if any, is at most
+ * DELETION_SECONDS ago. *seen_rv: RV of the object when it last had this uid and no
+ * deletionTimestamp, to skip parsing.
  */
 static bool object_exists(struct bt_api *api, const char *resource_name, struct bt_str key,
 	struct bt_str uid, struct bt_arena *arena, uint64_t *seen_rv)

@@ -17,7 +17,7 @@ static uint64_t bytes_of(const struct bt_stored *stored)
 	return stored == NULL ? 0 : sizeof(*stored) + stored->key_length + stored->text_length;
 }
 
-/** Memory that only the window's reference to the change keeps. */
+/** Bytes of memory that only the window keeps alive for this change. */
 static uint64_t bytes_kept(const struct bt_window_change *change)
 {
 	return sizeof(*change) + bytes_of(change->before) +

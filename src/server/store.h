@@ -63,6 +63,7 @@ static inline struct bt_str bt_key_name(struct bt_str key)
 	return bt_str_sub(key, (uint32_t)(slash + 1), key.length);
 }
 
+/** Adds a reference and returns stored. */
 struct bt_stored *bt_stored_share(struct bt_stored *stored);
 /** NULL accepted. */
 void bt_stored_release(struct bt_stored *stored);
@@ -109,7 +110,9 @@ struct bt_store_options {
 
 extern const struct bt_store_options bt_store_default_options;
 
+/** Creates an empty store in memory. options are copied. */
 BT_MUST_USE struct bt_store *bt_store_create(const struct bt_store_options *options);
+/** Closes the file without a sync: changes since the last bt_store_sync are lost. NULL accepted. */
 void bt_store_destroy(struct bt_store *store);
 
 /**
@@ -188,6 +191,7 @@ BT_MUST_USE int bt_store_walk_begin(struct bt_store *store, uint32_t collection,
  * unknown.
  */
 struct bt_stored *bt_store_walk_next(struct bt_store_walk *walk, bool *out_lost);
+/** Does nothing if the walk has already ended, or is all-zero. */
 void bt_store_walk_end(struct bt_store_walk *walk);
 
 /** --- changes --- */

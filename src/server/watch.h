@@ -2,9 +2,9 @@
 #ifndef BT_SERVER_WATCH_H
 #define BT_SERVER_WATCH_H
 /**
- * Watches. Each is a cursor into its collection's window of changes. Nothing is buffered, so a slow
- * client costs no memory; it gets 410 when the window no longer has the changes that it needs.
- * Spec: 14 section 15, 13 sections 11 and 12.
+ * A watch is a cursor into the window of changes of its collection. Nothing is buffered, so a slow
+ * client costs no memory; the client gets 410 when the window no longer has the changes that the
+ * watch needs. Spec: 14 section 15, 13 sections 11 and 12.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 /** The registry of all watches, and of waits for an RV. */
 struct bt_watchers;
 
+/** api is borrowed. seed: for the random timeouts of watches. */
 BT_MUST_USE struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t seed);
 /** All watches and waits must have ended. NULL accepted. */
 void bt_watchers_destroy(struct bt_watchers *watchers);

@@ -105,6 +105,7 @@ bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
 
 /** The object's metadata; created if missing. */
 struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_value *object);
+/** Returns an empty list of errors in the arena of the call. */
 struct bt_field_errors bt_call_field_errors(struct bt_call *call);
 /**
  * Runs validation and the validating admission plugins. old NULL: a create. false: the call failed.
@@ -153,7 +154,7 @@ void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *store
 
 /** --- admission policies: policy.c, admission_policy.c --- */
 
-/** Whether a policy is in force. */
+/** Whether any admission policy has a binding. */
 bool bt_policies_exist(struct bt_api *api);
 
 /** NULL accepted. */

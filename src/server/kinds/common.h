@@ -33,10 +33,10 @@ void bt_kinds_default_int(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value);
 void bt_kinds_default_bool(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value);
-/** The member if it is an object (array), else NULL. */
+/** Return the member if it is an object (or an array), else NULL. */
 struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name);
 struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name);
-/** The text of a member; "" if it has none. */
+/** Returns the text of a member; "" if the member is missing or not a text. */
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name);
 /** Whether an element of the list equals the value. */
 bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_value *value);
@@ -79,10 +79,10 @@ struct bt_names {
 bool bt_names_add(struct bt_names *names, struct bt_str text);
 /** Returns the index of the text in texts, or BT_NAMES_NONE. */
 uint32_t bt_names_find(const struct bt_names *names, struct bt_str text);
-/** The texts of a member of each object of the list, without duplicates. */
+/** Returns the set of the texts that the member has in the objects of the list. */
 struct bt_names bt_names_of_list(
 	struct bt_arena *arena, const struct bt_json_value *list, const char *member);
-/** Names of the members of an object (NULL: none). */
+/** Returns the names of the members of an object (NULL: no names). Keeps repeated names. */
 struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json_value *object);
 
 /** --- checks --- */
@@ -153,16 +153,20 @@ void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_m
 /** Like bt_json_equal, but accepts NULL and treats absent, {} and [] as equal. */
 bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b);
 
-/** The state of one bt_kinds_validate. */
+/**
+ * The state of one call of bt_kinds_validate. The members describe the part of the object that is
+ * being validated.
+ */
 struct bt_check {
 	const struct bt_write *write;
 	struct bt_field_errors *errors;
-	struct bt_names volumes;  /* of the pod or template */
-	struct bt_names claims;   /* of the pod or template */
-	struct bt_names requests; /* of the claim: "request" and "request/subrequest" */
+	struct bt_names volumes; /* names of the volumes in the pod spec */
+	struct bt_names claims;  /* names of the resourceClaims in the pod spec */
+	struct bt_names
+		requests; /* requests of the device claim: "request" and "request/subrequest" */
 	bool is_update;
-	bool host_network;     /* of the pod or template */
-	bool per_device_nodes; /* of the slice: perDeviceNodeSelection */
+	bool host_network;     /* hostNetwork of the pod spec */
+	bool per_device_nodes; /* perDeviceNodeSelection of the ResourceSlice */
 };
 
 /**
@@ -172,8 +176,8 @@ struct bt_check {
 void bt_kinds_enter_volume(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec);
 /**
- * Called before the rules of the parts of a pod spec or device claim: collect in check the names
- * that these rules look up.
+ * Called before the parts of a pod spec or device claim are validated. Collect in check the names
+ * that rules of these parts look up.
  */
 void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec);
 void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices);

@@ -4,8 +4,8 @@
 #include "server/kinds/common.h"
 
 /*
- * DeviceClass, DeviceTaintRule, ResourceClaim and its template. Spec: 12 section 3.2, 14b sections
- * 2.2, 2.3, 3.3 and 5.
+ * DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate. Spec: 12 section 3.2, 14b
+ * sections 2.2, 2.3, 3.3 and 5.
  */
 
 #define RESULTS_MAX 32
@@ -400,7 +400,7 @@ void bt_rule_device_properties(
 	}
 }
 
-/** Whether the name is made of DNS subdomains with slashes between. */
+/** Whether the name consists of DNS subdomains separated by slashes. */
 static bool is_pool_name(struct bt_str name)
 {
 	for (int64_t slash = 0; slash >= 0;) {

@@ -9,7 +9,10 @@
  * served version, but keep a few of them in other structs. Spec: 14b section 2.3.
  */
 
-/** First words of field names that Go spells with other capitals than an initial one. */
+/**
+ * The Go spelling of words at the start of a field name. Go capitalizes the first letter of other
+ * words.
+ */
 static const char *const words[][2] = {{"api", "API"}, {"aws", "AWS"}, {"cephfs", "CephFS"},
 	{"csi", "CSI"}, {"dns", "DNS"}, {"fc", "FC"}, {"fs", "FS"}, {"gce", "GCE"},
 	{"gmsa", "GMSA"}, {"grpc", "GRPC"}, {"http", "HTTP"}, {"ip", "IP"}, {"iqn", "IQN"},
@@ -207,7 +210,8 @@ static void add_fields(struct bt_arena *arena, struct bt_json_value *out,
 struct bt_json_value *bt_kinds_internal_form(struct bt_arena *arena,
 	const struct bt_schema_message *message, struct bt_json_value *object)
 {
-	bool is_shared = strcmp(message->package, "meta/v1") == 0; /* internal type is the same */
+	bool is_shared = strcmp(message->package, "meta/v1") ==
+		0; /* these types have no separate internal type */
 	if (is_shared || object->type != BT_JSON_OBJECT) {
 		return object;
 	}

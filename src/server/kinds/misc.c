@@ -226,7 +226,7 @@ void bt_rule_quota(
 
 /** --- Event: two groups, stored in the form of the core group. 14 sections 6.3 and 23 --- */
 
-/** The two names of each renamed member. */
+/** The members of Events that the two groups name differently. */
 static const struct {
 	const char *core;
 	const char *events;

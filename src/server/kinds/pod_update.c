@@ -2,8 +2,8 @@
 #include "server/kinds/common.h"
 
 /*
- * Validates updates of pods: with the mutable fields reset to their old values, the new spec must
- * equal the old one. Spec: 14b section 2.3.
+ * Validates updates of pods: the new spec, with its mutable fields reset to their old values, must
+ * equal the old spec. Spec: 14b section 2.3.
  */
 
 /**

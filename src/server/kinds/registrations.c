@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Webhook configurations, APIService, FlowSchema, PriorityLevelConfiguration,
- * CertificateSigningRequest, and admission policies except their expressions, which
- * server/admission_policy.c checks. Spec: 14b section 5.
+ * Webhook configurations, APIService, PriorityLevelConfiguration, CertificateSigningRequest, and
+ * admission policies except their expressions, which server/policy.c checks. Spec: 14b section 5.
  */
 #include "api/time.h"
 #include "codec/base64.h"
