@@ -13,7 +13,7 @@ struct cel_fixture {
 	struct bt_cel_value device;
 };
 
-/** The device of spec 12b section 18. */
+/** Makes the device of spec 12b section 18. */
 static inline void cel_fixture_init(struct cel_fixture *fixture)
 {
 	static const char text[] =

@@ -40,7 +40,7 @@ static const struct {
 #undef CASE
 };
 
-/** The attributes that a device has in addition to the common ones. */
+/** Appends the attributes that a device has in addition to the common attributes. */
 static void append_more(enum device device, struct bt_strbuf *out)
 {
 	switch (device) {

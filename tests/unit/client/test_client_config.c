@@ -37,7 +37,10 @@ static void expect_str(struct bt_str text, const char *expected)
 	ck_assert_msg(bt_str_equal_c(text, expected), "%.*s is not %s", BT_STR_ARG(text), expected);
 }
 
-/* A kubeconfig with one context; cluster "c" and user "n" have these members in flow style. */
+/*
+ * Returns a kubeconfig with one context, cluster "c" and user "n". cluster and user: their members
+ * in flow style, such as "{token: t}".
+ */
 static char *kubeconfig(const char *cluster, const char *user)
 {
 	struct bt_strbuf text = {0};

@@ -136,7 +136,7 @@ static void append_object(struct bt_strbuf *out, const struct object *object)
 		object->number, object->number % 3, object->uid, object->version);
 }
 
-/** The protobuf bytes of a Pod or a Status, from JSON. */
+/** Returns the protobuf bytes of a Pod or a Status, from JSON. */
 static struct bt_str protobuf_of(const char *kind, struct bt_str json)
 {
 	const struct bt_schema_message *message = bt_schema_find(BT_STR("v1"), bt_str_from(kind));

@@ -15,7 +15,10 @@ struct cluster {
 	const char *names[16];              /* of controllers; the options point here */
 };
 
-/** names: the controllers, as in --controllers, separated by commas; NULL: all. */
+/**
+ * Makes a cluster. names: the controllers to run, as in --controllers, separated by commas; NULL:
+ * all.
+ */
 void cluster_init(struct cluster *cluster, const char *names);
 void cluster_finish(struct cluster *cluster);
 /**

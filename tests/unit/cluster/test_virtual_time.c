@@ -14,7 +14,7 @@
 	"{'metadata':{'name':'web'},'spec':{'replicas':3,'selector':{'matchLabels':{'a':'b'}}," \
 	"'template':{'metadata':{'labels':{'a':'b'}}," POD_SPEC "}}}"
 
-/** A whole cluster: 3 nodes, all controllers, a scheduler. */
+/** Makes a whole cluster: 3 nodes, all controllers, a scheduler. */
 static void init(struct cluster *cluster, uint64_t seed)
 {
 	static const struct bt_api_request no_options = BT_API_REQUEST_INIT;

@@ -4,7 +4,7 @@
 #include "base/prng.h"
 #include "test_main.h"
 
-/** A plain reference: both scans must give the same result. */
+/** A plain scan as reference: the scans under test must give the same result. */
 static size_t scan_naive(const char *text, size_t length, enum bt_json_attention attention)
 {
 	size_t i = 0;

@@ -379,7 +379,7 @@ START_TEST(test_yaml__errors)
 }
 END_TEST
 
-/** The text must fail with this code in less than two seconds of processor time. */
+/** Reading the text must fail with this code in less than two seconds of processor time. */
 static void check_refused_soon(struct bt_strbuf *text, int code, const char *what)
 {
 	struct bt_strbuf out = {0};

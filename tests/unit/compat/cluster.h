@@ -92,7 +92,10 @@ static inline void cluster_put_node(
 	cluster_put(engine, text);
 }
 
-/** more: members of spec, each with a comma in front. */
+/**
+ * Returns a pod in namespace d with uid "uid-<name>" and label app=<name>. more: members of spec,
+ * each with a comma in front.
+ */
 static inline struct berth_object *cluster_pod(const char *name, const char *cpu, const char *more)
 {
 	char text[2048];

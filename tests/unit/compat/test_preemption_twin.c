@@ -145,7 +145,7 @@ START_TEST(test_preemption_twin__random_clusters)
 }
 END_TEST
 
-/** An extender that accepts only the node with the worse victims, or fails. */
+/** An extender that accepts only the first candidate; fails if *context (a bool) is true. */
 static int process(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	const struct bt_node_victims_list *candidates, BT_UNUSED struct bt_arena *arena,
 	struct bt_node_victims_list *out_answer, struct berth_error *err)

@@ -43,7 +43,7 @@ struct row {
 	bool same;
 };
 
-/* both_ways: the result must also hold with expected and got exchanged. */
+/* Compares each row. both_ways: the result must also hold with expected and got exchanged. */
 static void check(const struct row *rows, size_t count, bool both_ways)
 {
 	for (size_t i = 0; i < count; i++) {

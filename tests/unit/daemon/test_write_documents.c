@@ -24,7 +24,10 @@ static struct bt_object *object_of(enum bt_kind kind, const char *json)
 
 static const struct bt_post_filter_result as_it_is = {0};
 
-/** status: JSON of the pod's status, "" for none. expected NULL: the pod needs no write. */
+/**
+ * Checks the document that updates a pod's status. status: JSON of the present status, "" for none;
+ * expected NULL: the pod needs no write.
+ */
 static void check_status(const char *status, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, const char *expected)
 {
@@ -263,7 +266,10 @@ START_TEST(test_write_documents__volume)
 }
 END_TEST
 
-/** conditions: JSON list of the group's present conditions. */
+/**
+ * Checks the document that sets the condition of a pod group. conditions: JSON list of the present
+ * conditions.
+ */
 static void check_group_status(
 	const char *conditions, const struct bt_condition *condition, const char *expected)
 {

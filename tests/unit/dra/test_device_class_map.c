@@ -2,7 +2,10 @@
 #include "dra_fixture.h"
 #include "test_main.h"
 
-/** day: day of creation. resource "": none. */
+/**
+ * Puts a class. day: day of creation; resource: extendedResourceName, "" for none; selector: CEL
+ * expression.
+ */
 static void put_class(struct dra_fixture *f, const char *name, int day, const char *resource,
 	const char *selector)
 {

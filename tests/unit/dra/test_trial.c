@@ -106,7 +106,7 @@ static const struct bt_resource_claim *claim_at(struct world *w, uint32_t number
 	return bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
 }
 
-/** gone: bit mask of the pods that were taken away. */
+/** Checks which claims are still allocated. gone: bit mask of the pods that were taken away. */
 static void check_claims(struct world *w, const struct bt_resource_claim *const *before,
 	uint32_t gone, uint64_t seed)
 {

@@ -22,7 +22,10 @@ struct random_plan {
 	const char *next; /* a second pod, decided before and after the explanation */
 };
 
-/** nodes_max: 2 to RANDOM_PLAN_NODES_MAX. */
+/**
+ * Makes a random cluster. nodes_max: 2 to RANDOM_PLAN_NODES_MAX; pods_max: up to
+ * RANDOM_PLAN_PODS_MAX.
+ */
 void random_plan_init(
 	struct random_plan *plan, uint64_t seed, uint32_t nodes_max, uint32_t pods_max);
 void random_plan_finish(struct random_plan *plan);

@@ -449,7 +449,8 @@ static bool check_nodes(
 }
 
 /**
- * A proposal to remove pods of a node: removing these pods is enough, and each of them is needed.
+ * Checks a proposal to remove pods of a node: removing these pods is enough, and each of them is
+ * needed.
  */
 static void check_proposal(
 	const struct cluster *cluster, const struct bt_proposal *proposal, uint64_t seed)

@@ -10,7 +10,7 @@ struct town {
 	BT_VEC(const struct bt_node *) nodes;
 };
 
-/** config: as for world_init; "{}": the default profile. */
+/** Makes a town without nodes. config: as for world_init; "{}": the default profile. */
 void town_init(struct town *town, const char *config);
 /** Like town_init, with scripted plugins of the test. */
 void town_init_scripted(struct town *town, const char *config, struct script *const *scripts,

@@ -16,7 +16,10 @@
 #define POST FAKE_ROLE(FAKE_POST_FILTER)
 #define ENQUEUE FAKE_ROLE(FAKE_PRE_ENQUEUE)
 
-/** The effective list as "S5,T3", with weights if there are any. */
+/**
+ * Compares the effective list of the point with text such as "S5,T3"; a plugin without a weight has
+ * no number.
+ */
 static void expect_point(
 	const struct fake_world *world, enum bt_extension_point point, const char *expected)
 {

@@ -115,7 +115,7 @@ static void put_node(const char *name, const char *cpu)
 	put(text);
 }
 
-/** more: members of spec, beginning with a comma. */
+/** Puts a pod. more: members of spec, beginning with a comma, or "". */
 static void put_pod(const char *name, const char *cpu, const char *more)
 {
 	char text[900];

@@ -183,7 +183,7 @@ static int next_answer(struct claim_recorder *recorder, struct bt_str name, stru
 	}
 }
 
-/** The API stores the object with the next version. */
+/** Stores the object in the API with the next version. */
 static struct bt_object *store(
 	struct claim_recorder *recorder, const struct bt_resource_claim *claim)
 {

@@ -18,7 +18,10 @@ struct world {
 	struct devices_cycle cycle;
 };
 
-/** args: arguments of the plugin; script: answers of the API (struct claim_recorder). */
+/**
+ * Makes the world. args: arguments of the plugin; script: answers of the API (struct
+ * claim_recorder).
+ */
 static inline void world_init_with(
 	struct world *world, const char *gates, const char *args, const char *script)
 {

@@ -26,8 +26,10 @@ struct fixture {
 
 /** Starts the fixture with a plugin, default gates and default arguments. */
 void fixture_init(struct fixture *fixture, const struct bt_plugin_ops *ops);
-/** gates: as --feature-gates, NULL = defaults; args: the plugin's arguments as JSON, NULL =
- * defaults. */
+/**
+ * Starts the fixture with a plugin. gates: as --feature-gates, NULL: defaults; args: the plugin's
+ * arguments as JSON, NULL: defaults.
+ */
 void fixture_init_with(struct fixture *fixture, const struct bt_plugin_ops *ops, const char *gates,
 	const char *args);
 void fixture_finish(struct fixture *fixture);

@@ -80,11 +80,11 @@ struct preemption_fixture {
 	struct bt_node_statuses statuses;
 };
 
-/** options may be NULL. */
+/** Starts the fixture; options NULL: all defaults. */
 void preemption_init(struct preemption_fixture *fixture, const struct preemption_options *options);
 void preemption_finish(struct preemption_fixture *fixture);
 
-/** allocatable is JSON with ' for ". */
+/** Adds a node; allocatable: members in JSON with ' for ". */
 void preemption_add_node(
 	struct preemption_fixture *fixture, const char *name, const char *allocatable);
 void preemption_add_node_labels(struct preemption_fixture *fixture, const char *name,

@@ -99,7 +99,7 @@ START_TEST(test_dynamic_resources__conflicts_are_ten_milliseconds_apart)
 }
 END_TEST
 
-/** The status PUT gets a conflict because the claim has changed to this status. */
+/** Checks PreBind after a conflict of the status PUT: meanwhile the claim has changed to extra. */
 static void check_changed(const char *gates, const char *extra, const char *status, const char *log)
 {
 	struct world world;

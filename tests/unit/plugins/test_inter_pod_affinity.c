@@ -29,7 +29,7 @@
 #define R(region) "'region':'" region "'"
 #define NAMESPACE(name, labels) "{'metadata':{'name':'" name "','labels':{" labels "}}}"
 
-/* a: r1 z1, b: r1 z2, c: r2 z3, d: no labels. */
+/* Adds nodes a (region r1, zone z1), b (r1, z2), c (r2, z3) and d (no labels). */
 static void begin(struct fixture *f)
 {
 	fixture_init(f, &bt_inter_pod_affinity_plugin);

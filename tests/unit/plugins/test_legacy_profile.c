@@ -23,7 +23,10 @@ struct profile {
 	struct bt_framework *framework;
 };
 
-/* json NULL: the default configuration. json has ' for ". */
+/*
+ * Builds a profile from a configuration. json: the configuration with ' for "; NULL: the default
+ * configuration.
+ */
 static void profile_init(struct profile *profile, const char *json)
 {
 	struct bt_state_options options = {0};

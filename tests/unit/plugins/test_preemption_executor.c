@@ -247,7 +247,7 @@ START_TEST(test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound)
 		expect_success(&fixture, "event a " NOTE_IN_MEMORY);
 		preemption_finish(&fixture);
 
-		/* PreBind has finished. */
+		/* PreBind has finished: the victim is removed through the API. */
 		init(&fixture, forms[i], "a:low,cpu=3");
 		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
 		ck_assert(bt_binding_pods_mark_prebound(&fixture.binding, BT_STR("uid-a")));

@@ -70,7 +70,7 @@ static void init(struct preemption_fixture *fixture, struct trial *trial)
 	trial->ops = (struct bt_pod_group_trial){remove_pod, add_pod, feasible, trial};
 }
 
-/** mode NULL: no disruption mode. */
+/** Puts a PodGroup; mode NULL: no disruption mode. */
 static void put_group(
 	struct preemption_fixture *fixture, const char *name, const char *mode, int priority)
 {

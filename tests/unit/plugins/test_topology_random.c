@@ -127,7 +127,7 @@ static const char *text_labels(struct world *w)
 	return PICK(w, "", "'a':'1'", "'a':'2'", "'a':'1','b':'1'", "'b':'2'");
 }
 
-/** node: "" for a pod to be placed. */
+/** Returns the JSON of a random pod; node: "" for a pod without a node. */
 static struct bt_str text_pod(struct world *w, const char *node, bool terminating)
 {
 	struct bt_str constraints = text_constraints(w);
@@ -545,7 +545,7 @@ static void check_plugin(struct world *w, struct bt_plugin *plugin, const struct
 	bt_cycle_state_finish(&counted.cycle);
 }
 
-/** kept: cached traits of the probe, by plugin; NULL: not cached. */
+/** Checks both plugins for one pod. kept: cached traits of the pod, by plugin; NULL: not cached. */
 static void check_pod(struct world *w, const struct bt_pod *object, struct kept_traits *kept)
 {
 	struct bt_pod_info pod;

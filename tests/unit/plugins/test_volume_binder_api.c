@@ -97,7 +97,7 @@ static void finish(struct fixture *fixture)
 	fixture_finish(fixture);
 }
 
-/** The controller binds the claim to pv5 and releases pv10. */
+/** Binds the claim to pv5 and releases pv10, as the volume controller does. */
 static void one_is_reset(struct volume_recorder *recorder)
 {
 	put_bound_claim(recorder->fixture, "c", "pv5");

@@ -39,7 +39,10 @@ void put_claim(struct fixture *fixture, const char *name, const char *class_name
 void put_bound_claim(struct fixture *fixture, const char *name, const char *volume_name);
 void put_class(struct fixture *fixture, const char *name, const char *provisioner, const char *mode,
 	const char *extra);
-/** migrated: value of the annotation, NULL = none; drivers: list items. */
+/**
+ * Puts a CSINode. migrated: value of the annotation about migrated plugins, NULL: none; drivers:
+ * list items.
+ */
 void put_csi_node(
 	struct fixture *fixture, const char *name, const char *migrated, const char *drivers);
 /** Returns a pod "p" with one volume for each of the claims, a list separated by blanks. */

@@ -71,7 +71,7 @@ struct bt_object *queue_object(struct queue_fixture *fixture, enum bt_kind kind,
 struct bt_object *queue_add(struct queue_fixture *fixture, const char *json);
 /** Returns the queued entry of default/name; the test fails if there is none. */
 const struct bt_queue_entry *queue_entry(struct queue_fixture *fixture, const char *name);
-/** Pops the next entry; NULL: none can be popped. */
+/** Pops the next entry; NULL: no entry can be popped. */
 struct bt_queue_entry *queue_pop(struct queue_fixture *fixture);
 /** Pops the next entry and compares its name; "" expects that no entry can be popped. */
 struct bt_queue_entry *queue_pop_expect(struct queue_fixture *fixture, const char *name);
@@ -97,14 +97,14 @@ void queue_advance(struct queue_fixture *fixture, int64_t by_ns);
  */
 const char *queue_places(struct queue_fixture *fixture);
 void queue_expect(struct queue_fixture *fixture, const char *places);
-/** Value of queue_incoming_pods_total. */
+/** Returns the value of queue_incoming_pods_total for this queue and event label. */
 uint64_t queue_incoming(
 	struct queue_fixture *fixture, enum bt_queue_place place, const char *label);
 /**
  * Returns inflight_events as "NodeAdd 2, PodPopped 1", in order of first use, PodPopped at the end.
  */
 const char *queue_log(struct queue_fixture *fixture);
-/** Value of unschedulable_pods{plugin} for the first profile. */
+/** Returns the value of unschedulable_pods{plugin} for the first profile. */
 int64_t queue_gauge(struct queue_fixture *fixture, const char *plugin);
 /** Returns the counts of a plugin's hint results for an event label, as "queue skip error". */
 const char *queue_hints(struct queue_fixture *fixture, const char *plugin, const char *label);

@@ -266,7 +266,10 @@ bool model_add_unschedulable(struct model *model, uint32_t index, uint32_t unsch
 	return !present;
 }
 
-/** The unschedulable record with the smallest arrival that is at least *arrival; NULL: none. */
+/**
+ * Returns the unschedulable record with the smallest arrival from *arrival on, and sets *arrival
+ * behind that record; NULL: none.
+ */
 static struct model_record *next_arrived(const struct model *model, uint64_t *arrival)
 {
 	struct model_record *next = NULL;

@@ -89,7 +89,7 @@ struct model {
 
 void model_finish(struct model *model);
 uint32_t model_profile_of(const struct bt_pod *pod);
-/** Index of the queued record with that name, or UINT32_MAX. */
+/** Returns the index of the queued record with that name, or UINT32_MAX. */
 uint32_t model_find(const struct model *model, struct bt_str namespace_, struct bt_str name);
 bool model_is_in_flight(const struct model *model, struct bt_str uid);
 
@@ -97,13 +97,15 @@ void model_add(struct model *model, struct bt_object *pod, int64_t now_ns);
 void model_update(
 	struct model *model, struct bt_object *old_pod, struct bt_object *new_pod, int64_t now_ns);
 void model_delete(struct model *model, const struct bt_object *pod);
-/** True if a pop would return a record. */
+/** Returns whether a pop would return a record. */
 bool model_can_pop(const struct model *model);
-/** True if no other record must be popped before this record. */
+/** Returns whether no other record must be popped before this record. */
 bool model_may_pop(const struct model *model, uint32_t record);
 /** Pops the record; false: the record was discarded because its uid is in flight. */
 bool model_pop(struct model *model, uint32_t record);
-/** The model of PopSpecificPod: the index of the record, or UINT32_MAX. */
+/**
+ * The model of PopSpecificPod: pops the named record; returns the record's index, or UINT32_MAX.
+ */
 uint32_t model_pop_pod(
 	struct model *model, struct bt_str namespace_, struct bt_str name, int64_t now_ns);
 void model_done(struct model *model, struct bt_str uid);

@@ -43,7 +43,7 @@ void model_add_to_gauge(
 	struct model *model, const struct model_record *record, uint32_t plugins, int64_t by);
 bool model_backing_off(
 	const struct model *model, const struct model_record *record, int64_t now_ns);
-/** false: the pod had no nomination. */
+/** Removes the pod's nomination and copies the node's name; false: the pod has no nomination. */
 bool model_end_nomination(struct model *model, struct bt_str uid, char out_node[8]);
 void model_update_nomination(
 	struct model *model, struct bt_object *old_pod, struct bt_object *new_pod);
@@ -60,12 +60,15 @@ bool model_is_of_interest(const struct model *model, const struct bt_cluster_eve
 enum model_strategy model_worth(const struct model *model, const struct model_record *record,
 	const struct bt_cluster_event *event, const struct bt_object *old_object,
 	const struct bt_object *new_object);
-/** Index in the log, or NOWHERE. */
+/** Returns the index in the log of the pod's marker, or NOWHERE. */
 uint32_t model_find_marker(const struct model *model, struct bt_str uid);
 void model_remove_log_item(struct model *model, uint32_t item);
 void model_append_event(struct model *model, const struct bt_cluster_event *event,
 	const char *label, struct bt_object *old_object, struct bt_object *new_object);
-/** false: the uid is in flight already; the record is freed. */
+/**
+ * Takes the record out of the queue and puts its pod in flight; false: the uid is in flight
+ * already, and the record is freed.
+ */
 bool model_take_off(struct model *model, uint32_t record);
 bool model_has_in_flight(const struct model *model);
 #endif

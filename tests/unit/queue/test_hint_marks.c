@@ -55,7 +55,7 @@ static void add_labels(struct maker *maker)
 	}
 }
 
-/** An expression; one in twelve is invalid. */
+/** Appends an expression; one in twelve is invalid. */
 static void add_expression(struct maker *maker)
 {
 	static const char *const operators[] = {

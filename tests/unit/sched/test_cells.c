@@ -154,7 +154,10 @@ static bool is_tie(const struct model *model, const struct question *question, u
 		model->local_of[position] == model->cells->cells[cell].top_best;
 }
 
-/* list: positions in list order; NULL: all positions, ascending. */
+/*
+ * Returns the position that upstream's heap would choose. list: positions in list order; NULL: all
+ * positions, ascending.
+ */
 static uint32_t heap_choice_of_model(
 	const struct model *model, const struct question *question, const uint32_t *list)
 {

@@ -113,7 +113,7 @@ static void append_device(struct run *run, struct bt_strbuf *out, uint32_t pool_
 	bt_strbuf_append_char(out, '}');
 }
 
-/** The slice with the number pools[].slices has the pool's counters. */
+/** Puts a slice of the pool. The slice with the number pools[].slices has the pool's counters. */
 static void put_slice(struct run *run, uint32_t pool_index, uint32_t number)
 {
 	const struct pool *pool = &pools[pool_index];
@@ -271,7 +271,10 @@ static const char *const claim_specs[] = {
 	"'allocationMode':'ExactCount','count':1}]}]",
 };
 
-/** owner: the pod that the claim is generated for; NULL: a claim for any pod. */
+/**
+ * Puts a claim unless the name exists. owner: the pod that the claim is generated for; NULL: a
+ * claim for any pod.
+ */
 static void put_claim(struct run *run, const char *name, const char *owner)
 {
 	const char *references = "";

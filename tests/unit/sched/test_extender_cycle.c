@@ -20,7 +20,10 @@ struct extended {
 	struct world world;
 };
 
-/** extenders: JSON objects without the outer braces, separated by "},{". */
+/**
+ * Makes an engine with these plugins and extenders. extenders: JSON objects without the outer
+ * braces, separated by "},{".
+ */
 static void init(struct extended *extended, const char *plugins, const char *extenders,
 	struct script *const *scripts, uint32_t script_count)
 {

@@ -129,7 +129,7 @@ static void begin(void)
 	put_node("n1", "3", "");
 }
 
-/** policy: further members of spec. */
+/** Puts PodGroup g. policy: members of spec. */
 static void put_group(const char *policy)
 {
 	(void)life_object(&life, BT_KIND_POD_GROUP,
@@ -149,7 +149,7 @@ static void put_gang(int min_count)
 			  .data);
 }
 
-/** more: further members of spec. */
+/** Puts a pod of group g. more: further members of spec. */
 static void put_member(const char *name, const char *more)
 {
 	life.now_ns++;

@@ -323,7 +323,7 @@ static const char *draw_pod(struct history *history)
 		.data;
 }
 
-/* status: members of status of a pending pod. */
+/* Returns the JSON of pod number. pod: its further members; status: members of its status. */
 static const char *pending_json(struct history *history, const char *pod, uint32_t number,
 	struct bt_str node, const char *status)
 {

@@ -189,7 +189,7 @@ START_TEST(test_openapi__v2)
 	ck_assert(bt_str_equal(
 		bt_strbuf_str(&out), (struct bt_str){expected, (uint32_t)sizeof(expected) - 1}));
 	bt_strbuf_reset(&out);
-	/* kubectl up to 1.26 looks up one path whose patch takes dryRun */
+	/* kubectl up to 1.26 looks only for a path whose patch has the parameter dryRun */
 	for (uint32_t i = 0; i < RESOURCE_COUNT && found == 0; i++) {
 		if (bt_str_equal_c(resources[i].name, "deployments")) {
 			bt_openapi_v2_protobuf(&resources[i], 1, &out);

@@ -44,6 +44,6 @@ int64_t api_int(const struct api_fixture *fixture, const char *dotted_path);
 const char *api_message(const struct api_fixture *fixture);
 /** Returns JSON text of a part of the last answer, with ' in place of "; "" if absent. */
 const char *api_json(struct api_fixture *fixture, const char *dotted_path);
-/** Number of store commits that the last request made. */
+/** Returns the number of store commits that the last request made. */
 uint64_t api_commits(const struct api_fixture *fixture);
 #endif

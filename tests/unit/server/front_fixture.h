@@ -21,7 +21,7 @@ struct front_fixture {
 	struct bt_http_stream stream;
 };
 
-/** options NULL: plain HTTP. */
+/** Starts the front over an empty store in memory; options NULL: plain HTTP. */
 void front_fixture_init(struct front_fixture *fixture, const struct bt_front_options *options);
 /** Like front_fixture_init, with a store that keeps a file at path. */
 void front_fixture_init_file(struct front_fixture *fixture, const char *path);

@@ -105,7 +105,7 @@ START_TEST(test_api__large_bindings_and_objects)
 }
 END_TEST
 
-/** A definition of kind A in group b.c; its schema allows any members. */
+/** Returns a definition of kind A in group b.c whose schema allows any members. */
 static const char *definition_of_a(struct api_fixture *f, const char *plural)
 {
 	return bt_arena_printf(&f->arena,

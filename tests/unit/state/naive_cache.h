@@ -203,7 +203,7 @@ static void naive_add_pod(struct naive_cache *cache, int pod, int node, int vari
 	naive_add(cache, pod, node, variant, false);
 }
 
-/* new_pod is old_pod, or a pod that is not cached. */
+/* Updates the cached pod old_pod to new_pod, which is old_pod or a pod that is not cached. */
 static void naive_update_pod(
 	struct naive_cache *cache, int old_pod, int new_pod, int node, int variant)
 {
@@ -225,7 +225,7 @@ static void naive_update_pod(
 	}
 }
 
-/* node < 0: the object has no node name. */
+/* Removes the pod; node: the node of the removed object, < 0 if the object has no node name. */
 static void naive_remove_pod(struct naive_cache *cache, int pod, int node)
 {
 	if (!cache->pods[pod].known) {
