@@ -3,8 +3,8 @@
 #define BERTH_CONFIG_H
 /**
  * @file
- * KubeSchedulerConfiguration: decoded, defaulted, validated, immutable, counted. Spec 10, upstream
- * v1.36.
+ * KubeSchedulerConfiguration: decoded, defaulted, validated; immutable and reference-counted. Spec
+ * 10, upstream v1.36.
  *
  * @code{.c}
  * static struct berth_config *load_or_default(const char *text, struct berth_error *err)
@@ -66,7 +66,7 @@ BERTH_API const char *berth_extension_point_name(enum berth_extension_point poin
 
 /** config.Plugin: an entry of an enabled or disabled list. */
 struct berth_plugin_entry {
-	struct berth_str name; /**< of the plugin; "*" in a disabled list: all */
+	struct berth_str name; /**< of the plugin; "*" in a disabled list: all plugins */
 	int32_t weight;        /**< weight of the scores; 0: not configured */
 };
 

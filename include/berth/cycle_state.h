@@ -72,8 +72,8 @@ BERTH_API struct berth_cycle_state *berth_cycle_state_create(void);
  */
 BERTH_API void berth_cycle_state_destroy(struct berth_cycle_state *state);
 /**
- * Copies the state; each datum is copied by its clone function. NULL for NULL. The copy uses the
- * memory of the original and must be destroyed before it.
+ * Copies the state; each datum is copied by its clone function. Returns NULL for NULL. The copy
+ * uses the memory of the original and must be destroyed before the original.
  */
 BERTH_API struct berth_cycle_state *berth_cycle_state_clone(const struct berth_cycle_state *state);
 /**

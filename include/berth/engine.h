@@ -72,7 +72,7 @@ typedef void (*berth_log_fn)(void *context, int verbosity, struct berth_str line
 
 /* Extenders: transport of their requests. Spec 11b section 9. */
 
-/** tlsConfig of an extender; data wins over files. */
+/** tlsConfig of an extender; data takes precedence over files. */
 struct berth_extender_tls {
 	bool insecure;                /**< the server's certificate is not verified */
 	struct berth_str server_name; /**< server name to verify; "": the URL's host */
@@ -121,7 +121,7 @@ struct berth_engine_options {
 	bool verify;
 	/** Replaces the configured percentageOfNodesToScore when not negative. */
 	int32_t percentage_of_nodes_to_score;
-	/** Registry of out-of-tree plugins; NULL: none. Must outlive the engine. */
+	/** Registry of out-of-tree plugins; NULL: no such plugins. Must outlive the engine. */
 	const struct berth_registry *registry;
 	berth_warn_fn warn; /**< may be NULL */
 	void *warn_context; /**< handed to warn */
@@ -171,7 +171,7 @@ BERTH_API BERTH_MUST_USE int berth_engine_delete(struct berth_engine *engine,
 /** How an attempt to schedule a pod ended. */
 enum berth_decision_outcome {
 	BERTH_DECISION_BOUND,   /**< the binding was written */
-	BERTH_DECISION_WAITING, /**< a node is reserved; Permit, volumes or an answer pending */
+	BERTH_DECISION_WAITING, /**< a node is reserved; Permit or the binding is not finished */
 	BERTH_DECISION_FAILED,  /**< reason and message say why */
 	BERTH_DECISION_SKIPPED, /**< the pod is being deleted, or was assumed already */
 };
@@ -277,7 +277,7 @@ struct berth_request {
 	struct berth_str resource_version;  /**< bind volume, select node */
 };
 
-/** Takes the oldest pending write; false: none. Take all writes after each step. */
+/** Takes the oldest pending write; false: no write is pending. Take all writes after each step. */
 BERTH_API bool berth_engine_take_request(
 	struct berth_engine *engine, struct berth_request *out_request);
 
@@ -335,13 +335,13 @@ BERTH_API uint32_t berth_engine_queued_count(
 /** Called for each queued pod; false ends the walk. */
 typedef bool (*berth_queued_pod_visit_fn)(
 	void *context, const struct berth_queued_pod *pod, enum berth_pod_place place);
-/** Visits all queued pods: active, backoff, unschedulable and gated ones. */
+/** Visits all queued pods, in the places ACTIVE to GATED. */
 BERTH_API void berth_engine_for_each_queued(
 	const struct berth_engine *engine, berth_queued_pod_visit_fn visit, void *context);
 /** Number of nodes. */
 BERTH_API uint32_t berth_engine_node_count(const struct berth_engine *engine);
 /**
- * A node with its pods, assumed ones included; in the arena, valid until the next change or step.
+ * A node with its pods, assumed pods included; in the arena, valid until the next change or step.
  * NULL: unknown node.
  */
 BERTH_API const struct berth_node_info *berth_engine_node_info(

@@ -38,12 +38,12 @@ enum berth_error_code {
 	BERTH_ERR_TOO_LARGE = -3, /**< a documented limit was exceeded */
 	BERTH_ERR_NOT_FOUND = -4, /**< a named object, file or entry does not exist */
 	BERTH_ERR_EXISTS = -5,    /**< a named object or entry exists already */
-	BERTH_ERR_IO = -6,        /**< the operating system refused */
+	BERTH_ERR_IO = -6,        /**< a call of the operating system failed */
 	BERTH_ERR_STATE = -7,     /**< the operation is not allowed in the present state */
 	BERTH_ERR_INTERNAL = -8,  /**< a plugin or a component failed unexpectedly */
 	/** ErrNoNodesAvailable: `no nodes available to schedule pods` (spec 03 section 3.1). */
 	BERTH_ERR_NO_NODES_AVAILABLE = -9,
-	BERTH_ERR_NODE_NOT_FOUND = -10, /**< `node not found`: an aggregate without node object */
+	BERTH_ERR_NODE_NOT_FOUND = -10, /**< `node not found`: the node info has no node object */
 	BERTH_ERR_FIT = -11,            /**< FitError: no node fits the pod */
 };
 
@@ -53,7 +53,7 @@ enum berth_error_code {
  */
 struct berth_error {
 	int code;      /**< enum berth_error_code */
-	char *message; /**< owned; NULL: none */
+	char *message; /**< owned; NULL: no error */
 };
 
 /** An empty error. */

@@ -91,7 +91,7 @@ BERTH_API bool berth_shared_lister_is_pvc_used_by_pods(
 
 /** Called for each waiting pod; may allow or reject the pod. */
 typedef void (*berth_waiting_pod_visit_fn)(void *context, struct berth_waiting_pod *pod);
-/** Visits all waiting pods of all profiles, in no order. */
+/** Visits all waiting pods of all profiles, in no particular order. */
 BERTH_API void berth_handle_iterate_over_waiting_pods(
 	const struct berth_handle *handle, berth_waiting_pod_visit_fn visit, void *context);
 /** Finds a waiting pod; NULL when the pod does not wait. Borrowed for the current plugin call. */
@@ -135,7 +135,7 @@ BERTH_API const struct berth_client_set *berth_handle_client_set(const struct be
 /** The object listers, or NULL. */
 BERTH_API const struct berth_informer_factory *berth_handle_shared_informer_factory(
 	const struct berth_handle *handle);
-/** The volume binder, or NULL: VolumeBinding makes a binder itself (spec 07 section 16.4). */
+/** The volume binder, or NULL: VolumeBinding creates a binder itself (spec 07 section 16.4). */
 BERTH_API const struct berth_volume_binder *berth_handle_volume_binder(
 	const struct berth_handle *handle);
 

@@ -6,10 +6,10 @@
  * A node as the scheduler sees it: its allocatable resources, its pods and the sums of their
  * requests. Spec 01b sections 9 and 16.1, upstream v1.36.
  *
- * There are two kinds. A plugin receives views of the scheduler's tables, which can be read and
- * cloned. Aggregates of berth_node_info_create(), of berth_node_info_clone() and of the maps of
- * cache.h belong to the caller and can be changed. All functions that read accept both kinds and
- * NULL, which stands for upstream's null aggregate.
+ * There are two kinds of node infos. A plugin receives views of the scheduler's tables, which can
+ * be read and cloned. Aggregates of berth_node_info_create(), of berth_node_info_clone() and of the
+ * maps of cache.h belong to the caller and can be changed. All functions that read accept both
+ * kinds and NULL, which stands for a nil *NodeInfo upstream.
  *
  * @code{.c}
  * static bool has_cpu_for(const struct berth_node_info *node, const struct berth_pod_info *pod)
@@ -99,7 +99,7 @@ BERTH_API int64_t berth_node_info_requested_cpu_milli(const struct berth_node_in
 /** Sum of the pods' memory requests, in bytes. */
 BERTH_API int64_t berth_node_info_requested_memory_bytes(const struct berth_node_info *node);
 
-/** Number of pods on the node, assumed ones included. */
+/** Number of pods on the node, assumed pods included. */
 BERTH_API uint32_t berth_node_info_pod_count(const struct berth_node_info *node);
 /** A pod of the node, 0 <= index < count; the info lives in the arena and is valid in this cycle.
  */
@@ -107,7 +107,7 @@ BERTH_API const struct berth_pod_info *berth_node_info_pod_at(
 	const struct berth_node_info *node, uint32_t index, struct berth_arena *arena);
 /**
  * Pods, in the order of addition; a removal moves the last pod into the gap. The list lives in the
- * arena, the pod infos are valid until the aggregate changes. NULL when there are none.
+ * arena, the pod infos are valid until the aggregate changes. NULL when the node has no pods.
  */
 BERTH_API const struct berth_pod_info *const *berth_node_info_pods(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count);
@@ -162,8 +162,9 @@ struct berth_taint {
 };
 
 /**
- * Taints: spec.taints of the node; none without a node object. The list lives in the arena, NULL
- * when there are none. Always returns BERTH_OK: the error dates from taints in annotations.
+ * Taints: spec.taints of the node object. The list lives in the arena; NULL without taints or
+ * without a node object. Always returns BERTH_OK; @p err is left from the time of taints in
+ * annotations.
  */
 BERTH_API int berth_node_info_taints(const struct berth_node_info *node, struct berth_arena *arena,
 	const struct berth_taint **out_taints, uint32_t *out_count, struct berth_error *err);
@@ -206,9 +207,9 @@ BERTH_API uint32_t berth_node_info_pvc_ref_count(
 	const struct berth_node_info *node, struct berth_str claim_key);
 
 /**
- * Generation: changes with every change, to a value that no aggregate of the process had before.
- * Copies with equal generations have equal content. Views count the changes of their cache. 0 for
- * NULL.
+ * Generation: every change of an aggregate sets a value that no aggregate of the process had
+ * before. Copies with equal generations have equal content. Views count the changes of their cache.
+ * 0 for NULL.
  */
 BERTH_API int64_t berth_node_info_generation(const struct berth_node_info *node);
 
@@ -219,8 +220,8 @@ BERTH_API int64_t berth_node_info_generation(const struct berth_node_info *node)
  */
 BERTH_API bool berth_node_info_filter(const void *node_info, const struct berth_pod *pod);
 /**
- * FilterOutPods: the pods for which berth_node_info_filter() returns true, in order; all pods
- * without a node object. The list lives in the arena.
+ * FilterOutPods: the pods for which berth_node_info_filter() returns true, in order; all pods if
+ * the aggregate has no node object. The list lives in the arena.
  */
 BERTH_API const struct berth_pod *const *berth_node_info_filter_out_pods(
 	const struct berth_node_info *node, const struct berth_pod *const *pods, uint32_t count,

@@ -3,8 +3,8 @@
 #define BERTH_OBJECT_H
 /**
  * @file
- * Kubernetes API objects, decoded: immutable and counted. Fields a scheduler does not read are
- * skipped. Spec 01, upstream v1.36.
+ * Kubernetes API objects, decoded: immutable and reference-counted. Fields that a scheduler does
+ * not read are skipped. Spec 01, upstream v1.36.
  *
  * @code{.c}
  * static int put(void *engine, struct berth_object *object, struct berth_error *err)
@@ -54,7 +54,8 @@ BERTH_API BERTH_MUST_USE int berth_object_decode(
 
 /**
  * Receives each object of berth_object_decode_each(). The function owns the object and must release
- * it. A result other than 0 stops the decoding, which returns it; set @p err then.
+ * it. A result other than 0 stops the decoding, and berth_object_decode_each() returns the result;
+ * set @p err in this case.
  */
 typedef int (*berth_object_take_fn)(
 	void *context, struct berth_object *object, struct berth_error *err);

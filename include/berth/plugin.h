@@ -9,8 +9,8 @@
  *
  * All functions are called on the scheduling thread. `pod`, `node` and the objects reached through
  * them are valid for the call. Texts of statuses and data of the cycle live in
- * berth_cycle_state_arena(). With BERTH_VERIFY=1 every decision is computed twice, so PreEnqueue to
- * Score must not count their calls.
+ * berth_cycle_state_arena(). With BERTH_VERIFY=1 every decision is computed twice, so the results
+ * of the functions from PreEnqueue to Score must not depend on the number of calls.
  *
  * @code{.c}
  * static struct berth_status filter(struct berth_plugin *plugin,
@@ -66,7 +66,7 @@ extern "C" {
 #define BERTH_MAX_NODE_SCORE INT64_C(100)
 /** Smallest score of a plugin after normalising. */
 #define BERTH_MIN_NODE_SCORE INT64_C(0)
-/** Largest weighted total of scores; weights that could exceed it are refused. */
+/** Largest weighted total of scores; profiles whose weights could exceed the total are refused. */
 #define BERTH_MAX_TOTAL_SCORE INT64_MAX
 
 /** Metric of the durations of plugin calls; sampled (spec 02 section 14). */
@@ -145,8 +145,8 @@ enum berth_queueing_hint {
 
 /**
  * Decides whether an event may make @p pod schedulable. @p old_object and @p new_object: const
- * struct berth_pod * for events of pods, const struct berth_node * for nodes, and so on; NULL for
- * none. An error counts as QUEUE.
+ * struct berth_pod * for events of pods, const struct berth_node * for nodes, and so on; @p
+ * old_object is NULL for an addition, @p new_object for a deletion. An error counts as QUEUE.
  */
 typedef enum berth_queueing_hint (*berth_queueing_hint_fn)(struct berth_plugin *plugin,
 	const struct berth_pod_info *pod, const void *old_object, const void *new_object,
@@ -232,7 +232,7 @@ enum berth_reads {
  * as an error.
  */
 struct berth_plugin_ops {
-	size_t size; /**< sizeof(struct berth_plugin_ops): what the plugin was compiled with */
+	size_t size; /**< sizeof(struct berth_plugin_ops) when the plugin was compiled */
 	/** Name of the plugin: unique, the key in the registry and in the configuration. */
 	const char *name;
 	/** Releases the instance. NULL: there is nothing to release. */
@@ -298,8 +298,8 @@ struct berth_plugin_ops {
 	const struct berth_score_extensions *score_extensions;
 
 	/**
-	 * Reserve: updates the plugin's memory once a node is chosen. Failure reverts all plugins'
-	 * updates.
+	 * Reserve: updates the plugin's memory once a node is chosen. If a plugin fails, unreserve
+	 * of all Reserve plugins is called.
 	 */
 	struct berth_status (*reserve)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod, struct berth_str node_name);
@@ -429,7 +429,8 @@ BERTH_API BERTH_MUST_USE int berth_plugin_args_decode_into(const struct berth_ra
 /**
  * PluginFactory: creates the plugin instance of a profile. @p args (never NULL) and @p handle are
  * borrowed for the life of the instance. Returns 0 with *out_plugin and its ops set, or a negative
- * code with the reason in err, which the start reports as `initializing plugin "<name>": <err>`.
+ * code with the reason in err: berth_engine_create() then fails with `initializing plugin "<name>":
+ * <err>`.
  */
 typedef int (*berth_plugin_factory_fn)(void *context, const struct berth_raw_args *args,
 	const struct berth_handle *handle, struct berth_plugin **out_plugin,
@@ -441,7 +442,7 @@ typedef int (*berth_plugin_factory_fn)(void *context, const struct berth_raw_arg
 /** A plugin of a shared object. */
 struct berth_plugin_descriptor {
 	const char *name;               /**< unique in the registry */
-	berth_plugin_factory_fn create; /**< makes an instance */
+	berth_plugin_factory_fn create; /**< creates an instance */
 	void *context;                  /**< handed to create */
 };
 

@@ -48,7 +48,7 @@ BERTH_API void berth_pod_info_label_at(const struct berth_pod_info *pod, uint32_
 BERTH_API int32_t berth_pod_info_priority(const struct berth_pod_info *pod);
 /** The node that the pod runs on or is assumed on; "" while the pod is pending. */
 BERTH_API struct berth_str berth_pod_info_node_name(const struct berth_pod_info *pod);
-/** status.nominatedNodeName; "" when there is none. */
+/** status.nominatedNodeName; "" when the pod is not nominated. */
 BERTH_API struct berth_str berth_pod_info_nominated_node_name(const struct berth_pod_info *pod);
 /** spec.schedulerName. */
 BERTH_API struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod);
@@ -76,9 +76,9 @@ struct berth_queued_pod {
 };
 
 /**
- * DeepCopy: an independent copy in the arena, valid even after the queue and the cluster end. All
- * functions of pod_info.h work on its pod, except that there is no whole object; the pod must not
- * be passed to plugins.
+ * DeepCopy: an independent copy in the arena, valid even after the queue and the cluster end. The
+ * functions of pod_info.h accept the copy's pod, but berth_pod_info_pod() returns NULL; the pod
+ * must not be passed to plugins.
  */
 BERTH_API struct berth_queued_pod *berth_queued_pod_deep_copy(
 	const struct berth_queued_pod *pod, struct berth_arena *arena);

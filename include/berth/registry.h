@@ -75,7 +75,7 @@ BERTH_API bool berth_registry_has(const struct berth_registry *registry, struct 
 /**
  * Loads a shared object and registers all of its plugins, or none on failure. The code of the file
  * runs with the rights of the process: load trusted files only. Errors name the file: BERTH_ERR_IO
- * (it cannot be loaded), BERTH_ERR_INVALID (no berth_plugin_module, another ABI version, an
+ * (the file cannot be loaded), BERTH_ERR_INVALID (no berth_plugin_module, another ABI version, an
  * incomplete module), BERTH_ERR_EXISTS (`a plugin named <name> already exists`).
  */
 BERTH_API BERTH_MUST_USE int berth_registry_load_plugin(

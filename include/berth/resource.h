@@ -178,7 +178,7 @@ BERTH_API bool berth_resource_has_scalar(
 /** Clone: writes a deep copy to @p out_copy, which is overwritten. An absent map stays absent. */
 BERTH_API void berth_resource_clone(
 	const struct berth_resource *resource, struct berth_resource *out_copy);
-/** Whether numbers and maps are equal; an absent map equals an empty one. */
+/** Whether numbers and maps are equal; an absent map equals an empty map. */
 BERTH_API bool berth_resource_equal(const struct berth_resource *a, const struct berth_resource *b);
 /**
  * ResourceList: converts to quantities, in the arena. The list always has cpu (in thousandths),

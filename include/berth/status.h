@@ -39,7 +39,7 @@ enum berth_code {
 	BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE = 3,
 	BERTH_CODE_WAIT = 4,    /**< Permit: wait; PreBind and Bind: not finished, call again */
 	BERTH_CODE_SKIP = 5,    /**< the plugin has nothing to do for this pod */
-	BERTH_CODE_PENDING = 6, /**< rejected until something outside is finished */
+	BERTH_CODE_PENDING = 6, /**< rejected until something outside of the scheduler is done */
 };
 
 /**
@@ -49,7 +49,7 @@ enum berth_code {
 struct berth_status {
 	uint8_t code;   /**< enum berth_code */
 	bool has_error; /**< error_text is the text of a wrapped error */
-	/** Number of the plugin that returned the status, set by the framework; 0: none. */
+	/** Number of the plugin that returned the status, set by the framework; 0: no plugin. */
 	uint16_t plugin;
 	uint32_t reason_count;           /**< entries of reasons */
 	const struct berth_str *reasons; /**< reasons, without the error's text */
@@ -140,7 +140,7 @@ BERTH_API struct berth_status berth_status_merge(
 	const struct berth_plugin_to_status *map, struct berth_arena *arena);
 
 /**
- * NodeToStatus (formerly NodeToStatusMap): a status per node name, and one for all absent nodes.
+ * NodeToStatus (formerly NodeToStatusMap): a status per node name, and a status for absent nodes.
  * Spec 02 section 2. Opaque.
  */
 struct berth_node_to_status;

@@ -6,9 +6,10 @@
  * Assume caches: objects that the scheduler has decided to write, layered over the stored objects.
  * Spec 07 section 3, upstream v1.36.
  *
- * There are two kinds. The generic cache is fed with events, accepts assumptions of the stored
- * version or a newer one, and calls handlers. The caches of volumes and claims are layered over the
- * objects of a scheduler, accept an assumption only of the stored version, and have no handlers.
+ * There are two kinds of caches. The generic cache is fed with events, accepts assumptions of the
+ * stored version or a newer version, and calls handlers. The caches of volumes and claims are
+ * layered over the objects of a scheduler, accept an assumption only of the stored version, and
+ * have no handlers.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ struct berth_assume_cache_handler {
 	void *context; /**< handed to the functions */
 	/** @p is_initial: the object was stored before the handler was added. */
 	void (*on_add)(void *context, const struct berth_object *object, bool is_initial);
-	/** Receives the object that readers saw before and the one that they see now. */
+	/** Receives the object that readers saw before, and the object that they see now. */
 	void (*on_update)(void *context, const struct berth_object *old_object,
 		const struct berth_object *new_object);
 	/** Receives the object that readers saw last. */
@@ -54,8 +55,9 @@ struct berth_assume_cache_handler {
 
 /**
  * NewAssumeCache. @p description ("ResourceClaim") is for messages, copied. @p index_name and @p
- * index: an optional index; NULL: none. The owner of the cache plays the informer: it calls
- * berth_assume_cache_put() and berth_assume_cache_delete(). owned: berth_assume_cache_destroy().
+ * index: an optional index; NULL: no index. The owner of the cache reports the events of an
+ * informer by berth_assume_cache_put() and berth_assume_cache_delete(). owned:
+ * berth_assume_cache_destroy().
  */
 BERTH_API struct berth_assume_cache *berth_assume_cache_create(
 	const char *description, const char *index_name, berth_index_fn index, void *index_context);
@@ -65,7 +67,7 @@ BERTH_API void berth_assume_cache_destroy(struct berth_assume_cache *cache);
 BERTH_API struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *cache);
 
 /**
- * Stores a new object or a newer version of a stored one (shared), as on an informer's event. A
+ * Stores a new object or a newer version of a stored object (shared), as on an informer's event. A
  * newer version also ends the assumption: readers see @p object. Returns false when the object is
  * ignored: @p object is NULL, or the name is stored already and the metadata.resourceVersion of @p
  * object is not a number or not greater than the version that readers see.
@@ -129,7 +131,7 @@ struct berth_pv_assume_cache;
  */
 BERTH_API struct berth_pv_assume_cache *berth_pv_assume_cache_create(
 	const struct berth_handle *handle);
-/** NULL is accepted. */
+/** Releases the cache with its assumptions. NULL is accepted. */
 BERTH_API void berth_pv_assume_cache_destroy(struct berth_pv_assume_cache *cache);
 /**
  * The assumed volume, if its version is still the stored version; else the stored volume.
@@ -150,7 +152,7 @@ BERTH_API const struct berth_pv *const *berth_pv_assume_cache_list_pvs(
 /**
  * Assumes the volume @p object. BERTH_ERR_NOT_FOUND as in berth_pv_assume_cache_get_pv();
  * BERTH_ERR_STATE: `"<name>" is out of sync (stored: <v>, assume: <v>)` when the object's version
- * is not the stored one; BERTH_ERR_INVALID: the object is not a volume.
+ * is not the stored version; BERTH_ERR_INVALID: the object is not a volume.
  */
 BERTH_API int berth_pv_assume_cache_assume(struct berth_pv_assume_cache *cache,
 	const struct berth_object *object, struct berth_error *err);
@@ -169,7 +171,7 @@ struct berth_pvc_assume_cache;
  */
 BERTH_API struct berth_pvc_assume_cache *berth_pvc_assume_cache_create(
 	const struct berth_handle *handle);
-/** NULL is accepted. */
+/** Releases the cache with its assumptions. NULL is accepted. */
 BERTH_API void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache);
 /**
  * The assumed claim, if its version is still the stored version; else the stored claim. @p pvc_key

@@ -82,14 +82,14 @@ BERTH_API int berth_cache_finish_binding(struct berth_cache *cache, const struct
 BERTH_API int berth_cache_forget_pod(
 	struct berth_cache *cache, const struct berth_pod *pod, struct berth_error *err);
 /**
- * AddPod: confirms an assumed pod, even if its node is another than the assumed one, or adds a pod
- * that another scheduler bound or that had expired. BERTH_ERR_STATE: `pod <key>(<ref>) was already
- * in added state`.
+ * AddPod: confirms an assumed pod, even if the pod is on another node than the assumed node, or
+ * adds a pod that another scheduler bound or that had expired. BERTH_ERR_STATE: `pod <key>(<ref>)
+ * was already in added state`.
  */
 BERTH_API int berth_cache_add_pod(
 	struct berth_cache *cache, struct berth_object *pod, struct berth_error *err);
 /**
- * UpdatePod: subtracts the old pod and adds the new one; they may differ in uid.
+ * UpdatePod: subtracts the old pod and adds the new pod; the two may differ in uid.
  * BERTH_ERR_NOT_FOUND: `pod <key>(<ref>) is not added to scheduler cache, so cannot be updated`;
  * BERTH_ERR_STATE: `assumed pod <key>(<ref>) should not be updated`. BERTH_ERR_INTERNAL: the pod is
  * on another node than before, where upstream ends the process.
@@ -115,8 +115,8 @@ enum berth_cache_pod_state {
 };
 
 /**
- * Number of removed and expired pods whose state a cache remembers; a pod removed before them reads
- * Initial.
+ * Number of removed and expired pods whose state a cache remembers; pods removed earlier have the
+ * state Initial again.
  */
 #define BERTH_CACHE_DEPARTED_MAX 65536U
 
@@ -163,7 +163,7 @@ BERTH_API int berth_cache_remove_node(
 
 /** Number of entries: nodes, ghosts, and node names that only pods mention. */
 BERTH_API uint32_t berth_cache_node_count(const struct berth_cache *cache);
-/** Number of pods in the cache, assumed ones included. */
+/** Number of pods in the cache, assumed pods included. */
 BERTH_API uint32_t berth_cache_pod_count(const struct berth_cache *cache);
 /** Number of assumed pods. */
 BERTH_API uint32_t berth_cache_assumed_pod_count(const struct berth_cache *cache);
@@ -181,9 +181,9 @@ BERTH_API BERTH_MUST_USE int berth_cache_get_node_info(struct berth_cache *cache
 typedef bool (*berth_pod_filter_fn)(const void *context, const struct berth_pod *pod);
 
 /**
- * List: cached pods, assumed ones included, whose labels match, ascending by namespace, name and
+ * List: cached pods, assumed pods included, whose labels match, ascending by namespace, name and
  * uid. The list lives in the arena, the pods are borrowed until the cache changes. NULL when no pod
- * matches. @p selector NULL matches nothing, an empty selector everything.
+ * matches. A NULL @p selector matches nothing, an empty selector matches everything.
  */
 BERTH_API const struct berth_pod *const *berth_cache_list(const struct berth_cache *cache,
 	const struct berth_label_selector *selector, struct berth_arena *arena,

@@ -41,8 +41,8 @@ struct berth_csi_translator_ops {
 		const struct berth_volume *volume, struct berth_str *out_name,
 		struct berth_error *err);
 	/**
-	 * Makes a changed copy: CSI driver and handle replace the in-tree source, and the keys of
-	 * the node affinity are rewritten. @p out_object is owned.
+	 * Creates a copy of @p pv in which CSI driver and handle replace the in-tree source, and
+	 * the keys of the node affinity are rewritten. @p out_object is owned.
 	 */
 	int (*translate_in_tree_pv_to_csi)(void *context, const struct berth_pv *pv,
 		struct berth_object **out_object, struct berth_error *err);
@@ -60,7 +60,7 @@ BERTH_API bool berth_csi_translator_is_pv_migratable(const struct berth_pv *pv);
 BERTH_API int berth_csi_translator_get_in_tree_plugin_name_from_spec(const struct berth_pv *pv,
 	const struct berth_volume *volume, struct berth_str *out_name, struct berth_error *err);
 /**
- * Makes the translated copy: spec.csi with driver and volumeHandle (spec 07 section 4.4) replaces
+ * Creates the translated copy: spec.csi with driver and volumeHandle (spec 07 section 4.4) replaces
  * the source, and the node affinity has the driver's topology keys (section 4.3).
  * BERTH_ERR_NOT_FOUND: @p pv has none of the seven in-tree sources: `could not find in-tree plugin
  * translation logic for <name>`. Section 4.4 has the errors for a source that gives no valid

@@ -45,7 +45,7 @@ struct berth_equivalence_class {
  * kept answer. owned: berth_equivalence_cache_destroy().
  */
 BERTH_API struct berth_equivalence_cache *berth_equivalence_cache_create(bool verify);
-/** NULL is accepted. */
+/** Releases the cache and its classes. NULL is accepted. */
 BERTH_API void berth_equivalence_cache_destroy(struct berth_equivalence_cache *cache);
 
 /** NewClass: the class of a pod (of kind Pod). */
@@ -64,8 +64,8 @@ BERTH_API bool berth_equivalence_cache_is_available(const struct berth_equivalen
 /**
  * RunPredicate: returns the kept answer, or runs the predicate and keeps its answer. Answers are
  * kept while the node's generation stays, and only for predicates that read nothing but the pod and
- * the node. Predicates about volumes, services or affinity to other pods, and registered ones, run
- * every time. Errors are never kept. @p name: the predicate's name, which
+ * the node. Predicates about volumes, services or affinity to other pods, and registered
+ * predicates, run every time. Errors are never kept. @p name: the predicate's name, which
  * berth_predicate_find(metadata->predicates) resolves. One cache must serve predicates of one
  * configuration only. Errors as in berth_predicate_fn, and BERTH_ERR_NOT_FOUND: no such predicate.
  */
@@ -77,7 +77,7 @@ BERTH_API BERTH_MUST_USE int berth_equivalence_cache_run_predicate(
 BERTH_API void berth_equivalence_cache_invalidate(
 	struct berth_equivalence_cache *cache, struct berth_str node_name);
 /**
- * Counts the answers that were taken from the cache (hits) and those that were computed (misses).
+ * Returns the number of answers that were taken from the cache (hits) or computed (misses) so far.
  */
 BERTH_API void berth_equivalence_cache_counters(
 	const struct berth_equivalence_cache *cache, uint64_t *out_hits, uint64_t *out_misses);

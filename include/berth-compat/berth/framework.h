@@ -37,9 +37,9 @@ extern "C" {
 /** Option: options of a framework. Start from BERTH_FRAMEWORK_OPTIONS_INIT. */
 struct berth_framework_options {
 	size_t size; /**< sizeof(struct berth_framework_options) */
-	/** WithClientSet: returned by berth_handle_client_set(); NULL: none. */
+	/** WithClientSet: returned by berth_handle_client_set(); NULL: no client. */
 	const struct berth_client_set *client_set;
-	/** WithInformerFactory: returned by berth_handle_shared_informer_factory(); NULL: none. */
+	/** WithInformerFactory: returned by berth_handle_shared_informer_factory(); may be NULL. */
 	const struct berth_informer_factory *informer_factory;
 	/**
 	 * WithSnapshotSharedLister: the nodes that the plugins see; must outlive the framework.
@@ -48,7 +48,8 @@ struct berth_framework_options {
 	const struct berth_shared_lister *snapshot_shared_lister;
 	/**
 	 * WithVolumeBinder: returned by berth_handle_volume_binder() and used by VolumeBinding,
-	 * which then makes no binder; must outlive the framework. NULL: none.
+	 * which then creates no binder; must outlive the framework. NULL: VolumeBinding creates a
+	 * binder.
 	 */
 	struct berth_volume_binder *volume_binder;
 	/**
@@ -113,12 +114,12 @@ BERTH_API berth_less_fn berth_framework_queue_sort_func(
 	const struct berth_framework *framework, struct berth_plugin **out_plugin);
 
 /**
- * Makes the pod that the runners of this framework accept. The object (which must be a pod) is
- * shared. owned: berth_framework_pod_destroy(), before the framework or its cluster ends.
+ * Creates the pod info that the runners of this framework accept. The object (which must be a pod)
+ * is shared. owned: berth_framework_pod_destroy(), before the framework or its cluster ends.
  */
 BERTH_API struct berth_pod_info *berth_framework_pod_create(
 	struct berth_framework *framework, struct berth_object *pod);
-/** NULL is accepted. */
+/** Releases the pod info. NULL is accepted. */
 BERTH_API void berth_framework_pod_destroy(struct berth_pod_info *pod);
 
 /**
@@ -140,7 +141,7 @@ BERTH_API struct berth_status berth_framework_run_pre_filter_plugins(
 	const struct berth_pod_info *pod, struct berth_pre_filter_result *out_result,
 	const struct berth_str **out_plugins, uint32_t *out_plugin_count);
 /**
- * Calls AddPod of every plugin that has it, as if @p pod_to_add also ran on the node. Any failure
+ * Calls AddPod of every plugin with AddPod, as if @p pod_to_add also ran on the node. Any failure
  * is an Error: `running AddPod on PreFilter plugin "<name>": <why>` (spec 02 section 5.2).
  */
 BERTH_API struct berth_status berth_framework_run_pre_filter_extension_add_pod(
@@ -148,8 +149,8 @@ BERTH_API struct berth_status berth_framework_run_pre_filter_extension_add_pod(
 	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_add,
 	const struct berth_node_info *node);
 /**
- * Calls RemovePod of every plugin that has it, as if @p pod_to_remove had left the node; failures
- * as in AddPod.
+ * Calls RemovePod of every plugin with RemovePod, as if @p pod_to_remove had left the node;
+ * failures as in AddPod.
  */
 BERTH_API struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
 	struct berth_framework *framework, struct berth_cycle_state *state,

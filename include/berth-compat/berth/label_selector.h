@@ -42,7 +42,7 @@ BERTH_API BERTH_MUST_USE int berth_label_selector_parse(
  */
 BERTH_API struct berth_label_selector *berth_label_selector_from_map(
 	const struct berth_label *labels, uint32_t count);
-/** NULL is accepted. */
+/** Releases the selector. NULL is accepted. */
 BERTH_API void berth_label_selector_destroy(struct berth_label_selector *selector);
 
 /** Whether the selector matches a set of labels, in any order. A NULL selector matches nothing. */

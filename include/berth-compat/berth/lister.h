@@ -50,7 +50,7 @@ struct berth_lister {
 BERTH_API struct berth_lister berth_handle_lister(
 	const struct berth_handle *handle, const char *kind);
 
-/** The object of this name; NULL if there is none or if the lister has no get. */
+/** The object of this name; NULL if there is no such object or if the lister has no get. */
 BERTH_API const void *berth_lister_get(const struct berth_lister *lister,
 	struct berth_str object_namespace, struct berth_str object_name);
 /** Visits the objects; visits nothing if the lister has no list. */

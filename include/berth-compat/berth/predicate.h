@@ -90,8 +90,9 @@ BERTH_API struct berth_insufficient_resource berth_insufficient_resource_make(
 /** GetReason: "Insufficient cpu", in the arena. */
 BERTH_API struct berth_str berth_insufficient_resource_reason(
 	const struct berth_insufficient_resource *insufficient, struct berth_arena *arena);
-/** Error: "Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2", in the
- * arena. */
+/**
+ * Error: "Node didn't have enough resource: cpu, requested: 2, used: 1, capacity: 2", in the arena.
+ */
 BERTH_API struct berth_str berth_insufficient_resource_error(
 	const struct berth_insufficient_resource *insufficient, struct berth_arena *arena);
 
@@ -103,7 +104,7 @@ struct berth_predicate_failure_reason {
 	struct berth_insufficient_resource insufficient; /**< PodFitsResources, GeneralPredicates */
 };
 
-/** NewFailureReason: a reason with a text of its own (copied), as extenders give. */
+/** NewFailureReason: a reason with this text (copied), as extenders give. */
 BERTH_API struct berth_predicate_failure_reason berth_predicate_failure_reason_make(
 	struct berth_str text, struct berth_arena *arena);
 
@@ -125,8 +126,8 @@ struct berth_predicate_options {
 	/** The cluster as a snapshot; must outlive the predicates. */
 	const struct berth_shared_lister *snapshot;
 	/**
-	 * The cluster as a map of aggregates, read once; used only when snapshot is NULL. NULL:
-	 * none.
+	 * The cluster as a map of aggregates, read once; used only when snapshot is NULL. Both
+	 * NULL: an empty cluster.
 	 */
 	const struct berth_node_name_to_info_map *node_infos;
 	/**
@@ -147,7 +148,7 @@ struct berth_predicate_options {
 /** Creates the predicates. @p options NULL: the defaults. owned: berth_predicates_destroy(). */
 BERTH_API struct berth_predicates *berth_predicates_create(
 	const struct berth_predicate_options *options);
-/** Destroy all metadata first. NULL is accepted. */
+/** Releases the predicates; all metadata must be destroyed before. NULL is accepted. */
 BERTH_API void berth_predicates_destroy(struct berth_predicates *predicates);
 
 /** Metadata of a pod, computed once for all nodes; plugins compute it in PreFilter. */
@@ -165,11 +166,13 @@ struct berth_predicate_metadata {
 	struct berth_predicate_data *data;        /**< private */
 };
 
-/** predicateMetaProducer: metadata of a pod (an object of kind Pod, shared). owned:
- * berth_predicate_metadata_destroy(). */
+/**
+ * predicateMetaProducer: metadata of a pod (an object of kind Pod, shared). owned:
+ * berth_predicate_metadata_destroy().
+ */
 BERTH_API struct berth_predicate_metadata *berth_predicate_metadata_produce(
 	struct berth_predicates *predicates, struct berth_object *pod);
-/** NULL is accepted. */
+/** Releases the metadata. NULL is accepted. */
 BERTH_API void berth_predicate_metadata_destroy(struct berth_predicate_metadata *metadata);
 
 /* Predicates. */
@@ -227,8 +230,8 @@ BERTH_API BERTH_MUST_USE int berth_predicate_pod_tolerates_node_taints(BERTH_PRE
 BERTH_API BERTH_MUST_USE int berth_predicate_pod_tolerates_node_no_execute_taints(
 	BERTH_PREDICATE_PARAMETERS);
 /**
- * CheckNodeLabelPresence: the node has the required label keys and lacks the forbidden ones, as the
- * arguments of plugin NodeLabel list them (spec 05b B6).
+ * CheckNodeLabelPresence: the node has the required label keys and lacks the forbidden label keys,
+ * as the arguments of plugin NodeLabel list them (spec 05b B6).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_label_presence(BERTH_PREDICATE_PARAMETERS);
 /**
@@ -270,8 +273,10 @@ BERTH_API BERTH_MUST_USE int berth_predicate_check_node_disk_pressure(BERTH_PRED
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_match_inter_pod_affinity(BERTH_PREDICATE_PARAMETERS);
 
-/** RegisterFitPredicate: adds a predicate by name or replaces one. BERTH_ERR_INVALID: no name or no
- * function. */
+/**
+ * RegisterFitPredicate: adds a predicate, or replaces the predicate of this name.
+ * BERTH_ERR_INVALID: no name or no function.
+ */
 BERTH_API int berth_predicate_register(struct berth_predicates *predicates, const char *name,
 	berth_predicate_fn predicate, struct berth_error *err);
 /**

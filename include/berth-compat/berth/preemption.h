@@ -95,8 +95,8 @@ typedef int (*berth_preempt_pod_fn)(struct berth_preemption *preemption,
 	struct berth_str candidate_name, struct berth_error *err);
 
 /**
- * Interface: decisions that a plugin may replace. A NULL slot means the default decision, a
- * function below. All-zero memory: all defaults.
+ * Interface: decisions that a plugin may replace. A NULL slot means the default decision: the
+ * function below named after the slot, or the default criteria. All-zero memory: all defaults.
  */
 struct berth_preemption_ops {
 	/**
@@ -128,8 +128,8 @@ struct berth_preemption_ops {
 		const struct berth_node_info *node, const struct berth_pdb *const *pdbs,
 		uint32_t pdb_count, struct berth_victims *out_victims);
 	/**
-	 * Criteria that replace the default ones; a count of 0 keeps the defaults (spec 08 section
-	 * 10.2).
+	 * Criteria that replace the default criteria; a count of 0 keeps the defaults (spec 08
+	 * section 10.2).
 	 */
 	const berth_preemption_score_fn *(*ordered_score_funcs)(struct berth_preemption *preemption,
 		const struct berth_node_victims *nodes_to_victims, uint32_t node_count,
@@ -195,12 +195,13 @@ BERTH_API const struct berth_pdb *const *berth_preemption_pdbs(
 
 /** Result of a dry run, in the state's arena. */
 struct berth_preemption_dry_run_result {
-	const struct berth_preemption_candidate *candidates; /**< no violations first */
-	uint32_t candidate_count;                            /**< entries of candidates */
+	/** Candidates without violations of disruption budgets come first. */
+	const struct berth_preemption_candidate *candidates;
+	uint32_t candidate_count; /**< entries of candidates */
 	/** Statuses of the nodes that are not candidates, in the order of the scan. */
 	const struct berth_plugin_status *statuses; /**< `plugin` is the name of the node */
 	uint32_t status_count;                      /**< entries of statuses */
-	struct berth_str error_text; /**< texts of all nodes that failed with Error; absent: none */
+	struct berth_str error_text; /**< texts of all nodes with status Error; absent: no error */
 };
 
 /**
@@ -214,8 +215,8 @@ BERTH_API void berth_preemption_dry_run(struct berth_preemption *preemption,
 	const struct berth_pdb *const *pdbs, uint32_t pdb_count, uint32_t offset,
 	uint32_t candidates_num, struct berth_preemption_dry_run_result *out_result);
 /**
- * SelectCandidate (spec 08 section 10.2): the best candidate, the first among equals; NULL without
- * candidates.
+ * SelectCandidate (spec 08 section 10.2): the best candidate, the first of several equally good
+ * candidates; NULL without candidates.
  */
 BERTH_API const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	struct berth_preemption *preemption, const struct berth_preemption_candidate *candidates,

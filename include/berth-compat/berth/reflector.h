@@ -64,13 +64,14 @@ enum berth_watch_event {
 
 /** How a request or an open watch failed. */
 enum berth_reflector_failure {
-	BERTH_REFLECTOR_GONE = 0,  /**< 410, or "too large resource version": list afresh */
-	BERTH_REFLECTOR_RETRY = 1, /**< connection refused, 429: the same request again */
+	BERTH_REFLECTOR_GONE =
+		0, /**< 410, or "too large resource version": list the newest state */
+	BERTH_REFLECTOR_RETRY = 1, /**< connection refused, 429: send the same request again */
 	BERTH_REFLECTOR_OTHER = 2, /**< anything else: list again */
 };
 
 /**
- * Creates a reflector that feeds @p cache; the cache must outlive it. Owned:
+ * Creates a reflector that feeds @p cache; the cache must outlive the reflector. Owned:
  * berth_reflector_destroy().
  */
 BERTH_API struct berth_reflector *berth_reflector_create(
@@ -87,12 +88,12 @@ BERTH_API enum berth_reflector_step berth_reflector_step(const struct berth_refl
  */
 BERTH_API struct berth_str berth_reflector_resource_version(
 	const struct berth_reflector *reflector);
-/** The limit parameter of the next list: 500, or 0 for none. */
+/** The limit parameter of the next list: 500, or 0 for a list without limit. */
 BERTH_API uint32_t berth_reflector_list_limit(const struct berth_reflector *reflector);
 
 /**
  * Applies the answer to a list, all pages joined: removes absent objects from the cache, adds new
- * ones and updates all others. Objects are shared; @p objects may be NULL when @p count is 0. @p
+ * objects and updates all others. Objects are shared; @p objects may be NULL when @p count is 0. @p
  * paged: the answer came in several pages. BERTH_ERR_INVALID: an object of another kind, nothing
  * was applied. After an error of the cache the remaining objects are still applied, and the first
  * error is returned.

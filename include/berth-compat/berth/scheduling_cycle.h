@@ -53,7 +53,7 @@ BERTH_API const struct berth_shared_lister *berth_engine_snapshot_shared_lister(
 
 /** FitError: why no node fits the pod. Valid until the next call with the engine. */
 struct berth_fit_error {
-	const struct berth_pod_info *pod; /**< the pod that fits nowhere */
+	const struct berth_pod_info *pod; /**< the pod that fits no node */
 	uint32_t num_all_nodes;           /**< N in "0/N nodes are available" */
 	/** FailedPredicates, today part of the diagnosis: the failures of each examined node. */
 	const struct berth_node_to_status *node_to_status;
@@ -61,8 +61,10 @@ struct berth_fit_error {
 	struct berth_str post_filter_message; /**< always "": PostFilter does not run here */
 };
 
-/** "0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods." (spec 03 section 8); in the
- * arena. */
+/**
+ * "0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods." (spec 03 section 8); in the
+ * arena.
+ */
 BERTH_API struct berth_str berth_fit_error_text(
 	const struct berth_fit_error *fit_error, struct berth_arena *arena);
 
@@ -179,7 +181,7 @@ struct berth_trace {
  * berth_engine_find_nodes_that_fit() report to the engine's trace.
  */
 BERTH_API void berth_trace_step(const struct berth_trace *trace, const char *text);
-/** Sets the engine's trace, copied; NULL: none. */
+/** Sets the engine's trace, copied; NULL: no trace. */
 BERTH_API void berth_engine_set_trace(struct berth_engine *engine, const struct berth_trace *trace);
 
 /** MessageCountMap: counts equal errors. All-zero memory is an empty map; owned memory. */
@@ -211,7 +213,8 @@ BERTH_API void berth_error_counts_finish(struct berth_error_counts *counts);
 typedef void (*berth_parallelize_work_fn)(void *context, uint32_t piece);
 
 /**
- * Runs chunks of pieces in parallel; the program supplies it, since the library starts no thread.
+ * Runs chunks of pieces in parallel; the program supplies the executor, since the library starts no
+ * thread.
  * `run` calls @p run_chunk exactly once for each chunk 0 <= index < chunk_count, on at most @p
  * workers threads, lower chunks first, and returns when all calls have returned.
  */

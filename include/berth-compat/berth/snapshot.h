@@ -26,11 +26,12 @@ struct berth_snapshot;
  * the cache.
  */
 BERTH_API struct berth_snapshot *berth_snapshot_create(struct berth_cache *cache);
-/** NULL is accepted. */
+/** Releases the snapshot. NULL is accepted. */
 BERTH_API void berth_snapshot_destroy(struct berth_snapshot *snapshot);
 /**
- * Updates the snapshot at the cost of what changed (spec 03b section 7.2). The nodes of a snapshot
- * are views of the cache: the cache must not change between a refresh and the end of the cycle.
+ * Updates the snapshot, in time proportional to the changes (spec 03b section 7.2). The nodes of a
+ * snapshot are views of the cache: the cache must not change between a refresh and the end of the
+ * cycle.
  * BERTH_ERR_STATE: the snapshot was inconsistent and has been rebuilt; it can be used.
  */
 BERTH_API BERTH_MUST_USE int berth_snapshot_refresh(
@@ -44,7 +45,7 @@ BERTH_API const struct berth_shared_lister *berth_snapshot_shared_lister(
 /** NodeTree: the nodes of a cache, round-robin over zones. Opaque, belongs to the cache. */
 struct berth_node_tree;
 
-/** The node tree of the cache; a cache has one, with one cursor. */
+/** The node tree of the cache; a cache has one tree with one cursor. */
 BERTH_API struct berth_node_tree *berth_cache_node_tree(struct berth_cache *cache);
 /** NumNodes: the number of nodes that have a node object. */
 BERTH_API uint32_t berth_node_tree_num_nodes(const struct berth_node_tree *tree);

@@ -33,8 +33,10 @@ extern "C" {
 enum berth_conflict_reason {
 	/** `node(s) didn't find available persistent volumes to bind` (VolumeBindingNoMatch). */
 	BERTH_CONFLICT_REASON_BIND_CONFLICT,
-	/** `node(s) didn't match PersistentVolume's node affinity` (VolumeNodeAffinityConflict);
-	 * until v1.32 `node(s) had volume node affinity conflict`. */
+	/**
+	 * `node(s) didn't match PersistentVolume's node affinity` (VolumeNodeAffinityConflict);
+	 * until v1.32 `node(s) had volume node affinity conflict`.
+	 */
 	BERTH_CONFLICT_REASON_NODE_CONFLICT,
 	/** `node(s) did not have enough free storage`. */
 	BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE,

@@ -6,8 +6,8 @@
  * The plugin VolumeBinding as an object: it checks that the claims of a pod are bound or can be
  * bound on the node, and binds them. Spec 07 sections 5 and 16, upstream v1.36.
  *
- * The profiles of an engine make their VolumeBinding as the configuration says. This object is for
- * programs that call the plugin directly, or register a changed plugin under another name.
+ * An engine creates the VolumeBinding plugins of its profiles from the configuration. This object
+ * is for programs that call the plugin directly, or register a changed plugin under another name.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,15 +84,15 @@ struct berth_volume_binding {
 
 /**
  * New: creates the plugin with a new binder over the objects of the handle's scheduler. @p features
- * NULL: those of the handle. @p out_plugin is owned: berth_volume_binding_destroy().
- * BERTH_ERR_INVALID: `want args to be of type VolumeBindingArgs, got <nil>`, or the complaint about
- * an argument (spec 07 section 11.1).
+ * NULL: the gates of the handle. @p out_plugin is owned: berth_volume_binding_destroy().
+ * BERTH_ERR_INVALID: `want args to be of type VolumeBindingArgs, got <nil>`, or the error of an
+ * argument (spec 07 section 11.1).
  */
 BERTH_API BERTH_MUST_USE int berth_volume_binding_create(
 	const struct berth_volume_binding_args *args, const struct berth_handle *handle,
 	const struct berth_features *features, struct berth_volume_binding **out_plugin,
 	struct berth_error *err);
-/** Releases the plugin and the binder it was created with. NULL is accepted. */
+/** Releases the plugin and the binder that it was created with. NULL is accepted. */
 BERTH_API void berth_volume_binding_destroy(struct berth_volume_binding *plugin);
 /**
  * Replaces the binder of the framework's VolumeBinding. @p binder is consumed: it is destroyed with
