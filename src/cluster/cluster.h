@@ -61,7 +61,10 @@ BT_MUST_USE int bt_cluster_create(const struct bt_cluster_options *options,
 	struct bt_cluster **out_cluster, struct berth_error *err);
 /** NULL accepted. */
 void bt_cluster_destroy(struct bt_cluster *cluster);
-/** Returns whether the data folder had objects already: bt_cluster_load would mix two clusters. */
+/**
+ * Returns whether the data folder had objects already. If so, bt_cluster_load would mix two
+ * clusters.
+ */
 bool bt_cluster_is_continued(const struct bt_cluster *cluster);
 /**
  * Sets where clients find the API server, as in struct bt_controllers_options. Call it before

@@ -89,7 +89,7 @@ void bt_controllers_destroy(struct bt_controllers *controllers);
 bool bt_controllers_has(const struct bt_controllers_options *options, const char *name);
 /**
  * Does a bounded amount of due work. Returns when to call again at the latest, in the cluster's
- * time: now or earlier if more is due, INT64_MAX if nothing is due before the next change.
+ * time: now or earlier if more work is due, INT64_MAX if nothing is due before the next change.
  */
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns);
 /**

@@ -321,7 +321,7 @@ static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 
 /**
  * Called for a new node, or when its labels or taints changed. The node is read in the next sync,
- * so without DaemonSets changes of nodes cost little.
+ * so changes of nodes cost little while there are no DaemonSets.
  */
 static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
 {

@@ -270,7 +270,7 @@ struct evaluation {
 	struct bt_str why;  /* why the evaluation failed */
 };
 
-/** Reads a positive target amount. Returns false if there is none, and sets evaluation->why. */
+/** Reads a target amount. If no positive amount is set, sets evaluation->why and returns false. */
 static bool read_target_amount(const struct pass *pass, struct evaluation *evaluation,
 	const char *name, double *out_amount)
 {

@@ -554,9 +554,7 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 		const struct bt_hub_item *item = &hub->queue.items.items[slot];
 		bool succeeded;
 
-		/*
-		 * The changes of the last sync, whose trees are in sync_arena, were observed.
-		 */
+		/* The changes of the last sync were observed, so their trees can be freed. */
 		bt_arena_reset(&hub->sync_arena);
 		succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
 		bt_hub_queue_done(&hub->queue, slot, succeeded, hub->now_ns);

@@ -78,9 +78,9 @@ BT_MUST_USE int bt_manifests_take_live(struct bt_manifests *cluster, uint32_t so
 /** Adds a source that is not a file. Messages show the name. Returns the index of the source. */
 uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name);
 /**
- * Annotation of workloads, "true": the controllers have already created the pods, so the workload
- * is not expanded. Objects of a live cluster are treated as if they had the annotation. Snapshots
- * contain the annotation.
+ * Annotation of workloads. With value "true", the controllers have already created the pods, so the
+ * workload is not expanded. Objects of a live cluster are treated as if they had the annotation.
+ * Snapshots contain the annotation.
  */
 #define BT_ANNOTATION_PODS_EXIST "berth.dev/pods-exist"
 /**
@@ -145,7 +145,7 @@ uint32_t bt_manifests_first_owned(const struct bt_manifests *cluster, struct bt_
 	struct bt_str kind, struct bt_str name);
 /**
  * Returns the name of the Deployment that a pod's ReplicaSet belongs to: the ReplicaSet's name
- * without "-" and the pod's label pod-template-hash; "" if the name does not end so.
+ * without "-" and the pod's label pod-template-hash; "" if the name does not end with both.
  */
 struct bt_str bt_manifests_deployment_of(
 	const struct bt_object_meta *pod, struct bt_str replica_set);

@@ -452,9 +452,9 @@ static bool write_slice(
 }
 
 /**
- * Updates the slices to the endpoints of the pass. Endpoints stay in their slice, and new endpoints
- * go to slices with room, so that a change of one pod writes one slice. Returns false if a write
- * failed.
+ * Updates the owned slices so that they hold the endpoints of the pass. Endpoints stay in their
+ * slice, and new endpoints go to slices with room, so that a change of one pod writes one slice.
+ * Returns false if a write failed.
  */
 static bool reconcile_slices(struct pass *pass, const struct bt_groups *owned,
 	const struct slice_template *template_, uint32_t endpoints_max)

@@ -82,7 +82,7 @@ static struct bt_node input_node(
 	return node;
 }
 
-/** left_out: by object index; NULL: none. */
+/** Loads the nodes. left_out: by object index, nodes to leave out; NULL: no node. */
 static void load_nodes(
 	struct bt_simulation *simulation, const bool *left_out, struct bt_arena *scratch)
 {

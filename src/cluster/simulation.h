@@ -128,7 +128,7 @@ struct bt_simulation {
 	uint32_t running_count; /* pods that have a node in the input */
 	uint32_t counts[BT_FATE__COUNT];
 	size_t message_bytes;
-	/** Called when done, the number of tried pods, changes; NULL: not called. */
+	/** Called when the number of tried pods (done) changes; NULL: not called. */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
 	void *progress_context;
 };
@@ -184,8 +184,8 @@ void bt_simulation_close(struct bt_simulation *simulation);
 /** Starts the run with the sorted pods; in simulation_run.c, called by bt_simulation_close. */
 void bt_simulation_loaded(struct bt_simulation *simulation);
 /**
- * BERTH_ERR_INVALID if the pods of a PodGroup are scheduled one by one, because its feature gate is
- * off.
+ * Returns BERTH_ERR_INVALID if the pods of the PodGroup are scheduled one by one, because feature
+ * gate GenericWorkload is off; 0 otherwise.
  */
 BT_MUST_USE int bt_simulation_check_group(const struct bt_simulation *simulation,
 	struct bt_str namespace_, struct bt_str name, struct berth_error *err);
@@ -198,8 +198,8 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
 struct bt_simulated_group *bt_simulation_groups(
 	const struct bt_simulation *simulation, uint32_t *group_of, uint32_t *out_count);
 /**
- * Schedules the first count pods. With a count below the number of pods, the state is afterwards as
- * an attempt of the next pod would find it.
+ * Schedules the first count pods. If more pods are left, the state is afterwards the state that an
+ * attempt of the next pod would find.
  */
 void bt_simulation_run(struct bt_simulation *simulation, uint32_t count);
 /**

@@ -13,8 +13,8 @@
 /** Start of virtual time. */
 #define START_NS BT_NS_PER_SECOND
 /**
- * Maximum number of attempts of one pod, because pods that requeue each other would be tried for
- * ever.
+ * Maximum number of attempts of one pod. Without a limit, pods that requeue each other would be
+ * tried for ever.
  */
 #define ATTEMPTS_MAX 64
 /** Length of messages once the memory of all messages is used up. */

@@ -25,7 +25,7 @@ static const struct row rows[] = {
 #undef BT_SNAPSHOT_FIELD
 };
 
-/** Annotations that berth reads. Others may contain anything. */
+/** Annotations that berth reads. Other annotations may contain anything. */
 enum note {
 	NOTE_NAME, /* the value is a name */
 	NOTE_KEEP, /* the value is a word of the API or a number */

@@ -273,9 +273,9 @@ static bool is_healthy(struct pass *pass, const struct bt_indexed_pod *pod)
 }
 
 /**
- * Creates the missing pods, lowest ordinal first, and deletes failed pods. Returns false if the
- * sync must wait: for pods still to be created or, in order, for the health of the pods before
- * them.
+ * Creates the missing pods, lowest ordinal first, and deletes failed pods. Returns false if a
+ * pod could not be created (sync->failed is set), if the burst is used up or, with policy
+ * OrderedReady, if later ordinals must wait for the current pod.
  */
 static bool fill_places(struct pass *pass)
 {

@@ -91,10 +91,13 @@ bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,
  */
 struct bt_str bt_tree_template_hash(struct bt_arena *arena, const struct bt_json_value *template_,
 	const char *ignored_label, int64_t collisions);
-/** Returns whether the templates are equal except for that label. */
+/** Returns whether the templates are equal except for the label ignored_label. */
 bool bt_tree_templates_equal(struct bt_arena *arena, const struct bt_json_value *a,
 	const struct bt_json_value *b, const char *ignored_label);
-/** Returns an IntOrString as a number; a percentage is taken of total. 0: absent or invalid. */
+/**
+ * Returns an IntOrString as a number: a percentage is multiplied by total. Returns 0 if the value
+ * is absent or invalid.
+ */
 int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool round_up);
 /**
  * Evicts a pod: sets condition DisruptionTarget, then deletes the pod. grace_seconds as in
