@@ -3,8 +3,8 @@
 #define BT_CONFIG_CONFIG_H
 /**
  * KubeSchedulerConfiguration: a decoded, defaulted, validated, immutable document. Spec: chapter
- * 10; plugin sets: 02 section 8. Memory: one arena, shared (counted) by the engine that runs on it.
- * Readable from any thread.
+ * 10; plugin sets: 02 section 8. A configuration is counted by references, and all its memory is in
+ * one arena. Readable from any thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,8 +86,12 @@ struct bt_config {
  */
 BT_MUST_USE int bt_config_load(struct bt_str json, const struct bt_gates *gates,
 	struct bt_config **out_config, struct berth_error *err);
-/** Creates an empty document with one reference; gates are copied (NULL: defaults of v1.36). */
+/**
+ * Creates a configuration with one reference; its document is bt_document_initial (default.h).
+ * gates are copied (NULL: defaults of v1.36).
+ */
 struct bt_config *bt_config_create(const struct bt_gates *gates);
+/** Like bt_config_create, but with all defaults filled in. */
 struct bt_config *bt_config_create_default(const struct bt_gates *gates);
 struct bt_config *bt_config_ref(struct bt_config *config);
 void bt_config_unref(struct bt_config *config);

@@ -19,7 +19,7 @@ BT_MUST_USE int bt_config_schema_decode(const struct bt_config_schema *schema,
 	const struct bt_json_value *value, struct bt_arena *arena, void *out,
 	struct berth_error *err);
 
-/** Limit of the errors kept for each document; each text is kept once. */
+/** Maximum number of errors kept for each document; equal errors are kept once. */
 #define BT_STRICT_ERRORS_MAX 100
 
 struct bt_strict_errors {

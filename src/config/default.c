@@ -167,7 +167,7 @@ static uint32_t find_last(const struct bt_config_plugin_set *custom, struct bt_s
 	return UINT32_MAX;
 }
 
-/* Clears the weights of disabled plugins, of which only the names are kept. */
+/* Clears the weights of disabled plugins: only their names count. */
 static void strip_disabled(struct bt_config_plugin_set *set)
 {
 	for (uint32_t i = 0; i < set->disabled.count; i++) {
@@ -178,7 +178,7 @@ static void strip_disabled(struct bt_config_plugin_set *set)
 struct merge {
 	struct bt_arena *arena;
 	const struct bt_gates *gates;
-	bt_str_list *overridden; /* room for every default plugin of this profile */
+	bt_str_list *overridden; /* has room for every default plugin of every profile */
 };
 
 bt_str_list bt_plugins_enabled_names(
@@ -218,7 +218,7 @@ static void append_plugin_configs(
 	for (uint32_t i = 0; i < profile->plugin_config.count; i++) {
 		items[count++] = profile->plugin_config.items[i];
 		(void)bt_text_set_add(
-			&given, profile->plugin_config.items[i].name); /* validation rejects them */
+			&given, profile->plugin_config.items[i].name); /* may be repeated */
 	}
 	for (uint32_t i = 0; i < names.count; i++) {
 		enum bt_plugin_args_kind kind = bt_config_schema_args_kind_of(names.items[i]);

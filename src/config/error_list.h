@@ -3,14 +3,15 @@
 #define BT_CONFIG_ERROR_LIST_H
 /**
  * Validation messages of a document, aggregated as upstream prints them: equal messages are printed
- * once, a single message without brackets, several as "[e1, e2]". Spec: 10 section 8.1.
+ * once; a single message is printed without brackets, several messages as "[e1, e2]". Spec: 10
+ * section 8.1.
  */
 #include "api/selector.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/path.h"
 
-/** Limit of errors: further errors are dropped, so that the message stays bounded. */
+/** Maximum number of messages: further messages are dropped, to bound the size of the error. */
 #define BT_CONFIG_ERRORS_MAX 16384
 
 struct bt_config_errors {
@@ -30,8 +31,8 @@ void bt_config_errors_add(
 /** Adds a complete message. */
 void bt_config_errors_add_text(struct bt_config_errors *errors, struct bt_str text);
 /**
- * Quote the text as Go's %q, and as a JSON string (upstream prints values of named string types as
- * JSON). The result is valid until bt_config_errors_finish.
+ * Quote the text as Go's %q, or as a JSON string (upstream prints values of named string types as
+ * JSON). The result is valid until bt_config_errors_finish; "" if the list is full.
  */
 const char *bt_config_errors_quote(struct bt_config_errors *errors, struct bt_str text);
 const char *bt_config_errors_quote_json(struct bt_config_errors *errors, struct bt_str text);

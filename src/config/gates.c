@@ -22,7 +22,7 @@ struct gate_past {
 	struct bt_gate_state state;
 };
 
-/* The rows of each gate are ordered from oldest to newest release. */
+/* The states of gates in older releases. The rows of each gate ascend by release. */
 static const struct gate_past gate_pasts[] = {
 #define BT_GATE_WAS(upper, until, past_stage, past_value, past_locked) \
 	{BT_GATE_##upper, until, {BT_GATE_STAGE_##past_stage, past_value, past_locked}},
@@ -34,7 +34,7 @@ struct gate_need {
 	enum bt_gate needed;
 };
 
-/* The rows of each gate are adjacent. */
+/* The gates that must be on if `gate` is on. The rows of each gate are adjacent. */
 static const struct gate_need gate_needs[] = {
 #define BT_GATE_NEEDS(upper, needed_upper) {BT_GATE_##upper, BT_GATE_##needed_upper},
 #include "config/gates.def"
@@ -142,7 +142,7 @@ static bool parse_bool(struct bt_str text, bool *out_value)
 	return false;
 }
 
-/* Parses the optional component name before a colon. */
+/* Checks the optional component name before a colon, and removes both from item. */
 static int take_component(struct gate_change *change, struct bt_str *item, struct berth_error *err)
 {
 	int64_t colon = bt_str_find_char(*item, ':');

@@ -33,7 +33,7 @@ struct bt_gate_state {
 	bool locked; /* the default value cannot be changed */
 };
 
-/** Minor versions of releases 1.x. */
+/** The emulated release 1.x and the minimum compatibility version 1.x, as minor versions. */
 struct bt_gate_release {
 	int emulated_minor;
 	int min_compatibility_minor; /* only for messages */
@@ -62,12 +62,12 @@ typedef BT_LIST(struct bt_gate_warning) bt_gate_warning_list;
 
 struct bt_gates {
 	bool enabled[BT_GATE__COUNT];
-	/** Values of AllAlpha and AllBeta. */
+	/** Values of the pseudo gates AllAlpha and AllBeta. */
 	bool all_alpha;
 	bool all_beta;
 };
 
-/** Longer --feature-gates values are rejected. */
+/** Maximum length of a --feature-gates value, in bytes. */
 #define BT_GATES_TEXT_MAX 65536
 
 /** Returns the defaults of v1.36. */
@@ -86,7 +86,8 @@ struct bt_gates bt_gates_default_at(int minor);
  * Sets out_gates to the defaults of an emulated release (NULL: v1.36), then applies text as
  * bt_gates_set does, with the stages of that release. Unless is_strict, an unknown gate is a
  * warning instead of an error. out_warnings: a list in arena; first GA and deprecated gates in the
- * order of gates.def, then unknown gates in the order of text.
+ * order of gates.def, then unknown gates in the order of text. On failure, out_gates and
+ * out_warnings are untouched.
  */
 BT_MUST_USE int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict,
 	struct bt_str text, struct bt_gates *out_gates, bt_gate_warning_list *out_warnings,
@@ -108,7 +109,7 @@ bool bt_gate_default(enum bt_gate gate);
 bool bt_gate_is_locked(enum bt_gate gate);
 /** Returns the state of a gate in release 1.minor; minor is clamped to the supported range. */
 struct bt_gate_state bt_gate_state_at(enum bt_gate gate, int minor);
-/** Returns "ALPHA" or "BETA"; "" for GA. */
+/** Returns "ALPHA", "BETA" or "DEPRECATED"; "" for GA and BT_GATE_STAGE_NONE. */
 const char *bt_gate_stage_name(enum bt_gate_stage stage);
 /** Returns BT_GATE__COUNT if there is no gate of this name. */
 enum bt_gate bt_gate_find(struct bt_str name);

@@ -75,8 +75,8 @@ struct loader {
 	const struct bt_config_input *input;
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
-	struct bt_strict_errors strict_errors; /* findings in the document */
-	bt_str_list complaints_args;           /* findings in arguments, one text per entry */
+	struct bt_strict_errors strict_errors; /* strict errors of the document */
+	bt_str_list complaints_args;           /* one text per arguments with strict errors */
 	struct berth_error *err;
 };
 
@@ -141,7 +141,7 @@ static bool is_registered(const struct type_meta *meta)
 			bt_config_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
 }
 
-/* Path of the arguments being decoded. Spec: 10 section 4.5. */
+/* Position of the arguments being decoded, for messages. Spec: 10 section 4.5. */
 struct args_place {
 	uint32_t profile;
 	uint32_t entry;
@@ -160,8 +160,8 @@ static int fail_args(const struct loader *loader, const struct args_place *place
 }
 
 /*
- * Decodes arguments of a known kind. expected is the plugin's kind; the value may name another
- * kind.
+ * Decodes arguments of a plugin with known arguments. expected: the plugin's kind; value may name
+ * another kind, which is an error.
  */
 static int decode_typed_args(struct loader *loader, const struct args_place *place,
 	enum bt_plugin_args_kind expected, const struct bt_json_value *value,
@@ -339,7 +339,7 @@ static int find_kind(
 	return 0;
 }
 
-/* Fails with all findings of strict decoding, if there are any. */
+/* Fails with all errors of strict decoding, if there are any. */
 static int report_strict(const struct loader *loader)
 {
 	struct bt_strbuf text = {0};
@@ -377,8 +377,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 	}
 	if (!bt_str_equal_c(meta.kind, BT_CONFIG_KIND)) {
 		/*
-		 * Arguments of a plugin are also a document of a registered kind, but not a
-		 * configuration.
+		 * The document has a registered kind, but is the arguments of a plugin instead of a
+		 * configuration: report errors of decoding first, as upstream does.
 		 */
 		enum bt_plugin_args_kind kind = bt_config_schema_args_kind_named(meta.kind);
 		struct bt_plugin_args args = {.kind = kind};

@@ -8,8 +8,8 @@
 #include "config/config.h"
 
 /**
- * Flags on the command line. A flag given with the default value is also present. Text is borrowed
- * for the call.
+ * Flags on the command line. A flag is present even if it is given with the default value. Text is
+ * borrowed for the call.
  */
 struct bt_config_flags {
 	struct bt_opt_bool leader_elect;
@@ -31,15 +31,15 @@ struct bt_config_flags {
 
 struct bt_config_input {
 	struct bt_str json; /* one document */
-	/** The file's bytes, for messages that quote the document; absent: use json. */
+	/** The file's bytes, for messages that quote the document; data NULL: use json. */
 	struct bt_str document;
 	/**
 	 * Repeated keys that the YAML reader found, as "yaml: unmarshal errors:\n  line 5: key
-	 * \"a\" already set in map ..."; absent: none. The text becomes the first strict decoding
-	 * error (spec 10 section 4.3).
+	 * \"a\" already set in map ..."; "" if there are none. The text becomes the first strict
+	 * decoding error (spec 10 section 4.3).
 	 */
 	struct bt_str yaml_complaint;
-	const struct bt_config_flags *flags; /* NULL: none given */
+	const struct bt_config_flags *flags; /* NULL: no flag is given */
 };
 
 /**

@@ -11,10 +11,11 @@
 
 #include "config/config.h"
 
+/** Type of a field. JSON null leaves a field of any type unchanged. */
 enum bt_config_schema_kind {
 	BT_CONFIG_SCHEMA_VERSION, /* apiVersion: not stored */
 	BT_CONFIG_SCHEMA_KIND,    /* kind: not stored */
-	BT_CONFIG_SCHEMA_STR,     /* struct bt_str; JSON null leaves the field unchanged */
+	BT_CONFIG_SCHEMA_STR,     /* struct bt_str */
 	BT_CONFIG_SCHEMA_BOOL,
 	BT_CONFIG_SCHEMA_I32,
 	BT_CONFIG_SCHEMA_I64,
@@ -31,7 +32,7 @@ enum bt_config_schema_kind {
 
 enum {
 	BT_CONFIG_SCHEMA_ALWAYS = 1,  /* written even when zero, empty or absent */
-	BT_CONFIG_SCHEMA_PRESENT = 2, /* has a flag at present_offset */
+	BT_CONFIG_SCHEMA_PRESENT = 2, /* a bool at present_offset says whether the field is set */
 };
 
 struct bt_config_schema;
@@ -42,7 +43,7 @@ struct bt_config_schema_field {
 	uint8_t flags;
 	uint32_t offset;
 	uint32_t present_offset;
-	const char *go_type;                   /* for messages; NULL: default for the kind */
+	const char *go_type;                   /* type name in messages; NULL: follows from kind */
 	const struct bt_config_schema *schema; /* of a STRUCT, POINTER or LIST */
 };
 

@@ -189,7 +189,7 @@ static void append_args(const struct bt_plugin_args *args, struct bt_strbuf *out
 	}
 }
 
-/* expected: arguments of the plugin called name in the first profile. */
+/* expected: the arguments, as text, of the plugin `name` in the first profile. */
 static void check_queue_sort_args(const struct bt_config_profile *profile, struct bt_str name,
 	struct bt_str expected, const struct bt_path *path, struct bt_config_errors *errors)
 {

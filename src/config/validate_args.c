@@ -207,7 +207,7 @@ static void check_volume_binding(const struct bt_volume_binding_args *args,
 	if (bt_gate_enabled(gates, BT_GATE_STORAGE_CAPACITY_SCORING)) {
 		check_shape(&args->shape, shape_path, errors);
 	} else if (args->shape.present) {
-		/* Upstream prints the fields by their Go names, in capitals. */
+		/* Upstream prints the Go names of the fields, which begin with capitals. */
 		struct bt_strbuf text = {0};
 		for (uint32_t i = 0; i < args->shape.count; i++) {
 			bt_strbuf_printf(&text, "%s{\"Utilization\":%d,\"Score\":%d}",

@@ -16,7 +16,10 @@ struct bt_str bt_versions_binary(const struct bt_versions *versions)
 						       : version;
 }
 
-/** Parses the leading digits, at most 9, of text and removes them from text. */
+/**
+ * Parses the number at the start of text and removes it from text. Returns false if there is no
+ * digit, or more than 9 digits, or a leading zero.
+ */
 static bool take_number(struct bt_str *text, int *out_number)
 {
 	uint32_t digits = 0;
@@ -56,7 +59,7 @@ static int refuse_version(struct bt_str text, struct berth_error *err)
 }
 
 struct version_flag {
-	const char *name; /* name in range errors */
+	const char *name; /* name of the version in range errors */
 	struct bt_str given;
 	bool is_given;
 	int minor;

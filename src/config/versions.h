@@ -15,7 +15,7 @@
 
 struct bt_versions {
 	struct bt_str git_version;      /* "v1.36.2", or the replacement from --version=v... */
-	struct bt_gate_release release; /* emulated 1.36, compatible with 1.35 */
+	struct bt_gate_release release; /* default: emulated 1.36, compatible with 1.35 */
 };
 
 struct bt_versions bt_versions_default(void);
@@ -31,6 +31,7 @@ struct bt_str bt_versions_binary(const struct bt_versions *versions);
  */
 BT_MUST_USE int bt_versions_set(struct bt_versions *versions, struct bt_str emulated,
 	struct bt_str min_compatibility, struct berth_error *err);
+/** Adds an error for each version that is out of range. */
 void bt_versions_validate(const struct bt_versions *versions, struct bt_config_errors *errors);
 
 /**

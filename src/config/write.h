@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CONFIG_WRITE_H
 #define BT_CONFIG_WRITE_H
-/** Plugin arguments as JSON; the whole document is bt_config_write in config/config.h. */
+/** Writes plugin arguments as JSON. bt_config_write (config/config.h) writes a whole document. */
 #include "config/config.h"
 
 /** Appends arguments as one JSON value; raw arguments are written with sorted names. */
