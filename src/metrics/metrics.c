@@ -183,7 +183,7 @@ struct bt_metric *bt_metrics_register(
 	}
 	if (description->type == BT_METRIC_HISTOGRAM) {
 		/*
-		 * Multiplies repeatedly, as Prometheus' libraries do: the bounds must print the
+		 * Multiply repeatedly, as Prometheus' libraries do, so that the bounds print the
 		 * same digits.
 		 */
 		const struct bt_metric_buckets *buckets = &metric->description.buckets;
@@ -219,7 +219,7 @@ struct bt_metric_cell *bt_metric_only(struct bt_metric *metric)
 	return &metric->series.items[0]->cell;
 }
 
-/** The label value under which a value is counted. */
+/** Returns the value, or "unexpected" if an allow list of the label lacks the value. */
 static struct bt_str allowed_value(
 	const struct bt_metric *metric, uint32_t label, struct bt_str value)
 {
@@ -336,7 +336,7 @@ void bt_metrics_add_collector(
 	bt_vec_push(&metrics->collectors, collector);
 }
 
-/** Runs the update hooks that compute cells on demand. */
+/** Runs the collectors, and updates the metrics that count families. */
 static void collect(struct bt_metrics *metrics)
 {
 	for (uint32_t i = 0; i < metrics->collectors.count; i++) {
@@ -435,10 +435,10 @@ struct writer {
 	bool is_open; /* OpenMetrics */
 };
 
-/** Suffix of a name, or additional label, for histograms; NULL: none. */
+/** The parts of a sample that depend on the family's type. */
 struct sample {
-	const char *suffix;
-	const double *bound;
+	const char *suffix;  /* appended to the name */
+	const double *bound; /* value of the additional label "le"; NULL: no such label */
 };
 
 static void append_number(const struct writer *writer, double value)
@@ -498,7 +498,8 @@ static void write_comments(const struct writer *writer, const struct bt_metric *
 	const char *type = types[description->type];
 
 	/*
-	 * In OpenMetrics a counter family is named without the suffix _total that its samples have.
+	 * In OpenMetrics, a counter family is named without the suffix _total of its samples. A
+	 * counter without this suffix has type unknown.
 	 */
 	if (writer->is_open && description->type == BT_METRIC_COUNTER) {
 		if (bt_str_has_suffix(name, BT_STR("_total"))) {

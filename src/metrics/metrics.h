@@ -5,8 +5,9 @@
  * Metrics: counters, gauges and histograms with labels, and their Prometheus text formats. Spec: 11
  * section 10.
  *
- * A family is registered once. A cell is one combination of label values: callers look it up once
- * and then change it directly, so the hot path has no lookup. Single-threaded.
+ * A family (metric name) is registered once. A cell has the value for one combination of label
+ * values: callers look a cell up once and then change it directly, so the hot path has no lookup.
+ * Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,12 +30,13 @@ enum bt_metric_stability {
 
 #define BT_METRIC_LABELS_MAX 10
 
-/** Upper bounds of buckets: start, start * factor, ... (count of them); +Inf is added. */
+/** Upper bounds of buckets: `count` bounds start, start * factor, ...; +Inf is added. */
 struct bt_metric_buckets {
 	double start;
 	double factor;
 	uint32_t count;
-	const double *bounds; /* explicit bounds; start and factor are then ignored */
+	const double
+		*bounds; /* if not NULL: `count` explicit bounds; start and factor are ignored */
 };
 
 /** Texts are borrowed for the life of the process (literals). */
@@ -43,8 +45,8 @@ struct bt_metric_description {
 	const char *help;
 	enum bt_metric_type type;
 	enum bt_metric_stability stability;
-	const char *labels[BT_METRIC_LABELS_MAX]; /* NULL ends them */
-	/** Constant information about the program: a reset keeps the value. */
+	const char *labels[BT_METRIC_LABELS_MAX]; /* names; NULL ends a shorter list */
+	/** Constant information about the program: bt_metrics_reset keeps the value. */
 	bool is_constant;
 	struct bt_metric_buckets buckets;
 };
@@ -52,13 +54,13 @@ struct bt_metric_description {
 struct bt_metrics;
 struct bt_metric; /* a family */
 
-/** One value. bucket_counts are not cumulative; NULL unless a histogram. */
+/** One value. bucket_counts: not cumulative, without +Inf; NULL unless the cell is a histogram. */
 struct bt_metric_cell {
 	const struct bt_metric *metric;
 	double value;   /* counter, gauge; the sum of a histogram */
-	uint64_t count; /* observations */
+	uint64_t count; /* number of observations of a histogram */
 	uint64_t *bucket_counts;
-	bool is_recorded; /* changed at least once: else a series with labels is not written */
+	bool is_recorded; /* false: never changed, so a series with labels is not written */
 };
 
 BT_MUST_USE struct bt_metrics *bt_metrics_create(void);
@@ -70,20 +72,22 @@ BT_MUST_USE struct bt_metrics *bt_metrics_create_bare(void);
 void bt_metrics_destroy(struct bt_metrics *metrics);
 
 /**
- * A family without labels is written from the start with value 0. A series with labels is written
- * once its cell was changed (also by 0), so that cells may be created long before they are used.
- * Registering a name again returns the first family; the description must be the same.
+ * Registers a family. A family without labels is written from the start with value 0. A series with
+ * labels is written once its cell was changed (also by 0), so that cells may be created long before
+ * they are used. Registering a name again returns the first family; the description must be the
+ * same.
  */
 struct bt_metric *bt_metrics_register(
 	struct bt_metrics *metrics, const struct bt_metric_description *description);
-/** The family registered under this name; NULL: none. Borrowed. */
+/** Returns the description of the family with this name, borrowed, or NULL. */
 const struct bt_metric_description *bt_metrics_find(
 	const struct bt_metrics *metrics, const char *name);
-/** The cell of a family without labels. */
+/** Returns the cell of a family without labels. */
 struct bt_metric_cell *bt_metric_only(struct bt_metric *metric);
 /**
- * The cell of these label values, created if new; its address is stable. values: one for each
- * label, copied; an allow list may replace some of them by "unexpected".
+ * Returns the cell with these label values, created if new; its address is stable. values: one for
+ * each label in the order of the description; copied. bt_metrics_allow_values may replace values by
+ * "unexpected".
  */
 struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_str *values);
 
@@ -104,7 +108,7 @@ void bt_metric_observe(struct bt_metric_cell *cell, double value);
 /** Records `count` equal observations. */
 void bt_metric_observe_times(struct bt_metric_cell *cell, double value, uint64_t count);
 
-/** Called before each write and each reset: updates cells that are computed on demand. */
+/** Adds a function that is called before each write and each reset, to update cells. */
 void bt_metrics_add_collector(
 	struct bt_metrics *metrics, void (*collect)(void *context), void *context);
 
@@ -113,11 +117,12 @@ enum bt_metrics_format {
 	BT_METRICS_OPENMETRICS /* application/openmetrics-text; version=1.0.0, with # EOF */
 };
 
-/** Appends all families in the order of their names, cells in the order of their label values. */
+/** Appends all families, sorted by name; the cells of a family are sorted by label values. */
 void bt_metrics_write(
 	struct bt_metrics *metrics, enum bt_metrics_format format, struct bt_strbuf *out);
-/** Formats one number; escapes a label value (without the quotes). */
+/** Appends a number in the text format. */
 void bt_metrics_append_number(struct bt_strbuf *out, double value);
+/** Appends an escaped label value, without the quotes. */
 void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value);
 
 /**
@@ -129,11 +134,14 @@ void bt_metrics_reset(struct bt_metrics *metrics);
 /** --- flags: spec 11 section 4.9; call these before creating the first cell --- */
 
 /**
- * Disables a metric: it is never written, and counts in disabled_metrics_total. Unknown names are
- * accepted.
+ * Disables a family: the family is never written, and counts in disabled_metrics_total. Unknown
+ * names are accepted.
  */
 void bt_metrics_disable(struct bt_metrics *metrics, struct bt_str name);
-/** Allows only these values of a label; other values become "unexpected". */
+/**
+ * Allows only these values of a label; other values become "unexpected". A further call for the
+ * same label replaces the values. The texts are copied.
+ */
 void bt_metrics_allow_values(struct bt_metrics *metrics, struct bt_str name, struct bt_str label,
 	const struct bt_str *values, uint32_t count);
 #endif
