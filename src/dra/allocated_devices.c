@@ -110,8 +110,8 @@ static struct bt_device_share *get_share(
 }
 
 /**
- * Add to, or subtract from, a sum that outlives every arena: digits beyond int64 get a memory block
- * of their own.
+ * Add to, or subtract from, a sum that is not in an arena: digits beyond int64 get their own memory
+ * block.
  */
 static void accumulate(struct bt_quantity *sum, const struct bt_quantity *addend, bool subtract)
 {
@@ -198,7 +198,7 @@ const struct bt_shared_device *bt_allocated_consumed(
 											   : NULL;
 }
 
-/** Whether both results allocate the same devices, so that removing one undoes adding the other. */
+/** Whether a and b allocate the same devices, so that removing a undoes adding b. */
 static bool are_same_devices(
 	const struct bt_allocation_result *a, const struct bt_allocation_result *b)
 {
@@ -440,9 +440,9 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 		device_changed(allocated, id);
 	} else {
 		/*
-		 * As in upstream, the first claim that releases a device removes it from the set of
-		 * claims from the API server, even if other claims hold it. Devices of claims in
-		 * flight are counted separately.
+		 * As in upstream, the first claim that releases a device clears the bit in `api`,
+		 * even if other claims from the API server still hold the device. Claims in flight
+		 * are counted separately.
 		 */
 		if (bt_bitset_get(&allocated->dedicated, id)) {
 			if (in_flight) {

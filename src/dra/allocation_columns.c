@@ -26,7 +26,7 @@
 
 struct column {
 	struct bt_allocation_column base;
-	/* The claims that are allocated. */
+	/* The claims to allocate. */
 	uint64_t hash;
 	struct bt_arena arena; /* memory of claims */
 	struct bt_device_claim *claims;

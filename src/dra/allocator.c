@@ -88,7 +88,7 @@ static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools
 
 /* Checks of cached verdicts and counters against recomputed ones (BERTH_VERIFY=1). */
 
-/** Abort if refreshing the counters changes one although the version is unchanged. */
+/** Abort if refreshing the counters changes a counter although the version is unchanged. */
 static void verify_counters(struct bt_device_pools *pools, const struct bt_pool_view *view)
 {
 	struct bt_pool_counters *counters = view->counters;

@@ -242,8 +242,8 @@ bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *o
 bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
 /**
- * Whether every match constraint that applies accepts the device, given the value it has so far. A
- * device without the attribute is not accepted.
+ * Whether every match constraint that applies to the request accepts the device, given the value
+ * that the devices taken so far have. A constraint does not accept a device without the attribute.
  */
 bool bt_search_may_match(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);

@@ -12,7 +12,8 @@ struct tally {
 	const struct bt_option *option;
 	struct bt_request_report *report;
 	struct bt_arena *arena;
-	uint32_t *refusals; /* by program of the option: number of devices that it rejects */
+	/** by program of the option: number of devices that the program rejects */
+	uint32_t *refusals;
 	const struct bt_device_taint *taints[TAINTS_MAX];
 	uint32_t taint_counts[TAINTS_MAX];
 	uint32_t taint_count;
@@ -91,7 +92,8 @@ static void count_device(
 	struct bt_device_pools *pools = tally->search->pools;
 	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
 	enum bt_verdict verdict = BT_VERDICT_TRUE;
-	uint32_t program = 0; /* the first program that is not true; program_count: all are */
+	/** index of the first program that is not TRUE; program_count: all are TRUE */
+	uint32_t program = 0;
 
 	report->considered++;
 	if ((device->flags & BT_DEVICE_NEVER) != 0) {
@@ -159,7 +161,7 @@ static uint32_t index_of_largest(const uint32_t *counts, uint32_t count)
 	return best;
 }
 
-/** Report on one option. Returns whether it finds enough devices. */
+/** Report on one option. Returns whether the option finds enough devices. */
 static bool report_option(struct bt_search *search, const struct bt_option *option,
 	struct bt_arena *arena, struct bt_request_report *out_report)
 {

@@ -41,8 +41,7 @@ static enum bt_search_result evaluate_selectors(struct bt_search *search,
 			return BT_SEARCH_ERROR; /* interrupted */
 		case BT_VERDICT_ERROR: {
 			/*
-			 * Set the error: whether the selector is of the class or the request, and
-			 * its message.
+			 * Set the error. It says whether the class or the request has the selector.
 			 */
 			const struct bt_device_row *item = &pools->rows.items[device->row];
 			struct berth_error reason = {0};
@@ -231,8 +230,8 @@ static bool is_same_value(const struct bt_device_attribute *a, const struct bt_d
 }
 
 /**
- * Index at which a distinct constraint stores the value of the option's request: the first request
- * with the same name.
+ * Index at which a distinct constraint stores the value for the option: the index of the first
+ * request with the name of the option's request.
  */
 static uint32_t seen_index(const struct bt_search *search, const struct bt_option *option)
 {
@@ -324,7 +323,10 @@ static void remove_constraints(
 	}
 }
 
-/** Add the device to all constraints. If one rejects the device, returns false and changes none. */
+/**
+ * Add the device to all constraints. If a constraint rejects the device, returns false and changes
+ * no constraint.
+ */
 static bool add_constraints(struct bt_search *search, const struct bt_option *option, uint32_t row)
 {
 	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];

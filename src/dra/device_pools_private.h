@@ -138,7 +138,10 @@ struct bt_pool_view {
 	BT_VEC(struct bt_pool_device) devices;
 	struct bt_pool_counters *counters; /* NULL: no device consumes counters */
 	uint32_t broken_scope;
-	/** If BROKEN: row with the bad selector; BT_DEVICE_NONE: the slice has it. */
+	/**
+	 * If BROKEN: row of the device whose selector cannot be parsed; BT_DEVICE_NONE: the
+	 * selector of the slice cannot be parsed.
+	 */
 	uint32_t broken_row;
 };
 

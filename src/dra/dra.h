@@ -159,8 +159,8 @@ void bt_claim_cache_restore(
 	struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name);
 
 /**
- * Add a user of an allocation in flight. If there is one for the uid already, its object stays.
- * Takes a reference to claim, whose status.allocation must be set.
+ * Add a user of an allocation in flight. If an allocation with the uid is in flight already, its
+ * object stays. Takes a reference to claim, whose status.allocation must be set.
  */
 void bt_claim_cache_signal(
 	struct bt_claim_cache *cache, struct bt_str uid, struct bt_object *claim);

@@ -53,7 +53,7 @@ int bt_assume_cache_not_found(const struct bt_assume_cache *cache, struct bt_str
 /**
  * Assume a changed object, which is copied. Fails with BERTH_ERR_NOT_FOUND if the store has no
  * object of that name, and with BERTH_ERR_STATE (`"<key>" is out of sync (stored: <v>, assume:
- * <v>)`) if the resource version of value is not the stored one.
+ * <v>)`) if the resource version of value is not the version of the stored object.
  */
 BT_MUST_USE int bt_assume_cache_assume(
 	struct bt_assume_cache *cache, const void *value, struct berth_error *err);

@@ -177,15 +177,15 @@ struct bt_resource_kernels {
 		int32_t *balances);
 	/**
 	 * Scores of NodeResourcesBalancedAllocation for at most two resources. before: by slot, the
-	 * balance without the requests. If NULL, the kernel computes that balance; it must be NULL
+	 * balance without the requests. NULL: the kernel computes that balance. before must be NULL
 	 * for a list of slots.
 	 */
 	void (*balanced)(const struct bt_resource_column *columns, uint32_t column_count,
 		const int32_t *before, struct bt_slot_range range, int32_t *scores);
 	/**
-	 * Set the details of nodes that lack pods or resources: the bits of what they lack. Amounts
-	 * may be wide. pods: numbers of pods (requested) and their limits (allocatable). Returns
-	 * false if no node lacks anything.
+	 * Set the details of nodes that lack pods or resources: the bits of the lacking resources.
+	 * Amounts may be wide. pods: numbers of pods (requested) and their limits (allocatable).
+	 * Returns false if no node lacks anything.
 	 */
 	bool (*lack)(const struct bt_lack_column *pods, const struct bt_lack_column *columns,
 		uint32_t column_count, struct bt_slot_range range, uint32_t *details);

@@ -91,7 +91,7 @@ struct bt_affinity_tables {
 	struct bt_affinity_table *items;
 	uint32_t count;
 	uint32_t capacity;
-	bool copies; /* copy sources to `own`, because the cycle may outlive them */
+	bool copies; /* copy sources to `own`, because the cycle may outlive the sources */
 	/**
 	 * Number of pairs whose number is not 0, changes included. If a table has several sources,
 	 * the value may be too high, but it is 0 only if all numbers are 0.
@@ -166,8 +166,8 @@ struct bt_affinity_filter_data {
 };
 
 /**
- * Whether the affinity terms do not restrict the node of this pod: no other pod matches them, but
- * this pod itself does.
+ * Whether the affinity terms do not restrict the node of this pod: no other pod matches the terms,
+ * but this pod itself does.
  */
 static inline bool bt_affinity_is_first_of_its_kind(const struct bt_affinity_filter_data *data)
 {

@@ -93,8 +93,8 @@ struct bt_str bt_claim_not_owned_text(const struct bt_pod_info *pod,
 /** Whether the claim has the access mode ReadWriteOncePod. */
 bool bt_claim_is_exclusive(const struct bt_persistent_volume_claim *claim);
 /**
- * The capacity's maximumVolumeSize, or its capacity if that field is not set; NULL if both are not
- * set.
+ * The maximumVolumeSize of the CSIStorageCapacity or, if absent, its capacity; NULL if both are
+ * absent.
  */
 const struct bt_quantity *bt_storage_capacity_limit(const struct bt_csi_storage_capacity *capacity);
 /**

@@ -43,7 +43,7 @@ struct in_tree_source {
 	const struct bt_cinder_volume_source *cinder;
 	const struct bt_azure_disk_volume_source *azure_disk;
 	const struct bt_portworx_volume_source *portworx;
-	const void *azure_file; /* pods and persistent volumes have different types here */
+	const void *azure_file; /* the type differs between pods and persistent volumes */
 	const struct bt_vsphere_volume_source *vsphere;
 };
 

@@ -41,7 +41,7 @@ static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 	for (uint32_t i = 0; resolved && claim != NULL && i < count; i++) {
 		const struct bt_object_meta *meta = claims[i].claim->meta;
 
-		/* Claims from files may have no uid; they are compared by name. */
+		/* Compare claims without uid (from files) by name. */
 		*out_has |= bt_str_equal(meta->uid, claim->uid) &&
 			(claim->uid.length != 0 ||
 				(bt_str_equal(meta->name, claim->name) &&

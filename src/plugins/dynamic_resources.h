@@ -134,9 +134,10 @@ struct bt_dynamic_node {
 	 * is no such claim.
 	 */
 	const struct bt_allocation_choice *choice;
-	/** NULL: the node does not need the special claim */
+	/** The special claim on the node; NULL: the node does not need the special claim. */
 	const struct bt_extended_node_claim *special;
-	const struct bt_node_allocatable *demand; /* NULL: none (spec 12 section 15) */
+	/** needed node resources; NULL: none (spec 12 section 15) */
+	const struct bt_node_allocatable *demand;
 };
 
 /** Limit of the search for devices in one Filter call. */
@@ -199,8 +200,8 @@ static inline const struct bt_dynamic_node *bt_dynamic_node_of(
 void bt_dynamic_claim_set(
 	struct bt_dynamic_claim *claim, struct bt_cycle_state *cycle, struct bt_object *object);
 /**
- * Whether the claim must be allocated on this node: it has no allocation yet and, if it is the
- * special claim, the node needs it.
+ * Whether the claim must be allocated on this node: the claim has no allocation yet and, if it is
+ * the special claim, the node needs the special claim.
  */
 bool bt_dynamic_is_wanted(const struct bt_dynamic_claim *claim, const struct bt_dynamic_node *node);
 
@@ -268,7 +269,7 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 
 /*
  * --- dynamic_resources_wait.c: writes, with the semantics of struct bt_claim_writer. Without a
- * writer they succeed at once. ---
+ * writer, a write succeeds at once. ---
  */
 
 /** PUT the claim's status without an allocation, and wait for the answer. */
@@ -281,7 +282,7 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 
 /*
  * --- dynamic_resources_wait.c: device binding conditions, spec 12 sections 13 (steps 3 to 6) and
- * 13.2; only called if their gates are on ---
+ * 13.2; only called if the gates for binding conditions are on ---
  */
 
 /** Whether PreBind waits for binding conditions: condition BC of spec 12 section 2. */
@@ -375,7 +376,7 @@ struct bt_new_allocation {
 };
 /**
  * Section 15.2: check on Filter that the node has the resources that the allocations need.
- * *out_demand is that need; NULL: none.
+ * *out_demand: these resources; NULL: none.
  */
 struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,

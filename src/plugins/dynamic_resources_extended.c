@@ -192,7 +192,7 @@ static bool is_short_lived(const struct bt_pod_spec *spec, uint32_t index)
 }
 
 /**
- * Get the request of a container for builder->resource. Returns false if it is absent, not
+ * Get the request of a container for builder->resource. Returns false if the request is absent, not
  * positive, or not exactly an int64.
  */
 static bool request_of(const struct request_builder *builder, uint32_t index,

@@ -291,7 +291,7 @@ static bool is_named(const struct bt_allocation_result *allocation, struct bt_st
 	return false;
 }
 
-/** Score of the allocation that the claim had before Filter; 0 if it had none. */
+/** Score of the allocation that the claim had before Filter; 0 if the claim had no allocation. */
 static int64_t score_claim(const struct bt_dynamic_claim *claim)
 {
 	const struct bt_allocation_result *allocation =

@@ -357,7 +357,10 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 		berth_error_finish(&assume_error);
 	}
 	if (binding->claim->allocation != NULL || assumed) {
-		/* The allocation is written, or will never be, so it is no longer in flight. */
+		/*
+		 * The allocation is written, or will never be written, so it is no longer in
+		 * flight.
+		 */
 		binding->claim->is_signalled = false;
 		(void)bt_claim_cache_maybe_remove(claims, binding->claim->uid, true);
 	}
@@ -525,8 +528,8 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	const struct bt_dynamic_node *node = bt_dynamic_node_of(data, slot);
 	if (node == NULL) {
 		/*
-		 * If Filter made no entry for the node, device plugins provide the resources of the
-		 * special claim there. All other claims must have an allocation.
+		 * If Filter made no entry for the node, device plugins on the node provide the
+		 * special claim's resources. All other claims must have an allocation.
 		 */
 		for (uint32_t i = 0; i < data->user_count; i++) {
 			if (!data->claims[i].was_allocated) {

@@ -302,7 +302,7 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 	}
 	claim = bt_object_value(latest, BT_KIND_RESOURCE_CLAIM);
 	struct bt_resource_claim left = *claim;
-	/* Write the claim even if it has no such user. */
+	/* Write the claim even if the user is not in reservedFor. */
 	(void)bt_resource_claim_remove_user(&left, uid, arena);
 	assume_written(instance, &left);
 }

@@ -156,7 +156,7 @@ static void sum_table(const struct bt_affinity_table *table, int64_t *sums)
 
 static const struct bt_str_map no_labels;
 
-/** Labels of the Namespace object; an empty map if it does not exist. */
+/** Labels of the Namespace object; an empty map if the object does not exist. */
 static const struct bt_str_map *find_namespace_labels(
 	const struct bt_state *state, struct bt_str name)
 {
@@ -433,8 +433,8 @@ static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_st
 		return false;
 	}
 	/*
-	 * Add a source only for the first term of each key. Its factor is the number of terms with
-	 * that key.
+	 * Add a source only for the first term of each key. The factor of the source is the number
+	 * of terms with that key.
 	 */
 	for (uint32_t i = 0; i < data->affinity.count; i++) {
 		uint32_t table = data->affinity.items[i].table;
@@ -672,7 +672,8 @@ static bool reject_by_tables(struct affinity_plugin *instance, struct rejection 
 	for (uint32_t i = 0; i < rejection->tables->count; i++) {
 		rejection->table = i;
 		/*
-		 * Set the detail of slots whose domain the table rejects, unless it is set already.
+		 * Set the detail of slots whose domain the table rejects, unless the detail is set
+		 * already.
 		 */
 		const struct bt_affinity_table *table = &rejection->tables->items[i];
 		const uint32_t *domains = table->column->values;

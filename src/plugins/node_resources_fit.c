@@ -85,8 +85,8 @@ static int64_t fit_score(
 }
 
 /**
- * Whether DynamicResources decides about the resource on a node: the node has none of it
- * (allocatable), and a device class provides it. Spec 05 section 3.10.
+ * Whether DynamicResources decides about the resource on a node: the node has no allocatable amount
+ * of the resource, and a device class provides it. Spec 05 section 3.10.
  */
 static bool fit_is_delegated(
 	const struct bt_handle *handle, struct bt_str name, int64_t allocatable)
@@ -103,8 +103,8 @@ struct fit_plugin {
 	struct fit_scorer scorer;
 	/**
 	 * The lowest free amounts in each block of FLOOR_SLOTS slots, as of floor_sequence. A pod
-	 * that requests no more fits on all nodes of the block, so they need not be checked one by
-	 * one.
+	 * that requests no more fits on all nodes of the block, so the nodes need not be checked
+	 * one by one.
 	 */
 	struct fit_floors *floors;
 	uint32_t floor_slot_count; /* slots covered by floors */
@@ -488,7 +488,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 }
 
 /**
- * Lower *room, the number of pods that fit, by one resource: to accept a pod Filter needs
+ * Limit *room, the number of pods that fit, by one resource: to accept a pod Filter needs
  * `request`, and each accepted pod uses `taken`.
  */
 static void lower_room(

@@ -411,10 +411,10 @@ static int64_t count_pods(const struct bt_state *state, const struct bt_selector
 }
 
 /**
- * Set up the table of a constraint from a counter. It counts the pods that count_pods counts, on
- * nodes that the inclusion policies accept and, if with_all_keys, that have all keys of the list.
- * If with_all_keys, the count of domain 0 (nodes without the constraint's key) has no meaning.
- * Returns false if there is no counter, so the nodes must be visited.
+ * Set up the table of a constraint from a counter. The counter counts the pods that count_pods
+ * counts, on nodes that the inclusion policies accept and, if with_all_keys, that have all keys of
+ * the list. If with_all_keys, the count of domain 0 (nodes without the constraint's key) has no
+ * meaning. Returns false if there is no counter, so the nodes must be visited.
  */
 static bool count_constraint(struct bt_state *state, const struct bt_spread_list *list,
 	uint32_t index, const struct bt_pod_info *pod, bool with_all_keys,
@@ -559,8 +559,8 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			}
 			/*
 			 * Eligibility depends only on the two policies of the constraint. A pod may
-			 * have any number of constraints, so compute it once for each combination
-			 * of policies.
+			 * have any number of constraints, so compute eligibility once for each
+			 * combination of policies.
 			 */
 			enum { UNKNOWN, INELIGIBLE, ELIGIBLE } verdicts[2][2] = {{UNKNOWN}};
 			for (uint32_t i = 0; i < data->list.count; i++) {
@@ -871,7 +871,7 @@ struct spread_term {
 	bool is_hostname;
 	/* For keys other than the hostname: matching pods by domain. */
 	struct bt_spread_table table;
-	/** Domain of the value "", which nodes without the label share; 0: none. */
+	/** Domain of the value "", to which nodes without the label belong; 0: no such domain. */
 	uint32_t empty_domain;
 	int64_t pods_without_label;
 	/* For the hostname key: matching pods by slot; NULL: read the table's sums. */
@@ -1061,7 +1061,7 @@ static uint64_t count_values(const struct score_data *data, const struct spread_
 	uint64_t count = 0;
 
 	if (column == NULL) {
-		/* No node has the key, so all have the value "". */
+		/* No node has the key, so all nodes have the value "". */
 		return nodes->count != 0 && !data->requires_all_keys;
 	}
 	if (bt_label_column_is_unique(column) && term->empty_domain == 0) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_POD_TOPOLOGY_SPREAD_H
 #define BT_PLUGINS_POD_TOPOLOGY_SPREAD_H
-/** Data of PodTopologySpread's PreFilter, for Filter and for code that explains its results. */
+/**
+ * Data of PodTopologySpread's PreFilter, for Filter and for code that explains Filter's results.
+ */
 #include "api/selector.h"
 #include "framework/plugin.h"
 #include "plugins/common_plugin.h"

@@ -246,8 +246,8 @@ static void report_ignored(
 }
 
 /**
- * Read the victims that an extender returned for a node. Fails if the node or one of the pods does
- * not exist there.
+ * Read the victims that an extender returned for a node. Fails if the node does not exist, or if
+ * one of the pods is not on the node.
  */
 static int read_extender_victims(const struct bt_state *state,
 	const struct bt_preemption_extender *extender, const struct bt_node_victims *answer,
@@ -414,7 +414,10 @@ struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *ev
 	}
 	struct bt_status nominated = bt_node_statuses_get(statuses, state, slot);
 	if (nominated.code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE) {
-		/* The pod cannot run there even after evictions, so it may try another node now. */
+		/*
+		 * The pod cannot run on the nominated node even after evictions, so it may try
+		 * another node now.
+		 */
 		return BT_STATUS_OK;
 	}
 	const struct bt_node_row *row = &state->nodes.rows[slot];

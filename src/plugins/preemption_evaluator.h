@@ -44,14 +44,14 @@ void bt_lowest_priorities_refresh(
  * O(nodes / 64).
  */
 int32_t bt_lowest_priority(const struct bt_lowest_priorities *lowest);
-/** Whether the node has a pod whose priority is below this one. */
+/** Whether the node has a pod whose priority is below `priority`. */
 static inline bool bt_node_has_lower(
 	const struct bt_lowest_priorities *lowest, uint32_t slot, int32_t priority)
 {
 	return lowest->by_slot.items[slot] < priority;
 }
 
-/** Result of a dry run: victims, or a status if it found no victims. */
+/** Result of a dry run: victims, or a status if the dry run found no victims. */
 struct bt_dry_run_end {
 	struct bt_status status; /* borrowed from the memo */
 	const uint32_t *victims; /* borrowed until the next change of the memo */
@@ -216,8 +216,8 @@ struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	uint32_t node_count, uint32_t offset, uint32_t limit);
 /**
  * SelectVictimsOnNode (spec 08 section 9) for the caller's node, which may differ from the state.
- * Pods that exist only there are never victims. Does not change node or cycle. Uses the budgets
- * that were loaded last.
+ * Pods that exist only on the caller's node are never victims. Does not change node or cycle. Uses
+ * the budgets that were loaded last.
  */
 struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,

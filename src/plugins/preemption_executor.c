@@ -510,7 +510,7 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 		for (uint32_t i = 0; i < lower.pods.count; i++) {
 			struct berth_error clear_err = BERTH_ERROR_INIT;
 
-			/* An error here does not fail the preemption. */
+			/* An error of clear_nomination does not fail the preemption. */
 			(void)writer->clear_nomination(
 				writer->context, none, &lower.pods.items[i], &clear_err);
 			berth_error_finish(&clear_err);

@@ -96,17 +96,18 @@ struct bt_volume_binder_ops {
 		struct berth_error *err);
 	/**
 	 * Find volumes for the claims on the node. *out_conflicts: bits of bt_volume_conflict; 0 if
-	 * the node is suitable. *out_volumes (in the arena) then has the volumes; it may be NULL.
-	 * Negative: err becomes Filter's error.
+	 * the node is suitable. *out_volumes: the volumes (in the arena) if the node is suitable;
+	 * may be NULL. Negative: err becomes Filter's error.
 	 */
 	int (*find_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_pod_volume_claims *claims, const struct bt_node_info *node,
 		struct bt_arena *arena, struct bt_pod_volumes **out_volumes,
 		uint32_t *out_conflicts, struct berth_error *err);
 	/**
-	 * Assume the bindings and provisions of volumes, which then has the assumed objects, in the
-	 * arena. If all claims of the pod are bound already, sets *out_all_bound and changes
-	 * nothing. On failure volumes is unchanged and nothing is assumed.
+	 * Assume the bindings and provisions in volumes. On success volumes has the assumed
+	 * objects, which are in the arena. If all claims of the pod are bound already, sets
+	 * *out_all_bound and changes nothing. On failure volumes is unchanged and nothing is
+	 * assumed.
 	 */
 	int (*assume_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_str node_name, struct bt_pod_volumes *volumes, struct bt_arena *arena,

@@ -440,7 +440,9 @@ static int check_provision(struct bt_real_binder *binder, struct provision_plan 
 
 /* The pod's claims, and whether a node can provide their volumes. Spec: 07 sections 6 and 7. */
 
-/** Affinity of a bound claim's volume on nodes on which its plugin is, or is not, migrated. */
+/**
+ * Affinity of a bound claim's volume on nodes on which the volume's plugin is, or is not, migrated.
+ */
 struct affinity_variant {
 	bool known;
 	int code; /* not 0: the volume cannot be translated */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * VolumeBinding (PreFilter, Filter, PreScore, Score, Reserve, PreBind): accepts nodes on which the
- * pod's claims are bound or can be bound, and binds them. The volume binder does the work
+ * pod's claims are bound or can be bound, and binds these claims. The volume binder does the work
  * (volume_binder.h). Spec: 07 section 5.
  */
 #include "plugins/volume_binding.h"

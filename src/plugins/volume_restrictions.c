@@ -37,7 +37,9 @@ struct disk_list {
 struct restrictions_data {
 	struct disk_list disks;
 	bt_str_list exclusive; /* the pod's ReadWriteOncePod claims, W in spec 07b section 2 */
-	/** Uses of the exclusive claims by other pods; what-if runs may make it negative. */
+	/**
+	 * Uses of the exclusive claims by other pods. What-if runs may make the number negative.
+	 */
 	int64_t in_use;
 };
 
