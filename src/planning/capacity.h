@@ -82,7 +82,7 @@ bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec);
 
 struct bt_capacity_question {
 	const struct bt_manifests *cluster;
-	const bool *left_out; /* by object index: the object is excluded; NULL: no object is */
+	const bool *left_out;           /* by object index: whether to leave out; NULL: use all */
 	bt_scheduler_create_fn *create; /* creates the scheduler of the engine */
 	const void *create_context;     /* first argument of create */
 	const struct bt_capacity_spec *specs;

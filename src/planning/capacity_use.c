@@ -126,7 +126,7 @@ static void measure_nodes(struct measuring *measuring)
 	}
 }
 
-/** Whether every device belongs to one node. A sum over nodes would count other devices twice. */
+/** Whether every device belongs to one node. A sum over nodes counts shared devices twice. */
 static bool are_all_local(const struct bt_dra *dra)
 {
 	const struct bt_resource_slice *slice;

@@ -15,7 +15,7 @@ enum bt_node_reference {
 };
 
 enum bt_node_reference bt_node_reference_of(struct bt_str text);
-/** "*" matches any bytes, "?" exactly one. */
+/** "*" matches any bytes, "?" matches exactly one byte. */
 bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
 /**
  * Cut the reference in front of the separator off rest (separator 0: all of rest is one reference).

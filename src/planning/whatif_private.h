@@ -12,7 +12,7 @@ void bt_whatif_sync_marks(struct bt_whatif *whatif);
 const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint32_t index);
 /** Whether no change deleted the object at index. context: the struct bt_whatif. */
 bool bt_whatif_is_there(const void *context, uint32_t index);
-/** The index of the object, or BT_MANIFESTS_NONE if there is none or a change deleted it. */
+/** The index of the object, or BT_MANIFESTS_NONE if the object is missing or deleted. */
 uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);
 /**
@@ -60,7 +60,7 @@ struct bt_whatif_slices {
 void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone);
 /**
  * Release the devices of pods that left their node: their claims are deleted, and recreated pods
- * get new claims. cluster: the after side's.
+ * get new claims. cluster: of the after side.
  */
 void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifests *cluster);
 
