@@ -3,12 +3,14 @@
 #define BERTH_API_H
 /**
  * @file
- * Attributes of public functions. The only public header that uses compiler extensions (gcc, clang
- * and compatible compilers).
+ * Attributes of public functions, and the rules for all of libberth. No other public header uses
+ * compiler extensions (of gcc, clang and compatible compilers).
  *
- * Rules for all of libberth: no I/O, no threads and no clock inside (the plugin loader of
- * registry.h, an explicit call, opens files); times are parameters in nanoseconds. One thread at a
- * time may use objects that belong together. Running out of memory ends the process.
+ * The library does no I/O, starts no threads and reads no clock (only the plugin loader of
+ * registry.h opens files); times are parameters in nanoseconds. One thread at a time may use
+ * objects that belong together. Running out of memory ends the process. "owned: f()" in a comment
+ * means that the caller owns the object and must release it with f(); "borrowed" means that the
+ * caller must not release it.
  *
  * @code{.c}
  * static const char *rules(void)

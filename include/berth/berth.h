@@ -5,7 +5,7 @@
  * @file
  * All of libberth: Kubernetes' scheduling decisions as a library.
  *
- * - Values: str.h (texts, arenas), error.h, status.h (verdicts), api.h (marks, the version).
+ * - Values: str.h (texts, arenas), error.h, status.h (verdicts), api.h (attributes, the version).
  * - The cluster: object.h, resource.h, pod_info.h, node_info.h.
  * - A scheduler: config.h, engine.h.
  * - Plugins: plugin.h, handle.h, cycle_state.h, registry.h.

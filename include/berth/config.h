@@ -3,7 +3,7 @@
 #define BERTH_CONFIG_H
 /**
  * @file
- * KubeSchedulerConfiguration: decoded, defaulted, validated; immutable and reference-counted. Spec
+ * KubeSchedulerConfiguration: decoded, defaulted, validated; immutable and reference counted. Spec
  * 10, upstream v1.36.
  *
  * @code{.c}
@@ -66,43 +66,44 @@ BERTH_API const char *berth_extension_point_name(enum berth_extension_point poin
 
 /** config.Plugin: an entry of an enabled or disabled list. */
 struct berth_plugin_entry {
-	struct berth_str name; /**< of the plugin; "*" in a disabled list: all plugins */
+	struct berth_str name; /**< name of the plugin; "*" in a disabled list: all plugins */
 	int32_t weight;        /**< weight of the scores; 0: not configured */
 };
 
-/** runtime.Unknown: arguments in their source text. Spec 02 section 7. */
+/** runtime.Unknown: the arguments of a plugin as source text. Spec 02 section 7. */
 struct berth_raw_args {
 	struct berth_str content_type; /**< "application/json", "application/yaml" or "" (JSON) */
-	struct berth_str raw;          /**< the text; absent: no arguments */
+	struct berth_str raw;          /**< source text of the arguments; absent: no arguments */
 	/**
-	 * Arguments of an in-tree plugin have a type instead of a text: "NodeResourcesFitArgs", ...
-	 * Absent for other plugins.
+	 * Type of an in-tree plugin's arguments, which have no raw text: "NodeResourcesFitArgs",
+	 * ... Absent for other plugins.
 	 */
 	struct berth_str type_name;
 };
 
 /** config.PluginConfig: the arguments of one plugin. */
 struct berth_plugin_config {
-	struct berth_str name;      /**< of the plugin */
+	struct berth_str name;      /**< name of the plugin */
 	struct berth_raw_args args; /**< borrowed from the configuration */
 };
 
 /**
  * Decodes, defaults and validates a configuration given as JSON or YAML (borrowed for the call). @p
  * feature_gates: "Name=true,Other=false", or NULL for the defaults of v1.36; unknown gates are
- * refused. @p out_config is owned: berth_config_release(). Errors: BERTH_ERR_SYNTAX,
- * BERTH_ERR_INVALID (with all errors of the validation, worded as upstream), BERTH_ERR_TOO_LARGE.
+ * BERTH_ERR_INVALID. @p out_config is owned: berth_config_release(). Errors: BERTH_ERR_SYNTAX,
+ * BERTH_ERR_INVALID (the message lists all errors of the validation, worded as upstream),
+ * BERTH_ERR_TOO_LARGE.
  */
 BERTH_API BERTH_MUST_USE int berth_config_load(struct berth_str text, const char *feature_gates,
 	struct berth_config **out_config, struct berth_error *err);
-/** The default configuration with the default feature gates. owned. */
+/** The default configuration with the default feature gates. owned: berth_config_release(). */
 BERTH_API struct berth_config *berth_config_create_default(void);
 /** Adds a reference; returns @p config. */
 BERTH_API struct berth_config *berth_config_share(struct berth_config *config);
 /** Releases a reference. NULL is accepted. */
 BERTH_API void berth_config_release(struct berth_config *config);
 
-/** The percentageOfNodesToScore of the configuration, for profiles without a value; 0: adaptive. */
+/** percentageOfNodesToScore of the configuration; profiles may override it. 0: adaptive. */
 BERTH_API int32_t berth_config_percentage_of_nodes_to_score(const struct berth_config *config);
 /** Number of profiles. */
 BERTH_API uint32_t berth_config_profile_count(const struct berth_config *config);

@@ -73,7 +73,7 @@ BERTH_API struct berth_cycle_state *berth_cycle_state_create(void);
 BERTH_API void berth_cycle_state_destroy(struct berth_cycle_state *state);
 /**
  * Copies the state; each datum is copied by its clone function. Returns NULL for NULL. The copy
- * uses the memory of the original and must be destroyed before the original.
+ * uses the arena of the original and must be destroyed before the original.
  */
 BERTH_API struct berth_cycle_state *berth_cycle_state_clone(const struct berth_cycle_state *state);
 /**
@@ -105,13 +105,13 @@ BERTH_API void berth_cycle_state_runlock(struct berth_cycle_state *state);
 /** Sets whether the durations of this cycle's plugin calls are sampled. */
 BERTH_API void berth_cycle_state_set_record_plugin_metrics(
 	struct berth_cycle_state *state, bool record);
-/** Whether the durations are sampled; false for NULL. */
+/** Whether the durations of plugin calls are sampled; false for a NULL state. */
 BERTH_API bool berth_cycle_state_should_record_plugin_metrics(
 	const struct berth_cycle_state *state);
 
 /**
- * Sets the latest time of the next call, for a PreBind or Bind that returns Wait, on the clock of
- * berth_handle_now_ns(). If several calls set a time, the earliest counts.
+ * For a PreBind or Bind that returns Wait: the plugin is called again at @p wake_ns at the latest,
+ * on the clock of berth_handle_now_ns(). If several calls set a time, the earliest counts.
  */
 BERTH_API void berth_cycle_state_wake_at(struct berth_cycle_state *state, int64_t wake_ns);
 
@@ -121,12 +121,12 @@ struct berth_cancel {
 	struct berth_str cause; /**< the reason; "" while not canceled */
 };
 
-/** Whether the binding was cancelled, for a PreBind that runs a second time. */
+/** Whether the binding of this cycle is canceled, for example by preemption, and why. */
 BERTH_API struct berth_cancel berth_cycle_state_cancel(const struct berth_cycle_state *state);
 
 /**
- * Adds a pod to move to the active queue once this cycle succeeds; upstream keeps such pods under
- * the key kubernetes.io/pods-to-activate. Names are copied.
+ * Registers a pod that moves to the active queue if this cycle succeeds (upstream: the key
+ * kubernetes.io/pods-to-activate). Names are copied.
  */
 BERTH_API void berth_cycle_state_activate_pod(
 	struct berth_cycle_state *state, struct berth_str pod_namespace, struct berth_str pod_name);

@@ -9,10 +9,12 @@
  * The owner of the engine passes changes of the cluster to it (berth_engine_put(),
  * berth_engine_delete()), calls berth_engine_step() until the function returns false, carries out
  * the writes of the engine (berth_engine_take_request()), reports their results
- * (berth_engine_answer()), and calls again at berth_engine_next_deadline_ns(). The owner passes the
- * effects of a write to the engine as changes, too. A whole scheduler is examples/tiny_sched.c.
+ * (berth_engine_answer()), and calls berth_engine_step() again at berth_engine_next_deadline_ns().
+ * The effect of a write on an object is a change, too, which the owner must pass to the engine. A
+ * whole scheduler is examples/tiny_sched.c.
  *
- * Times are nanoseconds on the owner's clock, which must not go back. One thread.
+ * Times are nanoseconds on the owner's clock, which must not go back. One thread at a time may use
+ * an engine.
  *
  * @code{.c}
  * static void schedule_all(struct berth_engine *engine, int64_t now_ns)
@@ -96,15 +98,15 @@ struct berth_extender_request {
 /** The response of an extender. */
 struct berth_extender_response {
 	int status;            /**< HTTP status; anything but 200 is an error */
-	struct berth_str body; /**< in the arena or outliving it; JSON when the status is 200 */
+	struct berth_str body; /**< must live as long as the arena; JSON if the status is 200 */
 };
 
 /** Sends requests to extenders; see berth_engine_options.extender_transport. */
 struct berth_extender_transport {
 	/**
-	 * Sends the body by POST as Content-Type application/json and returns the response,
-	 * whatever its status. May block; must not use the engine. Without a response, returns a
-	 * negative code with err set.
+	 * Sends the body by POST as Content-Type application/json. Returns 0 with the response,
+	 * whatever its HTTP status, or a negative code with err set if there is no response. May
+	 * block; must not use the engine.
 	 */
 	int (*post)(void *context, const struct berth_extender_request *request,
 		struct berth_arena *arena, struct berth_extender_response *out_response,
@@ -116,8 +118,10 @@ struct berth_extender_transport {
 struct berth_engine_options {
 	size_t size;                      /**< sizeof(struct berth_engine_options) */
 	enum berth_tie_policy tie_policy; /**< choice among equally good nodes */
-	uint64_t seed;                    /**< of all random choices */
-	/** Compute every decision twice, by two implementations, and abort on a difference. */
+	uint64_t seed;                    /**< seed of all random choices */
+	/**
+	 * Compute every decision twice, by two implementations, and abort if the results differ.
+	 */
 	bool verify;
 	/** Replaces the configured percentageOfNodesToScore when not negative. */
 	int32_t percentage_of_nodes_to_score;
@@ -152,10 +156,10 @@ BERTH_API void berth_engine_destroy(struct berth_engine *engine);
 /* Changes. */
 
 /**
- * Adds an object, or replaces the engine's version of it. Kinds that no scheduler reads are
- * ignored. Terminal pods count as deleted. The engine takes a reference to the object.
- * BERTH_ERR_INTERNAL: the changes contradict each other ("Scheduler cache is corrupted ...");
- * upstream would end the process.
+ * Adds an object, or replaces the version that the engine has. Objects of kinds that the scheduler
+ * does not read are ignored. Terminal pods count as deleted. The engine takes a reference to the
+ * object. BERTH_ERR_INTERNAL: the changes contradict each other ("Scheduler cache is corrupted
+ * ..."); upstream would end the process.
  */
 BERTH_API BERTH_MUST_USE int berth_engine_put(struct berth_engine *engine,
 	struct berth_object *object, int64_t now_ns, struct berth_error *err);
@@ -171,9 +175,9 @@ BERTH_API BERTH_MUST_USE int berth_engine_delete(struct berth_engine *engine,
 /** How an attempt to schedule a pod ended. */
 enum berth_decision_outcome {
 	BERTH_DECISION_BOUND,   /**< the binding was written */
-	BERTH_DECISION_WAITING, /**< a node is reserved; Permit or the binding is not finished */
+	BERTH_DECISION_WAITING, /**< a node is reserved; Permit, a volume or an answer is pending */
 	BERTH_DECISION_FAILED,  /**< reason and message say why */
-	BERTH_DECISION_SKIPPED, /**< the pod is being deleted, or was assumed already */
+	BERTH_DECISION_SKIPPED, /**< the pod is being deleted or is already assumed */
 };
 
 /**
@@ -236,7 +240,7 @@ enum berth_request_kind {
 	BERTH_REQUEST_PATCH_POD_GROUP,
 };
 
-/** A condition of a pod or a PodGroup to be written (spec 01 section 4.3, 09 section 2). */
+/** A condition to write to a pod or a PodGroup (spec 01 section 4.3, 09 section 2). */
 struct berth_pod_condition {
 	struct berth_str type;       /**< "PodScheduled", "DisruptionTarget", "PodGroupScheduled" */
 	struct berth_str status;     /**< "True" or "False" */
@@ -245,7 +249,7 @@ struct berth_pod_condition {
 	int64_t observed_generation; /**< metadata.generation that the scheduler saw */
 };
 
-/** A persistent volume claim as a reference. */
+/** Reference to a PersistentVolumeClaim. */
 struct berth_claim_reference {
 	struct berth_str claim_namespace;  /**< metadata.namespace */
 	struct berth_str claim_name;       /**< metadata.name */
@@ -254,7 +258,7 @@ struct berth_claim_reference {
 };
 
 /**
- * A write. Texts are borrowed until the answer; texts of events, until the next
+ * A write. Its texts are valid until berth_engine_answer(); those of an event, until the next
  * berth_engine_take_request().
  */
 struct berth_request {
@@ -277,7 +281,9 @@ struct berth_request {
 	struct berth_str resource_version;  /**< bind volume, select node */
 };
 
-/** Takes the oldest pending write; false: no write is pending. Take all writes after each step. */
+/**
+ * Takes the oldest pending write; false if no write is pending. Take all writes after each step.
+ */
 BERTH_API bool berth_engine_take_request(
 	struct berth_engine *engine, struct berth_request *out_request);
 
@@ -292,7 +298,10 @@ struct berth_answer {
 	struct berth_str resource_version;
 };
 
-/** Reports the result of a request; events need no answer. Unknown ids are ignored. */
+/**
+ * Reports the result of a request; texts of @p answer are copied. Events need no answer. Unknown
+ * ids are ignored.
+ */
 BERTH_API void berth_engine_answer(
 	struct berth_engine *engine, uint64_t id, const struct berth_answer *answer);
 
@@ -300,7 +309,7 @@ BERTH_API void berth_engine_answer(
 
 /** State of a pod in the scheduler. */
 enum berth_pod_place {
-	BERTH_PLACE_UNKNOWN,       /**< unknown, terminal, or of another scheduler */
+	BERTH_PLACE_UNKNOWN,       /**< not known, terminal, or pending for another scheduler */
 	BERTH_PLACE_ACTIVE,        /**< in the active queue */
 	BERTH_PLACE_BACKOFF,       /**< waits for the end of the backoff */
 	BERTH_PLACE_UNSCHEDULABLE, /**< rejected; waits for an event that its plugins registered */
@@ -314,13 +323,14 @@ BERTH_API const char *berth_pod_place_string(enum berth_pod_place place);
 
 /** Why a pod waits. Lists and texts are in the arena of the call. */
 struct berth_pod_wait {
-	enum berth_pod_place place;          /**< state of the pod */
-	struct berth_str node_name;          /**< binding, bound: the node */
-	uint32_t attempts;                   /**< attempts so far */
-	int64_t timestamp_ns;                /**< when the pod last entered the queue */
+	enum berth_pod_place place; /**< state of the pod */
+	struct berth_str node_name; /**< binding, bound: the node */
+	uint32_t attempts;          /**< attempts so far */
+	/** queued: when the pod last entered the queue; else BERTH_TIME_UNSET */
+	int64_t timestamp_ns;
 	int64_t backoff_until_ns;            /**< backoff; BERTH_TIME_UNSET otherwise */
 	const struct berth_str *rejected_by; /**< plugins that rejected the pod */
-	uint32_t rejected_by_count;          /**< entries */
+	uint32_t rejected_by_count;          /**< entries of rejected_by */
 	struct berth_str gated_by;           /**< gated: the plugin */
 	struct berth_str message; /**< of the last failed attempt; "" when there was none */
 };
@@ -341,8 +351,8 @@ BERTH_API void berth_engine_for_each_queued(
 /** Number of nodes. */
 BERTH_API uint32_t berth_engine_node_count(const struct berth_engine *engine);
 /**
- * A node with its pods, assumed pods included; in the arena, valid until the next change or step.
- * NULL: unknown node.
+ * Returns a node with its pods, assumed pods included, or NULL for an unknown node. The result
+ * lives in the arena and is valid until the next change or step.
  */
 BERTH_API const struct berth_node_info *berth_engine_node_info(
 	struct berth_engine *engine, struct berth_str node_name, struct berth_arena *arena);

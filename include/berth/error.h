@@ -66,8 +66,8 @@ struct berth_error {
 BERTH_API void berth_error_finish(struct berth_error *err);
 
 /**
- * Sets an empty error, for example from a plugin, and returns @p code (one of the negative codes).
- * If @p err is NULL, only the code is returned. The format must be a literal.
+ * Sets the code and the message of @p err, which must be empty, and returns @p code (one of the
+ * negative codes). If @p err is NULL, only returns the code. The format must be a literal.
  */
 BERTH_API BERTH_PRINTF(3, 4) int berth_error_set(
 	struct berth_error *err, int code, const char *format, ...);

@@ -44,9 +44,9 @@ struct berth_waiting_pod;
 struct berth_client_set;
 /** Listers of API objects; absent unless the engine's owner supplies them. Opaque. */
 struct berth_informer_factory;
-/** A volume binder: see volume_binder.h. Opaque. */
+/** A volume binder: see berth-compat/berth/volume_binder.h. Opaque. */
 struct berth_volume_binder;
-/** The framework of a profile: see framework.h. Opaque. */
+/** The framework of a profile: see berth-compat/berth/framework.h. Opaque. */
 struct berth_framework;
 
 /** schedulerName of the profile that the plugin belongs to. */
@@ -61,14 +61,16 @@ BERTH_API struct berth_framework *berth_handle_framework(const struct berth_hand
 
 /**
  * The snapshot, which stays unchanged from the start of a scheduling cycle to the end of Permit. In
- * the binding cycle (PreBind, Bind, PostBind) a plugin must not read the snapshot: the function
- * returns NULL, or aborts in builds with debug checks.
+ * the binding cycle (PreBindPreFlight, PreBind, Bind, PostBind) a plugin must not read the
+ * snapshot: the function returns NULL, or aborts in builds with debug checks.
  */
 BERTH_API const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
 	const struct berth_handle *handle);
 /** Number of nodes. */
 BERTH_API uint32_t berth_shared_lister_count(const struct berth_shared_lister *lister);
-/** All nodes in the snapshot's order. List and infos live in the arena and are valid in this cycle.
+/**
+ * All nodes in the snapshot's order. The list and the node infos live in the arena and are valid in
+ * this cycle.
  */
 BERTH_API const struct berth_node_info *const *berth_shared_lister_list(
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count);
@@ -81,7 +83,10 @@ BERTH_API const struct berth_node_info *const *berth_shared_lister_have_pods_wit
 BERTH_API const struct berth_node_info *const *
 berth_shared_lister_have_pods_with_required_anti_affinity_list(
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count);
-/** A node by name, in the arena; BERTH_ERR_NOT_FOUND: `nodeinfo not found for node name "<n>"`. */
+/**
+ * Finds a node by name; the node info lives in the arena. BERTH_ERR_NOT_FOUND: `nodeinfo not found
+ * for node name "<n>"`.
+ */
 BERTH_API int berth_shared_lister_get(const struct berth_shared_lister *lister,
 	struct berth_str node_name, struct berth_arena *arena,
 	const struct berth_node_info **out_node, struct berth_error *err);
@@ -135,7 +140,7 @@ BERTH_API const struct berth_client_set *berth_handle_client_set(const struct be
 /** The object listers, or NULL. */
 BERTH_API const struct berth_informer_factory *berth_handle_shared_informer_factory(
 	const struct berth_handle *handle);
-/** The volume binder, or NULL: VolumeBinding creates a binder itself (spec 07 section 16.4). */
+/** The volume binder. NULL: VolumeBinding creates its own (spec 07 section 16.4). */
 BERTH_API const struct berth_volume_binder *berth_handle_volume_binder(
 	const struct berth_handle *handle);
 

@@ -6,10 +6,10 @@
  * A node as the scheduler sees it: its allocatable resources, its pods and the sums of their
  * requests. Spec 01b sections 9 and 16.1, upstream v1.36.
  *
- * There are two kinds of node infos. A plugin receives views of the scheduler's tables, which can
- * be read and cloned. Aggregates of berth_node_info_create(), of berth_node_info_clone() and of the
- * maps of cache.h belong to the caller and can be changed. All functions that read accept both
- * kinds and NULL, which stands for a nil *NodeInfo upstream.
+ * A node info is a view or an aggregate. Plugins receive views of the scheduler's tables, which can
+ * only be read and cloned. berth_node_info_create(), berth_node_info_clone() and the maps of
+ * berth-compat/berth/cache.h return aggregates, which belong to the caller and can be changed. All
+ * functions that read accept views, aggregates and NULL (upstream's nil NodeInfo).
  *
  * @code{.c}
  * static bool has_cpu_for(const struct berth_node_info *node, const struct berth_pod_info *pod)
@@ -53,7 +53,7 @@ struct berth_host_port {
 struct berth_host_port_info {
 	struct berth_host_port *ports; /**< ascending by port, protocol, ip; owned */
 	uint32_t count;                /**< entries of ports: upstream's Len() */
-	uint32_t capacity;             /**< room, private */
+	uint32_t capacity;             /**< allocated entries of ports; private */
 };
 
 /** Add: adds a port; ignores ports of 0 or less and ports in the set. */
@@ -79,11 +79,14 @@ BERTH_API void berth_host_port_info_finish(struct berth_host_port_info *info);
 
 /**
  * A node as the scheduler sees it. Opaque. Plugins receive node infos that are valid for the call
- * and may describe a what-if.
+ * and may describe a hypothetical node (preemption, nominated pods).
  */
 struct berth_node_info;
 
-/** Name of the node; "" without a node object. Texts are borrowed while the node info is valid. */
+/**
+ * Name of the node; "" without a node object. Texts that these functions return are valid as long
+ * as the node info.
+ */
 BERTH_API struct berth_str berth_node_info_name(const struct berth_node_info *node);
 /** Value of a label of the node; absent (data NULL) when the node lacks the label. */
 BERTH_API struct berth_str berth_node_info_label(
@@ -101,19 +104,21 @@ BERTH_API int64_t berth_node_info_requested_memory_bytes(const struct berth_node
 
 /** Number of pods on the node, assumed pods included. */
 BERTH_API uint32_t berth_node_info_pod_count(const struct berth_node_info *node);
-/** A pod of the node, 0 <= index < count; the info lives in the arena and is valid in this cycle.
+/**
+ * A pod of the node, 0 <= index < count. The pod info lives in the arena and is valid in this
+ * cycle.
  */
 BERTH_API const struct berth_pod_info *berth_node_info_pod_at(
 	const struct berth_node_info *node, uint32_t index, struct berth_arena *arena);
 /**
  * Pods, in the order of addition; a removal moves the last pod into the gap. The list lives in the
- * arena, the pod infos are valid until the aggregate changes. NULL when the node has no pods.
+ * arena; the pod infos are valid until the node info changes. NULL if the node has no pods.
  */
 BERTH_API const struct berth_pod_info *const *berth_node_info_pods(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count);
 /**
  * PodsWithAffinity: the pods whose spec has podAffinity or podAntiAffinity, even if the field is
- * empty.
+ * empty. The list lives in the arena; NULL if there are no such pods.
  */
 BERTH_API const struct berth_pod_info *const *berth_node_info_pods_with_affinity(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count);
@@ -124,21 +129,22 @@ BERTH_API const struct berth_pod_info *const *berth_node_info_pods_with_affinity
  */
 BERTH_API const struct berth_node *berth_node_info_node(const struct berth_node_info *node);
 /**
- * RequestedResource: sum of the pods' requests, assumed pods included. Scalar entries that fell to
- * 0 stay in an aggregate; views omit them. @p out_resource is overwritten: berth_resource_finish().
- * allowed_pod_number of the sum is unused upstream.
+ * RequestedResource: sum of the pods' requests, assumed pods included. In an aggregate, a scalar
+ * resource whose sum fell to 0 keeps its entry; views omit such entries. @p out_resource is
+ * overwritten; owned: berth_resource_finish(). allowed_pod_number is 0, because upstream does not
+ * use it.
  */
 BERTH_API void berth_node_info_requested_resource(
 	const struct berth_node_info *node, struct berth_resource *out_resource);
 /**
- * NonZeroRequest: sum of cpu and memory requests, counting 100m and 200Mi for each container that
- * names none (spec 01b section 6). @p out_resource is overwritten.
+ * NonZeroRequest: sum of cpu and memory requests, counting 100m and 200Mi for a container without a
+ * request (spec 01b section 6). @p out_resource is overwritten; owned: berth_resource_finish().
  */
 BERTH_API void berth_node_info_non_zero_request(
 	const struct berth_node_info *node, struct berth_resource *out_resource);
 /**
  * AllocatableResource: status.allocatable of the last node object, even after the object was
- * removed. @p out_resource is overwritten.
+ * removed. @p out_resource is overwritten; owned: berth_resource_finish().
  */
 BERTH_API void berth_node_info_allocatable_resource(
 	const struct berth_node_info *node, struct berth_resource *out_resource);
@@ -147,7 +153,7 @@ BERTH_API int64_t berth_node_info_allowed_pod_number(const struct berth_node_inf
 
 /**
  * UsedPorts: the occupied (ip, protocol, port), ascending by port, protocol, ip. The list lives in
- * the arena; NULL when there are none.
+ * the arena; NULL if no port is used.
  */
 BERTH_API const struct berth_host_port *berth_node_info_used_ports(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count);
@@ -162,8 +168,8 @@ struct berth_taint {
 };
 
 /**
- * Taints: spec.taints of the node object. The list lives in the arena; NULL without taints or
- * without a node object. Always returns BERTH_OK; @p err is left from the time of taints in
+ * Taints: spec.taints of the node; no taints without a node object. The list lives in the arena;
+ * NULL if there are no taints. Always returns BERTH_OK: upstream's error dates from taints in
  * annotations.
  */
 BERTH_API int berth_node_info_taints(const struct berth_node_info *node, struct berth_arena *arena,
@@ -180,23 +186,23 @@ enum berth_condition_status {
 /** "True", "False", "Unknown" or "". */
 BERTH_API const char *berth_condition_status_string(enum berth_condition_status status);
 /**
- * MemoryPressureCondition: status of the last condition of this type that SetNode saw (the status
- * stays if the condition disappears); Unknown for NULL and after RemoveNode. Spec 05b D2. Views
- * read the current node object only.
+ * MemoryPressureCondition: status of the condition MemoryPressure in the last node object that
+ * listed the condition; Unknown for NULL and after RemoveNode. Spec 05b D2. A view returns NONE if
+ * the current node object does not list the condition.
  */
 BERTH_API enum berth_condition_status berth_node_info_memory_pressure_condition(
 	const struct berth_node_info *node);
-/** DiskPressureCondition: by the rules of MemoryPressureCondition. */
+/** DiskPressureCondition: like MemoryPressureCondition, for the condition DiskPressure. */
 BERTH_API enum berth_condition_status berth_node_info_disk_pressure_condition(
 	const struct berth_node_info *node);
-/** PIDPressureCondition: by the rules of MemoryPressureCondition. */
+/** PIDPressureCondition: like MemoryPressureCondition, for the condition PIDPressure. */
 BERTH_API enum berth_condition_status berth_node_info_pid_pressure_condition(
 	const struct berth_node_info *node);
 
 /** ImageStateSummary: an image that the node has. Spec 01b section 9.6. */
 struct berth_image_state {
 	int64_t size_bytes;  /**< size reported by the first node that had the image */
-	uint32_t node_count; /**< nodes with the image, at this node's last refresh */
+	uint32_t node_count; /**< nodes with the image, when this node info was last updated */
 };
 
 /** Finds an image by name; false when the node lacks the image, and @p out_state is untouched. */
@@ -207,9 +213,9 @@ BERTH_API uint32_t berth_node_info_pvc_ref_count(
 	const struct berth_node_info *node, struct berth_str claim_key);
 
 /**
- * Generation: every change of an aggregate sets a value that no aggregate of the process had
- * before. Copies with equal generations have equal content. Views count the changes of their cache.
- * 0 for NULL.
+ * Generation: changes with every change, to a value that no aggregate of the process had before.
+ * Copies with equal generations have equal content. Generations of views come from another counter:
+ * compare them only with generations of views of the same engine. 0 for NULL.
  */
 BERTH_API int64_t berth_node_info_generation(const struct berth_node_info *node);
 
@@ -220,14 +226,14 @@ BERTH_API int64_t berth_node_info_generation(const struct berth_node_info *node)
  */
 BERTH_API bool berth_node_info_filter(const void *node_info, const struct berth_pod *pod);
 /**
- * FilterOutPods: the pods for which berth_node_info_filter() returns true, in order; all pods if
- * the aggregate has no node object. The list lives in the arena.
+ * FilterOutPods: the pods for which berth_node_info_filter() returns true, in order; without a node
+ * object, all pods. The list lives in the arena.
  */
 BERTH_API const struct berth_pod *const *berth_node_info_filter_out_pods(
 	const struct berth_node_info *node, const struct berth_pod *const *pods, uint32_t count,
 	struct berth_arena *arena, uint32_t *out_count);
 /**
- * String, for people: `&NodeInfo{Pods:[a b], RequestedResource:<...>, NonZeroRequest: <...>,
+ * String: a text for people, `&NodeInfo{Pods:[a b], RequestedResource:<...>, NonZeroRequest: <...>,
  * UsedPort: <...>, AllocatableResource:<...>}`, in the arena. The format of the inner texts may
  * change.
  */
@@ -243,54 +249,64 @@ BERTH_API struct berth_node_info *berth_node_info_create(
 /** Releases an aggregate of create or clone, never a view. NULL is accepted. */
 BERTH_API void berth_node_info_destroy(struct berth_node_info *node);
 /**
- * Clone: an independent copy with the same generation. Owned. As upstream, a copy keeps the sizes
- * of images but not the number of nodes that have them (node_count 0). The clone of a view is valid
- * as long as the view and serves what-ifs: berth_node_info_add_pod_info() adds pods.
+ * Clone: an independent copy with the same generation; NULL for NULL. Owned:
+ * berth_node_info_destroy(). As upstream, a copy keeps the sizes of images but not the number of
+ * nodes that have them (node_count 0). The clone of a view is valid as long as the view; to try out
+ * changes, add pods with berth_node_info_add_pod_info() and remove pods with
+ * berth_node_info_remove_pod().
  */
 BERTH_API struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node);
 
 /**
  * AddPod: appends the pod (of kind Pod, shared) and adds its requests, ports and claims. The sums
- * are not checked against allocatable, and a pod added twice counts twice. BERTH_ERR_INVALID: not a
- * pod, or the aggregate is the clone of a view.
+ * are not checked against allocatable, and a pod added twice counts twice. BERTH_ERR_INVALID: the
+ * object is not a pod, or @p node is a view or the clone of a view.
  */
 BERTH_API int berth_node_info_add_pod(
 	struct berth_node_info *node, struct berth_object *pod, struct berth_error *err);
-/** AddPod for the clone of a view: @p pod must belong to the same cycle, else BERTH_ERR_INVALID. */
+/**
+ * AddPod for the clone of a view; @p pod must be a pod info of the same cycle. BERTH_ERR_INVALID:
+ * @p node is no clone of a view, or @p pod belongs to an aggregate.
+ */
 BERTH_API int berth_node_info_add_pod_info(
 	struct berth_node_info *node, const struct berth_pod_info *pod, struct berth_error *err);
 /**
  * RemovePod: removes the first pod with the uid of @p pod; the last pod moves into the gap. The
- * amounts that were added for the pod are subtracted, even if @p pod differs now; @p pod decides
- * whether the list of pods with affinity changes. BERTH_ERR_INVALID: `cannot get cache key for pod
- * with empty UID`; BERTH_ERR_NOT_FOUND: `no corresponding pod <name> in pods of node <node>`.
+ * amounts that were added for the stored pod are subtracted, even if @p pod has other requests; the
+ * pod leaves PodsWithAffinity only if @p pod has affinity. BERTH_ERR_INVALID: @p node is a view, or
+ * `cannot get cache key for pod with empty UID`; BERTH_ERR_NOT_FOUND: `no corresponding pod <name>
+ * in pods of node <node>`.
  */
 BERTH_API int berth_node_info_remove_pod(
 	struct berth_node_info *node, const struct berth_pod *pod, struct berth_error *err);
 /**
  * SetNode: stores the object (of kind Node, shared) and reads allocatable and conditions from it.
- * Pods, sums and images stay. BERTH_ERR_INVALID: not a node, or the aggregate is the clone of a
- * view.
+ * Pods, sums and images stay. BERTH_ERR_INVALID: the object is not a node, or @p node is a view or
+ * the clone of a view.
  */
 BERTH_API int berth_node_info_set_node(
 	struct berth_node_info *node, struct berth_object *object, struct berth_error *err);
 /**
- * RemoveNode: drops the node object. Pods, sums and allocatable stay, taints become empty, and the
- * conditions read Unknown. BERTH_ERR_INVALID for the clone of a view.
+ * RemoveNode: drops the node object. Pods, sums and allocatable stay; taints become empty, and the
+ * pressure conditions Unknown. BERTH_ERR_INVALID: @p node is a view or the clone of a view.
  */
 BERTH_API int berth_node_info_remove_node(struct berth_node_info *node, struct berth_error *err);
 
 /**
- * TransientSchedulerInfo of v1.12: totals of one cycle about a node's volumes. Today cycle state
+ * TransientSchedulerInfo of v1.12: counts of a node's volumes in one cycle. Today the cycle state
  * holds such data: berth_cycle_state_write(state, key, &info->base).
  */
 struct berth_transient_info {
-	struct berth_state_data base;      /**< clone is NULL: what-ifs share the data */
+	/** clone is NULL: copies of the cycle state share the data */
+	struct berth_state_data base;
 	int64_t allocatable_volumes_count; /**< number of volumes that can be attached */
 	int64_t requested_volumes;         /**< number of volumes requested so far */
 };
 
-/** The TransientSchedulerInfo of an aggregate; NULL for views. Clones start with zeros. */
+/**
+ * The TransientSchedulerInfo of an aggregate; NULL for views and clones of views. Clones of
+ * aggregates start with zeros.
+ */
 BERTH_API struct berth_transient_info *berth_node_info_transient_info(struct berth_node_info *node);
 /** Sets the numbers to zero. */
 BERTH_API void berth_transient_info_reset(struct berth_transient_info *info);

@@ -3,7 +3,7 @@
 #define BERTH_OBJECT_H
 /**
  * @file
- * Kubernetes API objects, decoded: immutable and reference-counted. Fields that a scheduler does
+ * Decoded Kubernetes API objects: immutable and reference counted. Fields that the scheduler does
  * not read are skipped. Spec 01, upstream v1.36.
  *
  * @code{.c}
@@ -54,8 +54,8 @@ BERTH_API BERTH_MUST_USE int berth_object_decode(
 
 /**
  * Receives each object of berth_object_decode_each(). The function owns the object and must release
- * it. A result other than 0 stops the decoding, and berth_object_decode_each() returns the result;
- * set @p err in this case.
+ * it. If the function returns a value other than 0, it must set @p err; berth_object_decode_each()
+ * then stops and returns the value.
  */
 typedef int (*berth_object_take_fn)(
 	void *context, struct berth_object *object, struct berth_error *err);
@@ -74,7 +74,7 @@ BERTH_API void berth_object_release(struct berth_object *object);
 
 /** Kind of the object: "Pod", "Node", "PersistentVolume", ... */
 BERTH_API const char *berth_object_kind(const struct berth_object *object);
-/** metadata.name. Texts of these functions are borrowed from the object. */
+/** metadata.name. Texts that the berth_object_* functions return are borrowed from the object. */
 BERTH_API struct berth_str berth_object_name(const struct berth_object *object);
 /** metadata.namespace; "" for objects without a namespace. */
 BERTH_API struct berth_str berth_object_namespace(const struct berth_object *object);
@@ -96,7 +96,7 @@ BERTH_API const struct berth_pod *berth_object_pod(const struct berth_object *ob
 /** The object as a node; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_node *berth_object_node(const struct berth_object *object);
 
-/** metadata.name. Texts of these functions are borrowed from the pod. */
+/** metadata.name. Texts that the berth_pod_* functions return are borrowed from the pod. */
 BERTH_API struct berth_str berth_pod_name(const struct berth_pod *pod);
 /** metadata.namespace. */
 BERTH_API struct berth_str berth_pod_namespace(const struct berth_pod *pod);
@@ -112,10 +112,10 @@ BERTH_API struct berth_str berth_pod_node_name(const struct berth_pod *pod);
 BERTH_API struct berth_str berth_pod_nominated_node_name(const struct berth_pod *pod);
 /** spec.schedulerName. */
 BERTH_API struct berth_str berth_pod_scheduler_name(const struct berth_pod *pod);
-/** spec.priority, or 0 (spec 01 section 5.13). */
+/** spec.priority; 0 if not set (spec 01 section 5.13). */
 BERTH_API int32_t berth_pod_priority(const struct berth_pod *pod);
 
-/** metadata.name. Texts of these functions are borrowed from the node. */
+/** metadata.name. Texts that the berth_node_* functions return are borrowed from the node. */
 BERTH_API struct berth_str berth_node_name(const struct berth_node *node);
 /** Value of a label; absent when the node lacks the label. */
 BERTH_API struct berth_str berth_node_label(const struct berth_node *node, struct berth_str key);

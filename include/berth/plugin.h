@@ -3,14 +3,14 @@
 #define BERTH_PLUGIN_H
 /**
  * @file
- * Plugins written outside of berth. A plugin is a constant table of functions and one instance per
- * profile; it implements any subset of the extension points: a NULL slot means that the plugin does
- * not implement the extension point. Spec 02 section 4, upstream v1.36.
+ * Out-of-tree plugins. A plugin is a constant table of functions and one instance per profile; it
+ * implements any subset of the extension points: a NULL slot means that the plugin does not
+ * implement the extension point. Spec 02 section 4, upstream v1.36.
  *
  * All functions are called on the scheduling thread. `pod`, `node` and the objects reached through
  * them are valid for the call. Texts of statuses and data of the cycle live in
  * berth_cycle_state_arena(). With BERTH_VERIFY=1 every decision is computed twice, so the results
- * of the functions from PreEnqueue to Score must not depend on the number of calls.
+ * of PreEnqueue to Score must not depend on how often they are called.
  *
  * @code{.c}
  * static struct berth_status filter(struct berth_plugin *plugin,
@@ -66,10 +66,13 @@ extern "C" {
 #define BERTH_MAX_NODE_SCORE INT64_C(100)
 /** Smallest score of a plugin after normalising. */
 #define BERTH_MIN_NODE_SCORE INT64_C(0)
-/** Largest weighted total of scores; profiles whose weights could exceed the total are refused. */
+/**
+ * Largest weighted total of scores; a configuration whose weights could exceed the total is
+ * refused.
+ */
 #define BERTH_MAX_TOTAL_SCORE INT64_MAX
 
-/** Metric of the durations of plugin calls; sampled (spec 02 section 14). */
+/** Metric with the durations of plugin calls, which are sampled (spec 02 section 14). */
 #define BERTH_METRIC_PLUGIN_EXECUTION_DURATION "scheduler_plugin_execution_duration_seconds"
 
 struct berth_plugin_ops;
@@ -81,7 +84,7 @@ struct berth_plugin {
 
 /** Score of a node. */
 struct berth_node_score {
-	struct berth_str name; /**< of the node */
+	struct berth_str name; /**< name of the node */
 	int64_t score;         /**< raw, then normalised */
 };
 
@@ -108,8 +111,8 @@ enum berth_nominating_mode {
 /** PostFilterResult (spec 02 section 2). */
 struct berth_post_filter_result {
 	bool present;                         /**< false: no result */
-	enum berth_nominating_mode mode;      /**< change of the nomination */
-	struct berth_str nominated_node_name; /**< in the arena of the cycle */
+	enum berth_nominating_mode mode;      /**< how status.nominatedNodeName changes */
+	struct berth_str nominated_node_name; /**< for OVERRIDE; in the arena of the cycle */
 };
 
 /** Changes of an object, as bits (spec 02 section 10.1). */
@@ -139,23 +142,25 @@ struct berth_cluster_event {
 
 /** Whether an event may make a rejected pod schedulable. */
 enum berth_queueing_hint {
-	BERTH_QUEUEING_HINT_SKIP,  /**< the event cannot make the pod schedulable */
-	BERTH_QUEUEING_HINT_QUEUE, /**< the event may: the pod is tried again */
+	BERTH_QUEUEING_HINT_SKIP, /**< the event cannot make the pod schedulable */
+	/** the event may make the pod schedulable: the pod is tried again */
+	BERTH_QUEUEING_HINT_QUEUE,
 };
 
 /**
  * Decides whether an event may make @p pod schedulable. @p old_object and @p new_object: const
- * struct berth_pod * for events of pods, const struct berth_node * for nodes, and so on; @p
- * old_object is NULL for an addition, @p new_object for a deletion. An error counts as QUEUE.
+ * struct berth_pod * for events of pods, const struct berth_node * for events of nodes, and so on;
+ * @p old_object is NULL for added, @p new_object for deleted objects. If the function sets @p err,
+ * the result counts as QUEUE.
  */
 typedef enum berth_queueing_hint (*berth_queueing_hint_fn)(struct berth_plugin *plugin,
 	const struct berth_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err);
 
-/** Maximum number of events that one plugin may register. */
+/** Maximum number of events with a hint that one plugin may register. */
 #define BERTH_HINTS_MAX 32
 
-/** An event that can make a pod schedulable that the plugin rejected. */
+/** An event that can make pods schedulable that the plugin rejected. */
 struct berth_event_registration {
 	struct berth_cluster_event event; /**< the event */
 	berth_queueing_hint_fn hint;      /**< NULL: always QUEUE */
@@ -184,15 +189,15 @@ typedef bool (*berth_less_fn)(struct berth_plugin *plugin, const struct berth_qu
 /** PreFilterExtensions: update PreFilter's data for hypothetical changes (spec 02 section 5.2). */
 struct berth_pre_filter_extensions {
 	/**
-	 * Updates the data as if @p pod_to_add ran on the node, too. Success; any other code is an
-	 * error.
+	 * Updates the data as if @p pod_to_add ran on the node, too. Returns Success; any other
+	 * code is an error.
 	 */
 	struct berth_status (*add_pod)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod_to_schedule,
 		const struct berth_pod_info *pod_to_add, const struct berth_node_info *node);
 	/**
-	 * Updates the data as if @p pod_to_remove had left the node. Success; any other code is an
-	 * error.
+	 * Updates the data as if @p pod_to_remove had left the node. Returns Success; any other
+	 * code is an error.
 	 */
 	struct berth_status (*remove_pod)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod_to_schedule,
@@ -201,7 +206,10 @@ struct berth_pre_filter_extensions {
 
 /** ScoreExtensions (spec 02 section 5.7). */
 struct berth_score_extensions {
-	/** Rewrites all scores of the plugin into 0..100. Success; any other code is an error. */
+	/**
+	 * Rewrites all scores of the plugin into 0..100. Returns Success; any other code is an
+	 * error.
+	 */
 	struct berth_status (*normalize_score)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod,
 		struct berth_node_score_list *scores);
@@ -212,7 +220,8 @@ enum berth_normalize {
 	BERTH_NORMALIZE_NONE, /**< raw scores are in 0..100 */
 	/** DefaultNormalizeScore: the best feasible node gets 100, others in proportion. */
 	BERTH_NORMALIZE_DEFAULT,
-	BERTH_NORMALIZE_DEFAULT_REVERSE, /**< 100 minus the default: small raw scores are better */
+	/** 100 minus the score of BERTH_NORMALIZE_DEFAULT: small raw scores are better */
+	BERTH_NORMALIZE_DEFAULT_REVERSE,
 };
 
 /** Parts of a node that a score depends on, as bits. */
@@ -227,9 +236,9 @@ enum berth_reads {
 };
 
 /**
- * The plugin's functions; constant, valid as long as the plugin. A slot may be NULL if the plugin
- * does not need it. A function may return only the codes that its slot names; any other code counts
- * as an error.
+ * The plugin's functions; constant, valid as long as the plugin. A slot is NULL if the plugin does
+ * not need the function. The comment of a slot lists the codes that the function may return; any
+ * other code counts as an error.
  */
 struct berth_plugin_ops {
 	size_t size; /**< sizeof(struct berth_plugin_ops) when the plugin was compiled */
@@ -244,7 +253,9 @@ struct berth_plugin_ops {
 	 */
 	struct berth_status (*pre_enqueue)(struct berth_plugin *plugin,
 		const struct berth_pod_info *pod, struct berth_arena *arena);
-	/** QueueSort: the order of the active queue; a profile has exactly one (spec 04-queue 4).
+	/**
+	 * QueueSort: the order of the active queue; a profile has exactly one QueueSort plugin
+	 * (spec 04-queue 4).
 	 */
 	berth_less_fn less;
 	/**
@@ -255,16 +266,17 @@ struct berth_plugin_ops {
 		const struct berth_event_registration **out_events, uint32_t *out_count,
 		struct berth_error *err);
 	/**
-	 * SignPod: Success (the function added what the plugin depends on, if anything),
-	 * Unschedulable: verdicts for this pod must not be reused, Error. NULL: verdicts are not
-	 * reused for any pod (spec 02 section 6).
+	 * SignPod: adds the values that the plugin's verdicts and scores depend on, so that pods
+	 * with equal signatures share verdicts. Success, Unschedulable (verdicts for this pod must
+	 * not be reused), Error. NULL: verdicts are not reused for any pod (spec 02 section 6).
 	 */
 	struct berth_status (*sign)(struct berth_plugin *plugin, const struct berth_pod_info *pod,
 		struct berth_sign_fragments *fragments);
 
 	/**
-	 * PreFilter, once before the filters: Success, Skip (no Filter for this pod), a rejection
-	 * of the pod, Error (spec 02 section 5.1). @p out_result is empty on entry: all nodes.
+	 * PreFilter, once before the filters: Success, Skip (the plugin's Filter is not called for
+	 * this pod), a rejection of the pod, Error (spec 02 section 5.1). @p out_result is empty on
+	 * entry and then allows all nodes.
 	 */
 	struct berth_status (*pre_filter)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod,
@@ -278,15 +290,18 @@ struct berth_plugin_ops {
 	struct berth_status (*filter)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod, const struct berth_node_info *node);
 	/**
-	 * PostFilter, when no node fits: Success (the pod may fit now), Unschedulable (it does
-	 * not), UnschedulableAndUnresolvable (no other plugin is tried), Error (spec 02 section
-	 * 5.5).
+	 * PostFilter, when no node fits: Success (the pod may fit now), Unschedulable (the pod
+	 * still does not fit), UnschedulableAndUnresolvable (no other plugin is tried), Error (spec
+	 * 02 section 5.5).
 	 */
 	struct berth_status (*post_filter)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod,
 		const struct berth_node_to_status *statuses,
 		struct berth_post_filter_result *out_result);
-	/** PreScore, once over the feasible nodes: Success, Skip (no Score), Error. */
+	/**
+	 * PreScore, once over the feasible nodes: Success, Skip (the plugin's Score is not called),
+	 * Error.
+	 */
 	struct berth_status (*pre_score)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod,
 		const struct berth_node_info *const *nodes, uint32_t node_count);
@@ -298,8 +313,8 @@ struct berth_plugin_ops {
 	const struct berth_score_extensions *score_extensions;
 
 	/**
-	 * Reserve: updates the plugin's memory once a node is chosen. If a plugin fails, unreserve
-	 * of all Reserve plugins is called.
+	 * Reserve: updates the plugin's own state once a node is chosen. Success, a rejection,
+	 * Error. If a plugin fails, unreserve is called for all plugins.
 	 */
 	struct berth_status (*reserve)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod, struct berth_str node_name);
@@ -315,22 +330,26 @@ struct berth_plugin_ops {
 		int64_t *out_timeout_ns);
 
 	/**
-	 * PreBindPreFlight: Success, Skip (no PreBind), Error. *out_allow_parallel: PreBind may run
-	 * in parallel with other plugins (spec 02 section 5.10).
+	 * PreBindPreFlight: Success, Skip (the plugin's PreBind is not called), Error.
+	 * *out_allow_parallel: the plugin's PreBind may run in parallel with that of other plugins
+	 * (spec 02 section 5.10).
 	 */
 	struct berth_status (*pre_bind_pre_flight)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod,
 		struct berth_str node_name, bool *out_allow_parallel);
 	/**
-	 * PreBind: work before the binding. Must not block: Wait means "not finished"; the call is
-	 * repeated with the same arguments after an event, or at the time that
-	 * berth_cycle_state_wake_at() set. The binding may be cancelled at any time: then unreserve
-	 * is called.
+	 * PreBind: work before the binding. Success, Wait, a rejection, Error. Must not block: Wait
+	 * means "not finished"; the call is repeated with the same arguments after an event, or at
+	 * the time that berth_cycle_state_wake_at() set. If the binding is canceled in the
+	 * meantime, unreserve is called instead.
 	 */
 	struct berth_status (*pre_bind)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod,
 		struct berth_str node_name);
-	/** Bind: Success, Skip (the next plugin binds), Wait as in pre_bind, Error. */
+	/**
+	 * Bind: Success, Skip (the next Bind plugin is called), Wait as in pre_bind, a rejection,
+	 * Error.
+	 */
 	struct berth_status (*bind)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod, struct berth_str node_name);
 	/** PostBind: runs after the pod is bound. */
@@ -339,30 +358,38 @@ struct berth_plugin_ops {
 
 	/**
 	 * PlacementGenerate: proposes subsets of @p parent on which the pod group might fit.
-	 * Results live in the arena. Success; any other code is a failure (spec 02 section 5.15).
+	 * Results live in the arena. Returns Success; any other code is a failure (spec 02 section
+	 * 5.15).
 	 */
 	struct berth_status (*generate_placements)(struct berth_plugin *plugin,
 		struct berth_arena *arena, struct berth_str group_namespace,
 		struct berth_str group_name, const struct berth_placement *parent,
 		const struct berth_placement **out_placements, uint32_t *out_count);
-	/** PlacementScore: raw score of a placement in which these pods have nodes. */
+	/**
+	 * PlacementScore: raw score of a placement; @p pods are the pods of the group that got
+	 * nodes in the placement. Returns Success; any other code is a failure.
+	 */
 	struct berth_status (*score_placement)(struct berth_plugin *plugin,
 		struct berth_arena *arena, const struct berth_placement *placement,
 		const struct berth_pod_info *const *pods, uint32_t pod_count, int64_t *out_score);
-	/** Rewrites the placement scores in place into 0..100. */
+	/**
+	 * Rewrites the placement scores in place into 0..100. Returns Success; any other code is a
+	 * failure.
+	 */
 	struct berth_status (*normalize_placement_scores)(struct berth_plugin *plugin,
 		struct berth_arena *arena, int64_t *scores, uint32_t count);
 
 	/** How to normalise raw scores; ignored when score_extensions is set. */
 	enum berth_normalize normalize;
 	/**
-	 * Bits of enum berth_reads: a promise that makes scoring many times faster. Score depends
-	 * only on the pod's spec (not on its name, labels or annotations), on the plugin's
-	 * arguments and on these parts of the node; score returns Success with a raw score in
-	 * 0..2^31-1 (0..100 with BERTH_NORMALIZE_NONE; other values are clipped), and of the cycle
-	 * state uses only the arena. The framework then keeps scores and calls score only for nodes
-	 * that changed. 0: no promise. Ignored with pre_filter, pre_score or score_extensions.
-	 * BERTH_VERIFY=1 aborts when a kept score differs from a computed one.
+	 * Bits of enum berth_reads: a promise that makes scoring many times faster, because the
+	 * framework keeps scores and calls score only for nodes that changed. 0: no promise. The
+	 * plugin promises that score depends only on the pod's spec (not on the pod's name, labels
+	 * or annotations), on the plugin's arguments and on these parts of the node; that score
+	 * uses only the arena of the cycle state; and that score returns Success with a raw score
+	 * in 0..2^31-1 (0..100 with BERTH_NORMALIZE_NONE; other values are clipped). Ignored if
+	 * pre_filter, pre_score or score_extensions is set. BERTH_VERIFY=1 aborts when a kept score
+	 * differs from a computed score.
 	 */
 	uint32_t score_reads;
 };
@@ -372,7 +399,7 @@ BERTH_API const char *berth_plugin_name(const struct berth_plugin *plugin);
 
 /* Arguments: pluginConfig[].args of a profile. Spec 02 section 7. */
 
-/** Type of a structure's field. */
+/** Type of a member of the structure that the arguments are decoded into. */
 enum berth_args_type {
 	BERTH_ARGS_STR,      /**< struct berth_str */
 	BERTH_ARGS_BOOL,     /**< bool */
@@ -385,7 +412,7 @@ enum berth_args_type {
 	BERTH_ARGS_LIST,     /**< struct berth_args_list of structures of `schema` */
 };
 
-/** A list; the elements are in the arena. */
+/** A decoded list; the elements are in the arena. */
 struct berth_args_list {
 	void *items;    /**< the first element */
 	uint32_t count; /**< elements */
@@ -396,16 +423,17 @@ struct berth_args_schema;
 
 /** One member of a JSON object. */
 struct berth_args_field {
-	const char *name;                       /**< key in the document, case-sensitive */
-	enum berth_args_type type;              /**< type of the member at offset */
-	size_t offset;                          /**< offsetof the member in the structure */
-	const struct berth_args_schema *schema; /**< BERTH_ARGS_OBJECT and _LIST; else NULL */
+	const char *name;          /**< key in the document, case-sensitive */
+	enum berth_args_type type; /**< type of the member at offset */
+	size_t offset;             /**< offsetof the member in the structure */
+	/** for BERTH_ARGS_OBJECT and BERTH_ARGS_LIST; else NULL */
+	const struct berth_args_schema *schema;
 };
 
 /** Maps a JSON object to a structure. */
 struct berth_args_schema {
-	const char *type_name;                 /**< in messages: "CustomScoreArgs" */
-	size_t size;                           /**< of the structure */
+	const char *type_name;                 /**< name in messages: "CustomScoreArgs" */
+	size_t size;                           /**< size of the structure */
 	const struct berth_args_field *fields; /**< in any order */
 	uint32_t field_count;                  /**< entries of fields, at most 64 */
 	bool strict;                           /**< unknown and repeated names are errors */
@@ -420,7 +448,8 @@ struct berth_args_schema {
  * @p arena. BERTH_ERR_INVALID: "json: cannot unmarshal string into Go struct field
  * CustomScoreArgs.weight of type int32", "want args of type runtime.Unknown, got
  * *config.NodeAffinityArgs", "not supported content type text/plain"; BERTH_ERR_SYNTAX;
- * BERTH_ERR_TOO_LARGE. After an error the content of @p into is undefined.
+ * BERTH_ERR_TOO_LARGE; BERTH_ERR_INTERNAL: the schema is not valid. After an error the content of
+ * @p into is undefined.
  */
 BERTH_API BERTH_MUST_USE int berth_plugin_args_decode_into(const struct berth_raw_args *args,
 	const struct berth_args_schema *schema, struct berth_arena *arena, void *into,
@@ -429,8 +458,8 @@ BERTH_API BERTH_MUST_USE int berth_plugin_args_decode_into(const struct berth_ra
 /**
  * PluginFactory: creates the plugin instance of a profile. @p args (never NULL) and @p handle are
  * borrowed for the life of the instance. Returns 0 with *out_plugin and its ops set, or a negative
- * code with the reason in err: berth_engine_create() then fails with `initializing plugin "<name>":
- * <err>`.
+ * code with the reason in err, which berth_engine_create() reports as `initializing plugin
+ * "<name>": <err>`.
  */
 typedef int (*berth_plugin_factory_fn)(void *context, const struct berth_raw_args *args,
 	const struct berth_handle *handle, struct berth_plugin **out_plugin,
@@ -449,7 +478,7 @@ struct berth_plugin_descriptor {
 /** The plugins of a shared object. */
 struct berth_plugin_module {
 	uint32_t abi_version; /**< BERTH_PLUGIN_ABI_VERSION; first member in all versions */
-	const char *name;     /**< of the module, for messages */
+	const char *name;     /**< name of the module, for people; berth does not use it */
 	const struct berth_plugin_descriptor *plugins; /**< plugin_count entries */
 	uint32_t plugin_count;                         /**< at least 1 */
 };

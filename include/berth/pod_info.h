@@ -30,7 +30,7 @@ extern "C" {
 /** A pod. Opaque. Valid for the call that receives it, unless a function says otherwise. */
 struct berth_pod_info;
 
-/** metadata.name. Texts are borrowed while the pod info is valid. */
+/** metadata.name. Texts that these functions return are valid as long as the pod info. */
 BERTH_API struct berth_str berth_pod_info_name(const struct berth_pod_info *pod);
 /** metadata.namespace. */
 BERTH_API struct berth_str berth_pod_info_namespace(const struct berth_pod_info *pod);
@@ -44,11 +44,11 @@ BERTH_API uint32_t berth_pod_info_label_count(const struct berth_pod_info *pod);
 /** Key and value of a label, ascending by key; 0 <= index < count. Out pointers may be NULL. */
 BERTH_API void berth_pod_info_label_at(const struct berth_pod_info *pod, uint32_t index,
 	struct berth_str *out_key, struct berth_str *out_value);
-/** spec.priority, or 0. */
+/** spec.priority; 0 if not set. */
 BERTH_API int32_t berth_pod_info_priority(const struct berth_pod_info *pod);
 /** The node that the pod runs on or is assumed on; "" while the pod is pending. */
 BERTH_API struct berth_str berth_pod_info_node_name(const struct berth_pod_info *pod);
-/** status.nominatedNodeName; "" when the pod is not nominated. */
+/** status.nominatedNodeName; "" if not set. */
 BERTH_API struct berth_str berth_pod_info_nominated_node_name(const struct berth_pod_info *pod);
 /** spec.schedulerName. */
 BERTH_API struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod);
@@ -58,7 +58,10 @@ BERTH_API int64_t berth_pod_info_cpu_milli(const struct berth_pod_info *pod);
 BERTH_API int64_t berth_pod_info_memory_bytes(const struct berth_pod_info *pod);
 /** Requested ephemeral storage in bytes, computed as for NodeResourcesFit. */
 BERTH_API int64_t berth_pod_info_ephemeral_storage_bytes(const struct berth_pod_info *pod);
-/** The whole object of a pod that is being scheduled; NULL for other pods. */
+/**
+ * The whole object, for a pod that is being scheduled and for a pod of an aggregate; NULL for other
+ * pods.
+ */
 BERTH_API const struct berth_pod *berth_pod_info_pod(const struct berth_pod_info *pod);
 
 /* Queue entries. */
@@ -71,14 +74,14 @@ struct berth_queued_pod {
 	const struct berth_pod_info *pod; /**< borrowed */
 	int64_t timestamp_ns;             /**< when the pod last entered the queue */
 	uint32_t attempts;                /**< scheduling attempts so far */
-	/** First entry into the active queue, set once; BERTH_TIME_UNSET before. */
+	/** When the pod first entered the active queue, set once; BERTH_TIME_UNSET before. */
 	int64_t initial_attempt_timestamp_ns;
 };
 
 /**
- * DeepCopy: an independent copy in the arena, valid even after the queue and the cluster end. The
- * functions of pod_info.h accept the copy's pod, but berth_pod_info_pod() returns NULL; the pod
- * must not be passed to plugins.
+ * DeepCopy: an independent copy in the arena, which stays valid even after the queue and the engine
+ * are destroyed. All functions of pod_info.h accept the copied pod; berth_pod_info_pod() returns
+ * NULL for it. The copied pod must not be passed to plugins.
  */
 BERTH_API struct berth_queued_pod *berth_queued_pod_deep_copy(
 	const struct berth_queued_pod *pod, struct berth_arena *arena);

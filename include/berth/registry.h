@@ -42,16 +42,16 @@ struct berth_registry;
 /** Creates an empty registry. owned: berth_registry_destroy(). */
 BERTH_API struct berth_registry *berth_registry_create(void);
 /**
- * Creates a registry with the plugins of berth (spec 02 section 7). owned:
- * berth_registry_destroy().
+ * Creates a registry with the in-tree plugins (spec 02 section 7). owned: berth_registry_destroy().
  */
 BERTH_API struct berth_registry *berth_registry_create_in_tree(void);
 /** Releases the registry and unloads its shared objects. NULL is accepted. */
 BERTH_API void berth_registry_destroy(struct berth_registry *registry);
 
 /**
- * Adds a factory; the factory receives @p context. BERTH_ERR_EXISTS: `a plugin named <name> already
- * exists`; BERTH_ERR_INVALID: no name.
+ * Adds a factory; each call of the factory receives @p context. The name is copied.
+ * BERTH_ERR_EXISTS: `a plugin named <name> already exists`; BERTH_ERR_INVALID: no name or no
+ * factory.
  */
 BERTH_API int berth_registry_register(struct berth_registry *registry, const char *name,
 	berth_plugin_factory_fn factory, void *context, struct berth_error *err);
@@ -59,8 +59,8 @@ BERTH_API int berth_registry_register(struct berth_registry *registry, const cha
 BERTH_API int berth_registry_unregister(
 	struct berth_registry *registry, const char *name, struct berth_error *err);
 /**
- * Adds the entries of @p other. Stops at the first error and returns it; entries that were added
- * before stay. @p other must outlive @p registry.
+ * Adds the entries of @p other. Stops at the first error and returns its code; entries added before
+ * stay. @p other must outlive @p registry.
  */
 BERTH_API int berth_registry_merge(struct berth_registry *registry,
 	const struct berth_registry *other, struct berth_error *err);
@@ -73,16 +73,19 @@ BERTH_API struct berth_str berth_registry_name_at(
 BERTH_API bool berth_registry_has(const struct berth_registry *registry, struct berth_str name);
 
 /**
- * Loads a shared object and registers all of its plugins, or none on failure. The code of the file
- * runs with the rights of the process: load trusted files only. Errors name the file: BERTH_ERR_IO
- * (the file cannot be loaded), BERTH_ERR_INVALID (no berth_plugin_module, another ABI version, an
- * incomplete module), BERTH_ERR_EXISTS (`a plugin named <name> already exists`).
+ * Loads a shared object and registers all of its plugins; on failure, registers none of them. A
+ * path without "/" is a file of the working directory. The code of the file runs with the rights of
+ * the process: load trusted files only. Errors name the file: BERTH_ERR_IO (the file cannot be
+ * loaded), BERTH_ERR_INVALID (no berth_plugin_module, another ABI version, an incomplete module),
+ * BERTH_ERR_TOO_LARGE (more than 1024 plugins), BERTH_ERR_EXISTS (`a plugin named <name> already
+ * exists`).
  */
 BERTH_API BERTH_MUST_USE int berth_registry_load_plugin(
 	struct berth_registry *registry, const char *path, struct berth_error *err);
 /**
- * Loads every file of a folder whose name ends in ".so", in the order of the file names. On an
- * error, files loaded before stay. BERTH_ERR_IO: the folder cannot be read.
+ * Loads every file of a folder whose name ends in ".so", in the order of the file names, as
+ * berth_registry_load_plugin() does. Stops at the first error; files loaded before stay.
+ * BERTH_ERR_IO: the folder cannot be read; BERTH_ERR_TOO_LARGE: more than 1024 such files.
  */
 BERTH_API BERTH_MUST_USE int berth_registry_load_plugins(
 	struct berth_registry *registry, const char *directory, struct berth_error *err);

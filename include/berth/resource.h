@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-/** Name of the first GPU resource, today an ordinary scalar. */
+/** Name of the GPU resource of old releases, today an ordinary scalar resource. */
 #define BERTH_RESOURCE_NVIDIA_GPU "alpha.kubernetes.io/nvidia-gpu"
 
 /** Name of the resource that limits the number of pods. */
@@ -76,10 +76,10 @@ typedef struct berth_quantity berth_quantity;
 /** Parses "500m", "1Gi", "1e3" (at most 400 digits). The text is copied into the arena. */
 BERTH_API BERTH_MUST_USE int berth_quantity_parse(struct berth_str text, struct berth_arena *arena,
 	berth_quantity *out_quantity, struct berth_error *err);
-/** Makes the quantity value x 10^exponent, -9 <= exponent <= 18; 250m is (250, -3). */
+/** Makes the quantity @p value x 10^exponent, -9 <= exponent <= 18; 250m is (250, -3). */
 BERTH_API berth_quantity berth_quantity_make(
 	int64_t value, int32_t exponent, enum berth_quantity_format format);
-/** Value(): rounded up to an integer; values beyond int64 as upstream (spec 01 section 5.1). */
+/** Value(): the value rounded up to an integer; for values beyond int64 see spec 01 section 5.1. */
 BERTH_API int64_t berth_quantity_value(const berth_quantity *quantity);
 /** MilliValue(): a thousand times the value, rounded up to an integer. */
 BERTH_API int64_t berth_quantity_milli_value(const berth_quantity *quantity);
@@ -105,17 +105,21 @@ BERTH_API void berth_resource_list_set(struct berth_resource_list *list, struct 
 	berth_quantity quantity, struct berth_arena *arena);
 /** Number of names; 0 for NULL. */
 BERTH_API uint32_t berth_resource_list_count(const struct berth_resource_list *list);
-/** Entry 0 <= index < count. Out pointers may be NULL. */
+/** Reads an entry, 0 <= index < count. Out pointers may be NULL. */
 BERTH_API void berth_resource_list_at(const struct berth_resource_list *list, uint32_t index,
 	struct berth_str *out_name, berth_quantity *out_quantity);
 /**
- * Finds a quantity by name; false when the list lacks the name, and @p out_quantity is untouched.
+ * Finds a quantity by name. false: the list (may be NULL) lacks the name, and @p out_quantity (may
+ * be NULL) is untouched.
  */
 BERTH_API bool berth_resource_list_find(const struct berth_resource_list *list,
 	struct berth_str name, berth_quantity *out_quantity);
 /** status.allocatable, borrowed from the node. */
 BERTH_API const struct berth_resource_list *berth_node_allocatable(const struct berth_node *node);
-/** Total requests of a pod (spec 01b section 3, status included), in the arena. */
+/**
+ * Total requests of a pod, computed from spec and status (spec 01b section 3); the list lives in
+ * the arena.
+ */
 BERTH_API const struct berth_resource_list *berth_pod_requests(
 	const struct berth_pod *pod, struct berth_arena *arena);
 
@@ -127,8 +131,8 @@ struct berth_scalar_resource {
 
 /**
  * Compute resources as integers (spec 01b section 10). All-zero memory is the zero value; release
- * with berth_resource_finish(). Sums wrap on overflow, as upstream. The four numbers may be written
- * directly, the map only by functions.
+ * with berth_resource_finish(). Sums wrap on overflow, as upstream. Callers may write the four
+ * numbers directly, but must change scalars only through functions.
  */
 struct berth_resource {
 	int64_t cpu_milli;               /**< MilliCPU: thousandths of a core */
@@ -141,26 +145,29 @@ struct berth_resource {
 	 * HugePages.
 	 */
 	struct berth_scalar_resource *scalars;
-	uint32_t scalar_count;    /**< entries, zero amounts included */
-	uint32_t scalar_capacity; /**< room, private */
+	uint32_t scalar_count;    /**< entries of scalars, zero amounts included */
+	uint32_t scalar_capacity; /**< allocated entries of scalars; private */
 };
 
 /**
- * NewResource: sets @p resource to the amounts of @p list (may be NULL). Overwrites the former
- * content.
+ * NewResource: sets @p resource to the amounts of @p list (may be NULL). Overwrites @p resource
+ * without releasing its former content.
  */
 BERTH_API void berth_resource_init(
 	struct berth_resource *resource, const struct berth_resource_list *list);
-/** Releases the map and leaves the zero value. NULL is accepted. */
+/** Releases scalars and leaves the zero value. NULL is accepted. */
 BERTH_API void berth_resource_finish(struct berth_resource *resource);
 /**
  * Add: adds the list. cpu counts in thousandths; memory, ephemeral-storage, pods and scalar names
- * count by value, and scalar entries are made even for 0; other names are ignored. Does nothing for
- * a NULL resource or list.
+ * count in whole units, and a scalar name gets an entry even if its amount is 0; other names are
+ * ignored. Does nothing for a NULL resource or list.
  */
 BERTH_API void berth_resource_add(
 	struct berth_resource *resource, const struct berth_resource_list *list);
-/** SetMaxResource: sets each amount to the larger of both; pods and unknown names are ignored. */
+/**
+ * SetMaxResource: raises each amount to the amount of the list if that is larger; pods and unknown
+ * names are ignored. Does nothing for a NULL resource or list.
+ */
 BERTH_API void berth_resource_set_max(
 	struct berth_resource *resource, const struct berth_resource_list *list);
 /** AddScalar: scalars[name] += value; the name is not checked. */
@@ -172,18 +179,18 @@ BERTH_API void berth_resource_set_scalar(
 /** Amount of a scalar; 0 when the entry is missing or the resource is NULL. */
 BERTH_API int64_t berth_resource_scalar(
 	const struct berth_resource *resource, struct berth_str name);
-/** Whether the map has an entry of this name. */
+/** Whether scalars has an entry of this name; false for NULL. */
 BERTH_API bool berth_resource_has_scalar(
 	const struct berth_resource *resource, struct berth_str name);
-/** Clone: writes a deep copy to @p out_copy, which is overwritten. An absent map stays absent. */
+/** Clone: writes a deep copy to @p out_copy, which is overwritten. */
 BERTH_API void berth_resource_clone(
 	const struct berth_resource *resource, struct berth_resource *out_copy);
-/** Whether numbers and maps are equal; an absent map equals an empty map. */
+/** Whether the four numbers and the scalars are equal. */
 BERTH_API bool berth_resource_equal(const struct berth_resource *a, const struct berth_resource *b);
 /**
  * ResourceList: converts to quantities, in the arena. The list always has cpu (in thousandths),
  * memory, alpha.kubernetes.io/nvidia-gpu, pods and ephemeral-storage, even when 0, and every entry
- * of the map. memory, pods, ephemeral-storage and hugepages have the format BinarySI, others
+ * of scalars. memory, pods, ephemeral-storage and hugepages have the format BinarySI, others
  * DecimalSI.
  */
 BERTH_API const struct berth_resource_list *berth_resource_to_list(
@@ -215,7 +222,7 @@ BERTH_API void berth_resource_set_huge_pages(
 
 /**
  * GetResourceRequest: the amounts that a node must have free for the pod (spec 01b section 3). @p
- * out_request is overwritten.
+ * out_request is overwritten; owned: berth_resource_finish().
  */
 BERTH_API void berth_pod_resource_request(
 	const struct berth_pod *pod, struct berth_resource *out_request);

@@ -37,14 +37,16 @@ enum berth_code {
 	BERTH_CODE_UNSCHEDULABLE = 2, /**< rejected; preemption may help */
 	/** The pod is rejected, and preemption on that node would not help. */
 	BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE = 3,
-	BERTH_CODE_WAIT = 4,    /**< Permit: wait; PreBind and Bind: not finished, call again */
-	BERTH_CODE_SKIP = 5,    /**< the plugin has nothing to do for this pod */
-	BERTH_CODE_PENDING = 6, /**< rejected until something outside of the scheduler is done */
+	/** Permit: the pod waits; PreBind and Bind: not finished, call again */
+	BERTH_CODE_WAIT = 4,
+	BERTH_CODE_SKIP = 5, /**< the plugin has nothing to do for this pod */
+	/** rejected until something outside of the scheduler is finished */
+	BERTH_CODE_PENDING = 6,
 };
 
 /**
- * A status. Texts are constants or live in the arena that the status was made in; for a plugin, the
- * arena of the cycle.
+ * A status. Its texts are constants or live in the arena in which the status was made; for a plugin
+ * that is the arena of the cycle.
  */
 struct berth_status {
 	uint8_t code;   /**< enum berth_code */
@@ -53,7 +55,7 @@ struct berth_status {
 	uint16_t plugin;
 	uint32_t reason_count;           /**< entries of reasons */
 	const struct berth_str *reasons; /**< reasons, without the error's text */
-	struct berth_str error_text;     /**< when has_error; counts as the first reason */
+	struct berth_str error_text;     /**< valid if has_error; counts as the first reason */
 };
 
 #ifdef __cplusplus
@@ -125,23 +127,23 @@ struct berth_plugin_status {
 struct berth_plugin_to_status {
 	struct berth_plugin_status *items; /**< in the order in which the names were first set */
 	uint32_t count;                    /**< entries */
-	uint32_t capacity;                 /**< room in items */
+	uint32_t capacity;                 /**< allocated entries of items */
 };
 
 /** Sets or replaces a plugin's status. The name is copied into the arena, the status is not. */
 BERTH_API void berth_plugin_to_status_set(struct berth_plugin_to_status *map,
 	struct berth_arena *arena, struct berth_str plugin, struct berth_status status);
 /**
- * PluginToStatus.Merge: Success for an empty map; else a status with all reasons. The code of
- * the status is the first of Error, UnschedulableAndUnresolvable, Unschedulable that an entry has,
- * else the code of the last entry.
+ * PluginToStatus.Merge: Success for an empty map; else a status with all reasons. The code is Error
+ * if an entry has it, else UnschedulableAndUnresolvable, else Unschedulable, else the code of the
+ * last entry.
  */
 BERTH_API struct berth_status berth_status_merge(
 	const struct berth_plugin_to_status *map, struct berth_arena *arena);
 
 /**
- * NodeToStatus (formerly NodeToStatusMap): a status per node name, and a status for absent nodes.
- * Spec 02 section 2. Opaque.
+ * NodeToStatus (formerly NodeToStatusMap): a status per node name, and a status for all absent
+ * nodes. Spec 02 section 2. Opaque.
  */
 struct berth_node_to_status;
 
@@ -167,7 +169,8 @@ BERTH_API struct berth_status berth_node_to_status_get(
 /** Number of explicit entries. */
 BERTH_API uint32_t berth_node_to_status_count(const struct berth_node_to_status *statuses);
 /**
- * An explicit entry, 0 <= index < count: its name and, if @p out_status is not NULL, its status.
+ * An explicit entry, 0 <= index < count: returns the node name and, if @p out_status is not NULL,
+ * sets the status. The name is "" if only an extender named the node.
  */
 BERTH_API struct berth_str berth_node_to_status_at(const struct berth_node_to_status *statuses,
 	uint32_t index, struct berth_status *out_status);

@@ -70,7 +70,7 @@ struct berth_arena;
 BERTH_API struct berth_arena *berth_arena_create(void);
 /** Releases the arena and everything in it. NULL is accepted. */
 BERTH_API void berth_arena_destroy(struct berth_arena *arena);
-/** Releases everything in the arena, which may be used again. */
+/** Releases everything in the arena. The arena may be used again. */
 BERTH_API void berth_arena_reset(struct berth_arena *arena);
 
 /**
@@ -80,7 +80,7 @@ BERTH_API void berth_arena_reset(struct berth_arena *arena);
 BERTH_API BERTH_MUST_USE void *berth_arena_alloc(struct berth_arena *arena, size_t size);
 /** Copies a text and adds a zero byte behind it; an absent text stays absent. */
 BERTH_API struct berth_str berth_arena_str(struct berth_arena *arena, struct berth_str text);
-/** Formats a text as printf, with a zero byte behind it. */
+/** Formats a text as printf does, and adds a zero byte behind the text. */
 BERTH_API BERTH_PRINTF(2, 3) struct berth_str
 	berth_arena_printf(struct berth_arena *arena, const char *format, ...);
 

@@ -3,9 +3,9 @@
 #define BT_LIB_CONVERT_H
 /**
  * Converts between public opaque types and internal structures. A public pointer has the address of
- * the internal structure. What the library creates for a caller may be a larger structure whose
- * first member is the internal one. struct berth_str and struct berth_status need no conversion:
- * bt_str and bt_status are other names of the same types.
+ * the internal structure. An object that the library creates for a caller may be a larger structure
+ * whose first member is the internal structure. struct berth_str and struct berth_status need no
+ * conversion: bt_str and bt_status are other names of the same types.
  */
 #include "api/object.h"
 #include "base/alloc.h"
@@ -114,7 +114,7 @@ static inline struct bt_status bt_lib_unknown_node(struct bt_arena *arena, struc
 		BT_STR_ARG(name));
 }
 
-/** Copies the text to the heap, with a zero byte at the end. owned: bt_free the data. */
+/** Copies the text to the heap, with a zero byte at the end. The caller must bt_free the data. */
 static inline struct bt_str bt_lib_own_text(struct bt_str text)
 {
 	return (struct bt_str){
@@ -129,7 +129,7 @@ static inline struct bt_str bt_lib_map_value(const struct bt_str_map *map, struc
 }
 
 /**
- * Returns the arguments of the configuration in the form that plugins outside of the tree get. The
+ * Converts the arguments of the configuration to the form that out-of-tree plugins receive. The
  * texts are borrowed from args. args NULL: the plugin has no arguments.
  */
 struct berth_raw_args bt_raw_args_of(const struct bt_plugin_args *args);

@@ -16,8 +16,8 @@
 bool bt_document_is_json(struct bt_str text);
 
 /**
- * Receives one document as JSON text. A result other than 0 ends the reading and becomes its
- * result.
+ * Receives one document as JSON text. If the result is not 0, bt_document_each stops and returns
+ * the result.
  */
 typedef int (*bt_document_take)(void *context, struct bt_str json, struct berth_error *err);
 

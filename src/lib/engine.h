@@ -2,8 +2,8 @@
 #ifndef BT_LIB_ENGINE_H
 #define BT_LIB_ENGINE_H
 /**
- * The public engine: a scheduler whose API writes become requests, which the owner of the engine
- * takes, performs and answers.
+ * The public engine: a scheduler whose API writes become requests. The owner of the engine takes,
+ * performs and answers the requests.
  */
 #include "base/fifo.h"
 #include "base/map.h"
@@ -20,16 +20,17 @@
 
 /** An API write. */
 struct bt_request {
-	struct berth_request request; /* what the owner gets; texts in the arena */
+	struct berth_request request; /* the request that the owner receives; texts in the arena */
 	struct bt_arena arena;
 	uint32_t slot;
 	/**
-	 * Identifies a write that the scheduler repeats until it has the result, so that the
-	 * repetition finds this request. "" for other writes.
+	 * Identifies a write that the scheduler calls again until it has the result: the repeated
+	 * call finds this request by the key. "" for other writes.
 	 */
 	struct bt_str key;
 	struct bt_str owner_uid; /* the pod whose binding needs the write; valid if key is set */
-	struct bt_preemption_ticket ticket; /* of a preemption that waits; executor NULL: none */
+	/** of the preemption that waits for the result; executor NULL: none */
+	struct bt_preemption_ticket ticket;
 	bool taken;
 	bool answered;
 	bool abandoned; /* the result is ignored: see bt_requests_abandon */
@@ -46,7 +47,7 @@ struct bt_requests {
 	struct bt_map by_key;
 	BT_FIFO(struct bt_request *) untaken; /* in the order in which they were added */
 	uint32_t serial; /* number of requests added so far: the upper half of the last id */
-	struct bt_request *event;  /* taken last; its texts are valid until the next take */
+	struct bt_request *event;  /* event taken last; its texts are valid until the next take */
 	struct bt_request *result; /* answered request that the scheduler read last */
 	struct bt_scheduler_writer writer;
 	struct bt_volume_writer volumes;
@@ -81,11 +82,14 @@ struct berth_extender {
 struct berth_engine {
 	struct bt_scheduler *scheduler;
 	struct bt_requests requests;
-	struct bt_object_store nodes; /* newest versions, the old objects of later changes */
+	/** newest version of each node: the old object when the node changes */
+	struct bt_object_store nodes;
 	BT_VEC(struct bt_failure_note) notes;
 	BT_VEC(uint32_t) free_notes;
 	struct bt_map notes_by_key;
-	/** Is called when a step of a cycle begins, with the name of the step; may be NULL. */
+	/**
+	 * Called when a step of a scheduling cycle begins, with the name of the step; may be NULL.
+	 */
 	void (*trace_step)(void *context, const char *text);
 	void *trace_context;
 	berth_log_fn log;

@@ -305,7 +305,7 @@ int berth_cycle_state_read(const struct berth_cycle_state *state, berth_state_ke
 	return result;
 }
 
-/** Clones data with the function that the data itself brings. */
+/** Clones a datum with the clone function of the datum. */
 static void *clone_datum(const void *data, struct bt_arena *arena)
 {
 	const struct berth_state_data *datum = data;

@@ -14,7 +14,7 @@ struct bt_named_status {
 };
 
 struct berth_node_to_status {
-	/* A view has both of these pointers; a map has neither. */
+	/* In a view, both of these pointers are set; in a map, both are NULL. */
 	const struct bt_state *state;
 	const struct bt_node_statuses *statuses;
 	/* The content of a map. absent: the status of nodes without an entry. */

@@ -10,19 +10,20 @@
 #include "lib/convert.h"
 #include "lib/node_to_status.h"
 
-/** A plugin outside of the tree, as an instance of the framework. */
+/** An out-of-tree plugin, wrapped in an instance that the framework calls. */
 struct adapted {
-	struct bt_plugin base;       /* what the framework gets */
+	struct bt_plugin base;       /* the instance that the framework calls */
 	struct bt_plugin_ops inside; /* the table of base: NULL where the plugin has no function */
 	struct bt_plugin_shortcuts shortcuts;
 	struct berth_plugin *plugin;
-	struct berth_plugin_ops outside; /* copy of the plugin's table; NULL beyond its end */
+	/* copy of the plugin's table; slots beyond the end of the table are NULL */
+	struct berth_plugin_ops outside;
 	const struct bt_handle *handle;
 	struct berth_raw_args args;
 	struct bt_arena column_arena; /* memory of one call of score_column */
 	/*
-	 * The events that the plugin registered. Their hints are functions of this file: the k-th
-	 * calls hints[k].
+	 * The events that the plugin registered. Their hints are the functions hint_<k> of this
+	 * file: hint_<k> calls hints[k].
 	 */
 	BT_VEC(struct bt_event_registration) events;
 	berth_queueing_hint_fn hints[BERTH_HINTS_MAX];
@@ -175,9 +176,9 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 }
 
 /**
- * Returns the raw score of a node for a column, which is computed outside of scheduling cycles. A
- * failure, a negative score and a node outside of the snapshot give 0; too large scores are reduced
- * to the maximum.
+ * Returns the raw score of a node for a column, which is computed outside of scheduling cycles.
+ * Returns 0 for a failure, a negative score or a node outside of the snapshot; reduces too large
+ * scores to the maximum.
  */
 static int32_t column_score(const struct adapted *adapted, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
@@ -284,8 +285,8 @@ static enum bt_queueing_hint run_hint(struct bt_plugin *plugin, uint32_t index,
 }
 
 /*
- * A hint function is not told for which registration it is called, so there is one function for
- * each registration.
+ * A hint function does not receive the registration for which it is called, so each registration
+ * needs a function of its own.
  */
 #define HINT(index) \
 	static enum bt_queueing_hint hint_##index(struct bt_plugin *plugin, \
@@ -503,8 +504,8 @@ static struct berth_placement placement_outside(
 }
 
 /**
- * Converts a placement of a plugin; its slots are in the arena. If a node is not in the snapshot,
- * sets *out_status and returns false.
+ * Converts a placement of a plugin; the slots of the result are in the arena. If a node is not in
+ * the snapshot, sets *out_status and returns false.
  */
 static bool placement_inside(const struct adapted *adapted, const struct berth_placement *placement,
 	struct bt_arena *arena, struct bt_placement *out_placement, struct bt_status *out_status)
@@ -652,7 +653,9 @@ static void destroy_adapted(struct bt_plugin *plugin)
 	bt_free(adapted);
 }
 
-/** Checks what a factory returned: the plugin needs a table, a size and the registered name. */
+/**
+ * Checks the plugin that a factory returned: it needs a table with a size and the registered name.
+ */
 static int check_plugin(
 	const struct berth_plugin *plugin, const char *name, struct berth_error *err)
 {
@@ -692,8 +695,8 @@ static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugi
 		return result < 0 ? result : BERTH_ERR_INTERNAL;
 	}
 	/*
-	 * A plugin built with an older header has a shorter table, one built with a newer header a
-	 * longer table: copy the part that both versions have.
+	 * A plugin built with an older header has a shorter table, a plugin built with a newer
+	 * header a longer table: copy the part that both versions have.
 	 */
 	size_t size = adapted->plugin->ops->size;
 

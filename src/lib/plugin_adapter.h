@@ -2,16 +2,16 @@
 #ifndef BT_LIB_PLUGIN_ADAPTER_H
 #define BT_LIB_PLUGIN_ADAPTER_H
 /**
- * Lets the framework call plugins outside of the tree, which have tables of type struct
- * berth_plugin_ops.
+ * Lets the framework call out-of-tree plugins, which have tables of type struct berth_plugin_ops.
  */
 #include "berth/plugin.h"
 #include "framework/plugin.h"
 
-/** The factory of a plugin outside of the tree. */
+/** The factory of an out-of-tree plugin. */
 struct bt_plugin_registration {
-	struct bt_plugin_ops ops; /* for the framework's registry: only a name and `create` */
-	char *name;               /* owned */
+	/** entry in the framework's registry: only name, create and context are set */
+	struct bt_plugin_ops ops;
+	char *name; /* owned */
 	berth_plugin_factory_fn create;
 	void *context;
 };
@@ -23,8 +23,8 @@ struct bt_plugin_registration {
 void bt_plugin_registration_init(struct bt_plugin_registration *registration);
 
 /**
- * Returns views of the nodes in these slots, in the arena, without the assumed pod of the snapshot
- * view.
+ * Returns views of the nodes in these slots, in the arena. The views omit the assumed pod of the
+ * snapshot view (view->assumed).
  */
 const struct berth_node_info *const *bt_lib_node_infos(const struct bt_snapshot_view *view,
 	const uint32_t *slots, uint32_t count, struct bt_arena *arena);

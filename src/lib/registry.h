@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_REGISTRY_H
 #define BT_LIB_REGISTRY_H
-/**
- * The public registry: a registry of the framework, and the memory of the plugins outside of the
- * tree.
- */
+/** The public registry: a registry of the framework, and the memory of the out-of-tree plugins. */
 #include "berth/registry.h"
 #include "framework/registry.h"
 #include "lib/plugin_adapter.h"
@@ -12,7 +9,7 @@
 struct berth_registry {
 	struct bt_registry inside;
 	BT_VEC(struct bt_plugin_registration *)
-	registrations;          /* owned; also of plugins that were unregistered */
+	registrations;          /* owned; includes those of plugins that were unregistered */
 	BT_VEC(void *) objects; /* handles of dlopen, in the order of loading */
 };
 #endif

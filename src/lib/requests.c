@@ -63,10 +63,10 @@ static void set_identity(
 }
 
 /**
- * Finds the request for this write of this object (for a Bind, name is the uid of the pod), or adds
- * it. A new request is returned in *out_new for the caller to fill in; otherwise *out_new is NULL.
- * Returns BT_WRITE_PENDING if there is no answer yet, else the code of the answer; requests->result
- * is then the request.
+ * Finds the request for this kind of write of this object, or adds one (for a Bind, name is the uid
+ * of the pod). *out_new: the new request, which the caller must fill in; NULL if the request
+ * existed. Returns BT_WRITE_PENDING if there is no answer yet; else returns the code of the answer,
+ * sets err if the code is negative, and sets requests->result to the request.
  */
 static int find_or_add(struct bt_requests *requests, enum berth_request_kind kind,
 	struct bt_str namespace_, struct bt_str name, struct bt_request **out_new,
@@ -237,8 +237,8 @@ static void record_event(void *context, const struct bt_pod *pod, const char *ty
 }
 
 /**
- * Attaches the ticket, which receives the result. Without a ticket (executor NULL) the caller does
- * not wait for the result: the write counts as successful.
+ * Attaches the ticket, through which the preemption gets the result. Without a ticket (executor
+ * NULL) the caller does not wait for the result: the write counts as successful.
  */
 static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket)
 {

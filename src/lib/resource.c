@@ -214,8 +214,8 @@ static const struct berth_scalar_resource *find(
 }
 
 /**
- * Returns a pointer to the value of the entry with this name, which is added with value 0 if it
- * does not exist.
+ * Returns a pointer to the value of the entry with this name; adds an entry with value 0 if there
+ * is none.
  */
 static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 {
@@ -237,8 +237,8 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 }
 
 /**
- * Adds the missing entries for these names, which are sorted, with value 0. Merges in one pass,
- * because single insertions would take quadratic time.
+ * Adds an entry with value 0 for each name in fresh (sorted by name) that the resource lacks.
+ * Merges in one pass, because single insertions would take quadratic time.
  */
 static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
 	uint32_t fresh_count)

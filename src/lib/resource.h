@@ -9,7 +9,7 @@
 #include "berth/resource.h"
 
 /**
- * Adds (sign 1) or subtracts (sign -1) all amounts of addend but allowed_pod_number. Sums wrap
+ * Adds (sign 1) or subtracts (sign -1) all amounts of addend except allowed_pod_number. Sums wrap
  * around. A scalar resource that sum does not have gets an entry; entries that become 0 stay.
  */
 void bt_lib_resource_accumulate(
