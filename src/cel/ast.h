@@ -3,8 +3,8 @@
 #define BT_CEL_AST_H
 /**
  * The syntax tree of an expression, shared by the files of this library: the parser makes the tree
- * (macros become nodes of their own), the checker writes types and targets into it, the evaluator
- * walks it. The whole tree lives in the program's arena. Spec: 12b sections 5 to 8.
+ * (macros become macro nodes), the checker writes types and overloads into the tree, the evaluator
+ * walks the tree. The whole tree lives in the program's arena. Spec: 12b sections 5 to 8.
  */
 #include "base/vec.h"
 #include "cel/cel.h"
@@ -87,8 +87,8 @@ struct bt_cel_node {
 	uint32_t height;
 	const struct bt_cel_type *type; /* set by the checker; NULL after compilation */
 	/**
-	 * The value of a node that does not depend on variables, and the units that reading it
-	 * costs; NULL: not constant. Set when the program is made.
+	 * The value of a node that does not depend on variables; NULL: not constant. constant_cost:
+	 * the units that reading the value costs. Both are set when the program is made.
 	 */
 	const struct bt_cel_value *constant;
 	uint32_t constant_cost;
@@ -123,8 +123,8 @@ struct bt_cel_node {
 			 */
 			const uint8_t (*kinds)[BT_CEL_ARGUMENTS_MAX];
 			/**
-			 * The compiled constant pattern, owned by the program; set when the program
-			 * is made.
+			 * The compiled pattern if it is constant, else NULL. Owned by the program;
+			 * set when the program is made.
 			 */
 			struct bt_cel_regex *regex;
 			/**
@@ -150,25 +150,34 @@ struct bt_cel_node {
 			enum bt_cel_macro macro;
 			bool has_two_variables;
 			struct bt_str names[2];
-			uint32_t slots[2];         /* slot of each variable; set by the checker */
-			struct bt_cel_node *range; /* what the macro iterates over; BIND: the value;
-			                              OPT_*: the optional */
-			struct bt_cel_node *condition; /* ALL, EXISTS...; MAP...: may be NULL */
-			struct bt_cel_node *result;    /* the other macros */
+			uint32_t slots[2]; /* slot of each variable; set by the checker */
+			/**
+			 * list or map that the macro iterates over; BIND: the value of the
+			 * variable; OPT_*: the optional
+			 */
+			struct bt_cel_node *range;
+			/**
+			 * ALL, EXISTS, EXISTS_ONE, FILTER; optional in MAP and TRANSFORM_*; else
+			 * NULL
+			 */
+			struct bt_cel_node *condition;
+			/** NULL for ALL, EXISTS, EXISTS_ONE and FILTER */
+			struct bt_cel_node *result;
 		} macro;
 	};
 };
 
 /**
- * ast.c. Child number index of a node in source order: target, arguments; operand; keys and values
- * in pairs; range, condition, result. Absent children are skipped. NULL: no more children.
+ * ast.c. Returns child number index of a node; NULL: there are no more children. Order of the
+ * children: target and arguments of a call; operand of a select; items of a list; keys and values
+ * of a map in pairs; range, condition and result of a macro. Absent children are skipped.
  */
 struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t index);
 
 /** Position of an issue without a place. */
 #define BT_CEL_NOWHERE UINT32_MAX
 
-/** Issues of an expression, with their positions. */
+/** An error in an expression. */
 struct bt_cel_issue {
 	uint32_t position;
 	uint32_t order;        /* order of reporting, for issues at the same position */
@@ -195,14 +204,15 @@ void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out);
  */
 struct bt_cel_node *bt_cel_parse(
 	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues);
-/** estimate.c: worst-case cost of a checked tree, in units. */
+/** estimate.c: returns the worst-case cost of a checked tree, in units. */
 uint64_t bt_cel_estimate(const struct bt_cel_node *node);
 /** macros.c: replaces a call that is a macro by a macro node; leaves other calls unchanged. */
 void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues);
 /**
- * checker.c. Returns false and adds issues on a type error. Writes its results into the tree, in
- * the arena; only types live in the scratch arena: the validators and the check of the result type
- * use them, the program does not. *out_local_count: slots that an evaluation needs.
+ * checker.c. Returns false and adds issues on a type error. Writes types and overloads into the
+ * tree. The types live in the scratch arena, which must outlive the validators and the check of the
+ * result type; everything else lives in the arena. *out_local_count: number of slots for macro
+ * variables that an evaluation needs.
  */
 bool bt_cel_check(struct bt_cel_node *root, const struct bt_cel_environment *environment,
 	struct bt_arena *arena, struct bt_arena *scratch, struct bt_cel_issues *issues,

@@ -5,7 +5,10 @@
 /** Units of one check: spec 12b section 10. */
 #define CHECK_COST 350000
 
-/** Copies the target's access, as a value of another kind, to be changed by the call. */
+/**
+ * Returns a copy of the target's access, for the caller to change; *out_value: a value of this kind
+ * with the copy. NULL: limit exceeded, *out_value is the error.
+ */
 static struct bt_cel_access *derive_access(
 	const struct bt_cel_call *call, enum bt_cel_kind kind, struct bt_cel_value *out_value)
 {
@@ -61,7 +64,10 @@ struct bt_cel_value bt_cel_fn_access_part(const struct bt_cel_call *call)
 	if (access == NULL) {
 		return value;
 	}
-	/* Selectors are ignored: they only narrow a check, and no rule allows by selector. */
+	/*
+	 * Ignore selectors: they only narrow a check, and no authorization rule refers to
+	 * selectors.
+	 */
 	if (bt_str_equal_c(part, "resource")) {
 		access->resource = text;
 	} else if (bt_str_equal_c(part, "subresource")) {

@@ -2,10 +2,10 @@
 #ifndef BT_CEL_CEL_H
 #define BT_CEL_CEL_H
 /**
- * The Common Expression Language as Kubernetes uses it: compile a text once, evaluate it many
- * times, with bounded work. An independent library: of Kubernetes it only knows quantities;
- * cel/device.h adds the variable `device`. tests/unit/cel/test_cel_alone.c shows how to use other
- * variables. Spec: 12b.
+ * The Common Expression Language as Kubernetes uses it: compile an expression once, evaluate the
+ * program many times, with bounded work. The library is independent: the only API types that it
+ * uses are quantities and, in cel/device.h, which adds the variable `device`, devices.
+ * tests/unit/cel/test_cel_alone.c shows how to use other variables. Spec: 12b.
  *
  * Evaluation is pure: the same program and values give the same result on every thread, and the
  * program is not changed.
@@ -52,7 +52,7 @@ struct bt_cel_environment {
 	bool accepts_dyn;
 	/**
 	 * If not NONE, `Object{...}`, `Object.spec{...}`, `JSONPatch{...}` and jsonpatch.escapeKey
-	 * are available, and the result must have the corresponding type.
+	 * are available, and the result must have the type that the enumerator names.
 	 */
 	enum bt_cel_mutation mutation;
 };
@@ -60,8 +60,9 @@ struct bt_cel_environment {
 struct bt_cel_program;
 
 /**
- * On failure err has the text after "CEL compile error: ", e.g. `compilation failed: ERROR:
- * <input>:1:1: ...` or `must evaluate to bool or the unknown type, not int` (spec 12b section 12).
+ * Compiles an expression. out_program is owned: bt_cel_program_destroy(). On failure err has the
+ * text after "CEL compile error: ", e.g. `compilation failed: ERROR: <input>:1:1: ...` or `must
+ * evaluate to bool or the unknown type, not int` (spec 12b section 12).
  */
 BT_MUST_USE int bt_cel_compile(struct bt_str expression,
 	const struct bt_cel_environment *environment, struct bt_cel_program **out_program,
@@ -78,8 +79,9 @@ uint64_t bt_cel_program_estimate(const struct bt_cel_program *program);
 struct bt_cel_limits {
 	uint64_t cost_max;
 	/**
-	 * Polled during long evaluations: true stops the evaluation with `operation interrupted:
-	 * <cause>`. NULL: not polled. *out_cause is borrowed until the end of the evaluation.
+	 * Called repeatedly during long evaluations: true stops the evaluation with `operation
+	 * interrupted: <cause>`. NULL: the evaluation cannot be interrupted. *out_cause is borrowed
+	 * until the end of the evaluation.
 	 */
 	bool (*is_interrupted)(void *context, struct bt_str *out_cause);
 	void *context;
@@ -87,9 +89,10 @@ struct bt_cel_limits {
 };
 
 /**
- * values: one for each variable of the environment, in the same order and of the same types. The
- * result (possibly BT_CEL_ERROR) lives in the arena and borrows from values and program. The cost
- * limit also bounds the memory used.
+ * Evaluates a program. values: one for each variable of the environment, in the same order and of
+ * the same types. The result (possibly BT_CEL_ERROR) lives in the arena and borrows from values and
+ * program. An evaluation that needs too much memory (BT_CEL_MEMORY_MAX in cel/function.h) ends with
+ * the error of the cost limit.
  */
 struct bt_cel_value bt_cel_evaluate(const struct bt_cel_program *program,
 	const struct bt_cel_value *values, const struct bt_cel_limits *limits,

@@ -33,8 +33,8 @@ static bool is_function(const struct bt_cel_checker *checker, struct bt_str name
 }
 
 /**
- * The type as text: bound parameters are replaced, free ones print as dyn. Valid until the next
- * call.
+ * Returns the type as text: bound parameters are replaced, free parameters print as dyn. The text
+ * is valid until the next call.
  */
 static struct bt_str type_text(struct bt_cel_checker *checker, const struct bt_cel_type *type)
 {
@@ -63,8 +63,8 @@ bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_applicat
 			continue;
 		}
 		/*
-		 * Read every overload of the style, whatever its arity: parameters are numbered
-		 * over all of them, and messages show the numbers.
+		 * Read every overload of the style, whatever its number of arguments: reading
+		 * numbers the type parameters, and messages must show upstream's numbers.
 		 */
 		bt_cel_signature_read(&checker->inference, row->signature, &signature);
 		if (signature.count == application->count &&
@@ -120,8 +120,9 @@ bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_applicat
 }
 
 /**
- * The dotted name that a node stands for ("ip", "google.protobuf.Duration"), written to the buffer
- * of DOTTED_NAME_MAX bytes. Absent: the node is not a dotted name, or longer than any known name.
+ * Writes the dotted name that a node stands for ("ip", "google.protobuf.Duration") to the buffer of
+ * DOTTED_NAME_MAX bytes, and returns the name. Absent: the node is not a dotted name, or the name
+ * is longer than any known name.
  */
 static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, bool *out_is_rooted)
 {
@@ -177,11 +178,7 @@ static const struct bt_cel_type *check_call(
 	struct bt_cel_resolution resolution;
 
 	if (node->call.operator_ == BT_CEL_OP_AND || node->call.operator_ == BT_CEL_OP_OR) {
-		/*
-		 * && and
-		 *
-		 * have any number of operands.
-		 */
+		/* && and || have any number of operands. */
 		bool is_right = true;
 
 		for (uint32_t k = 0; k < node->call.count; k++) {
@@ -254,7 +251,7 @@ bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node
 	return false;
 }
 
-/** The type inside an optional type; other types unchanged. */
+/** Returns the type inside an optional type; returns other types unchanged. */
 static const struct bt_cel_type *unwrap_optional(
 	struct bt_cel_checker *checker, const struct bt_cel_type *type, bool *out_is_optional)
 {
@@ -287,7 +284,10 @@ static const struct bt_cel_type *find_type_name(
 	return NULL;
 }
 
-/** Makes the node an identifier for what the name refers to. NULL: unknown name. */
+/**
+ * Turns the node into an identifier of the variable or type with this name, and returns the type of
+ * the identifier. NULL: unknown name.
+ */
 static const struct bt_cel_type *find_identifier(
 	struct bt_cel_checker *checker, struct bt_cel_node *node, struct bt_str name)
 {
@@ -366,7 +366,8 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 			checker, node->position, operand->object, node->select.field);
 	}
 	if (operand->kind == BT_CEL_PARAMETER) {
-		(void)bt_cel_assign(&checker->inference, &dyn, &operand, 1); /* free: never fails */
+		/* cannot fail: the parameter is free */
+		(void)bt_cel_assign(&checker->inference, &dyn, &operand, 1);
 		return dyn;
 	}
 	if (bt_cel_type_is_dyn(operand)) {
@@ -420,7 +421,10 @@ static const struct bt_cel_type *join_element(struct bt_cel_checker *checker,
 	return joined != NULL ? joined : &bt_cel_types[BT_CEL_DYN];
 }
 
-/** Type that an element adds; `[?x]` and `{k: ?x}` add the type inside the optional. */
+/**
+ * Checks an element of a literal. Returns the type that the element contributes: for `[?x]` and
+ * `{?k: x}`, the type inside the optional.
+ */
 static const struct bt_cel_type *check_element(
 	struct bt_cel_checker *checker, struct bt_cel_node *node, bool is_optional)
 {
@@ -464,7 +468,7 @@ static const struct bt_cel_object patch_object = {
 	BT_STR_INIT("JSONPatch"), patch_fields, BT_ARRAY_LENGTH(patch_fields), false};
 static const struct bt_cel_type patch_type = {.kind = BT_CEL_OBJECT, .object = &patch_object};
 
-/** NULL: the name is not an Object type. */
+/** Returns the type of an object literal with this name. NULL: unknown name. */
 static const struct bt_cel_type *find_object_type(
 	struct bt_cel_checker *checker, struct bt_str name)
 {
@@ -595,8 +599,8 @@ const struct bt_cel_type *bt_cel_check_node(
 }
 
 /**
- * Writes the final types into the tree: type parameters are known when the whole expression was
- * checked.
+ * Writes the final types into the tree. Call after the whole expression was checked, because only
+ * then all type parameters are known.
  */
 static void finish_types(struct bt_cel_inference *inference, struct bt_cel_node *node)
 {

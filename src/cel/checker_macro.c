@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Macros are checked as the calls that they expand to (spec 12b section 6), in the same order,
- * because messages show these calls and the numbers of type parameters: for example, `[] .. _+_` of
- * map() has parameters.
+ * Macros are checked as the calls that they expand to (spec 12b section 6), in upstream's order,
+ * because messages show these calls and the numbers of type parameters. For example, map() expands
+ * to `[]` and calls of `_+_`, which have type parameters.
  */
 #include "base/compiler.h"
 #include "cel/checker_private.h"
@@ -72,7 +72,8 @@ static struct element element_of(struct bt_cel_checker *checker, const struct bt
 		return (struct element){type->of[0], type->of[1], true};
 	}
 	if (type->kind == BT_CEL_PARAMETER) {
-		(void)bt_cel_assign(&checker->inference, &dyn, &type, 1); /* free: never fails */
+		/* cannot fail: the parameter is free */
+		(void)bt_cel_assign(&checker->inference, &dyn, &type, 1);
 		return (struct element){dyn, dyn, false};
 	}
 	if (type->kind == BT_CEL_DYN || type->kind == BT_CEL_ERROR) {
@@ -134,7 +135,7 @@ static const struct bt_cel_type *add(struct bt_cel_checker *checker, const struc
 	return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("_+_"), arguments, 2);
 }
 
-/** Type of the accumulator after a step, without the condition. */
+/** Returns the type of the accumulator after a step, ignoring the condition. */
 static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, const struct bt_cel_type *accumulator,
 	const struct element *element)
@@ -172,8 +173,8 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 }
 
 /**
- * Checks the range and opens the scope of the variables; the caller checks the bodies and closes
- * it.
+ * Checks the range and opens the scope of the variables; the caller checks the condition and the
+ * result, and closes the scope.
  */
 static struct element open_iteration(struct bt_cel_checker *checker, struct bt_cel_node *node,
 	const struct bt_cel_type **out_accumulator)
@@ -226,8 +227,8 @@ static const struct bt_cel_type *check_iteration(
 }
 
 /**
- * Checks the result expression with one variable; the caller has made the empty list of the
- * expansion.
+ * Checks the result expression in a scope with one variable. The caller must have called new_list
+ * before, for the empty list in the expansion.
  */
 static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	struct bt_cel_node *node, const struct bt_cel_type *variable)
@@ -283,8 +284,8 @@ const struct bt_cel_type *bt_cel_check_macro(
 		 */
 		const struct bt_cel_type *arguments[2];
 
-		(void)new_list(
-			checker); /* counts the empty list that cel.bind expands to, as upstream */
+		/* Numbers a type parameter for the empty list in the expansion of cel.bind. */
+		(void)new_list(checker);
 		arguments[1] = check_iteration(checker, node);
 		arguments[0] = node->macro.range->type;
 		return apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("@sortByAssociatedKeys"),

@@ -7,8 +7,8 @@
 #include "cel/function.h"
 
 /*
- * Type inference: which types can be assigned to which, and what the parameters are bound to. Spec:
- * 12b section 7.1.
+ * Type inference: decides whether a type can be assigned to another type, and binds type
+ * parameters. Spec: 12b section 7.1.
  *
  * Types of short expressions can be huge (a map of a map to the same map ...), so work and sizes
  * are bounded; is_exhausted records that a bound was exceeded.
@@ -35,20 +35,23 @@ struct bt_cel_inference {
 void bt_cel_inference_finish(struct bt_cel_inference *inference);
 
 const struct bt_cel_type *bt_cel_fresh_parameter(struct bt_cel_inference *inference);
-/** Makes a LIST, OPTIONAL or TYPE of first, or a MAP of both. */
+/**
+ * Makes a LIST, OPTIONAL or TYPE of first (second NULL), or a MAP from first to second. If the type
+ * is too large, sets is_exhausted and returns the type BT_CEL_ERROR.
+ */
 const struct bt_cel_type *bt_cel_type_make(struct bt_cel_inference *inference,
 	enum bt_cel_kind kind, const struct bt_cel_type *first, const struct bt_cel_type *second);
 
 /**
- * Whether values of the types `from` can be used as the types `to`, pairwise. true: binds the
- * parameters in them; false: no binding changes.
+ * Whether values of the types `from` can be used as the types `to`, pairwise. true: binds the type
+ * parameters in them; false: all bindings stay as they were.
  */
 bool bt_cel_assign(struct bt_cel_inference *inference, const struct bt_cel_type *const *from,
 	const struct bt_cel_type *const *to, uint32_t count);
-/** Replaces all bound parameters in a type; is_final: free parameters become dyn. */
+/** Replaces the bound parameters in a type by their types. is_final: free parameters become dyn. */
 const struct bt_cel_type *bt_cel_substitute(
 	struct bt_cel_inference *inference, const struct bt_cel_type *type, bool is_final);
-/** The more general of two types if one can be used as the other; NULL: neither can. */
+/** Returns the more general of two types if a can be used as b; else NULL. */
 const struct bt_cel_type *bt_cel_join(struct bt_cel_inference *inference,
 	const struct bt_cel_type *a, const struct bt_cel_type *b);
 /** Whether two types are identical. */
@@ -59,7 +62,7 @@ static inline bool bt_cel_type_is_dyn(const struct bt_cel_type *type)
 	return type->kind == BT_CEL_DYN || type->kind == BT_CEL_ANY || type->kind == BT_CEL_ERROR;
 }
 
-/** signature.c */
+/** Types of the result and of the parameters of an overload. */
 
 struct bt_cel_signature {
 	const struct bt_cel_type *result;
@@ -67,13 +70,13 @@ struct bt_cel_signature {
 	uint32_t count;
 };
 
-/** The types of a row of functions.def, with fresh parameters. */
+/** Reads the signature of a row of functions.def; creates fresh type parameters for A and B. */
 void bt_cel_signature_read(struct bt_cel_inference *inference, const char *text,
 	struct bt_cel_signature *out_signature);
 
 /** Maximum number of overloads of one name and style. */
 #define BT_CEL_OVERLOADS_MAX 16
-/** Maximum number of issues: checking stops then. Messages show 100. */
+/** The checker stops at this number of issues; messages show at most 100 issues. */
 #define BT_CEL_ISSUES_MAX 1000
 
 /** A variable of a macro. */
@@ -115,13 +118,13 @@ struct bt_cel_resolution {
 /** Checks a node, adds issues, and writes the type into the node. Never returns NULL. */
 const struct bt_cel_type *bt_cel_check_node(
 	struct bt_cel_checker *checker, struct bt_cel_node *node);
-/** Adds `expected type 'bool' but found 'int'`; parameters print as such, even if bound. */
+/**
+ * Adds `expected type 'bool' but found 'int'`; type parameters print as `_var<number>`, even if
+ * bound.
+ */
 void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
 	const struct bt_cel_type *expected, const struct bt_cel_type *found);
-/**
- * Checks that a node, already checked, can be used as bool; otherwise adds an issue and returns
- * false.
- */
+/** Returns whether a checked node can be used as bool; if not, adds an issue. */
 bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node);
 /**
  * Selects overloads. false, with an issue: the function is unknown or no overload accepts the

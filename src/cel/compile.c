@@ -7,13 +7,14 @@
 #include "cel/function.h"
 #include "cel/regex.h"
 
-/* Validators: literals that cannot work for any device. Spec: 12b sections 7.4 and 7.5. */
+/* Validators: report literals that fail for every input. Spec: 12b sections 7.4 and 7.5. */
 
 struct validator {
 	struct bt_cel_inference inference;
 	struct bt_cel_issues *issues;
-	uint32_t format_depth; /* enclosing format calls, whose lists may be mixed */
-	size_t pattern_bytes;  /* memory of the patterns compiled so far */
+	/* number of enclosing format calls, in which lists may have mixed types */
+	uint32_t format_depth;
+	size_t pattern_bytes; /* memory of the patterns compiled so far */
 };
 
 static bool is_call(const struct bt_cel_node *node, const char *function, bool is_member)
@@ -23,8 +24,8 @@ static bool is_call(const struct bt_cel_node *node, const char *function, bool i
 }
 
 /**
- * The first part of an item that the verb cannot print; NULL: none, or known only at run time. %s
- * also checks the elements of literals.
+ * Returns the first part of an item that the verb cannot print; NULL: the verb can print the item,
+ * or the type is known only at run time. For %s, also checks the elements of list and map literals.
  */
 static const struct bt_cel_node *unprintable_part(char verb, const struct bt_cel_node *item)
 {
@@ -198,7 +199,7 @@ static void validate(struct validator *validator, const struct bt_cel_node *node
 
 /* Preparing the program: the last step of a compilation. Spec: 12b section 11. */
 
-/** Whether upstream treats all children as constants, which cost nothing. */
+/** Whether upstream treats all children as constants that cost no units. */
 static bool has_free_children(const struct bt_cel_node *node)
 {
 	const struct bt_cel_node *child;
@@ -299,7 +300,8 @@ static int prepare_call(
 	if (argument->constant == NULL || argument->constant_cost != 0 ||
 		argument->constant->kind != BT_CEL_STRING ||
 		program->pattern_bytes >= BT_CEL_REGEXES_BYTES_MAX) {
-		return 0; /* compiled at each use instead, charged as work */
+		/* the pattern is compiled at each use instead, which is charged as work */
+		return 0;
 	}
 	int code = bt_cel_regex_compile(argument->constant->text, &node->call.regex, &problem);
 	if (code == 0) {
@@ -370,7 +372,7 @@ static void reset_types(struct bt_cel_node *node)
 	}
 }
 
-/** Whether the type is the one that the mutation requires. */
+/** Whether the type is the result type that the mutation requires. */
 static bool is_mutation(enum bt_cel_mutation mutation, const struct bt_cel_type *type)
 {
 	const struct bt_cel_type *made = type;

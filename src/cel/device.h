@@ -18,7 +18,10 @@ struct bt_cel_device_field_info {
 	const char *name;
 	struct bt_cel_type type;
 };
-/** list_attributes: gate DRAListTypeAttributes. Indexed by enum bt_cel_device_field. */
+/**
+ * Returns the fields of `device`, indexed by enum bt_cel_device_field. list_attributes: whether the
+ * gate DRAListTypeAttributes is enabled.
+ */
 const struct bt_cel_device_field_info *bt_cel_device_fields(bool list_attributes);
 
 /** The environment of selectors: the variable `device`, and the result must be bool. */
@@ -34,8 +37,9 @@ BT_MUST_USE int bt_cel_device_make(struct bt_str driver, const struct bt_device 
 	struct berth_error *err);
 
 /**
- * *out_matches: whether the program, compiled in the device environment, is true for this device.
- * On failure err is the text after "CEL runtime error: ". BERTH_ERR_STATE: interrupted.
+ * Evaluates a program that was compiled in the device environment. *out_matches: whether the result
+ * is true for this device. On failure err is the text after "CEL runtime error: ". BERTH_ERR_STATE:
+ * interrupted. limits->out_cost is not set.
  */
 BT_MUST_USE int bt_cel_device_matches(const struct bt_cel_program *program,
 	const struct bt_cel_value *device, const struct bt_cel_limits *limits,

@@ -116,7 +116,9 @@ static bool is_same_ip(const struct bt_cel_ip *a, const struct bt_cel_ip *b)
 static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
 	const struct bt_cel_value *right);
 
-/** Compares count pairs of values: only UNEQUAL makes the whole unequal, INCOMPARABLE does not. */
+/**
+ * Compares count pairs of values. false: a pair is UNEQUAL; an INCOMPARABLE pair counts as equal.
+ */
 static bool may_all_be_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
 	const struct bt_cel_value *right, uint32_t count)
 {
@@ -128,7 +130,7 @@ static bool may_all_be_equal(struct bt_cel_evaluation *evaluation, const struct 
 	return true;
 }
 
-/** Both values have the same kind and are not numbers. */
+/** Compares two values of the same kind that are not numbers. */
 static enum answer compare_same_kind(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *left, const struct bt_cel_value *right)
 {
@@ -219,7 +221,10 @@ static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt
 		return order_numbers(left, right, &order) && order == 0 ? EQUAL : UNEQUAL;
 	}
 	if (left->kind != right->kind) {
-		/* These kinds on the left side cannot be compared with any other kind. */
+		/*
+		 * A left value of these kinds cannot be compared with a value of another kind,
+		 * except null.
+		 */
 		bool is_opaque = left->kind == BT_CEL_QUANTITY || left->kind == BT_CEL_SEMVER ||
 			left->kind == BT_CEL_URL || left->kind == BT_CEL_FORMAT ||
 			left->kind == BT_CEL_IP || left->kind == BT_CEL_CIDR;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Worst-case cost of an expression, from the value sizes that the types give. Units are those of
- * spec 12b section 10. If a size is unknown the estimate is too low, never too high.
+ * Worst-case cost of an expression in units (spec 12b section 10), computed from the maximum sizes
+ * that the types give. A size that is unknown counts as 0, so the estimate may be too low.
  */
 #include "cel/ast.h"
 
@@ -29,7 +29,7 @@ static uint64_t divide_up(uint64_t size, uint64_t divisor)
 	return size / divisor + (size % divisor != 0);
 }
 
-/** Bytes of a text, or number of elements of a list or map; 0: unknown. */
+/** Returns the maximum size of a value: bytes of a text, elements of a list or map; 0: unknown. */
 static uint64_t size_of(const struct bt_cel_node *node)
 {
 	if (node->kind == BT_CEL_NODE_LITERAL &&

@@ -198,7 +198,7 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
 
 /* Indexing, field selection, optionals. Spec: 12b section 8.3. */
 
-/** Appends a CEL value as Go prints it in messages. */
+/** Appends a value as upstream's messages show it: strings without quotes. */
 static bool append_value(struct bt_cel_output *output, const struct bt_cel_value *value)
 {
 	struct bt_strbuf number = {0};
@@ -227,7 +227,7 @@ struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struc
 	return result;
 }
 
-/** Fast path for a text key, without a buffer. */
+/** Makes the error `no such key: <key>`. A text key takes a fast path without a buffer. */
 static struct bt_cel_value no_such_key(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *key)
 {
@@ -248,7 +248,10 @@ static struct bt_cel_value no_such_key(
 	return bt_cel_error((struct bt_str){text, (uint32_t)length});
 }
 
-/** The member of a map or of the device; NULL: missing, or the container is of another kind. */
+/**
+ * Finds the member of a map or of the device. NULL: there is no such member, or the container is of
+ * another kind.
+ */
 static const struct bt_cel_value *find_member(
 	const struct bt_cel_value *container, const struct bt_cel_value *key)
 {
@@ -271,7 +274,8 @@ static const struct bt_cel_value *find_member(
 }
 
 /**
- * Converts a number to an index, -1 if no list is that long. Returns false if it has a fraction.
+ * Converts a number to an index; *out_index is -1 if no list is that long. Returns false if the
+ * number has a fraction.
  */
 static bool index_of(const struct bt_cel_value *key, int64_t *out_index)
 {
@@ -432,7 +436,8 @@ static struct bt_cel_value evaluate_local(struct bt_cel_evaluation *evaluation, 
 }
 
 /**
- * Unwraps an item or entry with a question mark. false: leave it out, or *value became an error.
+ * Unwraps an item or entry with a question mark. false: the optional is none and the caller leaves
+ * the item out, or *value is now an error, which begins with the text `what`.
  */
 static bool unwrap(
 	struct bt_cel_evaluation *evaluation, struct bt_str what, struct bt_cel_value *value)

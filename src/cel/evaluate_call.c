@@ -306,9 +306,8 @@ static struct bt_cel_value compare_order(struct bt_cel_evaluation *evaluation,
 /* Operators and functions. Spec: 12b sections 8.1, 8.2, 8.5 and 8.9. */
 
 /**
- * For errors where upstream panics: the whole evaluation ends, and neither
- *
- * nor && hides the error.
+ * Returns an error for a case in which upstream panics. The whole evaluation ends, because the
+ * error also sets evaluation->stop: the operators && and || do not hide it.
  */
 static struct bt_cel_value panic(struct bt_cel_evaluation *evaluation, struct bt_str text)
 {
@@ -319,9 +318,8 @@ static struct bt_cel_value panic(struct bt_cel_evaluation *evaluation, struct bt
 }
 
 /**
- * Evaluates && and
- *
- * as one flat operation with any number of operands.
+ * Evaluates && (deciding: false) or || (deciding: true) as one flat operation with any number of
+ * operands. An operand with the value of deciding ends the evaluation.
  */
 static struct bt_cel_value evaluate_logic(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool deciding)

@@ -20,7 +20,7 @@ struct loop {
 	const struct bt_cel_node *node;
 	struct bt_cel_value range;
 	uint32_t count; /* elements of the range */
-	uint32_t index; /* of the next step */
+	uint32_t index; /* index of the element of the next step */
 	/** The first error of a step; later errors do not replace it. BT_CEL_NULL: none. */
 	struct bt_cel_value error;
 };
@@ -56,7 +56,7 @@ static bool begin_loop(
 	return loop->error.kind == BT_CEL_NULL;
 }
 
-/** Key (or index) and value of the current step. */
+/** Returns the key (of a list: the index) and the value of the current step. */
 static void read_entry(
 	const struct loop *loop, struct bt_cel_value *out_key, struct bt_cel_value *out_value)
 {
@@ -381,8 +381,8 @@ static struct bt_cel_value evaluate(
 }
 
 /**
- * Restores the slots afterwards: a cel.bind value is evaluated inside another macro, which may use
- * the same slots.
+ * Restores the slots of the macro's variables afterwards, so that a macro that runs inside another
+ * macro (the value of cel.bind runs on first use) leaves no values behind.
  */
 struct bt_cel_value bt_cel_evaluate_macro(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)

@@ -20,7 +20,7 @@ static inline bool bt_cel_is_stopped(const struct bt_cel_evaluation *evaluation)
 
 /* evaluate.c */
 
-/** Initialises the evaluation from its arguments; all other fields are zero. */
+/** Initialises an evaluation. variables: values of the environment's variables, by index. */
 void bt_cel_evaluation_init(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_program *program, const struct bt_cel_value *variables,
 	const struct bt_cel_limits *limits, struct bt_arena *arena);
@@ -36,7 +36,7 @@ struct bt_cel_value bt_cel_evaluate_node(
 struct bt_cel_value bt_cel_evaluate_call(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node);
 
-/** Evaluates +, -, *, / or % of two numbers of the same kind. */
+/** Evaluates +, -, *, / or % (not of doubles) of two numbers of the same kind. */
 struct bt_cel_value bt_cel_number_arithmetic(
 	enum bt_cel_operator operation, struct bt_cel_value left, const struct bt_cel_value *right);
 

@@ -51,12 +51,13 @@ struct bt_cel_call {
 	struct bt_cel_evaluation *evaluation;
 	const struct bt_cel_overload *overload;
 	/**
-	 * For a member call the target comes first. No argument is an error, and all kinds match
-	 * the signature (any and parameters match every kind).
+	 * For a member call the target comes first. No argument is an error. Unless the guard is
+	 * BT_CEL_GUARD_NONE, all kinds match the signature (any, dyn and type parameters match
+	 * every kind).
 	 */
 	const struct bt_cel_value *arguments;
 	uint32_t count;
-	struct bt_cel_regex *regex; /* of a constant pattern, else NULL */
+	struct bt_cel_regex *regex; /* compiled pattern if it is constant, else NULL */
 };
 
 /** Errors are returned as values. */
@@ -69,8 +70,9 @@ enum bt_cel_style {
 
 /** Checks of the arguments before the call. Spec 12b section 8.9. */
 enum bt_cel_guard {
-	BT_CEL_GUARD_KINDS, /* `no such overload: f(int, string)` unless the kinds are right */
-	BT_CEL_GUARD_NONE,  /* the function handles every kind itself */
+	/** error `no such overload: f(int, string)` unless the kinds match the signature */
+	BT_CEL_GUARD_KINDS,
+	BT_CEL_GUARD_NONE, /* the function handles every kind itself */
 };
 
 /** Units that are charged before the function runs. Spec: 12b section 10. */
@@ -150,9 +152,9 @@ extern const uint32_t bt_cel_overload_count;
 
 /* Helpers for functions. */
 
-/** Charges units; false: the limit is exceeded, the evaluation stops. */
+/** Charges units. false: a limit is exceeded, the evaluation stops; return evaluation->stop. */
 bool bt_cel_charge(struct bt_cel_evaluation *evaluation, uint64_t units);
-/** Charges units for a text: ceil(length * tenths / 10). */
+/** Charges ceil(length * tenths / 10) units for a text; false as in bt_cel_charge. */
 bool bt_cel_charge_tenths(struct bt_cel_evaluation *evaluation, uint64_t length, uint64_t tenths);
 /**
  * Call before work that units do not cover. count: bytes or elements to handle. false: the limit is
@@ -194,13 +196,16 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
  * negative, 0 or positive.
  */
 struct bt_cel_value bt_cel_answer_order(const struct bt_cel_call *call, int order);
-/** Makes a value of a kind with a pointer: a copy of the content, or the error that stops. */
+/**
+ * Makes a value of a kind that is stored behind a pointer: copies the content into the arena. If a
+ * limit is exceeded, returns evaluation->stop.
+ */
 struct bt_cel_value bt_cel_box(struct bt_cel_evaluation *evaluation, enum bt_cel_kind kind,
 	const void *content, size_t size);
 /** Makes optional.of(value). */
 struct bt_cel_value bt_cel_optional(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value);
-/** Makes an error of prefix, the value as format prints it, and suffix. */
+/** Makes the error "<prefix><value><suffix>". */
 struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struct bt_str prefix,
 	const struct bt_cel_value *value, struct bt_str suffix);
 
@@ -219,18 +224,21 @@ bool bt_cel_is_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_v
 /** Sets the order (-1, 0, 1) of two values; false: not comparable, or NaN. */
 bool bt_cel_compare(
 	const struct bt_cel_value *left, const struct bt_cel_value *right, int *out_order);
-/** Charges the work of bt_cel_map_find, which compares all keys. Call this function before it. */
+/** Call before bt_cel_map_find: charges the work of comparing all keys. false: limit exceeded. */
 bool bt_cel_charge_find(struct bt_cel_evaluation *evaluation, const struct bt_cel_map *map,
 	const struct bt_cel_value *key);
-/** The value of a key (numeric kinds compare by value); NULL: missing. Ignores `missing`. */
+/**
+ * Returns the value of a key (numeric kinds compare by value); NULL: the map lacks the key. Ignores
+ * map->missing.
+ */
 const struct bt_cel_value *bt_cel_map_find(
 	const struct bt_cel_map *map, const struct bt_cel_value *key);
 
 /* semver.c: spec 12b section 9.8; also used for attributes */
 
 /**
- * err: the texts of spec 12b section 9.8. is_normalised: parse as semver(s, true) does. The result
- * borrows text; a normalised text is in the arena.
+ * Parses a version. err: the texts of spec 12b section 9.8. is_normalised: parse as semver(s, true)
+ * does. The result borrows text, or a normalised copy in the arena.
  */
 BT_MUST_USE int bt_cel_semver_parse(struct bt_str text, bool is_normalised, struct bt_arena *arena,
 	struct bt_cel_semver *out_version, struct berth_error *err);
@@ -269,11 +277,14 @@ const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind);
 #undef BT_CEL_FUNCTION
 #undef BT_CEL_OWN
 
-/** functions_list.c: charges one unit for each element, for a text a tenth of its code points. */
+/**
+ * functions_list.c: charges one unit for each element, but for a string a tenth of a unit per code
+ * point, rounded down.
+ */
 bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list);
 /**
- * Implements sort and the macro sortBy, including their units: sorts list by keys. Both have the
- * same length.
+ * Implements sort and the macro sortBy, and charges their units: sorts list by keys. list and keys
+ * have the same length.
  */
 struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_list *list, const struct bt_cel_list *keys);
@@ -281,12 +292,15 @@ struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
 /* ip.c: parses and prints addresses and networks as Go's net/netip does. Spec: 12b section 9.9. */
 
 /**
- * err: for example `ParseAddr("x"): unable to parse IP`. *out_has_zone: the text ends with a zone
- * ("%eth0"), which the result omits.
+ * Parses an address. err: for example `ParseAddr("x"): unable to parse IP`. *out_has_zone: the text
+ * ends with a zone ("%eth0"), which the result omits.
  */
 BT_MUST_USE int bt_cel_ip_parse(
 	struct bt_str text, struct bt_cel_ip *out_ip, bool *out_has_zone, struct berth_error *err);
-/** err: for example `netip.ParsePrefix("x"): no '/'`. Bits after the prefix are kept. */
+/**
+ * Parses a network. err: for example `netip.ParsePrefix("x"): no '/'`. Bits after the prefix are
+ * kept.
+ */
 BT_MUST_USE int bt_cel_cidr_parse(
 	struct bt_str text, struct bt_cel_cidr *out_cidr, struct berth_error *err);
 
@@ -306,7 +320,9 @@ struct bt_cel_url {
 	struct bt_str query;  /* the part after "?" */
 };
 
-/** The result is in the arena. err: for example `parse "x": invalid URI for request`. */
+/**
+ * Parses a URL; the result is in the arena. err: for example `parse "x": invalid URI for request`.
+ */
 BT_MUST_USE int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_cel_url *out_url, struct berth_error *err);
 #endif

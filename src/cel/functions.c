@@ -31,7 +31,7 @@ struct bt_cel_value bt_cel_fn_optional_none(const struct bt_cel_call *call BT_UN
 	return none;
 }
 
-/** Whether ofNonZeroValue makes none of the value. */
+/** Whether optional.ofNonZeroValue returns none for the value. */
 static bool is_zero(const struct bt_cel_value *value)
 {
 	switch ((int)value->kind) {

@@ -14,7 +14,7 @@
  * section 9.1.
  */
 
-/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z */
+/** The range of timestamps: 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z. */
 #define TIMESTAMP_SECONDS_MIN INT64_C(-62135596800)
 #define TIMESTAMP_SECONDS_MAX INT64_C(253402300799)
 
@@ -83,7 +83,7 @@ struct bt_cel_value bt_cel_fn_to_int(const struct bt_cel_call *call)
 		return value->uinteger <= INT64_MAX ? bt_cel_int((int64_t)value->uinteger)
 						    : bt_cel_error(BT_STR("integer overflow"));
 	case BT_CEL_DOUBLE:
-		/* The smallest int is refused too. */
+		/* As upstream, refuse -2^63, too, although it is an int. */
 		return value->real > -0x1p63 && value->real < 0x1p63
 			? bt_cel_int((int64_t)value->real)
 			: bt_cel_error(BT_STR("integer overflow"));

@@ -9,7 +9,7 @@
 #define PRECISION_DEFAULT 6
 #define BIT(kind_) (UINT32_C(1) << BT_CEL_##kind_)
 
-/** Kinds that each verb accepts. */
+/** Kinds that each verb accepts, and the start of the error for other kinds. */
 static const struct {
 	const char *verbs;
 	uint32_t kinds;
@@ -151,7 +151,10 @@ static bool append_double(struct bt_cel_output *output, double value)
 	return append_buffer(output, &buffer);
 }
 
-/** Appends kinds that print the same at the top level and within lists; false: other kinds. */
+/**
+ * Appends a value of a kind that prints the same at the top level and within lists; false: another
+ * kind.
+ */
 static bool print_plain(const struct bt_cel_value *value, struct bt_strbuf *out)
 {
 	switch ((int)value->kind) {
@@ -453,7 +456,7 @@ struct bt_cel_value bt_cel_fn_format(const struct bt_cel_call *call)
 		if (text.length != 0) {
 			(void)bt_cel_output_append(&printer.output, text);
 		} else if (used >= call->arguments[1].list.count) {
-			/* As upstream: a missing value is reported before errors in the clause. */
+			/* As upstream, report a missing value before an error in the clause. */
 			printer.failure = bt_cel_fail(evaluation, "index %u out of range", used);
 		} else if (bt_cel_format_parse(
 				   evaluation, format, &at, &clause, &printer.failure)) {

@@ -277,7 +277,9 @@ struct bt_cel_value bt_cel_fn_includes(const struct bt_cel_call *call)
 
 /* Lists as sets. Spec: 12b section 9.4. */
 
-/** Whether some element of `list` is in `others` (wanted), or not in `others` (!wanted). */
+/**
+ * wanted: whether an element of list is in others. !wanted: whether an element is not in others.
+ */
 static bool find_element(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
 	const struct bt_cel_list *others, bool wanted)
 {
@@ -327,7 +329,7 @@ struct sort_key {
 	uint32_t index;
 };
 
-/** NaN sorts first; the sort is stable. */
+/** Orders NaN first, and equal keys by index, so that the sort is stable. */
 static int compare_sort_keys(const void *a, const void *b)
 {
 	const struct sort_key *left = a;
@@ -351,7 +353,9 @@ static bool is_comparable(const struct bt_cel_value *value)
 	return value->kind == BT_CEL_DOUBLE || bt_cel_compare(value, value, &order);
 }
 
-/** Charges 2 n^2 units (rounded down), or 2.1 n^2 for texts. */
+/**
+ * Charges LIST_UNITS plus 2 n^2 units, or 2.1 n^2 (rounded down) if the first element is a string.
+ */
 static bool charge_pairs(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
 {
 	uint64_t pairs = (uint64_t)list->count * list->count; /* count is below 2^28 */

@@ -20,7 +20,7 @@ enum name_rule {
 
 struct format {
 	struct bt_str name;
-	uint32_t pattern_length; /* for the units of a match */
+	uint32_t pattern_length; /* assumed length of the pattern; decides the units of a check */
 	enum name_rule name_rule;
 	bool is_prefix; /* checks a prefix of a name, which may end in a hyphen */
 	/** For formats without a name rule: appends an error to out for each violation. */
@@ -145,8 +145,8 @@ static bool is_offset(struct bt_str text)
 }
 
 /**
- * Hours up to 23, minutes and seconds up to 59; an optional fraction after any character; an
- * offset.
+ * Syntax: hours up to 23, minutes and seconds up to 59, an optional fraction (after any separator
+ * character), an offset.
  */
 static bool is_time_of_day(struct bt_str text)
 {

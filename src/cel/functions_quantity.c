@@ -94,7 +94,7 @@ struct bt_cel_value bt_cel_fn_quantity_sum(const struct bt_cel_call *call)
 	return result;
 }
 
-/** true if the quantity is integer x 10^s with s >= 0 and the product fits into *out. */
+/** Whether the quantity is mantissa x 10^s with s >= 0 and the product fits into *out. */
 static bool to_integer(const struct bt_quantity *quantity, int64_t *out)
 {
 	int64_t value = quantity->mantissa;

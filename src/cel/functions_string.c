@@ -211,7 +211,7 @@ static uint64_t count_matches(struct bt_str text, struct bt_str part, int64_t li
 	return limit >= 0 && (uint64_t)limit < count ? (uint64_t)limit : count;
 }
 
-/** Returns the position after the copied text. */
+/** Copies the text to out. Returns the position after the copy. */
 static char *append(char *out, struct bt_str text)
 {
 	if (text.length != 0) {

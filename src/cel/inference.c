@@ -43,7 +43,10 @@ const struct bt_cel_type *bt_cel_type_make(struct bt_cel_inference *inference,
 	return type;
 }
 
-/** Call first in every function that recurses into types; false: too deep or too many steps. */
+/**
+ * Call first in every function that recurses into types; such a function decrements depth at its
+ * end. false: too deep or too many steps.
+ */
 static bool enter_type(struct bt_cel_inference *inference)
 {
 	if (++inference->steps > BT_CEL_INFERENCE_STEPS_MAX || inference->depth >= DEPTH_MAX) {
@@ -270,7 +273,7 @@ bool bt_cel_type_is_same(const struct bt_cel_type *a, const struct bt_cel_type *
 	return true;
 }
 
-/** Reads one signature with its parameters A and B. */
+/** A signature that is being read. named: the type parameters A and B; NULL: not yet used. */
 struct reader {
 	struct bt_cel_inference *inference;
 	const char *next;

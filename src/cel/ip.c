@@ -7,7 +7,10 @@
 
 #define IPV6_BYTES 16u
 
-/** A text being parsed. message: the error; at: the rest of the text to quote in it, if any. */
+/**
+ * A text that is being parsed. message: the error; at: the rest of the text that the message
+ * quotes, if any.
+ */
 struct reader {
 	struct bt_str text;
 	const char *message;

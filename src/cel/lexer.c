@@ -65,7 +65,7 @@ static uint32_t digits_end(const struct bt_cel_lexer *lexer, uint32_t i)
 	return i;
 }
 
-/** End of an exponent at i; i if there is none. */
+/** Returns the end of the exponent that begins at i; i if there is no exponent. */
 static uint32_t exponent_end(const struct bt_cel_lexer *lexer, uint32_t i)
 {
 	uint32_t first = i;
@@ -80,7 +80,7 @@ static uint32_t exponent_end(const struct bt_cel_lexer *lexer, uint32_t i)
 	return bt_is_digit(byte_at(lexer, i)) ? digits_end(lexer, i) : first;
 }
 
-/** End of the digits of an escape at i, at most count digits. */
+/** Returns the end of the digits of an escape that begin at i; reads at most count digits. */
 static uint32_t escape_digits_end(
 	const struct bt_cel_lexer *lexer, uint32_t i, uint32_t count, bool is_octal)
 {
@@ -95,7 +95,8 @@ static uint32_t escape_digits_end(
 }
 
 /**
- * Scans an escape whose backslash is at i. true: *out_end is its end; false: the invalid character.
+ * Scans an escape whose backslash is at i. true: *out_end is the end of the escape; false: *out_end
+ * is the invalid character.
  */
 static bool scan_escape(const struct bt_cel_lexer *lexer, uint32_t i, uint32_t *out_end)
 {
@@ -120,7 +121,7 @@ static bool scan_escape(const struct bt_cel_lexer *lexer, uint32_t i, uint32_t *
 
 /**
  * Scans a text whose first character after the quote is at i. true: *out_end is the end of the
- * literal; false: the invalid character, or the end of the source.
+ * literal; false: *out_end is the invalid character or the end of the source.
  */
 static bool scan_quoted(const struct bt_cel_lexer *lexer, uint32_t i, char quote, bool is_raw,
 	bool is_triple, uint32_t *out_end)
@@ -147,7 +148,10 @@ static bool scan_quoted(const struct bt_cel_lexer *lexer, uint32_t i, char quote
 	return false;
 }
 
-/** End of the string or bytes literal that begins here; 0: none. */
+/**
+ * Returns the end of the string or bytes literal that begins at lexer->offset; 0: no literal begins
+ * there.
+ */
 static uint32_t scan_string(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
 	uint32_t i = lexer->offset;
@@ -179,7 +183,9 @@ static bool is_back_quoted(char c)
 	return is_letter(c) || bt_is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ';
 }
 
-/** End of the operator or bracket that begins here; 0: none. */
+/**
+ * Returns the end of the operator or bracket that begins at lexer->offset; 0: none begins there.
+ */
 static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
 	/* Longer signs come first. */
@@ -224,7 +230,7 @@ static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_ki
 	return 0;
 }
 
-/** End of the token that begins here; 0: none. */
+/** Returns the end of the token that begins at lexer->offset; 0: no token begins there. */
 static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
 	char first = byte_at(lexer, lexer->offset);
@@ -232,7 +238,7 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 
 	if (bt_is_digit(first) ||
 		(first == '.' && bt_is_digit(byte_at(lexer, lexer->offset + 1)))) {
-		/* A number begins here. Returns its end. */
+		/* A number begins here. */
 
 		uint32_t more;
 
@@ -303,7 +309,7 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 	return scan_sign(lexer, out_kind);
 }
 
-/** End of a text that begins like a token but is not one. */
+/** Returns the end of a text that begins like a token but is no valid token. */
 static uint32_t find_failure(const struct bt_cel_lexer *lexer)
 {
 	uint32_t end = lexer->offset + 1;

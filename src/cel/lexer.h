@@ -4,7 +4,7 @@
 /** Tokens of an expression. Spec: 12b section 5. */
 #include "cel/ast.h"
 
-/** In the order in which messages list expected tokens. */
+/** Kinds of tokens, in the order in which messages list expected tokens. */
 enum bt_cel_token_kind {
 	BT_CEL_TOKEN_END,
 	BT_CEL_TOKEN_EQUAL,
@@ -47,8 +47,9 @@ enum bt_cel_token_kind {
 
 struct bt_cel_token {
 	enum bt_cel_token_kind kind;
-	uint32_t position;  /* code points from the start */
-	struct bt_str text; /* as written, quotes and prefix included; borrows from the source */
+	uint32_t position; /* code points from the start */
+	/** as in the source, quotes and prefix included; borrowed from the source */
+	struct bt_str text;
 };
 
 struct bt_cel_lexer {
@@ -72,9 +73,9 @@ void bt_cel_lexer_error(
 	struct bt_cel_lexer *lexer, uint32_t position, const char *detail_format, ...);
 
 /**
- * The value of a number, string or bytes token; borrows from the token. is_negative: a minus at
- * position precedes the number. Adds an issue if the number is out of range or an escape is
- * invalid.
+ * Returns the value of a number, string or bytes token; texts borrow from the source or live in the
+ * arena. is_negative: a minus precedes the number. position: of the minus or the number, for
+ * issues. Adds an issue if the number is out of range or an escape is invalid.
  */
 struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool is_negative,
 	uint32_t position, struct bt_cel_lexer *lexer, struct bt_arena *arena);

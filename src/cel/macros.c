@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Macros, recognised while parsing: calls with variables that need evaluation of their own. Spec:
- * 12b section 6.
+ * Macros, which the parser recognises: calls that declare variables and evaluate their arguments in
+ * a special way. Spec: 12b section 6.
  */
 #include "cel/ast.h"
 
@@ -91,8 +91,8 @@ static void expand(
 			return;
 		}
 		/*
-		 * Variables that iterate over elements must not hide the accumulator; those of
-		 * other macros are set once.
+		 * Variables that iterate over elements must not hide the accumulator. Variables of
+		 * the other macros may: these macros have no accumulator.
 		 */
 		if ((macro != BT_CEL_MACRO_BIND && macro != BT_CEL_MACRO_OPT_MAP &&
 			    macro != BT_CEL_MACRO_OPT_FLAT_MAP) &&

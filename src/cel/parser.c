@@ -46,7 +46,10 @@ static bool take_if(struct bt_cel_parser *parser, enum bt_cel_token_kind kind)
 	return true;
 }
 
-/** Whether nodes are made and issues added: neither in the run that reports nor after an error. */
+/**
+ * Whether to make nodes and add issues: only in the run that builds the tree, and only until an
+ * error.
+ */
 static bool is_building(const struct bt_cel_parser *parser)
 {
 	return !parser->is_reporting && !parser->is_over;
@@ -61,7 +64,7 @@ static void stop_at_depth(struct bt_cel_parser *parser)
 	parser->is_over = true;
 }
 
-/* Nodes. If the parser is not building, functions return &parser->nothing. */
+/* Nodes. If the parser is not building, the functions return &parser->nothing. */
 
 /** below: height of the highest child. */
 static struct bt_cel_node *new_node(
@@ -103,8 +106,9 @@ static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark
 }
 
 /**
- * Every stride-th element since mark, beginning with the offset-th. *out_optional (may be NULL):
- * which of them have a question mark; NULL: none.
+ * Returns every stride-th element since mark, beginning with element number offset. *out_optional:
+ * for each returned element, whether it has a question mark; unchanged if no element has a question
+ * mark. out_optional may be NULL.
  */
 static struct bt_cel_node **nodes_behind(struct bt_cel_parser *parser, uint32_t mark,
 	uint32_t stride, uint32_t offset, bool **out_optional)
@@ -165,8 +169,8 @@ static struct bt_cel_node *parse_expression(
 	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame);
 
 /**
- * `(arguments)` of a call; last: tokens that may follow within the calling rule. target: NULL for a
- * global function.
+ * Parses `(arguments)` of a call. last: tokens that may follow the call within the calling rule.
+ * target: NULL for a global function.
  */
 static struct bt_cel_node *parse_call(struct bt_cel_parser *parser,
 	const struct bt_cel_syntax_frame *frame, uint64_t last, struct bt_cel_node *target,
@@ -237,7 +241,9 @@ static bool has_more(const struct bt_cel_parser *parser, uint64_t elements)
 		bt_cel_syntax_is_ahead(parser, 1, elements);
 }
 
-/** Entries of a map, or fields of an object; pushes each key and value. */
+/**
+ * Parses the entries of a map or the fields of an object; pushes each key and value as elements.
+ */
 static void parse_entries(
 	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame, bool is_map)
 {
@@ -275,8 +281,8 @@ static void parse_entries(
 }
 
 /**
- * A list, a map or the fields of an object (elements is FIELDS), from the opening bracket to the
- * closing one, with an optional trailing comma.
+ * Parses a list, a map or the fields of an object (if elements is FIELDS), from the opening to the
+ * closing bracket, with an optional trailing comma. elements: tokens that can begin an element.
  */
 static struct bt_cel_node *parse_bracketed(struct bt_cel_parser *parser,
 	const struct bt_cel_syntax_frame *frame, uint64_t elements, enum bt_cel_token_kind close)
@@ -358,7 +364,7 @@ static struct bt_cel_node *parse_literal(
 	return literal;
 }
 
-/** A name, or a call of a global function, with an optional leading dot. */
+/** Parses a name or a call of a global function, with an optional leading dot. */
 static struct bt_cel_node *parse_name(
 	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
@@ -441,7 +447,7 @@ static struct bt_cel_node *parse_primary(
 	return node;
 }
 
-/** A field, an optional field or a member call; the next token is the dot. */
+/** Parses a field, an optional field or a member call; the next token is the dot. */
 static struct bt_cel_node *parse_select(struct bt_cel_parser *parser,
 	const struct bt_cel_syntax_frame *frame, struct bt_cel_node *operand)
 {
@@ -468,7 +474,7 @@ static struct bt_cel_node *parse_select(struct bt_cel_parser *parser,
 	return select;
 }
 
-/** An index; the next token is the bracket. */
+/** Parses an index; the next token is the bracket. */
 static struct bt_cel_node *parse_index(struct bt_cel_parser *parser,
 	const struct bt_cel_syntax_frame *frame, struct bt_cel_node *operand)
 {
@@ -489,7 +495,7 @@ static struct bt_cel_node *parse_index(struct bt_cel_parser *parser,
 		: make_operator(parser, position, BT_CEL_OP_INDEX, "_[_]", mark);
 }
 
-/** Fields, indexes and calls of the node. */
+/** Parses the fields, indexes and member calls that follow the node. */
 static struct bt_cel_node *parse_suffixes(struct bt_cel_parser *parser,
 	const struct bt_cel_syntax_frame *frame, struct bt_cel_node *node)
 {
@@ -501,7 +507,7 @@ static struct bt_cel_node *parse_suffixes(struct bt_cel_parser *parser,
 	return node;
 }
 
-/** Whether the node, parsed from a first token that is a name or dot, is a dotted name. */
+/** Whether the node is a dotted name. The first token of the node must be a name or a dot. */
 static bool is_dotted_name(const struct bt_cel_node *node)
 {
 	while (node->kind == BT_CEL_NODE_SELECT && !node->select.is_optional &&
@@ -535,9 +541,9 @@ static struct bt_cel_node *parse_member(
 }
 
 /**
- * A minus and a number are a negative literal or a negation. Upstream decides by reading to the end
- * of the member, and reports an error up to there as an error of the decision. false: the rule
- * fails.
+ * Call before a minus and a number, which are a negative literal or a negation. Upstream reads to
+ * the end of the member to decide, and reports an error on the way as an error of the decision.
+ * false: there is such an error, and the rule fails.
  */
 static bool probe_number(struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
@@ -560,7 +566,7 @@ static bool probe_number(struct bt_cel_parser *parser, const struct bt_cel_synta
 	return false;
 }
 
-/** Any number of `!` or `-`, of which two cancel out, and an operand. */
+/** Parses any number of `!` or `-`, and an operand; two operators cancel each other out. */
 static struct bt_cel_node *parse_unary(
 	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
@@ -650,8 +656,8 @@ static const struct binary binaries[BT_CEL_TOKEN__COUNT] = {
 };
 
 /**
- * Operands joined by operators of this or a higher precedence, all in the frame of an operand,
- * because precedence does not change the errors.
+ * Parses operands joined by operators of the precedence `lowest` or higher. All operands have the
+ * same frame, because precedence does not change the errors.
  */
 static struct bt_cel_node *parse_operation(
 	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *operand, enum level lowest)
@@ -677,7 +683,7 @@ static struct bt_cel_node *parse_operation(
 	return left;
 }
 
-/** Relations joined by && and ||. */
+/** Parses relations joined by && and ||. */
 static struct bt_cel_node *parse_logic(
 	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {

@@ -13,7 +13,9 @@
 
 #define BT_CEL_TOKEN_BIT(kind_) (UINT64_C(1) << BT_CEL_TOKEN_##kind_)
 
-/** A call of a rule: tokens that may follow it within the calling rule. */
+/**
+ * A call of a grammar rule. follow: tokens that may follow the called rule within the calling rule.
+ */
 struct bt_cel_syntax_frame {
 	const struct bt_cel_syntax_frame *caller; /* NULL: the whole text is the caller */
 	uint64_t follow;
@@ -32,23 +34,23 @@ struct bt_cel_parser {
 	uint32_t index;                     /* of the next token */
 	uint32_t depth;
 	/**
-	 * Rules only see BT_CEL_TOKEN_END, because a limit was exceeded, the tokens were refused,
-	 * or is_probing has its answer.
+	 * Parsing ends, because a limit was exceeded, the tokens do not match the grammar, or
+	 * probing found an error: rules then see only BT_CEL_TOKEN_END.
 	 */
 	bool is_over;
 
-	/* Of the run that builds. */
+	/* Members of the run that builds the tree. */
 	struct bt_arena *arena;
 	struct bt_cel_issues *issues;
 	/**
-	 * Stack of the elements of all open lists, maps and calls. A mark is the count when one was
-	 * opened.
+	 * Stack of the elements of all open lists, maps and calls. A mark is the number of elements
+	 * at the start of a list, map or call.
 	 */
 	BT_VEC(struct bt_cel_element) elements;
 	struct bt_cel_node nothing; /* the result of rules that build no node */
 	bool is_refused;            /* the tokens do not match the grammar */
 
-	/* Of the run that reports. */
+	/* Members of the run that reports errors. */
 	bool is_reporting;
 	uint32_t recoveries;
 	/**
@@ -60,27 +62,33 @@ struct bt_cel_parser {
 	uint32_t error_line;
 	BT_VEC(uint32_t) error_lines;
 	bool is_recovering; /* no token has matched since the last error */
-	bool has_failed;    /* the current rule ends */
-	/** Probing reports nothing: probe_index is the first token with an error. */
+	bool has_failed;    /* the current rule has failed and must end */
+	/** While probing, errors are not reported; probe_index is the first token with an error. */
 	bool is_probing;
 	uint32_t probe_index;
 };
 
 /* syntax_recovery.c */
 
-/** Kind of the token at this distance. */
+/** Returns the kind of a token; distance 0 is the next token. */
 enum bt_cel_token_kind bt_cel_syntax_ahead(const struct bt_cel_parser *parser, uint32_t distance);
 bool bt_cel_syntax_is_ahead(const struct bt_cel_parser *parser, uint32_t distance, uint64_t set);
 /** Moves past a token that matches, and returns it. */
 struct bt_cel_token bt_cel_syntax_take(struct bt_cel_parser *parser);
-/** Call where alternatives or an option begin. false: the rule fails. */
+/**
+ * Call where alternatives or an optional part begin. expected: tokens that can begin them. line:
+ * identifies the place in the grammar. false: the rule fails.
+ */
 bool bt_cel_syntax_begin(struct bt_cel_parser *parser, uint64_t expected, uint32_t line);
-/** Matches one token; next: what may follow the token. false: the rule fails. */
+/**
+ * Matches one of the expected tokens; next: tokens that may follow the matched token. false: the
+ * rule fails.
+ */
 bool bt_cel_syntax_match(
 	struct bt_cel_parser *parser, uint64_t expected, uint64_t next, uint32_t line);
 /**
- * The rule fails at the token at this distance; the tokens up to there were needed to choose an
- * alternative.
+ * Makes the rule fail: no alternative begins with the next tokens, up to the token at this
+ * distance.
  */
 void bt_cel_syntax_fail(struct bt_cel_parser *parser, uint32_t distance, uint32_t line);
 /** Ends a rule; if the rule failed, skips tokens to recover. */
@@ -88,8 +96,8 @@ void bt_cel_syntax_leave(struct bt_cel_parser *parser, const struct bt_cel_synta
 /** All tokens that may follow the end of a rule. */
 uint64_t bt_cel_syntax_follow(const struct bt_cel_syntax_frame *frame);
 /**
- * Call after a sign: an unexpected token is reported, and tokens are skipped up to an expected one
- * or the end of a rule.
+ * Call after an operator `!` or `-`: if the next token is not expected, reports it and skips tokens
+ * up to an expected token or a token that may follow an enclosing rule.
  */
 void bt_cel_syntax_resume(
 	struct bt_cel_parser *parser, uint64_t expected, const struct bt_cel_syntax_frame *frame);

@@ -2,8 +2,8 @@
 #ifndef BT_CEL_REGEX_H
 #define BT_CEL_REGEX_H
 /**
- * Regular expressions by RE2: linear time, no backtracking. The only interface to that C++ library.
- * Spec: 12b section 13.
+ * Regular expressions by RE2: linear time, no backtracking. Only this header gives access to RE2, a
+ * C++ library. Spec: 12b section 13.
  */
 #include <stdbool.h>
 
@@ -29,22 +29,22 @@ struct bt_cel_regex;
 #define BT_CEL_REGEXES_BYTES_MAX (4 << 20)
 
 /**
- * err: in the words of Go's library, for example `error parsing regexp: missing closing ]: `[``.
- * BERTH_ERR_TOO_LARGE: the pattern needs too much memory; finding out takes as long as compiling
- * the largest accepted pattern.
+ * Compiles a pattern. err: in the words of Go's library, for example `error parsing regexp: missing
+ * closing ]: `[``. BERTH_ERR_TOO_LARGE: the pattern needs too much memory; detecting this takes as
+ * long as compiling the largest accepted pattern.
  */
 BT_MUST_USE int bt_cel_regex_compile(
 	struct bt_str pattern, struct bt_cel_regex **out_regex, struct berth_error *err);
 void bt_cel_regex_destroy(struct bt_cel_regex *regex);
 /**
- * First leftmost match at or after byte `from`; anchors refer to the whole text. out_start and
- * out_end may both be NULL, which is faster. Thread-safe.
+ * Finds the leftmost match at or after byte `from`; anchors refer to the whole text. false: no
+ * match. out_start and out_end (bytes) may both be NULL, which is faster. Thread-safe.
  */
 bool bt_cel_regex_find(const struct bt_cel_regex *regex, struct bt_str text, uint32_t from,
 	uint32_t *out_start, uint32_t *out_end);
 /**
- * Number of instructions of the pattern: in the worst case each byte of a text costs one step for
- * each of them.
+ * Number of instructions of the compiled pattern. In the worst case, a search tries every
+ * instruction for each byte of the text.
  */
 uint32_t bt_cel_regex_size(const struct bt_cel_regex *regex);
 /** Approximate heap memory in bytes, without the caches of searches. */

@@ -36,7 +36,7 @@ static const char *const roots[] = {"device", "int", "uint", "double", "bool", "
 static const char *const device_fields[] = {
 	"driver", "attributes", "capacity", "allowMultipleAllocations"};
 
-/** Functions whose result depends on parts of a text, so that renaming may change it. */
+/** Functions whose result depends on parts of a text, so that renaming may change the result. */
 static const char *const of_parts[] = {"charAt", "cidr", "contains", "endsWith", "find", "findAll",
 	"format", "indexOf", "ip", "isCIDR", "isCanonical", "isIP", "isURL", "join", "lastIndexOf",
 	"lowerAscii", "matches", "quote", "replace", "reverse", "size", "split", "startsWith",
@@ -92,7 +92,7 @@ static bool read_tokens(struct renamer *renamer, struct bt_str source)
 	}
 }
 
-/** Kind of the token at a relative offset; END: there is none. */
+/** Kind of the token at an offset from index; BT_CEL_TOKEN_END: there is no such token. */
 static enum bt_cel_token_kind kind_at(const struct renamer *renamer, uint32_t index, int offset)
 {
 	int64_t at = (int64_t)index + offset;
@@ -106,7 +106,7 @@ static struct bt_str text_at(const struct renamer *renamer, uint32_t index, int 
 	return at >= 0 && at < renamer->tokens.count ? renamer->tokens.items[at].text : BT_STR("");
 }
 
-/** Number of tokens in "." or ".?" before a field's name; 0: not a field. */
+/** Number of tokens of "." or ".?" before the name of a field; 0: the token is not a field. */
 static int dot_length(const struct renamer *renamer, uint32_t index)
 {
 	if (kind_at(renamer, index, -1) == BT_CEL_TOKEN_DOT) {
@@ -123,7 +123,7 @@ static struct bt_str rename_name(const struct renamer *renamer, struct bt_str na
 	return renamer->renaming->rename(renamer->renaming->context, name, renamer->arena);
 }
 
-/** false: invalid escape. */
+/** Reads the text of a literal. false: invalid escape. */
 static bool read_literal(struct renamer *renamer, uint32_t index, struct bt_str *out_text)
 {
 	const struct bt_cel_token *token = &renamer->tokens.items[index];
@@ -161,7 +161,7 @@ static bool is_index(const struct renamer *renamer, uint32_t index)
 			before == BT_CEL_TOKEN_CLOSE_PARENTHESIS);
 }
 
-/** Offset of the name after ["domain"] and a dot; 0: none. */
+/** Offset from index to the name after ["domain"] and a dot; 0: no such name. */
 static int field_offset(const struct renamer *renamer, uint32_t index)
 {
 	if (!is_index(renamer, index) || kind_at(renamer, index, 2) != BT_CEL_TOKEN_DOT) {
@@ -226,7 +226,8 @@ static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 }
 
 /**
- * Matches "." function "(" literal ")" after a variable or field; index is that of the function.
+ * Whether the tokens are "." function "(" literal ")" after a variable or field; index: token of
+ * the function name.
  */
 static bool is_part_call(const struct renamer *renamer, uint32_t index)
 {
@@ -241,7 +242,10 @@ static bool is_part_call(const struct renamer *renamer, uint32_t index)
 		IS_AMONG(text_at(renamer, index, 0), known);
 }
 
-/** Replaces the call by matches() with a pattern for the renamed texts. false: not such a call. */
+/**
+ * Replaces the call by matches() with a pattern for the renamed texts. false: there is no call of
+ * startsWith, endsWith or contains at index, or find_texts returns no pattern.
+ */
 static bool append_part_call(struct renamer *renamer, uint32_t index)
 {
 	struct bt_cel_renaming *renaming = renamer->renaming;
@@ -318,7 +322,7 @@ bool bt_cel_rename(struct bt_str source, struct bt_cel_renaming *renaming, struc
 {
 	struct bt_strbuf text = {0};
 	struct renamer renamer = {.renaming = renaming, .arena = arena, .out = &text};
-	/* Conditions that the lexer requires. */
+	/* The lexer requires valid UTF-8 of bounded length. */
 	bool is_expression = (bt_utf8_is_valid(source.data, source.length) &&
 				     source.length <= BT_CEL_SIZE_MAX) &&
 		read_tokens(&renamer, source) && append_tokens(&renamer);

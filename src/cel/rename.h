@@ -14,19 +14,20 @@
 
 struct bt_cel_renaming {
 	/**
-	 * Returns the new text for a name, or for "domain/name" where an attribute or capacity of a
-	 * device is written with both. The new text must have the same number of slashes. Borrowed
-	 * until the arena ends.
+	 * Returns the new text for a name, or for "domain/name" if the expression writes an
+	 * attribute or capacity of a device with its domain. The new text must have the same number
+	 * of slashes. Borrowed until the arena ends.
 	 */
 	struct bt_str (*rename)(void *context, struct bt_str name, struct bt_arena *arena);
 	/**
-	 * Returns a regular expression that matches the new texts of all device texts for which
-	 * startsWith, endsWith or contains (function) is true with part. Absent: unknown.
+	 * For a call of startsWith, endsWith or contains (function) with the argument part: returns
+	 * a regular expression that matches the renamed form of every text for which the call is
+	 * true. Absent: unknown; the call stays, and has_parts is set.
 	 */
 	struct bt_str (*find_texts)(
 		void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena);
 	void *context;
-	bool has_parts; /* out: some function depends on parts of texts and was not replaced */
+	bool has_parts; /* out: the result contains a function that depends on parts of texts */
 };
 
 /**

@@ -56,7 +56,10 @@ static int parse_uint(struct bt_str text, uint64_t *out, struct berth_error *err
 	return 0;
 }
 
-/** characters, zeroes: texts of the two errors. */
+/**
+ * Parses a number without leading zeros. characters, zeroes: start of the errors for other
+ * characters and for leading zeros.
+ */
 static int parse_number(struct bt_str text, const char *characters, const char *zeroes,
 	uint64_t *out, struct berth_error *err)
 {
@@ -147,7 +150,7 @@ static int parse_strict(
 	return code;
 }
 
-/** Appends the part without leading zeros, but keeps a zero that no digit follows. */
+/** Appends the part without leading zeros, but keeps the last zero if no digit follows. */
 static void append_without_zeros(struct bt_strbuf *out, struct bt_str part)
 {
 	struct bt_str rest = part;

@@ -8,7 +8,7 @@
  * - Otherwise the rule fails: `mismatched input`, or `no viable alternative` if later tokens choose
  *   the alternative. Tokens are then skipped up to one that may follow the rule or an enclosing
  *   rule.
- * - Between an error and the next token that matches nothing more is reported.
+ * - After an error, no further error is reported until a token matches.
  */
 #include "base/unicode.h"
 #include "cel/parser_private.h"
@@ -181,7 +181,7 @@ static void append_tokens(
 	}
 }
 
-/** Begins an error at a token; false: do not report it. */
+/** Begins an error at a token. false: the caller must not report the error. */
 static bool begin_error(struct bt_cel_parser *parser, uint32_t index)
 {
 	if (parser->is_over || parser->is_recovering) {
@@ -226,7 +226,7 @@ static void report_input(struct bt_cel_parser *parser, const char *what, uint64_
 	}
 }
 
-/** Ends the run that builds. */
+/** Ends the run that builds the tree, because the tokens do not match the grammar. */
 static void refuse(struct bt_cel_parser *parser)
 {
 	parser->is_refused = parser->is_refused || !parser->is_over;
@@ -268,7 +268,10 @@ void bt_cel_syntax_fail(struct bt_cel_parser *parser, uint32_t distance, uint32_
 	bt_strbuf_finish(&tokens);
 }
 
-/** Counts a recovery; false: too many, parsing stops. */
+/**
+ * Counts a recovery. false: parsing stops, because there are too many recoveries or the parser is
+ * probing.
+ */
 static bool count_recovery(struct bt_cel_parser *parser)
 {
 	if (parser->is_over) {
@@ -334,7 +337,7 @@ void bt_cel_syntax_leave(struct bt_cel_parser *parser, const struct bt_cel_synta
 	skip_to(parser, recovery_set(frame));
 }
 
-/** Deletes the current token if the next one matches. */
+/** Deletes the current token if the next token matches. */
 static bool delete_token(struct bt_cel_parser *parser, uint64_t expected)
 {
 	if (!bt_cel_syntax_is_ahead(parser, 1, expected)) {

@@ -82,7 +82,10 @@ bool bt_cel_charge_search(
 
 bool bt_cel_output_append(struct bt_cel_output *output, struct bt_str text)
 {
-	/* Fails: twice the memory limit is never available, so the evaluation stops. */
+	/*
+	 * This allocation always fails, because it needs twice the memory limit: the evaluation
+	 * stops.
+	 */
 	if (text.length + output->buffer.length > BT_CEL_MEMORY_MAX) {
 		return bt_cel_alloc(output->evaluation, 2, BT_CEL_MEMORY_MAX) != NULL;
 	}

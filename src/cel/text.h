@@ -3,30 +3,30 @@
 #define BT_CEL_TEXT_H
 /**
  * Strings of the language: indexes and lengths count code points; a byte of invalid UTF-8 counts as
- * one. Spec: 12b section 9.
+ * one code point. Spec: 12b section 9.
  */
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "cel/function.h"
 
 uint32_t bt_cel_text_length(struct bt_str text);
-/** Bytes of the code point at this offset, which is within the text. */
+/** Number of bytes of the code point at this offset, which must be within the text. */
 uint32_t bt_cel_text_step(struct bt_str text, uint32_t offset);
 /** Byte offset of a code point; the length of the text if index is at or after its end. */
 uint32_t bt_cel_text_offset(struct bt_str text, uint64_t index);
 
 /**
- * Charges ceil(length * tenths / 10) units, and the work of reading the text; false: limit
- * exceeded.
+ * Charges ceil(length * tenths / 10) units (length in code points) and the work of reading the
+ * text; false: limit exceeded.
  */
 bool bt_cel_charge_text(struct bt_cel_evaluation *evaluation, struct bt_str text, uint64_t tenths);
-/** Charges one unit, and the work of reading the text. */
+/** Charges one unit and the work of reading the text; false: limit exceeded. */
 bool bt_cel_charge_call(struct bt_cel_evaluation *evaluation, struct bt_str text);
 
 /** Makes an error value of err's message and finishes err. */
 struct bt_cel_value bt_cel_fail_error(
 	struct bt_cel_evaluation *evaluation, struct berth_error *err);
-/** Makes the error "<before><text><after>"; text may be a long text of the user. */
+/** Makes the error "<before><text><after>"; text may be long, because its bytes are charged. */
 struct bt_cel_value bt_cel_fail_text(struct bt_cel_evaluation *evaluation, const char *before,
 	struct bt_str text, const char *after);
 /** Sets err to "<before><text as Go quotes it><after>". Returns BERTH_ERR_INVALID. */
@@ -46,12 +46,15 @@ struct bt_cel_output {
 bool bt_cel_output_append(struct bt_cel_output *output, struct bt_str text);
 /** Ends the output: returns a string in the arena, or the error that stopped the evaluation. */
 struct bt_cel_value bt_cel_output_finish(struct bt_cel_output *output);
-/** functions_format.c: appends as %s of format prints it within a list. */
+/** functions_format.c: appends a value as %s of string.format prints it within a list. */
 bool bt_cel_output_value(struct bt_cel_output *output, const struct bt_cel_value *value);
 /** functions_convert.c: appends a bool, int or uint; false: another kind. */
 bool bt_cel_scalar_print(const struct bt_cel_value *value, struct bt_strbuf *out);
-/** functions_convert.c: appends for example "5400s", "0.5s" */
+/** functions_convert.c: appends a duration, for example "5400s" or "0.5s". */
 void bt_cel_duration_print(int64_t duration_ns, struct bt_strbuf *out);
-/** functions_time.c: appends RFC 3339, UTC, nanoseconds only if not 0. */
+/**
+ * functions_time.c: appends a timestamp in the format of RFC 3339, in UTC, with a fraction only if
+ * it is not 0.
+ */
 void bt_cel_timestamp_print(const struct bt_cel_timestamp *timestamp, struct bt_strbuf *out);
 #endif

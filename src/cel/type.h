@@ -46,12 +46,12 @@ enum bt_cel_kind {
 
 /** Spec: 12b section 3. */
 struct bt_cel_kind_info {
-	const char *name;    /* at run time, and in messages about the type of the result */
-	const char *checked; /* name in other messages of the checker; NULL: the same */
+	const char *name;    /* name at run time, and in messages about the type of the result */
+	const char *checked; /* name in other messages of the checker; NULL: same as name */
 	const char *word;    /* name in signatures (functions.def); NULL: none */
-	const char *go_type; /* in messages about ranges of macros; NULL: name */
-	bool is_identifier;  /* expressions use the name as a value: type(x) == int */
-	bool takes_null;     /* null can be used as this type */
+	const char *go_type; /* Go type in messages about ranges of macros; NULL: same as name */
+	bool is_identifier;  /* expressions can use the name as a value: type(x) == int */
+	bool takes_null;     /* null can be assigned to this type */
 };
 
 extern const struct bt_cel_kind_info bt_cel_kinds[BT_CEL_KIND__COUNT];
@@ -61,13 +61,14 @@ struct bt_cel_object;
 struct bt_cel_type {
 	enum bt_cel_kind kind;
 	uint32_t parameter; /* BT_CEL_PARAMETER: its number */
-	uint32_t parts;     /* number of types in it, itself included; 0: 1 */
+	/** number of types that the type consists of, itself included; 0 means 1 */
+	uint32_t parts;
 	/** list(T), optional(T), type(T): T in [0]; map(K, V): both. */
 	const struct bt_cel_type *of[2];
-	const struct bt_cel_object *object; /* of BT_CEL_OBJECT */
+	const struct bt_cel_object *object; /* of a BT_CEL_OBJECT; else NULL */
 	/**
 	 * Maximum bytes of a text, or elements of a list or map; 0: unknown. Only for cost
-	 * estimates: it does not make types different.
+	 * estimates: types that differ only in size_max are the same type.
 	 */
 	uint64_t size_max;
 };
@@ -86,8 +87,8 @@ struct bt_cel_object {
 };
 
 /**
- * Types without element types, by kind: bt_cel_types[BT_CEL_STRING]; list, map, type and optional
- * are the results of type().
+ * Types without element types, by kind: bt_cel_types[BT_CEL_STRING]. The entries of list, map, type
+ * and optional are the values of these type names in expressions.
  */
 extern const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT];
 

@@ -7,7 +7,7 @@
 
 #include "cel/text.h"
 
-/** Part of a URL that a text belongs to; decides what may and must be escaped. */
+/** Part of a URL; decides which characters may and which must be escaped. */
 enum place {
 	PLACE_PATH,
 	PLACE_HOST,
@@ -32,7 +32,10 @@ static bool must_be_escaped(char c, enum place place)
 	return !is_one_of(c, "$&+,/:;=@");
 }
 
-/** The byte for a "%XX" at the start of text; -1: not an escape, or not allowed here. */
+/**
+ * Returns the byte of the escape "%XX" at the start of text; -1: there is no escape, or the escape
+ * is not allowed in this part.
+ */
 static int escaped_byte(struct bt_str text, enum place place)
 {
 	int high = text.length > 2 ? bt_hex_value(text.data[1]) : -1;
@@ -43,8 +46,8 @@ static int escaped_byte(struct bt_str text, enum place place)
 	}
 	int byte = high << 4 | low;
 	/*
-	 * Hosts may escape only non-ASCII bytes, zones only blanks and bytes that a host may
-	 * contain unescaped; both may escape "%".
+	 * Hosts may escape only non-ASCII bytes; zones only blanks and bytes that a host may
+	 * contain unescaped. Hosts and zones may also escape "%".
 	 */
 	if (byte != '%' && place == PLACE_HOST && byte < 0x80) {
 		return -1;
@@ -342,7 +345,7 @@ struct parameter {
 	uint32_t index;
 };
 
-/** By name, then by position in the query. */
+/** Orders parameters by name, then by position in the query. */
 static int compare_parameters(const void *a, const void *b)
 {
 	const struct parameter *left = a;
@@ -353,8 +356,8 @@ static int compare_parameters(const void *a, const void *b)
 }
 
 /**
- * Splits the query into parameters, and skips those with a bad escape or a semicolon. Returns their
- * number.
+ * Splits the query into parameters, sorted by name; skips parameters with a bad escape or a
+ * semicolon. Returns the number of parameters.
  */
 static uint32_t read_parameters(
 	struct bt_cel_evaluation *evaluation, struct bt_str query, struct parameter *out)

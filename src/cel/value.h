@@ -26,8 +26,8 @@ struct bt_cel_map {
 	const struct bt_cel_entry *entries; /* in iteration order */
 	uint32_t count;
 	/**
-	 * If not NULL: result of indexing and selecting a missing key (but not of `in`, size, ==,
-	 * macros), for unknown domains, spec 12b section 4.
+	 * If not NULL: the value of a missing key when the key is indexed, selected or tested with
+	 * has(); `in`, size, == and macros ignore it. For unknown domains: spec 12b section 4.
 	 */
 	const struct bt_cel_value *missing;
 	/** For an object that the expression made: `Object.spec`. NULL: a map. */
@@ -60,7 +60,7 @@ struct bt_cel_timestamp {
 	int32_t nanoseconds;
 };
 
-struct bt_cel_url; /* functions_url.c */
+struct bt_cel_url; /* defined in cel/function.h */
 
 struct bt_cel_access;
 
@@ -72,7 +72,7 @@ struct bt_cel_authorizer {
 		struct bt_str *out_reason);
 };
 
-/** An authorization check (fields that the expression has set), and its decision. */
+/** An authorization check, with the fields that the expression has set, and the decision. */
 struct bt_cel_access {
 	const struct bt_cel_authorizer *authorizer;
 	struct bt_str account_namespace; /* of a ServiceAccount; absent: the request's user */
@@ -91,7 +91,7 @@ struct bt_cel_access {
 
 struct bt_cel_value {
 	enum bt_cel_kind kind;
-	/** Quantity: result of add or sub (spec 12b section 8.4, at its end). */
+	/** The quantity is a result of add or sub (spec 12b section 8.4). */
 	bool is_computed;
 	union {
 		bool boolean;
@@ -103,7 +103,7 @@ struct bt_cel_value {
 		const struct bt_cel_map *map;
 		struct bt_cel_timestamp timestamp;
 		const struct bt_cel_type *type;
-		const struct bt_cel_value *optional; /* NULL: none */
+		const struct bt_cel_value *optional; /* NULL: optional.none() */
 		const struct bt_quantity *quantity;
 		const struct bt_cel_semver *semver;
 		const struct bt_cel_url *url;
@@ -150,7 +150,7 @@ static inline struct bt_cel_value bt_cel_list(const struct bt_cel_value *items, 
 	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, (uint32_t)count}};
 }
 
-/** text: borrowed; a literal, or text in the evaluation's arena. */
+/** text is borrowed: it must be a literal or live in the arena of the evaluation. */
 static inline struct bt_cel_value bt_cel_error(struct bt_str text)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_ERROR, .text = text};
