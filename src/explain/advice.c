@@ -262,7 +262,7 @@ void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible)
 
 /** Nodes that need more changes than this get no proposal. */
 #define REMEDIES_MAX 12
-/** Limit of one hint in bytes; names in it come from users. */
+/** Limit of one hint in bytes, because hints contain names that users choose. */
 #define HINT_BYTES_MAX 300
 
 static const struct bt_adviser *find_in(const struct bt_adviser *table, struct bt_str name)

@@ -2,10 +2,11 @@
 #ifndef BT_EXPLAIN_ADVICE_H
 #define BT_EXPLAIN_ADVICE_H
 /**
- * For each plugin, an adviser: explains what a rejection means, and finds the changes (remedies)
- * that would lift it. Advisers are found by the plugin's name and read the same data as the plugin:
- * state, pod, node, and PreFilter data if the plugin's header offers it. Advisers do not decide: a
- * proposal is made only after the scheduler accepted it in a trial (explain/explain.h).
+ * Advisers. The adviser of a plugin explains what a rejection by the plugin means, and finds the
+ * changes (remedies) that would lift the rejection. bt_adviser_find finds an adviser by the name of
+ * the plugin. An adviser reads the same data as the plugin: state, pod, node, and PreFilter data if
+ * the header of the plugin offers the data. Remedies are only candidates: a proposal is made only
+ * after the scheduler accepted the remedies in a trial (explain/explain.h).
  */
 #include "api/selector.h"
 #include "base/vec.h"
@@ -17,8 +18,9 @@ struct bt_advice {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
-	const struct bt_pod_info *pod;   /* pod->object has the whole pod */
-	const struct bt_node_info *node; /* includes the pods nominated there; NULL: PreFilter */
+	const struct bt_pod_info *pod; /* pod->object has the whole pod */
+	/** with the pods nominated to the node; NULL: PreFilter or PreEnqueue rejects the pod */
+	const struct bt_node_info *node;
 	const struct bt_plugin *plugin;
 	const struct bt_status *status;
 	struct bt_arena *arena; /* arena of the explanation */
@@ -27,9 +29,9 @@ struct bt_advice {
 	BT_VEC(struct bt_remedy) remedies; /* only all of them together lift the rejection */
 	/**
 	 * If remedies change the node: remedies with the same effect that change only the pod, so
-	 * that they help on every node. Exception: if the node has no slot for one more pod, the
-	 * remedy still changes the node. Empty: no such remedies are known, or `remedies` changes
-	 * only the pod already.
+	 * that they help on every node. Exception: if the node already runs as many pods as it may,
+	 * the remedy still changes the node. Empty: no such remedies are known, or `remedies`
+	 * changes only the pod already.
 	 */
 	BT_VEC(struct bt_remedy) pod_remedies;
 	/**
@@ -60,7 +62,10 @@ struct bt_adviser {
 
 /** Returns NULL for unknown plugins. */
 const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name);
-/** Adds a remedy. Its texts must live as long as advice->arena. */
+/**
+ * Adds a remedy if it is new; marks the advice as final if there are too many remedies. The texts
+ * must live as long as advice->arena.
+ */
 void bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
 /** Adds a remedy to pod_remedies. */
 void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy);
@@ -81,8 +86,8 @@ extern const struct bt_adviser bt_advisers_devices[]; /* DynamicResources */
 struct bt_str bt_advice_domain_name(
 	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
 /**
- * Returns the domain for people: "zone-a", or "rack 7" if the value alone does not identify its
- * key.
+ * Returns the domain for people: "zone-a", or "rack 7" if the value does not contain the name of
+ * the key ("rack").
  */
 struct bt_str bt_advice_domain_text(
 	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
@@ -94,8 +99,8 @@ struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id);
 /** Whether the status has this reason. */
 bool bt_advice_has_reason(const struct bt_advice *advice, enum bt_reason reason);
 /**
- * Runs only this plugin, in a separate cycle, and returns whether it accepts the node; node NULL:
- * whether its PreFilter accepts the pod.
+ * Runs only this plugin, in a separate cycle, and returns whether the plugin accepts the node; node
+ * NULL: whether PreFilter of the plugin accepts the pod.
  */
 bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
 	const struct bt_node_info *node);
@@ -105,7 +110,7 @@ struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uin
 /* Functions that add a remedy if it is new, and update the distance. */
 
 void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value);
-/** Adds a remedy that changes the pod to remedies and pod_remedies. */
+/** Adds a remedy, which must change only the pod, both to `remedies` and to pod_remedies. */
 void bt_advice_drop_requirement(struct bt_advice *advice, const struct bt_remedy *remedy);
 /**
  * Drops pod_remedies if `remedies` changes only the pod, or if changing the pod is not enough

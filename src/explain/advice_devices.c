@@ -11,8 +11,8 @@
 #include "plugins/dynamic_resources.h"
 
 /**
- * Claims that reject every node: finds the claim that is not ready, and the remedy. Spec: 12
- * section 6.
+ * Hints about claims because of which every node is rejected: which claim is not ready, and what to
+ * do. Spec: 12 section 6.
  */
 
 static void hint_not_created(struct bt_advice *advice, const struct bt_pod_resource_claim *entry)
@@ -221,7 +221,10 @@ struct leaver {
 	int32_t priority;
 };
 
-/** Order the pods by ascending priority, then in the order of the node's pods. */
+/**
+ * Inserts a pod; keeps the first LEAVERS_TRIED_MAX pods by ascending priority, then in the order of
+ * the node's pods.
+ */
 static void insert_by_priority(
 	struct leaver *leavers, uint32_t *count, const struct bt_pod_info *pod)
 {
@@ -492,7 +495,7 @@ static const struct bt_allocation_report *keep_report(
 	return kept;
 }
 
-/** Collects the claims that Filter would pass to the allocator. */
+/** Collects the claims that Filter would pass to the allocator. Returns their number. */
 static uint32_t collect_todo(const struct bt_dynamic_cycle *data,
 	const struct bt_dynamic_node *node, const struct bt_resource_claim **claims)
 {
@@ -543,7 +546,7 @@ static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle 
 		if (data->extended != NULL) {
 			(void)bt_extended_for_node(data->extended, advice->pod, advice->node,
 				data->user_count != 0, advice->cycle->arena,
-				&node.special); /* Filter accepted the node earlier */
+				&node.special); /* cannot fail: the same call succeeded in Filter */
 		}
 		count = collect_todo(data, &node, claims);
 		bt_allocator_report(data->allocator, advice->node, claims, count, &arena, &report);
@@ -567,7 +570,7 @@ static void advise_on_devices(struct bt_advice *advice)
 
 	if (data == NULL) {
 		/*
-		 * Explain a claim that PreEnqueue or PreFilter rejects; no change is known that
+		 * PreEnqueue or PreFilter rejects a claim: explain the claim. No known change
 		 * helps.
 		 */
 		const struct bt_pod *pod = advice->pod->object;

@@ -9,9 +9,9 @@
 #include "explain/advice.h"
 
 /**
- * NodeAffinity: the fewest label changes that make a node match. Terms are alternatives, so the
- * term with the fewest changes counts; nodeSelector must hold in addition. Spec: 01 section 5.8, 05
- * section 9.
+ * NodeAffinity: finds the fewest label changes that make a node match. Terms are alternatives, so
+ * the term that needs the fewest changes counts; nodeSelector must hold in addition. Spec: 01
+ * section 5.8, 05 section 9.
  */
 
 /**
@@ -84,7 +84,9 @@ static bool meets_requirements(
 	return true;
 }
 
-/** Returns allowed value number `index` of the requirement in *value. */
+/**
+ * Sets *value to allowed value number `index` of the requirement; false: there is no such value.
+ */
 static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 	struct bt_arena *arena, struct bt_str *value)
 {
@@ -258,7 +260,7 @@ static bool fields_match(const struct bt_advice *advice, const struct bt_node_te
 				bt_node_info_labels(advice->node)));
 }
 
-/** Find the term that needs the fewest changes in addition to the requirements that always hold. */
+/** Finds the term that needs the fewest changes, in addition to the requirements `always`. */
 static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_selector *selector,
 	const struct demands *always, struct plan *best)
 {
@@ -319,8 +321,8 @@ static const struct affinities *affinities_of(struct bt_advice *advice)
 }
 
 /**
- * Advice for addedAffinity of the plugin's arguments, which holds for every pod of the profile:
- * only the node can change.
+ * Advises on addedAffinity of the plugin's arguments, which holds for every pod of the profile, so
+ * only the node can change. Returns false if no known change of the node helps.
  */
 static bool advise_added(struct bt_advice *advice)
 {

@@ -152,8 +152,9 @@ static void advise_resources(struct bt_advice *advice)
 		}
 	}
 	/*
-	 * Only scalar resources that the reasons name are missing; others are ignored or left to
-	 * extenders. Both lists are sorted by name.
+	 * Only scalar resources that the reasons name are missing; other scalar resources are
+	 * ignored or left to extenders. The requests and the reasons are both sorted by resource
+	 * name.
 	 */
 	uint32_t reason_count = bt_status_all_reason_count(advice->status);
 	uint32_t reason = 0;

@@ -19,7 +19,8 @@
 /** Limit of terms stored as bits per domain. */
 #define TERMS_MAX 64
 /**
- * Limit of topology keys for which blockers are stored, because the memory is keys times values.
+ * Limit of topology keys for which blocking pods are stored, because the memory grows with keys
+ * times values.
  */
 #define KEYS_MAX 16
 
@@ -30,7 +31,7 @@ struct blocked_domain {
 	uint32_t pods[BLOCKERS_MAX]; /* ids */
 };
 
-/** Blockers of one topology key, by domain of the key's column. */
+/** Blocking pods of one topology key, by domain of the key's column. */
 struct blocked_key {
 	const struct bt_label_column *column;
 	struct blocked_domain *domains;
@@ -41,7 +42,7 @@ struct blocked_keys {
 	struct blocked_key items[KEYS_MAX];
 };
 
-/** All blockers, found once per cycle by a walk over all pods. */
+/** All blocking pods, found once per cycle by a walk over all pods. */
 struct affinity_survey {
 	struct blocked_keys apart;    /* pods that the pod's anti-affinity selects */
 	struct blocked_keys existing; /* pods whose anti-affinity selects the pod */
@@ -200,7 +201,7 @@ static void add_drop_and_distance(
 	bt_advice_drop_requirement(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
 
-/** Adds to pod_remedies that the term is dropped, for proposals that may change only the pod. */
+/** Adds the remedy that drops the term to pod_remedies only. */
 static void add_drop_of_term(
 	const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {
@@ -213,7 +214,10 @@ static void advise_affinity(const struct affinity_view *view)
 	uint32_t slot = view->advice->node->slot;
 	bool first = bt_affinity_is_first_of_its_kind(data);
 
-	/* Pods with too many terms get no advice, because nothing else bounds the work per term. */
+	/*
+	 * Stop when too many remedies make the advice final, because nothing else bounds the number
+	 * of terms.
+	 */
 	for (uint32_t i = 0; i < data->affinity.count && !view->advice->is_final; i++) {
 		const struct bt_incoming_term *term = &data->affinity.items[i];
 		const struct bt_label_column *column =
@@ -384,10 +388,12 @@ static void advise_pod_affinity(struct bt_advice *advice)
 struct spread_view {
 	struct bt_advice *advice;
 	const struct bt_spread_filter_data *data;
-	bool from_defaults; /* the profile's default constraints */
+	bool from_defaults; /* the constraints are the profile's default constraints */
 };
 
-/** Returns the index of a hard constraint among all constraints of the pod. */
+/**
+ * Converts an index among the pod's hard constraints to the index among all constraints of the pod.
+ */
 static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_pod_spec *spec = &view->advice->pod->object->spec;
@@ -572,8 +578,8 @@ static void advise_spread(struct bt_advice *advice)
 		return;
 	}
 	/*
-	 * Pods with too many constraints get no advice, because nothing else bounds the work per
-	 * constraint.
+	 * Stop when too many remedies make the advice final, because nothing else bounds the number
+	 * of constraints.
 	 */
 	for (uint32_t i = 0; i < view.data->list.count && !advice->is_final; i++) {
 		pod_alone = advise_constraint(&view, i) && pod_alone;

@@ -53,7 +53,10 @@ static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 	return label != NULL ? *label : BT_STR("");
 }
 
-/** Whether the volume's claim needs a StorageClass that is missing, or a default one. */
+/**
+ * Whether the volume's claim names a StorageClass that does not exist (*out_class: its name), or
+ * needs a default class (*out_class is "").
+ */
 static bool lacks_class(
 	const struct bt_advice *advice, const struct bt_volume *volume, struct bt_str *out_class)
 {
@@ -68,7 +71,9 @@ static bool lacks_class(
 		return false;
 	}
 	*out_class = bt_persistent_volume_claim_class(claim);
-	/* storageClassName "" requests a volume without class: no default class is set. */
+	/*
+	 * storageClassName "" requests a volume without a class, so a default class does not help.
+	 */
 	return out_class->length == 0
 		? out_class->data == NULL
 		: bt_find_storage_class(advice->engine->state, *out_class) == NULL;
@@ -163,7 +168,10 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 	}
 }
 
-/** Keeps the volumes that the plugin accepts, in their order. */
+/**
+ * Adds a remedy for each volume that the plugin does not accept together with the accepted volumes
+ * before it.
+ */
 static void drop_volumes(struct bt_advice *advice)
 {
 	uint32_t count = advice->pod->object->spec.volumes.count;
@@ -199,7 +207,7 @@ static void drop_volumes(struct bt_advice *advice)
 
 /**
  * Finds up to two pods of the node, each of which causes the rejection even as the only pod on the
- * node.
+ * node. Returns the number of pods found.
  */
 static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_pods)
 {
@@ -336,7 +344,10 @@ static void advise_restrictions(struct bt_advice *advice)
 	}
 }
 
-/** Finds a pod of the node whose removal is enough. Tries only the first pods with volumes. */
+/**
+ * Finds a pod of the node whose removal is enough, or returns BT_POD_NONE. Tries only the first
+ * pods with volumes.
+ */
 static uint32_t find_leaver(const struct bt_advice *advice)
 {
 	uint32_t pod_count = bt_node_info_pod_count(advice->node);

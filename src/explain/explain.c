@@ -27,8 +27,8 @@ static void unreserve(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_inf
 }
 
 /**
- * Discards all writes of claims. The functions that are missing belong to extension points that do
- * not run here, or handle write conflicts, which cannot happen here.
+ * Discards all writes of claims. The missing functions belong to extension points that do not run
+ * here, or handle write conflicts, which cannot happen here.
  */
 static const struct bt_claim_writer silent = {
 	.update = answer,
@@ -65,7 +65,8 @@ void bt_needs_finish(struct bt_needs *needs)
 }
 
 /**
- * Merges remedy into known if they differ in the amount only; otherwise returns false.
+ * Merges remedy into known if they differ only in the amount or are tolerations of one key;
+ * otherwise returns false.
  */
 static bool merge_remedy(struct bt_remedy *known, const struct bt_remedy *remedy)
 {
@@ -270,7 +271,10 @@ static void add_entry_remedies(
 	out->entry_remedies.present = true;
 }
 
-/** The profile of the pod's schedulerName, or the first profile. */
+/**
+ * Selects the profile with the pod's schedulerName. If there is none, selects the first profile and
+ * adds a remedy that sets schedulerName.
+ */
 static void find_profile(struct bt_explain_run *run)
 {
 	struct bt_explanation *out = run->out;
@@ -291,7 +295,7 @@ static void find_profile(struct bt_explain_run *run)
 	out->profile = bt_arena_str(&out->arena, run->framework->scheduler_name);
 }
 
-/** The scheduling decision. */
+/** Runs the scheduler once: sets fate and message, and explains preemption if requested. */
 static int run_scheduler(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
 {

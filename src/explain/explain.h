@@ -21,19 +21,20 @@ enum bt_explained_fate {
 	BT_EXPLAINED_FITS,          /* at least one node accepts the pod */
 	BT_EXPLAINED_UNSCHEDULABLE, /* no node accepts the pod */
 	BT_EXPLAINED_NO_NODES,
-	BT_EXPLAINED_GATED,       /* PreEnqueue rejects the pod; nodes are evaluated nevertheless */
-	BT_EXPLAINED_NOT_HANDLED, /* no profile matches; evaluated with the first one */
-	BT_EXPLAINED_ERROR,       /* a plugin failed; see message */
+	BT_EXPLAINED_GATED, /* PreEnqueue rejects the pod; nodes are evaluated nevertheless */
+	/** no profile has the pod's schedulerName; the first profile is used */
+	BT_EXPLAINED_NOT_HANDLED,
+	BT_EXPLAINED_ERROR, /* a plugin failed; see message */
 };
 
-/** A plugin that rejects a node. The first obstacle of a node is the scheduler's answer. */
+/** A rejection of a node by a plugin. The scheduler reports only the first obstacle of a node. */
 struct bt_obstacle {
 	struct bt_str plugin;
 	struct bt_str reasons; /* joined with ", " */
 	struct bt_str hint;    /* phrase for people: "needs 250m more cpu"; "" if unknown */
 	/**
-	 * Number of devices that each request found on the node, long selectors cut; NULL: no
-	 * request failed.
+	 * For each request, the number of devices found on the node; long selectors are cut. NULL:
+	 * no request failed.
 	 */
 	const struct bt_allocation_report *devices;
 };
@@ -54,10 +55,13 @@ struct bt_explained_node {
 	 * PreFilter's rejection, then the rejections of the filters as if PreFilter had passed.
 	 */
 	BT_LIST(struct bt_obstacle) obstacles;
-	/** Changes that make the pod fit if entry_remedies are applied, too; absent if is_final. */
+	/**
+	 * Changes that make the pod fit if entry_remedies are applied, too. Absent if is_final: no
+	 * known changes help.
+	 */
 	BT_LIST(struct bt_remedy) remedies;
 	bool is_final;
-	bool is_too_small; /* the empty node is too small, too; such nodes come last */
+	bool is_too_small; /* even the node without pods is too small; such nodes come last */
 	double distance;
 	/* Only for nodes that fit. */
 	int64_t total_score;
@@ -101,7 +105,7 @@ struct bt_explained_refusal {
 };
 
 struct bt_explained_preemption {
-	bool ran;              /* no node fits, and the profile preempts */
+	bool ran;              /* no node fits, and the profile runs DefaultPreemption */
 	struct bt_str message; /* PostFilter's part of the message */
 	struct bt_str node;    /* nominated node; "": none */
 	BT_LIST(struct bt_explained_candidate) candidates;
@@ -122,18 +126,22 @@ struct bt_explanation {
 	/** Number of nodes without a proposal because enough nearer nodes were tried. */
 	uint32_t untried_count;
 	/**
-	 * Changes that PreEnqueue needs: gates, scheduler name. They are part of every proposal.
+	 * Changes without which no profile queues the pod: removal of gates, another schedulerName.
+	 * They are part of every proposal.
 	 */
 	BT_LIST(struct bt_remedy) entry_remedies;
 	struct bt_explained_preemption preemption;
 };
 
 /**
- * Functions that return whole objects, of which the state keeps only parts. Called only for objects
- * that are in the state.
+ * Functions that return whole objects, because the state keeps only parts of them. Called only for
+ * objects that are in the state.
  */
 struct bt_explain_objects {
-	/** Returns the node as it was added to the state. */
+	/**
+	 * Returns the node as it was added to the state. NULL: changes of nodes cannot be tried, so
+	 * no proposal changes a node.
+	 */
 	const struct bt_node *(*node)(void *context, struct bt_str name);
 	void *context;
 };
@@ -167,7 +175,7 @@ enum bt_explained_group_fate {
 struct bt_explained_member {
 	struct bt_str name;
 	struct bt_str node_name; /* chosen node in the closest placement; "": none */
-	struct bt_str message;   /* why no node was found; "" if not tried */
+	struct bt_str message;   /* why the member found no node or is gated; "" if not tried */
 	bool is_gated;
 };
 
@@ -179,9 +187,9 @@ struct bt_explained_placement {
 };
 
 enum bt_group_change {
-	BT_GROUP_CHANGE_REMEDIES,        /* change nodes, and all members alike */
+	BT_GROUP_CHANGE_REMEDIES,        /* change nodes, or all members in the same way */
 	BT_GROUP_CHANGE_ADD_NODES,       /* add empty nodes like `node` */
-	BT_GROUP_CHANGE_LOWER_MIN_COUNT, /* needs a new PodGroup */
+	BT_GROUP_CHANGE_LOWER_MIN_COUNT, /* lower minCount, which needs a new PodGroup */
 	BT_GROUP_CHANGE_ADD_PODS,        /* add members like the present ones */
 };
 
@@ -189,7 +197,7 @@ enum bt_group_change {
 struct bt_group_proposal {
 	enum bt_group_change kind;
 	BT_LIST(struct bt_remedy) remedies;
-	uint32_t count;        /* number of nodes or pods; the new minCount */
+	uint32_t count;        /* number of added nodes or pods, or the new minCount */
 	struct bt_str node;    /* template of the new nodes; only for ADD_NODES */
 	uint32_t placed_count; /* number of pending members that then find a node */
 };
@@ -203,13 +211,14 @@ struct bt_group_explanation {
 	struct bt_str topology_key; /* "": no constraint */
 	uint32_t scheduled_count;   /* members with a node */
 	uint32_t placed_count;      /* pending members that find a node in the closest placement */
-	uint32_t gated_count;       /* pending members held by gates */
+	uint32_t gated_count;       /* pending members that PreEnqueue rejects */
 	uint32_t closest;           /* index in placements */
 	BT_LIST(struct bt_explained_placement) placements; /* ascending by name */
-	BT_LIST(struct bt_explained_member) members; /* pending ones, in the order of the cycle */
+	/** pending members, in the order of the cycle; gated members last */
+	BT_LIST(struct bt_explained_member) members;
 	/**
-	 * The first member without a node. It is explained with the preceding members on their
-	 * nodes, and restricted to the closest placement; NULL: none.
+	 * The first member without a node; NULL: none. `stop` explains the member while the
+	 * preceding members are on their nodes, restricted to the closest placement.
 	 */
 	const struct bt_pod *stopped;
 	struct bt_explanation stop; /* explanation of `stopped`; zeros if there is none */
@@ -217,9 +226,9 @@ struct bt_group_explanation {
 };
 
 /**
- * Explains the pending members of one group, at least one. The members must be in the group's entry
- * of the state (state/pod_groups.h) and defaulted; they are borrowed until finish. Requires gate
- * GenericWorkload. options->preemption is ignored. Results as for bt_explain.
+ * Explains the pending members of one group; count must be at least 1. The members must be in the
+ * group's entry of the state (state/pod_groups.h) and defaulted; they are borrowed until finish.
+ * Requires gate GenericWorkload. options->preemption is ignored. Results as for bt_explain.
  */
 BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const *pods,
 	uint32_t count, const struct bt_explain_options *options, struct bt_group_explanation *out,
@@ -239,8 +248,8 @@ struct bt_trial {
 };
 
 /**
- * Tries the changes. node: the node that trial.node_fits is about; "": none in particular. Fails
- * only if the state contradicts itself.
+ * Tries the changes. node: name of the node for out->node_fits; "": no node. If a change concerns
+ * an object that does not exist, *out is all zero. Fails only if the state contradicts itself.
  */
 BT_MUST_USE int bt_explain_try(struct bt_engine *engine, const struct bt_pod *pod,
 	const struct bt_remedy *remedies, uint32_t count, struct bt_str node,

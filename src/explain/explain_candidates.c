@@ -308,15 +308,21 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 
 /** Limit of pods whose removal is tried. */
 #define REMOVALS_MAX 200
-/** Part of the budget of trials; the rest is for the candidates of the advisers. */
+/**
+ * Part of the budget of trials that removals may use; the rest is for the candidates of the
+ * advisers.
+ */
 #define WORK_MAX 2000000
 /**
- * In clusters of up to this many nodes, also check whether removing a pod makes other nodes than
- * the pod's own fit.
+ * In clusters of up to this many nodes, the search also checks whether removing a pod makes another
+ * node accept the pending pod.
  */
 #define SMALL_CLUSTER_NODES 64
 
-/** The best pod to remove from one node: the one after which the fewest changes are left. */
+/**
+ * The search for the best pod to remove from one node: the pod after whose removal the fewest
+ * changes are needed.
+ */
 struct removal {
 	struct bt_explain_search *search;
 	struct bt_candidate *best; /* NULL: none */
@@ -327,8 +333,8 @@ struct removal {
 };
 
 /**
- * Adds the changes that the removed pod's node still needs. Returns false if no known change helps
- * there.
+ * Adds the changes that the node of the removed pod still needs. Returns false if no known change
+ * helps on that node.
  */
 static bool add_needs(struct bt_explain_search *search, struct bt_explain_world *world,
 	uint32_t slot, bt_remedy_vec *remedies, bool *out_too_small)
@@ -373,7 +379,10 @@ static void keep_better(struct removal *removal, const bt_remedy_vec *remedies, 
 	};
 }
 
-/** Evaluates the cluster without the pod. node: index of the pod's node. */
+/**
+ * Evaluates the cluster without the pod, and stores the result in removal->best if it is better.
+ * node: index of the pod's node.
+ */
 static int try_removal(
 	struct removal *removal, uint32_t pod_id, uint32_t node, struct berth_error *err)
 {

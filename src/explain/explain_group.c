@@ -53,7 +53,7 @@ static const struct bt_node *find_changed(const struct group_run *run, struct bt
 	return NULL;
 }
 
-/** Returns the node's changed copy, or the node from the caller's reader. */
+/** Returns the changed copy of the node, or the node from the caller's options->objects. */
 static const struct bt_node *current_node(void *context, struct bt_str name)
 {
 	const struct group_run *run = context;
@@ -79,7 +79,10 @@ static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
 	return bt_status_is_success(&status);
 }
 
-/** Collects the members that pass PreEnqueue, with the changes applied, in run->arena. */
+/**
+ * Collects the members that pass PreEnqueue, with the changes applied, in run->arena. Returns their
+ * number.
+ */
 static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, uint32_t more_count,
 	const struct bt_pod ***out_pods)
 {
@@ -270,8 +273,8 @@ static void copy_members(struct group_run *run, const struct bt_tried_group *tri
 }
 
 /**
- * Explains the first member without a node while the members before it are on their nodes, and adds
- * remedies with which this member fits.
+ * Explains the first member without a node, while the preceding members are on their nodes. Adds
+ * the remedies with which this member fits to run->remedies.
  */
 static void explain_first_member(void *context, const struct bt_tried_group *tried)
 {
@@ -431,9 +434,8 @@ static uint32_t missing_count(const struct group_run *run, uint32_t placed_count
 }
 
 /**
- * Finds a proposal of changes. Starts with the changes that out->stop led to, which are in
- * run->remedies, adds changes until the group is accepted, then drops each change that is not
- * needed.
+ * Searches for a proposal of kind REMEDIES. Starts with run->remedies, which explain_first_member
+ * filled in; adds changes until the group is accepted; then drops each change that is not needed.
  */
 static void propose_remedies(struct group_run *run)
 {
@@ -554,7 +556,10 @@ static uint32_t guess_nodes(const struct group_run *run, uint32_t count, uint32_
 	return (uint32_t)((missing_count(run, before) * (uint64_t)count + gain - 1) / gain);
 }
 
-/** Finds the smallest number of empty nodes like the model with which the group is accepted. */
+/**
+ * Proposes the smallest number of new nodes like the model with which the group is accepted. false:
+ * no number suffices, or the budget is used up.
+ */
 static bool propose_nodes_like(struct group_run *run, const struct bt_node *model)
 {
 	uint32_t most = run->count < ADDED_MAX ? run->count : ADDED_MAX;
@@ -644,8 +649,8 @@ static void set_min_count(struct group_run *run, int32_t min_count)
 }
 
 /**
- * Returns the number of members that find a node, if the group is accepted with this number as
- * minCount; else 0.
+ * Returns the number of members that have or find a node if the group is accepted with this number
+ * as minCount; else 0. *out_outcome: result of the trial.
  */
 static uint32_t find_min_count(
 	struct group_run *run, uint32_t placed_count, struct outcome *out_outcome)

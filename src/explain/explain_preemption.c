@@ -16,7 +16,10 @@ struct preemption_view {
 	BT_VEC(struct bt_explained_refusal) refusals;
 };
 
-/** Orders candidates: the chosen one first, then by upstream's criteria. */
+/**
+ * Orders candidates: the selected candidate first, then by PDB violations, number of victims and
+ * name.
+ */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct bt_explained_candidate *x = a;
@@ -74,8 +77,8 @@ static int compare_refusals(const void *a, const void *b)
 }
 
 /**
- * Whether the plugin is a PostFilter of the profile. A plugin that only gates preemptors at
- * PreEnqueue does not count.
+ * Whether the profile runs DefaultPreemption at PostFilter. If the plugin is enabled only at
+ * PreEnqueue, the profile does not preempt.
  */
 static bool preempts(const struct bt_framework *framework)
 {

@@ -13,8 +13,8 @@ typedef BT_VEC(struct bt_remedy) bt_remedy_vec;
 /** Data of a node for the search of proposals; at the same index as the node in the explanation. */
 struct bt_outlook {
 	/**
-	 * Like node->remedies, but with changes of the pod wherever these help; absent: equal to
-	 * node->remedies.
+	 * Like node->remedies, but with changes of the pod instead of the node wherever they help;
+	 * absent: equal to node->remedies.
 	 */
 	bt_remedy_list of_pod;
 	double of_pod_distance;
@@ -33,7 +33,7 @@ struct bt_explain_run {
 	struct bt_explanation *out;  /* texts are copied into out->arena, because cycles end */
 	struct bt_outlook *outlooks; /* by index in out->nodes */
 	uint32_t *node_of_slot;      /* index in out->nodes */
-	bool entry_is_final;         /* no known change makes PreFilter pass */
+	bool entry_is_final;         /* no known change makes PreEnqueue accept the pod */
 };
 
 /* explain_preemption.c */
@@ -52,7 +52,7 @@ struct bt_needs {
 	struct bt_explain_run *run;
 	struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
-	const struct bt_node_info *node; /* NULL: PreFilter */
+	const struct bt_node_info *node; /* NULL: PreFilter or PreEnqueue rejects the pod */
 	BT_VEC(struct bt_obstacle) obstacles;
 	bt_remedy_vec remedies;
 	bt_remedy_vec of_pod; /* changes of the pod instead of the node where possible */
@@ -122,7 +122,7 @@ BT_MUST_USE int bt_explain_world_close(struct bt_explain_world *world, struct be
 /** Starts a cycle and runs PreFilter. The slots are those that PreFilter leaves for Filter. */
 struct bt_cycle_state *bt_explain_world_begin(
 	struct bt_explain_world *world, const uint32_t **out_slots, uint32_t *out_count);
-/** Starts a cycle for one slot; *out_named: whether PreFilter leaves the slot for Filter. */
+/** Starts a cycle and runs PreFilter; *out_named: whether PreFilter leaves this slot for Filter. */
 struct bt_cycle_state *bt_explain_world_begin_on(
 	struct bt_explain_world *world, uint32_t slot, bool *out_named);
 
@@ -136,11 +136,11 @@ struct bt_scan {
 };
 
 /**
- * Runs Filter for all nodes. wanted: the slot that slot_fits is about, or BT_SLOT_NONE. stop: end
- * at the first feasible node.
+ * Runs PreFilter and, for the nodes that it leaves, Filter. wanted: slot whose result becomes
+ * slot_fits, or BT_SLOT_NONE. stop: end at the first feasible node.
  */
 struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wanted, bool stop);
-/** Runs Filter for one node. */
+/** Runs PreFilter and, for one node, Filter; slot_fits: whether the node accepts the pod. */
 struct bt_scan bt_explain_world_filter_node(struct bt_explain_world *world, uint32_t slot);
 
 /* explain_proposals.c */

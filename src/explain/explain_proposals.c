@@ -5,16 +5,16 @@
 #include "explain/explain_search.h"
 
 /**
- * Up to this many changes, every proper subset is tried; with more changes, they are left out one
- * by one.
+ * If a set has at most this many changes, every proper subset is tried; from a larger set, changes
+ * are left out one by one.
  */
 #define ALL_PARTS_MAX 5
 /** Budget of node evaluations in all trials: a few seconds. */
 #define WORK_MAX 8000000
 
 /**
- * For pods with at most this many terms and constraints, plugins use counters; for others they
- * count pods.
+ * Plugins use counters for pods with at most this many terms and constraints; for other pods,
+ * plugins walk over all pods.
  */
 #define COUNTED_TERMS 16
 /** Number of terms that cost as much as all other filters of a node. */
@@ -130,9 +130,7 @@ static bool is_remembered(
 	return false;
 }
 
-/**
- * Whether some node accepts the pod if only those changes of the set are made that change the pod.
- */
+/** *out_fits: whether a node accepts the pod if only the changes of the pod are made. */
 static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
 {
@@ -156,7 +154,10 @@ static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list
 	return result;
 }
 
-/** Whether any node accepts the pod. *out_fits is false also if the budget is used up. */
+/**
+ * *out_fits: whether any node accepts the pod after the changes; false also if the budget is used
+ * up.
+ */
 static int search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
 {
@@ -601,7 +602,10 @@ static int compare_proposals(const void *a, const void *b)
 	return bt_str_compare(x->proposal.node, y->proposal.node);
 }
 
-/** Counts the node in alike_count if it needs the same changes as the proposal. */
+/**
+ * Adds 1 to alike_count if the node needs the same changes on itself as the proposal makes on
+ * another node. wishes: the candidates of the node.
+ */
 static void count_alike(struct bt_proposal *proposal, struct bt_candidate *const *wishes)
 {
 	const struct bt_remedy *remedies = proposal->remedies.items;

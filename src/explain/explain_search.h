@@ -3,7 +3,7 @@
 #define BT_EXPLAIN_EXPLAIN_SEARCH_H
 /**
  * Shared by the files that search for proposals. Candidates are sets of changes that may help;
- * trials decide.
+ * trials decide whether they do.
  */
 #include "explain/explain_private.h"
 
@@ -17,7 +17,7 @@ struct bt_candidate {
 	uint32_t node;       /* index in out->nodes of the nearest node that needs the remedies */
 	uint32_t node_count; /* number of nodes that need exactly these remedies */
 	uint32_t rounds;     /* number of times that changes were added */
-	bool is_too_small;   /* needs a larger node; comes last */
+	bool is_too_small;   /* the changes need a larger node; such candidates come last */
 	bool tried;
 };
 
@@ -42,7 +42,7 @@ struct bt_explain_search {
 	bool exhausted; /* the budget is used up */
 };
 
-/** A set of changes and whether the pod fitted with it. */
+/** A set of changes, and whether a node accepted the pod after them. */
 struct bt_tried {
 	bt_remedy_list remedies;
 	bool fits;
@@ -64,7 +64,7 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 
 /**
  * Queues sets of fewer than `limit` changes that include the removal of one pod and make the
- * filters of a node accept. Called once per search.
+ * filters of a node accept the pending pod. Called once per search.
  */
 BT_MUST_USE int bt_search_removals(
 	struct bt_explain_search *search, uint32_t limit, struct berth_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The world: the cluster with some remedies applied, until the world is closed. */
+/** A world is the cluster with remedies applied; closing the world reverts the remedies. */
 #include "explain/explain_private.h"
 #include "explain/explain.h"
 #include "sched/cycle.h"
@@ -25,7 +25,10 @@ static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *r
 	return BT_POD_NONE;
 }
 
-/** Applies all changes of the node that remedy number `first` names. Called once per node. */
+/**
+ * Applies all changes of the node that remedy number `first` names, unless an earlier remedy names
+ * the node, too. Returns false if the node does not exist.
+ */
 static bool change_node(struct bt_explain_world *world, const struct bt_remedy *remedies,
 	uint32_t count, uint32_t first, const struct bt_explain_objects *objects)
 {
@@ -63,7 +66,10 @@ static bool is_repeated(const struct bt_remedy *remedies, uint32_t index)
 	return false;
 }
 
-/** Removes the pod and deallocates the claims that were reserved only for this pod. */
+/**
+ * Removes the pod and deallocates the claims that are reserved only for this pod. Returns false if
+ * that is not possible.
+ */
 static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
 {
 	struct bt_pod_info pod;

@@ -59,17 +59,20 @@ bool bt_remedies_equal_but_node(
  * Whether the remedy changes the pod to be scheduled; otherwise it changes a node or another pod.
  */
 bool bt_remedy_is_of_pod(enum bt_remedy_kind kind);
-/** Whether remedies of this kind have a minimal amount: one unit less does not help. */
+/**
+ * Whether remedies of this kind have an amount that the search reduces to the smallest amount that
+ * helps.
+ */
 bool bt_remedy_has_least_amount(enum bt_remedy_kind kind);
 /**
- * Returns the amount that LowerRequest lowers, in its units; 0: LowerRequest does not apply to the
- * pod.
+ * Returns the pod's request that LowerRequest would lower (cpu in milli, other resources in bytes);
+ * 0: LowerRequest does not apply to the pod.
  */
 int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource);
 /**
- * Applies remedies to a shallow copy whose changed parts are allocated in the arena. Skips remedies
- * of other pods and nodes. Indices refer to the pod as passed in, so all remedies of a proposal
- * must be applied in one call.
+ * Apply remedies to the pod or the node, which must be a shallow copy; changed parts are allocated
+ * in the arena. Remedies of other pods and nodes are skipped. Indices refer to the pod as passed
+ * in, so all remedies of a proposal must be applied in one call.
  */
 void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, struct bt_pod *pod,
 	struct bt_arena *arena);
