@@ -4,8 +4,8 @@
 /**
  * YAML to JSON text, document by document, as Kubernetes clients read manifests: YAML 1.1 scalars
  * (yes/no/on/off, 0x.., 0o../0.., sexagesimal stays text, .inf/.nan are errors), merge keys,
- * anchors and aliases within an expansion budget, duplicate mapping keys are errors. Only
- * this code uses libyaml; it is not part of the engine library.
+ * anchors and aliases within an expansion budget, duplicate mapping keys are errors. Only this code
+ * uses libyaml; it is not part of the engine library.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -91,8 +91,8 @@ struct bt_api_resource {
 	 */
 	const struct bt_json_value *definition;
 	const struct bt_json_value *definition_version;
-	const struct bt_custom_rules
-		*rules; /* rules of the version's schema; NULL for built-in resources */
+	/** Rules of the schema of definition_version; NULL for built-in resources. */
+	const struct bt_custom_rules *rules;
 	/** How server-side apply treats lists and maps of a custom resource; or NULL. */
 	const struct bt_schema_message *parts;
 };

@@ -23,10 +23,7 @@ struct bt_write {
 	int64_t now_ns;
 	bool dry_run;
 	bool restoring; /* initial objects: keep status and system fields */
-	/**
-	 * Restoring objects of a cluster: fields that the API requires may be missing in
-	 * the dump.
-	 */
+	/** Restoring the dump of a cluster: fields that the API requires may be missing. */
 	bool from_cluster;
 };
 

@@ -160,10 +160,9 @@ bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b)
 struct bt_check {
 	const struct bt_write *write;
 	struct bt_field_errors *errors;
-	struct bt_names volumes; /* names of the volumes in the pod spec */
-	struct bt_names claims;  /* names of the resourceClaims in the pod spec */
-	struct bt_names
-		requests; /* requests of the device claim: "request" and "request/subrequest" */
+	struct bt_names volumes;  /* names of the volumes in the pod spec */
+	struct bt_names claims;   /* names of the resourceClaims in the pod spec */
+	struct bt_names requests; /* requests of the claim: "request" and "request/subrequest" */
 	bool is_update;
 	bool host_network;     /* hostNetwork of the pod spec */
 	bool per_device_nodes; /* perDeviceNodeSelection of the ResourceSlice */

@@ -210,8 +210,7 @@ static void add_fields(struct bt_arena *arena, struct bt_json_value *out,
 struct bt_json_value *bt_kinds_internal_form(struct bt_arena *arena,
 	const struct bt_schema_message *message, struct bt_json_value *object)
 {
-	bool is_shared = strcmp(message->package, "meta/v1") ==
-		0; /* these types have no separate internal type */
+	bool is_shared = strcmp(message->package, "meta/v1") == 0; /* no separate internal type */
 	if (is_shared || object->type != BT_JSON_OBJECT) {
 		return object;
 	}

@@ -188,8 +188,7 @@ static bool is_named(const char *name, const char *other)
 static void walk(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_message *message, const struct bt_json_value *object)
 {
-	bool is_node = is_named(
-		message->name, "NodeSpec"); /* upstream prints wrong paths for its taints */
+	bool is_node = is_named(message->name, "NodeSpec"); /* upstream prints wrong taint paths */
 	bool is_volume = is_named(message->name, "Volume");
 	if (is_named(message->name, "PodSpec")) {
 		bt_kinds_enter_pod_spec(check, object);
