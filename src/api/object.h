@@ -181,7 +181,10 @@ void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_
  */
 BT_MUST_USE int bt_object_merge_patch(enum bt_kind kind, const void *value, struct bt_str patch,
 	struct bt_object **out_object, struct berth_error *err);
-/** Returns a shallow copy of the value, which begins with its metadata, in arena. */
+/**
+ * Returns a shallow copy of the value, in the arena. As every value, the copy begins with its
+ * metadata.
+ */
 void *bt_object_copy_value(const struct bt_object *object, struct bt_arena *arena);
 /**
  * Returns the pod template of a workload; NULL: the kind creates no pods, or the

@@ -18,7 +18,7 @@ struct bt_pod_common; /* reference counted; immutable */
 
 #define BT_POD_COMMONS 4096   /* size of the cache, a power of two */
 #define BT_POD_COMMONS_WAYS 8 /* entries per hash; divides the size */
-/** Memory limit of the cache, because a pod may have a megabyte. */
+/** Memory limit of the cache, because a single part may have a megabyte. */
 #define BT_POD_COMMONS_BYTES_MAX (UINT64_C(16) << 20)
 /** Larger packed parts are not cached. */
 #define BT_PACKED_COMMON_BYTES_MAX 2048

@@ -52,7 +52,7 @@ struct computation {
 	struct row *rows; /* sorted by name */
 	uint32_t row_count;
 	uint32_t current;  /* number of the current container, from 1 */
-	uint32_t *touched; /* rows with an own value of the current container */
+	uint32_t *touched; /* rows that have a value for the current container */
 	uint32_t touched_count;
 	const struct named_status *statuses; /* sorted by name and order; NULL: search linearly */
 	uint32_t status_count;

@@ -33,7 +33,10 @@ static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
 	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
-/* type: Go's type name of an item's content. Each item's first field is its name. */
+/*
+ * Refuses duplicate names. type: Go's type name of an item's content. Each item's first field is
+ * its name.
+ */
 static int check_names(const char *type, const void *items, size_t item_size, uint32_t count,
 	struct bt_arena *arena, struct berth_error *err)
 {

@@ -119,8 +119,8 @@ static void request_ended(
 	bt_reflector_store_finish(&reflector->incoming);
 	if (reflector->lost_ns == 0 ||
 		(end == BT_REFLECTOR_END_CLEAN && reflector->opened_ns < now_ns)) {
-		reflector->lost_ns =
-			now_ns; /* a watch that ended cleanly was connected until now */
+		/* a watch that ended cleanly was connected until now */
+		reflector->lost_ns = now_ns;
 	}
 	if (waits) {
 		now_ns += bt_reflector_backoff_step(

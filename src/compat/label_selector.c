@@ -62,7 +62,7 @@ int berth_label_selector_parse(
 	return result;
 }
 
-/** Returns the labels as a map, which must be sorted by key. copy: copy the texts, too. */
+/** Returns the labels as a map, which is sorted by key. copy: copy the texts, too. */
 static struct bt_str_map sorted(
 	const struct berth_label *labels, uint32_t count, struct bt_arena *arena, bool copy)
 {

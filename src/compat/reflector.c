@@ -96,7 +96,7 @@ static void keep_first_error(
 }
 
 /**
- * Returns the pod if it belongs into the cache, because it is assigned and not terminal; else NULL.
+ * Returns the pod if it belongs in the cache, because it is assigned and not terminal; else NULL.
  */
 static const struct bt_pod *counted_pod(const struct bt_object *object)
 {
