@@ -188,7 +188,7 @@ static const double request_bounds[] = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
 static const struct bt_metric_buckets request_buckets = {
 	.bounds = request_bounds, .count = BT_ARRAY_LENGTH(request_bounds)};
 
-/** buckets NULL: a counter. Returns NULL without a registry. */
+/** Register a histogram (buckets NULL: a counter) with one label. NULL without a registry. */
 static struct bt_metric *register_metric(struct bt_metrics *metrics, const char *name,
 	const char *help, const char *label, const struct bt_metric_buckets *buckets)
 {
@@ -205,7 +205,7 @@ static struct bt_metric *register_metric(struct bt_metrics *metrics, const char 
 	return metrics != NULL ? bt_metrics_register(metrics, &description) : NULL;
 }
 
-/** Metrics of the requests for reviews. */
+/** Register the metrics of the requests for reviews in options. */
 static void register_requests(struct bt_metrics *metrics, const char *count_name,
 	const char *seconds_name, struct bt_reviewer_options *options)
 {
@@ -216,7 +216,7 @@ static void register_requests(struct bt_metrics *metrics, const char *count_name
 		&request_buckets);
 }
 
-/** Attempts and their durations, by {result}. */
+/** Attempts and their durations, with label result; NULL: no metrics. */
 struct outcome_metrics {
 	struct bt_metric *attempts;
 	struct bt_metric *seconds;

@@ -19,9 +19,9 @@ struct bt_cluster_feed_options {
 	struct bt_scheduler *scheduler;
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
-	bool streaming;                           /* bt_daemon_streams_lists */
+	bool streaming;                           /* result of bt_daemon_streams_lists */
 	struct bt_complete_object_needs complete; /* kinds whose objects are kept whole */
-	int64_t (*now_ns)(void *context);         /* wall clock */
+	int64_t (*now_ns)(void *context);         /* the clock of bt_scheduler_step */
 	void *context;
 	/** Called once, when the scheduler has the first copy of every reflector. */
 	void (*synced)(void *context);

@@ -92,8 +92,7 @@ static int64_t release_idle_code(void *context, int64_t now_ns)
 	if (now_ns < idle->next_check_ns) {
 		return INT64_MAX;
 	}
-	/* Cannot fail for this clock. A system call, so next_check_ns limits how often it is made.
-	 */
+	/* Cannot fail for this clock. next_check_ns limits the number of these system calls. */
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	int64_t used_ns = (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
 	if (used_ns - idle->dropped_ns >= CPU_NS_PER_DROP) {
@@ -429,7 +428,7 @@ static void take_signal(void *context, int number)
 	bt_loop_stop(daemon->loop);
 }
 
-/** --- ends: spec 11 sections 6.2, 6.3, 6.5 --- */
+/** --- the end of the process: spec 11 sections 6.2, 6.3, 6.5 --- */
 
 static int command_failed(struct berth_error *err)
 {

@@ -63,7 +63,7 @@ struct bt_daemon {
 	struct bt_daemon_idle_code idle_code;
 	bool leads; /* the scheduling loops run */
 	bool election_started;
-	bool stopping; /* a signal came */
+	bool stopping; /* SIGINT or SIGTERM was received */
 	bool lost;     /* the lease was lost */
 	bool failed;
 	struct berth_error err; /* the failure, which is logged as "command failed" */

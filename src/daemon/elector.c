@@ -210,7 +210,7 @@ static void keep_terms(struct bt_elector *elector)
 	elector->proposal.transitions = elector->fetched.transitions;
 }
 
-/** True if this process may write the proposal over the lease that was just read. */
+/** True if this process may replace the lease in `fetched`; then completes the proposal. */
 static bool may_take(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;
@@ -229,8 +229,8 @@ static bool may_take(struct bt_elector *elector)
 }
 
 /**
- * Whether this process may renew a lease that the control plane assigns (coordinated leader
- * election).
+ * True if this process may renew the lease in `fetched`, which the control plane assigns
+ * (coordinated leader election); then completes the proposal.
  */
 static bool may_renew_coordinated(struct bt_elector *elector)
 {

@@ -94,7 +94,7 @@ enum bt_elector_phase {
 	BT_ELECTOR_PHASE_OVER,
 };
 
-/** All fields are private except is_leading, was_leading and lost. */
+/** All fields are private except was_leading, lost and proposal. */
 struct bt_elector {
 	struct bt_elector_options options;
 	enum bt_elector_phase phase;

@@ -49,8 +49,7 @@ struct bt_endpoints_options {
 	void (*write_pod_resources)(void *context, struct bt_strbuf *out);
 	void *context;
 	int64_t started_ns; /* wall clock, for statusz */
-	/** Owned by the endpoints, also if the creation fails. NULL: bt_endpoints_create makes it.
-	 */
+	/** Owned by the endpoints, also on failure. NULL: bt_endpoints_create creates the pairs. */
 	struct bt_serving_tls *serving;
 };
 

@@ -2,9 +2,9 @@
 #ifndef BT_DAEMON_EVENT_RECORDER_H
 #define BT_DAEMON_EVENT_RECORDER_H
 /**
- * The scheduler's events as the API gets them: the first event of a key is posted, the second turns
- * it into a series, later ones are counted and sent from time to time. No I/O: events go to a sink.
- * Spec: 11b sections 8.1 and 8.4.
+ * Turns the scheduler's events into writes: the first event of a key is posted, the second event
+ * makes it a series, later events are counted, and the count is patched from time to time. No I/O:
+ * the writes go to a sink. Spec: 11b sections 8.1 and 8.4.
  *
  * Events with reason `Scheduled` are not remembered: the key contains the pod's resourceVersion,
  * which the binding changes, so no later event can have the same key. Bursts of such events take no
@@ -25,7 +25,7 @@
 
 /** What happened to which object. Borrowed for the call. */
 struct bt_event_facts {
-	const char *kind;        /* of the object regarding: "Pod" */
+	const char *kind;        /* of the regarding object: "Pod" */
 	const char *api_version; /* "v1" */
 	const struct bt_object_meta *regarding;
 	const char *type;
@@ -61,10 +61,10 @@ struct bt_event_record {
 BT_MUST_USE struct bt_event_record *bt_event_record_create(
 	const struct bt_event_facts *facts, int64_t now_ns);
 struct bt_event_record *bt_event_record_share(struct bt_event_record *record);
-/** NULL accepted. */
+/** Release a reference. NULL accepted. */
 void bt_event_record_release(struct bt_event_record *record);
 struct bt_str bt_event_record_part(const struct bt_event_record *record, enum bt_event_part part);
-/** The namespace of the object regarding, or "default". */
+/** The namespace of the regarding object, or "default". */
 struct bt_str bt_event_record_namespace(const struct bt_event_record *record);
 /**
  * Append metadata.name: `<name of the object>.<time in hexadecimal>`, or a UUID if that would be

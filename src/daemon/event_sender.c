@@ -126,8 +126,8 @@ static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, B
 #define EQUAL_PARTS 9
 
 /**
- * True if the message is new and the last SIMILAR_MAX events that differ only in their message
- * filled the entry.
+ * True if the event must be combined with similar events: its message is new, and SIMILAR_MAX other
+ * messages of events that differ only in their message are remembered. Remembers the message.
  */
 static bool is_one_too_many(struct correlator *correlator, const struct bt_event_record *record)
 {
@@ -311,7 +311,10 @@ static void push_core(struct bt_event_sender *sender, struct bt_event_record *re
 	push(sender, &item);
 }
 
-/** bt_event_sink.take: handles all events but those for events.k8s.io/v1. */
+/**
+ * bt_event_sink.take: queues the event until the discovery ends; then, if core/v1 events are used,
+ * queues it for sending. false: the recorder handles the event.
+ */
 static bool send_event(void *context, struct bt_event_record *record)
 {
 	struct bt_event_sender *sender = context;
@@ -344,8 +347,7 @@ static void post(void *context, const struct bt_event_delivery *event)
 static bool patch(void *context, const struct bt_event_delivery *event)
 {
 	push_delivery(context, event, FORM_PATCH);
-	/* If the event was deleted, the PATCH gets a 404 and answer_refusal changes it to a POST.
-	 */
+	/* If the event was deleted, answer_refusal changes the PATCH to a POST after the 404. */
 	return true;
 }
 

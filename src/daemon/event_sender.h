@@ -3,9 +3,9 @@
 #define BT_DAEMON_EVENT_SENDER_H
 /**
  * Sends events to the API server, in order, one request at a time. At most 1000 events wait;
- * further events are dropped. An event without an answer is sent again. Events on leases are
- * core/v1 events; all events are if the server does not serve events.k8s.io/v1. Spec: 11b
- * sections 8.2, 8.4, 8.5.
+ * further events are dropped. An event without an answer is sent again. Events on leases
+ * are core/v1 events; other events are core/v1 events if the server does not serve
+ * events.k8s.io/v1. Spec: 11b sections 8.2, 8.4, 8.5.
  */
 #include "client/rest.h"
 #include "daemon/event_recorder.h"

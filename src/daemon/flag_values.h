@@ -56,10 +56,10 @@ enum bt_flag_section {
 
 struct bt_flag_row {
 	const char *name;
-	char shorthand; /* 0: none */
+	char shorthand; /* 0: no shorthand */
 	enum bt_flag_section section;
 	enum bt_flag_kind kind;
-	const char *initial; /* default, as on the command line */
+	const char *initial; /* the default, written as on the command line */
 	const char *help;
 };
 

@@ -15,7 +15,7 @@ enum bt_klog_format {
 };
 
 struct bt_klog_module {
-	struct bt_str pattern; /* of a file name without folder and suffix: * and ? */
+	struct bt_str pattern; /* of file names without folder and suffix; wildcards * and ? */
 	int verbosity;
 };
 

@@ -212,7 +212,7 @@ void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate)
 
 struct bt_leader_election {
 	struct bt_leader_election_options options;
-	char *identity;                  /* owned, as all texts */
+	char *identity;                  /* owned, like all texts here */
 	struct bt_strbuf binary_version; /* "1.36.2" */
 	struct bt_strbuf emulation_version;
 	struct bt_strbuf lock;            /* "namespace/name" */
@@ -446,7 +446,7 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 	const struct bt_config_leader_election *config = options->config;
 	int result = check_lock(config->resource_lock, err);
 	if (result == 0) {
-		/* Spec 11 section 8.2. */
+		/* Check the durations: spec 11 section 8.2. */
 		const char *message = NULL;
 		if (config->lease_duration_ns <= config->renew_deadline_ns) {
 			message = "leaseDuration must be greater than renewDeadline";

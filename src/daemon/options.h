@@ -121,7 +121,7 @@ bool bt_daemon_streams_lists(const struct bt_gates *gates);
  */
 BT_MUST_USE int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 	struct bt_config **out_config, struct berth_error *err);
-/** Log `Using component config` at V(2). Call it when the scheduler exists. */
+/** Log `Using component config` at V(2), as upstream does after the scheduler is created. */
 void bt_daemon_options_log_config(const struct bt_config *config);
 /** Write the file of --write-config-to, as YAML. Logs `Wrote configuration`. */
 BT_MUST_USE int bt_daemon_options_write_config(const struct bt_daemon_options *options,

@@ -64,7 +64,7 @@ struct bt_accept_clause {
 	struct bt_str type; /* "text/plain" */
 	struct bt_accept_parameter parameters[BT_ACCEPT_PARAMETERS_MAX];
 	uint32_t parameter_count; /* number of parameters besides q */
-	uint32_t quality;         /* in thousandths; 0: not wanted */
+	uint32_t quality;         /* in thousandths; 0: not acceptable */
 };
 
 /** The clauses of an Accept or Accept-Encoding header, best clause first. */
@@ -75,7 +75,7 @@ struct bt_accept {
 /** Parse the header; clauses beyond BT_ACCEPT_CLAUSES_MAX are dropped. */
 void bt_accept_parse(struct bt_accept *accept, struct bt_str header);
 void bt_accept_finish(struct bt_accept *accept);
-/** The value of a parameter; "": the clause does not have it. */
+/** The value of a parameter; "" if the clause does not have the parameter. */
 struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name);
 
 struct bt_pages;

@@ -44,7 +44,7 @@ struct bt_review_waiter {
 	void *context;
 	/** status: borrowed for the call; NULL: the review failed, and error has the reason. */
 	void (*done)(void *context, const struct bt_json_value *status, const char *error);
-	struct bt_review *review; /* NULL: does not wait */
+	struct bt_review *review; /* NULL: the waiter does not wait */
 	struct bt_review_waiter *previous;
 	struct bt_review_waiter *next; /* bt_review.waiters */
 };

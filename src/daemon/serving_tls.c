@@ -100,8 +100,7 @@ static bool pair_refresh(struct pair *pair, bool is_due)
 		return false;
 	}
 	if (pair_read(pair, &has_changed, &err) != 0) {
-		/* Perhaps only one of the two files is replaced so far: both are read again later.
-		 */
+		/* Perhaps only one file is replaced so far: both files are read again later. */
 		const char *text = berth_error_message(&err);
 		if (pair->complaint == NULL || strcmp(pair->complaint, text) != 0) {
 			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", text);

@@ -23,7 +23,7 @@ enum bt_trust_list {
 	BT_TRUST_UID,
 	BT_TRUST_GROUP,
 	BT_TRUST_EXTRA_PREFIX,
-	BT_TRUST_ALLOWED_NAMES, /* common names; empty: all are allowed */
+	BT_TRUST_ALLOWED_NAMES, /* common names of front proxies; empty: all names are allowed */
 	BT_TRUST__LISTS,
 };
 
@@ -33,7 +33,7 @@ struct bt_trust_setup {
 	struct bt_loop *loop;
 	const struct bt_authentication_options *options; /* borrowed */
 	struct bt_rest_client *client;                   /* NULL: only flags are used */
-	bool streaming;                                  /* gate WatchListClient */
+	bool streaming;                                  /* result of bt_daemon_streams_lists */
 	uint64_t seed;                                   /* for jitter */
 	/** Called when a CA bundle changed after bt_trust_create. May be NULL. */
 	void (*changed)(void *context);
@@ -52,7 +52,9 @@ BT_MUST_USE int bt_trust_create(
 BT_MUST_USE int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err);
 void bt_trust_destroy(struct bt_trust *trust);
 
-/** The CA certificates of clients and of front proxies; borrowed until the loop turns. NULL: none.
+/**
+ * The CA certificates of clients, and of front proxies; borrowed until the loop turns. NULL: there
+ * are no such certificates.
  */
 const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust);
 const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust);

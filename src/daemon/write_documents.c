@@ -90,7 +90,7 @@ static void write_change(
 	}
 }
 
-/** Write the members that differ, ordered by name. before NULL: a new condition. */
+/** Write the members that differ, and the type, ordered by name. before NULL: a new condition. */
 static void write_condition(struct bt_json_writer *writer, const struct bt_pod_condition *before,
 	const struct bt_pod_condition *after)
 {
@@ -205,7 +205,7 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 	}
 	bt_json_begin_member_array(&writer, "conditions");
 	bt_json_begin_object(&writer);
-	/* metav1.Condition always has its members, also empty ones, except observedGeneration. */
+	/* metav1.Condition always has all members except observedGeneration, even if empty. */
 	if (!bt_str_equal(old->status, condition->status)) {
 		write_time(&writer, "lastTransitionTime", &now);
 	}

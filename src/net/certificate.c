@@ -575,8 +575,7 @@ int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	if (result != 0) {
 		return result;
 	}
-	/* GnuTLS lists subject attributes of certificates only: copy the subject to a certificate.
-	 */
+	/* GnuTLS lists subject attributes of certificates only: copy the request to a draft. */
 	result = draft_init(&draft, err);
 	if (result != 0) {
 		return result;

@@ -184,7 +184,10 @@ static void fail_dial(struct bt_http_client_connection *connection, enum bt_http
 	bt_http_connection_close(connection);
 }
 
-/* "read tcp 10.0.0.1:40000->10.0.0.2:443: read: connection reset by peer" */
+/*
+ * Fails the transfer with "read tcp 10.0.0.1:40000->10.0.0.2:443: read: connection reset by peer";
+ * what: "read" or "write".
+ */
 static void fail_broken(struct bt_http_client_connection *connection, const char *what, int code)
 {
 	struct bt_strbuf ends = {0};

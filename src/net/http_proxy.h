@@ -35,8 +35,7 @@ void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url);
 
 /** Proxy configuration. All-zero memory: no proxies. */
 struct bt_http_proxies {
-	/** "scheme://[user@]host:port", may contain a password; NULL: no proxy. The same for https.
-	 */
+	/** http and https: "scheme://[user@]host:port", with password; NULL: no proxy. */
 	char *http;
 	char *https;
 	char *no_proxy;

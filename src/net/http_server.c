@@ -479,7 +479,7 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 		const struct bt_http_certificates certificates = {options->certificate_pem,
 			options->key_pem, options->sni, options->sni_count};
 		server->requests_certificate = options->ask_client_certificate;
-		/* if it fails, there are no session tickets */
+		/* if the call fails, there are no session tickets */
 		(void)gnutls_session_ticket_key_generate(&server->ticket_key);
 		result = bt_http_tls_set_create(
 			&certificates, options->client_ca_pem, &server->tls_sets, err);

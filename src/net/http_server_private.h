@@ -17,12 +17,12 @@
 struct bt_http_connection {
 	struct MHD_Connection *handle;
 	struct bt_http_tls_set *tls_set;   /* its certificates; NULL: no TLS */
-	struct bt_http_exchange *exchange; /* its current request, until that is completed */
+	struct bt_http_exchange *exchange; /* the current request; NULL between requests */
 	int64_t since_ns;                  /* start of waiting for a complete request */
 	bool arriving;
 	bool has_request;                    /* a request was received */
 	bool long_timeout;                   /* its timeout is stalled_timeout_seconds now */
-	struct bt_http_connection *previous; /* oldest first */
+	struct bt_http_connection *previous; /* in the list `arriving`, oldest first */
 	struct bt_http_connection *next;
 };
 
@@ -30,7 +30,7 @@ struct bt_http_exchange {
 	struct bt_http_server *server;
 	struct bt_http_connection *connection;
 	struct MHD_Connection *handle;
-	struct bt_strbuf target; /* as sent; path and query lie in it */
+	struct bt_strbuf target; /* as sent; path and query point into it */
 	struct bt_str path;
 	struct bt_str query;
 	struct bt_str method;
@@ -57,8 +57,8 @@ struct bt_http_exchange {
 	struct bt_http_websocket *websocket; /* set while the WebSocket is open */
 	bool ends_websocket;                 /* closed here, but not by libmicrohttpd yet */
 
-	struct bt_http_exchange *previous; /* bt_http_server.live */
-	struct bt_http_exchange *next;     /* the same, or .spare */
+	struct bt_http_exchange *previous; /* in bt_http_server.live */
+	struct bt_http_exchange *next;     /* in bt_http_server.live or bt_http_server.spare */
 };
 
 /** A certificate with its key and SNI names. */
@@ -75,7 +75,7 @@ struct bt_http_tls_set {
 	struct bt_http_tls_pair *pairs;
 	uint32_t pair_count;
 	uint32_t connection_count;    /* open connections that use this set */
-	struct bt_http_tls_set *next; /* older */
+	struct bt_http_tls_set *next; /* the next older set */
 };
 
 struct bt_http_server {
@@ -117,7 +117,7 @@ void bt_http_exchange_end(struct bt_http_exchange *exchange);
 void bt_http_exchange_free(struct bt_http_exchange *exchange);
 /** Adds received body bytes. false: the connection must be cut. */
 bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, size_t length);
-/** Queues the ready response in libmicrohttpd, from within its callback. */
+/** Queues exchange->response in libmicrohttpd; call it within a callback of libmicrohttpd. */
 enum MHD_Result bt_http_answer_queue(struct bt_http_exchange *exchange);
 struct MHD_Response *bt_http_empty_response(void);
 /**
@@ -135,7 +135,7 @@ void bt_http_websocket_end(struct bt_http_websocket *websocket);
  * connection is cut after ARRIVAL_TIMEOUTS idle timeouts.
  */
 void bt_http_server_await(struct bt_http_server *server, struct bt_http_connection *connection);
-/** Suspends the exchange in libmicrohttpd, from within its callback. */
+/** Suspends the exchange in libmicrohttpd; call it within a callback of libmicrohttpd. */
 void bt_http_exchange_suspend(struct bt_http_exchange *exchange);
 /** Resumes a suspended exchange in libmicrohttpd. */
 void bt_http_exchange_resume(struct bt_http_exchange *exchange);
@@ -160,7 +160,7 @@ void bt_http_tls_uncork(struct bt_http_exchange *exchange);
 /** Creates a listening socket for the options. */
 BT_MUST_USE int bt_http_listen(
 	const struct bt_http_server_options *options, int *out_fd, struct berth_error *err);
-/** Returns the socket's port, or 0 if it has none. */
+/** Returns the local port of the socket, or 0 on failure. */
 uint16_t bt_http_port_of(int fd);
 /** Appends the peer's address; nothing if the peer has disconnected. */
 void bt_http_append_peer(int fd, struct bt_strbuf *out);

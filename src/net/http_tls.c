@@ -20,7 +20,7 @@
 #define DEFAULT_BASE "SECURE128:-VERS-ALL:-RSA"
 #define EMPTY_BASE "NONE:+COMP-NULL:+CTYPE-X509:+SIGN-ALL"
 
-/** A cipher suite in GnuTLS's names. */
+/** The IANA name of a cipher suite, and GnuTLS's names of its parts. */
 struct suite {
 	const char *name;
 	const char *key_exchange; /* NULL: a TLS 1.3 suite, which has no key exchange part */

@@ -304,7 +304,7 @@ static void on_upgraded(void *context, struct MHD_Connection *connection, void *
 {
 	struct bt_http_exchange *exchange = context;
 	struct bt_http_websocket *websocket = BT_NEW(struct bt_http_websocket);
-	(void)connection; /* the exchange has connection and request_context */
+	(void)connection; /* known from the exchange */
 	(void)request_context;
 	*websocket = (struct bt_http_websocket){.exchange = exchange, .handle = handle, .fd = fd};
 	exchange->websocket = websocket;

@@ -38,12 +38,12 @@ struct worker {
 
 struct bt_loop {
 	int epoll_fd;
-	int signal_fd; /* -1: none */
+	int signal_fd; /* -1: no signals are watched */
 	sigset_t mask_before;
 	void (*signal_received)(void *context, int signal);
 	void *signal_context;
 	struct bt_loop_source *first;
-	struct bt_loop_source *removed; /* linked by next */
+	struct bt_loop_source *removed; /* sources to free, linked by next */
 	BT_VEC(struct worker) workers;
 	int64_t due_ns; /* earliest due time of the workers */
 	/** In nested turns: earliest due time of the workers that an outer turn is calling. */
@@ -164,8 +164,7 @@ void bt_loop_set_directions(struct bt_loop_source *source, uint32_t directions)
 	if (source->directions == directions) {
 		return;
 	}
-	/* Without directions, remove fd from the epoll set, which would report hangups endlessly.
-	 */
+	/* Without directions, remove fd from the epoll set: epoll always reports hangups. */
 	int operation = source->directions == 0 ? EPOLL_CTL_ADD
 		: directions == 0               ? EPOLL_CTL_DEL
 						: EPOLL_CTL_MOD;

@@ -54,7 +54,7 @@ BT_MUST_USE int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
  */
 void bt_loop_add_worker(
 	struct bt_loop *loop, int64_t (*work)(void *context, int64_t now_ns), void *context);
-/** Makes the loop call the workers at when_ns or earlier, in the current turn or a later one. */
+/** Makes the loop call the workers at when_ns or earlier, in the current or a later turn. */
 void bt_loop_call_at(struct bt_loop *loop, int64_t when_ns);
 /** Removes the first worker with this context. */
 void bt_loop_remove_worker(struct bt_loop *loop, const void *context);
