@@ -191,7 +191,7 @@ static struct bt_object *make_large(struct bt_pod_commons *commons, char *name, 
 {
 	const struct bt_pod *small =
 		api_pod(&arena, "{'metadata':{'name':'p','namespace':'team'}}");
-	static unsigned int count; /* every pod has another name */
+	static unsigned int count; /* each pod gets a different name */
 	struct bt_pod pod = *small;
 
 	name[0] = kind;

@@ -3,7 +3,7 @@
 
 #include "test_main.h"
 
-/* The published first outputs of xoshiro256** for this state. */
+/* The published first outputs of xoshiro256** for the state {1, 2, 3, 4}. */
 START_TEST(test_prng__known_sequence)
 {
 	struct bt_prng prng = {{1, 2, 3, 4}};

@@ -159,7 +159,7 @@ START_TEST(test_bench__child_decides_alike)
 			      BT_STR("/nowhere/workload.jsonl")) >= 0,
 		"%s", berth_error_message(&err));
 	berth_error_finish(&err);
-	ck_assert_uint_eq(there.scheduled_count, 7); /* untouched */
+	ck_assert_uint_eq(there.scheduled_count, 7); /* a failed run does not change the result */
 }
 END_TEST
 

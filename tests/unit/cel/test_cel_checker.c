@@ -251,8 +251,10 @@ static const struct row rule_rows[] = {
 	{"7.5", "\"%q\".format([1]) == \"\"", "unrecognized formatting clause \"q\""},
 	{"7.5", "\"%\".format([1]) == \"\"", "unexpected end of string"},
 	{"7.5", "device.driver.format([1]) == \"\" && \"%d\".format([\"a\"] + []) == \"\"", NULL},
-	/* Free type parameters: the first overload that fits decides, bool before int, int before
-         * double. */
+	/*
+	 * A free type parameter gets the type of the first overload that fits: bool for ">", bytes
+	 * for "+", double for the unary "-".
+	 */
 	{"7.3", "sets.contains([].filter(e, e > " A ".i), lists.range(3))",
 		"applied to '(list(bool), list(int))'"},
 	{"7.3", "[].map(e, e > 1, e + 1) == [].filter(e, e > 1.5)", NULL},

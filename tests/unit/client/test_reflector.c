@@ -307,7 +307,7 @@ START_TEST(test_reflector__backoff_doubles_and_is_forgotten)
 	begin(true);
 	for (size_t i = 0; i < sizeof(waits_ms) / sizeof(waits_ms[0]); i++) {
 		fake_fail(call(), BT_HTTP_FAILURE_REFUSED);
-		/* the first copy is still missing, so the reason is logged */
+		/* no list has succeeded yet, so the reason is logged */
 		ck_assert_str_eq(
 			last_log, "Failed to watch|failed to list *v1.Pod: it did not work");
 		check_stream(call_after_backoff(waits_ms[i] * MS), NULL);

@@ -35,7 +35,8 @@ struct change {
 };
 
 /**
- * The last digit of a version is the epoch, so that the server recognises versions of other epochs.
+ * The state of the server. The last digit of a version is the epoch, so that the server recognises
+ * versions of other epochs.
  */
 static struct {
 	struct object objects[NAMES];

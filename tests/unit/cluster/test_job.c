@@ -145,7 +145,7 @@ START_TEST(test_job__indexes_are_each_done_once)
 }
 END_TEST
 
-/** JSON of a part of an object, with ' for ". */
+/** Returns a part of an object as JSON with ' for ". */
 static const char *part(struct world *world, const char *group, const char *resource,
 	const char *key, const char *path)
 {

@@ -119,7 +119,10 @@ static void expect_refusal(struct world *world, const char *spec, int expected, 
 	berth_error_finish(&err);
 }
 
-/* Spec 01 section 4.14: the value of the named class, or of the globalDefault class, or 0. */
+/*
+ * Spec 01 section 4.14: the priority is the value of the named class, or of the globalDefault
+ * class, or 0.
+ */
 START_TEST(test_pod_admission__priority)
 {
 	static const struct {

@@ -7,7 +7,7 @@
 #include "codec/json.h"
 #include "test_main.h"
 
-/** Reads the first document as JSON text. */
+/** Reads the first document as JSON text; "<none>" if there is no document. */
 static int first_document(struct bt_str text, const struct bt_yaml_limits *limits,
 	struct bt_strbuf *out, struct berth_error *err)
 {

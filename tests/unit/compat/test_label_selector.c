@@ -20,7 +20,7 @@ START_TEST(test_label_selector__matches)
 {
 	static const struct {
 		const char *selector;
-		bool matches; /* the labels app=web, tier=1 */
+		bool matches; /* whether the selector matches the labels app=web, tier=1 */
 	} rows[] = {
 		{"{}", true},
 		{"{\"matchLabels\":{\"app\":\"web\"}}", true},

@@ -5,11 +5,11 @@
 #include "berth/volume_binder.h"
 #include "cluster.h"
 
-/** mode: Immediate or WaitForFirstConsumer. */
+/** A StorageClass. mode: Immediate or WaitForFirstConsumer. */
 #define CLASS(name, provisioner, mode) \
 	"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'" name \
 	"'},'provisioner':'" provisioner "','volumeBindingMode':'" mode "'}"
-/** more: members of spec, each with a comma in front. */
+/** An available volume. more: members of spec, each with a comma in front. */
 #define VOLUME(name, version, class_, size, more) \
 	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" name \
 	"','uid':'uid-" name "','resourceVersion':'" version \

@@ -42,7 +42,7 @@ struct endpoints_world {
 
 /** Sets the default flags; no port is bound yet. */
 void endpoints_world_init(struct endpoints_world *world);
-/** Returns false if the start failed; world.err has the reason. */
+/** Starts the endpoints; returns false if the start failed, with the reason in world.err. */
 bool endpoints_world_start(struct endpoints_world *world);
 void endpoints_world_finish(struct endpoints_world *world);
 void endpoints_world_turn(struct endpoints_world *world);

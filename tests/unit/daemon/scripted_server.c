@@ -37,7 +37,10 @@ static void send_all(int fd, const struct bt_strbuf *text)
 	ck_assert_int_eq(send(fd, text->data, text->length, MSG_NOSIGNAL), (ssize_t)text->length);
 }
 
-/** Returns false if the connection is closed. */
+/**
+ * Sends the answer, or closes the connection if the answer says so. Returns false if the connection
+ * is closed.
+ */
 static bool give_answer(
 	struct scripted_connection *connection, const struct scripted_answer *answer)
 {

@@ -139,7 +139,7 @@ static void await(struct world *world, const char *text)
 	}
 }
 
-/** Waits for the exit; returns the status of waitpid. */
+/** Waits for the daemon's exit; returns the status of waitpid. */
 static int end(struct world *world)
 {
 	int64_t end_ns = bt_loop_now_ns(world->loop) + WAIT_NS;

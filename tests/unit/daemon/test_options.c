@@ -332,7 +332,10 @@ static void check_order(const char *text, const char *first, const char *second)
 	ck_assert_msg(strstr(text, second) > at, "%s, then %s", first, second);
 }
 
-/** Compares words only: the help breaks long texts into lines. */
+/**
+ * Checks that the words are in the text. Line breaks are ignored, because the help breaks long
+ * texts into lines.
+ */
 static void check_words(const char *text, const char *words)
 {
 	struct bt_strbuf flat = {0};

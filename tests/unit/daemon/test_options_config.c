@@ -30,7 +30,10 @@ static void remove_file(void)
 	ck_assert_int_eq(unlink(path), 0);
 }
 
-/** Returns NULL if loading fails; the error must then be message. */
+/**
+ * Loads the file with this flag. message NULL: loading must succeed; otherwise loading must fail
+ * with this message, and the result is NULL.
+ */
 static struct bt_config *load_file(const char *config, const char *flag, const char *message)
 {
 	struct bt_strbuf argument = {0};

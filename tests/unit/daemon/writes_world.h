@@ -42,7 +42,7 @@ struct writes_world_options {
  * The answer to requests whose "METHOD path" begins with a text, and how often the answer is given.
  */
 struct row {
-	const char *begins; /* "POST /api" */
+	const char *begins; /* such as "POST /api" */
 	uint32_t times;
 	struct scripted_answer answer;
 };

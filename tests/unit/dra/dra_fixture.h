@@ -53,7 +53,7 @@ static inline void dra_fixture_finish(struct dra_fixture *f)
 	bt_arena_finish(&f->arena);
 }
 
-/** Returns an owned object. */
+/** Decodes an object from JSON with ' for "; the caller owns the object. */
 BT_PRINTF(2, 3)
 static inline struct bt_object *make_object(enum bt_kind kind, const char *format, ...)
 {

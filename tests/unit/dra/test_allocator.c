@@ -259,7 +259,7 @@ START_TEST(test_allocator__edge_12_53_duplicate_device)
 		"error: claim default/c0, request r: asks for all devices, but resource pool d/p1 "
 		"is currently invalid");
 	world_finish(&w);
-	/* Two slices list the same device. */
+	/* Two slices list the same device: the pool is invalid. */
 	world_init(&w);
 	add_node(&w, "n1", "");
 	add_class(&w, "c", "");
@@ -576,7 +576,7 @@ START_TEST(test_allocator__edge_12_68_distinct_attribute)
 	add_allocated(&w, HELD("p1", "c"));
 	expect(&w, "none");
 	world_finish(&w);
-	/* Defect D9: the third device is compared with the second only. */
+	/* Spec 12 section 21, D9: the third device is compared with the second only. */
 	begin(&w, NUMA("a", "0") "," NUMA("b", "1") "," NUMA("c", "0"));
 	expect_for(
 		&w, REQUESTS(EXACT("r", "3")) "," DISTINCT("", "d/numa"), "r=p1/a r=p1/b r=p1/c");

@@ -341,7 +341,9 @@ static void count_answer(const char *text)
 	answers.several += bt_str_find(answer, BT_STR(" r1")) >= 0;
 }
 
-/** Score of an answer: requests with alternatives are named "r0/s1". Spec 12 section 11. */
+/**
+ * Returns the score of an answer. Requests with alternatives are named "r0/s1". Spec 12 section 11.
+ */
 static uint32_t score_of(const char *text)
 {
 	struct bt_str rest = bt_str_from(text);

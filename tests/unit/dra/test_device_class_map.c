@@ -81,7 +81,10 @@ START_TEST(test_device_class_map__class_that_gets_a_contested_resource)
 		put_class(&f, cases[i].first, cases[i].first_day, "e.io/gpu", "true");
 		put_class(&f, cases[i].second, cases[i].second_day, "e.io/gpu", "true");
 		ASSERT_CLASS(&f, "e.io/gpu", cases[i].winner);
-		/* D8: the other class gets no resource name at all, not even its implicit one. */
+		/*
+		 * Spec 12 section 21, D8: the other class gets no resource name, not even its
+		 * implicit name.
+		 */
 		second_wins = strcmp(cases[i].winner, cases[i].second) == 0;
 		(void)snprintf(implicit, sizeof(implicit), "%s%s", BT_DEVICE_CLASS_RESOURCE_PREFIX,
 			cases[i].second);

@@ -182,7 +182,7 @@ START_TEST(test_advice_topology__default_constraints_are_not_the_pods)
 }
 END_TEST
 
-/** A selector of any length is cut between characters. */
+/** A selector longer than the limit is cut, and "..." marks the cut. */
 START_TEST(test_advice_topology__long_selectors_are_cut)
 {
 	struct bt_explanation explanation;

@@ -125,7 +125,10 @@ START_TEST(test_state_trial__random_changes_leave_no_trace)
 		town_init(&town, "{}");
 		for (uint32_t i = 0; i < 6; i++) {
 			town_add_node(&town, node_json(&town, &prng, i));
-			/* The image states of earlier nodes are out of date now. */
+			/*
+			 * Refresh after each node, so that the image states of earlier nodes become
+			 * out of date.
+			 */
 			ck_assert_int_eq(
 				bt_state_refresh_snapshot(town.world.engine->state, NULL), 0);
 		}

@@ -33,7 +33,7 @@ START_TEST(test_filter__edge_02_11_first_failure)
 	fake_fail(&fakes[0], FAKE_FILTER, "x");
 	FAKE_EXPECT(&world, run_filter(&world), BT_STATUS_ERROR, "running \"P1\" filter plugin: x",
 		"P1");
-	/* Spec 02 section 1.3. */
+	/* Spec 02 section 1.3: Wait and Skip give no error to wrap. */
 	fake_answer(&fakes[0], FAKE_FILTER, BT_STATUS_WAIT, NULL);
 	FAKE_EXPECT(&world, run_filter(&world), BT_STATUS_ERROR,
 		"running \"P1\" filter plugin: %!w(<nil>)", "P1");

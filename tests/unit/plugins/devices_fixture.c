@@ -97,7 +97,10 @@ const char *devices_pod(struct fixture *fixture, const char *name, const char *c
 	return result.data;
 }
 
-/** Appends "a,b {p,q}". */
+/**
+ * Appends the claim's devices and consumers: "a,b {p,q}"; "-" in place of the devices if there is
+ * no allocation.
+ */
 static void append_status(struct bt_strbuf *out, const struct bt_resource_claim *claim)
 {
 	const struct bt_allocation_result *allocation = claim->status.allocation;

@@ -464,7 +464,7 @@ static const struct bt_csi_node *node_with(struct fixture *fixture, const char *
 
 #define MIGRATED(list) ",'annotations':{'storage.alpha.kubernetes.io/migrated-plugins':'" list "'}"
 
-/** Spec 07 section 4.2. */
+/** Which in-tree drivers a CSINode's annotation marks as migrated. Spec 07 section 4.2. */
 START_TEST(test_csi_translation__edge_07_22_migrated_plugins)
 {
 	static const struct {

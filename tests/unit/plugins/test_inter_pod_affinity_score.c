@@ -16,7 +16,7 @@
 	"{'metadata':{'labels':{" labels "}},'spec':{'nodeName':'" node "'," spec "}}"
 #define R(region) "'region':'" region "'"
 
-/* a and b in China, c in India, d without labels. */
+/* Adds nodes a and b in China, c in India, and d without labels. */
 static void begin_with(struct fixture *f, const char *args)
 {
 	fixture_init_with(f, &bt_inter_pod_affinity_plugin, NULL, args);

@@ -18,7 +18,7 @@ START_TEST(test_check_node_condition__edge_05b_01_all_reasons)
 	ck_assert_str_eq(fixture_filter(&fixture, "{}", "n"),
 		UAU "node(s) were not ready, node(s) were out of disk space, "
 		    "node(s) had unavailable network, node(s) were unschedulable");
-	/* Tolerations are not checked. */
+	/* The predicate ignores tolerations. */
 	ck_assert_str_eq(
 		fixture_filter(&fixture, "{'spec':{'tolerations':[{'operator':'Exists'}]}}", "n"),
 		UAU "node(s) were not ready, node(s) were out of disk space, "

@@ -74,7 +74,7 @@ START_TEST(test_service_affinity__edge_05b_13_nothing_to_follow)
 	static const char *const nodes[] = {"n1", "n2", "n3", "bare"};
 
 	init_with_services(&fixture, "{'affinityLabels':['region']}");
-	/* Pods in another namespace or with other labels. */
+	/* Pods in another namespace or with other labels do not count. */
 	fixture_add_pod(&fixture,
 		"{'metadata':{'namespace':'other','labels':{'app':'web'}},'spec':{'nodeName':'n1'}"
 		"}");

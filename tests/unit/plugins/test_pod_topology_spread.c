@@ -19,7 +19,7 @@
 #define Z(zone) "'zone':'" zone "'"
 #define ZN(zone, node) "'zone':'" zone "','node':'" node "'"
 
-/* Nodes a, b in z1 and x, y in z2; each node's label `node` is the node's name. */
+/* Adds nodes a and b in z1, x and y in z2; each node's label `node` is the node's name. */
 static void add_four_nodes(struct fixture *f)
 {
 	fixture_add_node(f, NODE("a", ZN("z1", "a")));
@@ -525,7 +525,10 @@ START_TEST(test_pod_topology_spread__edge_06_28_default_selector)
 	check_owner(none, "Skip");
 	/* Two services: pods with both labels count. */
 	check_owner("{'metadata':{'labels':{'foo':'1','bar':'1'}}}", "a:S b:P c:P");
-	/* Service foo and ReplicaSet bar. */
+	/*
+	 * The selectors of service foo and ReplicaSet bar are combined: pods with both labels
+	 * count.
+	 */
 	check_owner(OWNED("'foo':'1'", "apps/v1", "ReplicaSet"), "a:S b:P c:P");
 	check_owner(OWNED("'x':'y'", "apps/v1", "ReplicaSet"), "a:S b:P c:S");
 	check_owner(OWNED("'x':'y'", "apps/v1", "StatefulSet"), "a:S b:S c:P");

@@ -13,7 +13,7 @@
 #define PODS 40
 #define ROUNDS 200
 
-/** The rule of the specification, with the budgets in any order. */
+/** A budget as the walk over all budgets sees it. */
 struct naive_budget {
 	struct bt_str namespace_;
 	struct bt_selector selector;

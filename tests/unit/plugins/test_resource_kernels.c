@@ -79,7 +79,7 @@ static struct bt_resource_column column(
 		.weight = weight};
 }
 
-/* Spec 05 sections 11.5 and 12.3, as in the plugins' plain forms. */
+/* The formulas of spec 05 sections 11.5 and 12.3, as in the plugins' plain forms. */
 
 static int64_t points(const struct bt_resource_column *from, uint32_t slot, bool most)
 {

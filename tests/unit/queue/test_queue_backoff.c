@@ -193,7 +193,9 @@ END_TEST
 #define N_NS (200 * QUEUE_SECOND)
 #define POD(name, priority) "{'metadata':{'name':'" name "'},'spec':{'priority':" priority "}}"
 
-/* Times of failure that lead to the expirations of spec 04 section 18, items 9 and 10. */
+/*
+ * Adds pods whose times of failure lead to the expirations of spec 04 section 18, items 9 and 10.
+ */
 static void add_six(struct queue_fixture *queue)
 {
 	add_rejected(queue, POD("p5", "1"), N_NS - 3 * QUEUE_SECOND);

@@ -62,8 +62,9 @@ struct world {
 };
 
 /**
- * config: KubeSchedulerConfiguration without apiVersion and kind, e.g. "{'profiles':[...]}", or a
- * list of plugins "A, B:2" for one profile of only these plugins, in this order.
+ * Makes an engine with these scripts; options NULL: the defaults. config:
+ * KubeSchedulerConfiguration without apiVersion and kind, e.g. "{'profiles':[...]}", or a list of
+ * plugins "A, B:2" for one profile of only these plugins, in this order.
  */
 void world_init(struct world *world, const char *config, const struct bt_engine_options *options,
 	struct script *const *scripts, uint32_t script_count);

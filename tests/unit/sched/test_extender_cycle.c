@@ -668,7 +668,7 @@ START_TEST(test_extender__search_goes_on_without_score_plugins)
 		result = world_schedule(&extended.world, "{}");
 		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 		ck_assert_uint_eq(result.feasible_count, rows[i].feasible);
-		/* Total scores start at 0. */
+		/* the total score starts at 0, and nothing scored the node */
 		ck_assert_int_eq(result.total_score, 0);
 		finish(&extended);
 	}

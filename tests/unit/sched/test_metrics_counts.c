@@ -319,7 +319,7 @@ END_TEST
 #define MIXED_NODES 12
 
 /**
- * Schedules twelve pods; each plugin passes most nodes. forms: the form of each plugin;
+ * Schedules twelve pods; each plugin accepts most nodes. forms: the form of each plugin;
  * rival_count: number of nodes that have another nominated pod.
  */
 static const char *evaluate_mixed(const enum script_form *forms, uint32_t rival_count)

@@ -12,7 +12,7 @@
 #define BOUND_P \
 	"bind p n1\nevent p Normal Scheduled Binding Successfully assigned default/p to n1\n"
 
-/** Node n1, pod p and plugin P. */
+/** The tests use node n1, pod p and plugin P. */
 static struct script plugin_p;
 static struct life life;
 

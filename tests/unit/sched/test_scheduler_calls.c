@@ -16,7 +16,7 @@
 	                                                                                       "\n"
 #define PATCHED(pod, reason) "patch " pod " Unschedulable: 0/1 nodes are available: 1 " reason "."
 
-/** Node n1 and plugin P. */
+/** The tests use node n1 and plugin P. */
 static struct script plugin_p;
 static struct life life;
 

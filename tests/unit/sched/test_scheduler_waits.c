@@ -13,7 +13,7 @@
 	"bind " pod " n1\nevent " pod \
 	" Normal Scheduled Binding Successfully assigned default/" pod " to n1\n"
 
-/** Node n1 and plugin P. */
+/** The tests use node n1 and plugin P. */
 static struct script plugin_p;
 static struct life life;
 

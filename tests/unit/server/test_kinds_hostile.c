@@ -256,7 +256,9 @@ START_TEST(test_kinds__every_value_changed)
 }
 END_TEST
 
-/** The code of each kind may rely on types, but not on the presence of any member. */
+/**
+ * The code of each kind may rely on the types of members, but not on the presence of any member.
+ */
 START_TEST(test_kinds__empty_objects)
 {
 	static const char *const texts[] = {"{}", "{'metadata':{},'spec':{},'status':{}}"};

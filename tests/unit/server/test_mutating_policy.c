@@ -219,7 +219,7 @@ START_TEST(test_mutating_policy__pods)
 				  "{'status':{'message':'m'}}"),
 		200);
 	ck_assert_uint_eq(bt_json_array_at(f.result, "spec.initContainers")->count, 1);
-	/* an atomic list */
+	/* a policy must not change an atomic list */
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_JSON, POLICIES, "p",
 			"[{'op':'replace','path':'/spec/mutations/0/applyConfiguration/expression',"

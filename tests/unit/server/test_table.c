@@ -509,7 +509,7 @@ START_TEST(test_table__json_paths)
 {
 	static const struct {
 		const char *path;
-		const char *text; /* NULL: no condition */
+		const char *text; /* NULL: the path selects no value */
 	} rows[] = {
 		{".a.b", "1"},
 		{"{.a.b}", "1"},

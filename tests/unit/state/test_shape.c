@@ -181,7 +181,7 @@ START_TEST(test_shape__packed_shapes_keep_their_content)
 		"'containers':[{'name':'c','resources':{'requests':{'memory':'1.5Gi'}}}]",
 		CONTAINER ",'tolerations':[{'key':'k','operator':'Exists','tolerationSeconds':3}]",
 		CONTAINER ",'volumes':[{'name':'v','emptyDir':{}}]",
-		/* not packed */
+		/* specs that are not packed */
 		"'containers':[{'name':'c','ports':[{'hostPort':80}]}]",
 		CONTAINER ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]",
 		CONTAINER ",'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuring"
