@@ -31,7 +31,7 @@ struct column {
 	struct bt_arena arena; /* memory of claims */
 	struct bt_device_claim *claims;
 	uint32_t claim_count;
-	BT_VEC(struct bt_object *) classes; /* by option; referenced; NULL: no class */
+	BT_VEC(struct bt_object *) classes; /* by option; references held; NULL: no class */
 	/* The outcomes. */
 	uint32_t *values;
 	uint32_t slot_count;                       /* length of values and groups */

@@ -101,7 +101,7 @@ const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator 
  */
 struct bt_request_report {
 	struct bt_str claim;   /* "namespace/name" */
-	struct bt_str request; /* "r", "r/s" */
+	struct bt_str request; /* "request" or "request/subrequest" */
 	struct bt_str device_class;
 	bool needs_all;
 	uint32_t wanted;

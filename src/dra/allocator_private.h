@@ -53,7 +53,7 @@ struct bt_prepared_request {
 struct bt_prepared_constraint {
 	const struct bt_device_constraint *spec;
 	bool is_match;
-	/* match constraints */
+	/* match constraints: number of taken devices, and their common value */
 	uint32_t count;
 	const struct bt_device_attribute *value;
 	/* distinct constraints: value by index of the claim's requests; NULL: no value yet */
@@ -187,7 +187,7 @@ enum bt_search_result {
  */
 struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count);
-/** Format "r" or "r/s". */
+/** The name of the option in the arena: "request" or "request/subrequest". */
 struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *arena);
 /**
  * Whether the `requests` list of a constraint or configuration names the option. full: the result

@@ -373,7 +373,7 @@ static void assume_claim(struct bt_dra_trial *trial, struct bt_object *claim)
 
 	BT_ASSERT(result == 0);
 	berth_error_finish(&err);
-	(void)result; /* asserted */
+	(void)result; /* used only by the assertion */
 }
 
 bool bt_dra_trial_release(

@@ -41,7 +41,10 @@ struct bt_node_scope {
 	const struct bt_node_selector *selector;
 	struct bt_parsed_node_selector parsed;
 	struct bt_str problem;
-	/** Result of the last match (answer): for this slot, at this node_epoch. */
+	/**
+	 * The last match: answer tells whether the node cached_slot, at the node_epoch
+	 * cached_epoch, is in the scope.
+	 */
 	uint32_t cached_slot;
 	uint64_t cached_epoch;
 	bool answer;
@@ -189,7 +192,7 @@ struct bt_selector_program {
 	uint64_t *verdicts;             /* two bits for each row */
 	uint32_t row_capacity;
 	uint32_t known_count;
-	uint64_t last_used; /* tick */
+	uint64_t last_used; /* value of bt_device_pools.tick */
 	size_t bytes;
 };
 
@@ -223,7 +226,7 @@ struct bt_device_pools {
 	BT_VEC(struct bt_pool) pools;
 	BT_VEC(uint32_t) free_pools;
 	BT_VEC(uint32_t) pool_of_id;   /* by bt_dra.ids id of the pool */
-	BT_VEC(uint32_t) shared_pools; /* shared_count is not 0 */
+	BT_VEC(uint32_t) shared_pools; /* pools whose shared_count is not 0 */
 	struct bt_map named_map;
 	BT_VEC(struct bt_named_pools) named;
 	BT_VEC(uint32_t) free_named;

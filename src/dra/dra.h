@@ -388,15 +388,16 @@ struct bt_patched_slice_listener {
 struct bt_dra {
 	struct bt_state *state;
 	struct bt_gates own_gates;
-	const struct bt_gates *gates; /* own_gates */
+	const struct bt_gates *gates; /* points to own_gates */
 	struct bt_device_ids ids;
 	struct bt_claim_cache claims;
 	struct bt_allocated_devices allocated;
 	struct bt_device_class_map classes;
 	struct bt_taint_rules taint_rules;
 	struct bt_device_pools *pools;
-	struct bt_device_totals_cache *totals;                   /* NULL: not used yet */
-	struct bt_patched_slice_listener patched_slice_listener; /* changed NULL: no listener */
+	struct bt_device_totals_cache *totals; /* NULL: not used yet */
+	/** no listener if changed is NULL */
+	struct bt_patched_slice_listener patched_slice_listener;
 };
 
 /**

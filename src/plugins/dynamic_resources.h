@@ -223,7 +223,7 @@ struct bt_dynamic_group *bt_dynamic_group_of(
 	const struct bt_plugin *plugin, struct bt_cycle_state *cycle);
 void bt_dynamic_group_add(
 	struct bt_dynamic_group *group, struct bt_str uid, struct bt_arena *arena);
-/** group may be NULL. */
+/** Remove the key uid, if present. group may be NULL. */
 void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid);
 
 /* Spec: 12 sections 8, 10 and 11. */

@@ -419,7 +419,7 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 		struct bt_arena arena = {0};
 		struct bt_object *object;
 
-		/* Generate a name, as the API server would, that no claim has. */
+		/* Generate a name that no claim has, as the API server would do. */
 		struct bt_str name;
 		uint32_t number = 0;
 

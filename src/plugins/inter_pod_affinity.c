@@ -1392,7 +1392,10 @@ static bool pod_change_helps(const struct bt_pod_info *pod, const struct bt_affi
 		return all_match_pod(near, pod, new_pod);
 	}
 	if (new_pod == NULL) {
-		/* The anti-affinity of the deleted pod may have rejected the pod. */
+		/*
+		 * Anti-affinity between the deleted pod and the waiting pod may have rejected the
+		 * waiting pod.
+		 */
 		struct bt_arena arena = {0};
 		const struct bt_affinity_terms *deleted =
 			bt_affinity_terms_parse(&old_pod->spec, &arena);

@@ -23,7 +23,9 @@ struct bt_spread_constraint {
 	const struct bt_label_column *column;
 };
 
-/** The constraints of one action, and the data that decides which nodes are eligible. */
+/**
+ * The constraints of one action (hard or soft), and the data that decides which nodes are eligible.
+ */
 struct bt_spread_list {
 	uint32_t count;
 	struct bt_spread_constraint *items;

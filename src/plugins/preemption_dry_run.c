@@ -24,8 +24,9 @@ struct dry_run {
 	 * updated.
 	 */
 	bool sums_only;
-	bool of_shape;       /* filters read only the shape of the pod and the row of the node */
-	bool needs_identity; /* victims are selected by more than requests, priority and start */
+	bool of_shape; /* filters read only the shape of the pod and the row of the node */
+	/** victims are selected by more than requests, priority and start time */
+	bool needs_identity;
 	struct bt_dry_run_memo *memo;     /* NULL: results are not cached */
 	const struct bt_node_info *given; /* the caller's node; NULL: nodes of the snapshot */
 };
@@ -83,14 +84,14 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 				shortcuts->filter_fits_column(
 					plugin, bt_plugin_pre_filter_data(plugin, cycle), pod));
 		/*
-		 * If removing pods does not change what the filter reads, its result on the emptied
-		 * node stays valid while pods are added back.
+		 * If removing pods does not change what the filter reads, the result of the filter
+		 * on the emptied node stays valid while pods are added back.
 		 */
 		if (!has_column || (shortcuts->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
 			/*
-			 * sums_only: of what a removal changes, every filter reads only the sums of
-			 * requests.
+			 * sums_only stays true if the filter reads nothing that a removal changes
+			 * except the sums of requests.
 			 */
 			run->sums_only &= has_column &&
 				(shortcuts->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
@@ -300,7 +301,9 @@ static struct bt_status select_victims(
 			continue;
 		}
 		if (sums_only && !run->needs_identity) {
-			/* Fill only the fields that are needed if needs_identity is false. */
+			/*
+			 * Without needs_identity, the selection of victims needs only these fields.
+			 */
 			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
 			pod = (struct bt_pod_info){
 				.shape = bt_shape_at(&state->shapes, record->shape),
