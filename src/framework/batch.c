@@ -8,8 +8,8 @@
 #include "framework/runner.h"
 
 /**
- * A fragment and the order in which it was added: of several fragments with the same key, the last
- * one counts.
+ * A fragment and the order in which it was added: if several fragments have the same key, only the
+ * last fragment counts.
  */
 struct sorted_fragment {
 	struct bt_sign_fragment fragment;

@@ -71,9 +71,9 @@ void bt_batch_finish(struct bt_batch *batch);
  * GetNodeHint: returns the name of the node to try first, or "" if there is no hint. The name is
  * borrowed until the next bt_batch_store. cycle: PreFilter must have run, because the filters are
  * run for the last chosen node. signature: from bt_sign_pod; data NULL if the pod is not batchable.
- * cycle_count: number of this cycle; only the cycle directly after the last stored cycle gets a
- * hint. *out_flush: why the stored list cannot be used; BT_BATCH_FLUSH_NONE if it is used or if
- * there is no list.
+ * cycle_count: number of this cycle; only the cycle directly after the cycle of the last
+ * bt_batch_store gets a hint. now_ns: for the lifetime of the list. *out_flush: why the stored list
+ * cannot be used; BT_BATCH_FLUSH_NONE if it is used or if there is no list.
  */
 struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, struct bt_str signature,

@@ -43,8 +43,8 @@ struct bt_cycle_datum {
 };
 
 /**
- * Results of a plugin that depend only on the pod's shape. The runners use them instead of calling
- * the plugin. If pre_score_known is set, the PreScore data is in the cycle already.
+ * Results of a plugin that depend only on the pod's shape. The runners use these results instead of
+ * calling the plugin. If pre_score_known is set, the PreScore data is in the cycle already.
  */
 struct bt_cycle_memo {
 	bool pre_filter_known;

@@ -98,7 +98,7 @@ static void add_hint(struct bt_event_hints *hints, struct bt_plugin *plugin,
 	bt_vec_push(&hints->items, hint);
 }
 
-/** Adds the default events. They include Node with every action, so taints need no extra event. */
+/** Adds the default events. Node is registered with every action, so taints need no extra event. */
 static void add_defaults(const struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_event_hints *hints)
 {

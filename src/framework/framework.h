@@ -109,6 +109,7 @@ BT_MUST_USE int bt_profiles_create(const struct bt_registry *registry, struct bt
 	struct bt_state *state, struct bt_nominator *nominator, struct bt_profiles *out_profiles,
 	struct berth_error *err);
 void bt_profiles_finish(struct bt_profiles *profiles);
+/** Returns the framework with this scheduler name, or NULL. */
 struct bt_framework *bt_profiles_find(
 	const struct bt_profiles *profiles, struct bt_str scheduler_name);
 
@@ -185,7 +186,7 @@ struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cy
 struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
 /**
- * Runs PreScore by cells (plugin.h, pre_score_cells): slots has one slot per cell, counts the
+ * Runs PreScore by cells (plugin.h, pre_score_cells). slots: one node of each cell; counts: the
  * number of nodes of each cell.
  */
 struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
@@ -207,6 +208,7 @@ struct bt_score_table {
 	int64_t *totals;                  /* same order as the slots */
 };
 
+/** Scores, normalises and weights the nodes in slots. Sets *out_table only on Success. */
 struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
 	struct bt_score_table *out_table);
@@ -279,7 +281,7 @@ void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cyc
  */
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_plugin **out_gating_plugin);
-/** Like bt_run_pre_enqueue, but runs `first`, the plugin that gated the pod, first. NULL: none. */
+/** Like bt_run_pre_enqueue, but starts with `first` (may be NULL), which gated the pod before. */
 struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
 	struct bt_plugin **out_gating_plugin);

@@ -162,8 +162,7 @@ void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_i
 	bool override = info != NULL && info->present && info->mode == BT_NOMINATING_OVERRIDE;
 	struct bt_str node_name = override ? info->nominated_node_name : pod->nominated_node_name;
 
-	/* No node has the empty name: such a nomination would have no effect (spec 04 section 10).
-	 */
+	/* A nomination without a node name would have no effect (spec 04 section 10). */
 	if (node_name.length == 0 || !can_nominate) {
 		bt_nominator_delete(nominator, pod->uid);
 		return;

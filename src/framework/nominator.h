@@ -3,7 +3,7 @@
 #define BT_FRAMEWORK_NOMINATOR_H
 /**
  * Nominated pods: pending pods for which preemption or the pod's status reserves a node. Spec: 02
- * section * 12.3. The nominator keeps the nominations of each node in the order in which they were
+ * section 12.3. The nominator keeps the nominations of each node in the order in which they were
  * made, and refers to pods that the queue owns.
  */
 #include "base/map.h"

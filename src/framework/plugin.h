@@ -12,8 +12,8 @@
  * shape and one node's row, the scheduling plan keeps them and updates them from the change log.
  * BERTH_VERIFY=1 compares both forms on every decision.
  *
- * All functions run on the scheduling thread. `pod` is never NULL. Data that plugins put into the
- * cycle is in cycle->arena.
+ * All functions run on the scheduling thread, except column forms with columns_split. `pod` is
+ * never NULL. Data that plugins put into the cycle is in cycle->arena.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -314,9 +314,9 @@ typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin,
 	struct berth_error *err);
 
 /**
- * The pod data that a hint reads in addition to the event's objects and the state, from most to
- * least. For an event about the pending pod itself (same uid), the queue ignores the scope and runs
- * the hint for that pod.
+ * The pod data that a hint reads in addition to the event's objects and the state; the largest
+ * scope first. For an event about the pending pod itself (same uid), the queue ignores the scope
+ * and runs the hint for that pod.
  */
 enum bt_hint_scope {
 	BT_HINT_SCOPE_POD,       /* anything of the pod */
@@ -440,6 +440,7 @@ struct bt_plugin_shortcuts {
 	 * NULL: `pure` decides.
 	 */
 	bool (*is_pure_for)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
+
 	/* Queueing. */
 
 	/**
@@ -530,8 +531,8 @@ struct bt_plugin_shortcuts {
 	/* Column form of Filter; needs `pure` or `columns_per_cycle`. */
 
 	/**
-	 * Returns false if detail would need too many bits for this pod, so that the column form
-	 * cannot be used. NULL: always true.
+	 * Returns false if the detail of filter_column would need too many bits for this pod, so
+	 * that the column form cannot be used. NULL: always true.
 	 */
 	bool (*filter_fits_column)(
 		struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
@@ -569,8 +570,8 @@ struct bt_plugin_shortcuts {
 	/** Kinds of node change (enum bt_change_kind) after which a slot's raw score may differ. */
 	uint32_t score_reads;
 	/**
-	 * Whether a node's score may differ between a snapshot with count nodes and one with
-	 * other_count nodes that are equal otherwise. NULL: never.
+	 * Whether a node's raw score may change if only the number of the snapshot's nodes changes
+	 * from count to other_count. NULL: never.
 	 */
 	bool (*score_reads_node_count)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
@@ -677,9 +678,9 @@ struct bt_plugin_ops {
 	/**
 	 * Creates an instance of the plugin that ops describes. args: decoded and defaulted
 	 * (config.h), kind BT_ARGS_NONE if there are none; borrowed for the life of the framework.
-	 * Returns 0, or a code with err set, which is reported as `initializing plugin "<name>":
-	 * <err>`. create may set (*out_plugin)->ops to another table with the same name, which then
-	 * has the functions of the plugin; NULL stands for ops.
+	 * Returns 0, or a negative code with err set, which is reported as `initializing plugin
+	 * "<name>": <err>`. create may set (*out_plugin)->ops to another table with the same name,
+	 * which then has the functions of the plugin; NULL stands for ops.
 	 */
 	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 		const struct bt_handle *handle, struct bt_plugin **out_plugin,
@@ -690,12 +691,15 @@ struct bt_plugin_ops {
 	const struct bt_plugin_shortcuts *shortcuts;
 
 	/* Queueing */
+
+	/** Returns Success, or a rejection or Error, which gates the pod. */
 	struct bt_status (*pre_enqueue)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a,
 		const struct bt_queued_pod *b);
 	/**
-	 * The events that every instance registers. If items is NULL, events_to_register is called.
+	 * The events that every instance registers, if events_to_register is NULL. If items is
+	 * NULL, too, the plugin gets the default events.
 	 */
 	struct bt_event_registrations events;
 	/**
@@ -735,6 +739,7 @@ struct bt_plugin_ops {
 	/** slots: the feasible nodes. Returns Success or Skip; any other code is an error. */
 	struct bt_status (*pre_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
+	/** Sets *out_score, the raw score. Returns Success; any other code is an error. */
 	struct bt_status (*score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
 	enum bt_normalize_kind normalize;
@@ -745,8 +750,8 @@ struct bt_plugin_ops {
 	/* Called after a node is chosen; slot is that node. */
 
 	/**
-	 * Returns the status fields that the assumed pod gets, in the cycle's arena: spec 03
-	 * section 4. Called only with gate DRANodeAllocatableResources.
+	 * Sets in *status the fields that the assumed pod gets; memory is in the cycle's arena.
+	 * Spec 03 section 4. Called only with gate DRANodeAllocatableResources.
 	 */
 	void (*assume_status)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status);

@@ -222,7 +222,7 @@ void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns)
 			continue;
 		}
 		/*
-		 * * The first timer that fires rejects the pod and stops the pod's other timers, so
+		 * The first timer that fires rejects the pod and stops the pod's other timers, so
 		 * only the earliest timer matters.
 		 */
 		if (first->deadline_ns <= now_ns) {

@@ -3,8 +3,8 @@
 #define BT_FRAMEWORK_WAITING_PODS_H
 /**
  * Pods that wait in Permit: one map for all profiles, by pod uid. Spec: 02 section 12.1. No
- * function blocks and no timer runs: the owner calls expire with the time of its clock, and polls
- * for results (upstream's WaitOnPermit).
+ * function blocks. Timers are only deadlines: the owner calls bt_waiting_pods_expire with the time
+ * of the owner's clock, and bt_waiting_pods_poll for results (upstream's WaitOnPermit).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,7 +59,7 @@ struct bt_waiting_pod *bt_waiting_pods_find(
 /** Calls visit for each waiting pod. visit may allow and reject pods. */
 void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
 	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context);
-/** Fires the timers whose deadline has passed, in the order of their deadlines. */
+/** Rejects each pod with a timer whose deadline has passed; the pod's earliest timer counts. */
 void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns);
 /**
  * Returns a time at which to call bt_waiting_pods_expire; no timer fires before that time.
@@ -73,8 +73,8 @@ int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
 bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
 
 /**
- * Removes the plugin from the pending plugins; allows the pod if no plugin is pending any more.
- * Does nothing to the list if the plugin is not pending.
+ * Removes the plugin from the pending plugins, if it is pending; then allows the pod if no plugin
+ * is pending any more.
  */
 void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
 /**
