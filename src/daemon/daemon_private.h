@@ -61,7 +61,7 @@ struct bt_daemon {
 	int64_t steady_offset_ns;
 	int64_t started_ns; /* wall clock */
 	struct bt_daemon_idle_code idle_code;
-	bool leads; /* the scheduling loops run */
+	bool leads; /* this process leads: pods are scheduled */
 	bool election_started;
 	bool stopping; /* SIGINT or SIGTERM was received */
 	bool lost;     /* the lease was lost */

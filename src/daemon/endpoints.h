@@ -14,7 +14,7 @@ struct bt_serving_tls;
 
 /** A condition that healthz, livez or readyz reports. */
 struct bt_health_check {
-	const char *name; /* "ping", "leaderElection", "shutdown", "sched-handler-sync" */
+	const char *name; /* "ping", "leaderElection", ... */
 	/**
 	 * Returns false if the check fails, and appends the reason to out_error. NULL: the check
 	 * always succeeds.

@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_EVENT_RECORDER_H
 #define BT_DAEMON_EVENT_RECORDER_H
 /**
- * Turns the scheduler's events into writes: the first event of a key is posted, the second event
- * makes it a series, later events are counted, and the count is patched from time to time. No I/O:
+ * Turns the scheduler's events into writes: the first event of a key is posted, the second
+ * starts a series, later events are counted, and the count is patched from time to time. No I/O:
  * the writes go to a sink. Spec: 11b sections 8.1 and 8.4.
  *
  * Events with reason `Scheduled` are not remembered: the key contains the pod's resourceVersion,

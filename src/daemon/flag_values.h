@@ -65,7 +65,7 @@ struct bt_flag_row {
 
 extern const struct bt_flag_row bt_flag_rows[BT_DAEMON_FLAG__COUNT];
 
-/** The maximum number of entries of a list. */
+/** The maximum number of entries of a list of texts; further entries are dropped. */
 #define BT_FLAG_LIST_MAX 65536
 
 struct bt_flag_entry {
@@ -88,7 +88,7 @@ struct bt_daemon_flag_value {
 /** Set values[BT_DAEMON_FLAG__COUNT] to the defaults. Texts are in arena. */
 void bt_flag_values_init(struct bt_daemon_flag_value *values, struct bt_arena *arena);
 void bt_flag_values_finish(struct bt_daemon_flag_value *values);
-/** Set one occurrence on the command line. Returns 0 or BERTH_ERR_INVALID with pflag's reason. */
+/** Apply one occurrence of the flag. Returns 0 or BERTH_ERR_INVALID with pflag's reason. */
 BT_MUST_USE int bt_flag_value_set(
 	struct bt_daemon_flag_value *value, const char *text, struct berth_error *err);
 /** Append the value as pflag prints it. */

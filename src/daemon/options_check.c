@@ -124,7 +124,7 @@ static int read_rules(struct bt_str json, struct bt_arena *arena, struct allow_r
 	for (uint32_t i = 0; i < out_rules->count; i++) {
 		const struct bt_json_member *member = &value->members[i];
 		if (member->value->type != BT_JSON_STRING) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s is not a text",
+			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s is not a string",
 				BT_STR_ARG(member->name));
 		}
 		out_rules->items[i] = (struct allow_rule){bt_arena_str(arena, member->name),

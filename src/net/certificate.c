@@ -296,7 +296,7 @@ int bt_certificate_check(
 	}
 	if (certificate_length != key_length || memcmp(of_certificate, of_key, key_length) != 0) {
 		return bt_error_set(
-			err, BERTH_ERR_INVALID, "the key is not the one of the certificate");
+			err, BERTH_ERR_INVALID, "the key does not belong to the certificate");
 	}
 	if ((int64_t)gnutls_x509_crt_get_activation_time(draft.certificate) > now_seconds) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the certificate is not valid yet");
@@ -575,7 +575,7 @@ int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	if (result != 0) {
 		return result;
 	}
-	/* GnuTLS lists subject attributes of certificates only: copy the request to a draft. */
+	/* GnuTLS lists subject attributes of certificates only: copy the request to one. */
 	result = draft_init(&draft, err);
 	if (result != 0) {
 		return result;

@@ -442,7 +442,7 @@ static void enter_next(struct bt_http_client_connection *connection, enum bt_htt
 		uint32_t level = connection->phase == BT_HTTP_HANDSHAKE ? 1 : 0;
 		if (!bt_http_trust_begin(connection, level)) {
 			bt_http_transfer_fail(connection->transfer, BT_HTTP_FAILURE_TLS,
-				"tls: a session cannot be made");
+				"tls: cannot create a session");
 			bt_http_connection_close(connection);
 		}
 	}

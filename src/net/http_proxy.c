@@ -180,7 +180,7 @@ static int normalise_url(struct bt_str url, char **out_url, struct berth_error *
 	struct bt_str host;
 	struct bt_strbuf text = {0};
 	if (!split_authority(url, &parts, &host)) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "the proxy's address is no URL");
+		return bt_error_set(err, BERTH_ERR_INVALID, "the proxy address is not a URL");
 	}
 	const struct scheme *scheme = find_scheme(parts.scheme, BT_ARRAY_LENGTH(schemes));
 	if (scheme == NULL) {

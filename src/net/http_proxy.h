@@ -35,7 +35,7 @@ void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url);
 
 /** Proxy configuration. All-zero memory: no proxies. */
 struct bt_http_proxies {
-	/** http and https: "scheme://[user@]host:port", with password; NULL: no proxy. */
+	/** http and https: "scheme://[name:password@]host:port"; NULL: no proxy. */
 	char *http;
 	char *https;
 	char *no_proxy;

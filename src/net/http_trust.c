@@ -83,7 +83,7 @@ int bt_http_trust_create(const struct bt_http_client_tls *tls, struct bt_http_tr
 	int result = 0;
 	if (gnutls_certificate_allocate_credentials(&trust->credentials) != 0 ||
 		gnutls_priority_init(&trust->priorities, PRIORITIES, NULL) != 0) {
-		result = bt_error_set(err, BERTH_ERR_INTERNAL, "TLS does not start");
+		result = bt_error_set(err, BERTH_ERR_INTERNAL, "cannot create TLS credentials");
 	} else {
 		/* as upstream: a configured root is trusted even without CA constraints */
 		gnutls_certificate_set_verify_flags(

@@ -136,7 +136,7 @@ START_TEST(test_options_check__allowed_labels_manifest)
 	finish_run(&run);
 	write_text(path, "m1,l: 1\n");
 	PARSE(&run, bt_strbuf_c(&flag));
-	expect_failed(&run, ": failed to parse allow list manifest: m1,l is not a text\"\n");
+	expect_failed(&run, ": failed to parse allow list manifest: m1,l is not a string\"\n");
 	ck_assert_int_eq(unlink(path), 0);
 	PARSE(&run, bt_strbuf_c(&flag));
 	expect_failed(&run, ": no such file or directory\"\n");

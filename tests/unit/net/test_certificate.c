@@ -52,7 +52,7 @@ START_TEST(test_certificate__pairs)
 	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, NULL), BERTH_ERR_INVALID);
 	bt_strbuf_append_str(&mixed.key, bt_strbuf_str(&ca.key));
 	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, &err), BERTH_ERR_INVALID);
-	ck_assert_str_eq(berth_error_message(&err), "the key is not the one of the certificate");
+	ck_assert_str_eq(berth_error_message(&err), "the key does not belong to the certificate");
 	berth_error_finish(&err);
 	bt_strbuf_reset(&mixed.key);
 	bt_strbuf_append_c(&mixed.key, "-----BEGIN PRIVATE KEY-----\nxx\n");
@@ -259,8 +259,7 @@ START_TEST(test_certificate__short_answers_are_one_record)
 		fastest_ns = took_ns < fastest_ns ? took_ns : fastest_ns;
 		size_t rest = gnutls_record_check_pending(tls.session);
 		ck_assert_uint_lt(rest, sizeof(buffer) - 1);
-		ck_assert_int_eq(
-			gnutls_record_recv(tls.session, buffer + 1, rest), (ssize_t)rest);
+		ck_assert_int_eq(gnutls_record_recv(tls.session, buffer + 1, rest), (ssize_t)rest);
 		buffer[rest + 1] = '\0';
 		ck_assert_int_eq(strncmp(buffer, "HTTP/1.1 200 OK\r\n", 17), 0);
 		ck_assert_ptr_nonnull(strstr(buffer, last));
