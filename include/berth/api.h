@@ -46,8 +46,9 @@ BERTH_API const char *berth_version(void);
 BERTH_API const char *berth_kubernetes_version(void);
 
 /**
- * Sets the secret of all hash tables. If users can choose names that collide, call it with a random
- * number before any other function of the library. Results do not depend on the secret.
+ * Sets the secret of all hash tables. If users can choose names that collide, call this function
+ * with a random number before any other function of the library. Results do not depend on the
+ * secret.
  */
 BERTH_API void berth_set_hash_secret(uint64_t secret);
 

@@ -10,8 +10,9 @@
  * - A scheduler: config.h, engine.h.
  * - Plugins: plugin.h, handle.h, cycle_state.h, registry.h.
  *
- * The scheduler's names of v1.4 to v1.32 (predicates, the scheduler cache, the equivalence cache,
- * ...) are a library over this one: libberth-compat, headers in include/berth-compat.
+ * A second library on top of libberth, libberth-compat (headers in include/berth-compat), offers
+ * the scheduler's interfaces of v1.4 to v1.32 (predicates, the scheduler cache, the equivalence
+ * cache, ...).
  *
  * @code{.c}
  * static void print_why_pending(struct berth_engine *engine, const char *pod_name)

@@ -326,7 +326,7 @@ struct berth_pod_wait {
 	enum berth_pod_place place; /**< state of the pod */
 	struct berth_str node_name; /**< binding, bound: the node */
 	uint32_t attempts;          /**< attempts so far */
-	/** queued: when the pod last entered the queue; else BERTH_TIME_UNSET */
+	/** When a queued pod last entered the queue; BERTH_TIME_UNSET for other pods. */
 	int64_t timestamp_ns;
 	int64_t backoff_until_ns;            /**< backoff; BERTH_TIME_UNSET otherwise */
 	const struct berth_str *rejected_by; /**< plugins that rejected the pod */

@@ -140,7 +140,7 @@ BERTH_API const struct berth_client_set *berth_handle_client_set(const struct be
 /** The object listers, or NULL. */
 BERTH_API const struct berth_informer_factory *berth_handle_shared_informer_factory(
 	const struct berth_handle *handle);
-/** The volume binder. NULL: VolumeBinding creates its own (spec 07 section 16.4). */
+/** The volume binder. NULL: VolumeBinding creates a binder itself (spec 07 section 16.4). */
 BERTH_API const struct berth_volume_binder *berth_handle_volume_binder(
 	const struct berth_handle *handle);
 

@@ -124,8 +124,8 @@ BERTH_API const struct berth_pod_info *const *berth_node_info_pods_with_affinity
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count);
 
 /**
- * Node: the node object. NULL if there is none or @p node is NULL, and for views of the scheduler,
- * which does not keep node objects.
+ * Node: the node object of an aggregate; NULL if the aggregate has none. NULL for NULL and for
+ * views, because the scheduler's tables do not keep node objects.
  */
 BERTH_API const struct berth_node *berth_node_info_node(const struct berth_node_info *node);
 /**
@@ -213,9 +213,9 @@ BERTH_API uint32_t berth_node_info_pvc_ref_count(
 	const struct berth_node_info *node, struct berth_str claim_key);
 
 /**
- * Generation: changes with every change, to a value that no aggregate of the process had before.
- * Copies with equal generations have equal content. Generations of views come from another counter:
- * compare them only with generations of views of the same engine. 0 for NULL.
+ * Generation: every change of an aggregate sets a value that no aggregate of the process had
+ * before. Copies with equal generations have equal content. Generations of views come from another
+ * counter: compare them only with generations of views of the same engine. 0 for NULL.
  */
 BERTH_API int64_t berth_node_info_generation(const struct berth_node_info *node);
 

@@ -143,7 +143,7 @@ struct berth_cluster_event {
 /** Whether an event may make a rejected pod schedulable. */
 enum berth_queueing_hint {
 	BERTH_QUEUEING_HINT_SKIP, /**< the event cannot make the pod schedulable */
-	/** the event may make the pod schedulable: the pod is tried again */
+	/** The event may make the pod schedulable: the pod is tried again. */
 	BERTH_QUEUEING_HINT_QUEUE,
 };
 
@@ -220,7 +220,7 @@ enum berth_normalize {
 	BERTH_NORMALIZE_NONE, /**< raw scores are in 0..100 */
 	/** DefaultNormalizeScore: the best feasible node gets 100, others in proportion. */
 	BERTH_NORMALIZE_DEFAULT,
-	/** 100 minus the score of BERTH_NORMALIZE_DEFAULT: small raw scores are better */
+	/** 100 minus the score of BERTH_NORMALIZE_DEFAULT: small raw scores are better. */
 	BERTH_NORMALIZE_DEFAULT_REVERSE,
 };
 
@@ -426,7 +426,7 @@ struct berth_args_field {
 	const char *name;          /**< key in the document, case-sensitive */
 	enum berth_args_type type; /**< type of the member at offset */
 	size_t offset;             /**< offsetof the member in the structure */
-	/** for BERTH_ARGS_OBJECT and BERTH_ARGS_LIST; else NULL */
+	/** For BERTH_ARGS_OBJECT and BERTH_ARGS_LIST; else NULL. */
 	const struct berth_args_schema *schema;
 };
 

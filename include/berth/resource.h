@@ -59,8 +59,9 @@ enum berth_quantity_format {
 };
 
 /**
- * An exact decimal number with a display format. The value may be copied and stays valid while the
- * arena or object behind it lives; all-zero memory is 0. The members are private.
+ * An exact decimal number with a display format. A quantity may be copied; a copy is valid as long
+ * as the arena or the object that the quantity came from. All-zero memory is 0. The members are
+ * private.
  */
 struct berth_quantity {
 	struct berth_str text; /**< source text; absent if not kept */

@@ -3,8 +3,8 @@
 #define BERTH_STR_H
 /**
  * @file
- * Text by pointer and length, the type of names, labels and messages. Function `_c` variants and
- * `const char *` parameters take zero-terminated text.
+ * Text by pointer and length, the type of names, labels and messages. Functions with the suffix
+ * `_c` and parameters of type `const char *` take zero-terminated text.
  *
  * @code{.c}
  * static struct berth_str key_of(struct berth_arena *arena, const struct berth_pod *pod)

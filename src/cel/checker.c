@@ -63,8 +63,9 @@ bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_applicat
 			continue;
 		}
 		/*
-		 * Read every overload of the style, whatever its number of arguments: reading
-		 * numbers the type parameters, and messages must show upstream's numbers.
+		 * Read every overload of the style, whatever its number of arguments: reading an
+		 * overload gives numbers to its type parameters, and messages must show upstream's
+		 * numbers.
 		 */
 		bt_cel_signature_read(&checker->inference, row->signature, &signature);
 		if (signature.count == application->count &&

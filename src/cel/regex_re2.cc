@@ -38,7 +38,7 @@ class Translator {
 		return result_;
 	}
 
-	/** NULL, or the error for fragment(). */
+	/** The error, about the part of the pattern that fragment() returns; NULL: no error. */
 	const char *problem() const
 	{
 		return problem_;

@@ -71,13 +71,11 @@ static void hint_claim(struct bt_advice *advice, struct bt_str name, bool genera
 	} else if (claim->metadata.deletion_timestamp != NULL) {
 		bt_advice_hint(advice,
 			"claim %.*s is being deleted: once the pods that use it are gone, create "
-			"it "
-			"again",
+			"it again",
 			BT_STR_ARG(name));
 	} else if (generated && (owner == NULL || !bt_str_equal(owner->uid, pod->metadata.uid))) {
 		bt_advice_hint(advice,
-			"claim %.*s belongs to another pod%s%.*s: delete the one that is not "
-			"needed",
+			"claim %.*s belongs to another pod%s%.*s: delete that pod or the claim",
 			BT_STR_ARG(name), owner != NULL ? ", " : "",
 			(int)(owner != NULL ? owner->name.length : 0),
 			owner != NULL ? owner->name.data : "");
@@ -440,13 +438,13 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 					"has too little capacity left",
 					"have too little capacity left");
 				append_count(&text, request->no_counters,
-					"has too little left of what it shares with others",
-					"have too little left of what they share with others");
+					"needs more of the shared counters than is left",
+					"need more of the shared counters than is left");
 				append_count(&text, request->other_node, "belongs to another node",
 					"belong to other nodes");
 				append_count(&text, request->unsupported,
-					"waits for conditions, which is switched off",
-					"wait for conditions, which is switched off");
+					"has binding conditions, which are disabled",
+					"have binding conditions, which are disabled");
 			}
 			bt_advice_hint(advice, "%.*s", BT_STR_ARG(bt_strbuf_str(&text)));
 			bt_strbuf_finish(&text);

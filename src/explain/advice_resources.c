@@ -66,7 +66,7 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 			.amount = missing});
 	advice->distance += need->allocatable > 0 ? (double)missing / (double)need->allocatable
 						  : 1 + (double)missing / 1e18;
-	/* Whether the pod could request less of the resource, but more than 0. */
+	/* Propose to lower the request only if more than 0 remains. */
 	int64_t requested = bt_remedy_requested_of(advice->pod->object, need->resource);
 
 	if (missing >= requested) {

@@ -434,7 +434,10 @@ static struct bt_str domain_text(const struct spread_view *view, uint32_t index,
 	return bt_advice_domain_text(view->advice, view->data->list.items[index].column, domain);
 }
 
-/** Returns false if changing the pod alone does not help. */
+/**
+ * Advises on a node without the topology label of a constraint. Returns false if changing the pod
+ * alone does not help.
+ */
 static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 {
 	/*
@@ -530,7 +533,10 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 		(long long)least, whose, constraint->max_skew);
 }
 
-/** Returns false if changing the pod alone does not help. */
+/**
+ * Advises on one constraint, if the node violates it. Returns false if changing the pod alone does
+ * not help.
+ */
 static bool advise_constraint(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_spread_constraint *constraint = &view->data->list.items[index];

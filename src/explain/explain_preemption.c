@@ -184,7 +184,7 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 			tried += dry_count;
 		}
 		if (potential > tried) {
-			add_refusal(&view, BT_STR("not tried: there are candidates enough"),
+			add_refusal(&view, BT_STR("not tried: enough candidates were found"),
 				potential - tried);
 		}
 		add_refusal(&view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],

@@ -14,7 +14,7 @@
 
 /**
  * Plugins use counters for pods with at most this many terms and constraints; for other pods,
- * plugins walk over all pods.
+ * plugins visit all nodes and their pods.
  */
 #define COUNTED_TERMS 16
 /** Number of terms that cost as much as all other filters of a node. */
@@ -483,8 +483,8 @@ static bool is_further(const struct bt_candidate *a, const struct bt_candidate *
 }
 
 /**
- * Returns the next candidate: the nearest; but among candidates with equally many changes, those
- * whose kinds of changes no proposal has yet come first. NULL: none.
+ * Returns the nearest candidate; NULL: no candidate is left. Among candidates with equally many
+ * changes, candidates with the same kinds of changes as a proposal come last.
  */
 static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 {

@@ -465,8 +465,8 @@ struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node
 
 static int refuse_view(struct berth_error *err)
 {
-	return bt_error_set(
-		err, BERTH_ERR_INVALID, "a view of the scheduler's tables cannot be changed so");
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"this function cannot change a view of the scheduler's tables");
 }
 
 int berth_node_info_add_pod(

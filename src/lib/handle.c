@@ -39,8 +39,8 @@ const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
 	const struct bt_handle *inside = bt_const_handle_of(handle);
 
 	/*
-	 * While PreBind, Bind or PostBind of a plugin runs, the snapshot is not available, because
-	 * cycles of other pods may have changed it.
+	 * While PreBindPreFlight, PreBind, Bind or PostBind of a plugin runs, the snapshot is not
+	 * available, because cycles of other pods may have changed the snapshot.
 	 */
 	BT_ASSERT_SLOW(inside->binding_calls == 0);
 	return inside->binding_calls == 0 ? berth_const_shared_lister_of(&inside->snapshot) : NULL;

@@ -660,13 +660,13 @@ static int check_plugin(
 	const struct berth_plugin *plugin, const char *name, struct berth_error *err)
 {
 	if (plugin == NULL || plugin->ops == NULL) {
-		return bt_error_set(
-			err, BERTH_ERR_INTERNAL, "the factory made no plugin with functions");
+		return bt_error_set(err, BERTH_ERR_INTERNAL,
+			"the factory returned no plugin, or a plugin without ops");
 	}
 	if (plugin->ops->size < offsetof(struct berth_plugin_ops, destroy) ||
 		plugin->ops->name == NULL) {
 		return bt_error_set(
-			err, BERTH_ERR_INTERNAL, "its table of functions has no size or no name");
+			err, BERTH_ERR_INTERNAL, "the ops of the plugin have no size or no name");
 	}
 	if (!bt_str_equal_c(bt_str_from(name), plugin->ops->name)) {
 		return bt_error_set(err, BERTH_ERR_INTERNAL, "the plugin calls itself \"%s\"",

@@ -79,8 +79,8 @@ static const struct row rows[] = {
 			"'uid':'u-q','controller':true}]",
 			REQUEST("r", "c", ",'count':1"), "", "")},
 		FROM_TEMPLATE(MADE("k")),
-		"DynamicResources: claim k belongs to another pod, q: delete the one that is not "
-		"needed\n",
+		"DynamicResources: claim k belongs to another pod, q: delete that pod or the "
+		"claim\n",
 		""},
 	{"claim that is being deleted",
 		{CLAIM_OF("k", ",'deletionTimestamp':'2026-01-01T00:00:00Z'",

@@ -156,7 +156,7 @@ START_TEST(test_explain_preemption__not_all_nodes_are_tried)
 	explain(&town, town_pod(&town, HIGH), &explanation);
 	ck_assert_uint_eq(explanation.preemption.candidates.count, 1);
 	ck_assert_ptr_nonnull(strstr(summary(&town, &explanation),
-		" | 2 not tried: there are candidates enough; 1 Preemption is not helpful for "
+		" | 2 not tried: enough candidates were found; 1 Preemption is not helpful for "
 		"scheduling; | n"));
 	bt_explanation_finish(&explanation);
 	town_finish(&town);

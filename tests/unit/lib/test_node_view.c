@@ -157,7 +157,8 @@ END_TEST
 /* seed 000.35 to 000.38: operations that a view refuses */
 START_TEST(test_node_view__views_are_not_changed)
 {
-	static const char refusal[] = "a view of the scheduler's tables cannot be changed so";
+	static const char refusal[] =
+		"this function cannot change a view of the scheduler's tables";
 	struct world world = make_world();
 	struct berth_node_info *view = (struct berth_node_info *)(uintptr_t)world.node;
 	struct berth_node_info *copy = berth_node_info_clone(world.node);
