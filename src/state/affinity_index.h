@@ -39,7 +39,7 @@ struct bt_affinity_hit {
 	int32_t weight;
 	uint64_t serial;                      /* unique serial of the term */
 	const struct bt_label_column *column; /* of the topology key; NULL: no node has the key */
-	/** Number of pods with the term, by domain; a pod counts once for each time it lists it. */
+	/** Pods with the term, by domain; a pod that lists the term twice counts twice. */
 	const struct bt_sparse_counts *pods;
 };
 
@@ -54,7 +54,7 @@ void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t grou
 	const struct bt_str_map *namespace_labels, bt_affinity_hit_function function,
 	void *context);
 
-/* Operations for bt_state. */
+/* Functions for bt_state and tests. */
 
 void bt_affinity_index_destroy(struct bt_state *state);
 size_t bt_affinity_index_memory_bytes(const struct bt_state *state);

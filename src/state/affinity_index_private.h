@@ -25,7 +25,7 @@ struct owner_group {
 	BT_VEC(struct group_term) terms;
 	uint64_t pod_count; /* over all slots; the group is freed when the count becomes 0 */
 	/* Valid while a slot is updated. */
-	uint64_t mark;       /* equal to the index's mark: the group is in `touched` */
+	uint64_t mark;       /* if equal to the index's mark, the group is in `touched` */
 	uint32_t touched_at; /* index in touched */
 };
 
@@ -79,13 +79,13 @@ struct indexed_term {
 	enum bt_affinity_group group;
 	struct bt_affinity_term term; /* the namespace of in_own_namespace is listed by name */
 	uint32_t key;                 /* index in keys */
-	uint32_t
-		group_count; /* groups with this term; the term is freed when the count becomes 0 */
+	/** Number of groups with this term; the term is freed when the number becomes 0. */
+	uint32_t group_count;
 	struct posting_link *links;
 	uint32_t link_count;
 	struct bt_sparse_counts pods;
 	/* Valid while a group is made. */
-	uint64_t mark; /* equal to the index's term_mark: the group has the term */
+	uint64_t mark; /* if equal to the index's term_mark, the group has the term */
 	uint32_t at;   /* index in the group's terms */
 };
 

@@ -11,8 +11,7 @@
 #include "state/node_table_edit.h"
 #include "state/topology_key.h"
 
-/** Maximum number of values or namespaces, and so of posting lists, under which a term is listed.
- */
+/** Maximum number of posting lists of a term: one for each value or namespace. */
 #define LISTS_MAX 8
 
 static struct bt_str owned_text(struct bt_str text)

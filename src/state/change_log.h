@@ -4,7 +4,7 @@
 /**
  * Log of changes, each with a node slot and the kinds of change. A cache of derived data remembers
  * the sequence number up to which it has read the log, and later updates only the slots with newer
- * changes. If the log no longer has all of them, the cache computes everything anew.
+ * changes. If the log no longer has all these changes, the cache computes everything anew.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,9 +14,9 @@ enum bt_change_kind {
 	BT_CHANGE_PORTS = 1 << 1,       /* used host ports */
 	BT_CHANGE_ALLOCATABLE = 1 << 2, /* allocatable of any resource */
 	BT_CHANGE_LABELS = 1 << 3,
-	BT_CHANGE_TAINTS = 1 << 4, /* taints and unschedulable */
-	BT_CHANGE_IMAGES = 1 << 5, /* names, sizes, and node counts as in the snapshot */
-	BT_CHANGE_FEATURES = 1 << 6,
+	BT_CHANGE_TAINTS = 1 << 4,   /* taints and unschedulable */
+	BT_CHANGE_IMAGES = 1 << 5,   /* names, sizes, and node counts as in the snapshot */
+	BT_CHANGE_FEATURES = 1 << 6, /* declared features */
 	BT_CHANGE_EXISTENCE =
 		1 << 7, /* the slot entered or left the snapshot; anything may differ */
 	BT_CHANGE_AFFINITY_PODS = 1 << 8, /* pods with (anti-)affinity were added or removed */

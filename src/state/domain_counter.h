@@ -175,7 +175,7 @@ struct bt_domain_sums {
 	uint64_t pod_total;      /* sum of pods */
 	uint32_t occupied_count; /* number of domains with pods */
 	uint32_t eligible_count; /* number of domains with eligible nodes */
-	/* Over the domains with eligible nodes, except 0; UINT32_MAX if there are none. */
+	/* Over the domains with eligible nodes, except 0. UINT32_MAX: there is no such number. */
 	uint32_t least;        /* smallest number of pods */
 	uint32_t least_count;  /* number of domains with `least` pods */
 	uint32_t second_least; /* second smallest number of pods */
@@ -205,12 +205,11 @@ uint64_t bt_domain_counter_serial(const struct bt_domain_counter *counter);
 /** Column of a label key; NULL: no node has the key. */
 const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key);
 
-/* Operations for bt_state. */
+/* Functions for bt_state and tests. */
 
 void bt_domain_counters_destroy(struct bt_state *state);
 size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
-/** Sets the memory limit in bytes beyond which least recently used counters are dropped. For tests.
- */
+/** Sets the memory limit of all counters, in bytes. For tests. */
 void bt_domain_counters_set_bytes_max(struct bt_state *state, size_t bytes);
 /**
  * Updates every counter and compares it with a count pod by pod. If they differ, appends the

@@ -49,9 +49,9 @@ struct bt_domain_counter {
 	/* Position in the change log. */
 	bool filled;
 	uint64_t log_sequence;
-	uint64_t epoch; /* eligibility->epoch at the last build; a newer one forces a build */
+	uint64_t epoch; /* of the eligibility; if it changes, the sums are computed anew */
 	uint64_t move_count;
-	uint32_t visited_count; /* pods visited by the last complete count */
+	uint32_t visited_count; /* label sets and pods visited by the last complete count */
 	/* The label set whose pods were counted, if there was only one such set (pod_index.h). */
 	uint32_t label_set;     /* BT_LABEL_SET_NONE: unknown, or not exactly one set */
 	uint32_t listed_count;  /* length of the set's list when it was counted */

@@ -60,8 +60,8 @@ void bt_node_info_add_pod(
 BT_MUST_USE int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_pod_info *pod, struct berth_error *err);
 /**
- * Adds (sign 1) or removes (sign -1) the requests of a pod of this shape and the pod in pod_count,
- * but neither its ports nor the pod in the list of pods. Enough for filters that read only
+ * Adds (sign 1) or subtracts (sign -1) the requests of a pod of this shape, and adds sign to
+ * pod_count. Ports and the list of pods do not change. Enough for filters that read only
  * BT_CHANGE_PODS.
  */
 void bt_node_info_change_sums(struct bt_node_info *info, struct bt_arena *arena,
@@ -84,8 +84,8 @@ bool bt_node_info_port_conflicts(
 /** Number of used port triples. */
 uint32_t bt_node_info_port_count(const struct bt_node_info *info);
 /**
- * Gets the size of an image, and the number of nodes that had the image at the node's last refresh.
- * Returns false if the node does not have the image.
+ * Gets the size of an image, and the number of nodes that had the image when the snapshot last
+ * refreshed this node. Returns false if the node does not have the image.
  */
 bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name,
 	int64_t *out_size_bytes, uint32_t *out_node_count);

@@ -208,7 +208,7 @@ const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uin
 /*
  * Digest of a node's status.conditions: the six types that legacy predicates read (spec 05b B1,
  * B2), in list order with repetitions, two characters each: type and status. Nodes with the same
- * conditions share the symbol.
+ * digest share one symbol (bt_node_row.conditions).
  */
 
 /** First character: the type. Other types are left out. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The hash has 63 bits, because bt_stored_object keeps it in 63 bits. */
+/* The hash has 63 bits, as bt_stored_object.hash has. */
 static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
 {
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_)) >> 1;
@@ -189,7 +189,7 @@ const void *bt_object_store_find(const struct bt_object_store *store, enum bt_ki
 	return id != UINT32_MAX ? table->objects.items[id].object->value : NULL;
 }
 
-/** Has the names, because the comparison function of qsort has no context argument. */
+/** An id and its names: qsort's comparison has no context argument to look names up by id. */
 struct sort_entry {
 	struct bt_str namespace_;
 	struct bt_str name;

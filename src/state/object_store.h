@@ -32,9 +32,9 @@ struct bt_object_table {
 };
 
 /**
- * Called after an object of a kind was put (old_object NULL: it is new) or deleted (new_object
- * NULL). Both are borrowed for the call. The function must not change the store's objects of this
- * kind.
+ * Called after an object of a kind was put (old_object NULL: the object is new) or deleted
+ * (new_object NULL). Both objects are borrowed for the call. The function must not change the
+ * store's objects of this kind.
  */
 struct bt_object_listener {
 	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object);

@@ -46,7 +46,7 @@ struct bt_places {
 	bool can_follow; /* false: added or removed nodes need a new assignment */
 	uint32_t zone_count;
 	struct bt_zone_places zones[BT_PLACE_ZONES_MAX]; /* if in_list_order, only counts are set */
-	BT_VEC(uint32_t) left;                           /* places of removed nodes, as removed */
+	BT_VEC(uint32_t) left;                           /* places left empty, oldest first */
 	uint64_t version;                                /* increased by each new assignment */
 	/**
 	 * Extra cost of the queries since the last assignment because places are not in list order,

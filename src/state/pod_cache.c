@@ -12,7 +12,7 @@ static int fail_empty_uid(struct berth_error *err)
 	return bt_error_set(err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
 }
 
-/* The message `[lead ]pod <uid>(<namespace>/<name>) <tail>`. */
+/* Sets the error `<lead>pod <uid>(<namespace>/<name>) <tail>`. Returns code. */
 static int set_pod_error(struct berth_error *err, int code, const char *lead,
 	const struct bt_pod *pod, const char *tail)
 {

@@ -16,11 +16,10 @@ struct bt_pod_info {
 	uint32_t label_set;           /* BT_LABEL_SET_NONE: not interned */
 	int32_t priority;
 	int64_t start_seconds;             /* INT64_MIN: not set */
-	struct bt_str node_name;           /* "" while pending */
+	struct bt_str node_name;           /* spec.nodeName; normally "" while pending */
 	struct bt_str nominated_node_name; /* status.nominatedNodeName */
-	const struct bt_pod
-		*object; /* the complete object of a pending pod; NULL for cached pods */
-	uint32_t pod_id; /* BT_POD_NONE: not in the cache */
+	const struct bt_pod *object;       /* the whole pending pod; NULL for cached pods */
+	uint32_t pod_id;                   /* BT_POD_NONE: not in the cache */
 };
 
 #define BT_LABEL_SET_NONE UINT32_MAX

@@ -30,8 +30,8 @@ struct bt_affinity_term {
 	struct bt_selector namespace_selector; /* `nothing` if the term has no namespace selector */
 	uint32_t namespace_count;
 	const struct bt_str *namespaces;
-	bool in_own_namespace; /* no names and no selector: the namespace of the pod with the term
-	                        */
+	/** No names and no selector: the term means the namespace of the pod with the term. */
+	bool in_own_namespace;
 	struct bt_str topology_key;
 	int32_t weight; /* of a preferred term; 0 for required terms */
 };
@@ -84,20 +84,21 @@ struct bt_shape {
 	uint64_t hash;
 	struct bt_arena arena; /* memory of everything below */
 	/**
-	 * The canonical pod. It has the spec and, of status: conditions of type PodResizePending
-	 * (type, status, reason), statuses of containers and init containers, allocatedResources,
-	 * resources, nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is
-	 * kept. Volumes with sources that the scheduler does not read are left out: admission adds
-	 * a service account volume with a random name, which would give every pod a different
-	 * shape. The entries of spec.resourceClaims have only their name, because the names of
-	 * claims and templates often differ between pods; plugins read the pod's object instead.
+	 * The canonical pod. It has the spec and some fields of status: conditions of type
+	 * PodResizePending (type, status, reason), statuses of containers and init containers,
+	 * allocatedResources, resources, nodeAllocatableResourceClaimStatuses. metadata is empty;
+	 * spec.priority is kept. Volumes with sources that the scheduler does not read are left
+	 * out: admission adds a service account volume with a random name, which would give every
+	 * pod a different shape. The entries of spec.resourceClaims have only their name, because
+	 * the names of claims and templates often differ between pods; plugins read the pod's
+	 * object instead.
 	 *
 	 * NULL: only `packed` is set, because the shape was made for an assigned pod and has hardly
 	 * been read. Always use bt_shape_pod.
 	 */
 	const struct bt_pod *pod;
 	struct bt_str packed; /* if pod is NULL; see bt_message_pack */
-	/** Requests that the pod adds to its node (variants A and Z). */
+	/** Requests that the pod adds to its node (variants A and Z of spec 01b). */
 	int64_t requested_cpu_milli;
 	int64_t requested_memory_bytes;
 	int64_t requested_ephemeral_bytes;

@@ -4,7 +4,7 @@
 /**
  * Cluster state: nodes, assigned and assumed pods, and shared data. Implements upstream's scheduler
  * cache (spec 03b): the state machine of pods, imaginary and ghost nodes, node order, image states,
- * and the per-cycle snapshot. It belongs to one thread and has no locks.
+ * and the per-cycle snapshot. A state belongs to one thread and has no locks.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -192,7 +192,7 @@ struct bt_snapshot {
 	uint64_t log_sequence;           /* change log position of the last refresh */
 	uint64_t refresh_count;          /* number of refreshes */
 	BT_VEC(uint32_t) changed_slots;  /* changed since the last refresh, without repetitions */
-	struct bt_bitset names;          /* slots found by name; mostly equal to `listed` */
+	struct bt_bitset names;          /* slots with bt_snapshot_has_name; mostly as `listed` */
 	uint32_t name_count;             /* number of bits in names */
 	BT_VEC(uint32_t) nameless;       /* slots of removed nodes, name not dropped yet */
 	uint64_t next_instance;
@@ -314,7 +314,7 @@ BT_MUST_USE int bt_state_assume_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /**
  * As bt_state_assume_pod, but faster, for a pod whose shape and label set are known. The state
- * takes references to both.
+ * takes references to shape and label_set.
  */
 BT_MUST_USE int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod,
 	uint32_t shape, uint32_t label_set, uint32_t slot, struct berth_error *err);
@@ -412,7 +412,7 @@ void bt_snapshot_forget_placement(struct bt_state *state);
  * borrowed until the next change. Returns the number of slots.
  */
 uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_t **out_slots);
-/** Returns the result of bt_snapshot_placement_slots without the slots. */
+/** Returns the number of slots that bt_snapshot_placement_slots returns. */
 static inline uint32_t bt_snapshot_placement_count(const struct bt_state *state)
 {
 	return state->snapshot.has_placement ? state->snapshot.placement_slots.count

@@ -15,8 +15,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 {
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_snapshot *snapshot = &state->snapshot;
-	/* 13 columns of 8 bytes and 2 of uint32_t, with the shared zeros of each type; 2 of bytes.
-	 */
+	/* 13 columns of 8 bytes, 2 of uint32_t (both with the shared zeros) and 2 of bytes. */
 	size_t per_slot =
 		13 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
 	size_t words = (size_t)snapshot->listed.word_count + snapshot->names.word_count +

@@ -31,7 +31,7 @@ static inline void bt_state_ensure_entry(struct bt_state *state, uint32_t slot)
 }
 /** Free the slot if cache, snapshot, order and pods no longer use it. */
 void bt_state_release_if_unknown(struct bt_state *state, uint32_t slot);
-/** Remove the cache entry if it has no pods and no node object. */
+/** Remove the cache entry if it has no pods and no node object, and free the slot if possible. */
 void bt_state_drop_empty_entry(struct bt_state *state, uint32_t slot);
 
 /* Function of node_cache.c. */
@@ -60,8 +60,8 @@ bool bt_state_capture_images(struct bt_state *state, uint32_t slot);
 /* Functions of pod_account.c. */
 
 /**
- * Set a record from a pod object, except shape, label set, node and position. The record owns the
- * identity.
+ * Set the fields of a record that come from a pod object: all except shape, label set, node,
+ * position and the assumed marks. The record owns the identity.
  */
 void bt_pod_record_fill(
 	struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod);
