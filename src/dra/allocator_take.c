@@ -324,8 +324,8 @@ static void remove_constraints(
 }
 
 /**
- * Add the device to all constraints. If a constraint rejects the device, returns false and changes
- * no constraint.
+ * Add the device to the constraints that apply to the option. If a constraint rejects the device,
+ * removes the device from the earlier constraints and returns false.
  */
 static bool add_constraints(struct bt_search *search, const struct bt_option *option, uint32_t row)
 {

@@ -64,7 +64,10 @@ static bt_int128 value_rounded_up(const struct bt_quantity *quantity)
 	return bt_quantity_value(quantity);
 }
 
-/** The lowest min + n x step that is not below the request, in whole units. */
+/**
+ * The lowest min + n x step that is not below the request, in whole units, clamped to int64. If
+ * step is 0, the request itself.
+ */
 static struct bt_quantity round_to_step(
 	const struct bt_quantity *request, const struct bt_capacity_request_policy_range *range)
 {

@@ -56,7 +56,7 @@ static inline struct bt_str bt_plugin_pod_group_name(const struct bt_pod_spec *s
 					      : (struct bt_str){0};
 }
 
-/** The pod is bound or nominated, so a node's resources are reserved for it. */
+/** Whether the pod is bound or nominated, so that a node's resources are reserved for it. */
 static inline bool bt_plugin_pod_is_placed(const struct bt_pod *pod)
 {
 	return pod->spec.node_name.length != 0 || pod->status.nominated_node_name.length != 0;

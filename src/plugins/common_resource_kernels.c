@@ -40,14 +40,13 @@ BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 }
 
 /**
- * amount / capacity, correctly rounded, without a division. inverse is the correctly rounded 1 /
- * capacity. If capacity is 0, inverse is 0 and so is the result, except that the plain variant
- * returns amount.
+ * amount / capacity, correctly rounded. inverse is the correctly rounded 1 / capacity. If capacity
+ * is 0, the result is 0 with fused operations (inverse is 0) and amount without them.
  *
- * The result is exact for integers amount in [0, 2^52) and capacity in [0, 2^44): the first product
- * is off by at most two units in the last place, so the remainder fits a double exactly. The
- * quotient of the remainder is off by less than 2^-51 units, while a quotient of such integers is
- * at least 2^-46 units away from any rounding boundary.
+ * With fused operations there is no division, and the result is exact for integers amount in [0,
+ * 2^52) and capacity in [0, 2^44): the first product is off by at most two units in the last place,
+ * so the remainder fits a double exactly. The quotient of the remainder is off by less than 2^-51
+ * units, while a quotient of such integers is at least 2^-46 units away from any rounding boundary.
  */
 BT_ALWAYS_INLINE double divide(double amount, double capacity, double inverse)
 {
@@ -153,8 +152,9 @@ static void divide_by_weights(
 }
 
 /**
- * Score two resources (usually cpu and memory) in one pass. The sum of weights of a node is that of
- * a, of b or of both, so the three inverses are computed once.
+ * Score two resources (usually cpu and memory) in one pass. The sum of weights of a node is the
+ * weight of a, the weight of b or the total of both weights, so the inverses of these three sums
+ * are computed once.
  */
 BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct block_column *b,
 	bool most, uint32_t count, int32_t *restrict scores)
@@ -297,8 +297,8 @@ static void allocation_score_column(const struct bt_resource_column *columns, ui
 }
 
 /**
- * Balance of two fractions: 100 x (1 - half their distance), truncated; 100 unless the node has
- * both resources. Spec 05 section 12.3 for two resources.
+ * Balance of two fractions: 100 x (1 - half of their difference), truncated; 100 unless the node
+ * has both resources. Spec 05 section 12.3 for two resources.
  */
 BT_ALWAYS_INLINE int32_t balance_of_fractions(double fraction_a, double fraction_b, bool both)
 {

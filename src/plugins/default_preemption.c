@@ -29,7 +29,7 @@ static const struct bt_pod_group *find_group(
 		bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)));
 }
 
-/** A preemptor is gated until the deletions of its victims have been sent. */
+/** A preemptor, pod or pod group, is gated while its asynchronous preemption is running. */
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
 {

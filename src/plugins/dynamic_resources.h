@@ -58,7 +58,10 @@ BT_MUST_USE int bt_dynamic_resolve(const struct bt_dynamic_resources *instance,
 BT_MUST_USE int bt_dynamic_binding(const struct bt_dynamic_resources *instance,
 	const struct bt_pod *pod, uint32_t entry,
 	struct bt_resource_claim_consumer_reference *out_reference, struct berth_error *err);
-/** Whether the claim is reserved for the pod or, if the gate is on, for its group. */
+/**
+ * Whether the claim is reserved for the pod or, if the gate DRAWorkloadResourceClaims is on, for
+ * its group.
+ */
 bool bt_dynamic_is_reserved_for(const struct bt_dynamic_resources *instance,
 	const struct bt_resource_claim *claim, const struct bt_pod *pod);
 

@@ -91,7 +91,7 @@ static int64_t *owned_numbers(struct bt_affinity_table *table, struct bt_arena *
 	return table->own;
 }
 
-/** Add delta to the number of a domain (not 0), when counting by visiting nodes. */
+/** Add delta to the number of a domain, which must not be 0. For counting by visiting nodes. */
 static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta)
 {
@@ -398,7 +398,10 @@ static void count_existing(struct bt_affinity_filter_data *data, const struct bt
 	}
 }
 
-/** Count those required terms of the pod that match another pod. */
+/**
+ * Count the required terms of the pod that another pod matches: the affinity terms if the other pod
+ * matches all of them, and each anti-affinity term that it matches.
+ */
 static void count_incoming(struct bt_affinity_filter_data *data, const struct bt_pod_info *other,
 	const struct count_target *target)
 {
@@ -416,8 +419,8 @@ static void count_incoming(struct bt_affinity_filter_data *data, const struct bt
 }
 
 /**
- * Count from counters and from the index of existing terms. Returns false if this is not possible
- * for this pod; the tables must then be reset.
+ * Count from counters and from the index of existing terms. Returns false if the nodes must be
+ * visited for this pod; the tables must then be reset.
  */
 static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
@@ -822,8 +825,8 @@ static void add_pods(
 }
 
 /**
- * Add weights from counters and from the index of existing terms. Returns false if this is not
- * possible for this pod; the tables must then be reset.
+ * Add weights from counters and from the index of existing terms. Returns false if the nodes must
+ * be visited for this pod; the tables must then be reset.
  */
 static bool add_by_counters(const struct pre_score_run *run)
 {

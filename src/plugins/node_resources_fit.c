@@ -401,7 +401,10 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 	instance->floor_sequence = log->sequence;
 }
 
-/** Whether every node of the block has enough for the request. */
+/**
+ * Whether every node of the block is known to have enough for the request. false: the nodes must be
+ * checked.
+ */
 static bool floors_allow(const struct fit_floors *floors, const struct fit_pre_filter_data *request)
 {
 	return request->scalar_count == 0 && floors->least[FLOOR_PODS] > 0 &&

@@ -396,7 +396,10 @@ struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	return find_victims(&run, node->slot, out);
 }
 
-/** Dry run on one node, or its cached result. out->victims is in the cycle's arena. */
+/**
+ * Dry run on one node. Skips the run if its result is cached or if the node has no pod of lower
+ * priority. out->victims is in the cycle's arena.
+ */
 static struct bt_status recall_or_find(
 	struct dry_run *run, uint32_t slot, struct bt_preemption_candidate *out)
 {
