@@ -105,10 +105,10 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 }
 
 /**
- * Volumes and claims are written as a whole. The scheduler keeps only the fields that it reads, so
- * the object is read first and then written with the resourceVersion that the scheduler has: if the
- * object changed since, the API server answers with a conflict. Spec: 11b section 6.4, 13 section
- * 14.6.
+ * PersistentVolumes and PersistentVolumeClaims are written as a whole. The scheduler keeps only the
+ * fields that it reads, so the object is read first and then written with the resourceVersion that
+ * the scheduler has: if the object changed since, the API server answers with a conflict. Spec: 11b
+ * section 6.4, 13 section 14.6.
  */
 
 /** The object was read: change it and write it back. */

@@ -98,7 +98,8 @@ struct bt_write *bt_write_create(struct bt_api_writes *writes, enum bt_write_kin
 void bt_write_destroy(struct bt_write *write);
 /**
  * Send the oldest waiting write with the uid of `write` (which may have ended), unless another
- * write of that uid is in flight or the oldest one waits for the write `after`.
+ * write of that uid is in flight or the oldest
+ * write waits for the write `after`.
  */
 void bt_write_start(struct bt_write *write);
 /** Find the pod's write of this kind and subject; NULL: there is no such write. */

@@ -114,7 +114,7 @@ struct bt_event_delivery {
 
 struct bt_event_sink {
 	void *context;
-	/** POST the event, with its series if there is one. */
+	/** POST the event, with the series if series_count is above 1. */
 	void (*post)(void *context, const struct bt_event_delivery *event);
 	/**
 	 * PATCH the series of the event. false: the event was deleted (404), and the recorder calls

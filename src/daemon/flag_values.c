@@ -280,7 +280,7 @@ static void take_pair(void *context, struct bt_str field)
 
 /**
  * Add the pairs key=value. A text with one "=" is a single pair, whose value may contain commas; a
- * text with several is a line of CSV.
+ * text with several "=" is a line of CSV.
  */
 static int add_pairs(
 	struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)

@@ -553,7 +553,7 @@ static void answer_registry(
 	finish_metrics(request, is_open, reply);
 }
 
-/** Answer "/healthz" or "/healthz/<check>"; false: the path is neither. */
+/** Answer "/healthz" or "/healthz/<check>"; false for other paths and unknown checks. */
 static bool answer_health(const struct bt_health *health, const struct bt_page_request *request,
 	struct bt_reply *reply)
 {

@@ -575,7 +575,8 @@ int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	if (result != 0) {
 		return result;
 	}
-	/* GnuTLS lists subject attributes of certificates only: copy the request to one. */
+	/* GnuTLS lists subject attributes of certificates only: make a certificate from the
+	 * request. */
 	result = draft_init(&draft, err);
 	if (result != 0) {
 		return result;

@@ -39,7 +39,7 @@ enum bt_http_phase {
 	BT_HTTP_TUNNEL,
 	BT_HTTP_HANDSHAKE,
 	BT_HTTP_OPEN,
-	BT_HTTP_CLOSED, /* freed when the processing of its event ends */
+	BT_HTTP_CLOSED, /* freed after the event that is being processed */
 };
 
 /** Bytes of one socket read, from which TLS takes its records. */
@@ -81,12 +81,12 @@ struct bt_http_client_connection {
 	struct bt_http_tunnel *tunnel; /* set while the tunnel is set up */
 
 	int64_t due_ns;         /* connect timeout; INT64_MAX once connected */
-	int64_t attempt_due_ns; /* timeout for the current one of several addresses */
+	int64_t attempt_due_ns; /* timeout of the attempt with the current address */
 	int64_t idle_since_ns;
 	int64_t verified_ns;   /* when the server's certificate was verified */
 	bool was_without_body; /* the last answer had no body, so no bytes may follow */
 	bool is_event;         /* an event is being processed: do not free */
-	bool is_kept;          /* reused: it carried an answer before this transfer */
+	bool is_kept;          /* the connection has carried an answer before this transfer */
 	int dial_error;        /* errno of the first address */
 	uint32_t dial_error_at;
 	int write_error;   /* errno; reported late, because the server may have answered already */
@@ -170,7 +170,7 @@ void bt_http_client_deliver(struct bt_http_client *client);
 /** Makes the loop check timeouts at this time. */
 void bt_http_client_schedule_check(struct bt_http_client *client, int64_t due_ns);
 
-/** Gives the transfer an idle connection or opens a new one. The transfer may fail at once. */
+/** Gives the transfer an idle or a new connection. The transfer may fail at once. */
 void bt_http_connection_run(struct bt_http_transfer *transfer);
 /** Closes the connection; its transfer, if any, must have ended. */
 void bt_http_connection_close(struct bt_http_client_connection *connection);

@@ -24,8 +24,8 @@
  */
 #define IDLE_NS_MAX (80 * BT_NS_PER_SECOND)
 /*
- * A connection that was idle for less than this is used without a probe: the event loop reports if
- * the server closes it.
+ * A connection that was idle for less time is used without a probe, because the event loop reports
+ * when the server closes the connection.
  */
 #define TRUSTED_IDLE_NS (BT_NS_PER_SECOND / 2)
 /* Minimum time per address, when the connect timeout is divided among several addresses. */

@@ -10,13 +10,13 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/** Parts of an absolute URL, borrowed from it. */
+/** Parts of an absolute URL; borrowed from the URL's text. */
 struct bt_http_url {
 	struct bt_str scheme;
 	struct bt_str user; /* "name:password" as written, or "" */
 	struct bt_str host; /* without brackets */
 	bool is_v6;         /* the host had brackets */
-	uint16_t port;      /* the scheme's default if the URL has none */
+	uint16_t port;      /* the scheme's default port if the URL has no port */
 	struct bt_str rest; /* path, query and fragment, or "" */
 };
 

@@ -110,8 +110,6 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 			connection->tls_set->connection_count--;
 		}
 		/*
-		 * libmicrohttpd removes the listening socket from its epoll set at the connection
-		 * limit, or when descriptors run out; only another run adds it again
 		 */
 		server->resumed = true;
 		server->connection_count--;
@@ -133,8 +131,8 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
 	end_forgotten_exchange(exchange->connection);
 	exchange->connection->exchange = exchange;
 	/*
-	 * libmicrohttpd stores parameters in the connection's memory. When that memory is full, it
-	 * neither answers nor closes.
+	 * libmicrohttpd stores parameters in the connection's memory. When the memory is full,
+	 * libmicrohttpd neither answers the request nor closes the connection.
 	 */
 	uint32_t count = 0;
 	for (const char *next = strchr(target, '&'); next != NULL; next = strchr(next + 1, '&')) {
@@ -395,7 +393,7 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	int fd, struct berth_error *err)
 {
 	const struct bt_http_limits *limits = &server->limits;
-	/* Not MHD_USE_TURBO: it polls in a busy loop for clients with slow handshakes. */
+	/* Not MHD_USE_TURBO, which polls in a busy loop while a client's handshake is slow. */
 	unsigned int flags =
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG;
 	/*

@@ -32,12 +32,12 @@ enum bt_tls_version {
 struct bt_tls_options {
 	enum bt_tls_version min_version;
 	/**
-	 * IANA names, such as "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"; none: the default suites.
-	 * They apply to TLS 1.2 and older; all suites of TLS 1.3 are always offered.
+	 * IANA names, such as "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"; count 0: the default suites.
+	 * The names apply to TLS 1.2 and older; all suites of TLS 1.3 are always offered.
 	 */
 	const char *const *cipher_suites;
 	uint32_t cipher_suite_count;
-	/** Ids of the IANA registry of supported groups, in order; none: the default curves. */
+	/** Ids of the IANA registry of supported groups, in order; count 0: the default curves. */
 	const uint32_t *curves;
 	uint32_t curve_count;
 };
@@ -88,7 +88,7 @@ struct bt_http_handler {
 struct bt_http_sni_pair {
 	const char *certificate_pem; /* includes the chain */
 	const char *key_pem;
-	/** "example.org", "*.example.org"; none: the names in the certificate. */
+	/** "example.org", "*.example.org"; count 0: the names in the certificate. */
 	const char *const *names;
 	uint32_t name_count;
 };
@@ -203,7 +203,7 @@ struct bt_http_stream {
 	void (*finish)(void *context);
 };
 
-/** Answers with a chunked stream; headers are sent immediately. */
+/** Answers with a stream in chunked encoding; the headers are sent immediately. */
 void bt_http_answer_stream(
 	struct bt_http_exchange *exchange, uint16_t code, const struct bt_http_stream *stream);
 /** Returns true if the two headers request a WebSocket. */
@@ -214,7 +214,7 @@ bool bt_http_is_websocket_upgrade(struct bt_str connection, struct bt_str upgrad
  */
 void bt_http_answer_websocket(struct bt_http_exchange *exchange, const char *protocol,
 	const struct bt_http_stream *stream);
-/** Call when a waiting stream may have more data. No effect if it does not wait. */
+/** Call it when a waiting stream may have more data. No effect on a stream that does not wait. */
 void bt_http_stream_resume(struct bt_http_exchange *exchange);
 
 /** Percent-decodes into out; false: a broken escape, or a zero byte. plus_is_blank: for queries. */

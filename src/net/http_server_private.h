@@ -55,7 +55,7 @@ struct bt_http_exchange {
 	struct bt_http_stream stream;
 	struct bt_loop_source *hangup;
 	struct bt_http_websocket *websocket; /* set while the WebSocket is open */
-	bool ends_websocket;                 /* closed here, but not by libmicrohttpd yet */
+	bool ends_websocket;                 /* bt_http_websocket_end was called */
 
 	struct bt_http_exchange *previous; /* in bt_http_server.live */
 	struct bt_http_exchange *next;     /* in bt_http_server.live or bt_http_server.spare */

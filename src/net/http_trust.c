@@ -272,7 +272,7 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 			file = access(root_files[i], R_OK) == 0 ? root_files[i] : NULL;
 		}
 		trust->needs_system_roots = false;
-		/* best effort: without roots every handshake fails and reports it */
+		/* best effort: without roots every handshake fails with an error */
 		(void)(file == NULL ? 0
 				    : gnutls_certificate_set_x509_trust_file(
 					      trust->credentials, file, GNUTLS_X509_FMT_PEM));
@@ -387,7 +387,7 @@ void bt_http_trust_keep_ticket(struct bt_http_client_connection *connection)
 {
 	gnutls_session_t session = connection->sessions[1];
 	gnutls_datum_t data = {NULL, 0};
-	/* without a ticket gnutls_session_get_data2 would wait for one */
+	/* without a ticket gnutls_session_get_data2 would wait for the ticket */
 	if (session == NULL ||
 		(gnutls_protocol_get_version(session) == GNUTLS_TLS1_3 &&
 			(gnutls_session_get_flags(session) & GNUTLS_SFLAGS_SESSION_TICKET) == 0) ||

@@ -31,7 +31,7 @@ static int set_key_error(struct berth_error *err, int code)
 		err, BERTH_ERR_INVALID, "a key to sign tokens with: %s", gnutls_strerror(code));
 }
 
-/** Converts a number to exactly 32 bytes: adds or drops leading zeros. false: it is larger. */
+/** Converts a number to exactly 32 bytes: adds or drops leading zeros. false: does not fit. */
 static bool fix_number(const gnutls_datum_t *number, unsigned char *out)
 {
 	const unsigned char *bytes = number->data;

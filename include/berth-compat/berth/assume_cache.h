@@ -63,7 +63,7 @@ BERTH_API struct berth_assume_cache *berth_assume_cache_create(
 	const char *description, const char *index_name, berth_index_fn index, void *index_context);
 /** Releases the cache and its references. NULL is accepted. */
 BERTH_API void berth_assume_cache_destroy(struct berth_assume_cache *cache);
-/** Name of the index; "" without one. */
+/** Name of the index; "" if the cache has no index. */
 BERTH_API struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *cache);
 
 /**
@@ -157,7 +157,8 @@ BERTH_API const struct berth_pv *const *berth_pv_assume_cache_list_pvs(
 BERTH_API int berth_pv_assume_cache_assume(struct berth_pv_assume_cache *cache,
 	const struct berth_object *object, struct berth_error *err);
 /**
- * Drops the assumption if it has the version of @p pv, even if another caller made the assumption.
+ * Drops the assumed volume if its version is the version of @p pv, even if another caller assumed
+ * the volume.
  */
 BERTH_API void berth_pv_assume_cache_restore(
 	struct berth_pv_assume_cache *cache, const struct berth_pv *pv);
@@ -187,7 +188,8 @@ BERTH_API int berth_pvc_assume_cache_get_api_pvc(const struct berth_pvc_assume_c
 BERTH_API int berth_pvc_assume_cache_assume(struct berth_pvc_assume_cache *cache,
 	const struct berth_object *object, struct berth_error *err);
 /**
- * Drops the assumption if it has the version of @p pvc, even if another caller made the assumption.
+ * Drops the assumed claim if its version is the version of @p pvc, even if another caller assumed
+ * the claim.
  */
 BERTH_API void berth_pvc_assume_cache_restore(
 	struct berth_pvc_assume_cache *cache, const struct berth_pvc *pvc);

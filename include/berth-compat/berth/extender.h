@@ -26,7 +26,8 @@ struct berth_extender;
 /** Number of extenders; 0 without a transport. */
 BERTH_API uint32_t berth_engine_extender_count(const struct berth_engine *engine);
 /**
- * An extender, 0 <= index < count, in the order in which they are called: ignorable extenders last.
+ * An extender, 0 <= index < count, in the order in which extenders are called: ignorable extenders
+ * last.
  */
 BERTH_API const struct berth_extender *berth_engine_extender_at(
 	const struct berth_engine *engine, uint32_t index);
@@ -58,9 +59,9 @@ struct berth_extender_filter_result {
 };
 
 /**
- * Filter: sends the nodes to the extender, which returns those that fit (spec 11b section 9.4). All
- * nodes fit when the extender has no filterVerb or is not interested. BERTH_ERR_NOT_FOUND: a node
- * is not in the snapshot; BERTH_ERR_INTERNAL: the extender failed, ignorable or not.
+ * Filter: sends the nodes to the extender, which returns the nodes that fit (spec 11b section 9.4).
+ * All nodes fit when the extender has no filterVerb or is not interested. BERTH_ERR_NOT_FOUND: a
+ * node is not in the snapshot; BERTH_ERR_INTERNAL: the extender failed, ignorable or not.
  */
 BERTH_API BERTH_MUST_USE int berth_extender_filter(const struct berth_extender *extender,
 	const struct berth_pod_info *pod, const struct berth_str *node_names, uint32_t node_count,

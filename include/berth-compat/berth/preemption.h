@@ -105,8 +105,8 @@ struct berth_preemption_ops {
 	void (*get_offset_and_num_candidates)(struct berth_preemption *preemption,
 		uint32_t node_count, uint32_t *out_offset, uint32_t *out_candidates_num);
 	/**
-	 * Makes the entries by node; if a node has several candidates, the last one counts. In the
-	 * arena.
+	 * Makes the entries by node; if a node has several candidates, the last candidate counts.
+	 * In the arena.
 	 */
 	struct berth_node_victims *(*candidates_to_victims_map)(struct berth_preemption *preemption,
 		const struct berth_preemption_candidate *candidates, uint32_t count,

@@ -51,7 +51,7 @@ enum berth_reflector_resource {
 /** The next request to send. */
 enum berth_reflector_step {
 	BERTH_REFLECTOR_LIST = 0,  /**< list everything */
-	BERTH_REFLECTOR_WATCH = 1, /**< open a watch, or continue to read the open one */
+	BERTH_REFLECTOR_WATCH = 1, /**< open a watch, or continue to read the open watch */
 };
 
 /** Types of watch events. */

@@ -58,7 +58,7 @@ struct berth_conflict_reasons {
 
 /** Len: the number of reasons. */
 BERTH_API uint32_t berth_conflict_reasons_len(const struct berth_conflict_reasons *reasons);
-/** Less: the text of reason @p i sorts before that of reason @p j, by bytes. */
+/** Less: whether the text of reason @p i comes before the text of reason @p j in byte order. */
 BERTH_API bool berth_conflict_reasons_less(
 	const struct berth_conflict_reasons *reasons, uint32_t i, uint32_t j);
 /** Swap: exchanges two reasons. */
