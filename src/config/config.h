@@ -3,8 +3,8 @@
 #define BT_CONFIG_CONFIG_H
 /**
  * KubeSchedulerConfiguration: a decoded, defaulted, validated, immutable document. Spec: chapter
- * 10; plugin sets: 02 section 8. A configuration is counted by references, and all its memory is in
- * one arena. Readable from any thread.
+ * 10; plugin sets: 02 section 8. All memory of a configuration is in one arena. Any thread may read
+ * a configuration, but the reference count is not atomic.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include "codec/message.h"
 #include "config/gates.h"
 
-/** Configurable extension points, in the order their lists are checked (spec 02 section 8.4). */
+/** Configurable extension points, in the order in which lists are checked (spec 02 section 8.4). */
 enum bt_extension_point {
 	BT_POINT_PRE_FILTER,
 	BT_POINT_FILTER,
@@ -54,14 +54,15 @@ struct bt_config {
 	uint32_t ref_count;
 	struct bt_arena arena; /* owns the memory of all members below */
 	struct bt_gates gates;
-	struct bt_config_document document; /* percentage_of_nodes_to_score 0: by cluster size */
+	/** percentage_of_nodes_to_score 0: the percentage depends on the number of nodes. */
+	struct bt_config_document document;
 	/**
 	 * The document sets percentageOfNodesToScore. An explicit percentage is honoured exactly,
 	 * including the rotating start node.
 	 */
 	bool percentage_is_explicit;
 	/**
-	 * Default plugins that a profile lists again under multiPoint, in document order: each is
+	 * Default plugins that a profile lists again under multiPoint, profile by profile: each is
 	 * logged as "Default plugin is explicitly re-configured; overriding" (spec 10 section 6.3).
 	 */
 	bt_str_list overridden;
@@ -105,8 +106,8 @@ const struct bt_plugin_args *bt_config_profile_find_args(
 
 /**
  * Checks arguments as a plugin constructor does: paths in messages start at the argument's field
- * (spec 10 section 7.5). NodeResourcesFit arguments are checked only here. Returns 0 or
- * BERTH_ERR_INVALID.
+ * (spec 10 section 7.5). NodeResourcesFit arguments are checked only here. gates NULL: defaults of
+ * v1.36. Returns 0 or BERTH_ERR_INVALID.
  */
 BT_MUST_USE int bt_plugin_args_validate(
 	const struct bt_plugin_args *args, const struct bt_gates *gates, struct berth_error *err);

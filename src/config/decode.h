@@ -9,9 +9,9 @@
 #include "config/schema.h"
 
 /**
- * Decode an object (null: nothing) into out, which holds the defaults of the fields that may be
- * absent. Unknown names are skipped. All text is copied into the arena. The first mismatch in
- * document order is the error: "json: cannot unmarshal string into Go struct field
+ * Decode an object into out, which holds the defaults of the fields that may be absent. JSON null
+ * leaves out unchanged. Unknown names are skipped. All text is copied into the arena. The first
+ * mismatch in document order is the error: "json: cannot unmarshal string into Go struct field
  * Plugin.profiles.plugins.score.enabled.weight of type int32". Returns 0, BERTH_ERR_INVALID or
  * BERTH_ERR_TOO_LARGE.
  */

@@ -20,7 +20,7 @@ void bt_plugin_args_default(
  * Fills in all other defaults after decoding. Plugin arguments must be decoded already, or have a
  * NULL source.
  *
- * @overridden collects the default plugins that a profile lists again, once per occurrence.
+ * @overridden  gets, profile by profile, the default plugins that the profile lists again
  */
 void bt_document_default(struct bt_config_document *document, const struct bt_gates *gates,
 	struct bt_arena *arena, bt_str_list *overridden);

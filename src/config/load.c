@@ -76,7 +76,7 @@ struct loader {
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
 	struct bt_strict_errors strict_errors; /* strict errors of the document */
-	bt_str_list complaints_args;           /* one text per arguments with strict errors */
+	bt_str_list complaints_args;           /* one text for each entry with strict errors */
 	struct berth_error *err;
 };
 
@@ -160,8 +160,8 @@ static int fail_args(const struct loader *loader, const struct args_place *place
 }
 
 /*
- * Decodes arguments of a plugin with known arguments. expected: the plugin's kind; value may name
- * another kind, which is an error.
+ * Decodes the arguments of a plugin of v1.36. expected: the kind of the plugin's arguments; value
+ * may name another kind, which is an error.
  */
 static int decode_typed_args(struct loader *loader, const struct args_place *place,
 	enum bt_plugin_args_kind expected, const struct bt_json_value *value,
@@ -377,8 +377,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 	}
 	if (!bt_str_equal_c(meta.kind, BT_CONFIG_KIND)) {
 		/*
-		 * The document has a registered kind, but is the arguments of a plugin instead of a
-		 * configuration: report errors of decoding first, as upstream does.
+		 * The document has the arguments of a plugin instead of a configuration. Report
+		 * decoding errors first, as upstream does.
 		 */
 		enum bt_plugin_args_kind kind = bt_config_schema_args_kind_named(meta.kind);
 		struct bt_plugin_args args = {.kind = kind};

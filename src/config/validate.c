@@ -223,8 +223,7 @@ static void check_profiles(const struct bt_config_document *document, const stru
 		const struct bt_path *here = BT_PATH_INDEX(path, i);
 		check_profile(profile, gates, here, errors);
 		if (!bt_text_set_add(&names, profile->scheduler_name)) {
-			/* Upstream quirk, spec 10 section 8.3: the value is always printed as {}.
-			 */
+			/* Upstream quirk, spec 10 section 8.3: the value is printed as {}. */
 			bt_config_errors_add(
 				errors, BT_PATH_NAME(here, "schedulerName"), "Duplicate value: {}");
 		}

@@ -25,9 +25,9 @@ struct bt_str bt_versions_binary(const struct bt_versions *versions);
 /**
  * Sets versions from --emulated-version and --min-compatibility-version: items
  * "[component=]1.minor", separated by commas; an empty text: the flag was not given. If only the
- * emulated version is given, the minimum compatibility version becomes the release before it, but
- * not less than the oldest release. bt_versions_validate checks the ranges later. versions is
- * untouched on failure.
+ * emulated version is given, the minimum compatibility version becomes the release before the
+ * emulated version, but not less than the oldest release. bt_versions_validate checks the ranges
+ * later. versions is untouched on failure.
  */
 BT_MUST_USE int bt_versions_set(struct bt_versions *versions, struct bt_str emulated,
 	struct bt_str min_compatibility, struct berth_error *err);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_FRAMEWORK_CLUSTER_EVENT_H
 #define BT_FRAMEWORK_CLUSTER_EVENT_H
-/** Resource names of cluster events; their action bits are in api/change.h. Spec: 02 section 10.1.
- */
+/** Resource names of cluster events; api/change.h has the action bits. Spec: 02 section 10.1. */
 #include "api/change.h"
 #include "base/str.h"
 

@@ -35,8 +35,8 @@ struct bt_metric_buckets {
 	double start;
 	double factor;
 	uint32_t count;
-	const double
-		*bounds; /* if not NULL: `count` explicit bounds; start and factor are ignored */
+	/** If not NULL, the `count` bounds; start and factor are then ignored. */
+	const double *bounds;
 };
 
 /** Texts are borrowed for the life of the process (literals). */
@@ -85,9 +85,9 @@ const struct bt_metric_description *bt_metrics_find(
 /** Returns the cell of a family without labels. */
 struct bt_metric_cell *bt_metric_only(struct bt_metric *metric);
 /**
- * Returns the cell with these label values, created if new; its address is stable. values: one for
- * each label in the order of the description; copied. bt_metrics_allow_values may replace values by
- * "unexpected".
+ * Returns the cell with these label values, created if new. The address of a cell never changes.
+ * values: one for each label in the order of the description; copied. bt_metrics_allow_values may
+ * replace values by "unexpected".
  */
 struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_str *values);
 
