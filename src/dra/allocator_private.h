@@ -205,8 +205,8 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err);
 
 /**
- * As bt_allocator_allocate, for a slot, and with the score. out_choice: NULL if the devices do not
- * matter.
+ * As bt_allocator_allocate, for a slot, and with the score. *out_choice is set only if the outcome
+ * is FOUND; out_choice may be NULL.
  */
 struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,

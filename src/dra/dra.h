@@ -168,8 +168,8 @@ void bt_claim_cache_signal(
 const struct bt_allocation_result *bt_claim_cache_pending(
 	const struct bt_claim_cache *cache, struct bt_str uid);
 /**
- * Remove one user of the allocation or, with force, all users. Returns true if this ended the
- * flight.
+ * Remove one user of the allocation or, with force, all users. Returns true if no user is left, so
+ * that the allocation is no longer in flight; false also if there was none.
  */
 bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid, bool force);
 
@@ -406,8 +406,8 @@ struct bt_dra {
  */
 struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates);
 /**
- * The class that provides an extended resource, borrowed until classes change; NULL: none, or the
- * state has no bt_dra yet.
+ * The class that provides an extended resource, borrowed until classes change. NULL: there is none,
+ * the gate DRAExtendedResource is off, or the state has no bt_dra yet.
  */
 static inline const struct bt_device_class *bt_dra_class_of(
 	const struct bt_state *state, struct bt_str resource)
@@ -416,8 +416,8 @@ static inline const struct bt_device_class *bt_dra_class_of(
 				  : NULL;
 }
 /**
- * Compare all caches with caches recomputed from the store (BERTH_VERIFY=1). Returns false if they
- * differ; *out_reason names a difference.
+ * Compare claims, allocated devices, classes, patched slices and pools with data recomputed from
+ * the store (BERTH_VERIFY=1). Returns false if they differ; *out_reason names a difference.
  */
 bool bt_dra_validate(struct bt_dra *dra, struct bt_strbuf *out_reason);
 
@@ -438,7 +438,7 @@ void bt_dra_trial_begin(struct bt_dra_trial *trial, struct bt_dra *dra);
 /**
  * Remove the pod from reservedFor of the claim. If no other pod is left, the claim is also
  * deallocated, as the ResourceClaim controller would do. Returns false and changes nothing if the
- * resulting device state would depend on the order of events (struct bt_allocated_devices.history).
+ * resulting device state might depend on the order of events (struct bt_allocated_devices.history).
  */
 bool bt_dra_trial_release(
 	struct bt_dra_trial *trial, struct bt_object *claim, struct bt_str pod_uid);

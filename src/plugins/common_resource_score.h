@@ -73,7 +73,8 @@ enum bt_score_usage {
 };
 
 /**
- * Capacity and use of a resource on a node, without devices; both 0 if no node has the resource.
+ * Capacity and use of a resource on a node, without devices; both 0 if the resource is untracked or
+ * no node has it.
  */
 void bt_scored_resource_read(const struct bt_scored_resource *resource,
 	const struct bt_node_info *node, enum bt_score_usage usage, int64_t *out_capacity,

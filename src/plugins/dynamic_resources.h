@@ -189,7 +189,10 @@ static inline struct bt_dynamic_cycle *bt_dynamic_cycle_of(
 	return cycle->pre_filter_data[plugin->index];
 }
 
-/** Filter's result for a node; NULL if the node has not passed Filter. */
+/**
+ * Filter's result for a node. NULL if the node has not passed Filter or, with `column`, if it is
+ * not the last node that passed.
+ */
 static inline const struct bt_dynamic_node *bt_dynamic_node_of(
 	const struct bt_dynamic_cycle *data, uint32_t slot)
 {
@@ -275,7 +278,7 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
  * writer, a write succeeds at once. ---
  */
 
-/** PUT the claim's status without an allocation, and wait for the answer. */
+/** PUT the claim with an empty status, and wait for the answer. */
 BT_MUST_USE int bt_dynamic_deallocate(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_object *claim, struct berth_error *err);
 /** PATCH the claim to remove a uid from reservedFor. Does not wait for the answer. */
@@ -385,7 +388,7 @@ struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *in
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	const struct bt_new_allocation *allocations, uint32_t count, struct bt_arena *arena,
 	const struct bt_node_allocatable **out_demand);
-/** Section 15.3: set the status of the assumed pod. */
+/** Section 15.3: add the statuses of the claims to the status of the assumed pod. */
 void bt_dynamic_assume_status(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status);
 /**
