@@ -97,9 +97,8 @@ struct bt_write *bt_write_create(struct bt_api_writes *writes, enum bt_write_kin
 	struct bt_str uid, struct bt_str namespace_, struct bt_str name);
 void bt_write_destroy(struct bt_write *write);
 /**
- * Send the oldest waiting write with the uid of `write` (which may have ended), unless another
- * write of that uid is in flight or the oldest
- * write waits for the write `after`.
+ * Send the oldest waiting write with the uid of `write` (which may have ended). Sends nothing if
+ * another write of that uid is in flight, or if the oldest waits for another write (`after`).
  */
 void bt_write_start(struct bt_write *write);
 /** Find the pod's write of this kind and subject; NULL: there is no such write. */

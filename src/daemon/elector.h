@@ -116,7 +116,7 @@ struct bt_elector {
 	bool lost;           /* the lease was not renewed in time */
 	int64_t try_ns;      /* when the next try starts */
 	int64_t started_ns;  /* when the current try started */
-	int64_t deadline_ns; /* for RENEW and RELEASE */
+	int64_t deadline_ns; /* when RENEW (while polling) or RELEASE ends */
 	int64_t sent_ns;     /* when the request in flight was sent */
 	int64_t renewed_ns;  /* when the last PUT or POST that succeeded was sent */
 	int64_t observed_ns; /* when `observed` was set; T in the spec */

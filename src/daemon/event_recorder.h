@@ -55,7 +55,7 @@ struct bt_event_record {
 	uint32_t references;
 	uint16_t lengths[BT_EVENT_PART__COUNT];
 	int64_t time_ns; /* since 1970 */
-	char bytes[];    /* the parts, one after another */
+	char bytes[];    /* the parts in order, without separators */
 };
 
 BT_MUST_USE struct bt_event_record *bt_event_record_create(

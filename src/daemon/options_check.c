@@ -23,7 +23,7 @@ struct allow_rules {
 	uint32_t count;
 };
 
-/** [a-zA-Z_][a-zA-Z0-9_]*; names of metrics may also contain colons. */
+/** True if the text matches [a-zA-Z_][a-zA-Z0-9_]*; colons: allow colons, as in metric names. */
 static bool is_name(struct bt_str text, bool colons)
 {
 	for (uint32_t i = 0; i < text.length; i++) {

@@ -97,7 +97,7 @@ static void remove_review(struct bt_review *review)
 	free_review(review);
 }
 
-/** Forget expired answers; if that is not enough, also the answer that expires first. */
+/** Forget expired answers; if `reviews` is still full, also the answer that expires first. */
 static void make_room(struct bt_reviewer *reviewer, int64_t now_ns)
 {
 	struct bt_review *oldest = NULL;

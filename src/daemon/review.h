@@ -46,7 +46,7 @@ struct bt_review_waiter {
 	void (*done)(void *context, const struct bt_json_value *status, const char *error);
 	struct bt_review *review; /* NULL: the waiter does not wait */
 	struct bt_review_waiter *previous;
-	struct bt_review_waiter *next; /* bt_review.waiters */
+	struct bt_review_waiter *next; /* in bt_review.waiters */
 };
 
 /**

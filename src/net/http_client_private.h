@@ -198,7 +198,8 @@ void bt_http_connection_handle_loss(struct bt_http_client_connection *connection
 /** Prepares the first message of the CONNECT or SOCKS handshake. */
 void bt_http_tunnel_start(struct bt_http_client_connection *connection);
 /**
- * Writes and reads as much as possible; true: the tunnel is established. May close the connection.
+ * Writes and reads as much as possible. true: the tunnel is established; false: more bytes are
+ * needed, or the connection is closed.
  */
 bool bt_http_tunnel_advance(struct bt_http_client_connection *connection);
 void bt_http_tunnel_free(struct bt_http_client_connection *connection);
@@ -209,8 +210,8 @@ void bt_http_trust_release(struct bt_http_trust *trust);
 /** Starts a TLS session on the connection; level: index in `sessions`. false: out of memory. */
 BT_MUST_USE bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t level);
 /**
- * Continues the handshake. Returns 1 if it is complete and the server's certificate is verified, 0
- * if more bytes are needed, -1 if it failed and the connection is closed.
+ * Continues the handshake. Returns 1 if the handshake is complete and the server's certificate is
+ * verified, 0 if more bytes are needed, -1 if the handshake failed; the connection is then closed.
  */
 int bt_http_trust_handshake(struct bt_http_client_connection *connection, uint32_t level);
 /** Saves session data for a resumption, before the connection is closed. */

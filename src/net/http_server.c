@@ -110,6 +110,8 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 			connection->tls_set->connection_count--;
 		}
 		/*
+		 * libmicrohttpd removes the listening socket from its epoll set at the connection
+		 * limit, or when descriptors run out; only another run adds the socket again.
 		 */
 		server->resumed = true;
 		server->connection_count--;

@@ -196,7 +196,8 @@ enum {
 struct bt_http_stream {
 	void *context;
 	/**
-	 * Fills up to capacity bytes (at least 4096); returns their number, or a BT_HTTP_STREAM_*.
+	 * Writes up to capacity bytes to buffer; capacity is at least 4096. Returns the number of
+	 * bytes, or a BT_HTTP_STREAM_*.
 	 */
 	int64_t (*read)(void *context, char *buffer, size_t capacity);
 	/** Called at the end of the stream, read completely or not. */

@@ -23,10 +23,10 @@ struct bt_loop_source {
 	void (*ready)(void *context); /* NULL: watcher is set */
 	void (*watcher)(void *context, uint32_t directions); /* NULL: ready is set */
 	void *context;
-	struct bt_loop_source *previous; /* bt_loop.first */
+	struct bt_loop_source *previous; /* in the list bt_loop.first */
 	struct bt_loop_source *next;
 	struct bt_loop *loop;
-	uint32_t directions; /* watched, with watcher */
+	uint32_t directions; /* watched directions, if watcher is set */
 };
 
 struct worker {

@@ -42,8 +42,7 @@ BERTH_API const struct berth_storage_class *berth_object_storage_class(
 BERTH_API const struct berth_csi_node *berth_object_csi_node(const struct berth_object *object);
 /** The object as a CSIDriver; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_csi_driver *berth_object_csi_driver(const struct berth_object *object);
-/** The object as a CSIStorageCapacity; NULL for NULL and for other kinds. Borrowed from the object.
- */
+/** The object as a CSIStorageCapacity; NULL for NULL and for other kinds. Borrowed. */
 BERTH_API const struct berth_csi_storage_capacity *berth_object_csi_storage_capacity(
 	const struct berth_object *object);
 
