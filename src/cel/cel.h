@@ -4,8 +4,8 @@
 /**
  * The Common Expression Language as Kubernetes uses it: compile an expression once, evaluate the
  * program many times, with bounded work. The library is independent of Kubernetes' API types,
- * except for quantities; cel/device.h adds the variable `device`, which describes a device of the
- * API. tests/unit/cel/test_cel_alone.c shows how to use other variables. Spec: 12b.
+ * except for quantities and times; cel/device.h adds the variable `device`, which describes a
+ * device of the API. tests/unit/cel/test_cel_alone.c shows how to use other variables. Spec: 12b.
  *
  * Evaluation is pure: the same program and values give the same result on every thread, and the
  * program is not changed.

@@ -511,7 +511,7 @@ static bool evaluate_entry(struct bt_cel_evaluation *evaluation, const struct bt
 	if (node->map.is_optional != NULL && node->map.is_optional[index]) {
 		if (out_value->kind == BT_CEL_OPTIONAL && out_value->optional == NULL &&
 			bt_str_has_prefix(node->map.type_name, BT_STR("Object"))) {
-			/* null: applying the object removes the field. */
+			/* A field with the value null is removed when the object is applied. */
 			*out_value = (struct bt_cel_value){.kind = BT_CEL_NULL};
 			return true;
 		}

@@ -56,7 +56,7 @@ static bool begin_loop(
 	return loop->error.kind == BT_CEL_NULL;
 }
 
-/** Returns the key (of a list: the index) and the value of the current step. */
+/** Sets the key (of a list: the index) and the value of the current step. */
 static void read_entry(
 	const struct loop *loop, struct bt_cel_value *out_key, struct bt_cel_value *out_value)
 {

@@ -278,7 +278,8 @@ struct bt_cel_value bt_cel_fn_includes(const struct bt_cel_call *call)
 /* Lists as sets. Spec: 12b section 9.4. */
 
 /**
- * wanted: whether an element of list is in others. !wanted: whether an element is not in others.
+ * Whether list has an element that is in others (wanted true) or that is not in others (wanted
+ * false).
  */
 static bool find_element(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
 	const struct bt_cel_list *others, bool wanted)

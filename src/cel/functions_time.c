@@ -86,7 +86,10 @@ struct bt_cel_value bt_cel_fn_time_part(const struct bt_cel_call *call)
 	int day;   /* from 1 */
 
 	if (call->arguments[0].kind == BT_CEL_DURATION) {
-		/* The whole duration in the unit; milliseconds: the part below a second. */
+		/*
+		 * Hours, minutes and seconds: the whole duration in this unit. Milliseconds: only
+		 * the part below a second.
+		 */
 		return bt_cel_int(part == BT_CEL_VARIANT_HOURS
 				? duration_ns / (BT_NS_PER_SECOND * 3600)
 				: part == BT_CEL_VARIANT_MINUTES

@@ -541,9 +541,9 @@ static struct bt_cel_node *parse_member(
 }
 
 /**
- * Call before a minus and a number, which are a negative literal or a negation. Upstream reads to
- * the end of the member to decide, and reports an error on the way as an error of the decision.
- * false: there is such an error, and the rule fails.
+ * Call before a minus and a number, which may be a negative literal or a negation. To decide,
+ * upstream reads to the end of the member, and reports an error on the way as an error of the
+ * decision. Returns false and makes the rule fail if there is such an error.
  */
 static bool probe_number(struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {

@@ -73,8 +73,8 @@ static int parse_number(struct bt_str text, const char *characters, const char *
 }
 
 /**
- * Checks every dot-separated part of a prerelease or of build metadata; an empty text is one empty
- * part.
+ * Checks every dot-separated part of a prerelease or of build metadata; an empty text has one empty
+ * part, which is an error.
  */
 static int check_parts(struct bt_str text, bool is_prerelease, struct berth_error *err)
 {

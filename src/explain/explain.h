@@ -187,7 +187,7 @@ struct bt_explained_placement {
 };
 
 enum bt_group_change {
-	BT_GROUP_CHANGE_REMEDIES,        /* change nodes, or all members in the same way */
+	BT_GROUP_CHANGE_REMEDIES,        /* apply the remedies to nodes and to every member */
 	BT_GROUP_CHANGE_ADD_NODES,       /* add empty nodes like `node` */
 	BT_GROUP_CHANGE_LOWER_MIN_COUNT, /* lower minCount, which needs a new PodGroup */
 	BT_GROUP_CHANGE_ADD_PODS,        /* add members like the present ones */
