@@ -108,8 +108,8 @@ static void count_device(
 		}
 	}
 	/*
-	 * The search skips devices that are in use, so errors of selectors on them do not count.
-	 * But a false selector is reported even for a device in use.
+	 * The search skips devices in use, so selector errors on devices in use do not count. But a
+	 * false selector is reported even for a device in use.
 	 */
 	if (verdict == BT_VERDICT_ERROR && !option->needs_all &&
 		bt_search_is_busy(tally->search, option, device)) {

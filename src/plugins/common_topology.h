@@ -157,7 +157,7 @@ bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str
 struct bt_affinity_filter_data {
 	struct bt_incoming_terms affinity;
 	struct bt_incoming_terms anti_affinity;
-	const struct bt_str_map *namespace_labels; /* of the pod's namespace */
+	const struct bt_str_map *namespace_labels; /* labels of the pod's namespace */
 	bool matches_itself;                       /* the pod matches all of its affinity terms */
 	bool counted;                    /* computed from counters instead of by visiting nodes */
 	struct bt_affinity_tables near;  /* A: pods that match affinity */

@@ -171,7 +171,7 @@ struct bt_dynamic_cycle {
 	 */
 	const struct bt_allocation_column *column;
 	struct bt_dynamic_node last;
-	uint32_t last_slot; /* BT_SLOT_NONE: none yet */
+	uint32_t last_slot; /* slot of `last`; BT_SLOT_NONE: no node has passed Filter */
 	uint32_t slot_count;
 	struct bt_dynamic_node **nodes; /* by slot; NULL: no node has passed Filter */
 	/* Used by PreBind. */

@@ -1222,7 +1222,7 @@ static uint64_t weight_value(const void *context, uint32_t slot)
 
 struct numbered_sum {
 	int64_t sum;
-	uint32_t number; /* the number plus 1; 0: the entry is free */
+	uint32_t number; /* the number of the sum plus 1; 0: the entry is free */
 };
 
 /**

@@ -362,7 +362,7 @@ static void set_floors(
 	}
 	/*
 	 * Either a node is full, or a slot is outside the snapshot: compute the floors again
-	 * without such slots.
+	 * without the slots outside the snapshot.
 	 */
 	*floors = highest;
 	for (uint32_t slot = first; slot < end; slot++) {

@@ -16,7 +16,9 @@ struct match_candidate {
 
 struct claim_match {
 	const struct bt_persistent_volume_claim *claim;
-	/** Index of the first match for the same claim, which has the fields below. */
+	/**
+	 * Index of the first match for the same claim. Only the first match has the fields below.
+	 */
 	uint32_t first;
 	bool prepared;
 	/** Volumes whose claimRef names this claim, ordered by name. */
@@ -46,7 +48,8 @@ struct capacity_pool {
 /** Requirements on a node for provisioning a claim's volume. */
 struct provision_plan {
 	const struct bt_persistent_volume_claim *claim;
-	uint32_t first; /* index of the first plan for the same claim, which has the fields below */
+	/** Index of the first plan for the same claim. Only the first plan has the fields below. */
+	uint32_t first;
 	bool prepared;
 	bool impossible; /* the class has no provisioner */
 	struct topology_term *topologies;
