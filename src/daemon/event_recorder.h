@@ -132,7 +132,7 @@ struct bt_event_recorder;
 
 BT_MUST_USE struct bt_event_recorder *bt_event_recorder_create(const struct bt_event_sink *sink);
 void bt_event_recorder_destroy(struct bt_event_recorder *recorder);
-/** now_ns: since 1970. */
+/** Record an event. now_ns: since 1970. */
 void bt_event_recorder_record(
 	struct bt_event_recorder *recorder, const struct bt_event_facts *facts, int64_t now_ns);
 /** Record an event on a pod; the reporting controller is the pod's schedulerName. */

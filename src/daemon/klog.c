@@ -182,7 +182,7 @@ static void format_json(const struct bt_log_record *record, int64_t now_ns, stru
 		message.length--;
 	}
 	bt_json_writer_init(&writer, out, 0);
-	writer.escape_html = false; /* "&{MilliCPU:..." stays readable */
+	writer.escape_html = false; /* "&" stays readable: "&{MilliCPU:..." */
 	bt_json_begin_object(&writer);
 	bt_json_write_name_c(&writer, "ts");
 	/* Milliseconds since 1970, the microseconds as a fraction. */

@@ -33,7 +33,7 @@ struct bt_http_answer {
 	bool keeps;       /* valid after the head: the connection can be reused */
 	bool is_chunked;
 	bool has_length;
-	bool is_bad_length; /* Content-Length is not a number, or given twice differently */
+	bool is_bad_length;          /* Content-Length is not a number, or two differ */
 	uint8_t informational_count; /* 1xx answers so far */
 	uint16_t code;
 	uint32_t line_at;      /* start of the incomplete line in `head` */
@@ -51,7 +51,7 @@ enum bt_http_step {
 	BT_HTTP_STEP_FAILED,
 };
 
-/** Consumes bytes from the front of input until a step is complete. out_data: see the steps. */
+/** Consumes bytes from the front of input until a step is complete; BT_HTTP_STEP_DATA: out_data. */
 enum bt_http_step bt_http_answer_step(
 	struct bt_http_answer *answer, struct bt_str *input, struct bt_str *out_data);
 /** Prepares the parser for the next answer; keeps allocated memory. */

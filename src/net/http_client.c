@@ -276,7 +276,7 @@ static void append_target(
 	} else if (bt_str_has_prefix(location, BT_STR("//"))) {
 		root = url->scheme.length + 1;
 	} else if (!bt_str_has_prefix(location, BT_STR("/"))) {
-		/* relative to the path's folder, or to the path itself */
+		/* relative to the path's folder, or, for "?query", to the path itself */
 		uint32_t end = 0;
 		while (end < url->rest.length && url->rest.data[end] != '?' &&
 			url->rest.data[end] != '#') {

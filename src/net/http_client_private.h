@@ -72,23 +72,23 @@ struct bt_http_client_connection {
 	bool is_https;
 	uint16_t port;
 	struct bt_strbuf host;
-	const char *proxy;             /* borrowed from bt_http_client.proxies; NULL: no proxy */
-	struct bt_http_url proxy_url;  /* parts of `proxy` */
-	gnutls_session_t sessions[2];  /* TLS with an https proxy, with the server; NULL: no TLS */
+	const char *proxy;            /* borrowed from bt_http_client.proxies; NULL: no proxy */
+	struct bt_http_url proxy_url; /* parts of `proxy` */
+	gnutls_session_t sessions[2]; /* 0: with an https proxy; 1: with the server; NULL: no TLS */
 	struct bt_http_intake *intake; /* set while received bytes are processed */
 	struct bt_http_addresses addresses;
 	uint32_t address_at;
 	struct bt_http_tunnel *tunnel; /* set while the tunnel is set up */
 
-	int64_t due_ns;         /* connect timeout; INT64_MAX once connected */
+	int64_t due_ns;         /* when the connect timeout ends; INT64_MAX once connected */
 	int64_t attempt_due_ns; /* timeout of the attempt with the current address */
 	int64_t idle_since_ns;
-	int64_t verified_ns;   /* when the server's certificate was verified */
-	bool was_without_body; /* the last answer had no body, so no bytes may follow */
-	bool is_event;         /* an event is being processed: do not free */
-	bool is_kept;          /* the connection has carried an answer before this transfer */
-	int dial_error;        /* errno of the first address */
-	uint32_t dial_error_at;
+	int64_t verified_ns;    /* when the server's certificate was verified */
+	bool was_without_body;  /* the last answer had no body, so no bytes may follow */
+	bool is_event;          /* an event is being processed: do not free */
+	bool is_kept;           /* the connection has carried an answer before this transfer */
+	int dial_error;         /* errno of the first failed attempt to connect; 0: no failure */
+	uint32_t dial_error_at; /* index of that attempt's address */
 	int write_error;   /* errno; reported late, because the server may have answered already */
 	int tls_error;     /* the last fatal code of GnuTLS */
 	bool is_truncated; /* end of file without TLS close_notify */

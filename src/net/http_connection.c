@@ -288,7 +288,10 @@ static bool take_data(struct bt_http_client_connection *connection, struct bt_st
 	return true;
 }
 
-/* Ends the transfer with its complete answer. The connection may be reused. */
+/*
+ * Ends the transfer with its complete answer. Keeps the connection for reuse if possible; is_exact:
+ * no bytes follow the answer.
+ */
 static void take_end(struct bt_http_client_connection *connection, bool is_exact)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
