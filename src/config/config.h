@@ -49,7 +49,7 @@ const char *bt_extension_point_member(enum bt_extension_point point);
 
 #include "config/types.h" /* the structures; needs the enumeration above */
 
-/** Immutable once it is loaded. */
+/** Immutable after loading. */
 struct bt_config {
 	uint32_t ref_count;
 	struct bt_arena arena; /* owns the memory of all members below */

@@ -62,8 +62,7 @@ struct bt_config *bt_config_create_from_flags(
 }
 
 /*
- * Upstream's messages include the name of its scheme, which is the source line that creates the
- * scheme.
+ * Upstream's messages include the name of the scheme: the source line that creates the scheme.
  */
 #define SCHEME_NAME "pkg/scheduler/apis/config/scheme/scheme.go:29"
 #define TYPE_META_GO_TYPE \

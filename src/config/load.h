@@ -8,7 +8,7 @@
 #include "config/config.h"
 
 /**
- * Flags on the command line. A flag is present even if it is given with the default value. Text is
+ * Flags on the command line. `present`: the flag was given, perhaps with its default value. Text is
  * borrowed for the call.
  */
 struct bt_config_flags {

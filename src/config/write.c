@@ -287,7 +287,7 @@ static void write_document(const struct bt_config *config, bool captured, struct
 		document.extenders.items[i] = config->document.extenders.items[i];
 		if (document.extenders.items[i].http_timeout_ns == 0) {
 			/*
-			 * Upstream sets this default when it builds the client, before the
+			 * Upstream sets this default when the client is built, before the
 			 * configuration is written.
 			 */
 			document.extenders.items[i].http_timeout_ns = 5 * BT_NS_PER_SECOND;

@@ -97,8 +97,8 @@ struct bt_batch_result {
 
 /**
  * StoreScheduleResults: stores the ranking of a cycle that chose a node. If the cycle used its
- * hint, the older list stays. Returns whether the cycle had a hint and used it. *out_flush: why no
- * list is stored (EMPTY_LIST or POD_NOT_BATCHABLE); NONE if a list is stored or stays.
+ * hint, the older list stays. Returns whether the cycle had a hint and used the hint. *out_flush:
+ * why no list is stored (EMPTY_LIST or POD_NOT_BATCHABLE); NONE if a list is stored or stays.
  */
 enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_batch_result *result,
 	int64_t now_ns, enum bt_batch_flush *out_flush);

@@ -60,8 +60,8 @@ struct bt_cycle_memo {
 struct bt_object; /* api/object.h */
 
 /**
- * Data that the cycles of a pod group's pods share. It outlives all these cycles, including the
- * cycles of pods that wait in Permit.
+ * Data that the cycles of a pod group's pods share. The data outlives all these cycles, including
+ * the cycles of pods that wait in Permit.
  */
 struct bt_group_state {
 	struct bt_arena *arena;

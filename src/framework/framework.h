@@ -56,7 +56,7 @@ struct bt_framework {
 };
 
 /**
- * Builds the framework of one profile. Spec 02 section 8.4 has the order of the errors; they lack
+ * Builds the framework of one profile. Spec 02 section 8.4 has the order of the errors, which lack
  * the prefix "creating profile for scheduler name". Takes a reference to config. Borrows state,
  * nominator (may be NULL) and the registered bt_plugin_ops.
  */

@@ -214,8 +214,8 @@ struct bt_handle {
 	int64_t max_pd_volumes;
 	const struct bt_handle_services *services; /* NULL: none */
 	/**
-	 * Number of running calls (nested calls included) of plugins at points of the binding
-	 * cycle. During these calls, plugins outside of the tree must not read the snapshot.
+	 * Number of running calls (nested calls included) of plugins outside of the tree at points
+	 * of the binding cycle. During these calls, the plugins must not read the snapshot.
 	 */
 	uint32_t binding_calls;
 	struct bt_snapshot_view snapshot;
@@ -388,7 +388,7 @@ struct bt_node_trait {
 	const void *context; /* valid for the cycle */
 };
 
-/** Traits of one cycle, in its arena. */
+/** Traits of one cycle; items is in the arena. */
 struct bt_trait_list {
 	struct bt_node_trait *items;
 	uint32_t count;
@@ -424,7 +424,7 @@ struct bt_placement {
 /**
  * The optional second table of a plugin: column forms, which compute results for many nodes, pods
  * or events at once, and facts that let the engine call the plugin less often. The table never
- * changes a decision. A plugin without it is called for one pod and one node at a time.
+ * changes a decision. A plugin without the table is called for one pod and one node at a time.
  */
 struct bt_plugin_shortcuts {
 	/* PreFilter and PreScore. */

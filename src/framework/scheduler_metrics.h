@@ -189,8 +189,8 @@ void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t start
 /* Functions for the metrics of all profiles; metrics NULL counts nothing. */
 
 /**
- * Records a bound pod. attempts: number of scheduling attempts. waited_ns: time since the pod was
- * first queued; negative: unknown. flushed: the pod was moved by the periodic flush of
+ * Records a bound pod. attempts: number of scheduling attempts. waited_ns: time since the pod first
+ * entered the active queue; negative: unknown. flushed: the pod was moved by the periodic flush of
  * unschedulable pods before it was scheduled.
  */
 void bt_metrics_pod_bound(

@@ -73,8 +73,8 @@ int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
 bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
 
 /**
- * Removes the plugin from the pending plugins, if it is pending; then allows the pod if no plugin
- * is pending any more.
+ * Removes the plugin from the pod's pending plugins (a plugin that is not pending changes nothing).
+ * Then allows the pod if no plugin is pending any more.
  */
 void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
 /**
@@ -88,7 +88,7 @@ bool bt_waiting_pod_preempt(
 	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message);
 
 enum bt_wait_result {
-	BT_WAIT_NOT_WAITING, /* the pod has no entry, so it need not wait */
+	BT_WAIT_NOT_WAITING, /* the pod has no entry, so the pod need not wait */
 	BT_WAIT_PENDING,     /* no decision yet */
 	BT_WAIT_DECIDED,     /* *out_status is the result; the entry is removed */
 };

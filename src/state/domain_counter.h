@@ -114,7 +114,7 @@ void bt_eligibility_table_finish(struct bt_eligibility_table *table);
 
 /**
  * Returns the eligibility of a query, with a reference for the caller. Call bt_eligibility_catch_up
- * before reading it.
+ * before reading the eligibility.
  */
 struct bt_eligibility *bt_eligibility_ref(
 	struct bt_eligibility_table *table, const struct bt_eligibility_spec *spec);

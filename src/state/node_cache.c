@@ -277,8 +277,8 @@ void bt_state_update_node(
 {
 	/*
 	 * The compared data is scattered, and is seldom in the processor's cache when all nodes are
-	 * updated in turn. Prefetching it together takes the time of one access. Inline, because
-	 * gcc drops calls of functions that only prefetch.
+	 * updated in turn. Prefetching all data together takes the time of one access. The prefetch
+	 * functions are inline, because gcc drops calls of functions that only prefetch.
 	 */
 	BT_PREFETCH(new_node->metadata.name.data);
 	BT_PREFETCH(new_node->metadata.uid.data);

@@ -141,7 +141,7 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 		return false;
 	}
 	struct bt_stored_object old = table->objects.items[id];
-	(void)bt_map_remove(&table->map, map_hash(old.hash), id); /* it is in the map */
+	(void)bt_map_remove(&table->map, map_hash(old.hash), id); /* the id is in the map */
 	table->objects.items[id].object = NULL;
 	bt_vec_push(&table->free_ids, id);
 	table->count--;

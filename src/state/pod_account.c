@@ -103,7 +103,7 @@ bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
 	const struct bt_pod_status *status;
 
 	if (shape->pod == NULL) {
-		return false; /* shapes with such a status are not packed */
+		return false; /* a shape with claim statuses is never packed */
 	}
 	status = &shape->pod->status;
 	if (status->node_allocatable_resource_claim_statuses.count == 0 ||

@@ -295,7 +295,7 @@ int bt_snapshot_forget_pod(
 	return 0;
 }
 
-/** Undo what a pod group cycle left, at the start of a refresh. */
+/** At the start of a refresh: forget the pods and the placement that a pod group cycle left. */
 static void revert_leftovers(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;

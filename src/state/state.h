@@ -323,9 +323,9 @@ BT_MUST_USE int bt_state_forget_pod(
 BT_MUST_USE int bt_state_add_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /**
- * If old and new pod have different nodes, upstream exits ("Scheduler cache is corrupted"). Here
- * the result is BERTH_ERR_INTERNAL with that text, and the caller decides. Removing a pod follows
- * the same rule.
+ * If the new pod's node is not the cached pod's node, upstream prints "... Scheduler cache is
+ * corrupted ..." and exits. Here the function fails with BERTH_ERR_INTERNAL and upstream's text,
+ * and the caller decides. bt_state_remove_pod does the same, unless the pod to remove has no node.
  */
 BT_MUST_USE int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 	const struct bt_pod *new_pod, struct berth_error *err);
@@ -345,7 +345,7 @@ static inline const struct bt_pod_record *bt_state_pod_at(
 /* Nodes: spec 03b section 5. */
 
 void bt_state_add_node(struct bt_state *state, const struct bt_node *node);
-/** old_node may be NULL; only its zone is used (upstream's tree.update(old, new)). */
+/** Only the zone of old_node is used (upstream's tree.update(old, new)). NULL: the cached zone. */
 void bt_state_update_node(
 	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node);
 BT_MUST_USE int bt_state_remove_node(
