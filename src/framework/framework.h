@@ -301,8 +301,8 @@ struct bt_placement_outcome {
 };
 
 /**
- * Generates the placements of a group. slots: the nodes that the group may use; the result borrows
- * slots if the profile has no PlacementGenerate plugin.
+ * Generates the placements of a group. slots: the nodes that the group may use. The result may
+ * borrow slots.
  */
 struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *framework,
 	struct bt_arena *arena, struct bt_str group_namespace, struct bt_str group_name,
