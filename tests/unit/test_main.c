@@ -28,8 +28,8 @@ void bt_test_add_suite(struct bt_test_suite *suite)
 }
 
 /**
- * Both "quantity" (the suite's name) and "test_quantity" (the file's name) select the suite in
- * "../tests/unit/api/test_quantity.c".
+ * Returns whether the argument names the suite. Both "quantity" (the suite's name) and
+ * "test_quantity" (the file's name) select the suite in "../tests/unit/api/test_quantity.c".
  */
 static bool is_wanted_suite(const struct bt_test_suite *suite, const char *wanted)
 {
@@ -40,7 +40,10 @@ static bool is_wanted_suite(const struct bt_test_suite *suite, const char *wante
 		(strncmp(file, wanted, length) == 0 && strcmp(file + length, ".c") == 0);
 }
 
-/** wanted is a list of names that ends with NULL; an empty list selects every test. */
+/**
+ * Returns whether the list selects the test. wanted ends with NULL; an empty list selects every
+ * test.
+ */
 static bool is_wanted_test(const TTest *test, char **wanted)
 {
 	const char *behind = strstr(test->name, "__");

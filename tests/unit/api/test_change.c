@@ -159,7 +159,10 @@ START_TEST(test_change__scale_down)
 		EVENTS(BT_ACTION_UPDATE));
 	check_pod(two, "{'spec':{'containers':[{'name':'c'}]}}",
 		EVENTS(BT_ACTION_UPDATE_POD_SCALE_DOWN));
-	/* The status still holds the resources that the resize releases. */
+	/*
+	 * The status still has the resources that the resize releases, so the event is no
+	 * scale-down yet.
+	 */
 	check_pod("{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'2'}}}]},'"
 		  "status':{'containerStatuses':"
 		  "[{'name':'c','resources':{'requests':{'cpu':'2'}}}]}}",

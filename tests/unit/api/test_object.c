@@ -406,7 +406,10 @@ START_TEST(test_object__int_or_string)
 }
 END_TEST
 
-/* A scheduler keeps one object for each pod of the cluster. */
+/*
+ * A scheduler keeps one object for each pod of the cluster, so a decoded pod must need little
+ * memory.
+ */
 START_TEST(test_object__memory_fits)
 {
 	static const char text[] =

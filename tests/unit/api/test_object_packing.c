@@ -11,7 +11,7 @@
 static struct bt_arena arena;
 
 /**
- * A pod as the ReplicaSet controller creates it; every field that differs between pods of one
+ * Makes a pod as the ReplicaSet controller creates it; every field that differs between pods of one
  * ReplicaSet is set.
  */
 static const struct bt_pod *make_pod(unsigned int number)
@@ -42,7 +42,10 @@ struct case_ {
 	const struct bt_pod *pod; /* the expected value of object */
 };
 
-/** Two equal pods come first, so the third is certain to share the common part. */
+/**
+ * Keeps the third of three pods of a ReplicaSet: after two other pods, the third is certain to
+ * share the common part.
+ */
 static void set_up(struct case_ *case_)
 {
 	*case_ = (struct case_){.pod = make_pod(3)};

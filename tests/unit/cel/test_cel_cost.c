@@ -450,7 +450,7 @@ START_TEST(test_cel_cost__constant_patterns_are_bounded_together)
 	ck_assert_int_eq(compile_patterns(validated, 20, &program), 0);
 	bt_cel_program_destroy(program);
 	ck_assert_int_eq(compile_patterns(validated, 200, &program), BERTH_ERR_INVALID);
-	/* These patterns are compiled at evaluation. */
+	/* Patterns of find are compiled at evaluation, so the program does not contain them. */
 	ck_assert_int_eq(compile_patterns(unvalidated, 200, &program), 0);
 	ck_assert_uint_lt(bt_cel_program_bytes(program), 6 << 20);
 	bt_cel_program_destroy(program);

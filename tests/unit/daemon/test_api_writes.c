@@ -235,8 +235,8 @@ END_TEST
 /** --- status patches --- */
 
 /**
- * No node fits the pod, and the server answers patches by the script; returns the number of patches
- * sent.
+ * Schedules a pod that fits on no node, while the server answers patches by the script. Returns the
+ * number of patches sent.
  */
 static uint32_t count_patches(const struct script *given, const char *gates)
 {

@@ -6,7 +6,7 @@ static struct run run;
 
 /* --- logs --- */
 
-/** Before logging is set up, errors are plain text. */
+/** Expects the error as plain text, because logging is not set up yet. */
 static void expect_plain(const char *error)
 {
 	ck_assert_int_eq(run.next, BT_OPTIONS_EXIT_FAILURE);

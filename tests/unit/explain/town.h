@@ -32,11 +32,11 @@ void town_explain(struct town *town, const struct bt_pod *pod, uint32_t proposal
 	struct bt_explanation *out);
 /** Returns the remedies as text, such as "FreeResource n1 cpu 250; Tolerate key=value:effect". */
 const char *town_remedies(struct town *town, const struct bt_remedy *remedies, uint32_t count);
-/** One line per proposal: "FreeResource n1 cpu 250 -> n1 (1)". */
+/** Returns one line per proposal: "FreeResource n1 cpu 250 -> n1 (1)". */
 const char *town_proposals(struct town *town, const struct bt_explanation *explanation);
-/** One line per group: "NodeResourcesFit: Insufficient cpu: n2 n1". */
+/** Returns one line per group: "NodeResourcesFit: Insufficient cpu: n2 n1". */
 const char *town_groups(struct town *town, const struct bt_explanation *explanation);
-/** One line per obstacle of the node: "NodeName: is not b, which the pod names". */
+/** Returns one line per obstacle of the node: "NodeName: is not b, which the pod names". */
 const char *town_obstacles(
 	struct town *town, const struct bt_explanation *explanation, const char *node);
 const struct bt_explained_node *town_node(

@@ -26,7 +26,10 @@ static const char *groups_text(struct fake_world *world)
 	return copy.data;
 }
 
-/** One letter per plugin: s serial, p parallel; upper case: the pre-flight returned Skip. */
+/**
+ * Compares the groups of some plugins. kinds has one letter per plugin: s serial, p parallel; upper
+ * case: the pre-flight returned Skip.
+ */
 static void expect_groups(const char *kinds, const char *expected)
 {
 	struct fake fakes[8];

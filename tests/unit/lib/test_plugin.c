@@ -280,7 +280,7 @@ static void probe_unreserve(struct berth_plugin *plugin, struct berth_cycle_stat
 	note(plugin, "Unreserve");
 }
 
-/* seed 001.142: the snapshot does not contain the pod of this cycle */
+/* seed 001.142: counts the snapshot's pods, which do not include the pod of this cycle */
 static uint32_t count_snapshot_pods(
 	const struct berth_shared_lister *lister, struct berth_arena *arena)
 {

@@ -14,7 +14,7 @@
 
 static const char *const names[] = {"localhost", "kubernetes.default.svc", "127.0.0.1", "::1"};
 
-/* GnuTLS uses the real clock. */
+/* Returns the time of the real clock, which GnuTLS uses. */
 static int64_t real_now(void)
 {
 	struct timespec now = {0, 0};

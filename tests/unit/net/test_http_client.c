@@ -105,7 +105,10 @@ START_TEST(test_http_client__methods)
 }
 END_TEST
 
-/* A failing assertion shows the message, which has the name of the row. */
+/*
+ * Expects this failure. Another failure is reported with the message, which has the name of the
+ * row.
+ */
 static void expect_failure(struct result *result, enum bt_http_failure failure, const char *message)
 {
 	result_wait(result);

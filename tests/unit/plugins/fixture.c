@@ -59,7 +59,10 @@ struct bt_node *fixture_node(struct fixture *fixture, const char *json)
 	return node;
 }
 
-/** Every structure of a kind starts with its metadata. */
+/**
+ * Sets the namespace "default" if the object has none. Every structure of a kind starts with its
+ * metadata.
+ */
 static void set_default_namespace(void *object)
 {
 	struct bt_object_meta *meta = object;

@@ -117,7 +117,7 @@ START_TEST(test_inter_pod_affinity__edge_06_33_sum_of_zero)
 }
 END_TEST
 
-/** Normalises raw scores. */
+/** Normalises raw scores, as a list and as a column, and compares the results. */
 static void check_normalized(const int64_t *raw, const int64_t *expected, uint32_t count)
 {
 	struct bt_node_score scores[3];

@@ -40,7 +40,7 @@ struct queue_setup {
 	bool max_backoff_is_zero;
 };
 
-/** queue_init uses the default profile; queue_init_with uses the setup. */
+/** Start the fixture: queue_init with the default profile, queue_init_with with the setup. */
 void queue_init(struct queue_fixture *fixture);
 void queue_init_with(struct queue_fixture *fixture, const struct queue_setup *setup);
 void queue_finish(struct queue_fixture *fixture);
@@ -63,7 +63,7 @@ enum bt_queueing_hint queue_hint_skip(struct bt_plugin *plugin, const struct bt_
 enum bt_queueing_hint queue_hint_error(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 
-/** The fixture owns the returned objects. */
+/** Return an object made from JSON; the fixture owns the object. */
 struct bt_object *queue_pod(struct queue_fixture *fixture, const char *json);
 struct bt_object *queue_object(struct queue_fixture *fixture, enum bt_kind kind, const char *json);
 

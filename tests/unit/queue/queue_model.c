@@ -8,8 +8,8 @@ static const struct bt_cluster_event wildcard = {BT_RESOURCE_ANY, ALL};
 /* --- operations --- */
 
 /**
- * A second record with the same name replaces the first, unless the second is gated and the first
- * is not.
+ * Adds a pod to the queue. A second record with the same name replaces the first, unless the second
+ * is gated and the first is not.
  */
 static void add_record(
 	struct model *model, struct bt_object *pod, const char *label, int64_t now_ns)

@@ -42,7 +42,7 @@ static void begin(struct maker *maker, char *text, size_t size)
 		(maker)->left -= (size_t)length; \
 	} while (0)
 
-/** Up to three of the labels k0 to k2, with one of three values each. */
+/** Appends up to three of the labels k0 to k2, with one of three values each. */
 static void add_labels(struct maker *maker)
 {
 	const char *separator = "";

@@ -270,7 +270,7 @@ static void nominate(struct world *world, const struct bt_queue_entry *entry)
 	model_nominate(&world->model, entry->object, node);
 }
 
-/** The model's failure handler, spec 04 section 11. */
+/** Runs the model's failure handler, spec 04 section 11. */
 static void do_fail(struct world *world)
 {
 	struct bt_queue_rejection rejection;

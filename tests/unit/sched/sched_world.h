@@ -48,7 +48,10 @@ struct script {
 	uint32_t filtered_count;
 };
 
-/** roles as for fake_plugin; the script implements FAKE_FILTER, FAKE_SCORE and FAKE_PRE_SCORE. */
+/**
+ * Makes a script that implements FAKE_FILTER, FAKE_SCORE and FAKE_PRE_SCORE. roles as for
+ * fake_plugin.
+ */
 struct script script_make(const char *name, uint32_t roles, enum script_form form);
 void script_set_rows(struct script *script, struct script_row *rows, uint32_t count);
 

@@ -157,7 +157,7 @@ END_TEST
 
 #define PREEMPTS A ",'preemptVerb':'v'"
 
-/** Two full nodes, each with a pod of low priority; pod p could preempt on either node. */
+/** Adds two full nodes, each with a pod of low priority; pod p could preempt on either node. */
 static void fill(const char *extenders)
 {
 	init("NodeResourcesFit,DefaultPreemption", extenders);

@@ -22,7 +22,7 @@ static struct bt_scheduler_metrics *counts;
 static struct life life;
 static int64_t clock_ns;
 
-/** Each call advances the clock by a millisecond. */
+/** Returns the clock's time; each call advances the clock by a millisecond. */
 static int64_t ticking(void *context)
 {
 	(void)context;
@@ -176,7 +176,10 @@ END_TEST
 
 /* --- plugins --- */
 
-/** Six nodes: A rejects n1 and n4, B rejects n1, n2 and n5. */
+/**
+ * Schedules three pods on six nodes and returns the counts of evaluations. A rejects n1 and n4; B
+ * rejects n1, n2 and n5, or every node that A accepts (all_rejected).
+ */
 static const char *evaluate(enum script_form form, bool all_rejected)
 {
 	static struct script_row a_rows[] = {

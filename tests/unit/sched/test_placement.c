@@ -236,7 +236,7 @@ static uint32_t number_of(const struct bt_state *state, uint32_t slot)
 	return number;
 }
 
-/* The verdict depends on the name, because slots differ between the clusters. */
+/* Draws the verdict from the node's name, because slots differ between the clusters. */
 static uint32_t verdict_by_name(
 	const struct script *script, const struct bt_state *state, uint32_t slot)
 {

@@ -22,7 +22,7 @@ static const char *name_of(int shape, int number)
 	return bt_arena_printf(&life.arena, "p-%d-%d", shape, number).data;
 }
 
-/** Each shape requests a different device. */
+/** Adds a pod; each shape requests a different device. */
 static void add_pod(int shape, int number)
 {
 	life_pod(&life, name_of(shape, number), "",

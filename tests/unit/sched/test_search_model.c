@@ -35,7 +35,7 @@ static uint64_t mix(const struct script *script, const struct bt_state *state, u
 	return bt_hash_u64(hash, script->seed);
 }
 
-/* The seed's low bits set the share of rejected nodes. */
+/* Rejects nodes at random; the seed's low bits set their share. */
 static uint32_t verdict_of(const struct script *script, const struct bt_state *state, uint32_t slot)
 {
 	uint64_t hash = mix(script, state, slot);
@@ -142,7 +142,7 @@ static void score(struct model_round *round, struct model_answer *answer)
 	}
 }
 
-/* The heap of spec 03 section 7 over positions in the feasible list. */
+/* Sifts down in the heap of spec 03 section 7; items are positions in the feasible list. */
 static void sift(const int64_t *totals, uint32_t *heap, uint32_t i, uint32_t n)
 {
 	for (uint32_t j = 2 * i + 1; j < n; j = 2 * i + 1) {

@@ -70,7 +70,7 @@ static const char *draw_node(struct engines *engines, uint32_t number)
 		.data;
 }
 
-/* Each pod has a different shape, so that each needs new columns. */
+/* Returns a random pod. Each pod has a different shape, so that each needs new columns. */
 static const char *draw_pod(struct engines *engines, uint32_t number)
 {
 	static const char *const names[12] = {

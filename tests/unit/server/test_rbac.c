@@ -387,7 +387,7 @@ END_TEST
 	"{'metadata':{'name':'mirror','annotations':{'kubernetes.io/" \
 	"config.mirror':'x'}},'spec':{" spec CONTAINERS "}}"
 
-/** Node n1 runs pod a/mine, node n2 runs pod a/other. */
+/** Makes nodes n1 and n2, and their pods: n1 runs pod a/mine, n2 runs pod a/other. */
 static void make_nodes(struct front_fixture *f)
 {
 	static const char *const secrets[] = {

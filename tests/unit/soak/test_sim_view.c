@@ -183,8 +183,8 @@ START_TEST(test_sim_view__claims)
 END_TEST
 
 /*
- * Without a provisioner the pod needs a volume that is available, large enough and in the node's
- * zone.
+ * Returns whether the pod fits that needs a volume. Without a provisioner the volume must be
+ * available, large enough and in the node's zone.
  */
 static enum bt_sim_fit fit_with_volume(const char *phase, const char *size, const char *zone)
 {

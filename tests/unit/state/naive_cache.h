@@ -32,8 +32,8 @@ struct naive_variant {
 	int64_t scalar;
 	bool affinity;
 	bool anti_affinity;
-	unsigned int ports;  /* bits */
-	unsigned int claims; /* bits */
+	unsigned int ports;  /* one bit per port */
+	unsigned int claims; /* one bit per claim */
 };
 
 struct naive_pod {
@@ -46,7 +46,7 @@ struct naive_pod {
 struct naive_object {
 	int zone;
 	int cpu;
-	unsigned int images; /* bits */
+	unsigned int images; /* one bit per image */
 	int64_t size_bytes;  /* of each of its images */
 };
 
@@ -68,7 +68,7 @@ struct naive_entry {
 struct naive_image {
 	bool exists;
 	int64_t size_bytes;
-	unsigned int nodes; /* bits */
+	unsigned int nodes; /* one bit per node */
 };
 
 struct naive_tree {

@@ -90,7 +90,7 @@ static void change_pod(struct world *w)
 	}
 }
 
-/** Create, update or (metadata NULL) delete the pod; a new pod gets a random node. */
+/** Creates, updates or (metadata NULL) deletes the pod; a new pod gets a random node. */
 static void replace_pod(struct world *w, uint32_t index, const char *metadata)
 {
 	struct bt_pod *old = w->pods[index];
