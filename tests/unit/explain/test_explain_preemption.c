@@ -137,7 +137,7 @@ START_TEST(test_explain_preemption__budgets)
 }
 END_TEST
 
-/** The first node to try is random. */
+/** Which node is tried first is random, so the test does not check the candidate's name. */
 START_TEST(test_explain_preemption__not_all_nodes_are_tried)
 {
 	struct bt_explanation explanation;

@@ -34,7 +34,7 @@ START_TEST(test_default_preemption__edge_08_33_policy_never)
 	preemption_expect(&fixture, "p:hi,never", "node1:U node2:U",
 		"Unschedulable: preemption: not eligible due to preemptionPolicy=Never.", "none",
 		"none");
-	/* The same with a nominated node, and the nomination stays. */
+	/* With a nominated node the result is the same, and the nomination stays. */
 	preemption_expect(&fixture, "p:hi,never,nominated=node1", "node1:UU node2:U",
 		"Unschedulable: preemption: not eligible due to preemptionPolicy=Never.", "none",
 		"none");

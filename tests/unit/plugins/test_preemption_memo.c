@@ -37,7 +37,7 @@ static void add_pod(struct preemption_fixture *fixture, struct bt_prng *prng, in
 	preemption_add_pods(fixture, node.data, random_pod(fixture, prng, number).data);
 }
 
-/** Returns a random pod if it is on a node, else NULL. */
+/** Returns a random pod, or NULL if that pod is on no node. */
 static struct bt_pod *some_pod(const struct preemption_fixture *fixture, struct bt_prng *prng)
 {
 	struct bt_pod *pod;

@@ -6,8 +6,8 @@
 #include "state/object_store.h"
 
 /**
- * Decodes an object and puts it into the store, which owns it. Without a store (NULL) the caller
- * owns it.
+ * Decodes an object and puts it into the store, which owns the object. Without a store (NULL) the
+ * caller owns the object.
  */
 BT_PRINTF(2, 3)
 struct bt_object *sim_object(struct bt_object_store *store, const char *format, ...);
