@@ -31,8 +31,8 @@ struct bt_write {
 	uint32_t index;    /* in bt_api_writes.list */
 	uint64_t sequence; /* unique, ascending, above 0 */
 	/**
-	 * Of the pod or PodGroup; writes of one uid are sent in order. Owned, as every char *
-	 * below.
+	 * The uid of the pod or PodGroup; writes with the same uid are sent in order. Owned, as
+	 * every char * below.
 	 */
 	char *uid;
 	/**

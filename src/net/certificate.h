@@ -76,7 +76,10 @@ struct bt_certificate_request {
 	uint32_t other_count; /* e-mail addresses and URIs in subjectAltName */
 };
 
-/** pem: PKCS #10. BERTH_ERR_INVALID: unreadable, or not signed by the key it contains. */
+/**
+ * Decodes a PKCS #10 request; the texts of out_request->subject are in the arena.
+ * BERTH_ERR_INVALID: the request is unreadable, or is not signed by the key that it contains.
+ */
 BT_MUST_USE int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	struct bt_certificate_request *out_request, struct berth_error *err);
 

@@ -648,7 +648,7 @@ static struct bt_http_client_connection *find_idle(const struct bt_http_transfer
 		connection = next) {
 		next = connection->next;
 		if (connection->proxy != transfer->proxy || connection->is_https != is_https ||
-			/* plain HTTP through an HTTP proxy: the connection can serve any host */
+			/* a connection to an HTTP proxy without a tunnel serves any host */
 			((connection->proxy == NULL || needs_tunnel(connection)) &&
 				(connection->port != transfer->url.port ||
 					!bt_str_equal_without_case(bt_strbuf_str(&connection->host),

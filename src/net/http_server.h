@@ -168,8 +168,8 @@ void bt_http_each_header_prefixed(const struct bt_http_exchange *exchange, struc
 struct bt_str bt_http_body(const struct bt_http_exchange *exchange);
 /**
  * Writes the client's certificate chain as DER, leaf first, and returns its length (at most
- * capacity). Borrowed for the handler's call. 0: no certificate, or no TLS. Only possession of the
- * leaf's key is verified.
+ * capacity). The bytes are borrowed for the handler's call. 0: no certificate, or no TLS. The
+ * server has verified only that the client possesses the leaf's key.
  */
 uint32_t bt_http_peer_certificates(
 	const struct bt_http_exchange *exchange, struct bt_str *out_chain, uint32_t capacity);

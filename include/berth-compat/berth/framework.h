@@ -158,16 +158,16 @@ BERTH_API struct berth_status berth_framework_run_pre_filter_extension_remove_po
 	const struct berth_node_info *node);
 /**
  * Runs the filters on one node (spec 02 sections 5.3 and 18) without nominated pods. The result is
- * an empty map when the node fits, else the first failure, or every failure when all filters run.
+ * an empty map when the node fits, else the first failure; every failure with run_all_filters.
  * berth_status_merge() turns the map into one status.
  */
 BERTH_API struct berth_plugin_to_status berth_framework_run_filter_plugins(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node);
 /**
- * Runs the filters on one node twice, with and without the pods of equal or higher priority that
- * are nominated on the node: the pod fits only if both runs succeed (spec 02 section 5.4). The
- * status is merged when all filters run.
+ * Runs the filters on one node (spec 02 section 5.4). If pods of equal or higher priority are
+ * nominated on the node, the filters run with these pods first and then without them, and the pod
+ * fits only if both runs succeed. With run_all_filters a run merges the statuses of all filters.
  */
 BERTH_API struct berth_status berth_framework_run_filter_plugins_with_nominated_pods(
 	struct berth_framework *framework, struct berth_cycle_state *state,
