@@ -126,7 +126,7 @@ struct bt_pool_counters {
 	BT_VEC(struct bt_counter_use) uses;
 	bool is_invalid;  /* a duplicate set, or a missing set or counter */
 	bool is_fresh;    /* `available` is computed */
-	uint64_t version; /* version of the pool in the allocated devices at that time */
+	uint64_t version; /* bt_allocated_pool_version when `available` was computed */
 	uint64_t call;    /* the allocator call to which `used` belongs */
 };
 

@@ -92,8 +92,8 @@ static struct class_totals *totals_of(
 }
 
 /**
- * Whether every node can use the slice's devices. Slices without any node field count, and so do
- * slices with a broken selector, which must fail on every node.
+ * Whether the slice's devices are listed for every node. This is also true for a slice that sets no
+ * node field, and for a slice with a broken node selector, which makes the total 0 on every node.
  */
 static bool is_everywhere(const struct bt_device_pools *pools, const struct bt_pool_slice *slice)
 {

@@ -155,8 +155,9 @@ static bool has_key(const struct plan *plan, struct bt_str key)
 }
 
 /**
- * Finds the label changes that make the node match. Returns false if fewer than `limit` changes do
- * not suffice. plan->count 0: the node matches already.
+ * Finds the label changes that make the node match. Returns false if label changes cannot do this,
+ * if the node needs `limit` or more changes, or if demands->too_many is set. plan->count 0: the
+ * node matches already.
  */
 static bool solve(const struct demands *demands, const struct bt_str_map *labels, uint32_t limit,
 	struct bt_arena *arena, struct plan *plan)

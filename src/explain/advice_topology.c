@@ -201,7 +201,7 @@ static void add_drop_and_distance(
 	bt_advice_drop_requirement(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
 
-/** Adds the remedy that drops the term to pod_remedies only. */
+/** Adds a remedy only to pod_remedies. The remedy drops the term. */
 static void add_drop_of_term(
 	const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {

@@ -1140,8 +1140,9 @@ static uint64_t filter_value(const void *context, uint32_t slot)
 #define LISTED_MAX 6
 
 /**
- * List the domains whose number may differ from 0. Domain 0 may be among them. Returns false if
- * there are too many, or if the table has an array of numbers.
+ * List the domains for which the table may have a number other than 0. The list may contain domain
+ * 0, and may contain a domain twice. Returns false if the list would be longer than LISTED_MAX, or
+ * if the table has the array `own`.
  */
 static bool list_domains(
 	const struct bt_affinity_table *table, uint32_t out[LISTED_MAX], uint32_t *out_count)

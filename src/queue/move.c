@@ -325,7 +325,7 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 		if (bt_queue_entry_at(queue, id) == pass->self) {
 			strategy = run_hints(pass, pass->self, HINTS_ALL, BT_STRATEGY_SKIP);
 		} else if (has_own && !is_final(&pending, strategy)) {
-			/* Hints of this member alone may raise the strategy of the group. */
+			/* Hints that depend on the single pod may improve the pod's strategy. */
 			uint32_t label_set = bt_queue_entry_at(pass->queue, id)->label_set;
 
 			if (!memo.usable || !memo.filled || label_set != memo.label_set) {

@@ -11,17 +11,18 @@
  * returns NULL and the owner calls it again after the next change or tick. bt_queue_tick replaces
  * upstream's two flushers.
  *
- * Pods come as decoded objects; the queue shares them. The cost of an event grows with the pods
- * that it concerns: rejected pods are stored by their rejectors and by shape, and a hint that
- * depends on the shape is called once per shape (framework/plugin.h, hint_scope; spec 04 section
- * 17).
+ * Pods come as decoded objects; the queue shares them. Operations that move one pod cost O(log n).
  *
- * Cost: O(log n) for operations that move one pod. A cluster event calls one hint per shape and
- * namespace of the pods that its listeners rejected, unless marks (framework/hint_marks.h) or
- * resource needs show that the hint returns Skip; checking these costs some nanoseconds per group.
- * The pods of a group move together if no pod of the group backs off or may be gated, else one by
- * one. Pods that moved as a group are popped after pods of the active heap with equal priority and
- * timestamp.
+ * Unschedulable pods with the same rejectors, shape and namespace form a group (which is not a
+ * PodGroup). A cluster event concerns groups that a listener of the event rejected and groups
+ * without rejectors. For each group, the event calls a hint once, or once per pod if the hint
+ * depends on the single pod (framework/plugin.h, hint_scope; spec 04 section 17). The event calls
+ * no hint of a group if marks (framework/hint_marks.h) or resource needs show that all these hints
+ * return Skip; this check costs some nanoseconds per group.
+ *
+ * A group of at least whole_group_min pods moves to the active queue as a whole if no pod of the
+ * group has to back off or may be gated; else the pods move one by one. Pods that moved as a group
+ * are popped after pods of the active heap with equal priority and timestamp.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -148,7 +148,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	bt_cycle_set_scheduled(run->result, snapshot->places.slot_at[position], best_total,
 		node_count, snapshot->count - node_count);
 	if (bt_cycle_needs_ranking(run)) {
-		/* Record the feasible nodes in search order, as the search of a list does. */
+		/* Record the feasible nodes in the order of a node-by-node search. */
 		struct bt_arena *arena = run->cycle->arena;
 		const uint32_t *slots = bt_snapshot_list(snapshot);
 		uint32_t *ranked = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);

@@ -483,7 +483,10 @@ struct decoded_verdict {
 static void record_verdicts(
 	struct bt_cycle_run *run, struct bt_node_search search, uint32_t examined)
 {
-	/* A map by verdict: a pod with many resources can have as many verdicts as nodes. */
+	/*
+	 * A map, not a list, finds the status of a verdict, because a pod with many resources can
+	 * have as many verdicts as there are nodes.
+	 */
 	struct bt_map map = {0};
 	BT_VEC(struct decoded_verdict) known = {0};
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;

@@ -93,9 +93,10 @@ struct bt_plan_cells {
 	uint32_t raw_count;        /* 0 if the plan has no scores */
 	uint64_t (*identities)[3]; /* owned; by trait */
 	/**
-	 * All slots in the tree on which the count of a trait is not 0, and possibly more slots.
-	 * When other traits of the same kinds replace the traits, only these slots and the counted
-	 * slots of the new traits are moved.
+	 * All slots on which the count of at least one of the tree's traits is not 0, and possibly
+	 * more slots. If the next traits differ from the tree's traits only in what they count, the
+	 * tree is not filled again: only these slots and the slots with counts of the next traits
+	 * are moved to other cells.
 	 */
 	BT_VEC(uint32_t) counted;
 	bool counted_is_complete; /* false: there are too many */

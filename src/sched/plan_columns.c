@@ -582,10 +582,10 @@ struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
 
 #define PART_SLOTS_DEFAULT 16384
 /**
- * Passes over fewer parts run on one thread, because they end before the workers have woken up. One
- * thread takes the parts in turn as well, so that a part of each column stays in the cache.
- * Milliseconds for a pod with a new shape, with a second thread against without: 0.52 against 0.48
- * at 66,000 nodes, 0.60 against 0.84 at 100,000, 3.3 against 5.3 at 400,000.
+ * A pass over fewer full parts runs on the caller's thread, because the pass ends before the
+ * workers have woken up. The caller's thread also works part by part, so that a part of each column
+ * stays in the cache. Milliseconds for a pod with a new shape, with and without a second thread:
+ * 0.52 and 0.48 at 66,000 nodes, 0.60 and 0.84 at 100,000, 3.3 and 5.3 at 400,000.
  */
 #define PARTS_MIN 6
 

@@ -61,7 +61,10 @@ static void log_order_change(struct bt_node_order *order, uint32_t slot, const s
 {
 	struct bt_order_change change = {slot, (uint32_t)(zone - order->zones.items), row, joined};
 
-	/* A zone with one slot is new or about to be removed; zones are not recorded. */
+	/*
+	 * A zone with one slot was just added or is about to be removed, and additions and removals
+	 * of zones cannot be recorded. Too many changes are not recorded either.
+	 */
 	if (zone->slots.count == 1 ||
 		order->changes.count == CHANGES_MAX + order->count / NODES_PER_CHANGE) {
 		order->changes_lost = true;

@@ -12,8 +12,9 @@ struct bt_pod_info {
 	struct bt_str namespace_;
 	struct bt_str uid;
 	const struct bt_str_map *labels;
-	const struct bt_shape *shape; /* bt_shape_pod has the spec; nodeName only while pending */
-	uint32_t label_set;           /* BT_LABEL_SET_NONE: not interned */
+	/** bt_shape_pod returns the pod's spec. The spec of an assigned pod has no nodeName. */
+	const struct bt_shape *shape;
+	uint32_t label_set; /* BT_LABEL_SET_NONE: not interned */
 	int32_t priority;
 	int64_t start_seconds;             /* INT64_MIN: not set */
 	struct bt_str node_name;           /* spec.nodeName; normally "" while pending */
