@@ -8,7 +8,10 @@
 #include "base/assert.h"
 #include "codec/message_pack.h"
 
-/** Extra room for unpacking, because the padding after texts may differ. */
+/**
+ * Extra room in the arena for unpacking: texts are unpacked in another order than they were
+ * decoded, so the alignment of the structures between the texts may need more padding.
+ */
 #define PADDING_BYTES 64
 
 /** Stack memory for a pod's conditions during packing. */

@@ -381,9 +381,9 @@ static void load_container(
 }
 
 /**
- * Spec 01b section 3.2. For each step of the init sequence only the container's own names are
- * updated: for other names the step equals the sum of the sidecars so far, and that sum was
- * compared with the maximum when it last changed.
+ * Computes the total of each row from the containers, sidecars and init containers (spec 01b
+ * section 3.2). An init container updates only the rows of the resources that it names: in other
+ * rows its step equals the sum of the sidecars so far, which row->init already covers.
  */
 static void add_containers(struct computation *computation)
 {

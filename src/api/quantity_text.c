@@ -169,7 +169,7 @@ static uint64_t append_digits(uint64_t number, const char *digits, uint32_t coun
 static bool make_small(
 	const struct scan *scan, const struct suffix *suffix, struct bt_quantity *out)
 {
-	/* maximum digits that stay within 18 after the multiplication, by power of 1024 */
+	/* upstream's maximum numbers of digits: Ki 11, Mi 8, Gi 5, Ti 2 */
 	static const uint8_t binary_digits_max[] = {0, 11, 8, 5, 2, 0, 0};
 	/* an empty A counts as one digit */
 	uint64_t digits = (scan->whole_length != 0 ? scan->whole_length : 1u) +

@@ -139,8 +139,8 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 	BT_ASSERT(value < SLOT_DELETED);
 	if (map->used >= used_max(map->capacity)) {
 		/*
-		 * Room for twice the live entries, so that even a rehash that only drops deleted
-		 * slots is followed by many insertions without a rehash.
+		 * Make room for twice the live entries: the rehash drops the deleted slots, and
+		 * many entries can then be inserted before the next rehash.
 		 */
 		uint32_t capacity = CAPACITY_MIN;
 		while (map->count > used_max(capacity) / 2 && capacity < CAPACITY_MAX) {

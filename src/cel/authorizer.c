@@ -6,8 +6,9 @@
 #define CHECK_COST 350000
 
 /**
- * Returns a copy of the target's access, for the caller to change; *out_value: a value of this kind
- * with the copy. NULL: limit exceeded, *out_value is the error.
+ * Copies the access of the call's target (argument 0) and returns the copy, which the caller may
+ * change. *out_value is a value of the given kind that refers to the copy. NULL: the limit is
+ * exceeded, and *out_value is the error.
  */
 static struct bt_cel_access *derive_access(
 	const struct bt_cel_call *call, enum bt_cel_kind kind, struct bt_cel_value *out_value)

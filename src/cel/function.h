@@ -168,8 +168,9 @@ bool bt_cel_charge_work(struct bt_cel_evaluation *evaluation, uint64_t count);
  */
 void *bt_cel_alloc(struct bt_cel_evaluation *evaluation, uint64_t count, size_t size);
 /**
- * Call around recursion into the elements of a value: with cel.bind values can nest deeper than the
- * text of an expression. false: too deep, the evaluation stops; do not call bt_cel_leave.
+ * Call bt_cel_enter before, and bt_cel_leave after, recursion into the elements of a value. The
+ * recursion needs this limit, because cel.bind lets values nest deeper than the text of the
+ * expression. false: too deep, the evaluation stops; do not call bt_cel_leave.
  */
 bool bt_cel_enter(struct bt_cel_evaluation *evaluation);
 void bt_cel_leave(struct bt_cel_evaluation *evaluation);

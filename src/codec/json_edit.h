@@ -52,7 +52,7 @@ bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text);
 /** Removes a text from an array, wherever it occurs. */
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text);
 
-/** Returns the text at a dotted path of names; "" if absent. */
+/** Returns the text at a dotted path of names; "" if it is absent or not a text. */
 struct bt_str bt_json_text_at(const struct bt_json_value *value, const char *dotted_path);
 /** Return the integer or bool at a path, or fallback if it is absent or of another type. */
 int64_t bt_json_int64_at(

@@ -386,7 +386,11 @@ static int64_t run_daemon(void *context, int64_t now_ns)
 		server->run_at_ns = now_ns + (server->idle_runs > allowed ? rest_ns : 0);
 	}
 	if (server->ending_count != 0 && server->run_at_ns > now_ns + REST_NS) {
-		server->run_at_ns = now_ns + REST_NS; /* poll: no event at the end of sending */
+		/*
+		 * Poll: libmicrohttpd reports no event when it has sent the last data of a closed
+		 * WebSocket.
+		 */
+		server->run_at_ns = now_ns + REST_NS;
 	}
 	return server->run_at_ns < cut_ns ? server->run_at_ns : cut_ns;
 }

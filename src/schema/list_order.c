@@ -10,8 +10,8 @@
 static void index_keys(struct bt_text_set *index, const struct bt_str *keys, uint32_t count)
 {
 	/*
-	 * backwards: bt_text_set_find returns the last of several equal keys, and so the list's
-	 * first
+	 * Append the keys in reverse order: bt_text_set_find returns the last of several equal
+	 * keys, but position_of must return the position of the first equal key in the list.
 	 */
 	for (uint32_t i = count; i > 0; i--) {
 		bt_text_set_append(index, keys[i - 1]);

@@ -7,14 +7,11 @@
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 
-/**
- * By type: Go's name of the type for error messages, and the zero value: its type in JSON, and its
- * text (NULL: none).
- */
+/** The row of each enum bt_schema_type: the type's name in Go, and the type's zero value. */
 static const struct {
-	const char *go_type;
-	enum bt_json_type zero_type;
-	const char *zero_text;
+	const char *go_type;         /* for error messages */
+	enum bt_json_type zero_type; /* JSON type of the zero value */
+	const char *zero_text;       /* text of the zero value; NULL: the JSON type has no text */
 } types[] = {
 	[BT_SCHEMA_STRING] = {"string", BT_JSON_STRING, ""},
 	[BT_SCHEMA_BOOL] = {"bool", BT_JSON_BOOL, NULL},

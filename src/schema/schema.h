@@ -41,7 +41,7 @@ enum bt_schema_type {
 enum bt_schema_shape {
 	BT_SCHEMA_SINGLE,
 	BT_SCHEMA_LIST,
-	BT_SCHEMA_MAP, /* keys are texts; entries {key 1, value 2} */
+	BT_SCHEMA_MAP, /* keys are texts; protobuf entries: field 1 key, field 2 value */
 };
 
 enum bt_schema_flag {

@@ -152,8 +152,9 @@ static void append(struct list_merge *list, struct bt_str key, struct bt_json_va
 }
 
 /**
- * Checks the elements of the patch; adds the keys of elements to delete to deleted. *out_replaces:
- * the patch replaces the list.
+ * Checks the elements of the patch. Adds to `deleted` the key of each element whose $patch is
+ * "delete". Sets *out_replaces to true if the $patch of an element is "replace"; otherwise leaves
+ * *out_replaces unchanged.
  */
 static int read_directives(struct list_merge *list, const struct bt_json_value *patch,
 	struct bt_text_set *deleted, bool *out_replaces)
@@ -449,8 +450,8 @@ static int apply_order(struct merge *merge, const struct bt_spot *spot, struct o
 }
 
 /*
- * Applies the directives except $patch. Removes the lists that $setElementOrder merges from the
- * patch, so that they are not merged again.
+ * Applies the directives except $patch. A $setElementOrder directive merges the list that it
+ * orders, and removes that list from the patch, so that the list is not merged a second time.
  */
 static int apply_directives(struct merge *merge, const struct bt_spot *spot,
 	struct open_object *object, struct open_object *patch)

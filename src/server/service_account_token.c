@@ -320,7 +320,10 @@ static bool read_claims(const struct bt_json_value *payload, struct claims *out)
 	return bt_str_equal_c(issuer, BT_TOKEN_ISSUER);
 }
 
-/** Returns the slot of a token with a valid signature, or NULL. */
+/**
+ * Verifies the token and returns the slot with its claims. NULL: the signature is invalid, or the
+ * token is of another issuer.
+ */
 static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct bt_arena *arena)
 {
 	struct slot *slot = &api->tokens->slots[bt_str_hash(token) % CACHE_SLOTS];
