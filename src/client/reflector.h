@@ -105,7 +105,10 @@ BT_MUST_USE struct bt_reflector *bt_reflector_create(const struct bt_reflector_o
 void bt_reflector_destroy(struct bt_reflector *reflector);
 bool bt_reflector_is_synced(const struct bt_reflector *reflector);
 uint32_t bt_reflector_count(const struct bt_reflector *reflector);
-/** The copy's item, borrowed; NULL: none. The item may be packed. */
+/**
+ * Returns the item with this name in the reflector's copy of the collection, borrowed; NULL: no
+ * such item. The item may be packed.
+ */
 void *bt_reflector_find(
 	const struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name);
 /**

@@ -134,8 +134,8 @@ struct bt_transport_exec {
 	int64_t expiry_ns; /* since 1970 */
 	struct bt_exec_run *run;
 	bool is_refresh;       /* the run was started because of a 401 */
-	int64_t hint_since_ns; /* start of the hour counted by hint_count */
-	uint32_t hint_count;
+	int64_t hint_since_ns; /* start of the current hour, for the limit of install hints */
+	uint32_t hint_count;   /* install hints given since hint_since_ns */
 };
 
 struct bt_transport {

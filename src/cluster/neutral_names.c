@@ -15,8 +15,8 @@
 #define COLONS_OF_ADDRESS 2
 
 /**
- * Names and keys that a scheduler gives a meaning to, or that every cluster has. Composed names
- * never contain them as a part.
+ * Names and keys that a scheduler gives a meaning to, or that every cluster has. They are kept only
+ * as whole texts, because names that are composed of several names do not contain them.
  */
 static const char *const known_names[] = {"", "-9223372036854775808", "0.0.0.0",
 	"::", "metadata.name", "default-scheduler", "system-cluster-critical",

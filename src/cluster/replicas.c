@@ -80,8 +80,9 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 /* --- one ReplicaSet or ReplicationController --- */
 
 /**
- * Creates or deletes pods to reach spec.replicas, at most BURST in one sync. Returns the reason of
- * a failure and sets *out_message, or returns NULL.
+ * Creates or deletes pods to reach spec.replicas: at most BURST in one sync, except that a pod
+ * taker gets all missing pods at once. Returns the reason of a failure and sets *out_message, or
+ * returns NULL.
  */
 static const char *scale_to_spec(struct bt_sync *sync, const struct bt_indexed_pod **pods,
 	uint32_t count, struct bt_str *out_message)

@@ -193,7 +193,8 @@ BT_MUST_USE int bt_simulation_check_group(const struct bt_simulation *simulation
 uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
 /**
  * Returns the PodGroups of the pods after the run, in the order of their first pods; owned:
- * bt_free. group_of: by pod, set to the index of its group for pods that have one; may be NULL.
+ * bt_free. group_of (may be NULL) has an entry for each pod; the entries of pods in a PodGroup are
+ * set to the index of the PodGroup in the result, other entries keep their values.
  */
 struct bt_simulated_group *bt_simulation_groups(
 	const struct bt_simulation *simulation, uint32_t *group_of, uint32_t *out_count);

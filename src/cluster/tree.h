@@ -86,8 +86,9 @@ bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_str owner_uid, const char *finalizer,
 	struct bt_arena *arena);
 /**
- * Returns the hash of the template and a counter, as a part of names, in letters and digits that
- * form no words: spec 14b section 6.2. ignored_label (may be NULL) is left out of the labels.
+ * Hashes the template together with the collision count. Returns the hash as a part of names, in
+ * letters and digits that form no words: spec 14b section 6.2. ignored_label (may be NULL) is left
+ * out of the labels.
  */
 struct bt_str bt_tree_template_hash(struct bt_arena *arena, const struct bt_json_value *template_,
 	const char *ignored_label, int64_t collisions);

@@ -419,7 +419,11 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	flush_evictions(writes);
 }
 
-/** Also drops reported results that no call took, because their binding cycles have ended. */
+/**
+ * Also destroys the writes in state BT_WRITE_REPORTED: the scheduler continues all resumed binding
+ * cycles before it calls this function, so a result that is still here belongs to a binding cycle
+ * that has ended.
+ */
 static bool may_schedule(void *context)
 {
 	struct bt_api_writes *writes = context;

@@ -126,8 +126,9 @@ static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, B
 #define EQUAL_PARTS 9
 
 /**
- * True if the event must be combined with similar events: its message is new, and SIMILAR_MAX other
- * messages of events that differ only in their message are remembered. Remembers the message.
+ * Returns true if the event must be combined with similar events, which are equal to the event
+ * except for their messages: SIMILAR_MAX messages of similar events are remembered, and the event
+ * has another message. Remembers the event's message.
  */
 static bool is_one_too_many(struct correlator *correlator, const struct bt_event_record *record)
 {

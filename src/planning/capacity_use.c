@@ -404,9 +404,10 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 		return; /* the hint of a group is set already */
 	}
 	/*
-	 * The shortage on the largest number of nodes; node_count 0: no shortage. If the scheduler
-	 * found a resource short on more nodes than the requests explain (nominated pods hold room
-	 * as well), the hint has only the scheduler's reason.
+	 * The shortage for which the scheduler rejected the most nodes; node_count 0: no shortage.
+	 * A shortage is left out if the scheduler rejected more nodes for it than are short of the
+	 * resource: nominated pods hold the room there, so the amounts would not explain the
+	 * rejections.
 	 */
 	struct shortage tightest = {0};
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {

@@ -18,9 +18,10 @@ enum bt_node_reference bt_node_reference_of(struct bt_str text);
 /** "*" matches any bytes, "?" matches exactly one byte. */
 bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
 /**
- * Cut the reference in front of the separator off rest (separator 0: all of rest is one reference).
- * A selector may contain the separator and ends with its bracket. BERTH_ERR_INVALID: the bracket is
- * not closed, or the reference is empty.
+ * Set *out_reference to the first reference in rest, and rest to the text after the separator
+ * (separator 0: all of rest is one reference). A selector may contain the separator and ends with
+ * its closing bracket. BERTH_ERR_INVALID: the bracket is not closed, other text than a separator
+ * follows the bracket, or the reference is empty.
  */
 BT_MUST_USE int bt_node_reference_cut(
 	struct bt_str *rest, char separator, struct bt_str *out_reference, struct berth_error *err);

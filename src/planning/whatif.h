@@ -112,8 +112,11 @@ struct bt_whatif_budget {
 	bool is_met;                  /* enough pods are healthy */
 	int32_t allowed;              /* disruptions that are allowed before the drain */
 	uint32_t evictions;
-	uint32_t taken;  /* evictions that use up a disruption: of healthy pods, or of others while
-	                    too few are healthy */
+	/**
+	 * Evictions that use up a disruption. The eviction of an unhealthy pod does not if is_met
+	 * is set or the budget's unhealthyPodEvictionPolicy is AlwaysAllow.
+	 */
+	uint32_t taken;
 	uint32_t held;   /* evictions beyond `allowed` */
 	uint32_t shared; /* evictions that are refused because several budgets cover the pod */
 	uint32_t still_pending; /* evicted pods that are pending on the after side */

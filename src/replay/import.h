@@ -13,9 +13,9 @@
 #define BT_IMPORT_LINES_SHOWN 5
 
 struct bt_import_defect {
-	const char *path; /* as the caller gave it; borrowed */
+	const char *path;   /* as the caller gave it; borrowed */
 	const char *reason; /* "creation_time is before that of the row above" */
-	bool is_row_kept; /* only a part of the row is left out */
+	bool is_row_kept;   /* only a part of the row is left out */
 	uint64_t count;
 	unsigned long lines[BT_IMPORT_LINES_SHOWN]; /* the first lines with the defect */
 };
@@ -54,7 +54,7 @@ void bt_import_add_object(struct bt_import *import, struct bt_str json);
 BT_MUST_USE int bt_import_begin(struct bt_import *import, struct berth_error *err);
 
 struct bt_import_pod {
-	int64_t time_ns; /* since the start; not before that of the last pod */
+	int64_t time_ns; /* since the start; not before the time of the previously added pod */
 	struct bt_str namespace_;
 	struct bt_str name;
 	struct bt_str json;

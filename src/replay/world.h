@@ -86,7 +86,7 @@ struct bt_replay {
 	int64_t to_ns;
 	int64_t next_sample_ns;
 	bool may_be_busy; /* the recording's scheduler may still be trying pods */
-	int64_t gap_ns; /* end of the last gap in the watch of pods; INT64_MIN / 2: no gap */
+	int64_t gap_ns;   /* end of the last gap in the watch of pods; INT64_MIN / 2: no gap */
 	BT_VEC(struct bt_replay_pod) pods;
 	BT_VEC(uint32_t) free_ids;
 	struct bt_map by_key;
@@ -152,8 +152,9 @@ BT_MUST_USE int bt_replay_wait_for_node(
 BT_MUST_USE int bt_replay_remove_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
 /**
- * Preempts the pod, or evicts it for a taint: deletes it at once. If the replay follows the
- * recording, and the recording does the same at about this time, only its deletion begins.
+ * Deletes a pod that the scheduler preempts or a taint evicts (end). If the replay follows the
+ * recording, and the recording disrupts the pod within BT_REPLAY_SAME_NS of now, the pod only
+ * becomes terminating; it is deleted at the recorded time (bt_replay_pod.is_leaving).
  */
 BT_MUST_USE int bt_replay_disrupt_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);

@@ -107,9 +107,11 @@ BERTH_API BERTH_MUST_USE int berth_engine_find_nodes_that_fit(struct berth_engin
 	struct berth_error *err);
 
 /**
- * numFeasibleNodesToFind: number of feasible nodes that ends the search in a list of @p
- * num_all_nodes (spec 03 section 3.3): percentageOfNodesToScore of the profile or the
- * configuration, where 0 means adaptive; 1 if there is no Score plugin.
+ * numFeasibleNodesToFind: the search in a list of @p num_all_nodes nodes ends when this number of
+ * feasible nodes is found (spec 03 section 3.3). The number follows from percentageOfNodesToScore
+ * of the engine's options, the profile or the configuration, in this order; 0 means adaptive, and
+ * if none of them sets a percentage, all nodes are searched. The number is 1 if there is neither a
+ * Score plugin nor an extender that filters or prioritizes.
  */
 BERTH_API uint32_t berth_engine_num_feasible_nodes_to_find(const struct berth_engine *engine,
 	const struct berth_framework *framework, uint32_t num_all_nodes);

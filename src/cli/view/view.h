@@ -107,8 +107,9 @@ BT_MUST_USE int bt_history_fill(const struct bt_history *history, int64_t at_ns,
 /** --- overview: JSON for the page --- */
 
 /**
- * Write nodes, their use, and the number of pending pods. Leaves the nodes out if known_revision
- * equals nodes_revision: pass 0 unless at_ns is now.
+ * Write the nodes, their use, and the numbers of running, pending and gated pods. known_revision:
+ * the nodes_revision of the nodes that the page has; if it is current, the nodes are left out. Pass
+ * 0 unless at_ns is now, because the nodes of an earlier time may differ.
  */
 void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t known_revision,
 	struct bt_strbuf *out);

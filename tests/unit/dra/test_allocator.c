@@ -240,7 +240,7 @@ START_TEST(test_allocator__edge_12_52_generations)
 	expect_for(&w, REQUESTS(ALL("r")),
 		"error: claim default/c0, request r: asks for all devices, but resource pool d/p1 "
 		"is currently being updated");
-	/* Both slices of generation 2 are on n1. */
+	/* The slice of generation 1 moves to n1; generation 2 still lacks a slice. */
 	add_slice(&w, "s3", "d", "p1", 1, 2, ON_N1, "{'name':'c'}");
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "none");
 	world_finish(&w);

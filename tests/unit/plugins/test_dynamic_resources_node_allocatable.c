@@ -207,7 +207,10 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_sums)
 }
 END_TEST
 
-/** Spec 12 section 8: rejections for new devices come before claims on other nodes. */
+/**
+ * Spec 12 section 8: Filter checks the resources of the new devices before it rejects the node
+ * because another claim is allocated on a different node.
+ */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_08_demand_comes_first)
 {
 	struct fixture fixture;
