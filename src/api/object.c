@@ -122,8 +122,9 @@ struct bt_object *bt_object_create(enum bt_kind kind, const void *value)
 
 size_t bt_object_bytes(const struct bt_object *object)
 {
-	return sizeof(*object) + bt_arena_chunk_bytes(object->memory) +
-		bt_packed_object_bytes(object->packed);
+	return sizeof(*object) +
+		(object->value != NULL ? bt_arena_chunk_bytes(object->memory)
+				       : bt_packed_object_bytes(object->packed));
 }
 
 void bt_object_keep_json(struct bt_object *object, struct bt_str json)
@@ -150,9 +151,13 @@ void bt_object_release(struct bt_object *object)
 	}
 	BT_ASSERT(object->reference_count > 0);
 	if (--object->reference_count == 0) {
+		if (object->value != NULL) {
+			bt_packed_bases_release(object->bases);
+		} else {
+			bt_packed_object_destroy(object->packed);
+		}
 		bt_arena_free_chunks(object->memory);
 		bt_pod_common_release(object->common);
-		bt_packed_object_destroy(object->packed);
 		bt_free(object);
 	} else if (object->packable_count == object->reference_count) {
 		bt_object_pack_if_allowed(object);
@@ -360,7 +365,9 @@ static struct bt_object *object_fitted(enum bt_kind kind, void *value, struct bt
 	}
 	struct bt_object *object = object_new(kind, copy, &arena);
 	object->common = common;
-	object->can_pack = commons != NULL;
+	if (commons != NULL) {
+		object->bases = bt_packed_bases_share(commons, kind == BT_KIND_POD, common);
+	}
 	return object;
 }
 

@@ -46,9 +46,10 @@ void bt_kind_append_path(enum bt_kind kind, struct bt_str version, struct bt_str
 /** Appends the API version used for writing: "apps/v1". */
 void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out);
 
-struct bt_pod;         /* pod.h */
-struct bt_pod_common;  /* pod_common.h */
-struct bt_pod_commons; /* pod_common.h */
+struct bt_pod;          /* pod.h */
+struct bt_pod_common;   /* pod_common.h */
+struct bt_pod_commons;  /* pod_common.h */
+struct bt_packed_bases; /* pod_common.h */
 
 /**
  * One decoded object; immutable and reference counted. The count is not atomic: only one thread at
@@ -58,7 +59,6 @@ struct bt_object {
 	uint32_t reference_count;
 	uint16_t packable_count; /* number of packable references, see bt_object_allow_pack */
 	enum bt_kind kind : 8;
-	bool can_pack : 1; /* created with commons; false: the object is never packed */
 	union {
 		const void *value;                 /* structure of the kind; NULL while packed */
 		const struct bt_object_meta *meta; /* first member of value */
@@ -67,9 +67,13 @@ struct bt_object {
 	 * The object as JSON, without kind and apiVersion, stored in `memory`; data NULL: not kept.
 	 */
 	struct bt_str json;
-	struct bt_pod_common *common;    /* shared part that value borrows from; NULL: none */
-	struct bt_packed_object *packed; /* owned; NULL: never packed */
-	struct bt_arena_chunk *memory;   /* owned; holds value and json */
+	struct bt_pod_common *common; /* shared part that value borrows from; NULL: none */
+	union {
+		struct bt_packed_object *packed; /* while value is NULL: owned */
+		/** While value is set: owned reference; NULL: the object is never packed. */
+		struct bt_packed_bases *bases;
+	};
+	struct bt_arena_chunk *memory; /* owned; holds value and json */
 };
 
 _Static_assert(sizeof(struct bt_object) == 56,

@@ -14,21 +14,21 @@
  */
 #define PADDING_BYTES 64
 
-/** Stack memory for a pod's conditions during packing. */
+/** First size of the buffers for packed bytes; most objects need no more. */
+#define BUFFER_BYTES 1024
+
+/** Stack memory for a copy of an object's structure, whose lists stay where they are. */
 #define SCRATCH_BYTES 2048
 
-/**
- * Packed form of an object. A pod with a common part is packed in two parts: fields that are
- * probably equal in other pods (shared), and fields unique to the pod. Other objects are packed as
- * a whole.
- */
+/** A packed object, in one block. */
 struct bt_packed_object {
-	struct bt_packed_common *shared; /* shared packed part; NULL: packed as a whole */
+	struct bt_packed_bases *bases; /* owned reference, for packing the object again */
+	struct bt_packed_base *base;   /* owned reference; NULL: `bytes` has no difference */
 	uint32_t name_length;
-	uint32_t namespace_length; /* 0 if `shared` is set: the common part has the namespace */
+	uint32_t namespace_length; /* 0 for a pod with a common part, which has the namespace */
 	uint32_t packed_bytes;
 	uint32_t unpacked_bytes; /* arena size for unpacking */
-	char bytes[];            /* name, namespace, packed bytes */
+	char bytes[];            /* name, namespace, difference to base */
 };
 
 static struct bt_str packed_name(const struct bt_packed_object *packed)
@@ -67,51 +67,6 @@ bool bt_object_is(const struct bt_object *object, enum bt_kind kind, struct bt_s
 		bt_str_equal(bt_object_namespace(object), namespace_);
 }
 
-/** Moves the times from one condition to the other. */
-static void move_times(struct bt_pod_condition *to, struct bt_pod_condition *from)
-{
-	static const struct bt_time unset;
-
-	to->last_probe_time = from->last_probe_time;
-	to->last_transition_time = from->last_transition_time;
-	from->last_probe_time = unset;
-	from->last_transition_time = unset;
-}
-
-/** Moves the fields unique to a pod, except the name, from pod to out_own, which must be empty. */
-static void move_unique_fields(struct bt_pod *pod, struct bt_pod *out_own, struct bt_arena *scratch)
-{
-	static const struct bt_pod empty;
-	struct bt_pod_status *status = &pod->status;
-	uint32_t count = status->conditions.count;
-
-	out_own->metadata.uid = pod->metadata.uid;
-	out_own->metadata.resource_version = pod->metadata.resource_version;
-	out_own->metadata.creation_timestamp = pod->metadata.creation_timestamp;
-	out_own->spec.volumes.items = pod->spec.volumes.items;
-	out_own->spec.volumes.count = pod->spec.volumes.count;
-	out_own->spec.volumes.present = pod->spec.volumes.present;
-	out_own->spec.node_name = pod->spec.node_name;
-	out_own->status.start_time = status->start_time;
-	pod->metadata.uid = empty.metadata.uid;
-	pod->metadata.resource_version = empty.metadata.resource_version;
-	pod->metadata.creation_timestamp = empty.metadata.creation_timestamp;
-	pod->spec = empty.spec;
-	status->start_time = NULL;
-	if (count != 0) {
-		const struct bt_pod_condition *conditions = status->conditions.items;
-		out_own->status.conditions.items =
-			BT_ARENA_NEW_ARRAY(scratch, struct bt_pod_condition, count);
-		out_own->status.conditions.count = count;
-		status->conditions.items =
-			bt_arena_alloc(scratch, count * sizeof(struct bt_pod_condition));
-		memcpy(status->conditions.items, conditions, count * sizeof(*conditions));
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		move_times(&out_own->status.conditions.items[i], &status->conditions.items[i]);
-	}
-}
-
 /** Unpacks the value, without the fields of the common part. */
 static void *unpack_into(
 	const struct bt_packed_object *packed, enum bt_kind kind, struct bt_arena *arena)
@@ -119,95 +74,78 @@ static void *unpack_into(
 	const struct bt_kind_info *info = bt_kind_info(kind);
 	struct bt_str bytes = {packed->bytes + packed->name_length + packed->namespace_length,
 		packed->packed_bytes};
-	void *value = bt_arena_alloc(arena, info->size);
-	struct bt_object_meta *meta = value;
+	struct bt_object_meta *meta = bt_arena_alloc(arena, info->size);
+	struct bt_strbuf whole = {0};
 
-	if (packed->shared == NULL) {
-		bt_message_unpack(info->message, bytes, arena, value);
-		if (packed->namespace_length != 0) {
-			meta->namespace_ = bt_arena_str(arena, packed_namespace(packed));
-		}
-	} else {
-		struct bt_str shared = {packed->shared->bytes, packed->shared->length};
-		struct bt_pod *pod = value;
-		struct bt_pod own;
-
-		bt_message_unpack(&bt_pod_message, shared, arena, pod);
-		bt_message_unpack(&bt_pod_message, bytes, arena, &own);
-		/* put back what move_unique_fields moved */
-		pod->metadata.uid = own.metadata.uid;
-		pod->metadata.resource_version = own.metadata.resource_version;
-		pod->metadata.creation_timestamp = own.metadata.creation_timestamp;
-		pod->spec.volumes.items = own.spec.volumes.items;
-		pod->spec.volumes.count = own.spec.volumes.count;
-		pod->spec.volumes.present = own.spec.volumes.present;
-		pod->spec.node_name = own.spec.node_name;
-		pod->status.start_time = own.status.start_time;
-		for (uint32_t i = 0; i < own.status.conditions.count; i++) {
-			move_times(
-				&pod->status.conditions.items[i], &own.status.conditions.items[i]);
-		}
+	if (packed->base != NULL) {
+		bt_strbuf_reserve(&whole, BUFFER_BYTES);
+		bt_delta_decode(
+			(struct bt_str){packed->base->bytes, packed->base->length}, bytes, &whole);
+		bytes = bt_strbuf_str(&whole);
+	}
+	bt_message_unpack(info->message, bytes, arena, meta);
+	bt_strbuf_finish(&whole);
+	if (packed->namespace_length != 0) {
+		meta->namespace_ = bt_arena_str(arena, packed_namespace(packed));
 	}
 	if (packed->name_length != 0) {
 		meta->name = bt_arena_str(arena, packed_name(packed));
 	}
-	return value;
+	return meta;
 }
 
 void bt_packed_object_destroy(struct bt_packed_object *packed)
 {
-	if (packed != NULL) {
-		bt_packed_common_release(packed->shared);
-		bt_free(packed);
-	}
+	bt_packed_base_release(packed->base);
+	bt_packed_bases_release(packed->bases);
+	bt_free(packed);
 }
 
 size_t bt_packed_object_bytes(const struct bt_packed_object *packed)
 {
-	return packed == NULL ? 0
-			      : sizeof(*packed) + packed->name_length + packed->namespace_length +
-			packed->packed_bytes;
+	return sizeof(*packed) + packed->name_length + packed->namespace_length +
+		packed->packed_bytes;
 }
 
+/** Takes over the object's reference to its bases. */
 static struct bt_packed_object *pack(const struct bt_object *object)
 {
+	static const struct bt_object_meta empty;
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
-	struct bt_strbuf bytes = {0};
-	struct bt_packed_object *packed;
+	struct bt_strbuf whole = {0};
+	struct bt_strbuf delta = {0};
 	struct bt_arena scratch;
-	struct bt_pod own = {0};
 	_Alignas(max_align_t) char memory[SCRATCH_BYTES];
 
 	bt_arena_init_with(&scratch, memory, sizeof(memory));
 	struct bt_object_meta *meta = bt_arena_alloc(&scratch, info->size);
-	size_t unpacked_bytes = bt_arena_chunk_bytes(object->memory) + PADDING_BYTES;
-
 	memcpy(meta, object->value, info->size);
 	struct bt_str name = meta->name;
 	struct bt_str namespace_ = object->common == NULL ? meta->namespace_ : BT_STR("");
 
 	if (name.length != 0) {
-		meta->name = own.metadata.name;
+		meta->name = empty.name;
 	}
 	if (namespace_.length != 0) {
-		meta->namespace_ = own.metadata.namespace_;
+		meta->namespace_ = empty.namespace_;
 	}
 	if (object->common != NULL) {
-		struct bt_pod *pod = (void *)meta;
-
-		bt_pod_common_clear(pod);
-		move_unique_fields(pod, &own, &scratch);
-		unpacked_bytes += own.status.conditions.count * sizeof(struct bt_pod_condition);
-		bt_message_pack(&bt_pod_message, &own, &bytes);
-	} else {
-		bt_message_pack(info->message, meta, &bytes);
+		bt_pod_common_clear((struct bt_pod *)(void *)meta);
 	}
-	packed = bt_malloc(sizeof(*packed) + name.length + namespace_.length + bytes.length);
+	bt_strbuf_reserve(&whole, BUFFER_BYTES);
+	bt_strbuf_reserve(&delta, BUFFER_BYTES);
+	bt_message_pack(info->message, meta, &whole);
+	struct bt_packed_base *base =
+		bt_packed_bases_encode(object->bases, bt_strbuf_str(&whole), &delta);
+	struct bt_packed_object *packed =
+		bt_malloc(sizeof(*packed) + name.length + namespace_.length + delta.length);
 	*packed = (struct bt_packed_object){
+		.bases = object->bases,
+		.base = base,
 		.name_length = name.length,
 		.namespace_length = namespace_.length,
-		.packed_bytes = (uint32_t)bytes.length,
-		.unpacked_bytes = (uint32_t)unpacked_bytes,
+		.packed_bytes = (uint32_t)delta.length,
+		.unpacked_bytes = (uint32_t)(bt_arena_chunk_bytes(object->memory) + PADDING_BYTES),
 	};
 	if (name.length != 0) {
 		memcpy(packed->bytes, name.data, name.length);
@@ -215,13 +153,9 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 	if (namespace_.length != 0) {
 		memcpy(packed->bytes + name.length, namespace_.data, namespace_.length);
 	}
-	memcpy(packed->bytes + name.length + namespace_.length, bytes.data, bytes.length);
-	if (object->common != NULL) {
-		bt_strbuf_reset(&bytes);
-		bt_message_pack(&bt_pod_message, (void *)meta, &bytes);
-		packed->shared = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
-	}
-	bt_strbuf_finish(&bytes);
+	memcpy(packed->bytes + name.length + namespace_.length, delta.data, delta.length);
+	bt_strbuf_finish(&delta);
+	bt_strbuf_finish(&whole);
 	bt_arena_finish(&scratch);
 	return packed;
 }
@@ -229,7 +163,7 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 void bt_object_pack_if_allowed(struct bt_object *object)
 {
 	if (object->packable_count != object->reference_count || object->value == NULL ||
-		!object->can_pack || object->json.data != NULL) {
+		object->bases == NULL || object->json.data != NULL) {
 		return;
 	}
 	object->packed = pack(object);
@@ -258,10 +192,12 @@ struct bt_object *bt_object_unpack(struct bt_object *object)
 		if (object->common != NULL) {
 			bt_pod_common_apply(object->common, value);
 		}
+		struct bt_packed_object *packed = object->packed;
 		object->value = value;
 		object->memory = arena.chunks;
-		bt_packed_object_destroy(object->packed);
-		object->packed = NULL;
+		object->bases = packed->bases;
+		packed->bases = NULL;
+		bt_packed_object_destroy(packed);
 	}
 	return object;
 }

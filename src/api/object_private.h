@@ -6,7 +6,6 @@
 
 /** Call after the reference counts changed: packs the object if all references are packable. */
 void bt_object_pack_if_allowed(struct bt_object *object);
-/** NULL accepted. */
 size_t bt_packed_object_bytes(const struct bt_packed_object *packed);
 void bt_packed_object_destroy(struct bt_packed_object *packed);
 #endif

@@ -5,16 +5,18 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/strbuf.h"
+#include "codec/message_pack.h"
 
 #define HASH_SEED UINT64_C(0x636f6d6d)
 #define FIRST_CHUNK_BYTES 1024
-#define PACKED_COMMONS 4 /* maximum number of cached packed parts for each common part */
+/** A difference of this size is accepted for any object: a pod has some 100 bytes of its own. */
+#define DELTA_BYTES_MIN 64
 
 struct bt_pod_common {
 	uint32_t reference_count;
-	uint32_t next_packed;                            /* next entry of `packed` to replace */
-	struct bt_packed_common *packed[PACKED_COMMONS]; /* owned references; NULL: unused */
-	struct bt_pod pod;                               /* fields that are not common are empty */
+	struct bt_packed_bases *bases; /* owned reference; NULL: no pod was packed */
+	struct bt_pod pod;             /* fields that are not common are empty */
 	struct bt_arena arena;
 };
 
@@ -126,44 +128,69 @@ void bt_pod_common_clear(struct bt_pod *pod)
 	set_common(pod, &empty);
 }
 
-static struct bt_packed_common *create_packed(struct bt_str bytes)
+struct bt_packed_bases *bt_packed_bases_share(
+	struct bt_pod_commons *commons, bool is_pod, struct bt_pod_common *common)
 {
-	struct bt_packed_common *packed = bt_malloc(sizeof(*packed) + bytes.length);
+	struct bt_packed_bases **bases = common != NULL ? &common->bases
+		: is_pod                                ? &commons->pod_bases
+							: &commons->other_bases;
 
-	packed->reference_count = 1;
-	packed->length = bytes.length;
-	memcpy(packed->bytes, bytes.data, bytes.length);
-	return packed;
+	if (*bases == NULL) {
+		*bases = BT_NEW(struct bt_packed_bases);
+		(*bases)->reference_count = 1;
+	}
+	BT_ASSERT((*bases)->reference_count < UINT32_MAX);
+	(*bases)->reference_count++;
+	return *bases;
 }
 
-struct bt_packed_common *bt_pod_common_share_packed(
-	struct bt_pod_common *common, struct bt_str bytes)
+void bt_packed_bases_release(struct bt_packed_bases *bases)
 {
-	struct bt_packed_common **place = &common->packed[common->next_packed];
-
-	if (bytes.length > BT_PACKED_COMMON_BYTES_MAX) {
-		return create_packed(bytes);
+	if (bases != NULL && --bases->reference_count == 0) {
+		for (uint32_t i = 0; i < BT_PACKED_BASES; i++) {
+			bt_packed_base_release(bases->items[i]);
+		}
+		bt_free(bases);
 	}
-	for (uint32_t i = 0; i < PACKED_COMMONS; i++) {
-		struct bt_packed_common *known = common->packed[i];
-		if (known != NULL &&
-			bt_str_equal((struct bt_str){known->bytes, known->length}, bytes)) {
-			BT_ASSERT(known->reference_count < UINT32_MAX);
-			known->reference_count++;
-			return known;
+}
+
+struct bt_packed_base *bt_packed_bases_encode(
+	struct bt_packed_bases *bases, struct bt_str bytes, struct bt_strbuf *out)
+{
+	size_t start = out->length;
+	struct bt_packed_base *base = NULL;
+
+	if (bytes.length > BT_DELTA_BASE_BYTES_MAX) {
+		bt_strbuf_append_str(out, bytes);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < BT_PACKED_BASES && bases->items[i] != NULL && base == NULL; i++) {
+		base = bases->items[i];
+		bt_delta_encode((struct bt_str){base->bytes, base->length}, bytes, out);
+		if (out->length - start > bytes.length / 4 + DELTA_BYTES_MIN) {
+			out->length = start;
+			base = NULL;
 		}
 	}
-	bt_packed_common_release(*place);
-	*place = create_packed(bytes);
-	(*place)->reference_count++;
-	common->next_packed = (common->next_packed + 1) % PACKED_COMMONS;
-	return *place;
+	if (base == NULL) {
+		bt_packed_base_release(bases->items[bases->next]);
+		base = bt_malloc(sizeof(*base) + bytes.length);
+		base->reference_count = 1;
+		base->length = bytes.length;
+		memcpy(base->bytes, bytes.data, bytes.length);
+		bases->items[bases->next] = base;
+		bases->next = (bases->next + 1) % BT_PACKED_BASES;
+		bt_delta_encode(bytes, bytes, out);
+	}
+	BT_ASSERT(base->reference_count < UINT32_MAX);
+	base->reference_count++;
+	return base;
 }
 
-void bt_packed_common_release(struct bt_packed_common *packed)
+void bt_packed_base_release(struct bt_packed_base *base)
 {
-	if (packed != NULL && --packed->reference_count == 0) {
-		bt_free(packed);
+	if (base != NULL && --base->reference_count == 0) {
+		bt_free(base);
 	}
 }
 
@@ -179,9 +206,7 @@ void bt_pod_common_release(struct bt_pod_common *common)
 	}
 	BT_ASSERT(common->reference_count > 0);
 	if (--common->reference_count == 0) {
-		for (uint32_t i = 0; i < PACKED_COMMONS; i++) {
-			bt_packed_common_release(common->packed[i]);
-		}
+		bt_packed_bases_release(common->bases);
 		bt_arena_finish(&common->arena);
 		bt_free(common);
 	}
@@ -192,5 +217,7 @@ void bt_pod_commons_finish(struct bt_pod_commons *commons)
 	for (uint32_t i = 0; i < BT_POD_COMMONS; i++) {
 		bt_pod_common_release(commons->slots[i].common);
 	}
+	bt_packed_bases_release(commons->pod_bases);
+	bt_packed_bases_release(commons->other_bases);
 	*commons = (struct bt_pod_commons){0};
 }

@@ -8,6 +8,9 @@
  *
  * Common parts are found in a cache of recent parts. Each pod holds a reference, so nothing needs
  * to be removed from the cache when pods are deleted. A part that only one pod has is not stored.
+ *
+ * Packed objects, nodes as well as pods, are stored as a difference to a base: the packed form of
+ * another object.
  */
 #include <stdint.h>
 
@@ -20,26 +23,37 @@ struct bt_pod_common; /* reference counted; immutable */
 #define BT_POD_COMMONS_WAYS 8 /* entries per hash; divides the size */
 /** Memory limit of the cache, because a single part may have a megabyte. */
 #define BT_POD_COMMONS_BYTES_MAX (UINT64_C(16) << 20)
-/** Larger packed parts are not cached. */
-#define BT_PACKED_COMMON_BYTES_MAX 2048
+/** A packed object (codec/message_pack.h) to which others store their difference. Immutable. */
+struct bt_packed_base {
+	uint32_t reference_count;
+	uint32_t length;
+	char bytes[];
+};
 
-/** Cache of common parts. All-zero memory is an empty cache. */
+#define BT_PACKED_BASES 4
+
+/** Bases of objects that are probably alike: pods of one common part, or objects of one kind. */
+struct bt_packed_bases {
+	uint32_t reference_count;
+	uint32_t next;                                 /* next entry of `items` to replace */
+	struct bt_packed_base *items[BT_PACKED_BASES]; /* owned references; NULL: unused */
+};
+
+/**
+ * Cache of common parts, and the bases of objects without a common part. All-zero memory is an
+ * empty cache.
+ */
 struct bt_pod_commons {
 	struct {
 		uint64_t hash;
 		struct bt_pod_common *common; /* owned; NULL: only one pod had the hash */
 		uint64_t first_name_hash;     /* hash of that pod's name */
 	} slots[BT_POD_COMMONS];
-	uint32_t next_way;  /* next entry of a set to replace */
-	uint32_t next_slot; /* next entry to drop at the memory limit */
-	uint64_t bytes;     /* memory of the common parts in slots */
-};
-
-/** Packed fields, besides the common part, that several pods share; reference counted. */
-struct bt_packed_common {
-	uint32_t reference_count;
-	uint32_t length;
-	char bytes[];
+	uint32_t next_way;                   /* next entry of a set to replace */
+	uint32_t next_slot;                  /* next entry to drop at the memory limit */
+	uint64_t bytes;                      /* memory of the common parts in slots */
+	struct bt_packed_bases *pod_bases;   /* of pods without a common part; NULL: unused */
+	struct bt_packed_bases *other_bases; /* of objects of other kinds; NULL: unused */
 };
 
 void bt_pod_commons_finish(struct bt_pod_commons *commons);
@@ -61,13 +75,22 @@ void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod)
 /** Clears the common fields of *pod. */
 void bt_pod_common_clear(struct bt_pod *pod);
 /**
- * Returns a shared or new copy of the bytes, with one reference for the caller. Copies of more than
- * BT_PACKED_COMMON_BYTES_MAX bytes are not cached.
+ * Returns the bases for packing a pod or another object, with one reference for the caller. common:
+ * the pod's common part; NULL if the object has none.
  */
-BT_MUST_USE struct bt_packed_common *bt_pod_common_share_packed(
-	struct bt_pod_common *common, struct bt_str bytes);
+BT_MUST_USE struct bt_packed_bases *bt_packed_bases_share(
+	struct bt_pod_commons *commons, bool is_pod, struct bt_pod_common *common);
 /** NULL accepted. */
-void bt_packed_common_release(struct bt_packed_common *packed);
+void bt_packed_bases_release(struct bt_packed_bases *bases);
+/**
+ * Appends the difference between the bytes of a packed object and one of the bases, which may be a
+ * new one, and returns that base with one reference for the caller. If the object has more than
+ * BT_DELTA_BASE_BYTES_MAX bytes, appends them unchanged and returns NULL.
+ */
+BT_MUST_USE struct bt_packed_base *bt_packed_bases_encode(
+	struct bt_packed_bases *bases, struct bt_str bytes, struct bt_strbuf *out);
+/** NULL accepted. */
+void bt_packed_base_release(struct bt_packed_base *base);
 struct bt_str bt_pod_common_namespace(const struct bt_pod_common *common);
 /** NULL accepted. */
 void bt_pod_common_release(struct bt_pod_common *common);

@@ -274,3 +274,129 @@ void bt_message_unpack(
 	unpack_message(message, &wire, arena, out);
 	BT_ASSERT(wire.at == wire.end);
 }
+
+/*
+ * A delta is a sequence of: length of literal bytes, literal bytes, and, unless the delta ends
+ * here, the position of a copy in the base relative to the expected position, and the length of the
+ * copy. The expected position is the end of the last copy plus the literal bytes behind it, because
+ * a value often differs from the base's value of equal length.
+ */
+
+/** Minimum length of a copy; a shorter one takes as much memory as the bytes. */
+#define COPY_MIN 8
+
+/** The index of base positions has 1 << INDEX_BITS entries. */
+#define INDEX_BITS 10
+
+static uint32_t index_of(const char *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return (uint32_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> (64 - INDEX_BITS));
+}
+
+/** Distance of the positions of the base in the index; a longer copy is found anyway. */
+#define INDEX_STEP 4
+
+/** Maps COPY_MIN bytes to one plus the last position in the index that has these bytes. */
+static void make_index(struct bt_str base, uint16_t *index)
+{
+	memset(index, 0, sizeof(*index) << INDEX_BITS);
+	for (uint32_t at = 0; at + COPY_MIN <= base.length; at += INDEX_STEP) {
+		index[index_of(base.data + at)] = (uint16_t)(at + 1);
+	}
+}
+
+/** Length of the equal bytes from both positions on. */
+static uint32_t count_equal(struct bt_str base, uint32_t from, struct bt_str bytes, uint32_t at)
+{
+	uint32_t left = base.length < from ? 0 : base.length - from;
+	uint32_t max = left < bytes.length - at ? left : bytes.length - at;
+	uint32_t count = 0;
+
+	/* whole words first */
+	while (count + sizeof(uint64_t) <= max &&
+		memcmp(base.data + from + count, bytes.data + at + count, sizeof(uint64_t)) == 0) {
+		count += (uint32_t)sizeof(uint64_t);
+	}
+	while (count < max && base.data[from + count] == bytes.data[at + count]) {
+		count++;
+	}
+	return count;
+}
+
+static void pack_literal(struct bt_str bytes, uint32_t from, uint32_t to, struct bt_strbuf *out)
+{
+	bt_wire_write_varint(out, to - from);
+	bt_strbuf_append(out, bytes.data + from, to - from);
+}
+
+void bt_delta_encode(struct bt_str base, struct bt_str bytes, struct bt_strbuf *out)
+{
+	uint16_t index[1 << INDEX_BITS];
+	bool has_index = false;
+	uint32_t literal = 0;  /* begin of the literal bytes before `at` */
+	uint32_t expected = 0; /* position in base where a copy at `literal` probably begins */
+	uint32_t at = 0;
+
+	if (base.length > BT_DELTA_BASE_BYTES_MAX) {
+		base.length = BT_DELTA_BASE_BYTES_MAX;
+	}
+	while (at + COPY_MIN <= bytes.length) {
+		uint32_t from = expected + (at - literal);
+		uint32_t length = count_equal(base, from, bytes, at);
+
+		if (length < COPY_MIN) {
+			if (!has_index) {
+				make_index(base, index);
+				has_index = true;
+			}
+			uint32_t found = index[index_of(bytes.data + at)];
+			from = found != 0 ? found - 1 : 0;
+			length = found != 0 ? count_equal(base, from, bytes, at) : 0;
+			/* the index may have missed the copy's first bytes */
+			while (length >= COPY_MIN && from > 0 && at > literal &&
+				base.data[from - 1] == bytes.data[at - 1]) {
+				from--;
+				at--;
+				length++;
+			}
+		}
+		if (length < COPY_MIN) {
+			at++;
+			continue;
+		}
+		pack_literal(bytes, literal, at, out);
+		bt_wire_write_varint(out, zigzag((int64_t)from - (expected + (at - literal))));
+		bt_wire_write_varint(out, length);
+		at += length;
+		literal = at;
+		expected = from + length;
+	}
+	if (literal < bytes.length) {
+		pack_literal(bytes, literal, bytes.length, out);
+	}
+}
+
+void bt_delta_decode(struct bt_str base, struct bt_str delta, struct bt_strbuf *out)
+{
+	struct bt_wire wire = bt_wire_from(delta);
+	int64_t expected = 0;
+
+	while (wire.at != wire.end) {
+		uint32_t literal = (uint32_t)unpack_number(&wire);
+
+		BT_ASSERT(literal <= (uint64_t)(wire.end - wire.at));
+		bt_strbuf_append(out, wire.at, literal);
+		wire.at += literal;
+		expected += literal;
+		if (wire.at != wire.end) {
+			expected += unzigzag(unpack_number(&wire));
+			uint32_t length = (uint32_t)unpack_number(&wire);
+			BT_ASSERT(expected >= 0 && (uint64_t)expected + length <= base.length);
+			bt_strbuf_append(out, base.data + expected, length);
+			expected += length;
+		}
+	}
+}

@@ -5,7 +5,9 @@
 #include "api/pod.h"
 #include "api/pod_common.h"
 #include "api_test.h"
+#include "base/prng.h"
 #include "codec/message_pack.h"
+#include "codec/wire.h"
 #include "test_main.h"
 
 static struct bt_arena arena;
@@ -271,26 +273,174 @@ START_TEST(test_pod_common__found_by_the_version_before)
 }
 END_TEST
 
-START_TEST(test_pod_common__large_packed_parts_are_not_shared)
+/** Appends a field with the message, and empties the message. */
+static void add_message(struct bt_strbuf *out, uint32_t number, struct bt_strbuf *message)
 {
-	static char text[BT_PACKED_COMMON_BYTES_MAX + 1];
-	struct case_ case_;
-	struct bt_packed_common *one;
-	struct bt_packed_common *other;
+	bt_wire_write_bytes(out, number, bt_strbuf_str(message));
+	bt_strbuf_reset(message);
+}
 
-	set_up(&case_);
-	for (uint32_t length = sizeof(text) - 1; length <= sizeof(text); length++) {
-		one = bt_pod_common_share_packed(
-			case_.object->common, (struct bt_str){text, length});
-		other = bt_pod_common_share_packed(
-			case_.object->common, (struct bt_str){text, length});
-		ck_assert((one == other) == (length <= BT_PACKED_COMMON_BYTES_MAX));
-		ck_assert_uint_eq(other->length, length);
-		bt_packed_common_release(one);
-		bt_packed_common_release(other);
+/** Appends a map entry. */
+static void add_pair(struct bt_strbuf *out, uint32_t number, const char *key, struct bt_str value)
+{
+	struct bt_strbuf entry = {0};
+
+	bt_wire_write_bytes(&entry, 1, bt_str_from(key));
+	bt_wire_write_bytes(&entry, 2, value);
+	add_message(out, number, &entry);
+	bt_strbuf_finish(&entry);
+}
+
+/** Decodes a node as the nodes of one pool have it: name, uid, host name and podCIDR differ. */
+static struct bt_object *make_node(struct bt_pod_commons *commons, unsigned int number)
+{
+	static const char *const conditions[][3] = {
+		{"Ready", "KubeletReady", "kubelet is posting ready status"},
+		{"MemoryPressure", "KubeletHasSufficientMemory",
+			"kubelet has sufficient memory available"},
+		{"DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
+	};
+	struct bt_str name = bt_arena_printf(&arena, "node-%u", number);
+	struct bt_strbuf part = {0};
+	struct bt_strbuf inner = {0};
+	struct bt_strbuf bytes = {0};
+	struct bt_object *node;
+
+	bt_wire_write_bytes(&part, 1, name);
+	bt_wire_write_bytes(&part, 5,
+		bt_arena_printf(&arena, "%08x-0000-4000-8000-000000000000", number * 2654435761U));
+	add_pair(&part, 11, "kubernetes.io/hostname", name);
+	add_pair(&part, 11, "topology.kubernetes.io/region", BT_STR("region-1"));
+	add_message(&bytes, 1, &part);
+	bt_wire_write_bytes(&part, 1, bt_arena_printf(&arena, "10.%u.0.0/24", number % 250));
+	add_message(&bytes, 2, &part);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(conditions); i++) {
+		bt_wire_write_bytes(&inner, 1, bt_str_from(conditions[i][0]));
+		bt_wire_write_bytes(&inner, 2, BT_STR("True"));
+		bt_wire_write_bytes(&inner, 5, bt_str_from(conditions[i][1]));
+		bt_wire_write_bytes(&inner, 6, bt_str_from(conditions[i][2]));
+		add_message(&part, 4, &inner);
 	}
-	bt_object_release(case_.object);
-	tear_down(&case_);
+	add_message(&bytes, 4, &part);
+	ck_assert_int_eq(
+		bt_object_decode_sharing(BT_KIND_NODE, bt_strbuf_str(&bytes), commons, &node, NULL),
+		0);
+	bt_strbuf_finish(&part);
+	bt_strbuf_finish(&inner);
+	bt_strbuf_finish(&bytes);
+	return node;
+}
+
+START_TEST(test_packed_bases__alike_nodes_take_little_memory)
+{
+	struct bt_pod_commons commons = {0};
+	struct bt_object *nodes[20];
+	struct bt_object *again[BT_ARRAY_LENGTH(nodes)];
+
+	for (unsigned int i = 0; i < BT_ARRAY_LENGTH(nodes); i++) {
+		nodes[i] = make_node(&commons, i + 10);
+		again[i] = make_node(&commons, i + 10);
+		bt_object_allow_pack(nodes[i]);
+		ck_assert_uint_lt(bt_object_bytes(nodes[i]), 200);
+	}
+	/* The objects keep what they need of the commons. */
+	bt_pod_commons_finish(&commons);
+	for (unsigned int i = 0; i < BT_ARRAY_LENGTH(nodes); i++) {
+		(void)bt_object_unpack(nodes[i]);
+		ck_assert(bt_message_equal(
+			bt_kind_info(BT_KIND_NODE)->message, nodes[i]->value, again[i]->value));
+		bt_object_allow_pack(nodes[i]);
+		ck_assert_ptr_null(nodes[i]->value);
+		bt_object_release_packable(nodes[i]);
+		bt_object_release(again[i]);
+	}
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+START_TEST(test_packed_bases__unlike_bytes_replace_the_oldest_base)
+{
+	static char text[BT_DELTA_BASE_BYTES_MAX + 1];
+	struct bt_pod_commons commons = {0};
+	struct bt_packed_bases *bases = bt_packed_bases_share(&commons, false, NULL);
+	struct bt_packed_base *first = NULL;
+	struct bt_strbuf delta = {0};
+	struct bt_strbuf back = {0};
+
+	for (uint32_t i = 0; i <= BT_PACKED_BASES; i++) {
+		memset(text, 'a' + (int)i, 1000);
+		for (uint32_t turn = 0; turn < 2; turn++) {
+			struct bt_str bytes = {text, 1000 - turn};
+			bt_strbuf_reset(&delta);
+			bt_strbuf_reset(&back);
+			struct bt_packed_base *base = bt_packed_bases_encode(bases, bytes, &delta);
+			ck_assert_ptr_nonnull(base);
+			ck_assert_ptr_eq(base, bases->items[i % BT_PACKED_BASES]);
+			bt_delta_decode((struct bt_str){base->bytes, base->length},
+				bt_strbuf_str(&delta), &back);
+			ck_assert(bt_str_equal(bt_strbuf_str(&back), bytes));
+			first = i == 0 && turn == 0 ? base : first;
+			if (base != first || turn != 0) {
+				bt_packed_base_release(base);
+			}
+		}
+	}
+	ck_assert_int_eq(first->bytes[0], 'a'); /* lives on with its object */
+	bt_packed_base_release(first);
+	bt_strbuf_reset(&delta);
+	ck_assert_ptr_null(
+		bt_packed_bases_encode(bases, (struct bt_str){text, sizeof(text)}, &delta));
+	ck_assert_uint_eq(delta.length, sizeof(text));
+	bt_strbuf_finish(&delta);
+	bt_strbuf_finish(&back);
+	bt_packed_bases_release(bases);
+	bt_pod_commons_finish(&commons);
+}
+END_TEST
+
+/** Random texts of few letters, and random edits of them, so that many parts are equal. */
+START_TEST(test_delta__decoded_equals_encoded)
+{
+	static char base[2 * BT_DELTA_BASE_BYTES_MAX];
+	static char bytes[sizeof(base)];
+	struct bt_strbuf delta = {0};
+	struct bt_strbuf back = {0};
+	struct bt_prng prng;
+	uint32_t copied = 0;
+
+	bt_prng_init(&prng, 7);
+	for (uint32_t round = 0; round < 2000; round++) {
+		uint32_t length =
+			(uint32_t)bt_prng_below(&prng, round % 50 == 0 ? sizeof(base) : 400);
+		uint32_t letters = 1 + (uint32_t)bt_prng_below(&prng, 26);
+		for (uint32_t i = 0; i < length; i++) {
+			base[i] = (char)('a' + bt_prng_below(&prng, letters));
+		}
+		uint32_t count = 0;
+		for (uint32_t i = 0; i < length; i++) {
+			uint64_t dice = bt_prng_below(&prng, 40);
+			if (dice != 0 && count < sizeof(bytes)) {
+				bytes[count++] = dice == 1 ? '!' : base[i];
+			}
+			if (dice == 2 && count < sizeof(bytes)) {
+				bytes[count++] = '?';
+			}
+			i = dice == 3 ? (uint32_t)bt_prng_below(&prng, length) : i;
+			if (dice == 3 && bt_prng_below(&prng, 4) == 0) {
+				break;
+			}
+		}
+		struct bt_str from = {base, length};
+		bt_strbuf_reset(&delta);
+		bt_strbuf_reset(&back);
+		bt_delta_encode(from, (struct bt_str){bytes, count}, &delta);
+		bt_delta_decode(from, bt_strbuf_str(&delta), &back);
+		ck_assert(bt_str_equal(bt_strbuf_str(&back), (struct bt_str){bytes, count}));
+		copied += delta.length < count / 2;
+	}
+	ck_assert_uint_gt(copied, 100);
+	bt_strbuf_finish(&delta);
+	bt_strbuf_finish(&back);
 }
 END_TEST
 
@@ -332,5 +482,6 @@ BT_TEST_MAIN("object_packing", test_object_packing__packed_when_all_references_a
 	test_object_packing__objects_with_json_or_without_commons_are_not_packed,
 	test_pod_common__versions_of_one_pod_do_not_store_it,
 	test_pod_common__large_parts_are_evicted, test_pod_common__found_by_the_version_before,
-	test_pod_common__large_packed_parts_are_not_shared,
+	test_packed_bases__alike_nodes_take_little_memory,
+	test_packed_bases__unlike_bytes_replace_the_oldest_base, test_delta__decoded_equals_encoded,
 	test_message_pack__unpacked_equals_packed)
