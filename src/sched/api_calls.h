@@ -74,7 +74,7 @@ bool bt_api_call_is_no_op(const struct bt_api_call *call);
 /**
  * finished is called once for each call that ends, with the result of the call: 0, BERTH_ERR_*,
  * BT_API_CALL_SKIPPED or BT_API_CALL_OVERWRITTEN. message is upstream's text unless the result is
- * 0. finished must not change the queue; it may be NULL.
+ * 0. finished may be NULL and must not change the queue.
  */
 struct bt_api_calls_observer {
 	void *context;

@@ -259,7 +259,8 @@ void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int3
 static void fill_block(struct bt_cells *cells, uint32_t block)
 {
 	/*
-	 * If a block has few cells, scan it once for each cell, otherwise go position by position.
+	 * Scan the block once for each of its first SCANS_MAX cells, then count the members of
+	 * further cells position by position.
 	 */
 	enum { SCANS_MAX = 4 };
 	uint32_t first = block * BT_CELLS_BLOCK;
@@ -319,8 +320,8 @@ void bt_cells_filled(struct bt_cells *cells)
 
 /*
  * Update the tree after a position's contribution to a cell changed from `before` to `after`.
- * `joined` is added to the members: 1, 0 or, wrapped, -1. A block is rescanned only if its last
- * best child became worse.
+ * `joined` is added to the member counts: 1, 0 or, wrapped, -1. A block is rescanned only if its
+ * last best child became worse.
  */
 static void change(struct bt_cells *cells, uint32_t cell, uint32_t position,
 	struct cell_share before, struct cell_share after, uint32_t joined)

@@ -91,7 +91,8 @@ struct bt_cells {
 	size_t key_capacity; /* in words */
 	struct bt_map by_key;
 	/*
-	 * Bit set of cells without members. Their keys stay in by_key until the number is reused.
+	 * Bit set of cells without members. A cell's key stays in by_key until the cell number is
+	 * reused.
 	 */
 	uint64_t vacant[BT_CELLS_MAX / 64];
 	bool is_filled;
@@ -115,7 +116,7 @@ uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key);
  * below, except bt_cells_filled, may be called only after bt_cells_filled.
  */
 void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local);
-/** Finish the filling: every position has a cell. */
+/** Finish the filling. Call when every position has a cell. */
 void bt_cells_filled(struct bt_cells *cells);
 /** Change the cell and the local score of a position. */
 void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local);

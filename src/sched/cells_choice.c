@@ -238,7 +238,10 @@ uint32_t bt_cells_nth_tie(
 	return node;
 }
 
-/* Prepare ranks. Count the feasible or the infeasible cells, whichever are fewer. */
+/*
+ * Prepare the computation of ranks: choose the cells to count, the feasible or the infeasible
+ * cells, whichever are fewer.
+ */
 static void begin_ranks(struct cell_search *search, const struct bt_cells_choice *choice)
 {
 	const struct bt_cells *cells = search->cells;
@@ -419,9 +422,9 @@ static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
 
 /*
  * The point of the first tie in the list at point `from` or later; BT_POINT_NONE: there is none.
- * *out_skipped: number of feasible nodes between `from` and the tie, or UINT32_MAX if they were not
- * counted. If more than `limit` feasible nodes come before the tie, the search may stop: it returns
- * BT_POINT_NONE and sets *out_skipped to a number above `limit`.
+ * *out_skipped: number of feasible nodes from `from` on that come before the tie, or UINT32_MAX if
+ * they were not counted. If more than `limit` feasible nodes come before the tie, the search may
+ * stop: it returns BT_POINT_NONE and sets *out_skipped to a number above `limit`.
  */
 static uint64_t next_tie_apart(
 	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
@@ -561,8 +564,8 @@ static uint32_t depth_of(uint32_t rank)
 }
 
 /*
- * The largest offset from the left end of this depth at which a heap position precedes `rank` in
- * pre-order or equals it. `rank` must not be leftmost in its depth.
+ * Returns the rightmost heap position of this depth that precedes `rank` in pre-order or equals
+ * `rank`, as an offset from the left end of the depth. `rank` must not be leftmost in its depth.
  */
 static uint64_t last_before(uint32_t rank, uint32_t depth)
 {
@@ -574,9 +577,9 @@ static uint64_t last_before(uint32_t rank, uint32_t depth)
 
 /*
  * Heap positions of the same depth are in pre-order if their ranks ascend, so only the first tie of
- * each depth can win. A leftmost position precedes all positions that are right of it or below. If
- * no leftmost position is a tie, the first tie of the deepest level is most likely to win, and it
- * limits the search in the levels above.
+ * each depth can win. The leftmost position of a depth precedes all positions except the leftmost
+ * positions above, which are its ancestors. If no leftmost position is a tie, the first tie of the
+ * deepest level is most likely to win, and it limits the search in the levels above.
  */
 uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_cells_choice *choice)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Compiled for the baseline instruction set and, on x86-64, once more for AVX2. BT_KERNELS is the
- * name of the table.
+ * The build compiles this file for the baseline instruction set and, on x86-64, also for AVX2.
+ * BT_KERNELS is the name of the table of functions.
  */
 
 #include "sched/cells.h"

@@ -37,10 +37,16 @@ uint32_t bt_search_limit(
  */
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
 	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count);
-/** Status of nodes that PreFilter's result excludes: `node(s) didn't satisfy plugin(s) [A B]`. */
+/**
+ * Status of nodes that PreFilter's result excludes: `node(s) didn't satisfy plugin(s) [A B]`, where
+ * A and B are the names of `plugins`.
+ */
 struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 	const struct bt_plugin_set *plugins, struct bt_arena *arena);
-/** AddPluginStatus of spec 03 section 3.4. */
+/**
+ * Add the status's plugin to the rejecting or pending plugins of the diagnosis (upstream's
+ * AddPluginStatus). Spec 03 section 3.4.
+ */
 void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_status *status);
 
 /**
@@ -182,7 +188,7 @@ void bt_cycle_set_error(struct bt_schedule_result *result, const struct bt_statu
 void bt_cycle_fail(struct bt_cycle_run *run);
 
 /**
- * Decide over the whole list by cells (below). Call after PreFilter. false: search the list
+ * Decide over all nodes by cells (see `cells` below). Call after PreFilter. false: search the list
  * instead.
  */
 bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
@@ -275,15 +281,15 @@ int64_t *bt_score_cells(
 	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);
 /**
  * End the cycle without a feasible node, with statuses by group of nodes. verdicts, sizes: by
- * group; group_of: by place. Each nominated node gets a group of its own. The arrays must outlive
- * the cycle's decision.
+ * group; group_of: group of each place. Each nominated node gets a separate group. The arrays must
+ * outlive the cycle's decision.
  */
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of);
 
 /**
- * Decide by the columns. false: there are too many cells or too many different verdicts, so the
- * caller must search the list.
+ * Decide by passes over the plan's columns (cycle_flat.c). false: there are too many cells or too
+ * many different verdicts, so the caller must search the list.
  */
 bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *traits);
 #endif

@@ -148,7 +148,10 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	bt_cycle_set_scheduled(run->result, snapshot->places.slot_at[position], best_total,
 		node_count, snapshot->count - node_count);
 	if (bt_cycle_needs_ranking(run)) {
-		/* Record the feasible nodes in the order of a node-by-node search. */
+		/*
+		 * Set run->ranked and run->totals to the feasible nodes in search order and their
+		 * totals.
+		 */
 		struct bt_arena *arena = run->cycle->arena;
 		const uint32_t *slots = bt_snapshot_list(snapshot);
 		uint32_t *ranked = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
@@ -185,8 +188,8 @@ struct trait_collector {
 };
 
 /**
- * Add the traits of a plugin that runs in every cycle. scores: the plugin runs for its score, so
- * skipping PreScore means no traits. false: the plugin cannot use cells.
+ * Add the traits of a plugin that runs in every cycle. scores: the plugin only scores, so it has no
+ * traits if it skips PreScore. false: the plugin cannot use cells.
  */
 static bool collect_traits(struct trait_collector *collector, struct bt_plugin *plugin, bool scores)
 {
@@ -252,7 +255,7 @@ static bool examines_all_nodes(const struct bt_cycle_run *run)
 }
 
 /**
- * Move the nodes that were taken out of the cells to the cells of their current verdicts. false:
+ * Move each nominated node that does not fit to the cell of its current verdict in the plan. false:
  * the plan no longer has cells.
  */
 static bool move_nominated(const struct bt_cycle_run *run, const struct bt_trait_list *traits)

@@ -222,11 +222,14 @@ static bool end_without_node(struct flat *flat)
 
 /** --- members of cells --- */
 
-/** A pass that counts the nodes of each cell that pass the plan's verdict. Arrays [part][cell]. */
+/**
+ * A pass that counts the nodes of each cell that pass the plan's verdict. The arrays are
+ * [part][cell].
+ */
 struct members_pass {
 	const struct flat *flat;
 	uint32_t *sizes;
-	uint32_t *slots; /* the last such node; BT_SLOT_NONE: no node */
+	uint32_t *slots; /* the last node that was counted; BT_SLOT_NONE: no node */
 };
 
 static void count_part(void *argument, uint32_t part)
@@ -480,7 +483,7 @@ static uint32_t choose(
 	return pass.chosen[first];
 }
 
-/** Record the feasible nodes in search order, as the search of a list does. */
+/** Set run->ranked and run->totals to the feasible nodes in search order and their totals. */
 static void rank(const struct flat *flat, uint32_t node_count)
 {
 	struct bt_cycle_run *run = flat->run;

@@ -45,7 +45,10 @@ static void event_handled(const struct bt_scheduler *scheduler, struct bt_str re
 		scheduler->metrics, (struct bt_str){label, (uint32_t)length}, started_ns);
 }
 
-/** Requeue pods for each change of an object whose update in the cache began at started_ns. */
+/**
+ * Requeue pods for each of the changes of an object. started_ns: when the update of the object in
+ * the cache began, by the metrics' clock.
+ */
 static void move_by_changes(struct bt_scheduler *scheduler, struct bt_str resource,
 	const struct bt_change_events *events, struct bt_object *old_object,
 	struct bt_object *new_object, int64_t started_ns, int64_t now_ns)
@@ -65,7 +68,10 @@ void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_objec
 	struct bt_pod placed = *(const struct bt_pod *)pod->value;
 	struct bt_object *object = bt_object_share(pod);
 	if (!bt_pod_is_assigned(&placed) && node_name.length != 0) {
-		/* An assumed pod. Queueing hints ignore the deletion of a pod without a node. */
+		/*
+		 * The object has no node, because the pod was only assumed. Set the node: queueing
+		 * hints ignore the deletion of a pod without a node.
+		 */
 		bt_object_release(object);
 		placed.spec.node_name = node_name;
 		object = bt_object_create(BT_KIND_POD, &placed);
@@ -153,8 +159,8 @@ static bool is_assumed(struct bt_scheduler *scheduler, const struct bt_object *p
 }
 
 /**
- * The deletion of an assumed pod began. A pod that waits on Permit is rejected. Any other pod is
- * forgotten at once, and its binding continues.
+ * An assumed pod is being deleted or was deleted. If the pod waits on Permit, it is rejected.
+ * Otherwise the cache forgets the pod at once, and its binding continues.
  */
 static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)
 {

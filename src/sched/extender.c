@@ -292,7 +292,8 @@ struct filtering {
 	const struct bt_pod_info *pod;
 	struct bt_arena *arena;
 	const struct bt_extender_sink *sink;
-	uint32_t *position_by_slot; /* nodes sent: index + 1; 0: not sent; UINT32_MAX: read */
+	/* Index + 1 of the node in the request; 0: not sent; UINT32_MAX: read from the answer */
+	uint32_t *position_by_slot;
 };
 
 static int refuse_unknown_node(
@@ -312,8 +313,8 @@ static int refuse_unknown_node(
 
 /**
  * Read the answer's nodes in their order. A name that was not sent is an error. An object that was
- * not sent counts as feasible if the snapshot has its node; otherwise it is skipped, because the
- * pod could not be bound there. Repeated names and objects count once.
+ * not sent counts as feasible if the snapshot has its node; otherwise the object is skipped,
+ * because the pod could not be bound to the node. Repeated names and objects count once.
  */
 static int read_nodes(struct filtering *filtering, struct bt_extender_candidates *candidates,
 	const struct bt_extender_filter_result *answer, struct berth_error *err)

@@ -4,8 +4,8 @@
 /**
  * Requests to extenders and their answers as JSON. Spec: 11b section 9.2, 08 section 10.1.
  *
- * Requests have the names exactly as the spec writes them, and null for absent lists. Names in
- * answers match as in Go: exactly or, failing that, ignoring case. Unknown names and everything
+ * Field names in requests are exactly those of the spec, and absent lists are null. Field names in
+ * answers match as in Go: exactly or, failing that, ignoring case. Unknown fields and everything
  * after the first JSON value are skipped.
  */
 #include "base/strbuf.h"

@@ -189,7 +189,10 @@ static int read_number(struct extender_answer *answer, const struct part *part, 
 	return result;
 }
 
-/** Append an element or entry that begins with `text` and is otherwise zero. */
+/**
+ * Append an element or map entry of `size` bytes, which begins with the struct bt_str `text` and is
+ * otherwise zero. Returns the element, borrowed until the next append.
+ */
 static char *add_value(struct entries *entries, uint32_t size, struct bt_str text)
 {
 	bt_vec_reserve(&entries->bytes, (uint64_t)entries->bytes.count + size);
@@ -267,8 +270,9 @@ static int read_object(struct extender_answer *answer, const struct part *part, 
 }
 
 /**
- * null empties lists, maps and node lists, and leaves all other values unchanged. A value of
- * another type is an error. A repeated list replaces the earlier one; a repeated map adds to it.
+ * Read one value into out. null empties lists, maps and node lists, and leaves all other values
+ * unchanged. A value of another type is an error. A repeated list replaces the earlier one; a
+ * repeated map adds to it.
  */
 static int read_part(struct extender_answer *answer, const struct part *part, void *out)
 {

@@ -115,7 +115,7 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 	}
 }
 
-/** NULL: no nominated pods reserve room on this node. */
+/** Returns the node's entry in run->nominated. NULL: no nominated pods reserve room on the node. */
 static struct bt_cycle_nominated *find_nominated(const struct bt_cycle_run *run, uint32_t slot)
 {
 	if (run->nominated_at != NULL) {
@@ -387,7 +387,10 @@ void bt_cycle_extension_finish(struct bt_cycle_run *run)
 	}
 }
 
-/** slot BT_SLOT_NONE: the node `name` is not in the snapshot. */
+/**
+ * Set the node's status in the diagnosis. slot BT_SLOT_NONE: the node `name` is not in the
+ * snapshot.
+ */
 static void set_status(
 	struct bt_cycle_run *run, uint32_t slot, struct bt_str name, const struct bt_status *status)
 {

@@ -91,7 +91,7 @@ struct bt_plan_cells {
 	bool filled;           /* false: the tree is stale */
 	uint32_t trait_count;
 	uint32_t raw_count;        /* 0 if the plan has no scores */
-	uint64_t (*identities)[3]; /* owned; by trait */
+	uint64_t (*identities)[3]; /* owned; by trait: bt_node_trait.identity */
 	/**
 	 * All slots on which the count of at least one of the tree's traits is not 0, and possibly
 	 * more slots. If the next traits differ from the tree's traits only in what they count, the
@@ -102,7 +102,8 @@ struct bt_plan_cells {
 	bool counted_is_complete; /* false: there are too many */
 	uint64_t columns_version; /* version of the plan's columns in the tree */
 	uint64_t places_version;  /* version of the snapshot's places in the tree */
-	uint32_t left_seen;       /* entries of snapshot.places.left that the tree has */
+	/* how many entries of snapshot.places.left the tree has applied */
+	uint32_t left_seen;
 	uint64_t log_sequence;
 	uint64_t last_used; /* the plan's tree_uses at the last use */
 	uint32_t served;    /* cycles since the tree was filled */
@@ -154,7 +155,8 @@ struct bt_plan {
 	struct bt_plan_score *cycle_scores; /* score plugins with columns_per_cycle */
 	uint32_t cycle_score_count;
 	const void **column_data; /* by plugin index: result of score_column_data (plugin.h) */
-	bool wide_values;         /* has_wide_values (node_table.h) when column forms were chosen */
+	/* value of has_wide_values (node_table.h) when the column forms were chosen */
+	bool wide_values;
 	/**
 	 * Version of the bt_device_class_map (dra/): if device classes provide extended resources,
 	 * some plugins depend on more than shape and node.

@@ -23,8 +23,8 @@
  */
 #define DISTANCE_MAX 4
 /**
- * Cells that became stale after fewer cycles did not pay: the next fill is delayed, each time by a
- * longer pause of at most PAUSE_MAX cycles.
+ * Cells that become stale before they have served SERVED_MIN cycles do not pay: the next fill is
+ * delayed by a pause. Each pause in a row is longer than the one before, up to PAUSE_MAX cycles.
  */
 #define SERVED_MIN 8
 #define PAUSE_MAX 64
@@ -122,8 +122,8 @@ static uint32_t counted_max_of(const struct bt_snapshot *snapshot)
 }
 
 /**
- * Append the slots on which the traits count something to cells->counted. false: a trait counts on
- * more than `max` slots; nothing is appended.
+ * Append to cells->counted the slots on which a trait's count is not 0. false: a trait has more
+ * than `max` of these slots; nothing is appended.
  */
 static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
 	uint32_t trait_count, uint32_t max)
@@ -147,7 +147,7 @@ static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_tra
 }
 
 /**
- * Append each slot of `slots` on which a trait counts something to cells->counted. If the list
+ * Append to cells->counted each slot of `slots` on which a trait's count is not 0. If the list
  * would get longer than `max`, mark the list as incomplete.
  */
 static void append_counted_slots(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
@@ -234,9 +234,10 @@ static bool move_place(
 }
 
 /**
- * Move the nodes that changed. has_traits: the tree was made for these traits. Otherwise only their
- * counts differ from the tree's traits, so move the nodes in cells->counted too, of which the first
- * `kept` come from the previous traits. false: there are too many cells.
+ * Move the nodes that changed. has_traits: the tree was made for these traits. Otherwise these
+ * traits and the tree's traits differ only in their counts, so the nodes in cells->counted move
+ * too; the first `kept` of them have counts of the tree's traits, the rest have counts of the new
+ * traits. false: there are too many cells.
  */
 static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, bool has_traits, uint32_t kept)
@@ -282,7 +283,10 @@ static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	return true;
 }
 
-/** Whether to fill the cells now. Cells that were filled before are stale. */
+/**
+ * Whether to fill the cells now; false: a pause begins or goes on. Call if the tree is not filled
+ * or cannot catch up.
+ */
 static bool should_fill(struct bt_plan_cells *cells)
 {
 	if (cells->filled) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Compiled for the baseline instruction set and, on x86-64, also for AVX2 and AVX-512. BT_KERNELS
- * is the name of the table.
+ * The build compiles this file for the baseline instruction set and, on x86-64, also for AVX2 and
+ * AVX-512. BT_KERNELS is the name of the table of functions.
  */
 #include "sched/plan_kernels.h"
 
@@ -20,7 +20,10 @@ static void merge_earlier(
 	uint32_t *restrict verdict, const uint32_t *restrict detail, uint32_t tag, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		/* 0 - 1 wraps to the largest value, and OUTSIDE never changes. */
+		/*
+		 * A rejection replaces the verdict 0 too, because 0 - 1 wraps to the largest value.
+		 * BT_VERDICT_OUTSIDE never changes.
+		 */
 		uint32_t rejected = tag | detail[i];
 		bool earlier = verdict[i] - 1 > rejected - 1 && verdict[i] != BT_VERDICT_OUTSIDE;
 		verdict[i] = detail[i] != 0 && earlier ? rejected : verdict[i];
@@ -136,7 +139,7 @@ static uint32_t find_equal(
 		}
 	}
 	for (uint32_t i = whole; i < count; i++) {
-		/* Always write the slot; the next one overwrites it if the value differs. */
+		/* Always write the slot; if its value differs, the next slot overwrites it. */
 		out_slots[found] = i;
 		found += values[i] == value;
 	}

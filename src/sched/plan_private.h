@@ -24,7 +24,8 @@ struct bt_plan_cache {
 	BT_VEC(struct shape_entry) by_shape;
 	struct plan_queue
 		once; /* plans of shapes that were requested once; at most NEW_PLANS_MAX */
-	struct plan_queue recurring; /* of shapes requested again; at most bytes_max */
+	/* Plans of shapes that were requested again; at most bytes_max bytes */
+	struct plan_queue recurring;
 	size_t bytes_max;
 	/* Column blocks of removed plans, each with block_slots entries of 4 bytes. */
 	BT_VEC(void *) free_blocks;
@@ -38,7 +39,7 @@ struct bt_plan_cache {
 	 */
 	uint32_t *verdict;
 	int32_t *scores;
-	int32_t *totals;   /* of one cycle */
+	int32_t *totals;   /* totals of one cycle, by slot */
 	uint32_t *cells;   /* of one cycle: cell by slot */
 	uint32_t *changed; /* a list of slots without duplicates */
 	uint64_t *marks;   /* by slot: number of the last list in `changed` that has it */
@@ -102,7 +103,10 @@ void bt_parts_run(
  */
 struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, uint32_t trait_count);
-/** Move a node after a change of its verdict in the plan. false: the plan gave up its cells. */
+/**
+ * Move a node to the cell of its current verdict in the plan. false: the plan has no cells any
+ * more.
+ */
 bool bt_plan_cells_update(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, uint32_t slot);
 /** The plan's verdict of the nodes of a cell. */

@@ -247,15 +247,16 @@ struct candidate {
 };
 
 /**
- * Predicts the number of members that fit in each placement without scheduling them. If no filter
+ * Prediction of how many members fit in each placement, made without scheduling them. If no filter
  * depends on other nodes, the columns give the number of pods of a shape that fit on each node one
  * after the other.
  */
 struct forecast {
-	uint32_t *placed; /* by placement: most members that can fit; NULL: not predicted */
+	/* By placement: upper bound of the members that fit; NULL: not predicted */
+	uint32_t *placed;
 	/**
-	 * `placed` is exact, because all members have one shape, and PlacementScore does not depend
-	 * on the members' nodes.
+	 * All members have one shape and PlacementScore does not depend on the members' nodes:
+	 * `placed` is the exact number of members that fit, and is sufficient to score a placement.
 	 */
 	bool is_exact;
 	bool rejects_silently; /* rejecting a member has no side effects */
@@ -470,7 +471,7 @@ static void check_forecast(struct bt_group_cycle *cycle, const struct bt_placeme
 	const struct forecast *forecast, uint32_t placed, bool skips_post_filter)
 {
 	struct bt_engine *engine = cycle->scheduler->engine;
-	/* Restore all state that the run changes. */
+	/* Save all state that the run changes, to restore it below. */
 	struct bt_scheduler_metrics *metrics = cycle->scheduler->metrics;
 	struct bt_profile_metrics *profile_metrics = cycle->framework->metrics;
 	struct bt_batch *batches = engine->batches;
@@ -694,8 +695,9 @@ static struct bt_status find_feasible(void *context)
 	struct bt_placement all = {.slots = bt_snapshot_list(snapshot), .count = snapshot->count};
 	if (trial->has_run && trial->is_whole) {
 		/*
-		 * Preemption calls this function once and then again for each unit of victims. It
-		 * reads only the code of the later statuses, so a prediction is enough for them.
+		 * Preemption calls this function once without all possible victims, and then each
+		 * time that it has added a unit of victims back. Preemption reads only the code of
+		 * the later statuses, so a prediction is enough for the later calls.
 		 */
 		struct forecast forecast = forecast_members(cycle, &all, 1, true);
 		bool fits = forecast.placed != NULL && forecast.placed[0] >= forecast.needed;
@@ -920,7 +922,7 @@ static void write_condition(struct bt_group_cycle *cycle, const struct group_run
 			continue;
 		}
 		if (bt_str_equal_c(stored->status, "True") && !is_scheduled) {
-			return; /* a True condition is never set back */
+			return; /* a condition that is True stays True */
 		}
 		if (bt_str_equal(stored->status, condition.status) &&
 			bt_str_equal(stored->reason, condition.reason) &&
@@ -989,8 +991,8 @@ static void sort_members(struct bt_group_cycle *cycle)
 }
 
 /**
- * Collect the popped pod and, by name, its unscheduled siblings that are in the queue; then sort
- * them.
+ * Collect the popped pod and the other unscheduled members that are in the queue, in order of name;
+ * then sort all members.
  */
 static void collect_members(struct bt_group_cycle *cycle, struct bt_queue_entry *popped,
 	const struct bt_group_members *members)
@@ -1015,7 +1017,7 @@ static void collect_members(struct bt_group_cycle *cycle, struct bt_queue_entry 
 	sort_members(cycle);
 }
 
-/** Find the profile of all members. Returns the error, or "" on success. */
+/** Set cycle->framework to the profile of all members. Returns the error, or "" on success. */
 static struct bt_str find_profile(struct bt_group_cycle *cycle)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;
@@ -1039,7 +1041,7 @@ static struct bt_str find_profile(struct bt_group_cycle *cycle)
 	return text;
 }
 
-/** Fail all members, because they do not have the same profile. */
+/** Fail all members, because they have different profiles or no profile. */
 static void fail_members(struct bt_group_cycle *cycle, struct bt_str problem)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;

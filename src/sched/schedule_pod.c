@@ -566,7 +566,7 @@ static bool columns_decide(const struct bt_cycle_run *run)
 	}
 	for (uint32_t i = 0; i < reserve->entries.count; i++) {
 		struct bt_plugin *plugin = reserve->entries.items[i].plugin;
-		/* An in-tree plugin that skips has no volumes or claims to reserve. */
+		/* An in-tree plugin that skips Filter has no volumes or claims to reserve. */
 		if (plugin->ops->shortcuts == NULL ||
 			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
 			return false;
@@ -618,7 +618,10 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	begin_run(engine, framework, pod, attempt, out_result, &run);
 	struct bt_cycle_state *cycle = run.cycle;
 	uint64_t claim_version = claim_version_of(engine->state);
-	/* The state does not change before the end of this function. */
+	/*
+	 * Plugins may use the state's counters without a copy, because the state does not change
+	 * before the end of this function.
+	 */
 	run.cycle->borrows_counters = true;
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;
@@ -634,8 +637,8 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		}
 	}
 	/*
-	 * Reset the plugins' data: it points to counters that change after this function and may be
-	 * freed, and a later step of the cycle must not read them.
+	 * Reset the plugins' data, so that no later step of the cycle reads it: it points to
+	 * counters that change after this function and may be freed.
 	 */
 	cycle->borrows_counters = false;
 	for (uint32_t i = 0; i < framework->instances.count; i++) {

@@ -395,7 +395,7 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	struct bt_object *known =
 		bt_object_store_unpack(&scheduler->pods, meta->namespace_, meta->name);
 	log_failure(entry, result, &scheduler->text);
-	/* Log why the pod is not requeued. */
+	/* If the pod will not be requeued, log why. */
 	const struct bt_pod_info *info = &entry->pod;
 	if (known == NULL) {
 		BT_LOG_INFO(0, "Pod doesn't exist in informer cache",

@@ -29,9 +29,9 @@ struct bt_scheduler_writer {
 		struct berth_error *err);
 	/**
 	 * PATCH the pod's status. condition may be NULL. nomination with mode override sets
-	 * status.nominatedNodeName ("" clears it). Errors are only passed to warn. May return
-	 * BT_WRITE_PENDING if bt_scheduler_queues_calls: the next write for the pod then waits for
-	 * bt_scheduler_patch_answered.
+	 * status.nominatedNodeName ("" clears it). Errors are only passed to warn. If
+	 * bt_scheduler_queues_calls returns true, the function may return BT_WRITE_PENDING; the
+	 * next write for the pod then waits for bt_scheduler_patch_answered.
 	 */
 	int (*patch_status)(void *context, const struct bt_pod *pod,
 		const struct bt_pod_condition *condition,
@@ -43,15 +43,15 @@ struct bt_scheduler_writer {
 	int (*patch_pod_group)(void *context, const struct bt_pod_group *group,
 		const struct bt_condition *condition, struct berth_error *err);
 	/**
-	 * Record an event on a pod, e.g. Warning, FailedScheduling, Scheduling, note (at most 1024
-	 * bytes).
+	 * Record an event on a pod, e.g. with type Warning, reason FailedScheduling and action
+	 * Scheduling. note has at most 1024 bytes.
 	 */
 	void (*event)(void *context, const struct bt_pod *pod, const char *type, const char *reason,
 		const char *action, struct bt_str note);
 	/**
-	 * The PATCH of patch_status for preemption: a victim's condition, or the removal of a
-	 * lower-priority pod's nomination. Results and ticket as in struct bt_preemption_writer.
-	 * NULL: patch_status is called.
+	 * PATCH a pod's status for preemption: set a victim's condition, or clear the nomination of
+	 * a lower-priority pod. Results and ticket as in struct bt_preemption_writer. NULL:
+	 * patch_status is called.
 	 */
 	int (*patch_other)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_pod *pod, const struct bt_pod_condition *condition,
@@ -85,7 +85,7 @@ struct bt_scheduler_writer {
 struct bt_api_calls; /* sched/api_calls.h */
 struct bt_scheduler;
 
-/** Takes a reference to config. writer is copied; its context must outlive the scheduler. */
+/** Takes a reference to config. writer is copied; writer->context must outlive the scheduler. */
 BT_MUST_USE int bt_scheduler_create(struct bt_config *config,
 	const struct bt_engine_options *options, const struct bt_scheduler_writer *writer,
 	struct bt_scheduler **out_scheduler, struct berth_error *err);
@@ -133,7 +133,7 @@ enum bt_attempt_outcome {
 /** Result of one step. Texts are borrowed until the next step. */
 struct bt_attempt {
 	enum bt_attempt_outcome outcome;
-	bool has_waited; /* ends an attempt that an earlier step returned as BT_ATTEMPT_WAITING */
+	bool has_waited; /* an earlier step returned this attempt as BT_ATTEMPT_WAITING */
 	struct bt_str namespace_;
 	struct bt_str name;
 	struct bt_str uid;
@@ -184,9 +184,9 @@ struct bt_tried_placement {
 struct bt_tried_member {
 	const struct bt_pod *pod; /* the caller's pod */
 	bool was_tried;           /* false: an error ended the cycle before this member */
-	bool is_reserved;         /* set when `visit` is called */
+	bool is_reserved;         /* reserved, or placed if is_kept; valid from `visit` on */
 	struct bt_str node_name;  /* "": no node fits */
-	struct bt_str message;    /* reason if no node fits */
+	struct bt_str message;    /* why no node fits; "" if a node fits */
 };
 
 /** Result of bt_scheduler_try_group. Lists and texts are borrowed until the next cycle. */
@@ -195,11 +195,16 @@ struct bt_tried_group {
 	struct bt_str message;    /* of the group's status */
 	uint32_t placement_count; /* 0: an error came before, or no placement was generated */
 	const struct bt_tried_placement *placements;
-	/** Index of the chosen placement, or of the placement with most placed members. */
+	/**
+	 * Index of the chosen placement; if no placement was chosen, of the placement with most
+	 * placed members.
+	 */
 	uint32_t closest;
 	uint32_t member_count;
-	struct bt_tried_member *members; /* in the order of the cycle; results in `closest` */
-	bool is_kept;                    /* the group was kept as if bound */
+	/* In the order of the cycle, with their results in the placement `closest` */
+	struct bt_tried_member *members;
+	/* The members were kept as if bound (bt_try_group_options.keeps) */
+	bool is_kept;
 };
 
 struct bt_try_group_options {
@@ -209,7 +214,8 @@ struct bt_try_group_options {
 	 */
 	const struct bt_pod *const *pods;
 	uint32_t count;
-	bool keeps; /* keep an accepted group as if bound if each member finds a node */
+	/* If the group is accepted and each member finds a node, keep the members as if bound */
+	bool keeps;
 	/**
 	 * Called while the members that found a node are reserved, also if the group is rejected.
 	 * The function may use the engine for other pods. May be NULL.
@@ -220,7 +226,7 @@ struct bt_try_group_options {
 
 /**
  * Find out what the cycle of a group would decide now, without preemption. Call between steps, with
- * the gate GenericWorkload on. Nothing is written.
+ * the gate GenericWorkload on. Writes nothing to the API.
  */
 void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	const struct bt_try_group_options *options, struct bt_tried_group *out);

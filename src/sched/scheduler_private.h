@@ -23,7 +23,10 @@ struct bt_held_pod {
 	bool ready;                /* the pod is in the list `ready` */
 	int64_t wake_ns;           /* latest time for the next call of bt_engine_bind */
 	int64_t permit_started_ns; /* start of the wait on Permit, by the metrics' clock */
-	/* Result of the queued binding call, until bt_scheduler_queue_binding returns it. */
+	/*
+	 * Result of the queued binding call; bt_scheduler_queue_binding returns the result and
+	 * resets call_ended.
+	 */
 	bool call_ended;
 	int call_result;
 	struct bt_str call_message; /* in the cycle's arena */
@@ -88,7 +91,10 @@ struct bt_scheduler {
 	bool queues_calls;
 	bool runs_calls; /* bt_scheduler_run_calls is running */
 	struct bt_api_calls calls;
-	/** Binding calls whose answer has arrived; NULL: a call that has ended. */
+	/**
+	 * Binding calls whose answer has arrived, so that the writer is called again; NULL: a call
+	 * that has ended meanwhile.
+	 */
 	BT_FIFO(struct bt_api_call *) answered;
 	struct bt_preemption_writer preemption;
 	/**
@@ -126,7 +132,9 @@ bool bt_scheduler_continue_binding_cycles(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
 void bt_scheduler_warn_if_forget_failed(
 	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result);
-/** Free all held bindings without running their remaining steps. */
+/**
+ * Free all pods that wait on Permit, in PreBind or in Bind, without running their remaining steps.
+ */
 void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler);
 /** The failure handler, spec 03 section 9. Consumes entry. */
 void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
@@ -179,8 +187,9 @@ bool bt_scheduler_skips_pod(
  */
 void bt_scheduler_start_held_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held);
 /**
- * The resources of an assumed pod are free again: handle an AssignedPod/Delete event for other
- * pods. node_name: node of the assumed pod; "": as in the pod. check NULL: no limit.
+ * Resources on a node are free again: requeue rejected pods by an AssignedPod/Delete event of
+ * `pod`. node_name: the node on which `pod` was assumed; "": leave spec.nodeName of `pod` as it is.
+ * check limits which pods are requeued (queue/queue.h); NULL: no limit.
  */
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
 	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns);

@@ -19,7 +19,8 @@
  */
 bool bt_heap_precedes(uint32_t a, uint32_t b);
 /**
- * A number whose order is the pre-order of heap positions: the path from the root, then its length.
+ * A number whose order is the pre-order of heap positions: the path from the root, then the length
+ * of the path.
  */
 static inline uint64_t bt_heap_order(uint32_t position)
 {
