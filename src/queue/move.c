@@ -357,8 +357,8 @@ struct screen {
 };
 
 /**
- * Prepares the screen for a class. The screen is usable if each rejector that listens to the event
- * has limits or offers.
+ * Prepares the screen for a class. The screen is usable if the event is not about an unschedulable
+ * pod, and if each rejector that listens to the event gives limits or offers.
  */
 static void init_screen(const struct move_pass *pass, uint32_t profile,
 	const struct bt_rejectors *rejectors, struct screen *screen)
@@ -441,7 +441,10 @@ static void evaluate_class(const struct move_pass *pass, const struct bt_queue_c
 			}
 			continue;
 		}
-		/* The pods have no rejector: spec 04 section 8.8. */
+		/*
+		 * The pods have no rejector or no profile, so the event moves them without hints.
+		 * Spec 04 section 8.8.
+		 */
 		for (uint32_t e = group->first; e != BT_QUEUE_NONE;
 			e = bt_queue_entry_at(queue, e)->next_in_group) {
 			if (is_checked(pass, group, e)) {

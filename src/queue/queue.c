@@ -169,7 +169,7 @@ bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry
 	}
 	bt_queue_take_out(queue, entry);
 	if (other != NULL && other->place == BT_QUEUE_ACTIVE) {
-		/* The newer record takes the older one's position in the heap. */
+		/* The newer record takes the position of the older record in the heap. */
 		bt_heap_replace(&queue->active_queue, other->id, entry->id, key.major, key.minor);
 		bt_queue_remove_from_index(queue, other);
 		other->place = BT_QUEUE_OUT;
@@ -469,7 +469,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		}
 	} else {
 		swap_pod(queue, entry, old_value, new_pod);
-		/* The keys in the heap may have changed. */
+		/* The pod's key in the heap may have changed. */
 		struct heap_key key;
 
 		switch (entry->place) {
@@ -588,7 +588,10 @@ struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
 	return NULL;
 }
 
-/** Spec 04 section 8.10. */
+/**
+ * Moves the entry to the active queue. false: the entry is there already, was popped, or is gated.
+ * Spec 04 section 8.10.
+ */
 static bool activate(struct bt_queue *queue, struct bt_queue_entry *entry, int64_t now_ns)
 {
 	bool from_backoff = false;

@@ -249,8 +249,8 @@ void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct bt_object *new_pod,
 	int64_t now_ns);
 /**
- * Removes a pod that was deleted or has a node now. An attempt in flight is not touched. Spec 04
- * section 8.12.
+ * Removes a pod that was deleted or has a node now, and the pod's nomination. An attempt in flight
+ * is not touched. Spec 04 section 8.12.
  */
 void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod);
 
@@ -288,7 +288,8 @@ struct bt_queue_rejection {
 /**
  * AddUnschedulableIfNotPresent: requeues the pod of a failed attempt and calls bt_queue_done for
  * it. rejection NULL: the attempt failed by an error. BERTH_ERR_EXISTS when a pod of the same name
- * is queued already; the caller then still owns the entry. Spec 04 section 8.5.
+ * is queued already; bt_queue_done is called in this case too, but the caller still owns the entry.
+ * Spec 04 section 8.5.
  */
 BT_MUST_USE int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue,
 	struct bt_queue_entry *entry, const struct bt_queue_rejection *rejection, int64_t now_ns,
@@ -374,8 +375,9 @@ bool bt_queue_can_pop(const struct bt_queue *queue);
 const struct bt_queue_entry *bt_queue_find(
 	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
 /**
- * Visits the entries of one place: in heap order, or for unschedulable pods in order of arrival.
- * Stops when visit returns false; visit must not change the queue.
+ * Visits the entries of one place: unschedulable pods in order of arrival, other pods in the order
+ * of the heap's array, which is not sorted. Stops when visit returns false; visit must not change
+ * the queue.
  */
 void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 	bool (*visit)(void *context, const struct bt_queue_entry *entry), void *context);

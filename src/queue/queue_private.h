@@ -30,7 +30,7 @@ enum bt_queue_known_event {
 /** A plugin's registration that matches an event. */
 struct bt_queue_listener {
 	const struct bt_event_hint *hint;
-	uint32_t rejector; /* index in the profile */
+	uint32_t rejector; /* index of the plugin in the profile, or BT_REJECTOR_EXTENDER */
 	uint64_t queue_count;
 	uint64_t skip_count;
 	uint64_t error_count;
@@ -245,9 +245,9 @@ void bt_queue_warn(struct bt_queue *queue, const char *format, ...);
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry);
 /**
  * Moves the entry from any place to the active queue; if PreEnqueue rejects the pod, to the
- * unschedulable pods. from_backoff: PreEnqueue does not run again with the gate
- * SchedulerPopFromBackoffQ. event: index in events, for the label. Returns false if the pod is
- * gated or did not move. Spec 04 section 7.
+ * unschedulable pods. from_backoff: the entry comes from a backoff queue, so PreEnqueue does not
+ * run again if the gate SchedulerPopFromBackoffQ is on. event: index in events, for the label.
+ * Returns false if the pod is gated or did not move. Spec 04 section 7.
  */
 bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry *entry,
 	uint32_t event, bool from_backoff, int64_t now_ns);

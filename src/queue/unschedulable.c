@@ -7,8 +7,9 @@
 
 /*
  * Unschedulable pods are stored by class (rejectors, profile and gating plugin) and, within a
- * class, in groups by shape and namespace. An event skips a class by its rejectors, and a group by
- * one hint. Spec: 04 section 17.
+ * class, in groups by shape and namespace. An event skips a class if the class has rejectors but
+ * none of them listens to the event, and skips a group after one call of a hint that has the same
+ * answer for all pods of the group. Spec: 04 section 17.
  */
 
 static const struct bt_shape *shape_of(
@@ -243,9 +244,9 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 /*
  * Groups that an event moves to the active queue as a whole. Thousands of pods of one shape may
  * become active at once, and most of them are popped much later, so the event moves the group and
- * touches none of its pods. The group has a place in the heap `ready` by its oldest pod. A pod
- * moves to the active heap when it is the next to pop or is looked up by name. For callers of the
- * queue all pods of the group are active from the event on. Spec: 04 sections 4, 7 and 8.7.
+ * touches none of its pods. The heap `ready` has the moved groups, ordered by their oldest pods. A
+ * pod moves to the active heap when it is the next to pop or is looked up by name. For callers of
+ * the queue all pods of the group are active from the event on. Spec: 04 sections 4, 7 and 8.7.
  */
 
 bool bt_queue_can_activate_group(const struct bt_queue *queue, const struct bt_queue_group *group,

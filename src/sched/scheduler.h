@@ -201,9 +201,9 @@ struct bt_tried_group {
 	 */
 	uint32_t closest;
 	uint32_t member_count;
-	/* In the order of the cycle, with their results in the placement `closest` */
+	/* In the order of the cycle, with their results in the placement `closest`. */
 	struct bt_tried_member *members;
-	/* The members were kept as if bound (bt_try_group_options.keeps) */
+	/* The members were kept as if bound (bt_try_group_options.keeps). */
 	bool is_kept;
 };
 
@@ -214,7 +214,7 @@ struct bt_try_group_options {
 	 */
 	const struct bt_pod *const *pods;
 	uint32_t count;
-	/* If the group is accepted and each member finds a node, keep the members as if bound */
+	/* If the group is accepted and each member finds a node, keep the members as if bound. */
 	bool keeps;
 	/**
 	 * Called while the members that found a node are reserved, also if the group is rejected.

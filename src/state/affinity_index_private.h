@@ -29,7 +29,7 @@ struct owner_group {
 	uint32_t touched_at; /* index in touched */
 };
 
-/** A topology key of terms, and the domain of each slot that the sums use. */
+/** A topology key of terms, and for each slot the domain that the sums use. */
 struct topology_key {
 	struct bt_str text; /* owned */
 	uint64_t hash;
@@ -77,8 +77,9 @@ struct indexed_term {
 	uint64_t hash;
 	uint64_t serial;
 	enum bt_affinity_group group;
-	struct bt_affinity_term term; /* the namespace of in_own_namespace is listed by name */
-	uint32_t key;                 /* index in keys */
+	/* A copy that names the namespace instead of in_own_namespace */
+	struct bt_affinity_term term;
+	uint32_t key; /* index in keys */
 	/** Number of groups with this term; the term is freed when the number becomes 0. */
 	uint32_t group_count;
 	struct posting_link *links;
@@ -141,7 +142,7 @@ void bt_affinity_index_finish_terms(struct bt_affinity_index *index);
 size_t bt_affinity_index_terms_bytes(const struct bt_affinity_index *index);
 /**
  * Returns the id of the term. A new term has group_count 0; the caller increases the count. The id
- * is valid until the count becomes 0 again. owner_namespace: of the pods with the term.
+ * is valid until the count becomes 0 again. owner_namespace: namespace of the pods with the term.
  */
 uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 	const struct bt_affinity_term *term, enum bt_affinity_group group,

@@ -211,7 +211,11 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 	}
 }
 
-/** Number of posting lists of a requirement; UINT32_MAX: the requirement names no posting list. */
+/**
+ * How suitable a requirement is for posting lists; a smaller number is better. Up to LISTS_MAX: the
+ * number of lists, one for each value of the label. LISTS_MAX + 1: one list for the label with any
+ * value. UINT32_MAX: not suitable.
+ */
 static uint32_t requirement_rank(const struct bt_requirement *requirement)
 {
 	if (requirement->operator_ == BT_SELECTOR_IN) {

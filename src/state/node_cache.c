@@ -29,7 +29,7 @@ static struct bt_zone *find_zone(const struct bt_node_order *order, bt_sym key)
 	return NULL;
 }
 
-/* Index of the slot in its zone, or the zone's number of slots. */
+/* Index of the slot in the zone; if the slot is not in the zone, the zone's number of slots. */
 static uint32_t find_slot(const struct bt_zone *zone, uint32_t slot)
 {
 	enum { BLOCK = 64 };
@@ -62,8 +62,8 @@ static void log_order_change(struct bt_node_order *order, uint32_t slot, const s
 	struct bt_order_change change = {slot, (uint32_t)(zone - order->zones.items), row, joined};
 
 	/*
-	 * A zone with one slot was just added or is about to be removed, and additions and removals
-	 * of zones cannot be recorded. Too many changes are not recorded either.
+	 * Additions and removals of zones cannot be recorded: a zone with one slot was just added
+	 * or is about to be removed. Too many changes are not recorded either.
 	 */
 	if (zone->slots.count == 1 ||
 		order->changes.count == CHANGES_MAX + order->count / NODES_PER_CHANGE) {

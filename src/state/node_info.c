@@ -7,8 +7,8 @@
 
 /**
  * Append an item. The capacity of a list follows from its count: when the count is a power of two,
- * a new array of twice the length is allocated. The capacity of a list that was shortened is
- * larger.
+ * a new array of twice the length is allocated. After a list was shortened, the capacity is larger
+ * than the count says.
  */
 #define list_push(list, arena_, value) \
 	do { \

@@ -163,7 +163,10 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 {
 	const struct bt_node_row *row = &table->rows[slot];
 
-	/* Add new keys before removing old ones, so that keys in both never drop to 0 slots. */
+	/*
+	 * Count the new keys before removing the old keys, so that the count of a key that stays
+	 * never drops to 0.
+	 */
 	for (uint32_t k = 0; k < count; k++) {
 		bt_sym key = labels[k].key;
 		struct bt_label_key fresh = {key, 1};
@@ -287,7 +290,7 @@ static const struct {
 	COLUMN(non_zero_cpu_milli), COLUMN(non_zero_memory_bytes), COLUMN(pod_count),
 	COLUMN(inverse_cpu), COLUMN(inverse_memory), COLUMN(taint_set), COLUMN(unschedulable),
 	COLUMN(declared_features),
-	COLUMN(rows), /* the last one: bt_node_table_release clears rows itself */
+	COLUMN(rows), /* must be last: bt_node_table_release clears all columns but the last */
 };
 
 static void **slot_column(struct bt_node_table *table, size_t index)

@@ -50,7 +50,7 @@ struct bt_object_store {
 	 * bt_object_store_pack_all.
 	 */
 	bool packs;
-	BT_VEC(uint32_t) unpacked; /* ids of the pods found since; some may be deleted */
+	BT_VEC(uint32_t) unpacked; /* ids of the pods found since that call; some may be deleted */
 };
 
 void bt_object_store_init(struct bt_object_store *store);

@@ -57,7 +57,7 @@ void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_k
  */
 BT_MUST_USE int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key,
 	struct bt_str node_name, struct berth_error *err);
-/** Write `count` slots, round-robin over zones. O(count + zones). */
+/** Write order->count slots, round-robin over zones. O(count + zones). */
 void bt_node_order_list(const struct bt_node_order *order, uint32_t *out_slots);
 
 #define BT_POD_NONE UINT32_MAX
@@ -192,9 +192,11 @@ struct bt_snapshot {
 	uint64_t log_sequence;           /* change log position of the last refresh */
 	uint64_t refresh_count;          /* number of refreshes */
 	BT_VEC(uint32_t) changed_slots;  /* changed since the last refresh, without repetitions */
-	struct bt_bitset names;          /* slots with bt_snapshot_has_name; mostly as `listed` */
-	uint32_t name_count;             /* number of bits in names */
-	BT_VEC(uint32_t) nameless;       /* slots of removed nodes, name not dropped yet */
+	/* Slots with bt_snapshot_has_name; usually equal to `listed`. */
+	struct bt_bitset names;
+	uint32_t name_count; /* number of bits in names */
+	/* Slots of removed nodes that are still in `names`. */
+	BT_VEC(uint32_t) nameless;
 	uint64_t next_instance;
 	BT_VEC(uint32_t) assumed_pods;    /* ids of snapshot_only pods */
 	BT_VEC(uint32_t) placement_slots; /* in the placement's order */
@@ -313,8 +315,8 @@ void bt_state_set_warn(
 BT_MUST_USE int bt_state_assume_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /**
- * As bt_state_assume_pod, but faster, for a pod whose shape and label set are known. The state
- * takes references to shape and label_set.
+ * As bt_state_assume_pod, but faster, for a pod whose shape and label set are known, on the node of
+ * `slot`. The state takes references to shape and label_set.
  */
 BT_MUST_USE int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod,
 	uint32_t shape, uint32_t label_set, uint32_t slot, struct berth_error *err);
@@ -345,7 +347,10 @@ static inline const struct bt_pod_record *bt_state_pod_at(
 /* Nodes: spec 03b section 5. */
 
 void bt_state_add_node(struct bt_state *state, const struct bt_node *node);
-/** Only the zone of old_node is used (upstream's tree.update(old, new)). NULL: the cached zone. */
+/**
+ * Uses only the zone of old_node (upstream's tree.update(old, new)); old_node NULL: uses the zone
+ * of the cached node.
+ */
 void bt_state_update_node(
 	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node);
 BT_MUST_USE int bt_state_remove_node(
@@ -434,7 +439,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state);
  * and pods, and the snapshot's image counts. Nothing else may change the state during a trial.
  */
 
-/** Data of a node that adding its pods again would not restore. */
+/** Data of a node that is not restored when the node's pods are added again. */
 struct bt_trial_slot {
 	uint32_t slot;
 	const struct bt_node *node; /* restored at the end; NULL: the node was not changed */
@@ -467,7 +472,7 @@ void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const 
 	const struct bt_node *now);
 /**
  * Remove a pod that is on a node of the snapshot, as if the pod had never been there: ports that
- * other pods of the node use, too, stay used.
+ * the pod shares with other pods of the node stay used.
  */
 void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id);
 /** Make the changes of bt_state_trial_set_node and _take_pod visible to the next cycle. */
@@ -478,8 +483,8 @@ BT_MUST_USE int bt_state_trial_end(struct bt_state_trial *trial, struct berth_er
 /**
  * The trial of a pod group that preempts, within the group's cycle. bt_state_trial_take_pod removes
  * pods from the snapshot only, as upstream does with copies of nodes: ports shared with other pods
- * are removed too, claims and groups keep the pod, and changes are visible at once. The cycle may
- * assume and forget pods in the snapshot during the trial. Spec: 08 section 14.
+ * are removed too, used claims and pod groups still count the pod, and changes are visible at once.
+ * The cycle may assume and forget pods in the snapshot during the trial. Spec: 08 section 14.
  */
 void bt_snapshot_trial_begin(struct bt_state_trial *trial, struct bt_state *state);
 /** Add a taken pod again, at the end of its node's pods. */
