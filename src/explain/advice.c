@@ -74,7 +74,10 @@ static void append_requirement(struct bt_strbuf *out, const struct bt_requiremen
 	}
 }
 
-/** Returns the largest length, at most `length`, that does not cut a UTF-8 character. */
+/**
+ * Returns the largest length, at most `length`, that does not cut a UTF-8 character. `length` must
+ * be less than text.length.
+ */
 static uint32_t cut_length(struct bt_str text, uint32_t length)
 {
 	while (length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80) {
@@ -180,7 +183,7 @@ struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id)
 		advice->arena, "%.*s/%.*s", BT_STR_ARG(pod.namespace_), BT_STR_ARG(pod.name));
 }
 
-/** Returns false if the remedy is in the list already. */
+/** Adds a remedy. Returns false if the remedy is in the list already. */
 static bool add_once(struct bt_advice *advice, const struct bt_remedy *remedy)
 {
 	for (uint32_t i = 0; i < advice->remedies.count; i++) {
@@ -260,7 +263,7 @@ void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible)
 	}
 }
 
-/** Nodes that need more changes than this get no proposal. */
+/** Limit of remedies per rejection; a node that needs more remedies gets no proposal. */
 #define REMEDIES_MAX 12
 /** Limit of one hint in bytes, because hints contain names that users choose. */
 #define HINT_BYTES_MAX 300

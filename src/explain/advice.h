@@ -13,44 +13,48 @@
 #include "explain/remedy.h"
 #include "sched/engine.h"
 
-/** A rejection by one plugin of one node, or of the pod on all nodes. */
+/** One plugin's rejection of a node, or of the pod as a whole. */
 struct bt_advice {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod; /* pod->object has the whole pod */
-	/** with the pods nominated to the node; NULL: PreFilter or PreEnqueue rejects the pod */
+	/**
+	 * The rejected node, which may include nominated pods. NULL: PreFilter or PreEnqueue
+	 * rejects the pod.
+	 */
 	const struct bt_node_info *node;
 	const struct bt_plugin *plugin;
 	const struct bt_status *status;
 	struct bt_arena *arena; /* arena of the explanation */
 
 	/* Results. */
-	BT_VEC(struct bt_remedy) remedies; /* only all of them together lift the rejection */
+	BT_VEC(struct bt_remedy) remedies; /* changes that lift the rejection if all are applied */
 	/**
-	 * If remedies change the node: remedies with the same effect that change only the pod, so
-	 * that they help on every node. Exception: if the node already runs as many pods as it may,
-	 * the remedy still changes the node. Empty: no such remedies are known, or `remedies`
-	 * changes only the pod already.
+	 * Alternative to `remedies` that changes only the pod, so that it helps on every node.
+	 * Empty: no alternative is known, or `remedies` itself changes only the pod. Exception: if
+	 * the node runs as many pods as allowed, the list also has the change of the node, because
+	 * no change of the pod replaces it.
 	 */
 	BT_VEC(struct bt_remedy) pod_remedies;
 	/**
-	 * Phrase about this node for people: "needs 250m more cpu", "lacks label disk=ssd"; "": use
-	 * the reasons of the status.
+	 * Phrase about the node for people: "needs 250m more cpu", "lacks label disk=ssd". Empty:
+	 * show the reasons of the status instead.
 	 */
 	struct bt_str hint;
 	/**
-	 * Distance, which orders nodes with the same number of remedies. 0: nothing is missing; 1:
-	 * as much is missing as the whole node has (share of allocatable).
+	 * How far the node is from accepting the pod; orders nodes with equally many remedies. 0:
+	 * nothing is missing; 1: the missing amount equals the node's allocatable amount.
 	 */
 	double distance;
-	double pod_distance; /* distance of pod_remedies; 0: the default for changes of a pod */
+	double pod_distance; /* distance of pod_remedies; 0: a default is used */
 	bool is_final;       /* no known change helps on this node */
 	/** The remedies need more than the empty node has, so removing pods does not help. */
 	bool is_too_small;
 	bool pod_is_too_small; /* like is_too_small, for pod_remedies */
 	/**
-	 * Result of the search for devices, in the arena; NULL: the rejection is not about devices.
+	 * Report of the failed search for devices, in the arena; NULL: no search for devices
+	 * failed.
 	 */
 	const struct bt_allocation_report *devices;
 };
@@ -63,16 +67,19 @@ struct bt_adviser {
 /** Returns NULL for unknown plugins. */
 const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name);
 /**
- * Adds a remedy if it is new; marks the advice as final if there are too many remedies. The texts
- * must live as long as advice->arena.
+ * Adds a remedy if it is new. Marks the advice as final if there are too many remedies. The texts
+ * of the remedy must live as long as advice->arena.
  */
 void bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
-/** Adds a remedy to pod_remedies. */
+/** Adds a remedy to pod_remedies if it is new and pod_remedies is not full. */
 void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy);
 BT_PRINTF(2, 3)
 void bt_advice_hint(struct bt_advice *advice, const char *format, ...);
 
-/* advice_<area>.c: NULL-terminated tables, joined in advice.c. */
+/*
+ * Tables of advisers, defined in advice_<area>.c. A NULL name ends each table; advice.c searches
+ * them.
+ */
 extern const struct bt_adviser bt_advisers_resources[]; /* NodeResourcesFit, NodePorts */
 extern const struct bt_adviser
 	bt_advisers_nodes[]; /* names, taints, unschedulable, affinity, gates, declared features */
@@ -82,12 +89,12 @@ extern const struct bt_adviser bt_advisers_devices[]; /* DynamicResources */
 
 /** Helpers shared by the advisers: domains, selectors, pods. */
 
-/** Returns the domain's value ("zone-a"); lives as long as the advice. domain must not be 0. */
+/** Returns the value of the domain ("zone-a"), in advice->arena. domain must not be 0. */
 struct bt_str bt_advice_domain_name(
 	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
 /**
- * Returns the domain for people: "zone-a", or "rack 7" if the value does not contain the name of
- * the key ("rack").
+ * Formats a domain for people: "zone-a", or "rack 7" if the value does not contain the last part of
+ * the key ("rack" in "example.com/rack"). A hostname has no prefix.
  */
 struct bt_str bt_advice_domain_text(
 	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
@@ -99,15 +106,21 @@ struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id);
 /** Whether the status has this reason. */
 bool bt_advice_has_reason(const struct bt_advice *advice, enum bt_reason reason);
 /**
- * Runs only this plugin, in a separate cycle, and returns whether the plugin accepts the node; node
- * NULL: whether PreFilter of the plugin accepts the pod.
+ * Runs only advice->plugin, in a separate cycle. Returns whether PreFilter accepts the pod and,
+ * unless node is NULL, Filter accepts the node.
  */
 bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
 	const struct bt_node_info *node);
-/** Makes text from users safe to print: one line, cut to bytes_max. */
+/**
+ * Makes text from users safe to print: replaces white space and newlines by single spaces, and cuts
+ * the text to bytes_max, followed by "...".
+ */
 struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uint32_t bytes_max);
 
-/* Functions that add a remedy if it is new, and update the distance. */
+/*
+ * bt_advice_set_label, bt_advice_drop_requirement and bt_advice_remove_pod add a remedy if it is
+ * new, and increase advice->distance.
+ */
 
 void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value);
 /** Adds a remedy, which must change only the pod, both to `remedies` and to pod_remedies. */
@@ -118,8 +131,8 @@ void bt_advice_drop_requirement(struct bt_advice *advice, const struct bt_remedy
  */
 void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible);
 /**
- * Whether deleting the pod frees its node. False for pods that require their node by name: the
- * controller (a DaemonSet) would create the pod there again.
+ * Whether deleting the pod frees its resources on the node. False for pods that require their node
+ * by name: the controller (a DaemonSet) would create the pod there again.
  */
 bool bt_advice_is_removable(const struct bt_state *state, uint32_t pod_id);
 /**

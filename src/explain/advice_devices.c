@@ -11,8 +11,8 @@
 #include "plugins/dynamic_resources.h"
 
 /**
- * Hints about claims because of which every node is rejected: which claim is not ready, and what to
- * do. Spec: 12 section 6.
+ * The functions below add hints about claims that make PreEnqueue or PreFilter reject the pod:
+ * which claim is not ready, and what to do. Spec: 12 section 6.
  */
 
 static void hint_not_created(struct bt_advice *advice, const struct bt_pod_resource_claim *entry)
@@ -52,7 +52,10 @@ static void hint_missing_class(struct bt_advice *advice, struct bt_str claim, st
 	}
 }
 
-/** generated: the claim was made from a template, so the pod must own the claim. */
+/**
+ * Adds a hint about a claim that is not ready. generated: the claim was made from a template, so
+ * the pod must own the claim.
+ */
 static void hint_claim(struct bt_advice *advice, struct bt_str name, bool generated)
 {
 	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(advice->plugin);
@@ -105,7 +108,7 @@ static void hint_claim(struct bt_advice *advice, struct bt_str name, bool genera
 	}
 }
 
-/** Limit of pods of a node that are tried one by one. */
+/** Limit of pods per node whose removal is tried. */
 #define LEAVERS_TRIED_MAX 8
 
 /**
@@ -178,7 +181,9 @@ static const struct reservations *reservations_of(const struct bt_advice *advice
 	return list;
 }
 
-/** Returns the index of the first reservation with the pod's hash, or count. */
+/**
+ * Returns the index of the first reservation with the pod's hash, or list->count if there is none.
+ */
 static uint32_t find_reservation(const struct reservations *list, uint64_t hash)
 {
 	uint32_t low = 0;
@@ -220,8 +225,8 @@ struct leaver {
 };
 
 /**
- * Inserts a pod; keeps the first LEAVERS_TRIED_MAX pods by ascending priority, then in the order of
- * the node's pods.
+ * Inserts a pod into `leavers`, which holds the LEAVERS_TRIED_MAX pods with the lowest priorities,
+ * in ascending order. Pods of equal priority stay in the order of insertion.
  */
 static void insert_by_priority(
 	struct leaver *leavers, uint32_t *count, const struct bt_pod_info *pod)
@@ -241,7 +246,10 @@ static void insert_by_priority(
 	leavers[at] = (struct leaver){pod->pod_id, pod->priority};
 }
 
-/** Finds one pod of the node whose removal alone lifts the rejection. */
+/**
+ * Adds a remedy that removes one pod of the node, if the removal alone lifts the rejection. Tries
+ * the pods with the lowest priorities first.
+ */
 static void advise_leaver(struct bt_advice *advice)
 {
 	const struct reservations *list = reservations_of(advice);
@@ -271,7 +279,7 @@ static void advise_leaver(struct bt_advice *advice)
 	}
 }
 
-/** Limit of an expression, a name or an error in a report, in bytes. */
+/** Limit in bytes of texts from users and drivers: selectors, taints, error messages. */
 #define TEXT_BYTES_MAX 120
 
 static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_claim *claim)
@@ -290,7 +298,8 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	bt_advice_hint(advice, "claim %.*s is allocated elsewhere, where %u other pod%s it",
 		BT_STR_ARG(name), others, others == 1 ? " has" : "s have");
 	/*
-	 * If a single pod keeps the claim allocated on that pod's node, propose to remove the pod.
+	 * If a single pod has reserved the claim, propose to remove the pod, provided that the
+	 * plugin then accepts the node.
 	 */
 	struct bt_str uid = claim->status.reserved_for.items[0].uid;
 	uint32_t pod_id = bt_state_find_pod(advice->engine->state, uid);
@@ -338,8 +347,8 @@ static struct bt_str base_name(const struct bt_request_report *request)
 }
 
 /**
- * Whether devices were found for this entry of the report, or for another alternative
- * (firstAvailable) of the same request.
+ * Whether enough devices were found for the entry of the report at `index`, or for another
+ * alternative (firstAvailable) of the same request.
  */
 static bool is_served(const struct bt_allocation_report *report, uint32_t index)
 {
@@ -366,8 +375,9 @@ static void append_count(struct bt_strbuf *out, uint32_t count, const char *one,
 }
 
 /**
- * Returns the share of missing devices, 0 to 1. Devices that exist but are in use count as nearer
- * than devices that do not exist.
+ * Returns the distance of a request, 0 to 1, which grows with the share of missing devices. If
+ * enough devices exist but are not usable (in use, tainted, too little capacity), the distance is
+ * at most 0.5, otherwise at least 0.5.
  */
 static double distance_of(const struct bt_request_report *request)
 {
@@ -389,7 +399,7 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 			const struct bt_request_report *request = &report->requests[i];
 			struct bt_strbuf text = {0};
 
-			/* Appends "request gpus of claim train". */
+			/* Append "request gpus of claim train". */
 			struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
 
 			bt_strbuf_printf(&text, "request %.*s of ", BT_STR_ARG(request->request));
@@ -568,8 +578,8 @@ static void advise_on_devices(struct bt_advice *advice)
 
 	if (data == NULL) {
 		/*
-		 * PreEnqueue or PreFilter rejects a claim: explain the claim. No known change
-		 * helps.
+		 * PreEnqueue or PreFilter rejected the pod because of a claim: explain the claim.
+		 * No known change helps.
 		 */
 		const struct bt_pod *pod = advice->pod->object;
 

@@ -57,7 +57,7 @@ struct label_change {
 	struct bt_requirement first; /* the first requirement that is not met */
 };
 
-/** Label changes that meet all requirements. */
+/** Label changes that together meet all requirements. */
 struct plan {
 	struct label_change items[REQUIREMENTS_MAX];
 	uint32_t count;
@@ -85,7 +85,9 @@ static bool meets_requirements(
 }
 
 /**
- * Sets *value to allowed value number `index` of the requirement; false: there is no such value.
+ * Sets *value to the value at `index` (from 0) among the values that the requirement allows.
+ * Returns false if there is no such value, or if the operator names no allowed values (NotIn,
+ * DoesNotExist).
  */
 static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 	struct bt_arena *arena, struct bt_str *value)
@@ -120,7 +122,11 @@ static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 	return false;
 }
 
-/** Finds the change of one label that meets every requirement on its key. */
+/**
+ * Finds the change of one label that meets every requirement on change->key, and sets
+ * change->remove or change->value. Returns false if no known change does. now: present value of the
+ * label; NULL: the node lacks the label.
+ */
 static bool solve_key(const struct demands *demands, struct label_change *change,
 	const struct bt_str *now, struct bt_arena *arena)
 {
@@ -261,7 +267,10 @@ static bool fields_match(const struct bt_advice *advice, const struct bt_node_te
 				bt_node_info_labels(advice->node)));
 }
 
-/** Finds the term that needs the fewest changes, in addition to the requirements `always`. */
+/**
+ * Finds the term that the node can match with the fewest label changes, where the requirements
+ * `always` must hold in addition. Returns false if no term can match.
+ */
 static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_selector *selector,
 	const struct demands *always, struct plan *best)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Advice for NodeResourcesFit and NodePorts: which resources are missing, and which pods use them.
+ * Advice for NodeResourcesFit: which resources are missing. Advice for NodePorts: which host ports
+ * are taken, and by which pods.
  */
 #include "api/amount.h"
 #include "api/resources.h"
 #include "explain/advice.h"
 
-/** A resource that the pod requests, on one node. */
+/** Amounts of one resource on one node: cpu in milli, other resources in bytes or units. */
 struct need {
 	struct bt_str resource;
 	int64_t request;
@@ -15,8 +16,9 @@ struct need {
 };
 
 /**
- * Adds the remedy for a missing resource. Absurd amounts may make sums wrap, so the missing amount
- * is computed with the filter's arithmetic.
+ * Adds a hint and remedies if the resource is missing. Very large requests can make the node's sum
+ * of requests wrap around; the subtraction wraps in the same way, so that the result agrees with
+ * the filter.
  */
 static void advise_need(struct bt_advice *advice, const struct need *need)
 {
@@ -27,7 +29,7 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 	if (need->request <= free) {
 		return;
 	}
-	/* The amount exceeds INT64_MAX, which no node can have. */
+	/* Give up if an amount exceeds INT64_MAX, which no node can have. */
 	if (BT_SUB_OVERFLOW(need->request, free, &missing) ||
 		BT_ADD_OVERFLOW(need->allocatable, missing, &enlarged)) {
 		advice->is_final = true;
@@ -98,7 +100,10 @@ static const struct bt_resource *request_of(struct bt_advice *advice)
 
 static const struct bt_str insufficient = BT_STR_INIT("Insufficient ");
 
-/** Returns the resource that a reason names, or "" if pods cannot request that resource. */
+/**
+ * Returns the scalar resource that the reason at `index` names ("Insufficient example.com/gpu"), or
+ * "" if the reason names no scalar resource.
+ */
 static struct bt_str resource_of(const struct bt_status *status, uint32_t index)
 {
 	struct bt_str reason = bt_status_all_reason_at(status, index);
@@ -177,7 +182,7 @@ static void advise_resources(struct bt_advice *advice)
 					bt_node_info_scalar_requested(advice->node, column)});
 		}
 	}
-	/* Lowering requests helps only if all missing resources are lowered. */
+	/* Lowering requests helps only if the requests of all missing resources can be lowered. */
 	bt_advice_close_pod_remedies(advice,
 		advice->pod_distance > 0 && advice->pod_remedies.count == advice->remedies.count);
 }
@@ -193,7 +198,8 @@ static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port 
 }
 
 /**
- * Returns the number of pods on the node that use the port; *out_first is the first of these pods.
+ * Returns the number of pods on the node that use a port that conflicts with `wanted`. *out_first:
+ * the first of these pods; unchanged if there are none.
  */
 static uint32_t count_holders(const struct bt_node_info *node, const struct bt_host_port *wanted,
 	struct bt_pod_info *out_first)

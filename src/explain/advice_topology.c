@@ -24,11 +24,11 @@
  */
 #define KEYS_MAX 16
 
-/** Pods of one domain that block the pod. */
+/** Pods of one domain that block the pod. `count` may exceed BLOCKERS_MAX. */
 struct blocked_domain {
-	uint64_t terms; /* bits of those anti-affinity terms of the pod that are violated */
+	uint64_t terms; /* bit i: the pod's anti-affinity term i is violated */
 	uint32_t count;
-	uint32_t pods[BLOCKERS_MAX]; /* ids */
+	uint32_t pods[BLOCKERS_MAX]; /* pod ids */
 };
 
 /** Blocking pods of one topology key, by domain of the key's column. */
@@ -393,6 +393,7 @@ struct spread_view {
 
 /**
  * Converts an index among the pod's hard constraints to the index among all constraints of the pod.
+ * Returns UINT32_MAX if there is no such constraint.
  */
 static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 {
@@ -409,7 +410,10 @@ static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 	return UINT32_MAX;
 }
 
-/** Counts the matching pods nominated to the node, which the cycle's PreFilter data lacks. */
+/**
+ * Counts the matching pods that are nominated to the node. Returns 0 if the PreFilter data counts
+ * nominated pods already (data->changes).
+ */
 static int64_t nominated_matches(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_node_info *node = view->advice->node;
@@ -435,8 +439,8 @@ static struct bt_str domain_text(const struct spread_view *view, uint32_t index,
 }
 
 /**
- * Advises on a node without the topology label of a constraint. Returns false if changing the pod
- * alone does not help.
+ * Advises on a node without the topology label of the constraint at `index`. Returns false if
+ * changing the pod alone does not help.
  */
 static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 {

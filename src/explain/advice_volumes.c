@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Advice for the volume plugins: finds the rejected volumes by running the plugin for the pod with
- * fewer volumes, and the pods that use an exclusive claim. Spec: 07, 07b, 05b B9.
+ * Advice for the volume plugins: which volumes are rejected, and which pods to remove instead. A
+ * volume's part in the rejection is found by running the plugin for the pod with fewer volumes.
+ * Spec: 07, 07b, 05b B9.
  */
 #include "explain/advice.h"
 #include "plugins/common_plugin.h"
@@ -9,10 +10,13 @@
 
 /** Limit of volumes that are tried one by one; pods with more volumes get no advice. */
 #define VOLUMES_MAX 32
-/** Limit of pods of a node that are tried one by one. */
+/**
+ * Limits of pods per node that are tried as the user of a disk (holder), or whose removal is tried
+ * (leaver).
+ */
 #define HOLDERS_TRIED_MAX 256
 #define LEAVERS_TRIED_MAX 8
-/** Limit of stored pods with exclusive claims. */
+/** Limit of stored pods that use an exclusive claim. */
 #define HOLDERS_MAX 4
 
 /** Whether the plugin accepts the pod with only these volumes. */
@@ -31,7 +35,10 @@ static bool accepts_volumes(
 	return accepted;
 }
 
-/** Returns "zone-a" if the volume is in a single zone, else "". */
+/**
+ * Returns the single topology value that the volume's node affinity requires ("zone-a"), else the
+ * volume's zone label, else "".
+ */
 static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 {
 	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
@@ -54,8 +61,8 @@ static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 }
 
 /**
- * Whether the volume's claim names a StorageClass that does not exist (*out_class: its name), or
- * needs a default class (*out_class is "").
+ * Whether the volume's claim is unbound and lacks a StorageClass: the class that the claim names
+ * does not exist (*out_class: name of the class), or the claim names no class (*out_class is "").
  */
 static bool lacks_class(
 	const struct bt_advice *advice, const struct bt_volume *volume, struct bt_str *out_class)
@@ -253,7 +260,7 @@ static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names
 	return false;
 }
 
-/** Returns the pods, which are found once per cycle because they are the same for all nodes. */
+/** Returns the holders, which are found once per cycle because they are the same for all nodes. */
 static const struct claim_holders *claim_holders_of(const struct bt_advice *advice)
 {
 	struct bt_str key = BT_STR("berth.dev/explain/VolumeRestrictions");
@@ -328,8 +335,8 @@ static void advise_restrictions(struct bt_advice *advice)
 	}
 	if (bt_advice_has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
 		/*
-		 * While another pod uses the claim, the plugin rejects the node with any pod, so
-		 * every pod would seem to be the cause.
+		 * If another pod uses an exclusive claim, the plugin rejects the node whichever
+		 * pods run there, so a trial of single pods would blame every pod.
 		 */
 		count = holders->count == 0 ? find_disk_holders(advice, pods) : 0;
 		if (count == 1 && pods[0] != BT_POD_NONE) {

@@ -65,8 +65,9 @@ void bt_needs_finish(struct bt_needs *needs)
 }
 
 /**
- * Merges remedy into known if they differ only in the amount or are tolerations of one key;
- * otherwise returns false.
+ * Merges `remedy` into `known` if one change can replace both: equal remedies, tolerations of one
+ * key, amounts of one resource (added up), or raises of one maxSkew (the larger counts). Otherwise
+ * returns false.
  */
 static bool merge_remedy(struct bt_remedy *known, const struct bt_remedy *remedy)
 {
@@ -210,8 +211,8 @@ void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot)
 		needs->cycle = cycle;
 	}
 	/*
-	 * A nominated pod may satisfy an affinity: then the evaluation without the nominated pods
-	 * decides.
+	 * If the filters accept the node with the nominated pods, evaluate the node without them,
+	 * too, because a nominated pod may satisfy an affinity.
 	 */
 	if (needs->obstacles.count == 0) {
 		needs->node = &node;
@@ -295,7 +296,10 @@ static void find_profile(struct bt_explain_run *run)
 	out->profile = bt_arena_str(&out->arena, run->framework->scheduler_name);
 }
 
-/** Runs the scheduler once: sets fate and message, and explains preemption if requested. */
+/**
+ * Runs the scheduler once: sets fate and message, and explains preemption if that is requested and
+ * no node fits.
+ */
 static int run_scheduler(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
 {

@@ -33,8 +33,8 @@ struct bt_obstacle {
 	struct bt_str reasons; /* joined with ", " */
 	struct bt_str hint;    /* phrase for people: "needs 250m more cpu"; "" if unknown */
 	/**
-	 * For each request, the number of devices found on the node; long selectors are cut. NULL:
-	 * no request failed.
+	 * Report of the failed search for devices: devices found per request, with long texts cut.
+	 * NULL: no search for devices failed.
 	 */
 	const struct bt_allocation_report *devices;
 };
@@ -48,7 +48,7 @@ struct bt_explained_node {
 	struct bt_str name;
 	uint32_t slot;
 	uint32_t group; /* BT_EXPLAIN_GROUP_NONE: the node fits */
-	/** PreFilter excluded the node or rejected all nodes; the node has PreFilter's status. */
+	/** PreFilter excluded this node or all nodes; the node's group has PreFilter's status. */
 	bool in_pre_filter;
 	/**
 	 * The rejections in the order of the profile's filters. With in_pre_filter: first
@@ -82,7 +82,7 @@ struct bt_proposal {
 	BT_LIST(struct bt_remedy) remedies;
 	struct bt_str node;    /* nearest node that then accepts the pod */
 	uint32_t opened_count; /* number of nodes that then accept the pod */
-	uint32_t alike_count;  /* number of further nodes that need the same remedies */
+	uint32_t alike_count;  /* number of other nodes that need the same changes on themselves */
 };
 
 struct bt_explained_victim {
@@ -98,7 +98,7 @@ struct bt_explained_candidate {
 	bool selected;
 };
 
-/** A reason and the number of nodes: "No preemption victims found for incoming pod": 3 nodes. */
+/** A reason why nodes are no candidates, and the number of these nodes. */
 struct bt_explained_refusal {
 	struct bt_str reason;
 	uint32_t node_count;
@@ -123,7 +123,10 @@ struct bt_explanation {
 	BT_LIST(struct bt_explained_node) nodes;   /* ascending by name */
 	BT_LIST(struct bt_explained_group) groups; /* the group with the nearest node first */
 	BT_LIST(struct bt_proposal) proposals;     /* smallest first */
-	/** Number of nodes without a proposal because enough nearer nodes were tried. */
+	/**
+	 * Number of nodes whose changes were not tried, because enough nearer nodes were tried or
+	 * the budget was used up.
+	 */
 	uint32_t untried_count;
 	/**
 	 * Changes without which no profile queues the pod: removal of gates, another schedulerName.
@@ -134,8 +137,8 @@ struct bt_explanation {
 };
 
 /**
- * Functions that return whole objects, because the state keeps only parts of them. Called only for
- * objects that are in the state.
+ * Callbacks that return whole objects, because the state keeps only parts of objects. They are
+ * called only for objects that are in the state.
  */
 struct bt_explain_objects {
 	/**
@@ -217,8 +220,8 @@ struct bt_group_explanation {
 	/** pending members, in the order of the cycle; gated members last */
 	BT_LIST(struct bt_explained_member) members;
 	/**
-	 * The first member without a node; NULL: none. `stop` explains the member while the
-	 * preceding members are on their nodes, restricted to the closest placement.
+	 * The first member without a node; NULL: none. `stop` explains this member, while the
+	 * preceding members are on their nodes and only nodes of the closest placement count.
 	 */
 	const struct bt_pod *stopped;
 	struct bt_explanation stop; /* explanation of `stopped`; zeros if there is none */
@@ -227,8 +230,9 @@ struct bt_group_explanation {
 
 /**
  * Explains the pending members of one group; count must be at least 1. The members must be in the
- * group's entry of the state (state/pod_groups.h) and defaulted; they are borrowed until finish.
- * Requires gate GenericWorkload. options->preemption is ignored. Results as for bt_explain.
+ * group's entry of the state (state/pod_groups.h) and defaulted; they are borrowed until
+ * bt_group_explanation_finish. Requires gate GenericWorkload. options->preemption is ignored.
+ * Results as for bt_explain.
  */
 BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const *pods,
 	uint32_t count, const struct bt_explain_options *options, struct bt_group_explanation *out,

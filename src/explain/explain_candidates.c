@@ -65,8 +65,8 @@ bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part
 
 		for (uint32_t k = 0; k < whole->count && !found; k++) {
 			/*
-			 * Whether remedy k covers remedy i: the same change, or LowerRequest with a
-			 * larger amount.
+			 * Remedy k of `whole` covers remedy i of `part` if both are the same
+			 * change, or LowerRequest with a larger amount in `whole`.
 			 */
 			const struct bt_remedy *remedy = &whole->items[k];
 			const struct bt_remedy *other = &part->items[i];
@@ -108,7 +108,11 @@ static uint64_t hash_set(const bt_remedy_list *remedies)
 	return hash;
 }
 
-/** Finds the candidate with this set of changes, or adds one. */
+/**
+ * Finds the candidate that makes the entry remedies and the wanted changes, and counts the node for
+ * the candidate; adds a candidate if there is none. Returns NULL if there are no changes or too
+ * many.
+ */
 static struct bt_candidate *collect(struct collection *collection, const bt_remedy_list *wanted,
 	double distance, bool is_too_small, uint32_t node)
 {
@@ -200,8 +204,8 @@ static int compare_pointers(const void *a, const void *b)
 }
 
 /**
- * Returns the set with each new volume (of a StorageClass) replaced by dropping the volume; empty
- * if the set has no new volumes.
+ * Returns a copy of the set in which DropVolume replaces each ProvisionVolume; empty if the set has
+ * no ProvisionVolume.
  */
 static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
 {
@@ -291,7 +295,7 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 	uint32_t at = search->next;
 
 	BT_ASSERT(at > 0);
-	/* The candidate was taken from the slot before `next`, so that slot is free. */
+	/* The slot before `next` is free, because its candidate was taken from the queue. */
 	while (at < search->queue_count && compare_candidates(search->queue[at], candidate) <= 0) {
 		search->queue[at - 1] = search->queue[at];
 		at++;
@@ -380,8 +384,8 @@ static void keep_better(struct removal *removal, const bt_remedy_vec *remedies, 
 }
 
 /**
- * Evaluates the cluster without the pod, and stores the result in removal->best if it is better.
- * node: index of the pod's node.
+ * Evaluates the cluster without the pod. Stores the changes in removal->best if they are better
+ * than the present best. node: index of the pod's node.
  */
 static int try_removal(
 	struct removal *removal, uint32_t pod_id, uint32_t node, struct berth_error *err)

@@ -14,7 +14,7 @@
 #define CHOICES_MAX 8
 /** Limit of nodes that are tried as templates of new nodes. */
 #define MODELS_MAX 3
-/** Limit of added members and nodes together. */
+/** Limit of added nodes, and of added members. */
 #define ADDED_MAX 10000
 /** Budget of member evaluations in all trials: a few seconds. */
 #define WORK_MAX 1000000
@@ -33,7 +33,7 @@ struct group_run {
 	BT_VEC(struct bt_group_proposal) proposals;
 	uint64_t work;
 	bool is_explained;   /* out->stop is filled in */
-	bool is_last_resort; /* proposals[0] needs larger nodes */
+	bool is_last_resort; /* proposals[0] lowers requests or needs larger nodes */
 	int result;
 	struct berth_error *err;
 };
@@ -53,7 +53,10 @@ static const struct bt_node *find_changed(const struct group_run *run, struct bt
 	return NULL;
 }
 
-/** Returns the changed copy of the node, or the node from the caller's options->objects. */
+/**
+ * Returns the changed copy of the node, or the node from the caller's options->objects; NULL if
+ * neither is available.
+ */
 static const struct bt_node *current_node(void *context, struct bt_str name)
 {
 	const struct group_run *run = context;
@@ -80,8 +83,8 @@ static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
 }
 
 /**
- * Collects the members that pass PreEnqueue, with the changes applied, in run->arena. Returns their
- * number.
+ * Applies run->remedies to the members and the pods `more`, and collects those that pass
+ * PreEnqueue, in run->arena. Returns the number of collected pods.
  */
 static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, uint32_t more_count,
 	const struct bt_pod ***out_pods)
@@ -107,7 +110,10 @@ static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, u
 	return count;
 }
 
-/** Runs the group's cycle with these pods added and the changes applied. */
+/**
+ * Runs the group's cycle with the pods `more` added and run->remedies applied to all pods. visit:
+ * see bt_try_group_options; may be NULL.
+ */
 static struct outcome try_group(struct group_run *run, const struct bt_pod *const *more,
 	uint32_t more_count, void (*visit)(void *context, const struct bt_tried_group *tried))
 {
@@ -150,7 +156,7 @@ static bool is_in_placement(
 	return label != NULL && bt_str_equal(*label, value);
 }
 
-/** Removes from the explanation the nodes that are not in the placement. */
+/** Removes the nodes outside the placement from the explanation's groups. */
 static void keep_placement(struct group_run *run, struct bt_explanation *explanation,
 	struct bt_str key, struct bt_str value)
 {
@@ -219,8 +225,9 @@ static bool is_usable(const struct group_run *run, const struct bt_proposal *pro
 }
 
 /**
- * Whether the proposal lowers requests, or frees resources that members of the group have just
- * taken. Such a change needs a larger node.
+ * Whether the proposal lowers requests, or frees resources on a node that the trial gave to members
+ * of the group. The second change needs a larger node, because the group's own members use the
+ * resources.
  */
 static bool is_second_choice(const struct bt_tried_group *tried, const struct bt_proposal *proposal)
 {
@@ -273,8 +280,8 @@ static void copy_members(struct group_run *run, const struct bt_tried_group *tri
 }
 
 /**
- * Explains the first member without a node, while the preceding members are on their nodes. Adds
- * the remedies with which this member fits to run->remedies.
+ * Explains the first member without a node, while the preceding members are on their nodes. Adds to
+ * run->remedies the remedies with which this member fits. The first call also fills in run->out.
  */
 static void explain_first_member(void *context, const struct bt_tried_group *tried)
 {
@@ -452,8 +459,8 @@ static void propose_remedies(struct group_run *run)
 			before.items, before.count, run->remedies.items, run->remedies.count);
 		if (outcome.is_accepted && !is_same) {
 			/*
-			 * The group was accepted before the last changes were added: a member
-			 * beyond minCount had no node. Drop these changes.
+			 * The group is accepted, but a member beyond minCount has no node, and
+			 * changes for that member were added. Drop these changes.
 			 */
 			run->remedies.count = 0;
 			for (uint32_t k = 0; k < before.count; k++) {
@@ -468,7 +475,7 @@ static void propose_remedies(struct group_run *run)
 		if (!outcome.is_accepted &&
 			(is_same ||
 				gain * (ROUNDS_MAX - 1 - i) < missing_count(run, placed_count))) {
-			return; /* no known change helps, or the limit is exceeded */
+			return; /* no change was added, or the remaining rounds are too few */
 		}
 	}
 	while (outcome.is_accepted && known < run->remedies.count && has_time(run)) {
@@ -501,7 +508,7 @@ static void propose_remedies(struct group_run *run)
 /** --- new nodes --- */
 
 struct added_nodes {
-	const struct bt_node *nodes; /* array for the maximum number */
+	const struct bt_node *nodes; /* all nodes that may be added */
 	uint32_t count;              /* number of nodes added at present */
 };
 
@@ -649,8 +656,9 @@ static void set_min_count(struct group_run *run, int32_t min_count)
 }
 
 /**
- * Returns the number of members that have or find a node if the group is accepted with this number
- * as minCount; else 0. *out_outcome: result of the trial.
+ * Tries a minCount equal to the number of members that have or find a node. Returns this minCount
+ * if the group is then accepted, else 0. *out_outcome: result of the trial; unchanged if there was
+ * no trial.
  */
 static uint32_t find_min_count(
 	struct group_run *run, uint32_t placed_count, struct outcome *out_outcome)
@@ -739,7 +747,10 @@ static void add_gated(struct group_run *run)
 	}
 }
 
-/** Adds the removal of the members' scheduling gates, which must come before any other change. */
+/**
+ * Adds remedies that remove the members' scheduling gates, because no other change helps a gated
+ * member.
+ */
 static void add_gate_remedies(struct group_run *run)
 {
 	for (uint32_t i = 0; i < run->count; i++) {
@@ -775,7 +786,7 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 	run.group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, namespace_, name);
 	describe_group(&run);
 	struct outcome outcome = try_group(&run, NULL, 0, explain_first_member);
-	run.is_explained = true; /* set also if no member passed PreEnqueue */
+	run.is_explained = true; /* later trials must not fill in *out */
 	add_gated(&run);
 	bool proposes = options->proposals_max != 0 && !outcome.is_accepted &&
 		out->fate != BT_GROUP_ERROR && options->objects.node != NULL;

@@ -58,7 +58,10 @@ struct ranked_node {
 	uint32_t index;
 };
 
-/** Orders nodes by distance. */
+/**
+ * Orders nodes: nodes without known changes last, then nodes that are too small, then by number of
+ * remedies and by distance.
+ */
 static int compare_distances(const struct bt_explained_node *x, const struct bt_explained_node *y)
 {
 	if (x->is_final != y->is_final) {
@@ -192,7 +195,7 @@ static void append_obstacles(
 	node->obstacles.present = true;
 }
 
-/** Fills in the verdicts of the scheduler. */
+/** Assigns each rejected node to the group of its status. */
 static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups *groups,
 	const struct bt_evaluation *evaluation)
 {
@@ -204,7 +207,10 @@ static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups
 	for (uint32_t i = 0; i < out->nodes.count; i++) {
 		struct bt_explained_node *node = &out->nodes.items[i];
 
-		/* Both lists are sorted by name. */
+		/*
+		 * Both lists are sorted by name. The evaluation lacks the nodes that PreFilter
+		 * excluded.
+		 */
 		if (next == evaluation->node_count || evaluation->nodes[next].slot != node->slot) {
 			node->in_pre_filter = true;
 			node->group = explain_groups_find(groups, absent, true);
@@ -247,8 +253,8 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	}
 	if (!node->is_final) {
 		/*
-		 * Copy the lists only if they differ, because most are the same and there may be
-		 * many nodes.
+		 * Copy of_pod and fewest only if they differ, because most lists are equal and
+		 * there may be many nodes.
 		 */
 		if (!bt_remedies_equal(
 			    remedies.items, remedies.count, of_pod.items, of_pod.count)) {

@@ -32,16 +32,16 @@ struct bt_explain_run {
 	const struct bt_explain_options *options;
 	struct bt_explanation *out;  /* texts are copied into out->arena, because cycles end */
 	struct bt_outlook *outlooks; /* by index in out->nodes */
-	uint32_t *node_of_slot;      /* index in out->nodes */
+	uint32_t *node_of_slot;      /* by slot: index in out->nodes */
 	bool entry_is_final;         /* no known change makes PreEnqueue accept the pod */
 };
 
 /* explain_preemption.c */
 
 /**
- * Fills in out->preemption. result: from the bt_engine_schedule that just ran for this pod, with a
- * diagnosis (BT_OUTCOME_FIT_ERROR); its memory is valid until the engine's next cycle. Fails only
- * if the state contradicts itself.
+ * Fills in out->preemption. result: output of the bt_engine_schedule call that just ran for this
+ * pod and ended with BT_OUTCOME_FIT_ERROR; its memory is valid until the engine's next cycle.
+ * Always returns 0.
  */
 BT_MUST_USE int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct berth_error *err);
@@ -57,8 +57,8 @@ struct bt_needs {
 	bt_remedy_vec remedies;
 	bt_remedy_vec of_pod; /* changes of the pod instead of the node where possible */
 	/**
-	 * For each obstacle, the shorter of the two lists of changes; the changes of the node if
-	 * both have the same length.
+	 * For each obstacle, the shorter of the two lists of changes. If both have the same length,
+	 * the changes of the node, unless only they need a larger node.
 	 */
 	bt_remedy_vec fewest;
 	double distance;
@@ -76,8 +76,8 @@ void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot);
 /** Collects the reasons for which PreFilter excluded some or all nodes. */
 void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_outcome *outcome);
 /**
- * Merges remedies into `into`: amounts of one resource are added up, tolerations of one key are
- * combined. Returns false if there are too many remedies.
+ * Merges remedies into `into`: adds up amounts of one resource, combines tolerations of one key,
+ * keeps the largest maxSkew. Returns false if there are too many remedies.
  */
 bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, uint32_t count);
 
@@ -119,7 +119,10 @@ BT_MUST_USE int bt_explain_world_open(struct bt_explain_world *world, struct bt_
 	const struct bt_pod *pod, const struct bt_remedy *remedies, uint32_t count,
 	const struct bt_explain_objects *objects, bool *out_possible, struct berth_error *err);
 BT_MUST_USE int bt_explain_world_close(struct bt_explain_world *world, struct berth_error *err);
-/** Starts a cycle and runs PreFilter. The slots are those that PreFilter leaves for Filter. */
+/**
+ * Starts a cycle and runs PreFilter. *out_slots: the slots that PreFilter leaves for Filter, valid
+ * until the next cycle.
+ */
 struct bt_cycle_state *bt_explain_world_begin(
 	struct bt_explain_world *world, const uint32_t **out_slots, uint32_t *out_count);
 /** Starts a cycle and runs PreFilter; *out_named: whether PreFilter leaves this slot for Filter. */

@@ -17,7 +17,7 @@
  * plugins visit all nodes and their pods.
  */
 #define COUNTED_TERMS 16
-/** Number of terms that cost as much as all other filters of a node. */
+/** Number of terms that cost as much to check on a node as all other filters together. */
 #define TERMS_OF_A_NODE 32
 
 static uint64_t node_terms(const struct bt_pod_spec *spec)
@@ -130,7 +130,10 @@ static bool is_remembered(
 	return false;
 }
 
-/** *out_fits: whether a node accepts the pod if only the changes of the pod are made. */
+/**
+ * *out_fits: whether a node accepts the pod if only the changes of the pod are made; false also if
+ * there are no changes of the pod or the budget is used up.
+ */
 static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
 {
@@ -256,8 +259,8 @@ static int64_t amount_of_nothing(const struct bt_explain_run *run, const struct 
 }
 
 /**
- * Reduces the amount of a remedy to the minimum. The advised amount is usually exact, so first
- * tries one unit less.
+ * Reduces the amount of a remedy to the minimum. The advised amount is usually exact, so the first
+ * trial lowers the amount by one; if that fails, the search ends.
  */
 static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remedies, uint32_t index,
 	struct berth_error *err)
@@ -293,7 +296,10 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 
 /** Limit of rounds in which changes are added to a rejected candidate. */
 #define ROUNDS_MAX 4
-/** Limit of candidates that are tried: a constant, and a number for each requested proposal. */
+/**
+ * Limit of candidates that are tried: CANDIDATES_MIN, plus CANDIDATES_PER_PROPOSAL for each
+ * requested proposal.
+ */
 #define CANDIDATES_MIN 24
 #define CANDIDATES_PER_PROPOSAL 6
 
@@ -370,7 +376,10 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 		}
 	}
 
-	/* Drop the proposal if the budget did not suffice to prove that it is the smallest. */
+	/*
+	 * Drop the proposal if the budget did not suffice to prove that it is the smallest, or if
+	 * an earlier proposal makes only some of its changes.
+	 */
 	if (result < 0 || search->exhausted || is_known(search, &remedies)) {
 		return result;
 	}
@@ -444,8 +453,8 @@ static int try_candidate(
 }
 
 /**
- * Whether the proposal and the set make the same kinds of changes and differ only in nodes or
- * amounts. Proposals should differ in kind.
+ * Whether the proposal and the set make the same kinds of changes of the same resources. Nodes,
+ * amounts, keys and pods may differ. Proposals should differ in the kinds of changes.
  */
 static bool is_alike(const struct bt_proposal *proposal, const bt_remedy_list *remedies)
 {
@@ -552,8 +561,8 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 		}
 		candidate = next_candidate(search);
 		/*
-		 * Propose new nodes only if no cheaper change works; lowering the pod's requests
-		 * does not count as cheaper.
+		 * Propose a larger node only if no cheaper change works; lowering the pod's
+		 * requests does not count as cheaper.
 		 */
 		if (candidate == NULL || (candidate->is_too_small && has_found_plain(search))) {
 			break;

@@ -3,14 +3,14 @@
 #define BT_EXPLAIN_EXPLAIN_SEARCH_H
 /**
  * Shared by the files that search for proposals. Candidates are sets of changes that may help;
- * trials decide whether they do.
+ * trials decide whether they help.
  */
 #include "explain/explain_private.h"
 
 /** Limit of sets of changes per node. */
 #define BT_WISHES_MAX 4
 
-/** A set of changes that should make the node accept the pod. */
+/** A set of changes that should make a node accept the pod. */
 struct bt_candidate {
 	bt_remedy_list remedies; /* in the order of bt_remedies_sort */
 	double distance;
@@ -35,7 +35,7 @@ struct bt_explain_search {
 	BT_VEC(struct bt_proposal) found;
 	BT_VEC(double) distances; /* distances of `found` */
 	BT_VEC(bool) too_small;   /* is_too_small of `found` */
-	uint64_t work;            /* node evaluations and trials so far */
+	uint64_t work;            /* work done so far, in node evaluations */
 	uint64_t node_work;       /* work of one node evaluation */
 	uint64_t cycle_work;      /* work of one trial */
 	bool removals_sought;
@@ -59,7 +59,7 @@ bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count);
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part);
 /** Fills the queue with the changes that nodes need. */
 void bt_candidates_collect(struct bt_explain_search *search);
-/** Moves a candidate to which changes were added to its new place in the remaining queue. */
+/** Puts a candidate that got more changes back into the rest of the queue, in order. */
 void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate);
 
 /**

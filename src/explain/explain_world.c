@@ -26,8 +26,8 @@ static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *r
 }
 
 /**
- * Applies all changes of the node that remedy number `first` names, unless an earlier remedy names
- * the node, too. Returns false if the node does not exist.
+ * Applies all changes of the node that remedies[first] names. Does nothing if an earlier remedy
+ * names the same node. Returns false if the node does not exist or nodes cannot be changed.
  */
 static bool change_node(struct bt_explain_world *world, const struct bt_remedy *remedies,
 	uint32_t count, uint32_t first, const struct bt_explain_objects *objects)

@@ -81,7 +81,11 @@ static const struct bt_quantity *find_request(const struct bt_pod *pod, struct b
 {
 	const struct bt_pod_spec *spec = &pod->spec;
 
-	/* Resources that cannot be overcommitted must have equal requests and limits. */
+	/*
+	 * LowerRequest changes the request of the only container. Resources that cannot be
+	 * overcommitted must have equal requests and limits, so their requests cannot be lowered
+	 * alone.
+	 */
 	if (spec->containers.count != 1 || spec->init_containers.count != 0 ||
 		spec->resources != NULL || !bt_resource_is_overcommit_allowed(resource)) {
 		return NULL;

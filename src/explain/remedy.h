@@ -65,8 +65,8 @@ bool bt_remedy_is_of_pod(enum bt_remedy_kind kind);
  */
 bool bt_remedy_has_least_amount(enum bt_remedy_kind kind);
 /**
- * Returns the pod's request that LowerRequest would lower (cpu in milli, other resources in bytes);
- * 0: LowerRequest does not apply to the pod.
+ * Returns the pod's request that LowerRequest would lower (cpu in milli, other resources in bytes
+ * or units); 0: LowerRequest does not apply to the pod.
  */
 int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource);
 /**
