@@ -29,7 +29,7 @@ static uint32_t find_shared(const struct bt_allocated_devices *allocated, uint32
 	return UINT32_MAX;
 }
 
-/** The shared state of a device; NULL: the device is not shared. */
+/** Returns the shared state of a device; NULL: the device is not shared. */
 static struct bt_shared_device *shared_of(
 	const struct bt_allocated_devices *allocated, uint32_t device_id)
 {
@@ -110,8 +110,8 @@ static struct bt_device_share *get_share(
 }
 
 /**
- * Add to, or subtract from, a sum that is not in an arena: digits beyond int64 get their own memory
- * block.
+ * Add the addend to the sum, or subtract it. The sum is not in an arena: digits beyond int64 are in
+ * a heap block, which belongs to the sum.
  */
 static void accumulate(struct bt_quantity *sum, const struct bt_quantity *addend, bool subtract)
 {
@@ -233,7 +233,7 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 			bt_device_ids_unref(ids, id);
 		}
 	}
-	/* Release all entries; the vectors keep their memory. */
+	/* Release the references that the entries hold; the vectors are freed below. */
 	for (uint32_t i = 0; i < allocated->shared.count; i++) {
 		if (allocated->shared.items[i].device != BT_DEVICE_NONE) {
 			finish_shared(allocated, &allocated->shared.items[i]);
@@ -293,7 +293,10 @@ static bool is_ignored(const struct bt_device_request_allocation_result *result)
 	return result->admin_access.value || result->device.length == 0;
 }
 
-/** The device's id, with one reference for the caller. */
+/**
+ * Returns the id of the result's device, with one reference for the caller, and makes room for the
+ * id in all sets and vectors.
+ */
 static uint32_t take_id(struct bt_allocated_devices *allocated,
 	const struct bt_device_request_allocation_result *result)
 {
@@ -420,8 +423,8 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 						&shared->consumed.items[i].api);
 				}
 				/*
-				 * Other claims with a consumed amount of 0 may still hold the
-				 * device.
+				 * Other claims that consume an amount of 0 may still hold the
+				 * device, so that its state depends on the order of events.
 				 */
 				if (!shared->api_consumes && allocated->api_results.items[id] > 1) {
 					set_history(allocated, id);
@@ -469,7 +472,7 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 	}
 }
 
-/** change: add_result or remove_result; called for every result that is not ignored. */
+/** Call `change` (add_result or remove_result) for every result that holds a device. */
 static void change_results(struct bt_allocated_devices *allocated,
 	const struct bt_allocation_result *allocation, bool in_flight,
 	void (*change)(struct bt_allocated_devices *allocated, uint32_t id,

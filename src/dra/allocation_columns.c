@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Columns with the outcome of allocating claims on every node, kept between cycles. A placed pod
- * changes the devices of one node, so the next pod with equal requests needs a search on that node
- * only.
+ * A column has the outcome of allocating a list of claims on every node. Columns are kept between
+ * cycles: a placed pod changes the devices of one node, so the next pod with equal requests needs a
+ * new search on that node only.
  */
 #include "dra/allocator_private.h"
 
 /**
- * Maximum number of columns. If they take more memory than COLUMN_BYTES_MAX, the maximum is lower,
- * but at least COLUMNS_MIN.
+ * Limits of the number of columns: COLUMNS_MAX, or as many as COLUMN_BYTES_MAX has room for if that
+ * is less, but at least COLUMNS_MIN.
  */
 #define COLUMNS_MAX 64U
 #define COLUMNS_MIN 4U
@@ -20,7 +20,10 @@
 /** Maximum number of changed slots that an update logs: slots / LOGGED_SHARE + LOGGED_MIN. */
 #define LOGGED_SHARE 64U
 #define LOGGED_MIN 4U
-/** Maximum number of groups of nodes with the same pools; a power of two. */
+/**
+ * Maximum number of groups of nodes with the same pools; a power of two. A node is compared with at
+ * most GROUP_PROBES groups.
+ */
 #define GROUPS_MAX 64U
 #define GROUP_PROBES 8U
 
@@ -37,19 +40,21 @@ struct column {
 	uint32_t slot_count;                       /* length of values and groups */
 	BT_VEC(struct bt_node_allocation) answers; /* the first one is FOUND with score 0 */
 	uint64_t log_sequence;
-	uint64_t shared_version;    /* version of the pools */
-	uint64_t allocated_version; /* version of the allocated devices */
+	uint64_t shared_version;    /* bt_device_pools.shared_version of the values */
+	uint64_t allocated_version; /* bt_allocated_devices.version of the values */
 	uint64_t last_used;
-	/* Groups of nodes with the same pools. Valid if every node is in a group. */
+	/*
+	 * Groups of nodes with the same pools. Valid only if every node is in a group (is_grouped).
+	 */
 	bool is_grouped;
-	uint64_t pool_sequence;        /* sequence of the pools */
-	uint32_t *groups;              /* by slot */
+	uint64_t pool_sequence;        /* bt_device_pools.sequence of the groups */
+	uint32_t *groups;              /* by slot: index in first_of */
 	uint32_t first_of[GROUPS_MAX]; /* a slot of each group; BT_SLOT_NONE: unused group */
 };
 
 struct bt_allocation_columns {
 	BT_VEC(struct column *) items;
-	uint64_t recent[RECENT_MAX]; /* by the low bits of the hash */
+	uint64_t recent[RECENT_MAX]; /* last hash with these low bits */
 	uint64_t serial;
 	uint64_t tick;
 };
@@ -115,7 +120,7 @@ static bool is_for(const struct column *column, const struct bt_prepared *prepar
 	return true;
 }
 
-/** Drop the least recently used column if there are too many. */
+/** Drop the least recently used column if there are too many columns. */
 static void make_room(struct bt_allocation_columns *columns, uint32_t slot_count)
 {
 	size_t count_max = COLUMN_BYTES_MAX / (sizeof(uint32_t) * ((size_t)slot_count + 1));
@@ -195,8 +200,9 @@ static struct bt_node_allocation decide(
 }
 
 /**
- * Search on a slot and set its value. twin: a slot with the same devices, whose value is copied;
- * BT_SLOT_NONE: unknown. Returns whether the value changed.
+ * Set the value of a slot. twin: a slot with the same devices, whose value is copied; BT_SLOT_NONE:
+ * search on the slot. A slot outside the snapshot gets the value 0. Returns whether the value
+ * changed.
  */
 static bool update_slot(struct column *column, struct bt_allocator *allocator,
 	const struct bt_prepared *prepared, uint32_t slot, uint32_t twin)
@@ -231,8 +237,8 @@ static void log_change(
 }
 
 /**
- * Find the group of nodes with the same pools, or start a new one. GROUPS_MAX: there is no room for
- * another group.
+ * Find the group of nodes with the same pools as the slot's node, or start a new group. Returns
+ * GROUPS_MAX if there is no room for another group.
  */
 static uint32_t find_group(struct column *column, struct bt_device_pools *pools, uint32_t slot)
 {
@@ -259,7 +265,7 @@ static uint32_t find_group(struct column *column, struct bt_device_pools *pools,
 	return GROUPS_MAX;
 }
 
-/** Search on all nodes; once for nodes with the same pools. */
+/** Update the values of all nodes, with one search for nodes with the same pools. */
 static void update_all(
 	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
 {
@@ -288,7 +294,7 @@ static void update_all(
 	}
 }
 
-/** Search once for each group, and copy the value to the nodes of the group. */
+/** Search once for each group. If the value changed, copy it to the nodes of the group. */
 static void update_groups(
 	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
 {
@@ -337,8 +343,8 @@ static bool may_allocate_from(struct bt_device_pools *pools, const struct bt_pre
 }
 
 /**
- * Whether devices that the claims may use were allocated or freed in a pool that nodes of any name
- * may see.
+ * Whether, since the last refresh, devices that the claims may use were allocated or freed in a
+ * pool that nodes of any name may see.
  */
 static bool has_shared_change(const struct column *column, struct bt_device_pools *pools,
 	const struct bt_prepared *prepared)
@@ -386,7 +392,7 @@ static void refresh(
 		if ((change.kinds & (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)) != 0) {
 			column->is_grouped = false;
 		}
-		/* A claim with several devices on a node logs one change for each. */
+		/* A claim with several devices on a node logs one change for each device. */
 		if ((change.kinds & BT_ALLOCATION_COLUMN_READS) != 0 && change.slot != last) {
 			(void)update_slot(column, allocator, prepared, change.slot, BT_SLOT_NONE);
 			last = change.slot;

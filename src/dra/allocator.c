@@ -11,7 +11,7 @@
 
 /** For nodes with more devices the full search runs, because only the full search polls is_over. */
 #define QUICK_DEVICES_MAX 255U
-/** FirstAvailableMax: the score of the first alternative. */
+/** Score of the first alternative of a request; each further alternative scores 1 less. */
 #define FIRST_AVAILABLE_SCORE 8U
 /** The only flags that an ordinary device may have. */
 #define ORDINARY_FLAGS ((uint32_t)(BT_DEVICE_CAPACITY | BT_DEVICE_CAPACITY_FITS))
@@ -60,7 +60,7 @@ static enum bt_verdict check_device(const struct bt_device_pools *pools,
 									       : BT_VERDICT_FALSE;
 }
 
-/** Search for an ordinary request. *out_row: row of the device if found. */
+/** Take the fast path for an ordinary request. *out_row: row of the device if one is found. */
 static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools,
 	const struct bt_prepared *prepared, const struct bt_node_pools *node, uint32_t *out_row)
 {
@@ -260,7 +260,10 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 	case BT_SEARCH_YES:
 		answer.outcome = BT_ALLOCATION_FOUND;
 		for (uint32_t i = 0; i < memory->taken.count; i++) {
-			/* The devices of a request follow one another. */
+			/*
+			 * The devices of a request follow one another; add the score of a request
+			 * only once.
+			 */
 			const struct bt_option *option = memory->taken.items[i].option;
 			const struct bt_prepared *prepared = search.prepared;
 			const struct bt_prepared_request *request =
@@ -305,7 +308,7 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 	return answer;
 }
 
-/** Compare the result of the fast path with that of a full search. */
+/** Abort if the fast path and a full search give different results. */
 static void verify_quick(
 	struct bt_allocator *allocator, uint32_t slot, enum bt_quick_answer answer, uint32_t row)
 {

@@ -23,7 +23,10 @@ struct bt_allocator;
 struct bt_allocator_options {
 	/** Source of random share ids; NULL: ids come from a fixed sequence. */
 	struct bt_prng *prng;
-	/** Called before the search on a node. May be NULL. */
+	/**
+	 * Called before a full search on a node; simple requests may need no full search. May be
+	 * NULL.
+	 */
 	void (*begin)(void *context);
 	/** Polled during a search; true aborts the search. NULL: never abort. */
 	bool (*is_over)(void *context);
@@ -47,15 +50,18 @@ enum bt_allocation_outcome {
 struct bt_allocation_choice;
 
 /**
- * Search devices for the claims on the node. claims: the claims to allocate, in order; the special
- * claim of extended resources may differ between nodes. *out_choice: in the arena of the allocator;
- * NULL unless the outcome is FOUND.
+ * Search devices of the node for the claims, which are allocated in order. The list may differ
+ * between nodes, because each node has its own special claim for extended resources. *out_choice:
+ * in the arena of the allocator; NULL unless the outcome is FOUND.
  */
 enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
 	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
 	uint32_t count, const struct bt_allocation_choice **out_choice, struct berth_error *err);
 
-/** Score of the selected subrequests of all claims. Spec: 12 section 11. */
+/**
+ * Returns the sum of the scores of the alternatives (firstAvailable) that were chosen in all
+ * claims. Spec: 12 section 11.
+ */
 uint32_t bt_allocation_choice_score(const struct bt_allocation_choice *choice);
 /**
  * Make status.allocation of a claim (spec 12 section 9.9) in the arena. claim: index in the list of
@@ -69,7 +75,7 @@ BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator
 /** Outcome of allocating a list of claims on one node. */
 struct bt_node_allocation {
 	enum bt_allocation_outcome outcome;
-	uint32_t score; /* FOUND: bt_allocation_choice_score */
+	uint32_t score; /* FOUND: bt_allocation_choice_score; else 0 */
 };
 
 /**
@@ -78,7 +84,10 @@ struct bt_node_allocation {
  * BT_ALLOCATION_COLUMN_READS are searched again.
  */
 struct bt_allocation_column {
-	/* While serial and version stay equal, only slots with a logged change get a new value. */
+	/*
+	 * While serial and version stay equal, a value changes only if the state's log has a change
+	 * of its slot.
+	 */
 	uint64_t serial;
 	uint64_t version;
 	/** By slot: index in answers. Values of slots outside the snapshot have no meaning. */
@@ -90,14 +99,16 @@ struct bt_allocation_column {
 #define BT_ALLOCATION_COLUMN_READS (BT_CHANGE_DEVICES | BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
 
 /**
- * The column of these claims for the current snapshot, borrowed until the next call. NULL if equal
- * claims were not asked for recently: a column would then cost more than it saves.
+ * Returns the column of these claims for the current snapshot, borrowed until the next call.
+ * Returns NULL if equal claims were not requested recently: a column would then cost more than it
+ * saves.
  */
 const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count);
 
 /**
- * How many devices of a node a request can use, and why it cannot use the others; for explanations.
+ * How many devices of a node a request can use, and why it cannot use the other devices; for
+ * explanations.
  */
 struct bt_request_report {
 	struct bt_str claim;   /* "namespace/name" */
@@ -106,7 +117,7 @@ struct bt_request_report {
 	bool needs_all;
 	uint32_t wanted;
 	uint32_t considered; /* devices of the node's pools */
-	uint32_t usable;     /* devices that fit this request taken alone */
+	uint32_t usable;     /* devices that the request can get if taken alone */
 	/* The devices that are not usable, each counted under the first check that rejects it. */
 	uint32_t in_use;          /* held by other claims; no selector is false */
 	uint32_t class_refused;   /* a selector of the class is false */
@@ -117,12 +128,12 @@ struct bt_request_report {
 	uint32_t no_counters;
 	uint32_t unsupported; /* has binding conditions, whose gate is off */
 	/**
-	 * The selector and the taint that reject the largest number of devices; "" for none.
-	 * Borrowed.
+	 * The selector and the taint that reject the largest number of devices; "" for none. The
+	 * selector is borrowed, the taint is in the arena.
 	 */
 	struct bt_str selector;
 	struct bt_str taint;
-	struct bt_str error; /* error of a failing selector; in the arena */
+	struct bt_str error; /* error of the request or of a failing selector; "" for none */
 };
 
 struct bt_allocation_report {

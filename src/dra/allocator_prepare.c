@@ -30,7 +30,7 @@ static struct bt_str bare_name(const struct option_source *source)
 	bt_arena_printf((allocator)->arena, "claim %.*s, request %.*s: " format, BT_STR_ARG(key), \
 		BT_STR_ARG(bare_name(source)), __VA_ARGS__)
 
-/** The first problem of the request itself (spec 12 section 9.3, item 3); absent: none. */
+/** Returns the first problem of the option itself (spec 12 section 9.3, item 3); absent: none. */
 static struct bt_str find_problem(struct bt_allocator *allocator, struct bt_str key,
 	const struct option_source *source, const struct bt_device_class *device_class)
 {
@@ -112,8 +112,8 @@ struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *ar
 }
 
 /**
- * The first feature of the request whose gate is off (spec 12 section 9.3, items 1 and 2); absent:
- * none.
+ * Returns the error for the first feature of the request whose gate is off (spec 12 section 9.3,
+ * items 1 and 2); absent: none.
  */
 static struct bt_str find_request_problem(
 	struct bt_allocator *allocator, struct bt_str key, const struct bt_device_request *request)

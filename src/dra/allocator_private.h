@@ -34,11 +34,12 @@ struct bt_option {
 	bool needs_all;
 	int64_t count;           /* ExactCount: the requested count; All: set on each node */
 	struct bt_str problem;   /* first error of the request; absent: none */
-	const bool *constraints; /* by index of the claim's constraints: the constraint applies */
+	const bool *constraints; /* by constraint of the claim: it applies; NULL: none */
 	/** A distinct constraint applies; its state changes even if a try fails. */
 	bool has_distinct;
 	/**
-	 * needs_all: index of the first device on the current node in bt_search_memory.all_devices.
+	 * If needs_all: index in bt_search_memory.all_devices of the option's first device on the
+	 * current node.
 	 */
 	uint32_t all_first;
 };
@@ -121,7 +122,7 @@ struct bt_taken_device {
 struct bt_search_frame {
 	uint32_t claim;
 	uint32_t request;
-	uint32_t option;   /* index of the option; changes if the request has alternatives */
+	uint32_t option;   /* index of the option; backtracking moves on to the next alternative */
 	bool is_choice;    /* the request has alternatives */
 	bool all_too_many; /* all alternatives tried so far gave TOO_MANY */
 	bool has_taken;    /* the last taken device belongs to this frame */
@@ -134,7 +135,7 @@ struct bt_search_frame {
 struct bt_own_capacity {
 	uint32_t id;
 	uint32_t share_count; /* 0: free */
-	uint32_t first;       /* index of the first amount; each capacity has one amount */
+	uint32_t first;       /* index of the first capacity's amount in own_amounts */
 	/**
 	 * "capInUse" of spec 12. Taking a share of a device with capacities sets it, even if the
 	 * share consumes an amount of 0. Giving back a share clears it if all amounts are 0.
@@ -182,12 +183,12 @@ enum bt_search_result {
 /* allocator_prepare.c */
 
 /**
- * The prepared form of these claims. The last result is cached, so asking for the same list again
- * costs only a few comparisons.
+ * Returns the prepared form of these claims. The last result is cached, so asking for the same list
+ * again costs only a few comparisons.
  */
 struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count);
-/** The name of the option in the arena: "request" or "request/subrequest". */
+/** Returns the name of the option, "request" or "request/subrequest", in the arena. */
 struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *arena);
 /**
  * Whether the `requests` list of a constraint or configuration names the option. full: the result
@@ -205,8 +206,8 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err);
 
 /**
- * As bt_allocator_allocate, for a slot, and with the score. *out_choice is set only if the outcome
- * is FOUND; out_choice may be NULL.
+ * Like bt_allocator_allocate, but takes a slot and also returns the score. *out_choice is set only
+ * if the outcome is FOUND; out_choice may be NULL.
  */
 struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
@@ -226,13 +227,13 @@ enum bt_quick_answer {
 
 /**
  * Evaluate the selectors of the option and the device's own node selection: spec 12 section 9.5.
- * YES, NO or ERROR.
+ * Returns YES, NO or ERROR.
  */
 enum bt_search_result bt_search_select(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
 /**
- * Whether the capacity that allocated devices and devices taken in this call leave is enough. Spec
- * 12 section 9.7.
+ * Whether the device has enough capacity for the option besides what allocated shares and shares
+ * taken in this call consume. Spec 12 section 9.7.
  */
 bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
@@ -248,8 +249,8 @@ bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_opti
 bool bt_search_may_match(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
 /**
- * Take a device: spec 12 section 9.6. YES, NO or, with `must`, ERROR if a constraint rejects the
- * device.
+ * Take a device: spec 12 section 9.6. Returns YES, or NO if the device cannot be taken. With
+ * `must`, returns ERROR if a constraint rejects the device.
  */
 enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_view *view, const struct bt_pool_device *device, bool must);

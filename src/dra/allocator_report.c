@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports how many devices each request finds if taken alone, and why it cannot use the others. */
+/*
+ * Reports how many devices each request finds if taken alone, and why the request cannot use the
+ * other devices of the node.
+ */
 #include "dra/allocator_private.h"
 #include "dra/device_capacity.h"
 

@@ -70,7 +70,7 @@ static void make_device(const struct result_builder *builder, const struct bt_ch
 	}
 }
 
-/** The option chosen for a request: its only option, or the subrequest that got devices. */
+/** Returns the option chosen for a request: its only option, or the subrequest that got devices. */
 static const struct bt_option *option_of_request(
 	const struct result_builder *builder, uint32_t request)
 {
@@ -88,8 +88,8 @@ static const struct bt_option *option_of_request(
 }
 
 /**
- * Names of all requests that use the class of request `first`; empty if an earlier request uses the
- * class.
+ * Returns the names of all requests that use the class of request `first`; empty if an earlier
+ * request uses the class.
  */
 static bt_str_list requests_of_class(const struct result_builder *builder, uint32_t first)
 {

@@ -128,11 +128,12 @@ static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *
 }
 
 /**
- * Whether the request must fail because too few usable devices are left from the frame's position
- * on. The result, errors included, equals the result of a search: with too few devices, the search
- * would try every free device, and here no selector fails. If devices consume counters or a
- * distinct constraint applies, the search must run, because failed tries change the state of both
- * (spec 12 section 21, D6 and D9).
+ * Whether the frame must fail, because too few usable devices are left from its position on. This
+ * check saves a search that tries every free device, and has the same result: if a selector fails,
+ * it returns false, and the search reports the error.
+ *
+ * Returns false without counting if devices consume counters or if a distinct constraint applies.
+ * Failed tries change the state of both (spec 12 section 21, D6 and D9), so the search must run.
  */
 static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *frame)
 {
@@ -192,8 +193,8 @@ static struct position start_of(uint32_t claim, uint32_t request)
 }
 
 /**
- * Advance until a device must be chosen (true: its frame is on top of the stack) or there is a
- * result (false).
+ * Advance *at to the next device to choose. Returns true after pushing the frame of this choice, or
+ * false if the branch has ended; *out_outcome is then the result.
  */
 static bool find_next_choice(
 	struct bt_search *search, struct position *at, struct outcome *out_outcome)
@@ -256,8 +257,9 @@ static bool find_next_choice(
 }
 
 /**
- * Try devices from the frame's position on. YES: a device was taken, and the frame points behind
- * it.
+ * Try devices from the frame's position on, and move the position behind the last device tried.
+ * Returns YES if a device was taken. With allocationMode All, tries only the device that the frame
+ * must take.
  */
 static enum bt_search_result try_next_device(
 	struct bt_search *search, struct bt_search_frame *frame)

@@ -4,8 +4,8 @@
 #include "dra/device_capacity.h"
 
 /**
- * Number of search steps for which one evaluation counts: a malicious expression runs for up to a
- * tenth of a second before its cost limit ends it.
+ * One evaluation of a selector counts as this many search steps, because a malicious expression
+ * runs for up to a tenth of a second before its cost limit ends it.
  */
 #define EVALUATION_STEPS 32U
 
@@ -19,7 +19,7 @@ static bool is_interrupted(void *context, struct bt_str *out_cause)
 	return search->is_over;
 }
 
-/** Evaluate all selectors of the option. */
+/** Evaluate the selectors of the class and of the request. Returns YES, NO or ERROR. */
 static enum bt_search_result evaluate_selectors(struct bt_search *search,
 	const struct bt_option *option, const struct bt_pool_device *device)
 {
@@ -41,7 +41,8 @@ static enum bt_search_result evaluate_selectors(struct bt_search *search,
 			return BT_SEARCH_ERROR; /* interrupted */
 		case BT_VERDICT_ERROR: {
 			/*
-			 * Set the error. It says whether the class or the request has the selector.
+			 * Set the error, which says whether the class or the request has the
+			 * selector.
 			 */
 			const struct bt_device_row *item = &pools->rows.items[device->row];
 			struct berth_error reason = {0};
@@ -194,7 +195,10 @@ static const struct bt_device_attribute *find_entry(
 	return NULL;
 }
 
-/** Look for the full name, then, if its domain is the driver, for the name without domain. */
+/**
+ * Find an attribute by its full name. If there is none and the domain of the name is the driver,
+ * look for the name without domain.
+ */
 static const struct bt_device_attribute *find_attribute(
 	const struct bt_search *search, uint32_t row, struct bt_str name)
 {
@@ -230,8 +234,8 @@ static bool is_same_value(const struct bt_device_attribute *a, const struct bt_d
 }
 
 /**
- * Index at which a distinct constraint stores the value for the option: the index of the first
- * request with the name of the option's request.
+ * Returns the index at which a distinct constraint stores the value for the option: the index of
+ * the first request with the name of the option's request.
  */
 static uint32_t seen_index(const struct bt_search *search, const struct bt_option *option)
 {
@@ -261,7 +265,7 @@ static bool add_distinct(const struct bt_search *search, const struct bt_option 
 			return false;
 		}
 	}
-	/* Upstream quirk, spec 12 section 21, D9: one value for each request name. */
+	/* Upstream quirk, spec 12 section 21, D9: only one value is kept for each request name. */
 	constraint->seen[seen_index(search, option)] = value;
 	return true;
 }

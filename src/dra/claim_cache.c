@@ -53,7 +53,7 @@ static void notify_listener(
 	}
 }
 
-/** The pod that controls a special claim; NULL: no owner, or the claim is not special. */
+/** Returns the pod that controls a special claim; NULL: no owner, or the claim is not special. */
 static const struct bt_owner_reference *special_owner(const struct bt_object_meta *meta)
 {
 	const struct bt_str annotation = BT_SPECIAL_CLAIM_ANNOTATION;
@@ -365,7 +365,10 @@ bool bt_claim_without_pod(const struct bt_resource_claim *claim, struct bt_str p
 	return true;
 }
 
-/** Cannot fail: the claim is in the cache with the same resourceVersion. */
+/**
+ * Make the claim the latest object. Cannot fail: the claim is in the cache with the same
+ * resourceVersion.
+ */
 static void assume_claim(struct bt_dra_trial *trial, struct bt_object *claim)
 {
 	struct berth_error err = BERTH_ERROR_INIT;

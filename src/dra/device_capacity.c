@@ -3,7 +3,7 @@
 
 #include "api/quantity_decimal.h"
 
-/** Decimal digits after the point. */
+/** Decimal digits after the point of an amount. */
 #define SCALE 9
 /** Maximum of the highest of four limbs, so that multiplying by ten cannot overflow. */
 #define LIMB_MAX UINT32_C(0x0bffffff)
@@ -16,7 +16,7 @@ static bt_int128 clamp(bt_int128 amount)
 	return amount < -BT_DEVICE_AMOUNT_MAX ? -BT_DEVICE_AMOUNT_MAX : amount;
 }
 
-/** value x 10^exponent, rounded away from zero, as parsing of quantities rounds. Clamped. */
+/** Returns value x 10^exponent, clamped. Rounds away from zero, as parsing of quantities does. */
 static bt_int128 shift(bt_int128 value, int64_t exponent)
 {
 	for (; exponent > 0 && value != 0 && value < BT_DEVICE_AMOUNT_MAX &&
@@ -65,8 +65,8 @@ static bt_int128 value_rounded_up(const struct bt_quantity *quantity)
 }
 
 /**
- * The lowest min + n x step that is not below the request, in whole units, clamped to int64. If
- * step is 0, the request itself.
+ * Returns the lowest min + n x step that is not below the request, in whole units, clamped to
+ * int64. If step is 0, returns the request itself.
  */
 static struct bt_quantity round_to_step(
 	const struct bt_quantity *request, const struct bt_capacity_request_policy_range *range)

@@ -12,8 +12,8 @@
 #include "dra/dra.h"
 
 /**
- * The amount of this capacity that a request consumes. request: the requested amount; NULL: the
- * request names none.
+ * Returns the amount of the capacity that a request consumes, after the request policy of the
+ * capacity is applied. request: the requested amount; NULL: the request does not name the capacity.
  */
 struct bt_quantity bt_device_capacity_consumed(
 	const struct bt_quantity *request, const struct bt_device_capacity *capacity);

@@ -74,7 +74,7 @@ static const struct bt_device_class *class_of(const struct bt_object *object)
 	return bt_object_value(object, BT_KIND_DEVICE_CLASS);
 }
 
-/** The implicit resource name of the class. The caller owns the buffer. */
+/** Returns the implicit resource name of the class. The caller owns the buffer. */
 static struct bt_strbuf implicit_name(const struct bt_object *device_class)
 {
 	struct bt_strbuf name = {0};
@@ -111,8 +111,10 @@ static void clear_class(struct bt_device_class_map *map, const struct bt_object 
 /**
  * Whether a class loses its extendedResourceName to the class that has the name already: the
  * younger class wins or, with equal age, the first by name. A losing class gets no mapping, not
- * even the implicit one. In upstream, an updated class can also lose against its own old object,
- * which then stays; here a class cannot (D8).
+ * even the implicit one.
+ *
+ * Upstream also compares an updated class with its own old object, which may win and stay. Here a
+ * class never loses against itself (spec 12 section 21, D8).
  */
 static bool is_overridden(const struct bt_device_class_map *map, const struct bt_object *candidate)
 {

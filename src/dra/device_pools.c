@@ -210,8 +210,8 @@ static void device_rows_drop(struct bt_device_pools *pools, uint32_t row)
 
 /**
  * Find the slice's old row for this id and take it out of old_rows; BT_DEVICE_NONE if there is
- * none. position: the likely index, which is right unless devices were inserted or removed before
- * it.
+ * none. position: the likely index in old_rows, which is wrong only if devices before it were
+ * inserted or removed.
  */
 static uint32_t take_old(struct bt_device_pools *pools, uint32_t slice, uint32_t id,
 	uint32_t *old_rows, uint32_t old_count, uint32_t position)
@@ -458,8 +458,8 @@ static void remove_value(uint32_t *items, uint32_t *count, uint32_t value)
 }
 
 /**
- * Add a slice to, or remove it from, the pools of its node name or the pools that any node may use.
- * A slice with counters counts as one that any node may use.
+ * Add the slice's pool to the indexes that nodes read, or remove it: to the pools of its node name,
+ * or to the pools that any node may use. A slice with a node name and with counters is in both.
  */
 static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slice *slice, bool add)
 {

@@ -67,9 +67,10 @@ enum bt_verdict {
 };
 
 /**
- * The verdict of an expression on a device of the slice (device_id is its id). If the slice is
- * published, the verdict is cached until the content of the device changes. ERROR: err is `CEL
- * compile error: <e>` or `CEL runtime error: <e>`; the caller adds any prefix.
+ * Returns the verdict of an expression on a device of the slice. device_id: id of the device. If
+ * the slice is published, the verdict is cached until the content of the device changes. If the
+ * verdict is ERROR, err is `CEL compile error: <e>` or `CEL runtime error: <e>`; the caller adds
+ * any prefix.
  */
 enum bt_verdict bt_dra_select(struct bt_dra *dra, struct bt_str expression,
 	const struct bt_resource_slice *slice, const struct bt_device *device, uint32_t device_id,

@@ -42,8 +42,8 @@ struct bt_node_scope {
 	struct bt_parsed_node_selector parsed;
 	struct bt_str problem;
 	/**
-	 * The last match: answer tells whether the node cached_slot, at the node_epoch
-	 * cached_epoch, is in the scope.
+	 * Result of the last match: `answer` is valid for the node in cached_slot as long as
+	 * bt_device_pools.node_epoch equals cached_epoch.
 	 */
 	uint32_t cached_slot;
 	uint64_t cached_epoch;
@@ -112,7 +112,7 @@ struct bt_counter_use {
 struct bt_counter_consumer {
 	uint32_t row;
 	uint32_t id;
-	uint32_t first; /* index of the first use */
+	uint32_t first; /* index of the first use in `uses` */
 	uint32_t count;
 };
 
@@ -124,7 +124,7 @@ struct bt_pool_counters {
 	BT_VEC(struct bt_pool_counter) counters;      /* sorted by set and name */
 	BT_VEC(struct bt_counter_consumer) consumers; /* sorted by row */
 	BT_VEC(struct bt_counter_use) uses;
-	bool is_invalid;  /* a duplicate set, or a missing set or counter */
+	bool is_invalid;  /* a set exists twice, or a consumed set or counter is missing */
 	bool is_fresh;    /* `available` is computed */
 	uint64_t version; /* bt_allocated_pool_version when `available` was computed */
 	uint64_t call;    /* the allocator call to which `used` belongs */
@@ -139,7 +139,7 @@ struct bt_pool_view {
 	bool is_binding;     /* some device has binding conditions; such views sort last */
 	bool has_own_scopes; /* some device has a scope of its own */
 	BT_VEC(struct bt_pool_device) devices;
-	struct bt_pool_counters *counters; /* NULL: no device consumes counters */
+	struct bt_pool_counters *counters; /* NULL: partitions are off, or incomplete */
 	uint32_t broken_scope;
 	/**
 	 * If BROKEN: row of the device whose selector cannot be parsed; BT_DEVICE_NONE: the
@@ -151,7 +151,7 @@ struct bt_pool_view {
 struct bt_pool {
 	uint32_t id; /* in bt_dra.ids, reference held; BT_DEVICE_NONE: free */
 	BT_VEC(uint32_t) slices;
-	uint32_t shared_count; /* slices that are not bound to one node name */
+	uint32_t shared_count; /* slices that nodes of any name may use */
 	BT_VEC(struct bt_pool_view *) views;
 	BT_VEC(struct bt_pool_counters *) counters;
 	uint64_t mark; /* see bt_device_pools.mark */
@@ -173,7 +173,7 @@ struct bt_node_pool {
 struct bt_node_pools {
 	BT_VEC(struct bt_node_pool) items;
 	bt_sym name;
-	uint64_t sequence; /* number of the last pool change applied */
+	uint64_t sequence; /* bt_device_pools.sequence when the list was last updated */
 	bool is_known;
 	bool has_problem;    /* some view is not complete */
 	bool has_counters;   /* some device consumes counters */
@@ -221,7 +221,7 @@ struct bt_device_pools {
 	/* published devices */
 	BT_VEC(struct bt_device_row) rows;
 	BT_VEC(uint32_t) free_rows;
-	BT_VEC(uint32_t) row_of_id; /* first row; BT_DEVICE_NONE: not published */
+	BT_VEC(uint32_t) row_of_id; /* by device id: first row; BT_DEVICE_NONE: none */
 	/* pools */
 	BT_VEC(struct bt_pool) pools;
 	BT_VEC(uint32_t) free_pools;
@@ -235,10 +235,10 @@ struct bt_device_pools {
 	BT_VEC(struct bt_node_scope) scopes;
 	BT_VEC(uint32_t) free_scopes;
 	/* changes */
-	uint32_t changed[BT_POOL_CHANGES_MAX]; /* ring of pools */
+	uint32_t changed[BT_POOL_CHANGES_MAX]; /* ring of changed pools, by sequence */
 	uint64_t sequence;
 	uint64_t log_sequence;              /* position in the log of node changes */
-	uint64_t node_epoch;                /* grows when labels of nodes change */
+	uint64_t node_epoch;                /* grows when nodes or their labels change */
 	BT_VEC(struct bt_node_pools) nodes; /* by slot */
 	uint64_t mark;                      /* mark of pools already visited in the current walk */
 	/* programs */
@@ -268,10 +268,10 @@ struct bt_device_pools {
 
 struct bt_str bt_pool_driver(const struct bt_device_pools *pools, uint32_t pool);
 struct bt_str bt_pool_name(const struct bt_device_pools *pools, uint32_t pool);
-/** Index in named; BT_POOL_NONE: no slice has this node name. */
+/** Returns the index in `named`; BT_POOL_NONE: no slice has this node name. */
 uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name);
 
-/** Whether the node is in the scope. The scope must not be BROKEN. */
+/** Whether the node is in the scope; false for a BROKEN scope. */
 bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t scope, uint32_t slot);
 
 static inline const struct bt_resource_slice *bt_pool_slice_value(
@@ -280,7 +280,7 @@ static inline const struct bt_resource_slice *bt_pool_slice_value(
 	return pools->slices.items[slice].object->value;
 }
 
-/** The row of a device, by its entry in the slice object; BT_DEVICE_NONE: not published. */
+/** Returns the row of a device, by its entry in the slice object; BT_DEVICE_NONE: not published. */
 uint32_t bt_device_rows_find(
 	const struct bt_device_pools *pools, uint32_t id, const struct bt_device *spec);
 
@@ -331,9 +331,14 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
 
 /* selectors.c */
 
-/** The program of an expression, compiled if it is new. Marks the program as used now. */
+/**
+ * Returns the index of the expression's program, which is compiled if it is new. Marks the program
+ * as used now.
+ */
 uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str expression);
-/** Verdict of a program on a row, evaluated and cached. Interrupted: BT_VERDICT_UNKNOWN. */
+/**
+ * Evaluate a program on a row and cache the verdict. Interrupted: BT_VERDICT_UNKNOWN, not cached.
+ */
 enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t program, uint32_t row,
 	const struct bt_cel_limits *limits);
 static inline enum bt_verdict bt_selector_known(

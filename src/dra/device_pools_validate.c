@@ -2,7 +2,7 @@
 /* Compares cached pools with recomputed ones (BERTH_VERIFY=1), and counts their memory. */
 #include "dra/device_pools_private.h"
 
-/** Compare views by content, because row and pool numbers may differ. */
+/** Compare views by content, because the indexes of rows and pools may differ. */
 static bool is_equal_view(const struct bt_device_pools *pools, const struct bt_pool_view *a,
 	const struct bt_device_pools *fresh, const struct bt_pool_view *b)
 {

@@ -20,12 +20,12 @@ struct class_totals {
 	const struct bt_device_class *device_class; /* borrowed from the map of classes */
 	struct reached_devices everywhere;
 	int64_t allocated_everywhere;
-	uint64_t allocated_version;           /* version of the allocated devices when counted */
-	BT_VEC(struct reached_devices) nodes; /* by slot, without the devices of everywhere */
+	uint64_t allocated_version;           /* bt_allocated_devices.version when counted */
+	BT_VEC(struct reached_devices) nodes; /* by slot, without the devices in `everywhere` */
 };
 
 struct bt_device_totals_cache {
-	uint64_t class_version; /* version of the map of classes that all entries belong to */
+	uint64_t class_version; /* bt_device_class_map.version for which the entries are valid */
 	BT_VEC(struct class_totals) classes;
 	BT_VEC(uint32_t) programs; /* scratch: programs of the current class */
 };

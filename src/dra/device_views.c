@@ -117,7 +117,9 @@ static bool fill_counters(struct bt_device_pools *pools, struct bt_pool_counters
 	return true;
 }
 
-/** The counters of a pool for these slices (ascending), created at the first use. */
+/**
+ * Returns the counters of a pool for these slices (ascending), which are created at the first use.
+ */
 static struct bt_pool_counters *pool_counters_of(
 	struct bt_device_pools *pools, uint32_t pool, const uint32_t *slices, uint32_t count)
 {
@@ -243,15 +245,16 @@ static struct bt_str slice_name(const struct bt_device_pools *pools, uint32_t sl
 }
 
 /**
- * Compute whether the view is complete, incomplete or obsolete. all (room for all slices of the
- * pool) gets the slices of the complete pool: the slices of the view or, if these are not the whole
- * pool, all slices of their generation.
+ * Returns whether the view is complete, incomplete or obsolete. all: array with room for all slices
+ * of the pool. If the result is COMPLETE, *out_count and `all` are set to the slices of the
+ * complete pool: the slices of the view or, if these are only a part of the pool, all slices of
+ * their generation.
  */
 static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	const struct bt_pool_view *view, uint32_t *all, uint32_t *out_count)
 {
 	const struct bt_pool *pool = &pools->pools.items[view->pool];
-	/* The slice of the view with the first name. */
+	/* Find the slice of the view with the first name. */
 	uint32_t first = view->slices.items[0];
 
 	for (uint32_t j = 1; j < view->slices.count; j++) {
@@ -282,7 +285,10 @@ static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	return count == wanted ? BT_POOL_COMPLETE : BT_POOL_INCOMPLETE;
 }
 
-/** List the devices of the view's slices, by slice name. Slices with counters have no devices. */
+/**
+ * List the devices of the view's slices, in the order of slice names. If gate
+ * DRAPartitionableDevices is on, devices in slices with counters are ignored.
+ */
 static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *view)
 {
 	uint32_t count = view->slices.count;
@@ -492,7 +498,9 @@ static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_
 	return true;
 }
 
-/** The view of the pool for a node; NULL if no slice of the pool is relevant to the node. */
+/**
+ * Returns the view of the pool for a node; NULL if no slice of the pool is relevant to the node.
+ */
 static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t pool, uint32_t slot)
 {
 	struct bt_pool *owner = &pools->pools.items[pool];
@@ -607,8 +615,8 @@ const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools
 		add_all_pools(pools, node, slot);
 	} else {
 		/*
-		 * Remove all changed pools before inserting any, because the comparison of views
-		 * reads views that must still exist.
+		 * Remove the views of all changed pools before inserting any view: the insertion
+		 * compares views, and the old views of changed pools no longer exist.
 		 */
 		for (uint64_t i = node->sequence; i < pools->sequence; i++) {
 			uint32_t pool = pools->changed[i & (BT_POOL_CHANGES_MAX - 1)];

@@ -81,18 +81,18 @@ struct bt_cached_claim {
 /** Marks a claim that the scheduler made for the extended resources of a pod. */
 #define BT_SPECIAL_CLAIM_ANNOTATION BT_STR_INIT("resource.kubernetes.io/extended-resource-claim")
 
-/** An allocation in flight: between Reserve and the end of its write. */
+/** An allocation in flight: from Reserve until the claim is written or the write has failed. */
 struct bt_in_flight_claim {
 	char *uid; /* owned */
 	uint32_t uid_length;
 	struct bt_object *claim; /* status.allocation is set; reference held; NULL: free */
-	uint32_t sharers;        /* number of users */
+	uint32_t sharers;        /* number of pods that use the allocation */
 	uint64_t hash;
 };
 
 /**
  * Called when the latest version of a claim changes. old_claim is NULL for an added claim,
- * new_claim for a deleted one. Both are borrowed for the call.
+ * new_claim is NULL for a deleted claim. Both are borrowed for the call.
  */
 struct bt_claim_listener {
 	void (*changed)(void *context, struct bt_object *old_claim, struct bt_object *new_claim);
@@ -127,17 +127,20 @@ void bt_claim_cache_finish(struct bt_claim_cache *cache);
 void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_object *new_claim);
 
 /**
- * The latest object, borrowed until the cache changes. NULL: not found; the caller sets the error
- * `could not find ResourceClaim "<ns>/<name>"`.
+ * Returns the latest object, borrowed until the cache changes. NULL: not found; the caller sets the
+ * error `could not find ResourceClaim "<ns>/<name>"`.
  */
 struct bt_object *bt_claim_cache_find(
 	const struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name);
-/** The claim of one of the pod's entries, borrowed until the cache changes; NULL: none. */
+/**
+ * Returns the claim of an entry of the pod's resourceClaims, borrowed until the cache changes;
+ * NULL: none.
+ */
 struct bt_object *bt_dra_claim_of(const struct bt_state *state, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry);
 /**
- * The special claim of a pod (spec 12 section 14.1) in any namespace, the first by namespace and
- * name. Borrowed until the cache changes; NULL: none.
+ * Returns the special claim of a pod (spec 12 section 14.1) in any namespace, the first by
+ * namespace and name. Borrowed until the cache changes; NULL: none.
  */
 struct bt_object *bt_claim_cache_find_special(
 	const struct bt_claim_cache *cache, struct bt_str pod_name, struct bt_str pod_uid);
@@ -164,12 +167,12 @@ void bt_claim_cache_restore(
  */
 void bt_claim_cache_signal(
 	struct bt_claim_cache *cache, struct bt_str uid, struct bt_object *claim);
-/** The allocation in flight for the uid, borrowed; NULL: none. */
+/** Returns the allocation in flight for the uid, borrowed; NULL: none. */
 const struct bt_allocation_result *bt_claim_cache_pending(
 	const struct bt_claim_cache *cache, struct bt_str uid);
 /**
  * Remove one user of the allocation or, with force, all users. Returns true if no user is left, so
- * that the allocation is no longer in flight; false also if there was none.
+ * that the allocation is no longer in flight. Returns false also if no allocation was in flight.
  */
 bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid, bool force);
 
@@ -180,14 +183,14 @@ bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid
 bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason);
 
 /*
- * Devices held by claims, allocated or in flight, updated incrementally. One set has the devices of
- * claims from the API server, the other also those of claims in flight. As in upstream, the sets do
- * not count how many claims hold a device. Spec: 12 section 4.3.
+ * Devices that claims hold, updated incrementally. The set `api` has the devices of claims from the
+ * API server; the set `dedicated` also has the devices of claims in flight. As in upstream, the
+ * sets do not count how many claims hold a device. Spec: 12 section 4.3.
  */
 
 /** Capacity consumed by all shares of a device: exact sums by capacity name. */
 struct bt_consumed_capacity {
-	bt_sym symbol; /* reference held: its text is name */
+	bt_sym symbol; /* reference held; `name` is its text */
 	struct bt_str name;
 	struct bt_quantity quantity; /* consumed by all claims */
 	struct bt_quantity api; /* the part of quantity that claims from the API server consume */
@@ -198,9 +201,9 @@ struct bt_shared_device {
 	uint32_t device;      /* id; reference held; BT_DEVICE_NONE: free */
 	uint32_t share_count; /* distinct shares, of claims from the API server and in flight */
 	/**
-	 * Whether the aggregate of consumed capacity has an entry for the device: api_consumes is
-	 * set by claims from the API server, in_flight_consumes is the number of results in flight
-	 * that consume.
+	 * The device counts as having consumed capacity if api_consumes is set or
+	 * in_flight_consumes is not 0. api_consumes: claims from the API server consume capacity.
+	 * in_flight_consumes: number of results in flight that consume capacity.
 	 */
 	bool api_consumes;
 	uint32_t in_flight_consumes;
@@ -217,14 +220,14 @@ struct bt_device_share {
 
 struct bt_allocated_devices {
 	struct bt_dra *dra;
-	struct bt_bitset dedicated; /* by device id, claims in flight included */
-	struct bt_bitset held;      /* dedicated, shared, or with consumed capacity */
-	struct bt_bitset api; /* dedicated by claims from the API server: a set without counts */
+	struct bt_bitset dedicated; /* by device id: taken whole by a claim */
+	struct bt_bitset held;      /* by device id: dedicated, shared, or with consumed capacity */
+	struct bt_bitset api;       /* like dedicated, but without claims in flight */
 	BT_VEC(uint32_t) in_flight; /* by device id: number of dedicated results in flight */
 	struct bt_map shared_by_device;
 	BT_VEC(struct bt_shared_device) shared;
 	BT_VEC(uint32_t) shared_free;
-	struct bt_map share_map; /* (device, shareID) */
+	struct bt_map share_map; /* by device and shareID */
 	BT_VEC(struct bt_device_share) shares;
 	BT_VEC(uint32_t) share_free;
 	uint64_t version; /* grows with every change */
@@ -278,7 +281,7 @@ static inline bool bt_allocated_has_history(const struct bt_allocated_devices *a
 	return allocated->history_count != 0;
 }
 
-/** Version of the last change to a device of the pool; 0: never. */
+/** Returns the version of the last change to a device of the pool; 0: never. */
 static inline uint64_t bt_allocated_pool_version(
 	const struct bt_allocated_devices *allocated, uint32_t pool_id)
 {
@@ -286,10 +289,13 @@ static inline uint64_t bt_allocated_pool_version(
 							: 0;
 }
 
-/** Consumed capacity of a device; NULL: the aggregate has no entry for the device. */
+/** Returns the shared state of a device that has consumed capacity, borrowed; else NULL. */
 const struct bt_shared_device *bt_allocated_consumed(
 	const struct bt_allocated_devices *allocated, uint32_t device_id);
-/** Consumed amount of a capacity; NULL: no amount of this capacity is consumed. */
+/**
+ * Returns the consumed amount of a capacity, borrowed; NULL: no amount of this capacity is
+ * consumed.
+ */
 const struct bt_quantity *bt_shared_device_consumed(
 	const struct bt_shared_device *shared, struct bt_str capacity);
 
@@ -332,8 +338,8 @@ void bt_device_class_map_finish(struct bt_device_class_map *map);
 void bt_device_class_map_observe(
 	void *dra, struct bt_object *old_class, struct bt_object *new_class);
 /**
- * The class that provides a resource, borrowed (upstream's GetClass). NULL: there is none, or the
- * gate DRAExtendedResource is off.
+ * Returns the class that provides a resource, borrowed (upstream's GetClass). NULL: there is none,
+ * or the gate DRAExtendedResource is off.
  */
 const struct bt_device_class *bt_device_class_for_resource(
 	const struct bt_device_class_map *map, struct bt_str resource);
@@ -377,8 +383,8 @@ bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbu
 
 /**
  * Called for every slice whose taints a change of a DeviceTaintRule has changed, with the patched
- * slice before and after. The scheduler's queue listens; it gets changes of the slices themselves
- * from the object store. Both slices are borrowed for the call. Spec: 12 section 4.5.
+ * slice before and after. The scheduler's queue listens here; the object store reports changes of
+ * the slices themselves to the queue. Both slices are borrowed for the call. Spec: 12 section 4.5.
  */
 struct bt_patched_slice_listener {
 	void (*changed)(void *context, struct bt_object *old_slice, struct bt_object *new_slice);
@@ -401,13 +407,13 @@ struct bt_dra {
 };
 
 /**
- * The state's bt_dra. The first call creates it from the objects in the store and copies the gates;
- * later calls ignore gates.
+ * Returns the state's bt_dra. The first call creates it from the objects in the store and copies
+ * the gates; later calls ignore gates.
  */
 struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates);
 /**
- * The class that provides an extended resource, borrowed until classes change. NULL: there is none,
- * the gate DRAExtendedResource is off, or the state has no bt_dra yet.
+ * Returns the class that provides an extended resource, borrowed until classes change. NULL: there
+ * is none, the gate DRAExtendedResource is off, or the state has no bt_dra yet.
  */
 static inline const struct bt_device_class *bt_dra_class_of(
 	const struct bt_state *state, struct bt_str resource)

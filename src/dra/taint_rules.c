@@ -115,8 +115,8 @@ static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
 }
 
 /**
- * The stored patched form of a slice, or the slice itself if it has none; with one reference for
- * the caller.
+ * Returns the stored patched form of a slice, or the slice itself if it has none; with one
+ * reference for the caller.
  */
 static struct bt_object *patched_form(const struct bt_taint_rules *rules, struct bt_object *slice)
 {
@@ -205,7 +205,7 @@ static bool are_same_taints(const struct bt_device *a, const struct bt_device *b
 	return true;
 }
 
-/** Compares two patched forms of the same slice. */
+/** Whether two patched forms of the same slice have the same taints. */
 static bool are_same(const struct bt_object *a, const struct bt_object *b)
 {
 	const struct bt_resource_slice *one = slice_of(a);
