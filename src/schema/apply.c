@@ -65,8 +65,9 @@ static void report(struct conflict_list *list, struct bt_apply_conflicts *out_co
 }
 
 /**
- * Removes the changed and removed fields from all other managers. list not NULL: changed fields
- * that another manager owns are conflicts instead, except for the fields in excused.
+ * Removes the changed and removed fields from all managers except self. If list is not NULL, a
+ * changed field that another manager owns is added to list as a conflict, unless the field is in
+ * excused.
  */
 static void take_from_others(struct bt_arena *arena, struct bt_managers *managers,
 	const struct bt_manager *self, const struct bt_field_changes *changes,
@@ -108,7 +109,10 @@ static bool is_kubectl(const struct bt_apply_writer *writer)
 	return bt_str_equal(writer->manager, BT_STR("kubectl")) && writer->subresource.length == 0;
 }
 
-/** The fields in the configuration that kubectl's annotation holds; NULL: none. */
+/**
+ * The fields in the configuration that kubectl's annotation holds; NULL: the object has no
+ * annotation, or the annotation is invalid.
+ */
 static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
 	const struct bt_apply_writer *writer, const struct bt_json_value *live)
 {
@@ -144,7 +148,11 @@ static void write_configuration(const struct bt_apply_writer *writer,
 	bt_strbuf_append_char(out, '\n');
 }
 
-/** Updates the annotation, if present, so that client-side apply continues to work. */
+/**
+ * Updates the annotation of object so that client-side apply continues to work. Does nothing if the
+ * live object has no annotation or if the configuration sets the annotation itself. If the
+ * configuration is too long for an annotation, the annotation becomes empty.
+ */
 static void update_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
 	const struct bt_json_value *live, const struct bt_json_value *applied,
 	struct bt_json_value *object)
@@ -167,8 +175,8 @@ static void update_last_applied(struct bt_arena *arena, const struct bt_apply_wr
 /** --- apply --- */
 
 /**
- * Changes from old (NULL: no object) to new_object. `changed` is limited to what this request may
- * write.
+ * Changes from old (NULL: no object) to new_object. `changed` lacks the fields that no manager can
+ * own and the writer's ignored_member.
  */
 static struct bt_field_changes changes_of(struct bt_arena *arena,
 	const struct bt_apply_writer *writer, const struct bt_json_value *old,
@@ -250,7 +258,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	const struct bt_field_set *last = self->fields;
 	const struct bt_field_set *own = bt_field_set_stripped(
 		arena, bt_field_set_of(arena, &root, applied), writer->ignored_member);
-	/* keep metadata.name, too, which `own` lacks, so that metadata itself is not pruned */
+	/* Not `own`: it lacks metadata.name, and metadata itself might be pruned. */
 	bt_apply_prune(arena, &root, object, last,
 		kept_fields(arena, managers, self, bt_field_set_of(arena, &root, applied)));
 	struct bt_field_changes changes = changes_of(arena, writer, live, object);
@@ -260,8 +268,8 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 		return BERTH_ERR_STATE;
 	}
 	/*
-	 * If nothing changed, the entry keeps its time; a new entry has no time then and sorts
-	 * first.
+	 * If nothing changed, the entry keeps its time. If the entry is new as well, it has no time
+	 * and sorts before other Apply entries.
 	 */
 	if (changes.changed != NULL || changes.removed != NULL) {
 		self->time = writer->time;
@@ -297,7 +305,10 @@ int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool 
 
 /** --- admission policies --- */
 
-/** Finds a value that is only replaced as a whole (atomic), and appends its path. */
+/**
+ * Finds the first atomic value: a value that apply can only replace as a whole. Appends the path of
+ * that value. false: there is no atomic value.
+ */
 static bool find_atomic(
 	const struct bt_spot *spot, const struct bt_json_value *value, struct bt_strbuf *path)
 {

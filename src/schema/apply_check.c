@@ -228,7 +228,7 @@ static void check_one(
 	}
 }
 
-/* Appends [name="a"], or the index if the element has no keys. */
+/* Appends [name="a"], or the index if the list has no keys or the element is not an object. */
 static void append_element(struct check *check, const struct bt_schema_field *field,
 	const struct bt_json_value *element, uint32_t index)
 {

@@ -20,8 +20,8 @@ struct bt_managers {
 };
 
 /**
- * Reads managedFields into the arena; malformed entries are skipped. *out_given: the object has
- * managedFields.
+ * Reads the managedFields of an object (NULL: no object) into the arena; skips malformed entries.
+ * *out_given: the object has managedFields, even if all entries are malformed.
  */
 struct bt_managers *bt_managers_read(
 	struct bt_arena *arena, const struct bt_json_value *object, bool *out_given);
@@ -34,8 +34,8 @@ void bt_managers_write(
 struct bt_manager *bt_managers_of(
 	struct bt_managers *managers, const struct bt_apply_writer *writer, bool applies);
 /**
- * Merges the oldest Update entries into "ancient-changes" if there are more than
- * BT_APPLY_UPDATES_MAX.
+ * Merges the oldest Update entries into the entry "ancient-changes" until at most
+ * BT_APPLY_UPDATES_MAX Update entries are left.
  */
 void bt_managers_cap(struct bt_arena *arena, struct bt_managers *managers);
 /**

@@ -9,7 +9,10 @@
 
 /** --- merge --- */
 
-/** Merges two lists; live_texts and applied_texts identify their elements. */
+/**
+ * Merges two lists. live_texts and applied_texts identify the elements of live and of applied:
+ * elements with equal texts merge.
+ */
 static int merge_lists(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *live, const struct bt_str *live_texts,
 	const struct bt_json_value *applied, const struct bt_str *applied_texts,
@@ -70,7 +73,7 @@ static int merge_array(struct bt_arena *arena, const struct bt_spot *spot,
 	bool keyed = spot->list != NULL && !bt_spot_has(spot, BT_SCHEMA_ATOMIC) &&
 		(spot->list->list_keys != NULL || bt_spot_has(spot, BT_SCHEMA_LIST_SET));
 	if (applied->count == 0 && keyed && live != NULL) {
-		*out_value = live; /* an empty configuration names no elements */
+		*out_value = live; /* an empty list in a configuration names no elements */
 		return 0;
 	}
 	if (shape == BT_FIELD_LEAF) {
@@ -86,7 +89,10 @@ static int merge_array(struct bt_arena *arena, const struct bt_spot *spot,
 	return merge_lists(arena, spot, &none, NULL, applied, applied_texts, out_value, err);
 }
 
-/* Recursion is bounded by the configuration. New values are walked too, to check their lists. */
+/*
+ * Recursion is bounded by the nesting of the configuration. Values that the live object lacks are
+ * walked, too, because their lists must be checked.
+ */
 int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *live,
 	const struct bt_json_value *applied, struct bt_json_value **out_value,
 	struct berth_error *err)
@@ -172,10 +178,10 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_field_set *keep, uint32_t depth)
 {
 	/*
-	 * keep NULL: no manager keeps the child or a part of it. Then a map that the manager did
-	 * not own as a whole stays if it has members that no manager ever owned. Other children are
-	 * removed: all that is left in a message are defaults, such as those of a union member that
-	 * was removed.
+	 * keep NULL: no manager keeps the child or a part of it. Such a child is removed, unless
+	 * it is a map that the manager did not own itself: then only the manager's members of the
+	 * map are removed, and the map stays if it has other members. In a message, the other
+	 * members are only defaults.
 	 */
 	bool stays = child->spot.map != NULL;
 	if (keep == NULL && (last->member || !stays)) {
@@ -186,7 +192,8 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	return keep != NULL || child->value->count != 0 || depth == 0;
 }
 
-/* list: the list that contains value, or NULL; the key members of its elements are never pruned. */
+/* list: the list of which value is an element, or NULL. Key members of an element are not pruned.
+ */
 static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const struct bt_spot *list,
 	struct bt_json_value *value, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth)

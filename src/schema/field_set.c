@@ -38,8 +38,8 @@ const struct bt_field_set *bt_field_set_or_empty(const struct bt_field_set *set)
 /** --- FieldsV1 --- */
 
 /**
- * Rewrites a key as compact JSON with members in ascending order, so that equal keys have equal
- * texts. false: the text is not JSON, or a key member is not a scalar.
+ * Rewrites a key or value as compact JSON with members in ascending order, so that equal keys have
+ * equal texts. false: the text is not JSON, or a key member is not a scalar.
  */
 static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_str *out_text)
 {
@@ -250,7 +250,7 @@ const struct bt_field_set *bt_field_set_child(
 		: NULL;
 }
 
-/** The set without the children that have these names. */
+/** Copies the set without the children that have these names; NULL: no children are left. */
 static const struct bt_field_set *copy_without(
 	struct bt_arena *arena, const struct bt_field_set *set, const char *const *names)
 {
@@ -342,8 +342,8 @@ static void print_edge(struct path_list *list, const struct bt_field_set *set)
 }
 
 /*
- * For each object or list, lists first the members that are in the set, then the places below each
- * member.
+ * Lists first the direct children that are in the set themselves, then the places below each
+ * child.
  */
 static void list_paths(struct path_list *list, const struct bt_field_set *set)
 {

@@ -3,8 +3,8 @@
 #define BT_SCHEMA_FIELD_SET_H
 /**
  * Sets of places in an object, as in managedFields: a trie whose edges are member names, keys of
- * list elements, or values of sets. Functions do not change their arguments, but results may share
- * parts of them; NULL is the empty set. Spec: 14 section 12.5.
+ * list elements, or values of sets. NULL is the empty set. Functions do not change their arguments,
+ * but a result may share parts of the arguments. Spec: 14 section 12.5.
  */
 #include "codec/json_edit.h"
 #include "schema/spot.h"
@@ -20,10 +20,10 @@ struct bt_field_set {
 	bool member; /* this place itself is in the set */
 	struct bt_str text;
 	uint32_t count;
-	const struct bt_field_set **children; /* not NULL; ascending by kind, text */
+	const struct bt_field_set **children; /* each not NULL; ascending by kind, text */
 };
 
-/** Makes a set without members, with room for this many children. */
+/** Makes an empty set with space for `room` children; the caller adds the children. */
 struct bt_field_set *bt_field_set_new(
 	struct bt_arena *arena, char kind, struct bt_str text, uint32_t room);
 /** Returns the set, or NULL if it is empty. */
@@ -31,7 +31,7 @@ const struct bt_field_set *bt_field_set_or_empty(const struct bt_field_set *set)
 
 /** --- FieldsV1 --- */
 
-/** Parses FieldsV1 and skips invalid parts. Names are borrowed from the tree. */
+/** Parses FieldsV1 (NULL: none) and skips invalid parts. Names are borrowed from fields. */
 const struct bt_field_set *bt_field_set_parse(
 	struct bt_arena *arena, const struct bt_json_value *fields);
 struct bt_json_value *bt_field_set_format(struct bt_arena *arena, const struct bt_field_set *set);
@@ -48,8 +48,8 @@ const struct bt_field_set *bt_field_set_intersection(
 	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b);
 bool bt_field_set_equal(const struct bt_field_set *a, const struct bt_field_set *b);
 /**
- * Removes places that are never owned (name, uid, resourceVersion ...), and a member of the root
- * that this request does not write (NULL: none).
+ * Returns the set without the places that no manager can own (name, uid, resourceVersion ...), and
+ * without ignored_member, a member of the root that the request does not write (NULL: none).
  */
 const struct bt_field_set *bt_field_set_stripped(
 	struct bt_arena *arena, const struct bt_field_set *set, const char *ignored_member);

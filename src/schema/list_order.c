@@ -25,8 +25,8 @@ static uint32_t position_of(const struct bt_text_set *index, struct bt_str key)
 }
 
 struct positions {
-	uint32_t name;   /* in the list of names, or BT_MAP_NONE */
-	uint32_t server; /* in the server's list, or BT_MAP_NONE */
+	uint32_t name;   /* index in the list of names, or BT_MAP_NONE */
+	uint32_t server; /* index in the server's list, or BT_MAP_NONE */
 	uint32_t merged; /* index in the merged list */
 };
 

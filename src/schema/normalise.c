@@ -194,8 +194,8 @@ static bool is_ascending(const struct bt_json_value *map)
 }
 
 /*
- * Drops repeated entries; the last one wins. Maps sorted by key, as clients send them, need no
- * work.
+ * Drops repeated entries; the last one wins. A map in ascending order of keys, as most clients send
+ * it, cannot have repeated entries.
  */
 static void drop_repeated(
 	struct bt_normalise *run, const struct bt_normalise_at *at, struct bt_json_value *map)
@@ -273,8 +273,8 @@ static bool is_kept(const struct bt_normalise *run, const struct bt_schema_field
 }
 
 /*
- * Whether upstream writes the list or map as null: the messages that it stores do not distinguish
- * an empty list from a missing list.
+ * Whether upstream writes the list or map as null: upstream stores objects as protobuf, which does
+ * not distinguish an empty list from a missing list.
  */
 static bool is_nil_list(const struct bt_schema_field *field, const struct bt_json_value *value)
 {
@@ -353,7 +353,10 @@ static int take_member(struct bt_normalise *run, struct members *members,
 	return 0;
 }
 
-/* Adds missing ALWAYS members. base: place of the message's first field. */
+/*
+ * Adds missing ALWAYS members, unless the object is partial. base: place of the message's first
+ * field.
+ */
 static int add_missing(struct bt_normalise *run, struct members *members,
 	const struct bt_schema_message *message, struct bt_normalise_at *at, uint32_t base)
 {

@@ -17,7 +17,7 @@ struct bt_normalise_at {
 	uint32_t index;
 	struct bt_str name;
 	const struct bt_schema_message *owner;      /* BT_NORMALISE_FIELD */
-	const struct bt_schema_field *inline_field; /* containing the field, or NULL */
+	const struct bt_schema_field *inline_field; /* inline field with the field, or NULL */
 };
 
 struct bt_normalise {
@@ -33,13 +33,14 @@ struct bt_normalise {
 BT_MUST_USE int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_normalise_at *at, struct bt_json_value *value);
 /**
- * Sets the error "cannot unmarshal" and returns BERTH_ERR_INVALID. element: the expected type is
- * that of a list element or map value.
+ * Sets the error "cannot unmarshal" and returns BERTH_ERR_INVALID. The error names the field's
+ * type; element: it names the type of a single element or map value instead.
  */
 int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field *field,
 	bool element, const struct bt_normalise_at *at, const struct bt_json_value *value);
 /**
- * Sets the value to the zero value of the field's type; for lists and maps, to that of an element.
+ * Sets value to the zero value of the field's type. For a list or map, that is the zero value of
+ * an element or map value.
  */
 void bt_normalise_set_zero(const struct bt_schema_field *field, struct bt_json_value *value);
 /** Whether Go omits the value with omitempty. */

@@ -96,7 +96,7 @@ static void set_text(struct bt_normalise *run, struct bt_json_value *value)
 	}
 }
 
-/* Like upstream, takes a text or a number, and ignores white space around it. */
+/* Like upstream, accepts a text or a number, and ignores white space around the quantity. */
 static int take_quantity(struct bt_normalise *run, struct bt_json_value *value)
 {
 	struct bt_quantity quantity;

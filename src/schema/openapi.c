@@ -26,7 +26,7 @@ enum {
 /** Options and referenced messages of one document. */
 struct schemas {
 	bool version2;    /* OpenAPI 2: schemas in another place, no allOf */
-	uint8_t *reached; /* messages to be described, by index; owned */
+	uint8_t *reached; /* REACHED flags of each message; owned */
 };
 
 static void write_pair(struct bt_json_writer *writer, const char *name, const char *value)
@@ -114,7 +114,10 @@ static void write_scalar(
 	bt_json_end_object(writer);
 }
 
-/* Writes a reference next to other members, which OpenAPI 3 requires to be wrapped in allOf. */
+/*
+ * Writes a reference that has other members next to it. OpenAPI 3 requires allOf around such a
+ * reference.
+ */
 static void write_wrapped_ref(
 	const struct schemas *schemas, const char *name, struct bt_json_writer *writer)
 {
@@ -129,12 +132,12 @@ static void write_wrapped_ref(
 	bt_json_end_array(writer);
 }
 
-/** By type: OpenAPI's type and format, or the name of a schema; JSON of the zero value. */
+/** The row of each enum bt_schema_type. Absent entries are NULL. */
 static const struct {
-	const char *type;
-	const char *format;
-	const char *schema;
-	const char *zero;
+	const char *type;   /* OpenAPI's type, unless the type has a schema */
+	const char *format; /* OpenAPI's format */
+	const char *schema; /* name of the type's schema */
+	const char *zero;   /* JSON of the zero value, for `default` */
 } types[] = {
 	[BT_SCHEMA_STRING] = {.type = "string", .zero = "\"\""},
 	[BT_SCHEMA_BOOL] = {.type = "boolean", .zero = "false"},
@@ -265,8 +268,8 @@ static void write_fields(const struct schemas *schemas, const struct bt_schema_m
 }
 
 /*
- * Writes the names of the required fields. Begins the array "required" with the first name and sets
- * *opened; the caller ends the array.
+ * Writes the names of the required fields. Before the first name, begins the array "required" and
+ * sets *opened; the caller ends the array.
  */
 static void write_required(
 	const struct bt_schema_message *message, bool *opened, struct bt_json_writer *writer)
@@ -342,7 +345,7 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 	}
 }
 
-/** Writes the end of a list's properties: metadata, and that items is required. */
+/** Writes the end of a list's schema: the property metadata, and that items is required. */
 static void end_list_properties(const struct schemas *schemas, struct bt_json_writer *writer)
 {
 	bt_json_begin_member_object(writer, "metadata");
@@ -446,9 +449,9 @@ static void write_custom_kind(
 }
 
 /*
- * Writes the schema of a CustomResourceDefinition. For OpenAPI 2, leaves out the parts that it
- * cannot express, and the type of a value that may have several types. Recursion is bounded by the
- * nesting of documents.
+ * Writes the schema of a CustomResourceDefinition. For OpenAPI 2, leaves out the parts that
+ * OpenAPI 2 cannot express, and the type, properties and items of a value that may have several
+ * types. Recursion is bounded by the nesting of the schema.
  */
 static void write_custom_schema(const struct schemas *schemas, const struct bt_json_value *schema,
 	struct bt_json_writer *writer)
@@ -758,7 +761,7 @@ static void write_path(
 	bt_strbuf_finish(&path);
 }
 
-/* Whether the kind is custom: it has a schema, and is not a subresource. */
+/* Whether the resource holds the objects of a custom kind with a schema. */
 static bool is_custom(const struct bt_openapi_resource *resource)
 {
 	return resource->schema != NULL && !is_subresource(resource);
@@ -805,7 +808,7 @@ static void begin_document(struct document *document, bool version2, struct bt_s
 	bt_json_begin_member_object(writer, "paths");
 }
 
-/* Writes the schemas and ends the document. group absent: resources of all groups. */
+/* Writes the schemas and ends the document. group absent: custom kinds of all groups. */
 static void end_document(struct document *document, struct bt_str group, struct bt_str version,
 	const struct bt_openapi_resource *resources, uint32_t count)
 {

@@ -24,13 +24,16 @@ struct bt_openapi_resource {
 	struct bt_str kind; /* "Pod" */
 	bool namespaced;
 	struct bt_str verbs; /* "create get list", separated by blanks */
-	/** Custom kinds: the schema in the definition; NULL: none, or a built-in kind. */
+	/**
+	 * Schema in the kind's CustomResourceDefinition; NULL: the definition has no schema, or the
+	 * kind is built in.
+	 */
 	const struct bt_json_value *schema;
 };
 
 #define BT_OPENAPI_HASH_BYTES 17 /* 16 digits and the terminator */
 
-/** The hash of a document that the index contains; also usable as an ETag. */
+/** Writes the hash of a document: the index contains this hash, and it can serve as an ETag. */
 void bt_openapi_hash(struct bt_str document, char out_hash[BT_OPENAPI_HASH_BYTES]);
 /**
  * /openapi/v3 as JSON: all groups and versions of the resources, with the hash of each document.

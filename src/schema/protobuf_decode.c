@@ -8,7 +8,7 @@
 #include "schema/schema_private.h"
 #include "codec/wire.h"
 
-/* The field has no member yet; a message has fewer members than this. */
+/* Slot of a field that has no member yet. A message has fewer than NO_SLOT members. */
 #define NO_SLOT UINT16_MAX
 
 /* 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z */
@@ -284,8 +284,8 @@ static int decode_entry(struct decoder *decoder, const struct bt_schema_field *f
 }
 
 /*
- * The field with this number, or NULL; *hint: index of the last field found, because numbers mostly
- * ascend.
+ * The field with this protobuf number, or NULL. *hint is the index of the last field found; the
+ * search starts there, because the numbers in a message mostly ascend.
  */
 static const struct bt_schema_field *find_number(
 	const struct bt_schema_message *message, uint32_t number, uint32_t *hint)
@@ -306,8 +306,8 @@ static const struct bt_schema_field *find_number(
 }
 
 /*
- * The value of the field's member, which is added if missing. *slot: the member's index in object,
- * or NO_SLOT.
+ * Returns the value of the field's member; adds the member if it is missing. A single value becomes
+ * null, because a repeated field replaces it. *slot: the member's index in object, or NO_SLOT.
  */
 static struct bt_json_value *member_of(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_json_value *object, uint16_t *slot)
@@ -369,8 +369,8 @@ static int decode_field(struct decoder *decoder, const struct bt_schema_field *f
 }
 
 /*
- * Whether the next value is a zero value, which Go programs write, although it is left out in JSON.
- * Checks only the first byte, which finds most zero values; normalising removes the others.
+ * Whether the next value is a zero value that JSON leaves out; Go programs write such values in
+ * protobuf. Checks only the first byte, which finds most zero values; normalising removes the rest.
  */
 static bool is_left_out(const struct bt_schema_field *field, const struct bt_wire *wire)
 {

@@ -194,9 +194,9 @@ static void encode_field(const struct bt_schema_field *field, const struct bt_js
 }
 
 /*
- * Writes the message's fields. slots: by place, starting at the message's first place: the index of
- * the member in object plus 1, or 0: no member. In object, the members of inline messages lie next
- * to those of their parent.
+ * Writes the message's fields. slots has an entry for each place of the message: the index of the
+ * member in object plus 1, or 0 if there is no member. object also has the members of inline
+ * messages.
  */
 static void encode_places(const struct bt_schema_message *message,
 	const struct bt_json_value *object, const uint32_t *slots, struct bt_strbuf *out)
@@ -247,7 +247,7 @@ void bt_schema_encode_protobuf(const struct bt_schema_message *message,
 	}
 }
 
-/* Fields of the envelope message Unknown, and of its TypeMeta. */
+/* Field numbers of the envelope message Unknown and of its TypeMeta. */
 enum {
 	UNKNOWN_TYPE_META = 1,
 	UNKNOWN_RAW = 2,

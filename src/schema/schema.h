@@ -53,7 +53,8 @@ enum bt_schema_flag {
 	BT_SCHEMA_RETAIN_KEYS = 1 << 5, /* patch strategy retainKeys */
 	BT_SCHEMA_LIST_SET = 1 << 6,    /* server-side apply: a set of scalars */
 	/**
-	 * Server-side apply: owned as a whole. So is a list without list_keys and without LIST_SET.
+	 * Server-side apply: the value is owned as a whole. A list without list_keys and LIST_SET
+	 * is owned as a whole even without this flag.
 	 */
 	BT_SCHEMA_ATOMIC = 1 << 7,
 	BT_SCHEMA_NULLABLE = 1 << 8,  /* an explicit zero value is kept */
@@ -91,7 +92,7 @@ struct bt_schema_checks {
 struct bt_schema_message;
 
 struct bt_schema_field {
-	const char *name; /* JSON name; for inline messages the Go name, for errors */
+	const char *name; /* JSON name; for inline messages the Go name, for error messages */
 	uint8_t name_length;
 	uint8_t type;   /* enum bt_schema_type */
 	uint8_t shape;  /* enum bt_schema_shape */
@@ -156,9 +157,9 @@ enum bt_field_validation {
 /**
  * Normalises a decoded object, in place, to the form that is stored:
  *
- * - Unknown members are dropped, and of a repeated member all values but the last; both are
- *   reported. Nulls are dropped, and so are empty members unless the schema says ALWAYS or
- *   NULLABLE.
+ * - Unknown members are dropped. A repeated member keeps only the last value. Both are reported.
+ *   Nulls are dropped. Members with a zero value ("", 0, false, empty) are dropped unless the
+ *   schema says ALWAYS or NULLABLE.
  * - Quantities, times and numbers become canonical. A null list element or map value becomes the
  *   zero value.
  * - Missing ALWAYS members are added with their zero value, which is null for lists, maps and
@@ -178,6 +179,7 @@ enum bt_field_validation {
  * "..."` texts, in document order, without duplicates, at most BT_SCHEMA_PROBLEMS_MAX.
  * BERTH_ERR_INVALID: a value has the wrong type; the error is Go's ("json: cannot unmarshal number
  * into Go struct field Container.spec.containers.image of type string"; spec 14 section 9.3).
+ * An invalid quantity, time or base64 text gives the parser's error.
  * BERTH_ERR_TOO_LARGE: a custom resource nests deeper than BT_SCHEMA_DEPTH_MAX.
  */
 #define BT_SCHEMA_PROBLEMS_MAX 100

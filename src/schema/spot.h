@@ -4,7 +4,7 @@
 /** A place in an object with its schema, for walks over trees. */
 #include "schema/schema.h"
 
-/** All zero: no schema (custom resources, raw JSON). */
+/** A place. If all members are zero, the place has no schema (custom resources, raw JSON). */
 struct bt_spot {
 	/** Type of the object at this place; NULL: no message is here. */
 	const struct bt_schema_message *message;

@@ -30,7 +30,7 @@ static bool is_directive(struct bt_str name)
 			bt_str_has_prefix(name, BT_STR(DELETE_PREFIX)));
 }
 
-/** Value of $patch; absent: no directive; "?": not a text. */
+/** Value of $patch; absent: there is no $patch; "?": the value is not a text. */
 static struct bt_str directive_of(const struct bt_json_value *value)
 {
 	const struct bt_json_value *directive = bt_json_find(value, "$patch");
@@ -47,7 +47,10 @@ static bool is_removed(const struct bt_json_value *element)
 		bt_str_equal(directive, BT_STR("replace"));
 }
 
-/** Removes directives at all levels, and elements that are only directives, in place. */
+/**
+ * Removes directives at all levels, in place. An object whose $patch is "delete" becomes empty; a
+ * list element whose $patch is "delete" or "replace" is removed. Returns value.
+ */
 static struct bt_json_value *strip(struct bt_json_value *value)
 {
 	uint32_t kept = 0;

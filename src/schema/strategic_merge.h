@@ -12,7 +12,7 @@
  * Applies a patch. Both trees are consumed: they are changed in place, and *out_result shares parts
  * of them. Members unknown to the schema: objects merge, lists are replaced.
  *
- * BERTH_ERR_SYNTAX: the patch is not an object; BERTH_ERR_INVALID: a directive is malformed, or
+ * BERTH_ERR_SYNTAX: a tree is not an object; BERTH_ERR_INVALID: a directive is malformed, or
  * elements of a merged list have the wrong type (both 400). BERTH_ERR_STATE: $retainKeys
  * contradicts the patch (422). BERTH_ERR_INTERNAL: an element lacks its merge key, an order
  * contradicts the patch, or $patch is unknown (500).
