@@ -84,7 +84,7 @@ static void count_hint(const struct move_pass *pass, struct bt_queue_listener *l
 		bt_metrics_now(pass->queue->options.metrics) - started_ns);
 }
 
-/** Calls one hint; an error counts as Queue. */
+/** Calls one hint and returns whether the result is Queue; an error counts as Queue. */
 static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener *listener,
 	const struct bt_queue_entry *entry)
 {

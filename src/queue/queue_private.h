@@ -61,7 +61,7 @@ struct bt_queue_event {
 
 /** The rejectors of a pod, its profile, and its gating plugin. */
 struct bt_queue_class {
-	uint32_t group_count; /* number of groups, ready ones included; 0: free slot */
+	uint32_t group_count; /* number of groups, including ready groups; 0: free slot */
 	uint32_t first_group; /* first group that is not ready */
 	uint32_t profile;
 	uint32_t gating_plugin;
@@ -82,8 +82,9 @@ struct bt_queue_group {
 	uint32_t last;
 	uint32_t previous_in_class;
 	uint32_t next_in_class;
-	bool is_ordered;              /* timestamps never grow from first to last */
-	bool is_ready;                /* all pods are active; in no class list or group_map */
+	bool is_ordered; /* timestamps never grow from first to last */
+	/* All pods are active; the group is in no class list and not in group_map. */
+	bool is_ready;
 	int64_t latest_expiration_ns; /* no member's backoff ends later */
 	int64_t ready_since_ns;
 	/** Resource needs of the shape, from the profile's plugin with hint_needs. */
@@ -148,7 +149,7 @@ struct bt_queue {
 	BT_VEC(uint32_t) free_groups;
 	struct bt_map group_map;
 	uint32_t unschedulable_count;
-	uint32_t gated_count; /* gated pods among the unschedulable ones */
+	uint32_t gated_count; /* number of unschedulable pods that are gated */
 	uint64_t next_sequence;
 
 	/* Events. */

@@ -3,9 +3,10 @@
 #define BT_SCHED_CELLS_H
 /**
  * A cell is a set of nodes that a scheduling cycle cannot tell apart except by their local score
- * and their place in the list. Plugins that depend on other nodes' pods (domains of a topology key,
- * pods of a kind on the node) run once for each cell. A tree of blocks gives the best node of a
- * cell, the number of equally good nodes, and the choice among them, without visiting the nodes.
+ * and their place in the list. Plugins that depend on other nodes' pods run once for each cell,
+ * because the nodes of a cell have the same values for these plugins, such as the domain of a
+ * topology key. A tree of blocks gives the best node of a cell, the number of equally good nodes,
+ * and the choice among them, without visiting the nodes.
  *
  * A member of a cell is a position: a place of the snapshot (state/places.h), with or without a
  * node. The owner puts places without a node into a cell that is never feasible. Each position
@@ -63,7 +64,8 @@ struct bt_cell {
 	int32_t top_best;
 	uint32_t top_ties;
 	uint32_t size;
-	uint32_t some_member; /* the member that bt_cells_member returned last; may have left */
+	/* The member that bt_cells_member returned last; may have left the cell. */
+	uint32_t some_member;
 };
 
 struct bt_cells {

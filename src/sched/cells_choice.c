@@ -365,9 +365,10 @@ static uint32_t find_below(struct cell_search *search, uint32_t before)
 
 /*
  * Functions for positions that are not in list order. The positions of one zone are in list order.
- * For a point of the list, each zone has an end: its first position at the point or after it. The
- * ends of all zones are close together. So the tree counts up to a position in the middle of the
- * ends, and for each zone the nodes between its end and the middle are checked one by one.
+ * For a point of the list, each zone has a cut: the first position of the zone that is at the point
+ * or after the point. The cuts of all zones are close together. So the tree counts up to a position
+ * in the middle of the cuts; then the nodes between the middle and each zone's cut are checked one
+ * by one.
  */
 
 static uint32_t count_before_apart(struct cell_search *search, uint64_t point)

@@ -26,8 +26,8 @@ struct bt_node_search_result {
 struct bt_cycle_state *bt_engine_begin_cycle(
 	struct bt_engine *engine, const struct bt_framework *framework);
 /**
- * Number of feasible nodes after which the search of a list of this length ends: spec 03 section
- * 3.3 with the override option.
+ * Number of feasible nodes after which the search of a list of this length ends. The option
+ * percentage_of_nodes_to_score overrides the configuration. Spec 03 section 3.3.
  */
 uint32_t bt_search_limit(
 	const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count);
@@ -130,7 +130,7 @@ struct bt_cycle_run {
 	struct bt_cycle_state *cycle;
 	struct bt_cycle_nominated *nominated;
 	uint32_t nominated_count;
-	uint32_t *nominated_at; /* by slot: index + 1. NULL: search the list linearly */
+	uint32_t *nominated_at; /* by slot: index in `nominated` + 1, or 0. NULL: not made yet */
 	struct bt_schedule_result *result;
 	struct bt_pre_filter_outcome pre_filter;
 	uint32_t start_index; /* rotation index at the start */
@@ -179,7 +179,7 @@ struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *s
 void bt_cycle_add_cycle_scores(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
 
-/* Ends of a cycle. explicit_count: number of nodes with a status in the diagnosis. */
+/* Functions that end a cycle. explicit_count: number of nodes with a status in the diagnosis. */
 
 void bt_cycle_set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total,
 	uint32_t feasible_count, uint32_t explicit_count);
@@ -222,7 +222,9 @@ void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
 void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
 	enum bt_timed_point point, uint32_t calls);
 
-/* Extenders. While run->extension.active is false, only init and finish may be called. */
+/*
+ * Extenders. While run->extension.active is false, call only bt_cycle_extension_init and _finish.
+ */
 
 void bt_cycle_extension_init(struct bt_cycle_run *run);
 void bt_cycle_extension_finish(struct bt_cycle_run *run);
@@ -272,10 +274,10 @@ void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
 /** Remove the infeasible cells. Returns the number of nodes in the feasible cells. */
 uint32_t bt_cell_list_keep_feasible(struct bt_cell_list *list);
 /**
- * Returns an array parallel to the list, in the cycle's arena: the sum of the per-cycle plugins'
- * weighted scores for each node of the cell, without the plan's columns. All cells must be
- * feasible; node_count is the number of their nodes. NULL: PreScore failed, and run->result has the
- * error.
+ * Returns an array parallel to the list, in the cycle's arena: the sum of the weighted scores of
+ * the per-cycle plugins, which is the same for all nodes of a cell. The scores in the plan's
+ * columns are not included. All cells must be feasible; node_count is the number of their nodes.
+ * NULL: PreScore failed, and run->result has the error.
  */
 int64_t *bt_score_cells(
 	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);

@@ -97,7 +97,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	uint32_t cell_count = list.count; /* 0: all nodes were taken out */
 	uint32_t node_count = bt_cell_list_keep_feasible(&list);
 	if (node_count == 0) {
-		/* Each cell is a group. */
+		/* Each cell is a group of nodes with the same status. */
 		uint32_t count = cell_count != 0 ? tree->cell_count : 0;
 		uint32_t *sizes = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, count);
 		uint32_t *verdicts = bt_arena_alloc(run->cycle->arena, count * sizeof(*verdicts));

@@ -145,7 +145,7 @@ static void filter_other_cells(struct flat *flat)
 {
 	const uint32_t *verdict = flat->plan->verdict;
 	struct bt_cell_list list = bt_cell_list_make(flat->run->cycle->arena, flat->cell_count);
-	uint32_t left = 0; /* number of cells without a node so far */
+	uint32_t left = 0; /* number of cells for which no node was found yet */
 	for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
 		left += flat->slots[cell] == BT_SLOT_NONE;
 	}

@@ -323,7 +323,10 @@ struct bt_evaluation {
 	struct bt_cycle_state *cycle;
 };
 
-/** Refreshes the snapshot first and does not call extenders. Memory: the engine's cycle arena. */
+/**
+ * Evaluate a pod. Refreshes the snapshot first; does not call extenders. Memory: the engine's cycle
+ * arena.
+ */
 void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_evaluation *out_evaluation);
 #endif

@@ -26,7 +26,10 @@ struct bt_extender_objects {
 	void *context;
 };
 
-/* Requests, appended to out. objects may be NULL. by_name: the extender is nodeCacheCapable. */
+/*
+ * Requests, appended to out. objects may be NULL. by_name: the extender is nodeCacheCapable, so
+ * nodes are sent by name only.
+ */
 
 void bt_extender_encode_args(const struct bt_extender_args *args,
 	const struct bt_extender_objects *objects, bool by_name, struct bt_strbuf *out);

@@ -79,8 +79,8 @@ static bool is_at_point(const struct bt_framework *framework, enum bt_extension_
 }
 
 /**
- * Whether a filter's column form runs in every cycle. PreFilter makes the data of this form later,
- * in the cycle.
+ * Whether a filter's column form runs in every cycle. The plan does not need the filter's PreFilter
+ * data, because PreFilter makes the data in each cycle.
  */
 static bool filter_has_cycle_column(
 	const struct bt_framework *framework, const struct bt_plugin *plugin)

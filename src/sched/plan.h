@@ -99,16 +99,16 @@ struct bt_plan_cells {
 	 * are moved to other cells.
 	 */
 	BT_VEC(uint32_t) counted;
-	bool counted_is_complete; /* false: there are too many */
+	bool counted_is_complete; /* false: there are too many slots */
 	uint64_t columns_version; /* version of the plan's columns in the tree */
 	uint64_t places_version;  /* version of the snapshot's places in the tree */
 	/* how many entries of snapshot.places.left the tree has applied */
 	uint32_t left_seen;
 	uint64_t log_sequence;
 	uint64_t last_used; /* the plan's tree_uses at the last use */
-	uint32_t served;    /* cycles since the tree was filled */
+	uint32_t served;    /* cycles that used the tree since it was filled */
 	uint32_t pause;     /* cycles to wait before the tree is filled again */
-	uint32_t backoff;   /* length of the next pause */
+	uint32_t backoff;   /* length of the last pause; the next pause is twice as long */
 };
 
 /** Filter's outcome on a nominated node. */
@@ -172,7 +172,7 @@ struct bt_plan {
 	uint64_t room_log_sequence;
 	bool scored; /* local and raws are valid */
 	uint32_t feasible_count;
-	/** By filter: number of slots that it rejects first. NULL: no metrics. */
+	/** By filter: number of slots that this filter is the first to reject. NULL: no metrics. */
 	uint32_t *rejected;
 	uint64_t log_sequence;
 	uint32_t node_count; /* snapshot size when scores were computed */
@@ -180,7 +180,7 @@ struct bt_plan {
 	uint64_t columns_version;
 	uint64_t behind;      /* changes between the last two refreshes */
 	bool recurring;       /* the shape was requested before */
-	uint64_t mean_behind; /* mean of `behind` over the last few cycles */
+	uint64_t mean_behind; /* moving average of `behind` */
 	struct bt_plan_cells trees[BT_PLAN_TREES];
 	struct bt_plan_cells *cells; /* the entry of `trees` for the traits of this cycle */
 	uint64_t tree_uses;
@@ -202,8 +202,8 @@ void bt_plan_cache_destroy(struct bt_plan_cache *cache);
 
 /**
  * Find or make the plan of a pod's shape. Its columns may be missing or belong to an earlier
- * snapshot. NULL if the profile's weights do not allow columns (a negative weight, or totals beyond
- * 31 bits): then the plain runners decide.
+ * snapshot. NULL if the profile's weights do not allow columns (a negative weight, or totals that
+ * can reach 2^30): then the plain runners decide.
  */
 struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
@@ -215,7 +215,10 @@ struct bt_plan *bt_plan_get(
 void bt_plan_pin(struct bt_plan *plan);
 void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
 
-/** Update the verdict column to the current snapshot, and the scores if the plan has any. */
+/**
+ * Update the verdict column to the current snapshot. Valid scores are updated too; if all slots are
+ * evaluated anew, the scores become invalid (`scored`).
+ */
 void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 
 /** Update local and raws too. Call after a refresh, if at least two nodes are feasible. */

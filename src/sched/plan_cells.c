@@ -39,8 +39,8 @@
 #define KEY_WORDS_MAX (1 + BT_CELL_TRAITS_MAX + BT_PLUGINS_MAX)
 
 /**
- * Index of the first filter that runs in every cycle. If an earlier filter rejects a node, its
- * verdict is final.
+ * Index of the first filter that runs in every cycle. If a filter before that index rejects a node,
+ * the verdict is final.
  */
 static uint32_t first_cycle_filter(const struct bt_plan *plan)
 {
@@ -75,7 +75,7 @@ static struct key_maker key_maker_of(const struct bt_plan *plan, const struct bt
 	};
 }
 
-/** slot BT_SLOT_NONE: a place without a node. */
+/** Write the key of a slot's cell; slot BT_SLOT_NONE: of the cell of places without a node. */
 static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key)
 {
 	if (slot == BT_SLOT_NONE) {

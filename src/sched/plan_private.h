@@ -42,7 +42,7 @@ struct bt_plan_cache {
 	int32_t *totals;   /* totals of one cycle, by slot */
 	uint32_t *cells;   /* of one cycle: cell by slot */
 	uint32_t *changed; /* a list of slots without duplicates */
-	uint64_t *marks;   /* by slot: number of the last list in `changed` that has it */
+	uint64_t *marks;   /* by slot: `mark` of the last list in `changed` that had the slot */
 	uint64_t mark;
 	uint32_t scratch_slots;
 };

@@ -139,7 +139,7 @@ struct bt_attempt {
 	struct bt_str uid;
 	struct bt_str node_name;
 	int64_t score; /* of the node; 0 if no other node was feasible, or if has_waited */
-	uint32_t feasible_count; /* nodes found; 0 when has_waited */
+	uint32_t feasible_count; /* number of feasible nodes found; 0 if has_waited */
 	struct bt_str reason;
 	struct bt_str message;
 	/**
@@ -245,14 +245,18 @@ void bt_scheduler_prefer_pod(
 
 /**
  * Do one piece of work: flush the queue, then finish one binding cycle that need not wait any
- * longer (Permit decided, answer received, timeout, preempted); if there is none, pop one pod and
- * run its scheduling and binding cycles. Returns the time of the next call: now_ns if work was
- * done, otherwise the next flush or timeout. Call also after a change, after an answer, and when
- * may_schedule becomes true. The first call starts the queue's clock.
+ * longer (Permit has decided, an answer has arrived, a timeout has expired, or preemption cancels
+ * the cycle); if there is none, pop one pod and run its scheduling and binding cycles. Returns the
+ * time of the next call: now_ns if work was done, otherwise the next flush or timeout. Call also
+ * after a change, after an answer, and when may_schedule becomes true. The first call starts the
+ * queue's clock.
  */
 int64_t bt_scheduler_step(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
-/** The next flush of the queue or timeout of a waiting binding cycle, or an earlier time. */
+/**
+ * Time of the next flush of the queue or of the next timeout of a waiting binding cycle; may be too
+ * early.
+ */
 int64_t bt_scheduler_next_step_ns(const struct bt_scheduler *scheduler);
 /**
  * After an idle step: whether a later step schedules pods without any further change, because a pod

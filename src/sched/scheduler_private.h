@@ -44,7 +44,7 @@ struct bt_device_change {
 	struct bt_object *new_object;
 };
 
-/** Metrics of one event label, in the order of bt_queue_for_each_label. */
+/** Metrics of one event label. */
 struct bt_collected_label {
 	struct bt_collected_value incoming[3]; /* active, backoff, unschedulable */
 	struct bt_collected_value in_flight;
@@ -151,7 +151,7 @@ void bt_scheduler_init_calls(struct bt_scheduler *scheduler);
 void bt_scheduler_run_calls(struct bt_scheduler *scheduler);
 /**
  * Queue the binding of the pod whose binding cycle runs, or return the result of the queued call.
- * For bt_binder.bind, with its result.
+ * Returns a result for bt_binder.bind.
  */
 int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err);

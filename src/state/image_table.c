@@ -57,8 +57,8 @@ static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 
 /*
  * Returns true in the usual case of a node update: the row has the same names in the same order.
- * Then only sizes may change, of images that no other node has; *out_differs is set if a size
- * changed.
+ * Then only sizes may change, and only those of images that no other node has. *out_differs is set
+ * if a size changed.
  */
 static bool same_names(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node,
 	bool *out_differs)

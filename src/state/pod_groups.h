@@ -16,11 +16,14 @@
 struct bt_group_member {
 	bt_sym uid;
 	bt_sym name;
-	/* Upstream's sets. A pod that another scheduler binds is unscheduled and assigned. */
+	/*
+	 * Whether the pod is in upstream's sets. A pod that another scheduler binds is in two sets:
+	 * unscheduled and assigned.
+	 */
 	bool is_unscheduled;
 	bool is_assumed;
 	bool is_assigned;
-	bool has_node;       /* the latest object has spec.nodeName */
+	bool has_node;       /* the latest version of the pod has spec.nodeName */
 	bool is_in_snapshot; /* assumed in the snapshot by the running pod group cycle */
 };
 
