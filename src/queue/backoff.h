@@ -29,8 +29,8 @@ int64_t bt_floor_to_second_ns(int64_t time_ns);
 int64_t bt_backoff_expiration_ns(
 	int64_t timestamp_ns, int64_t initial_ns, int64_t max_ns, int64_t count, bool windows);
 /**
- * Whether the pod still backs off, which includes the time expiration_ns itself. windows: now_ns is
- * rounded down to a whole second. Spec 04 section 5.4.
+ * Whether the pod still backs off at now_ns. The time expiration_ns itself belongs to the backoff.
+ * windows: now_ns is rounded down to a whole second. Spec 04 section 5.4.
  */
 bool bt_is_backing_off(int64_t expiration_ns, int64_t now_ns, bool windows);
 #endif

@@ -14,7 +14,8 @@ struct move_pass {
 	struct bt_cluster_event kind; /* copy of the event; texts borrowed from the caller */
 	const void *old_value;
 	const void *new_value;
-	const struct bt_queue_entry *self; /* the queued pod that the event is about, or NULL */
+	/* The unschedulable pod that the event is about, or NULL. */
+	const struct bt_queue_entry *self;
 	const struct bt_queue_check *check;
 	int64_t now_ns;
 };

@@ -230,7 +230,7 @@ struct bt_queue;
 BT_MUST_USE int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
 	const struct bt_profiles *profiles, struct bt_nominator *nominator,
 	struct bt_queue **out_queue, struct berth_error *err);
-/** Popped entries are destroyed with the queue, nominations stay. NULL accepted. */
+/** Destroys the queue and all popped entries; nominations stay. queue may be NULL. */
 void bt_queue_destroy(struct bt_queue *queue);
 
 /* Pods without a node, as the pod informer reports them. Objects are of kind Pod and are shared. */

@@ -89,7 +89,7 @@ struct bt_queue_group {
 	int64_t ready_since_ns;
 	/** Resource needs of the shape, from the profile's plugin with hint_needs. */
 	int64_t needs[BT_HINT_NEEDS];
-	struct bt_hint_wants wants; /* of all rejectors with hint_wants */
+	struct bt_hint_wants wants; /* from all rejectors with hint_wants */
 };
 
 /** A pod between pop and Done, with its start position in the event log. */

@@ -98,7 +98,10 @@ static void copy_top(const struct bt_cells *cells, struct bt_cell *cell)
 	cell->size = cell->members[top];
 }
 
-/* Prepare the tree nodes of a cell number that is used for the first time: no members. */
+/*
+ * Set the tree nodes of a new cell to "no members". Allocates the cell's arrays at the first use of
+ * the cell number.
+ */
 static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 {
 	uint32_t capacity = cells->node_capacity;

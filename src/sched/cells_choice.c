@@ -11,7 +11,10 @@
 enum {
 	IS_BEST = 1,
 	IS_COUNTED = 2,
-	/* Nodes of the list that are checked one by one for a tie before the tree is searched. */
+	/*
+	 * Number of nodes of the list that are checked one by one for a tie before the tree is
+	 * searched.
+	 */
 	NEAR = 8,
 	/*
 	 * A block of positions is scanned once for each of at most this many cells; with more

@@ -33,8 +33,8 @@ struct flat {
 	const uint32_t *cell_of; /* cell by slot; NULL: there is one cell */
 	uint32_t cell_count;     /* upper bound of cell numbers; some cells may have no node */
 	/* Arrays by cell. */
-	uint32_t *slots;    /* a node, if possible one that passes the plan's verdict */
-	uint32_t *sizes;    /* number of nodes that pass the plan's verdict */
+	uint32_t *slots;    /* a node of the cell, if possible with the plan's verdict 0 */
+	uint32_t *sizes;    /* number of nodes with the plan's verdict 0 */
 	uint32_t *verdicts; /* of the per-cycle filters; 0 for cells not evaluated */
 };
 
@@ -223,7 +223,7 @@ static bool end_without_node(struct flat *flat)
 /** --- members of cells --- */
 
 /**
- * A pass that counts the nodes of each cell that pass the plan's verdict. The arrays are
+ * A pass that counts, for each cell, the nodes whose verdict in the plan is 0. The arrays are
  * [part][cell].
  */
 struct members_pass {

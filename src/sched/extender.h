@@ -52,7 +52,7 @@ struct bt_extenders {
 
 /**
  * Create a client for each configured extender. factory NULL: there are no extenders. Borrows
- * config and state. *out_extenders must not move, because its members point to it.
+ * config and state. *out_extenders must not move, because it contains pointers to itself.
  */
 BT_MUST_USE int bt_extenders_create(const struct bt_config *config,
 	const struct bt_extender_factory *factory, const struct bt_state *state,

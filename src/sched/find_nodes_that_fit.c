@@ -482,7 +482,7 @@ struct decoded_verdict {
 	struct bt_status status;
 };
 
-/** Record the statuses of the rejected nodes among the first `examined` of a search. */
+/** Record the statuses of the rejected nodes among the first `examined` nodes of a search. */
 static void record_verdicts(
 	struct bt_cycle_run *run, struct bt_node_search search, uint32_t examined)
 {

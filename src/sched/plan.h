@@ -102,7 +102,7 @@ struct bt_plan_cells {
 	bool counted_is_complete; /* false: there are too many slots */
 	uint64_t columns_version; /* version of the plan's columns in the tree */
 	uint64_t places_version;  /* version of the snapshot's places in the tree */
-	/* how many entries of snapshot.places.left the tree has applied */
+	/* Number of entries of snapshot.places.left that the tree has applied. */
 	uint32_t left_seen;
 	uint64_t log_sequence;
 	uint64_t last_used; /* the plan's tree_uses at the last use */
@@ -155,7 +155,7 @@ struct bt_plan {
 	struct bt_plan_score *cycle_scores; /* score plugins with columns_per_cycle */
 	uint32_t cycle_score_count;
 	const void **column_data; /* by plugin index: result of score_column_data (plugin.h) */
-	/* value of has_wide_values (node_table.h) when the column forms were chosen */
+	/* Value of has_wide_values (node_table.h) when the column forms were chosen. */
 	bool wide_values;
 	/**
 	 * Version of the bt_device_class_map (dra/): if device classes provide extended resources,
@@ -176,7 +176,10 @@ struct bt_plan {
 	uint32_t *rejected;
 	uint64_t log_sequence;
 	uint32_t node_count; /* snapshot size when scores were computed */
-	/** Increased when a column is computed as a whole, so that cells made from it are stale. */
+	/**
+	 * Increased when a column is computed as a whole, so that cells made from the old column
+	 * are stale.
+	 */
 	uint64_t columns_version;
 	uint64_t behind;      /* changes between the last two refreshes */
 	bool recurring;       /* the shape was requested before */

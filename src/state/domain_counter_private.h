@@ -49,7 +49,8 @@ struct bt_domain_counter {
 	/* Position in the change log. */
 	bool filled;
 	uint64_t log_sequence;
-	uint64_t epoch; /* of the eligibility; if it changes, the sums are computed anew */
+	/* Epoch of the eligibility; if the epoch changes, the sums are computed anew. */
+	uint64_t epoch;
 	uint64_t move_count;
 	uint32_t visited_count; /* label sets and pods visited by the last complete count */
 	/* The label set whose pods were counted, if there was only one such set (pod_index.h). */

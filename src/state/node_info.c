@@ -117,7 +117,9 @@ void bt_node_info_init_without_pods(struct bt_node_info *info, const struct bt_s
 	}
 }
 
-/* Index of a triple in the overlay's ports, or the number of ports. */
+/*
+ * Index of a triple in the overlay's ports; if the overlay lacks the triple, the number of ports.
+ */
 static uint32_t find_port(const struct bt_node_info *info, const struct bt_host_port *wanted)
 {
 	uint32_t i = 0;

@@ -105,9 +105,10 @@ struct bt_node_row {
 	bt_sym prefer_avoid_pods;            /* value of the annotation, for spec 05b B8 */
 	struct bt_str_map labels;            /* sorted; text lives in the symbol table */
 	struct bt_label_pair *label_symbols; /* same order as labels */
-	BT_VEC(struct bt_node_image) images; /* in list order, repeated names left out */
-	BT_VEC(struct bt_used_port) ports;   /* ascending by port, protocol and ip symbol */
-	BT_VEC(uint32_t) pods;               /* pod ids; removal moves the last id into the gap */
+	/* In the order of status.images, without repeated names. */
+	BT_VEC(struct bt_node_image) images;
+	BT_VEC(struct bt_used_port) ports; /* ascending by port, protocol and ip symbol */
+	BT_VEC(uint32_t) pods;             /* pod ids; removal moves the last id into the gap */
 	BT_VEC(uint32_t) pods_with_affinity;
 	BT_VEC(uint32_t) pods_with_required_anti_affinity;
 	BT_VEC(struct bt_claim_ref) claims; /* ascending by claim symbol */

@@ -189,7 +189,7 @@ const void *bt_object_store_find(const struct bt_object_store *store, enum bt_ki
 	return id != UINT32_MAX ? table->objects.items[id].object->value : NULL;
 }
 
-/** An id and its names: qsort's comparison has no context argument to look names up by id. */
+/** An object's id and names: qsort's comparison has no context argument to look names up by id. */
 struct sort_entry {
 	struct bt_str namespace_;
 	struct bt_str name;

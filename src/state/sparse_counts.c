@@ -145,7 +145,7 @@ void bt_sparse_counts_add_to(
 {
 	uint32_t count = counts->array_capacity < size ? counts->array_capacity : size;
 
-	/* Wraps on overflow, as upstream's int64 does. */
+	/* The sums wrap on overflow, as upstream's int64 does. */
 	for (uint32_t i = 0; i < count; i++) {
 		sums[i] = (int64_t)((uint64_t)sums[i] + (uint64_t)factor * counts->array[i]);
 	}

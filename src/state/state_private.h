@@ -10,7 +10,10 @@
 /** Report a line to the receiver set by bt_state_set_warn. */
 BT_PRINTF(2, 3)
 void bt_state_warn(struct bt_state *state, const char *format, ...);
-/** Note a change of the slot's aggregate: a new generation, to be read by the next refresh. */
+/**
+ * Record a change of the slot's aggregate: set a new generation, and let the next refresh read the
+ * slot.
+ */
 static inline void bt_state_touch(struct bt_state *state, uint32_t slot)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];

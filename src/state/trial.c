@@ -135,7 +135,7 @@ static bool has_port(const bt_host_port_list *ports, const struct bt_host_port *
 	return false;
 }
 
-/** Restore all pods and nodes, in the same order. */
+/** Restore all pods and nodes, including the order of each node's pods. */
 static void restore(struct bt_state_trial *trial)
 {
 	struct bt_state *state = trial->state;
