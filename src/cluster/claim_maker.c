@@ -17,10 +17,11 @@ struct bt_claim_maker {
 	struct bt_cluster *cluster; /* NULL before the first pod that needs a claim */
 	struct bt_arena scratch;    /* reset for each pod */
 	/**
-	 * The last pod that the controllers made claims for, before (model_part) and after
-	 * (model_pod). model_claims has first the claims of the pod's statuses, then the claims of
-	 * the volumes; NULL if the API server refused the claim. A pod with equal entries and
-	 * volumes gets copies of these claims.
+	 * The model: the last pod that the controllers made claims for. model_part is the pod
+	 * before, model_pod the pod after the controllers ran. model_claims has the claims in the
+	 * order of the pod's resourceClaimStatuses, then of its volumes; NULL: the API server
+	 * refused the claim. The next pod with equal entries and volumes gets copies of the model's
+	 * claims.
 	 */
 	struct bt_object *model_part;
 	struct bt_object *model_pod;
@@ -183,7 +184,7 @@ static void add_model_claim(struct bt_claim_maker *maker, enum bt_kind kind,
 	bt_vec_push(&maker->model_claims, claim);
 }
 
-/** Makes the part the model, after the controllers have handled it. */
+/** Makes the pod part the model. The controllers have already handled the part. */
 static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
 {
 	struct bt_str namespace_ = part->metadata.namespace_;
@@ -242,8 +243,8 @@ static size_t set_claim(struct bt_claim_maker *maker, uint32_t index, const stru
 }
 
 /**
- * Sets the pod's resourceClaimStatuses: existing ones whose claims exist, then those of new claims.
- * Returns the bytes that the new claims take.
+ * Sets the pod's resourceClaimStatuses: keeps the entries whose claims exist, then adds an entry
+ * for each new claim, and gives the pod the new claims. Returns the bytes that the new claims take.
  */
 static size_t take_claims(struct bt_claim_maker *maker, struct bt_pod *pod,
 	const struct bt_pod *part, struct bt_arena *arena)

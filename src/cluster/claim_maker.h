@@ -33,7 +33,10 @@ void bt_claim_maker_destroy(struct bt_claim_maker *maker);
 BT_MUST_USE int bt_claim_maker_make(struct bt_claim_maker *maker, struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_str *out_missing, size_t *out_bytes,
 	struct berth_error *err);
-/** Warns that the pod and others have no claim because the ResourceClaimTemplate is missing. */
+/**
+ * Warns that the ResourceClaimTemplate is missing, so that this pod and all pods that name the
+ * template get no claim.
+ */
 void bt_claim_maker_warn_missing(
 	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name);
 /** Removes the claims that were made for a pod that is not added after all. */

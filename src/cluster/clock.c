@@ -93,8 +93,8 @@ int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int6
 }
 
 /**
- * Saves the time of the clock two save intervals from now. The next save is due after one interval,
- * so a process that is killed has not shown a time later than the saved one.
+ * Saves the time that the clock will show two save intervals from now. The next save is due after
+ * one interval, so a killed process has never shown a later time than the saved one.
  */
 int64_t bt_cluster_clock_save(struct bt_cluster_clock *clock)
 {

@@ -3,8 +3,9 @@
 #define BT_CLUSTER_CLOCK_H
 /**
  * The cluster's time: real time, real time multiplied by a factor since the start, or virtual time,
- * which only bt_cluster_clock_advance moves. The time never goes back, neither when the machine's
- * clock is set nor by a restart: the time is saved beside the store, because objects carry times.
+ * which only bt_cluster_clock_advance moves. The time never goes back, because objects carry times:
+ * setting the machine's clock does not change it, and a restart continues from the time saved
+ * beside the store.
  */
 #include <stdint.h>
 #include <time.h>

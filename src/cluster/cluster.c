@@ -286,9 +286,9 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 }
 
 /**
- * Returns whether the API adds the protection finalizers to claims and volumes: if the three
- * controllers run, because they remove the finalizers; also if none of them runs, because a
- * kube-apiserver without controllers adds the finalizers, too.
+ * Returns whether the API adds the protection finalizers to claims and volumes. It does if all
+ * three controllers below run, because they remove the finalizers. It also does if none of them
+ * runs, as a kube-apiserver without controllers does.
  */
 static bool protects_storage(const struct bt_controllers_options *controllers)
 {

@@ -33,7 +33,7 @@ struct bt_cluster_options {
 	/** Names are borrowed until bt_cluster_start. */
 	struct bt_controllers_options controllers;
 	struct bt_node_template nodes;
-	/** The cluster takes a reference. NULL: no scheduler. */
+	/** The cluster takes a reference to the config. NULL: the cluster has no scheduler. */
 	struct bt_config *config;
 	/**
 	 * Gates of the API and the controllers, borrowed for bt_cluster_create. NULL: the gates of

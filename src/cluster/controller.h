@@ -124,10 +124,12 @@ enum bt_hub_kind {
 struct bt_hub_note {
 	enum bt_change_type type;
 	uint32_t collection;
-	struct bt_stored *before;  /* shared; NULL: added */
-	struct bt_stored *after;   /* shared */
-	struct bt_api_trees trees; /* before and after, parsed, if a sync patched a pod; in
-	                              sync_arena */
+	struct bt_stored *before; /* shared; NULL: added */
+	struct bt_stored *after;  /* shared */
+	/**
+	 * If a sync patched a pod: the pod before and after, parsed, in sync_arena. Else empty.
+	 */
+	struct bt_api_trees trees;
 };
 
 /** A key that is ready, is delayed, or has failed before. */
@@ -148,7 +150,7 @@ struct bt_hub_queue {
 	struct bt_map by_key;
 	struct bt_heap delayed; /* by time, then order of arrival */
 	int64_t next_sequence;
-	/* By controller: list of ready items. */
+	/* Lists of ready items: one for each controller, by index in bt_hub.members. */
 	uint32_t first[BT_HUB_CONTROLLERS_MAX];
 	uint32_t last[BT_HUB_CONTROLLERS_MAX];
 	uint32_t ready_count[BT_HUB_CONTROLLERS_MAX];
@@ -179,10 +181,10 @@ struct bt_pod_index {
 
 /**
  * The hub remembers recent events, so that a repeated event increases the count of the stored
- * Event. A ring: a new event replaces the oldest.
+ * Event. The memory is a ring: a new event replaces the oldest.
  */
 #define BT_HUB_EVENTS_REMEMBERED 1024
-/** Number of rate limits (bt_hub_event_source). */
+/** Number of slots for rate limits (bt_hub_event_source), found by hash. */
 #define BT_HUB_EVENT_SOURCES 4096
 
 struct bt_hub_event_memory {
@@ -210,7 +212,7 @@ struct bt_hub {
 	int64_t now_ns;
 	uint32_t work;    /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */
-	bool keeps_trees; /* a pod change that is recorded now keeps its parsed states */
+	bool keeps_trees; /* the note of a pod change keeps the trees of the write */
 
 	uint32_t member_count;
 	struct bt_hub_member members[BT_HUB_CONTROLLERS_MAX];
@@ -376,14 +378,17 @@ bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_st
 struct bt_json_value **bt_sync_read_group(struct bt_sync *sync, enum bt_hub_kind kind,
 	const struct bt_groups *groups, struct bt_str group, uint32_t *out_count);
 
-/** --- writes; each returns the answer's code --- */
+/** --- writes; each returns the HTTP status code of the answer --- */
 
-/** out_answer may be NULL. Its object is NULL for a pod that went to options.pods. */
+/**
+ * Creates the object. out_answer (may be NULL): its member object is NULL for a pod that went to
+ * options.pods.
+ */
 uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str namespace_,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer);
 /**
- * Hands a pod to options.pods and lets the controllers observe the pod, whose name and uid are set
- * then. repeated: as in bt_pod_taker. Returns 201, or the code of a failure.
+ * Hands a pod to options.pods, sets the name and uid that the taker returns, and lets the
+ * controllers observe the pod. repeated: as in bt_pod_taker. Returns 201, or the code of a failure.
  */
 uint16_t bt_hub_take_pod(struct bt_hub *hub, struct bt_str namespace_, struct bt_json_value *pod,
 	bool repeated, struct bt_arena *arena);
@@ -400,11 +405,17 @@ uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource
 uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
 	struct bt_arena *arena);
-/** grace_seconds -1: the object's default. uid: a precondition; absent: no precondition. */
+/**
+ * Deletes the object. grace_seconds -1: the object's default. uid: a precondition; absent: no
+ * precondition.
+ */
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, int64_t grace_seconds, enum bt_propagation propagation,
 	struct bt_str uid, struct bt_arena *arena);
-/** code: of a patch, update or delete. Returns whether it succeeded or the object is gone. */
+/**
+ * code: the result of a patch, update or delete. Returns whether the write succeeded or the object
+ * is gone.
+ */
 static inline bool bt_hub_is_done(uint16_t code)
 {
 	return code == 200 || code == 404;
@@ -478,7 +489,7 @@ struct bt_json_value *bt_tree_copy_array(
 	struct bt_arena *arena, const struct bt_json_value *value, const char *dotted_path);
 /** Returns whether the pod has succeeded or failed. */
 bool bt_tree_is_over(const struct bt_json_value *pod);
-/** Returns the entry of an array of objects whose member has this text, or NULL. */
+/** Returns the first object of the array whose member `member` is this text, or NULL. */
 struct bt_json_value *bt_tree_find(
 	const struct bt_json_value *array, const char *member, struct bt_str text);
 
@@ -523,15 +534,15 @@ const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, stru
 
 struct bt_job_groups {
 	struct bt_groups workloads;  /* by "ns/name" of spec.controllerRef */
-	struct bt_groups pod_groups; /* by "ns/name" of the Workload that they refer to */
+	struct bt_groups pod_groups; /* by "ns/name" of the Workload that PodGroups refer to */
 };
 
 /** Call it when a Workload or a PodGroup changed. */
 void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observed *observed);
 
 /**
- * Gate WorkloadWithJob: finds the PodGroup of the synced Job, if its pods are a gang. While the Job
- * has no pods, a missing PodGroup and its Workload are created. *out_name "": the pods are
+ * Gate WorkloadWithJob: finds the PodGroup of the synced Job, if the Job's pods are a gang. While
+ * the Job has no pods, a missing PodGroup and its Workload are created. *out_name "": the pods are
  * scheduled one by one. Returns false if the PodGroup could not be created and the sync must be
  * tried again.
  */

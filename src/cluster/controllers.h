@@ -4,8 +4,8 @@
 /**
  * The simulated part of a cluster beside the API server: the controllers of
  * kube-controller-manager, and an agent for each node in place of kubelets. They observe changes
- * after the commit, as a watch would show them, and write as every client does, never inside a
- * request. Spec: 14b sections 6 to 10.
+ * after the commit, as a watch would show them, and write through the API as clients do, never
+ * inside a request. Spec: 14b sections 6 to 10.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,15 +44,16 @@ struct bt_controllers_options {
 	const char *const *names;
 	uint32_t name_count;
 	/**
-	 * Delays in the cluster's time: of the node agents until a pod runs and until it stops, and
-	 * of the provisioner until a volume exists.
+	 * Delays, in the cluster's time: a node agent starts a pod after pod_start_delay_ns and
+	 * stops a pod after pod_stop_delay_ns; the provisioner creates a volume after
+	 * provision_delay_ns.
 	 */
 	int64_t pod_start_delay_ns;
 	int64_t pod_stop_delay_ns;
 	int64_t provision_delay_ns;
 	/**
-	 * Pods of Jobs end after this time, unless their annotation "berth.dev/run-time" (a
-	 * duration) overrides it. 0: as soon as they run.
+	 * How long a pod of a Job runs before it ends; the pod's annotation "berth.dev/run-time" (a
+	 * duration) overrides this time. 0: pods end as soon as they run.
 	 */
 	int64_t job_run_time_ns;
 	uint64_t seed;

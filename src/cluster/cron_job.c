@@ -147,7 +147,10 @@ static void start(struct pass *pass, int64_t time)
 			bt_controller_reference(arena, sync->hub->kinds[BT_HUB_JOBS], job));
 		pass->last_schedule = time_text;
 	} else if (answer.code == 409) {
-		/* The name contains the scheduled time, so the Job of this time exists already. */
+		/*
+		 * Conflict: the Job of this time exists already, because the name contains the
+		 * time.
+		 */
 		pass->last_schedule = time_text;
 	} else {
 		sync->failed = true;
@@ -252,7 +255,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	for (uint32_t i = 0; i < pass.run_count; i++) {
 		struct bt_str ended = bt_json_text_at(pass.runs[i].job, "status.completionTime");
-		/* The texts have one format, so they compare as their times do. */
+		/* Comparing the texts compares the times, because all have the same format. */
 		if (pass.runs[i].complete && bt_str_compare(ended, pass.last_success) > 0) {
 			pass.last_success = ended;
 		}

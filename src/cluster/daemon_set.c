@@ -39,7 +39,7 @@ struct bt_daemon_sets {
 	BT_VEC(struct bt_daemon_node) nodes; /* by slot */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_name;                /* slots */
-	BT_VEC(struct bt_daemon_order) order; /* sorted up to ordered_count, then new */
+	BT_VEC(struct bt_daemon_order) order; /* ordered_count sorted entries, then new nodes */
 	uint32_t ordered_count;
 	bool has_unread;          /* some node has is_read false */
 	struct bt_groups targets; /* unassigned pods by the node of their node affinity */
@@ -47,8 +47,11 @@ struct bt_daemon_sets {
 
 struct bt_daemon_pod {
 	const struct bt_indexed_pod *record;
-	uint32_t place; /* index in `places` of the pod's node, or of the node that it requires;
-	                   else BT_MAP_NONE */
+	/**
+	 * Index in `places` of the node that the pod is assigned to or requires; BT_MAP_NONE: there
+	 * is no such node.
+	 */
+	uint32_t place;
 };
 
 /** A node in one sync. */
@@ -66,7 +69,7 @@ struct bt_daemon_pass {
 	struct bt_sync *sync;
 	struct bt_arena *arena;          /* of sync */
 	const struct bt_json_value *set; /* sync->object */
-	struct bt_json_value *template_; /* with the tolerations of every daemon pod */
+	struct bt_json_value *template_; /* with the tolerations that daemon pods get */
 	struct bt_revisions revisions;
 	struct bt_str hash;
 	struct bt_pod_spec spec; /* of template_ */
@@ -312,7 +315,7 @@ static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 	free_node(&self->nodes.items[slot]);
 	/*
 	 * Without DaemonSets no sync runs that would remove deleted nodes from the order, so remove
-	 * them here when they are more than half of it.
+	 * deleted nodes here when they are more than half of the order.
 	 */
 	if (self->order.count > 2 * self->by_name.count) {
 		remove_deleted_nodes(self);
@@ -320,8 +323,8 @@ static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 }
 
 /**
- * Called for a new node, or when its labels or taints changed. The node is read in the next sync,
- * so changes of nodes cost little while there are no DaemonSets.
+ * Called for a new node and for changed labels or taints. The next sync of a DaemonSet reads the
+ * node, so node changes cost little while there are no DaemonSets.
  */
 static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
 {
@@ -456,7 +459,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "DaemonSet")) {
 			return;
 		}
-		/* Assigned pods are found by node in the pod index. */
+		/* Assigned pods need no target: the pod index finds them by node. */
 		if (observed->type == BT_CHANGE_DELETED ||
 			bt_json_text_at(observed->after, "spec.nodeName").length != 0) {
 			bt_groups_remove(&self->targets, observed->key);

@@ -20,7 +20,7 @@
 #define ANNOTATION_DESIRED "deployment.kubernetes.io/desired-replicas"
 #define ANNOTATION_MAX "deployment.kubernetes.io/max-replicas"
 
-/** The fields of a ReplicaSet that the rollout reads. Writes of this sync update them. */
+/** The fields of a ReplicaSet that the rollout reads. Writes of this sync update these fields. */
 struct rollout_set {
 	struct bt_json_value *object;
 	struct bt_str key;
@@ -424,9 +424,9 @@ static void make_new_set(struct rollout *rollout)
 		sync->failed = true;
 		if (answer.code == 409) {
 			/*
-			 * The name is taken, either by a ReplicaSet of this Deployment that was not
-			 * observed yet, or by another ReplicaSet; then the next sync tries another
-			 * hash.
+			 * The name is taken by a ReplicaSet with another template, or by a
+			 * ReplicaSet of this Deployment that was not observed yet. The next sync
+			 * tries another hash if it finds no ReplicaSet of the template.
 			 */
 			rollout->collision_count++;
 		} else {
@@ -598,8 +598,8 @@ static void recreate(struct rollout *rollout)
 /* --- RollingUpdate --- */
 
 /**
- * Scales old sets down: first removes their unavailable pods, then as many available pods as
- * maxUnavailable allows. Returns whether any set was scaled.
+ * Scales old sets down: first by the number of their unavailable pods, then by as many available
+ * pods as maxUnavailable allows. Returns whether any set was scaled.
  */
 static bool shrink_old_sets(struct rollout *rollout)
 {
@@ -774,8 +774,8 @@ static void scale_in_proportion(struct rollout *rollout)
 
 /**
  * Scales the sets when spec.replicas changed or the Deployment is paused. If only one set has
- * replicas, it gets spec.replicas. If the new set is complete, old sets are scaled to 0. Otherwise
- * the sets are scaled in proportion to their sizes, except with Recreate.
+ * replicas, that set is scaled to spec.replicas. If the new set is complete, old sets are scaled to
+ * 0. Otherwise the sets are scaled in proportion to their sizes, except with Recreate.
  */
 static void scale_sets(struct rollout *rollout)
 {
@@ -802,7 +802,8 @@ static void scale_sets(struct rollout *rollout)
 
 struct deployments {
 	/**
-	 * Keys of ReplicaSets by the uid of their owner; without an owner, by "/<namespace>".
+	 * Keys of ReplicaSets, grouped by the owner's uid. ReplicaSets without an owner are in the
+	 * group "/<namespace>".
 	 */
 	struct bt_groups owned;
 	struct bt_selector_table selectors;

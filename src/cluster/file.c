@@ -52,7 +52,10 @@ static int map_file(
 	return 0;
 }
 
-/** Returns 0 if the stream ended without an error. */
+/**
+ * length: the result of gzread, 0 or negative. Returns 0 if the stream ended without an error, else
+ * BERTH_ERR_IO.
+ */
 static int stream_error(gzFile stream, int length, struct berth_error *err)
 {
 	int code = Z_OK;
@@ -72,7 +75,7 @@ static int stream_error(gzFile stream, int length, struct berth_error *err)
 		err, BERTH_ERR_IO, "damaged gzipped data: %s", colon != NULL ? colon + 3 : text);
 }
 
-/** Reads gzipped or plain data (zlib passes plain data through). Takes over the descriptor. */
+/** Reads gzipped or plain data (zlib passes plain data through). Closes the descriptor. */
 static int read_stream(
 	int descriptor, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
 {

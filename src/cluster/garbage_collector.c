@@ -127,12 +127,15 @@ static void garbage_links_remove(
 
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
-/** Limit of owners that the search for a cycle reads. */
+/** Maximum number of owners that the search for a cycle reads. */
 #define CIRCLE_MAX 100
 
 struct collector {
 	struct bt_garbage_links links;
-	/** Owners in foreground deletion, which wait for their dependents: queue keys, by uid. */
+	/**
+	 * Queue keys of the owners in foreground deletion, which wait for their dependents. The
+	 * group of a key is the owner's uid.
+	 */
 	struct bt_groups waiting;
 };
 
@@ -322,8 +325,10 @@ static bool has_dependents(const struct collector *self, const struct bt_json_va
 
 /**
  * If an owner lives, removes the references to owners that are gone or in foreground deletion.
- * Otherwise deletes the object: by the policy of its finalizers, or in the foreground if an owner
- * waits for the object and the object has dependents. Returns false if a write must be tried again.
+ * Otherwise deletes the object. A finalizer orphan or foregroundDeletion of the object decides the
+ * propagation policy; without such a finalizer the policy is Foreground if an owner waits for the
+ * object and the object has dependents, else Background. Returns false if a write must be tried
+ * again.
  */
 static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource *resource,
 	struct bt_str key, const struct bt_json_value *object, struct bt_arena *arena)
@@ -402,7 +407,8 @@ static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 /**
  * Ends the deletion of an owner (spec 14b section 8). orphan: removes the references of the
  * dependents to the owner. Otherwise deletes the dependents; the owner waits for dependents with
- * blockOwnerDeletion. Then removes the owner's finalizer.
+ * blockOwnerDeletion. Removes the owner's finalizer once the owner need not wait. Returns false if
+ * a write must be tried again.
  */
 static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 {

@@ -71,7 +71,7 @@ struct pass {
 	int64_t current;
 	int64_t least;
 	int64_t most;
-	struct bt_str reason; /* why current changes: the metric that decided */
+	struct bt_str reason; /* of a change, for the event: the metric that decided */
 };
 
 static void free_memory(struct memory *memory)
@@ -424,8 +424,8 @@ static bool evaluate_pods(struct pass *pass, struct evaluation *evaluation)
 }
 
 /**
- * Sets evaluation->replicas for a value that belongs to all pods together. Returns false if the
- * target is invalid, and sets evaluation->why.
+ * Sets evaluation->replicas from the value of an Object or External metric, which measures all pods
+ * together. Returns false and sets evaluation->why if the target is invalid.
  */
 static bool evaluate_value(struct pass *pass, struct evaluation *evaluation, double value)
 {
@@ -617,8 +617,8 @@ static void record_metric_failure(struct pass *pass, const struct bt_json_value 
 }
 
 /**
- * Sets *out_replicas to the highest recommendation of all metrics. Returns false if there is none,
- * or if the target would be scaled down although a metric failed.
+ * Sets *out_replicas to the highest recommendation of all metrics. Returns false if no metric gives
+ * a recommendation, or if a metric failed and the recommendation is to scale down.
  */
 static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 {

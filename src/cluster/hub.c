@@ -76,7 +76,7 @@ bool bt_controllers_has(const struct bt_controllers_options *options, const char
 			has_names = has_names || !is_off;
 		}
 	}
-	/* If every name starts with "-", the controllers not named are on. */
+	/* If every name starts with "-", all other controllers are on. */
 	return has_all || !has_names;
 }
 
@@ -200,13 +200,13 @@ uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resourc
 }
 
 #define BURST_MILLI 25000
-/** Time in which an object gains a thousandth of an event: it gains one event in 300 s. */
+/** Time in which a rate limit gains a thousandth of an event; it gains one event in 300 s. */
 #define NS_PER_MILLI_TOKEN (INT64_C(300) * BT_NS_PER_SECOND / 1000)
 #define MESSAGE_BYTES_MAX 1024
 /** Longest object name in an Event's name, which must stay a valid name with the stamp added. */
 #define NAME_BYTES_MAX 230
 
-/** Returns false if the object has used up its rate limit of events. */
+/** Takes one event from the rate limit with this hash. Returns false if the limit is used up. */
 static bool take_token(struct bt_hub *hub, uint64_t hash)
 {
 	struct bt_hub_event_source *source;
@@ -393,9 +393,10 @@ static void observe_change(struct bt_hub *hub, const struct bt_hub_note *note)
 }
 
 /**
- * Called within the commit. Changes by clients are observed at once, while their trees exist;
- * observing only enqueues keys. During a run, or while earlier changes wait, the change is only
- * recorded: the pod index must not change during a sync, and changes are observed in order.
+ * Called within the commit. A change by a client is observed at once, while its parsed trees exist;
+ * this is safe because observing only enqueues keys. During a run the change is only recorded,
+ * because the pod index must not change during a sync. While earlier changes wait, the change is
+ * recorded, too, because changes are observed in order.
  */
 static void record_change(void *context, const struct bt_store_change *change)
 {

@@ -60,7 +60,7 @@ static void skip_object(
 	}
 }
 
-/** Reads the next JSON value as objects. */
+/** Reads the objects of the next JSON value. */
 static int read_objects(
 	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
 {
@@ -70,7 +70,9 @@ static int read_objects(
 	struct bt_json_reader again = *reader;
 	int result = bt_object_decode_reader(reader, &objects, err);
 	struct bt_str text = {again.position, (uint32_t)(reader->position - again.position)};
-	/* Call taken also if an object was refused: a misspelt field may be the reason. */
+	/*
+	 * Call taken also if an object was refused: taken may report a misspelt field as the cause.
+	 */
 	bool is_whole = result == 0 ||
 		(result == BERTH_ERR_INVALID && bt_json_skip(&again, &text, NULL) == 0);
 	if (is_whole && sink->taken != NULL) {

@@ -17,9 +17,9 @@
  * converted to JSON in memory.
  */
 #define BT_INPUT_YAML_BYTES_MAX ((size_t)1 << 30)
-/** Limit of the files of one input, and of the entries of one directory. */
+/** Maximum number of files of one input, and of entries of one directory. */
 #define BT_INPUT_FILES_MAX 100000
-/** Limit of the nesting of directories. */
+/** Maximum depth of nested directories. */
 #define BT_INPUT_FOLDER_DEPTH_MAX 32
 
 /** The place that an object was read from. */
@@ -72,7 +72,7 @@ BT_MUST_USE int bt_input_read(struct bt_input *input, const char *path, struct b
 /** As bt_input_read, for text in memory. name: stands for the file in messages. */
 BT_MUST_USE int bt_input_read_text(
 	struct bt_input *input, const char *name, struct bt_str text, struct berth_error *err);
-/** Appends "<file>: document <n>", or the source alone. */
+/** Appends "<file>: document <n>", or "<file>" if the source has no documents. */
 void bt_input_describe(
 	const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out);
 void bt_input_finish(struct bt_input *input);

@@ -398,7 +398,7 @@ static enum failure_action apply_failure_policy(struct bt_job_pass *pass, struct
 
 #define INDEX_FAILURES "batch.kubernetes.io/job-index-failure-count"
 
-/** Number and time of the failures of one index. */
+/** Failures of one index: their number, and the time of the latest. */
 struct index_failures {
 	int64_t index;
 	int64_t count;
@@ -465,7 +465,7 @@ static struct failure_list count_index_failures(struct bt_job_pass *pass)
 	if (list.count > 1) {
 		qsort(list.items, list.count, sizeof(*list.items), compare_failures);
 	}
-	/* Join the entries of each index: the highest count and the latest end of its pods. */
+	/* Join the entries of each index: keep the highest count and the latest time. */
 	for (uint32_t i = 0; i < list.count; i++) {
 		struct index_failures next = list.items[i];
 		struct index_failures *last = joined != 0 ? &list.items[joined - 1] : NULL;
@@ -546,7 +546,7 @@ static void count_pods(struct bt_job_pass *pass)
 		bt_tree_copy_array(arena, sync->object, "status.uncountedTerminatedPods.failed");
 	const struct bt_indexed_pod *first = bt_pod_index_of_owner(sync->hub, pass->uid);
 	struct failure_list failures = {NULL, 0};
-	struct index_range *done = NULL; /* indexes of the pods that this sync adds */
+	struct index_range *done = NULL; /* indexes of the succeeded pods that this sync adds */
 	struct index_range *lost = NULL;
 	uint32_t done_count = 0;
 	uint32_t lost_count = 0;
@@ -566,7 +566,7 @@ static void count_pods(struct bt_job_pass *pass)
 	}
 	pass->succeeded = bt_json_int64_at(sync->object, "status.succeeded", 0);
 	pass->failed = bt_json_int64_at(sync->object, "status.failed", 0);
-	/* Add finished pods that are not in the lists yet. */
+	/* Append the finished pods that are not in uncountedTerminatedPods yet. */
 	for (const struct bt_indexed_pod *pod = first; pod != NULL;
 		pod = pod->next[BT_PODS_OF_OWNER]) {
 		bool success = pod->phase == BT_POD_SUCCEEDED;
@@ -631,7 +631,7 @@ static void count_pods(struct bt_job_pass *pass)
 			return;
 		}
 	}
-	/* Remove the finalizer from all pods in the lists. */
+	/* Remove the finalizer from all finished pods in uncountedTerminatedPods. */
 	for (const struct bt_indexed_pod *pod = first; pod != NULL;
 		pod = pod->next[BT_PODS_OF_OWNER]) {
 		if (pod->job_tracking && is_finished(pod) &&
@@ -641,7 +641,7 @@ static void count_pods(struct bt_job_pass *pass)
 		}
 	}
 	if (sync->failed) {
-		/* The pods stay in the lists until the next sync. */
+		/* A finalizer was not removed: the next sync counts the pods. */
 		return;
 	}
 	pass->failed += failed->count;
@@ -667,8 +667,8 @@ static void add_index_variable(
 }
 
 /**
- * Creates a pod. index: -1 for a Job without indexes. failures: of the index so far. Returns false
- * if the pod could not be created.
+ * Creates a pod. index: -1 for a Job without indexes. failures: how often pods of the index have
+ * failed so far. Returns false if the pod could not be created.
  */
 static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 {
@@ -756,7 +756,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 
 		for (uint32_t i = 0; i < failures.count; i++) {
 			const struct index_failures *item = &failures.items[i];
-			/* The time may come from a client and lie in the future. */
+			/* A client may have written a time in the future. */
 			int64_t last_ns = bt_ns_of_seconds(item->last_seconds);
 			int64_t at = retry_time(
 				item->count, last_ns < sync->now_ns ? last_ns : sync->now_ns);
@@ -787,8 +787,8 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 }
 
 /**
- * Deletes `count` active pods, at most BT_JOB_BURST. counted: the deleted pods will count as
- * failures; otherwise removes their finalizer first.
+ * Deletes `count` active pods, at most BT_JOB_BURST. counted true: the deleted pods will count as
+ * failures. counted false: removes the finalizer of the pods first, so that they do not count.
  */
 static void remove_active(struct bt_job_pass *pass, int64_t count, bool counted)
 {

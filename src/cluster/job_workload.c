@@ -67,7 +67,9 @@ static uint32_t find_references(struct bt_sync *sync, const struct bt_groups *in
 	return count;
 }
 
-/** Returns NULL if the API server refused the object; the sync is then retried. */
+/**
+ * Creates the object. Returns NULL if the API server refused the object; the sync is then retried.
+ */
 static const struct bt_json_value *create(struct bt_sync *sync, enum bt_hub_kind kind,
 	struct bt_str name, struct bt_json_value *object)
 {
@@ -141,9 +143,9 @@ static const struct bt_json_value *create_group(
 
 /**
  * The objects are found by their references, not by owner, because users may have created them.
- * Pods name the group in spec.schedulingGroup only. If the group were also their owner, pods would
- * outlive their Job: the protection finalizer keeps the PodGroup until its pods have ended, and the
- * garbage collector keeps the pods while an owner exists.
+ * Pods name their PodGroup in spec.schedulingGroup only. If the PodGroup were also their owner,
+ * pods would outlive their Job: the protection finalizer keeps the PodGroup until its pods have
+ * ended, and the garbage collector keeps the pods while an owner exists.
  */
 bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *groups,
 	bool has_pods, struct bt_str *out_name)

@@ -19,8 +19,8 @@ static void observe_service(
 }
 
 /**
- * Creates the object, or replaces an existing one if this member differs. member NULL: does not
- * change an existing object.
+ * Creates the object default/kubernetes, or replaces it if the array `member` differs from the
+ * stored object's. member NULL: an existing object stays unchanged.
  */
 static bool create_or_replace(struct bt_sync *sync, enum bt_hub_kind kind, const char *member,
 	struct bt_json_value *wanted)

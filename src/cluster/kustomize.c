@@ -339,7 +339,9 @@ static int apply_patch(struct folder *folder, const char *field, const struct bt
 	return result;
 }
 
-/** text: one or several patches as YAML or JSON. */
+/**
+ * Applies the patches in text: one or several YAML or JSON documents. target: as in apply_patch.
+ */
 static int apply_patches(struct folder *folder, const char *field, struct bt_str text,
 	const struct bt_json_value *target)
 {

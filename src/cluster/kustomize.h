@@ -63,8 +63,8 @@ void bt_kustomize_encode_secret(struct bt_arena *arena, struct bt_json_value *da
 void bt_kustomize_rename(struct bt_arena *arena, struct bt_kustomized *resource,
 	struct bt_str namespace_, struct bt_str prefix, struct bt_str suffix);
 /**
- * Adds labels to the object. selectors: to its selectors as well; templates: to its pod templates
- * as well.
+ * Adds labels to the object. selectors: also adds the labels to the object's selectors. templates:
+ * also adds the labels to the object's pod templates.
  */
 void bt_kustomize_label(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_json_value *labels, bool selectors, bool templates);

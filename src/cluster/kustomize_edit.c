@@ -227,8 +227,9 @@ static const struct {
 };
 
 /**
- * Updates name and namespace of the ServiceAccounts in a binding's subjects. namespace_: for a
- * ServiceAccount "default" that is not among the objects.
+ * Updates name and namespace of the ServiceAccounts in a binding's subjects. namespace_: the
+ * namespace that a subject gets if its ServiceAccount is named "default" and is not among the
+ * objects; "": no change.
  */
 static void update_subjects(
 	const struct search *search, const struct bt_json_value *binding, struct bt_str namespace_)

@@ -65,7 +65,7 @@ static bool is_selection(struct bt_str step, struct bt_str *out_name, struct bt_
 	return true;
 }
 
-/** Returns the member name that the step gives, without brackets: "[example.com/key]". */
+/** Returns the member name of a step; brackets around the name are removed: "[example.com/key]". */
 static struct bt_str member_of(struct bt_str step)
 {
 	bool has_brackets =
@@ -90,7 +90,7 @@ static struct bt_str scalar_text(const struct bt_json_value *value)
 
 /**
  * Splits the text of *value at options.delimiter and sets *value to the piece at options.index.
- * Without a delimiter *value stays.
+ * Without a delimiter *value is unchanged.
  */
 static int cut_piece(struct bt_arena *arena, const struct bt_json_value *options,
 	const struct bt_json_value **value, struct berth_error *err)
@@ -127,8 +127,8 @@ static int cut_piece(struct bt_arena *arena, const struct bt_json_value *options
 }
 
 /**
- * Returns the target's text with the piece at options.index replaced; index -1 inserts in front, an
- * index beyond the end appends.
+ * Returns the target's text with the piece at options.index replaced; a negative index inserts the
+ * piece in front, an index beyond the end appends it.
  */
 static struct bt_str replace_piece(struct change *change, struct bt_str target, struct bt_str piece)
 {
@@ -162,7 +162,10 @@ static struct bt_str replace_piece(struct change *change, struct bt_str target, 
 
 /* --- the target --- */
 
-/** Replaces the value at place by a copy of change->value; a replaced scalar keeps its type. */
+/**
+ * Replaces the value at place by a copy of change->value. A scalar that replaces a scalar is
+ * converted to the type of the old value.
+ */
 static int set_value(struct change *change, struct bt_json_value **place)
 {
 	struct bt_json_value *before = *place;
@@ -257,7 +260,10 @@ static int visit_array(struct change *change, struct bt_json_value *array, uint3
 	return result;
 }
 
-/** Calls set_value for every field that the path matches, from step at on. */
+/**
+ * Calls set_value for every field below *place that the path matches, beginning with step number
+ * `at`.
+ */
 static int visit(struct change *change, struct bt_json_value **place, uint32_t at)
 {
 	struct bt_json_value *holder = *place;

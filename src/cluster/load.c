@@ -10,7 +10,7 @@
 #include "cluster/kustomize.h"
 #include "codec/json_edit.h"
 
-/** An object with owners, which are checked when all objects are loaded. */
+/** An object with owner references. They are checked after all objects are loaded. */
 struct dependent {
 	const struct bt_api_resource *resource;
 	struct bt_str key;
@@ -24,7 +24,7 @@ struct deferred {
 	struct bt_str text;
 };
 
-/** Limit of the text that lists kinds that are not served. */
+/** Once the list of unserved kinds has this length, no more kinds are added. */
 #define UNKNOWN_KINDS_BYTES_MAX 500
 
 struct loading {
@@ -320,7 +320,7 @@ static int take_deferred(struct loading *loading, struct berth_error *err)
 
 /**
  * Drops references to owners that do not exist. Dumps are often incomplete, and the garbage
- * collector would delete these objects.
+ * collector would delete objects whose owners are missing.
  */
 static void drop_missing_owners(struct loading *loading, const struct dependent *dependent)
 {

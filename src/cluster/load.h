@@ -3,7 +3,7 @@
 #define BT_CLUSTER_LOAD_H
 /**
  * Loads initial objects of an API server from files: manifests, or the dump of a cluster. Members
- * that an object has, status included, are stored unchanged; missing ones get the defaults of a
+ * that an object has, status included, are stored unchanged; missing members get the defaults of a
  * create.
  */
 #include "base/flags.h"

@@ -90,11 +90,10 @@ uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name)
 BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_object *object, struct berth_error *err);
 /**
- * Refuses pods and pod templates that the scheduler could not handle; the API server refuses them,
- * too. These are templates without containers, and pods and templates in which an amount of a
- * container, of the pod or of its overhead is negative or not a whole number. Other objects pass.
- * Returns BERTH_ERR_INVALID with the API server's text: "spec.template.spec.containers: Required
- * value".
+ * Refuses what the API server also refuses and the scheduler could not handle: pod templates
+ * without containers, and pods and pod templates in which a resource amount of a container, of the
+ * pod or of its overhead is negative or not a whole number. Returns 0 for all other objects, or
+ * BERTH_ERR_INVALID with the API server's text: "spec.template.spec.containers: Required value".
  */
 BT_MUST_USE int bt_manifests_check(const struct bt_object *object, struct berth_error *err);
 /**
@@ -110,8 +109,8 @@ void bt_manifests_check_fields(
 void bt_manifests_index_owners(struct bt_manifests *cluster);
 /**
  * Fills an empty cluster with the objects of another one, under the same names and uids. The two
- * share the objects, which are immutable. left_out: by index, objects to leave out; NULL: none.
- * Owners are not indexed.
+ * share the objects, which are immutable. left_out[i]: leave out the object at index i; left_out
+ * NULL: copy all objects. Owners are not indexed.
  */
 void bt_manifests_copy(
 	const struct bt_manifests *source, const bool *left_out, struct bt_manifests *out_copy);
@@ -182,10 +181,16 @@ void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, .
 
 #define BT_SUFFIX_LENGTH 5
 
-/** Distinct indexes below BT_SUFFIX_COUNT give distinct suffixes for one prefix. */
+/**
+ * Number of different suffixes of one prefix: indexes below BT_SUFFIX_COUNT give different
+ * suffixes.
+ */
 #define BT_SUFFIX_COUNT (27 * 27 * 27 * 27 * 27)
 
-/** out: BT_SUFFIX_LENGTH characters of the alphabet of generated names, and a zero byte. */
+/**
+ * Writes the suffix for this prefix and index to out: BT_SUFFIX_LENGTH characters of the alphabet
+ * of generated names, and a zero byte.
+ */
 void bt_suffix_make(struct bt_str prefix, uint32_t index, char *out);
 
 /**

@@ -4,7 +4,7 @@
 
 #include "cluster/tree.h"
 
-/** Limit of deletions in one sync, so that other keys are not delayed for long. */
+/** Maximum number of deletions in one sync, so that other keys do not wait long. */
 #define DELETIONS_PER_SYNC 200
 /** Maximum number of finalizers that the conditions list. */
 #define FINALIZERS_MAX 20

@@ -6,7 +6,8 @@
 #include "codec/json.h"
 
 /**
- * Numbers with more digits are renamed, because they may be account numbers or dates.
+ * Numbers with more digits than SHORT_DIGITS are renamed, because they may be account numbers or
+ * dates.
  */
 #define SHORT_DIGITS 4
 #define FIRST_LONG_NUMBER 10000
@@ -115,7 +116,10 @@ static bool is_uuid_at(struct bt_str text, uint32_t at)
 	return true;
 }
 
-/** Returns the length of four numbers with the same '.' or '-' between them, or 0. */
+/**
+ * Returns the length of the IPv4 address at `at`: four numbers, all separated by '.' or all by '-'.
+ * 0: there is no address.
+ */
 static uint32_t address_length(struct bt_str text, uint32_t at)
 {
 	uint32_t end = at;
@@ -141,7 +145,10 @@ static uint32_t address_length(struct bt_str text, uint32_t at)
 	return ends_at(text, end) ? end - at : 0;
 }
 
-/** Returns the length of hexadecimal numbers with colons between them (IPv6, MAC), or 0. */
+/**
+ * Returns the length of the IPv6 or MAC address at `at`: hexadecimal numbers with colons. 0: there
+ * is no address.
+ */
 static uint32_t colons_length(struct bt_str text, uint32_t at)
 {
 	uint32_t end = at;
@@ -193,7 +200,7 @@ static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
 					    word, known_words, BT_ARRAY_LENGTH(known_words)))) {
 				uint32_t zeros = 0;
 				while (bt_str_is_digits(word) && word.data[zeros] == '0') {
-					zeros++; /* a word of zeros only is short */
+					zeros++; /* zeros alone are a short number */
 				}
 				*out_word = bt_str_sub(word, zeros, word.length);
 				return true;
@@ -268,7 +275,7 @@ static uint32_t end_of(struct bt_str text, struct bt_str word)
 	return (uint32_t)(word.data - text.data) + word.length;
 }
 
-/** Returns the code of a new number or word, after all other numbers or words. */
+/** Returns the next code: above the codes of all numbers if is_number, else of all words. */
 static uint32_t next_code(const struct bt_neutral_names *names, bool is_number)
 {
 	return is_number ? FIRST_LONG_NUMBER + names->number_count
@@ -283,7 +290,7 @@ void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text
 		if (find_word(names, word) != BT_MAP_NONE) {
 			continue;
 		}
-		int64_t value; /* a larger number counts as a word */
+		int64_t value; /* a number above INT64_MAX counts as a word */
 		struct bt_neutral_word entry = {
 			.original = bt_arena_str(&names->arena, word),
 			.is_number = bt_str_is_digits(word) && bt_str_parse_int64(word, &value),

@@ -74,7 +74,7 @@ static void release_subnet(struct bt_node_agent *agent, struct bt_agent_node *no
 	node->has_subnet = false;
 }
 
-/** Records the node's spec.podCIDR. An empty or invalid one changes nothing. */
+/** Records the node's spec.podCIDR. An empty or invalid podCIDR changes nothing. */
 static void record_subnet(
 	struct bt_node_agent *agent, struct bt_agent_node *node, struct bt_str pod_cidr)
 {

@@ -41,14 +41,14 @@ enum bt_agent_known_resource {
 
 struct bt_agent_node {
 	char *name;         /* owned; NULL: a free slot */
-	uint32_t pod_count; /* pods with a record; the node's record stays while there are any */
+	uint32_t pod_count; /* pods with a record; the node's record stays until this is 0 */
 	uint32_t next_free;
 	bool exists;
 	bool simulated;
 	bool has_no_execute; /* the node has NoExecute taints */
 	bool has_subnet;
 	uint8_t subnet[3];    /* first three bytes of the addresses of the node's pods */
-	uint32_t first_block; /* first used block of 256 addresses in 10.0.0.0/8 */
+	uint32_t first_block; /* first of the /24 blocks of 10.0.0.0/8 in the subnet */
 	uint32_t block_count;
 	uint8_t last_host; /* last byte of the address that was assigned last */
 	uint64_t hosts[4]; /* one bit for each assigned address, by last byte */

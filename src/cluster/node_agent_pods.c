@@ -273,8 +273,8 @@ void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod)
 /** Exit code of containers ended by SIGTERM. */
 #define EXIT_CODE_STOPPED 143
 /**
- * Rate limit of the events of all agents together: per second, and at once. Writing events must not
- * cost more than running the pods.
+ * Rate limit of the events of all agents together: EVENTS_PER_SECOND on average, EVENTS_BURST at
+ * once. Writing events must not cost more than running the pods.
  */
 #define EVENTS_PER_SECOND 30
 #define EVENTS_BURST 300
@@ -315,8 +315,8 @@ static int64_t time_after(const struct bt_sync *sync, int64_t delay_ns)
 }
 
 /**
- * Returns whether the pod's containers end by themselves; *out_ns: after this time. Other pods run
- * until they are deleted.
+ * Returns whether the pod's containers end by themselves, and sets *out_ns to their run time. Other
+ * pods run until they are deleted.
  */
 static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 {
@@ -374,10 +374,10 @@ static void start_clock(struct bt_sync *sync, struct bt_agent_pod *record, int64
 }
 
 /**
- * Returns the key of the claim that the pod waits for, or "": first an unbound
- * PersistentVolumeClaim; then a ResourceClaim without devices reserved for the pod, with "#" in
- * front. For a ResourceClaim that does not exist yet: "#" and the pod's key, because creating the
- * claim changes the pod.
+ * Returns the key of the claim that the pod waits for, or "": the first PersistentVolumeClaim that
+ * is not bound, else "#" and the key of the first ResourceClaim that is not allocated and reserved
+ * for the pod. If that ResourceClaim has not been created yet, returns "#" and the pod's key,
+ * because creating the claim changes the pod.
  */
 static struct bt_str missing_claim(struct bt_sync *sync, const struct bt_agent_pod *record)
 {

@@ -172,8 +172,8 @@ static void set_containers(const struct picture *picture, struct bt_json_value *
 /* --- whole statuses --- */
 
 /**
- * Returns the pod's address, assigned once. The pods of a node have different addresses, unless the
- * subnet has no free address.
+ * Returns the pod's address. The first call assigns an address that no other pod of the node has,
+ * or, if the subnet has no free address, the address that ends with 255.
  */
 static struct bt_str pod_ip(const struct picture *picture, struct bt_node_agent *agent,
 	struct bt_agent_node *node, struct bt_agent_pod *record)
@@ -370,7 +370,7 @@ static void set_missing_texts(struct bt_arena *arena, struct bt_json_value *obje
 	}
 }
 
-/** Returns a copy of status.nodeInfo with all members. */
+/** Returns a copy of status.nodeInfo (before) with its missing members added. */
 static struct bt_json_value *info_of(
 	struct bt_arena *arena, const struct bt_json_value *before, struct bt_str id)
 {

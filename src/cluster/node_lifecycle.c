@@ -9,7 +9,10 @@
 #include "server/condition.h"
 
 #define TAINT_PREFIX "node.kubernetes.io/"
-/** A heartbeat is late after GRACE_NS; a node's first heartbeat is late after STARTUP_GRACE_NS. */
+/**
+ * A heartbeat is late GRACE_NS after the last heartbeat, or STARTUP_GRACE_NS while the node has no
+ * condition Ready.
+ */
 #define GRACE_NS (50 * BT_NS_PER_SECOND)
 #define STARTUP_GRACE_NS (60 * BT_NS_PER_SECOND)
 

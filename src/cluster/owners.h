@@ -8,14 +8,14 @@
 #include "cluster/controller.h"
 
 /**
- * The selectors of a controller's objects, parsed once, to find the object that would adopt a pod
- * without owner.
+ * The parsed selector of one object of a controller. A table has an entry for each object, to find
+ * the object that would adopt a pod without owner.
  */
 struct bt_selector_entry {
 	struct bt_arena arena; /* of key and selector */
 	struct bt_str key;
 	struct bt_selector selector;
-	uint64_t bits; /* bits of all labels that a match must have (bt_label_bits) */
+	uint64_t bits; /* bt_label_bits of the labels that a match must have */
 };
 
 /** An object that its owner no longer selects because the object's labels changed. */
@@ -44,15 +44,16 @@ void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_
 	struct bt_str namespace_, const struct bt_json_value *labels, int64_t at_ns);
 
 /**
- * Enqueues the owner of a changed object, before and after the change, if the owner is of this
- * kind. For an object without owner, enqueues the objects that select it (selectors may be NULL).
- * An object that its owner no longer selects becomes a stray.
+ * Enqueues the owner that the changed object has, and the owner that it had before the change, if
+ * the owner is of this kind. For an object without owner, enqueues the objects that select it
+ * (selectors may be NULL). An object that its owner no longer selects becomes a stray.
  */
 void bt_owners_enqueue(struct bt_hub *hub, const struct bt_observed *observed, const char *kind,
 	struct bt_selector_table *selectors);
 /**
- * Updates the table from a changed object of the controller and enqueues the object. spec.selector:
- * a LabelSelector, or (is_map) labels. Selectors that are invalid or match everything are left out.
+ * Updates the table from a changed object of the controller and enqueues the object.
+ * selector_is_map: spec.selector is a map of labels, not a LabelSelector. Selectors that are
+ * invalid or match everything are left out.
  */
 void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 	struct bt_selector_table *selectors, bool selector_is_map);

@@ -10,8 +10,8 @@ struct binder {
 	struct bt_groups claimed;   /* volumes with a claimRef, by the key of the claim */
 	struct bt_groups pending;   /* claims that are not bound, by class */
 	/**
-	 * Keys "<pod key>#<index in spec.volumes>" of unassigned pods, by the key of the claim that
-	 * the volume uses.
+	 * Uses of claims by unassigned pods. A key is "<pod key>#<index in spec.volumes>"; its
+	 * group is the key of the claim that the volume uses.
 	 */
 	struct bt_groups waiting;
 };
@@ -237,7 +237,7 @@ static struct bt_str default_class(struct bt_sync *sync)
 	return best;
 }
 
-/** Pods that a message lists; usually one pod uses a claim. */
+/** Maximum number of pods that a message lists; usually one pod uses a claim. */
 #define NAMED_PODS_MAX 20
 
 /* --- claims --- */
@@ -513,7 +513,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->kind == BT_HUB_PODS) {
 		/*
 		 * A claim that waits for its first consumer gets an event that names the pod. The
-		 * claim is enqueued with a delay, because most pods are scheduled before.
+		 * claim is enqueued with a delay, because most pods are scheduled before the delay
+		 * ends.
 		 */
 		const struct bt_json_value *volumes =
 			bt_json_array_at(observed->after, "spec.volumes");

@@ -189,7 +189,9 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 	if (admission->has_policies) {
 		sent.metadata = pod->metadata;
 	} else if (pod->spec.affinity != NULL || pod->spec.topology_spread_constraints.count != 0) {
-		/* Admission merges matchLabelKeys with the pod's labels. */
+		/*
+		 * Send the labels, because admission merges matchLabelKeys with the pod's labels.
+		 */
 		sent.metadata.labels = pod->metadata.labels;
 	}
 	bt_strbuf_reset(&admission->text);

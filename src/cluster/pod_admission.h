@@ -25,7 +25,8 @@ void bt_pod_admission_destroy(struct bt_pod_admission *admission);
  * admission, without the node, borrowed from the admission.
  *
  * is_from_cluster: another API server has admitted the pod, so the pod only gets missing defaults
- * and no quota refuses it. A pod with a priority, an overhead or a node counts as such a pod, too.
+ * and no quota refuses it. A pod that already has a priority, an overhead or a node is treated in
+ * the same way.
  *
  * BERTH_ERR_INVALID: refused, with the API server's text. BERTH_ERR_STATE: a quota refuses the pod,
  * but may still admit a smaller pod.

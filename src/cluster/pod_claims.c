@@ -9,7 +9,10 @@ static bool was_made_for(const struct bt_object_meta *claim, const struct bt_tex
 	return uid.length != 0 && bt_text_set_has(pod_uids, uid);
 }
 
-/** Returns the claim without these users, or NULL if it is not reserved for any of them. */
+/**
+ * Returns a copy of the claim that is no longer reserved for these pods; NULL: the claim is
+ * reserved for none of them.
+ */
 static struct bt_object *without_users(
 	const struct bt_resource_claim *claim, const struct bt_text_set *pod_uids)
 {

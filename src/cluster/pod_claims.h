@@ -11,8 +11,8 @@
 
 /**
  * Call it when the pod is deleted: claims made for the pod are deleted; other claims are no longer
- * reserved for the pod, and lose their devices with their last user. keeps_made: the pod is
- * unassigned, but stays, so claims made for the pod are kept without their devices.
+ * reserved for the pod, and lose their devices with their last user. keeps_made: the pod loses its
+ * node, but stays, so claims made for the pod are kept without their devices.
  */
 void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made);
 /**

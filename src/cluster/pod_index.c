@@ -157,7 +157,10 @@ static struct bt_indexed_pod *find_key(const struct bt_pod_index *index, struct 
 	return NULL;
 }
 
-/** Returns the first pod of an owner; uid "": the first pod of the namespace without owner. */
+/**
+ * Returns the first pod whose owner has this uid. uid "": the first of the namespace's pods without
+ * owner. NULL: there is no such pod.
+ */
 static struct bt_indexed_pod *find_owner(
 	const struct bt_pod_index *index, struct bt_str uid, struct bt_str namespace_)
 {

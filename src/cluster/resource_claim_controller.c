@@ -155,7 +155,10 @@ static struct bt_str make_claim(struct bt_sync *sync, const struct bt_json_value
 	return name;
 }
 
-/** Reserves an allocated claim for a pod that was assigned to a node without a scheduler. */
+/**
+ * Reserves the claim for the synced pod, which was assigned to a node without a scheduler. If the
+ * claim is not allocated, records that the pod waits for the claim.
+ */
 static void reserve(struct bt_sync *sync, struct bt_str name)
 {
 	struct claimer *self = sync->data;

@@ -39,8 +39,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 }
 
 /**
- * Sets amounts to null that are stored but no longer wanted, because the status is written as a
- * merge patch.
+ * Sets each amount that is stored but no longer wanted to null, so that the merge patch of the
+ * status removes the amount.
  */
 static void remove_others(
 	struct bt_arena *arena, const struct bt_json_value *stored, struct bt_json_value *amounts)

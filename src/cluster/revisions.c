@@ -131,7 +131,7 @@ bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, cons
 		revisions.update = revisions.count;
 		revisions.items[revisions.count++] = revision_of(made, hash_label);
 	} else if (revisions.update != revisions.count - 1) {
-		/* The template is an older one again: give its revision the highest number. */
+		/* The template equals an older revision: give that revision the highest number. */
 		struct bt_str key = bt_api_key(
 			arena, bt_key_namespace(sync->key), revisions.items[revisions.update].name);
 

@@ -17,7 +17,7 @@
 #define LABEL_SKIP_MIRROR "endpointslice.kubernetes.io/skip-mirror"
 #define ANNOTATION_LEADER "control-plane.alpha.kubernetes.io/leader"
 #define ANNOTATION_CAPACITY "endpoints.kubernetes.io/over-capacity"
-/** Limit of the addresses of one Endpoints object, and of each list of a mirrored subset. */
+/** Maximum number of addresses of an Endpoints object, and of each list of a mirrored subset. */
 #define ADDRESSES_MAX 1000
 #define SLICE_ENDPOINTS_MAX 100
 /**
@@ -38,7 +38,7 @@ struct port_group {
 	struct bt_json_value *ports;
 	struct bt_json_value *addresses;     /* for the Endpoints object: ready addresses */
 	struct bt_json_value *not_ready;     /* for the Endpoints object: other addresses */
-	BT_VEC(struct bt_json_value *) list; /* for EndpointSlices; NULL: already in a slice */
+	BT_VEC(struct bt_json_value *) list; /* for slices; entry NULL: already in a slice */
 	struct bt_map by_identity;           /* index in list */
 	const char *address_type;
 };

@@ -82,7 +82,7 @@ static struct bt_node input_node(
 	return node;
 }
 
-/** Loads the nodes. left_out: by object index, nodes to leave out; NULL: no node. */
+/** Loads the nodes. left_out[i]: leave out the node that is object i; left_out NULL: load all. */
 static void load_nodes(
 	struct bt_simulation *simulation, const bool *left_out, struct bt_arena *scratch)
 {
@@ -210,8 +210,9 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 }
 
 /**
- * pod: a shallow copy whose name, namespace and uid are set. index: of the pod or its workload in
- * the cluster.
+ * Adds a pod to the running pods, the extra pods (is_extra) or the pods to be placed. A finished
+ * pod is ignored. pod: a shallow copy whose name, namespace and uid are set. index: object index of
+ * the pod or of its workload.
  */
 static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t index,
 	bool is_extra, struct berth_error *err)
@@ -249,8 +250,8 @@ static bool is_complete(const struct bt_manifests_object *object, const struct b
 }
 
 /**
- * Admits the pods that exist in the cluster (exists), or the new pods. Existing pods must be
- * admitted first, because they use quotas already.
+ * exists true: admits the pods that exist in the cluster; exists false: admits the new pods.
+ * Existing pods must be admitted first, because they use quotas already.
  */
 static int admit_pods(struct loading *loading, bool exists, struct berth_error *err)
 {
@@ -441,9 +442,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 void bt_simulation_close(struct bt_simulation *simulation)
 {
 	if (simulation->pods.count > 1) {
-		/*
-		 * Sorting moves entries, so it must happen before any code keeps pointers to them.
-		 */
+		/* Sorting moves entries, so sort before any code keeps pointers to entries. */
 		qsort(simulation->pods.items, simulation->pods.count,
 			sizeof(simulation->pods.items[0]), compare_pods);
 	}
@@ -523,7 +522,10 @@ int bt_simulation_remove_nodes(
 	return result;
 }
 
-/** Returns the position of the node at index in the zone's list, or the zone's count. */
+/**
+ * Returns the position of the node, which is object `index`, in zone->slots; zone->slots.count: the
+ * node is not in the zone.
+ */
 static uint32_t place_in_zone(
 	const struct bt_simulation *simulation, const struct bt_zone *zone, uint32_t index)
 {

@@ -20,9 +20,11 @@
 #include "sched/scheduler.h"
 #include "state/state.h"
 
-/** Memory of the pods to be placed, as far as they differ from their templates. */
+/**
+ * Maximum memory of the pods to be placed, without the parts that they share with their templates.
+ */
 #define BT_SIMULATION_POD_BYTES_MAX ((size_t)4 << 30)
-/** Memory of all messages together; beyond it, longer messages are cut. */
+/** Maximum memory of all messages together; beyond this limit, long messages are cut. */
 #define BT_SIMULATION_MESSAGE_BYTES_MAX ((size_t)1 << 30)
 
 enum bt_fate {
@@ -69,8 +71,8 @@ struct bt_simulated_eviction {
 };
 
 /**
- * A change that the scheduler will observe, with a reference to both objects; new_object NULL:
- * deleted.
+ * A change that the scheduler will observe, with a reference to both objects. new_object NULL: the
+ * change deletes old_object.
  */
 struct bt_simulated_change {
 	struct bt_object *old_object;
@@ -147,14 +149,14 @@ void bt_simulation_finish(struct bt_simulation *simulation);
 BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err);
 /**
  * Removes nodes and their devices from a simulation that stays open, between loading and closing.
- * removed: by object index. The state is then as if the nodes had never been loaded, once
- * bt_simulation_take_running has removed their pods.
+ * removed[i]: object i is a node to remove. The state is then as if the nodes had never been
+ * loaded, once bt_simulation_take_running has removed their pods.
  */
 BT_MUST_USE int bt_simulation_remove_nodes(
 	struct bt_simulation *simulation, const bool *removed, struct berth_error *err);
 /**
  * Removes the running pod at index from an open simulation with preempt. Returns a reference to the
- * pod, or NULL if it was not loaded.
+ * pod, or NULL if the pod was not loaded.
  */
 struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index);
 /**

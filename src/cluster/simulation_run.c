@@ -35,7 +35,9 @@ static struct bt_simulated_pod *find_pod(
 	return NULL;
 }
 
-/** Adds a pod to the scheduler's queue, unless no profile handles it. */
+/**
+ * Adds the pod to the scheduler's queue if a profile handles the pod. A second call has no effect.
+ */
 static void enqueue_pod(struct bt_simulation *simulation, uint32_t index)
 {
 	struct bt_simulated_pod *entry = &simulation->pods.items[index];
@@ -206,8 +208,8 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 	simulation->engine = bt_scheduler_engine(simulation->scheduler);
 	for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
 		/*
-		 * Without a lister, preemption uses the pod that is passed in. Commands also run
-		 * the engine for pods that the scheduler does not have.
+		 * Set no lister, so that preemption uses the pod that is passed in: commands also
+		 * run the engine for pods that the scheduler does not have.
 		 */
 		simulation->engine->profiles.frameworks.items[i]->handle.pods = NULL;
 	}

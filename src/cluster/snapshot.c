@@ -195,8 +195,9 @@ static bool has_part(struct bt_str text, struct bt_str function, struct bt_str p
 }
 
 /**
- * Returns a regular expression that matches the neutral names of all device texts with this part,
- * or an absent text if it would be too long.
+ * Returns a regular expression that matches the neutral names of all device texts for which
+ * function (startsWith, endsWith, contains) is true with this part. Absent: the expression would be
+ * too long, or names are still collected.
  */
 static struct bt_str find_texts(
 	void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena)
@@ -313,8 +314,8 @@ static bool is_workload(enum bt_kind kind)
 }
 
 /**
- * Copies the object into the pass's arena and visits the texts of the copy. name: for an object
- * without a name. Returns the copy, which the caller may change.
+ * Copies the object into the pass's arena and visits the texts of the copy. name: the name that the
+ * copy gets if the object has none. Returns the copy, which the caller may change.
  */
 static void *visit_object(const struct bt_object *object, struct bt_str name, struct pass *pass)
 {

@@ -24,7 +24,7 @@
  * order; a UUID or an IPv4 address counts as one word.
  *
  * First all texts are collected, then bt_neutral_names_sort orders their words, then texts are
- * renamed. Words that are collected later sort after all others.
+ * renamed. Words that are collected after sorting come after all others.
  */
 
 struct bt_neutral_word {

@@ -58,7 +58,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
-/** Returns the number at the end of "<set>-<number>", or -1. */
+/** Returns the number in the pod name "<set>-<number>", or -1 if the name has another form. */
 static int64_t ordinal_of(struct bt_str set_name, struct bt_str pod_name)
 {
 	int64_t ordinal;
@@ -310,7 +310,7 @@ static bool fill_places(struct pass *pass)
 			continue;
 		}
 		set_claim_owners(pass, pod, false);
-		/* Create a claim again that was deleted before its pod runs. */
+		/* If a claim of the pending pod was deleted, create the claim again. */
 		if (pod->phase == BT_POD_PENDING && !pod->deleting &&
 			!ensure_claims(sync, bt_key_name(pod->key), NULL)) {
 			sync->failed = true;

@@ -160,8 +160,8 @@ struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
 }
 
 /**
- * Patches the owners and (unless NULL) the finalizers. A new object with the same name is not
- * changed.
+ * Patches the owners and (unless NULL) the finalizers. The patch contains the uid, so a new object
+ * with the same name stays unchanged. Returns false if the write failed.
  */
 static bool write_owners(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_json_value *owners,

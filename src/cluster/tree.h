@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLUSTER_TREE_H
 #define BT_CLUSTER_TREE_H
-/** Functions of controllers on objects as JSON trees, beyond those of codec/json_edit.h. */
+/**
+ * Functions that controllers use on objects in the form of JSON trees, in addition to
+ * codec/json_edit.h.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,14 +26,16 @@ struct bt_str bt_tree_label(const struct bt_json_value *object, const char *name
 struct bt_str bt_tree_annotation(const struct bt_json_value *object, const char *name);
 
 /**
- * Parses a LabelSelector, or (is_map) an object of labels that must be equal. false: the selector
- * is invalid, or matches everything, which no controller of pods accepts.
+ * Parses a LabelSelector, or (is_map) an object of labels that must be equal. Returns false if the
+ * selector is invalid, or matches everything, which no controller of pods accepts.
  */
 bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *selector, bool is_map,
 	struct bt_selector *out_selector);
 bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
 	const struct bt_json_value *labels);
-/** Decodes a tree with a message table of api/. false: the tree does not have that form. */
+/**
+ * Decodes a tree with a message table of api/. Returns false if the tree does not have that form.
+ */
 bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
 	const struct bt_message *message, void *out);
 

@@ -11,7 +11,10 @@
 #define NAME_BYTES_MAX 64
 #define PATH_BYTES_MAX 256
 #define FIELDS_MAX 256
-/** Longest path of messages from the root to a field: spec.template.spec.tolerations has three. */
+/**
+ * Maximum number of messages on the path to a field: spec.template.spec.tolerations has three,
+ * spec, template and spec.
+ */
 #define MESSAGES_DEEP_MAX 4
 
 /** The document that is checked. */
@@ -62,8 +65,8 @@ static const char *near_field(const struct bt_schema_message *message, struct bt
 }
 
 /**
- * Finds a path from a message to a field of this name below it. way: receives the `deep` fields
- * between them. Returns false if there is no such path.
+ * Finds a field of this name `deep` levels below the message. way: receives the `deep` fields on
+ * the path to that field. Returns false if there is no such field.
  */
 static bool find_way(const struct bt_schema_message *message, struct bt_str name, uint32_t deep,
 	const struct bt_schema_field **way)
@@ -86,8 +89,8 @@ static bool find_way(const struct bt_schema_message *message, struct bt_str name
 }
 
 /**
- * Appends the path of the field of this name that is nearest below a message. Returns false if
- * there is no such field.
+ * Appends the path of the nearest field of this name below the message, which is at path. Returns
+ * false if there is no such field.
  */
 static bool append_below(const struct bt_schema_message *message, struct bt_str path,
 	struct bt_str name, struct bt_strbuf *out)
@@ -107,7 +110,10 @@ static bool append_below(const struct bt_schema_message *message, struct bt_str 
 	return false;
 }
 
-/** Appends the path of a field that has this name at another level. */
+/**
+ * Appends the path of a field that has this name at another level. Returns false if there is no
+ * such field.
+ */
 static bool append_place(const struct checking *checking, const struct bt_schema_problem *problem,
 	struct bt_strbuf *out)
 {

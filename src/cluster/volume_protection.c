@@ -7,8 +7,8 @@
 
 struct protection {
 	/**
-	 * Keys "<pod key>#<index in spec.volumes; 0 for a PodGroup>", by the key of the object that
-	 * the pod uses.
+	 * Uses of objects by pods. A key is "<pod key>#<index in spec.volumes>", with index 0 for a
+	 * PodGroup; its group is the key of the object that the pod uses.
 	 */
 	struct bt_groups uses;
 };

@@ -19,10 +19,10 @@
 #include "cluster/manifests.h"
 #include "cluster/pod_admission.h"
 
-/** Limits of all workloads' pods together, and of their memory. */
+/** Maximum number of the pods of all workloads together, and of the bytes of their memory. */
 #define BT_WORKLOAD_PODS_MAX 1000000
 #define BT_WORKLOAD_BYTES_MAX ((size_t)4 << 30)
-/** Limit of pairs of a DaemonSet and a node. */
+/** Maximum number of pairs of a DaemonSet and a node. */
 #define BT_WORKLOAD_DAEMON_CHECKS_MAX 100000000
 
 struct bt_workload_pod {
@@ -50,7 +50,7 @@ struct bt_expansion {
 	struct bt_map names; /* of pods: "namespace/name" */
 	/**
 	 * By object index: how many extra pods a Deployment, ReplicaSet, ReplicationController or
-	 * StatefulSet makes, even if it is paused or its pods exist. NULL: none. Borrowed.
+	 * StatefulSet makes, even if it is paused or its pods exist. NULL: no extra pods. Borrowed.
 	 */
 	const uint32_t *extras;
 	const struct bt_gates *gates; /* of the controllers; NULL: the defaults. Borrowed. */

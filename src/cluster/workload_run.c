@@ -217,8 +217,8 @@ static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_js
 
 /**
  * Decodes a pod into work->last. Members equal to those of the last pod are not decoded again: the
- * pods of a DaemonSet differ in affinity only, the
- * pods of a StatefulSet in metadata, hostname and volumes.
+ * pods of a DaemonSet differ only in affinity, those of a StatefulSet in metadata, hostname and
+ * volumes.
  */
 static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value *tree)
 {

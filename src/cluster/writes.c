@@ -43,8 +43,8 @@ static struct bt_api_request make_request(
 }
 
 /**
- * Returns 0, or BERTH_ERR_* with the API's text. out_object (may be NULL): a reference to the
- * stored object; unchanged on errors.
+ * Performs a request. Returns 0, or BERTH_ERR_* with the API's text. out_object (may be NULL):
+ * receives a reference to the stored object; unchanged on errors.
  */
 static int perform_request(struct bt_cluster_writes *writes, const struct bt_api_request *request,
 	struct bt_stored **out_object, struct berth_error *err)
@@ -91,7 +91,7 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 	return perform_text(writes, &request, bt_strbuf_str(&writes->text), err);
 }
 
-/** text: a strategic merge patch of the status. */
+/** Patches the status of an object. text: a strategic merge patch. */
 static int write_status(struct bt_cluster_writes *writes, const struct bt_api_resource *resource,
 	struct bt_str namespace_, struct bt_str name, struct bt_str text, struct berth_error *err)
 {
@@ -196,7 +196,7 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 
 /** --- preemption --- */
 
-/** status: a patch of the status, or "" to delete the pod. */
+/** Patches the status of the pod, or deletes the pod if status (a patch) is "". */
 static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str namespace_,
 	struct bt_str name, struct bt_str status, struct berth_error *err)
 {
@@ -291,10 +291,7 @@ static int patch_volume_object(struct bt_cluster_writes *writes,
 	return result;
 }
 
-/**
- * Returns a request with a merge patch, which fails if the stored resourceVersion differs from
- * meta's.
- */
+/** Returns a merge-patch request that fails if the stored resourceVersion differs from meta's. */
 static struct bt_api_request volume_request(
 	struct bt_cluster_writes *writes, const struct bt_object_meta *meta, const char *resource)
 {
@@ -353,7 +350,10 @@ static struct bt_api_request request_for(const struct bt_cluster_writes *writes,
 	return request;
 }
 
-/** Returns the stored object as a claim that keeps its JSON text; NULL with err. */
+/**
+ * Decodes a stored claim; the result keeps the JSON text. NULL: the text is not valid, and err is
+ * set.
+ */
 static struct bt_object *decode(const struct bt_stored *stored, struct berth_error *err)
 {
 	struct bt_object *object = bt_typed_decode(BT_KIND_RESOURCE_CLAIM, stored, err);
