@@ -5,7 +5,7 @@
 
 #define SWEEP_MIN 64
 
-/** The structure of every kind starts with its metadata. */
+/** Returns the metadata of an object: the structure of every kind starts with it. */
 static const struct bt_object_meta *meta_of(const void *value)
 {
 	return value;
@@ -96,7 +96,7 @@ const void *bt_assume_cache_find(
 	return stored != NULL ? bt_assume_cache_view(cache, stored) : NULL;
 }
 
-/** The key in double quotes: "name" or "namespace/name". */
+/** Append the key in double quotes: "name" or "namespace/name". */
 static void append_key(struct bt_strbuf *text, struct bt_str namespace_, struct bt_str name)
 {
 	bt_strbuf_append_char(text, '"');
@@ -159,8 +159,8 @@ int bt_assume_cache_assume(
 			}
 		}
 		/*
-		 * Sweep again when the number has doubled, so that the amortised cost per
-		 * assumption is constant.
+		 * Sweep again when the number of assumptions has doubled, so that the amortised
+		 * cost per assumption is constant.
 		 */
 		cache->sweep_at =
 			cache->assumed.count < SWEEP_MIN / 2 ? SWEEP_MIN : 2 * cache->assumed.count;

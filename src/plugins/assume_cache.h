@@ -32,21 +32,24 @@ void bt_assume_cache_init(
 	struct bt_assume_cache *cache, const struct bt_object_store *store, enum bt_kind kind);
 void bt_assume_cache_finish(struct bt_assume_cache *cache);
 
-/** The object as the API server has it, from the store; NULL if the store has no such object. */
+/**
+ * Returns the object as the API server has it, from the store; NULL if the store has no such
+ * object.
+ */
 const void *bt_assume_cache_find_api(
 	const struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name);
 /**
- * The assumed object if the store still has the version that it was made from, otherwise the stored
- * object; NULL if the store has no such object. Borrowed until an assume, a restore or a change of
- * the store.
+ * Returns the assumed object if the store still has the version that it was made from, otherwise
+ * the stored object; NULL if the store has no such object. Borrowed until an assume, a restore or a
+ * change of the store.
  */
 const void *bt_assume_cache_find(
 	struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name);
-/** As bt_assume_cache_find, for an object that the caller already has from the store. */
+/** Like bt_assume_cache_find, for an object that the caller already has from the store. */
 const void *bt_assume_cache_view(struct bt_assume_cache *cache, const void *stored);
 /**
- * Error `<resource> "<key>" not found`, for instance `persistentvolumes "pv-1" not found`. Returns
- * BERTH_ERR_NOT_FOUND.
+ * Set the error `<resource> "<key>" not found`, for instance `persistentvolumes "pv-1" not found`.
+ * Returns BERTH_ERR_NOT_FOUND.
  */
 int bt_assume_cache_not_found(const struct bt_assume_cache *cache, struct bt_str namespace_,
 	struct bt_str name, struct berth_error *err);

@@ -4,7 +4,7 @@
 /** Helpers for the slots of a column pass (framework/plugin.h). */
 #include "framework/plugin.h"
 
-/** The k-th slot of a range. */
+/** Returns the slot at index k of a range. */
 static inline uint32_t bt_slot_at(struct bt_slot_range range, uint32_t k)
 {
 	return range.slots == NULL ? range.first + k : range.slots[k];

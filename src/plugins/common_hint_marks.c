@@ -4,7 +4,8 @@
 static const struct bt_str no_text = {0};
 
 /**
- * Estimates how many nodes or pods have one of the values, by the reference counts of the symbols.
+ * Estimates how many nodes or pods have one of the requirement's values, by the reference counts of
+ * the symbols.
  */
 static uint64_t count_uses(
 	const struct bt_requirement *requirement, const struct bt_symbol_table *symbols)

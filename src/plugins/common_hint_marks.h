@@ -9,17 +9,18 @@
 #include "framework/hint_marks.h"
 
 /**
- * Want marks for the values of one requirement with the operator In: the one whose values have the
- * lowest reference counts in the symbol table. kind: the kind of the marks. Returns false and
- * leaves wants unchanged if no requirement has the operator In.
+ * Add to `wants` a mark for each value of one requirement with the operator In. If several
+ * requirements have this operator, take the requirement whose values have the lowest reference
+ * counts in the symbol table. kind: the kind of the marks. Returns false and leaves wants unchanged
+ * if no requirement has the operator In.
  */
 bool bt_hint_want_values(struct bt_hint_wants *wants, enum bt_hint_mark_kind kind,
 	const struct bt_requirement *requirements, uint32_t count,
 	const struct bt_symbol_table *symbols);
 /**
- * Want marks that every pod has whose labels match the selector: values of one requirement (as
- * bt_hint_want_values), or BT_MARK_POD if no requirement has the operator In. A selector that
- * matches nothing adds no mark.
+ * Add to `wants` marks of which every pod that matches the selector has at least one: the values of
+ * one requirement (as bt_hint_want_values), or BT_MARK_POD if no requirement has the operator In. A
+ * selector that matches nothing adds no mark.
  */
 void bt_hint_want_pods(struct bt_hint_wants *wants, const struct bt_selector *selector,
 	const struct bt_symbol_table *symbols);

@@ -39,7 +39,7 @@ BT_MUST_USE int bt_legacy_args_str_lists(struct bt_legacy_plugin *plugin,
 	bt_str_list *const *lists, size_t count, struct berth_error *err);
 /**
  * Create an instance. size: size of the instance, whose first member is struct bt_legacy_plugin.
- * load: reads the arguments into the instance; 0 or a negative code.
+ * load: reads the arguments into the instance, and returns 0 or a negative code.
  */
 BT_MUST_USE int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 	int (*load)(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
@@ -57,9 +57,10 @@ BT_MUST_USE int bt_legacy_create_plain(const struct bt_plugin_ops *ops,
 	struct bt_plugin **out_plugin, struct berth_error *err);
 
 /**
- * Requests (limits if with_limits) as v1.12 computed them: for each resource the maximum of the sum
- * over containers and of each init container. Sidecars count as init containers; overhead,
- * pod-level resources and status do not count. Memory comes from the arena. Spec: 05b B4 (e), B11.
+ * Returns the pod's requests (limits if with_limits) as v1.12 computed them: for each resource the
+ * maximum of the sum over containers and of each init container. Sidecars count as init containers;
+ * overhead, pod-level resources and status do not count. Memory comes from the arena. Spec: 05b B4
+ * (e), B11.
  */
 struct bt_resource bt_legacy_pod_resources(
 	const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena);

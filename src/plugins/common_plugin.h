@@ -41,15 +41,15 @@ static inline bool bt_plugin_gate(const struct bt_plugin *plugin, enum bt_gate g
 }
 
 /**
- * The spec that all pods of the shape share. Pure PreFilter and PreScore functions may read it and
- * keep pointers into it.
+ * Returns the spec that all pods of the shape share. Pure PreFilter and PreScore functions may read
+ * it and keep pointers into it.
  */
 static inline const struct bt_pod_spec *bt_plugin_pod_spec(const struct bt_pod_info *pod)
 {
 	return &bt_shape_pod(pod->shape)->spec;
 }
 
-/** Name of the pod group; empty if the pod is in no group. */
+/** Returns the name of the pod group; empty if the pod is in no group. */
 static inline struct bt_str bt_plugin_pod_group_name(const struct bt_pod_spec *spec)
 {
 	return spec->scheduling_group != NULL ? spec->scheduling_group->pod_group_name
@@ -95,15 +95,18 @@ static inline void bt_plugin_set_pre_score_data(
 enum bt_queueing_hint bt_hint_if_pod_itself(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 
-/** Score of ImageLocality for a pod with these images; the threshold grows with container_count. */
+/**
+ * Returns ImageLocality's score for a pod with these images; the threshold grows with
+ * container_count.
+ */
 int64_t bt_image_locality_score(
 	const bt_str_list *names, int64_t container_count, const struct bt_node_info *node);
 /** Whether a pod on the node uses one of the ports. */
 bool bt_plugin_ports_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node);
 
 /**
- * The image's name, with the tag "latest" added if the name has neither tag nor digest. The result
- * is the name itself or text in the arena.
+ * Returns the image's name, with the tag "latest" added if the name has neither tag nor digest. The
+ * result is the name itself or text in the arena.
  */
 struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena);
 
@@ -114,13 +117,13 @@ struct bt_shape_point {
 };
 
 /**
- * Score at this utilization: linear interpolation between the points, constant outside them (spec
- * 05 section 3.9). Division truncates toward zero. points: at least one, with ascending
+ * Returns the score at this utilization: linear interpolation between the points, constant outside
+ * them (spec 05 section 3.9). Division truncates toward zero. points: at least one, with ascending
  * utilization.
  */
 int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization);
 
-/** Truncates toward zero; INT64_MIN if the value does not fit. */
+/** Truncates toward zero. Returns INT64_MIN if the value does not fit. */
 static inline int64_t bt_trunc_to_i64(double value)
 {
 	return value > -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;

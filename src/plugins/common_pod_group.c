@@ -44,8 +44,8 @@ static int compare_members(const void *a, const void *b)
 }
 
 /**
- * The domain (label value) of the nodes of the scheduled members. *out_found is false if no member
- * is scheduled.
+ * Find the domain (label value) of the nodes of the scheduled members. *out_found is false if no
+ * member is scheduled. Error if the members have no common domain.
  */
 static struct bt_status domain_of_group(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, const struct bt_group_members *members,

@@ -6,20 +6,20 @@
 #include "state/state.h"
 
 /**
- * Number of assumed and assigned members of a group, without members that the running pod group
- * cycle has placed. Error if the state knows no member of the group.
+ * Set *out_count to the number of assumed and assigned members of a group, without members that the
+ * running pod group cycle has placed. Error if the state knows no member of the group.
  */
 struct bt_status bt_pod_group_scheduled_count(const struct bt_state *state,
 	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena,
 	uint32_t *out_count);
-/** Error `pod group state not found for pod group <namespace>/<name>`. */
+/** Returns the error `pod group state not found for pod group <namespace>/<name>`. */
 struct bt_status bt_pod_group_no_members(
 	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena);
 
 /**
- * One placement for each value of the node label `key` among the parent's nodes, sorted by value.
- * If members of the group are scheduled already, returns only the placement for the value of their
- * nodes. Memory comes from the arena. Error if the state knows no member of the group, or if
+ * Make one placement for each value of the node label `key` among the parent's nodes, sorted by
+ * value. If members of the group are scheduled already, make only the placement for the value of
+ * their nodes. Memory comes from the arena. Error if the state knows no member of the group, or if
  * scheduled members have different values, a node without the label or a node outside the snapshot.
  * Spec: 05 section 15.2.
  */

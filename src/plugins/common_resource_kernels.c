@@ -40,8 +40,8 @@ BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 }
 
 /**
- * amount / capacity, correctly rounded. inverse is the correctly rounded 1 / capacity. If capacity
- * is 0, the result is 0 with fused operations (inverse is 0) and amount without them.
+ * Returns amount / capacity, correctly rounded. inverse is the correctly rounded 1 / capacity. If
+ * capacity is 0, the result is 0 with fused operations (inverse is 0) and amount without them.
  *
  * With fused operations there is no division, and the result is exact for integers amount in [0,
  * 2^52) and capacity in [0, 2^44): the first product is off by at most two units in the last place,
@@ -107,10 +107,10 @@ BT_ALWAYS_INLINE double truncated(double amount)
 }
 
 /**
- * Points (0 to 100) of one resource of one node: the free share or, with `most`, the used share.
- * The result is truncated, so one multiplication by the inverse gives the integer quotient: adding
- * 0.5 keeps the exact quotient at least 0.5 / capacity, which is more than 2^-45, away from every
- * integer, and the two roundings of a value of at most 100.5 cause a smaller error.
+ * Returns the points (0 to 100) of one resource of one node: the free share or, with `most`, the
+ * used share. The result is truncated, so one multiplication by the inverse gives the integer
+ * quotient: adding 0.5 keeps the exact quotient at least 0.5 / capacity, which is more than 2^-45,
+ * away from every integer, and the two roundings of a value of at most 100.5 cause a smaller error.
  */
 BT_ALWAYS_INLINE double allocation_points(
 	double capacity, double used, double inverse, double request, bool most)
@@ -297,8 +297,8 @@ static void allocation_score_column(const struct bt_resource_column *columns, ui
 }
 
 /**
- * Balance of two fractions: 100 x (1 - half of their difference), truncated; 100 unless the node
- * has both resources. Spec 05 section 12.3 for two resources.
+ * Returns the balance of two fractions: 100 x (1 - half of their difference), truncated; 100 unless
+ * the node has both resources. Spec 05 section 12.3 for two resources.
  */
 BT_ALWAYS_INLINE int32_t balance_of_fractions(double fraction_a, double fraction_b, bool both)
 {
@@ -313,8 +313,8 @@ BT_ALWAYS_INLINE double divide_up_to_one(double amount, double capacity, double 
 }
 
 /**
- * before: the balances without the pod, from which the scores are computed. NULL: scores gets the
- * balances.
+ * Score one block. before: the balances without the pod, from which the scores are computed. NULL:
+ * scores gets the balances with the pod.
  */
 BT_ALWAYS_INLINE void balance_block(const struct block_column *a, const struct block_column *b,
 	uint32_t count, const int32_t *before, int32_t *restrict scores)
@@ -395,8 +395,8 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 }
 
 /**
- * Detail bits of one resource on one node; 0: the free amount suffices. Free amounts wrap as with
- * bt_wrap_sub.
+ * Returns the detail bits of one resource on one node; 0: the free amount suffices. Free amounts
+ * wrap as with bt_wrap_sub.
  */
 BT_ALWAYS_INLINE uint32_t lacking_bits(
 	int64_t request, int64_t allocatable, int64_t requested, uint32_t bits)

@@ -45,8 +45,8 @@ void bt_scored_resources_init(struct bt_scored_resources *resources,
 void bt_scored_resources_finish(struct bt_scored_resources *resources);
 
 /**
- * The request of each configured resource, in milli for cpu; 0 if the request does not name the
- * resource. In the arena.
+ * Returns the request of each configured resource: in milli for cpu, else in bytes or units; 0 if
+ * the request does not name the resource. In the arena.
  */
 int64_t *bt_scored_resources_request(const struct bt_scored_resources *resources,
 	const struct bt_resource_list *request, struct bt_arena *arena);
@@ -73,14 +73,14 @@ enum bt_score_usage {
 };
 
 /**
- * Capacity and use of a resource on a node, without devices; both 0 if the resource is untracked or
- * no node has it.
+ * Get the capacity and the used amount of a resource on a node, without devices. Both are 0 if the
+ * resource is untracked or no node has it.
  */
 void bt_scored_resource_read(const struct bt_scored_resource *resource,
 	const struct bt_node_info *node, enum bt_score_usage usage, int64_t *out_capacity,
 	int64_t *out_used);
 /**
- * The entry of one resource on a node, devices included. Returns false if the resource does not
+ * Get the entry of one resource on a node, devices included. Returns false if the resource does not
  * count: the node has no capacity of it, or it is a scalar resource that the pod does not request.
  */
 bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_request,
@@ -88,12 +88,12 @@ bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_
 	struct bt_score_entry *out_entry);
 
 /**
- * min(requested, capacity) * 100 / capacity: points of one resource under MostAllocated. Spec 05
- * section 11.5.
+ * Returns min(requested, capacity) * 100 / capacity: points of one resource under MostAllocated.
+ * Spec 05 section 11.5.
  */
 int64_t bt_most_allocated_points(int64_t requested, int64_t capacity);
 
-/** Values of the gates that affect the computation of a pod's resources. */
+/** Returns the values of the gates that affect the computation of a pod's resources. */
 struct bt_resource_gates bt_resource_gates_of(const struct bt_gates *gates);
 
 /*
@@ -153,7 +153,7 @@ static inline bool bt_score_amounts_are_narrow(
 }
 
 /**
- * Columns of the configured resources that take part for this pod (spec 05 section 11.4).
+ * Collect the columns of the configured resources that count for this pod (spec 05 section 11.4).
  * out_columns has room for BT_RESOURCE_COLUMNS_MAX. Returns false if there are too many resources
  * or a weight is out of range; nodes must then be scored one by one. All amounts must be narrow
  * (bt_score_amounts_are_narrow).
@@ -184,9 +184,9 @@ struct bt_resource_kernels {
 	void (*balanced)(const struct bt_resource_column *columns, uint32_t column_count,
 		const int32_t *before, struct bt_slot_range range, int32_t *scores);
 	/**
-	 * Set the details of nodes that lack pods or resources: the bits of the lacking resources.
-	 * Amounts may be wide. pods: numbers of pods (requested) and their limits (allocatable).
-	 * Returns false if no node lacks anything.
+	 * Set the detail of each slot to the bits of the resources that the node lacks for the pod;
+	 * 0: none. Amounts may be wide. pods: the numbers of pods (requested) and their limits
+	 * (allocatable). Returns false if no node lacks anything.
 	 */
 	bool (*lack)(const struct bt_lack_column *pods, const struct bt_lack_column *columns,
 		uint32_t column_count, struct bt_slot_range range, uint32_t *details);
@@ -197,6 +197,6 @@ extern const struct bt_resource_kernels bt_resource_kernels_plain;
 extern const struct bt_resource_kernels bt_resource_kernels_avx2;
 extern const struct bt_resource_kernels bt_resource_kernels_avx512;
 
-/** The fastest table that this processor can run. */
+/** Returns the fastest table that this processor can run. */
 const struct bt_resource_kernels *bt_resource_kernels_for_cpu(void);
 #endif

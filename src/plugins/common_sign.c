@@ -131,7 +131,7 @@ struct bt_status bt_sign_requests(struct bt_plugin *plugin, const struct bt_pod_
 struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct bt_sign_fragments *out)
 {
-	/* Volume sources other than configMap and secret. */
+	/* Write all volumes except configMap and secret volumes. */
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct bt_str *texts = BT_ARENA_NEW_ARRAY(out->arena, struct bt_str, spec->volumes.count);
 	struct bt_strbuf value = {0};

@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "framework/plugin.h"
 
-/** "<length>:<bytes>", or "-" for an absent text. */
+/** Write "<length>:<bytes>", or "-" for an absent text. */
 void bt_sign_write_str(struct bt_strbuf *out, struct bt_str text);
 /** Sort texts in place and write them; with `distinct`, repeated texts are written once. */
 void bt_sign_write_sorted(
@@ -23,14 +23,17 @@ void bt_sign_add(struct bt_sign_fragments *fragments, struct bt_str key, struct 
 struct bt_status bt_sign_tolerations(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *fragments);
 /**
- * The request that NodeResourcesFit checks (variant F, api/resources.h). Unschedulable if a device
- * class provides a requested resource, because equal signatures do not imply equal results then.
+ * Add the request that NodeResourcesFit checks (variant F, api/resources.h). Returns Unschedulable
+ * if a device class provides a requested resource, because equal signatures do not imply equal
+ * results then.
  */
 struct bt_status bt_sign_requests(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *fragments);
-/** Node affinity and nodeSelector; the order of terms, requirements and values is ignored. */
+/** Add node affinity and nodeSelector; the order of terms, requirements and values is ignored. */
 void bt_sign_node_affinity(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments);
-/** The sign function of the volume plugins. */
+/**
+ * Sign function of the volume plugins: adds the sources of all volumes except configMap and secret.
+ */
 struct bt_status bt_sign_volume_plugin(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out);
 #endif

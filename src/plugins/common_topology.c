@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/** Kind of this trait, the first word of its identity. */
+/** First word of the identity of every domain trait. */
 #define DOMAIN_TRAIT (UINT64_C(1) << 63)
 
 void bt_topology_add_domain_trait(struct bt_trait_list *list, const struct bt_label_column *column)

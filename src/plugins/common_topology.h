@@ -38,7 +38,7 @@ struct bt_domain_changes {
 	uint32_t capacity;
 };
 
-/** Add delta to the change of the table in the domain. Returns the previous change. */
+/** Add delta to the change of one domain in one table. Returns the change before the addition. */
 int64_t bt_domain_changes_add(struct bt_domain_changes *changes, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta);
 struct bt_domain_changes bt_domain_changes_clone(
@@ -58,16 +58,16 @@ static inline int64_t bt_domain_changes_sum(
 #define BT_NO_TABLE UINT32_MAX
 
 /**
- * Maximum number of terms or constraints of a pod for which PreFilter uses counters. For other pods
- * it visits the nodes, because a counter pays off only for a term that recurs.
+ * Maximum number of terms or constraints of a pod for which PreFilter uses counters. For pods with
+ * more terms, PreFilter visits the nodes, because a counter pays off only for a term that recurs.
  */
 #define BT_COUNTED_TERMS_MAX 16
 
 /*
- * Data of InterPodAffinity's PreFilter, which src/explain also reads. PreFilter computes a number
- * for each (topology key, value) pair, as in spec 06 sections 3.5 and 3.8. There is a table for
- * each key. The number of a domain is the sum over the sources of its table, computed when it is
- * read, so domains that are not read cost nothing.
+ * Data of InterPodAffinity's PreFilter, which src/explain also reads. PreFilter counts pods for
+ * each (topology key, value) pair, as in spec 06 sections 3.5 and 3.8. There is a table for each
+ * key. The count of a domain is the sum over the sources of its table. The sum is computed when it
+ * is read, so domains that are not read cost nothing.
  */
 
 /** Counts from the state, times a factor. */
@@ -81,8 +81,8 @@ struct bt_affinity_table {
 	int64_t *own; /* by domain, counted or copied for this cycle; NULL: none */
 	BT_VEC(struct bt_affinity_source) sources; /* in the cycle's arena */
 	/**
-	 * Identifies what the numbers count: a sum of hashes of the queries, which does not depend
-	 * on their order.
+	 * Identifies what the table counts: the sum of the hashes of its queries, so that the order
+	 * of the queries does not matter.
 	 */
 	uint64_t identity[2];
 };
@@ -93,15 +93,15 @@ struct bt_affinity_tables {
 	uint32_t capacity;
 	bool copies; /* copy sources to `own`, because the cycle may outlive the sources */
 	/**
-	 * Number of pairs whose number is not 0, changes included. If a table has several sources,
-	 * the value may be too high, but it is 0 only if all numbers are 0.
+	 * Number of pairs whose count is not 0, changes included. If a table has several sources,
+	 * the value may be too high, but it is 0 only if all counts are 0.
 	 */
 	int64_t entry_count;
-	bool touched; /* a pod was counted, even if the numbers add up to 0 */
+	bool touched; /* a pod was counted, even if the counts add up to 0 */
 	struct bt_domain_changes changes;
 };
 
-/** The number of a domain without changes; 0 for domain 0. */
+/** Returns the count of a domain without changes; 0 for domain 0. */
 static inline int64_t bt_affinity_table_at(const struct bt_affinity_table *table, uint32_t domain)
 {
 	uint64_t sum = table->own != NULL ? (uint64_t)table->own[domain] : 0;
@@ -136,13 +136,13 @@ struct bt_incoming_terms {
 	struct bt_incoming_term *items;
 };
 
-/** Terms of the pod; NULL if it has no inter-pod affinity. */
+/** Returns the terms of the pod; NULL if it has no inter-pod affinity. */
 static inline const struct bt_affinity_terms *bt_affinity_terms_of(const struct bt_pod_info *pod)
 {
 	return pod->shape->affinity_terms;
 }
 
-/** The terms of a group; empty if terms is NULL. */
+/** Returns the terms of one kind; empty if `terms` is NULL. */
 static inline struct bt_affinity_term_list bt_affinity_group_of(
 	const struct bt_affinity_terms *terms, enum bt_affinity_group group)
 {

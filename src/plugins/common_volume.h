@@ -62,7 +62,7 @@ bool bt_pod_has_claims(const struct bt_pod_spec *spec);
 
 /** The claim of a pod volume, spec 07 section 2.2. */
 struct bt_volume_claim {
-	struct bt_str name; /* borrows from the pod, or in the arena */
+	struct bt_str name; /* borrowed from the pod, or in the arena */
 	bool ephemeral;
 };
 
@@ -93,8 +93,8 @@ struct bt_str bt_claim_not_owned_text(const struct bt_pod_info *pod,
 /** Whether the claim has the access mode ReadWriteOncePod. */
 bool bt_claim_is_exclusive(const struct bt_persistent_volume_claim *claim);
 /**
- * The maximumVolumeSize of the CSIStorageCapacity or, if absent, its capacity; NULL if both are
- * absent.
+ * Returns the maximumVolumeSize of the CSIStorageCapacity or, if absent, its capacity; NULL if both
+ * are absent.
  */
 const struct bt_quantity *bt_storage_capacity_limit(const struct bt_csi_storage_capacity *capacity);
 /**
@@ -102,21 +102,21 @@ const struct bt_quantity *bt_storage_capacity_limit(const struct bt_csi_storage_
  * 2.5.
  */
 bool bt_claim_is_fully_bound(const struct bt_persistent_volume_claim *claim);
-/** Value of the selected-node annotation, or NULL. */
+/** Returns the value of the selected-node annotation, or NULL. */
 const struct bt_str *bt_claim_selected_node(const struct bt_persistent_volume_claim *claim);
-/** The requested storage, or NULL. */
+/** Returns the requested storage, or NULL. */
 const struct bt_quantity *bt_claim_request(const struct bt_persistent_volume_claim *claim);
-/** The volume's capacity, or the quantity 0. */
+/** Returns the volume's capacity, or the quantity 0. */
 const struct bt_quantity *bt_volume_capacity(const struct bt_persistent_volume *volume);
-/** `<what> "<name>" not found`, spec 07 section 2.1. */
+/** Returns `<what> "<name>" not found`, in the arena. Spec 07 section 2.1. */
 struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name);
-/** A copy of the sorted map with one key added or its value replaced. Texts are shared. */
+/** Returns a copy of the sorted map with one key added or its value replaced. Texts are shared. */
 struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str key,
 	struct bt_str value, struct bt_arena *arena);
 
 /**
- * The parts of a label value between "__", trimmed, sorted and without duplicates. There is at
- * least one part; an empty part comes first.
+ * Returns the parts of a label value between "__", trimmed, sorted and without duplicates. There is
+ * at least one part; an empty part comes first.
  */
 bt_str_list bt_zones_of_label(struct bt_str value, struct bt_arena *arena);
 

@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "plugins/common_volume.h"
 
-/* Spec 07 section 4.1. */
+/* The in-tree drivers, by enum bt_in_tree_driver. Spec 07 section 4.1. */
 static const struct {
 	struct bt_str plugin_name;
 	struct bt_str csi_name;
@@ -158,7 +158,7 @@ bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_t
 	}
 }
 
-/** The zones of a label: sorted, distinct, without empty ones. */
+/** Returns the zones of a label: sorted, distinct, none empty. */
 static bt_str_list zones_of_label(struct bt_str value, struct bt_arena *arena)
 {
 	bt_str_list zones = bt_zones_of_label(value, arena);
@@ -171,8 +171,8 @@ static bt_str_list zones_of_label(struct bt_str value, struct bt_arena *arena)
 }
 
 /**
- * The region of a zone: "us-east1" of "us-east1-b". false unless the zone has exactly three parts.
- * Spec: 07 section 4.4.
+ * Get the region of a zone: "us-east1" of "us-east1-b". Returns false unless the zone has exactly
+ * three parts. Spec: 07 section 4.4.
  */
 static bool region_of_zone(struct bt_str zone, struct bt_str *out_region)
 {
@@ -268,8 +268,8 @@ static int hex_digit(char byte)
 }
 
 /**
- * Error `failed to translate Kubernetes ID to EBS Volume ID Invalid disk name (<id>): parse "<id>":
- * <what> "<detail>"`, with the texts of upstream's URL parser. An empty detail is left out.
+ * Set the error `failed to translate Kubernetes ID to EBS Volume ID Invalid disk name (<id>): parse
+ * "<id>": <what> "<detail>"`, with the texts of upstream's URL parser. An empty detail is left out.
  */
 static int broken_disk_name(
 	struct bt_str id, const char *what, struct bt_str detail, struct berth_error *err)
@@ -290,7 +290,7 @@ static int broken_disk_name(
 	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
-/** The path of a URL "aws://host/path", decoded, without leading and trailing slashes. */
+/** Get the path of a URL "aws://host/path", decoded, without leading and trailing slashes. */
 static int aws_path(
 	struct bt_str id, struct bt_arena *arena, struct bt_str *out_path, struct berth_error *err)
 {
@@ -362,9 +362,9 @@ static int aws_ebs_handle(struct bt_str id, struct bt_arena *arena, struct bt_st
 }
 
 /**
- * Volume handle of a source of any driver but AzureFile, whose handles differ between inline and
- * persistent volumes. labels_of: the persistent volume with the zone labels; NULL for an inline
- * volume.
+ * Get the volume handle of a source of any driver but AzureFile, whose handles differ between
+ * inline and persistent volumes. labels_of: the persistent volume with the zone labels; NULL for an
+ * inline volume.
  */
 static int source_handle(const struct in_tree_source *source,
 	const struct bt_persistent_volume *labels_of, struct bt_arena *arena,
@@ -433,8 +433,8 @@ int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_n
 	}
 	if (driver == BT_IN_TREE_AZURE_FILE) {
 		/*
-		 * The account is the group in azure-storage-account-(.+)-secret, or else the whole
-		 * name.
+		 * The account is the part (.+) of a secret name azure-storage-account-(.+)-secret;
+		 * for other secret names, the whole name.
 		 */
 		static const struct bt_str prefix = BT_STR_INIT("azure-storage-account-");
 		static const struct bt_str suffix = BT_STR_INIT("-secret");

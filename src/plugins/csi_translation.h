@@ -21,8 +21,8 @@ enum bt_in_tree_driver {
 };
 
 /**
- * Driver of the in-tree source of a volume; BT_IN_TREE__COUNT if it has none. If several sources
- * are set, the first one in the order of the enum counts.
+ * Returns the driver of the in-tree source of a volume; BT_IN_TREE__COUNT if the volume has no such
+ * source. If several sources are set, the first one in the order of the enum counts.
  */
 enum bt_in_tree_driver bt_in_tree_of_volume(const struct bt_persistent_volume *volume);
 enum bt_in_tree_driver bt_in_tree_of_inline(const struct bt_volume *volume);
@@ -42,19 +42,19 @@ bool bt_in_tree_is_migrated(enum bt_in_tree_driver driver);
 bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_tree_driver driver);
 
 /**
- * CSI volume handle of a persistent volume. The text is in the arena or borrowed from the volume.
- * Fails with BERTH_ERR_NOT_FOUND if the volume has no in-tree source, and with BERTH_ERR_INVALID if
- * the source cannot be translated.
+ * Get the CSI volume handle of a persistent volume. The text is in the arena or borrowed from the
+ * volume. Fails with BERTH_ERR_NOT_FOUND if the volume has no in-tree source, and with
+ * BERTH_ERR_INVALID if the source cannot be translated.
  */
 BT_MUST_USE int bt_in_tree_volume_handle(const struct bt_persistent_volume *volume,
 	struct bt_arena *arena, struct bt_str *out_handle, struct berth_error *err);
-/** As bt_in_tree_volume_handle, for an inline volume of a pod in pod_namespace. */
+/** Like bt_in_tree_volume_handle, for an inline volume of a pod in pod_namespace. */
 BT_MUST_USE int bt_in_tree_inline_handle(const struct bt_volume *volume,
 	struct bt_str pod_namespace, struct bt_arena *arena, struct bt_str *out_handle,
 	struct berth_error *err);
 /**
- * Node affinity of the translated volume, or NULL. Does not check whether the volume can be
- * translated; bt_in_tree_volume_handle does.
+ * Returns the node affinity of the translated volume, or NULL. Does not check whether the volume
+ * can be translated; bt_in_tree_volume_handle does.
  */
 const struct bt_node_selector *bt_in_tree_node_affinity(
 	const struct bt_persistent_volume *volume, struct bt_arena *arena);

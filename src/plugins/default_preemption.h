@@ -5,13 +5,13 @@
 #include "plugins/preemption_evaluator.h"
 
 /**
- * The evaluator of the plugin, to set hooks, complete writes and read metrics; NULL if the plugin
- * is not enabled.
+ * Returns the evaluator of the plugin, to set hooks, complete writes and read metrics; NULL if the
+ * plugin is not enabled.
  */
 struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework);
 /**
- * Decision of PostFilter in this cycle; NULL if the plugin is not enabled or PostFilter did not
- * search for candidates.
+ * Returns the decision of PostFilter in this cycle; NULL if the plugin is not enabled or PostFilter
+ * did not search for candidates.
  */
 const struct bt_preemption_decision *bt_default_preemption_decision(
 	const struct bt_framework *framework, const struct bt_cycle_state *cycle);

@@ -53,7 +53,7 @@ static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 	return resolved;
 }
 
-/** A claim with only the status, for comparison. Empty lists are made absent. */
+/** Returns a claim with only the status, for comparison. Empty lists are made absent. */
 static struct bt_resource_claim status_alone(const struct bt_resource_claim *claim)
 {
 	struct bt_resource_claim alone = {.status = claim->status};
@@ -74,7 +74,7 @@ static enum bt_queueing_hint after_claim_change(struct bt_plugin *plugin,
 	if (!resolve(plugin, pod->object, &new_claim->metadata, &is_own)) {
 		return BT_HINT_SKIP;
 	}
-	/* Devices became free, whichever pod's claim had them. */
+	/* Devices became free; the hint does not ask which pod's claim had them. */
 	if (old_claim != NULL && old_claim->status.allocation != NULL &&
 		new_claim->status.allocation == NULL) {
 		return BT_HINT_QUEUE;
@@ -411,8 +411,8 @@ static struct bt_status check_claims(const struct preparation *preparation)
 }
 
 /**
- * Generator of share ids, seeded from the handle's prng. If the owner of the handle provides
- * randomness, ids differ between runs of the scheduler.
+ * Returns the generator of share ids, seeded from the handle's prng at the first call. If the owner
+ * of the handle provides randomness, ids differ between runs of the scheduler.
  */
 static struct bt_prng *share_ids(struct bt_dynamic_resources *instance)
 {

@@ -37,21 +37,21 @@ struct bt_resolved_claim {
 };
 
 /**
- * The name of an entry's claim; absent if the entry needs no claim. *out_generated: the claim is
- * made from a template. Fails if a generated claim is not in the pod's status yet.
+ * Get the name of an entry's claim; absent if the entry needs no claim. *out_generated: the claim
+ * is made from a template. Fails if a generated claim is not in the pod's status yet.
  */
 BT_MUST_USE int bt_dynamic_entry_name(const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry, struct bt_str *out_name, bool *out_generated,
 	struct berth_error *err);
 /**
- * Find the claims of a pod, in the order of its entries; `claims` needs room for one per entry.
- * Errors have the complete text. pod: the API object, because its status is read.
+ * Find the claims of a pod, in the order of its entries. `claims` needs room for one claim per
+ * entry. Errors have the complete text. pod: the API object, because its status is read.
  */
 BT_MUST_USE int bt_dynamic_resolve(const struct bt_dynamic_resources *instance,
 	const struct bt_pod *pod, struct bt_resolved_claim *claims, uint32_t *out_count,
 	struct berth_error *err);
 /**
- * The consumer that an entry's claim is reserved for: the pod or its group. entry: index in
+ * Get the consumer that an entry's claim is reserved for: the pod or its group. entry: index in
  * spec.resourceClaims; UINT32_MAX: the special claim, which is reserved for the pod. Fails if the
  * pod's group does not exist.
  */
@@ -182,7 +182,7 @@ struct bt_dynamic_cycle {
 	int64_t wait_started_ns; /* on the clock of the metrics */
 };
 
-/** The cycle data; NULL if PreFilter has not run. */
+/** Returns the cycle data; NULL if PreFilter has not run. */
 static inline struct bt_dynamic_cycle *bt_dynamic_cycle_of(
 	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)
 {
@@ -190,8 +190,8 @@ static inline struct bt_dynamic_cycle *bt_dynamic_cycle_of(
 }
 
 /**
- * Filter's result for a node. NULL if the node has not passed Filter or, with `column`, if it is
- * not the last node that passed.
+ * Returns Filter's result for a node. NULL if the node has not passed Filter or, with `column`, if
+ * it is not the last node that passed.
  */
 static inline const struct bt_dynamic_node *bt_dynamic_node_of(
 	const struct bt_dynamic_cycle *data, uint32_t slot)
@@ -202,7 +202,7 @@ static inline const struct bt_dynamic_node *bt_dynamic_node_of(
 	return data->nodes != NULL && slot < data->slot_count ? data->nodes[slot] : NULL;
 }
 
-/** Replace the claim's object. Consumes object. */
+/** Replace the claim's object. Takes over the caller's reference to object. */
 void bt_dynamic_claim_set(
 	struct bt_dynamic_claim *claim, struct bt_cycle_state *cycle, struct bt_object *object);
 /**
@@ -222,8 +222,8 @@ struct bt_dynamic_group {
 };
 
 /**
- * The group data of the cycle, created at the first call; NULL if the cycle is not part of a pod
- * group's cycle.
+ * Returns the group data of the cycle, created at the first call; NULL if the cycle is not part of
+ * a pod group's cycle.
  */
 struct bt_dynamic_group *bt_dynamic_group_of(
 	const struct bt_plugin *plugin, struct bt_cycle_state *cycle);
@@ -248,8 +248,8 @@ bool bt_dynamic_filter_column(struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *detail);
 /**
- * The allocation of claim `index`, which must be unallocated and wanted, on a node that has passed
- * Filter.
+ * Get the allocation of claim `index`, which must be unallocated and wanted, on a node that has
+ * passed Filter.
  */
 BT_MUST_USE int bt_dynamic_allocation(const struct bt_dynamic_cycle *data,
 	const struct bt_dynamic_node *node, uint32_t index, struct bt_arena *arena,
@@ -294,8 +294,8 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 /** Whether PreBind waits for binding conditions: condition BC of spec 12 section 2. */
 bool bt_dynamic_binds_conditions(const struct bt_plugin *plugin);
 /**
- * *out_ready: whether all devices of the claim are ready. Negative if a device failed; err has the
- * reason.
+ * Set *out_ready to whether all devices of the claim are ready. Returns a negative code if a device
+ * failed; err has the reason.
  */
 BT_MUST_USE int bt_dynamic_is_ready(
 	const struct bt_resource_claim *claim, bool *out_ready, struct berth_error *err);
@@ -328,17 +328,17 @@ bool bt_extended_is_wanted(
 struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, struct bt_arena *arena);
 /**
- * The special claim: the existing claim from the claim cache, or a new one in memory with the name
- * `<extended-resources>`. Returns a reference that the caller must release.
+ * Returns the special claim, with a reference that the caller must release: the existing claim from
+ * the claim cache, or a new one in memory with the name `<extended-resources>`.
  */
 struct bt_object *bt_extended_claim(const struct bt_extended_resources *extended);
 /** Whether the claim exists only in memory. */
 bool bt_extended_is_in_memory(const struct bt_resource_claim *claim);
 /**
- * Step of Filter (section 14.2). Success with the node's claim, or UnschedulableAndUnresolvable. If
- * device plugins of the node provide all resources, *out_claim is NULL; but if the pod has claims
- * of its own (has_user_claims), *out_claim is a claim without requests, and PreBind fails (section
- * 21, D10).
+ * Step of Filter (section 14.2): returns Success and sets *out_claim to the node's claim, or
+ * returns UnschedulableAndUnresolvable. If device plugins of the node provide all resources,
+ * *out_claim is NULL. But if the pod has claims of its own (has_user_claims), *out_claim is then a
+ * claim without requests, and PreBind fails (section 21, D10).
  */
 struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, bool has_user_claims,
@@ -370,7 +370,8 @@ BT_MUST_USE int bt_extended_delete(const struct bt_dynamic_resources *instance,
  * called with the gate DRANodeAllocatableResources --- */
 
 /**
- * Section 15.1: UnschedulableAndUnresolvable if another pod on the node uses the allocated claim.
+ * Section 15.1: returns UnschedulableAndUnresolvable if another pod on the node uses the allocated
+ * claim.
  */
 struct bt_status bt_node_allocatable_check_sharing(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_resource_claim *claim,
@@ -381,7 +382,7 @@ struct bt_new_allocation {
 	const struct bt_allocation_result *allocation;
 };
 /**
- * Section 15.2: check on Filter that the node has the resources that the allocations need.
+ * Section 15.2: check in Filter that the node has the resources that the allocations need.
  * *out_demand: these resources; NULL: none.
  */
 struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *instance,

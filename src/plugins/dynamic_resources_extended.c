@@ -361,8 +361,9 @@ struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	for (uint32_t i = 0; i < extended->scalar_count; i++) {
 		const struct extended_scalar *scalar = &extended->scalars[i];
 		/*
-		 * The state does not distinguish a capacity of 0 from an absent one. For capacity 0
-		 * of a resource without a class, upstream leaves the rejection to NodeResourcesFit.
+		 * The state does not distinguish a capacity of 0 from an absent capacity. For
+		 * capacity 0 of a resource without a class, upstream leaves the rejection to
+		 * NodeResourcesFit.
 		 */
 		bool has_own = bt_node_info_scalar_allocatable(node, scalar->column) != 0;
 

@@ -12,7 +12,7 @@
  * many steps take some seconds.
  */
 #define FILTER_STEPS_MAX (UINT32_C(1) << 17)
-/** FirstAvailableMax, the score of the first alternative. */
+/** Score of the first alternative of a request; each further alternative scores 1 less. */
 #define FIRST_AVAILABLE_SCORE 8
 /** First word of the identity of the node trait: "devices" in ASCII. */
 #define TRAIT_DEVICES UINT64_C(0x64657669636573)
@@ -266,7 +266,10 @@ int bt_dynamic_allocation(const struct bt_dynamic_cycle *data, const struct bt_d
 		*out_result = *data->claims[index].pending;
 		return 0;
 	}
-	/* Index of the claim among the claims that were passed to the allocator. */
+	/*
+	 * Count the earlier claims that were passed to the allocator: the index of this claim among
+	 * them.
+	 */
 	uint32_t place = 0;
 	for (uint32_t i = 0; i < index; i++) {
 		place += data->claims[i].pending == NULL &&
@@ -291,7 +294,10 @@ static bool is_named(const struct bt_allocation_result *allocation, struct bt_st
 	return false;
 }
 
-/** Score of the allocation that the claim had before Filter; 0 if the claim had no allocation. */
+/**
+ * Returns the score of the allocation that the claim had before Filter; 0 if the claim had no
+ * allocation.
+ */
 static int64_t score_claim(const struct bt_dynamic_claim *claim)
 {
 	const struct bt_allocation_result *allocation =
@@ -489,7 +495,8 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 
 /**
  * If no pod of the group is scheduled, remove the group's reservation from its first allocated
- * claim and return UnschedulableAndUnresolvable. Success: there is no reservation to remove.
+ * claim and return UnschedulableAndUnresolvable. Returns Success if a pod of the group is
+ * scheduled, or if there is no reservation to remove.
  */
 static struct bt_status unreserve_group(
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)

@@ -99,8 +99,8 @@ static void add_amount(struct bt_resource_list *list, uint32_t room, struct bt_s
 }
 
 /**
- * Amount that a device consumes by one mapping. *out_amount is NULL if the allocation consumes
- * nothing of the mapped capacity.
+ * Get the amount that a device consumes by one mapping. *out_amount is NULL if the allocation
+ * consumes nothing of the mapped capacity.
  */
 static struct bt_status amount_of(const struct demand_check *check,
 	const struct bt_resource_claim *claim,

@@ -116,7 +116,7 @@ static void set_base(const struct binding *binding, struct bt_object *object)
 	binding->claim->bind.base = object;
 }
 
-/** A copy of the claim with the reservation and allocation to write. */
+/** Returns a copy of the claim with the reservation and allocation to write. */
 static struct bt_resource_claim *reserved_claim(const struct binding *binding)
 {
 	const struct bt_resource_claim *base = base_of(binding);

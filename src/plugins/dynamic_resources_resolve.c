@@ -116,8 +116,8 @@ int bt_dynamic_resolve(const struct bt_dynamic_resources *instance, const struct
 }
 
 /**
- * *out_is_groups: whether the group has an entry with the same name and claim. Fails if an entry of
- * the group names no claim.
+ * Check whether the group has an entry with the same name and claim (*out_is_groups). Fails if an
+ * entry of the group names no claim.
  */
 static int find_in_group(const struct bt_pod_group *group,
 	const struct bt_pod_resource_claim *wanted, bool *out_is_groups, struct berth_error *err)

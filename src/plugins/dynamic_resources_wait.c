@@ -17,7 +17,7 @@ bool bt_dynamic_binds_conditions(const struct bt_plugin *plugin)
 		bt_plugin_gate(plugin, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS);
 }
 
-/** The condition of this type if its status is True, otherwise NULL. */
+/** Returns the condition of this type if its status is True, otherwise NULL. */
 static const struct bt_condition *find_true(
 	const struct bt_allocated_device_status *device, struct bt_str type)
 {
@@ -138,8 +138,8 @@ static void count(const struct bt_dynamic_resources *instance, const struct bt_d
 
 /**
  * Check the current versions of the claims in order, up to the first that is not ready. Returns 0,
- * a negative code, or BT_WRITE_PENDING if a claim is not ready. *out_status: label of the metrics,
- * unless pending.
+ * a negative code, or BT_WRITE_PENDING if a claim is not ready. *out_status: label of the metrics;
+ * not set if pending.
  */
 static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const char **out_status, struct berth_error *err)
@@ -246,8 +246,8 @@ int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 }
 
 /**
- * Writes of claims through the writer. Without a writer they succeed at once. Spec: 12 sections 10,
- * 12 and 13.
+ * Writes of claims through the writer. Without a writer, writes succeed at once. Spec: 12 sections
+ * 10, 12 and 13.
  */
 
 /** Without a writer no watch reports the claim, so assume it at once. */

@@ -22,8 +22,8 @@
 #define WANTED_MAX 128
 
 /**
- * Image names of a pod, normalised and with repetitions: init containers, containers and, if
- * with_volumes, image volumes.
+ * Returns the image names of a pod, normalised and with repetitions: init containers, containers
+ * and, if with_volumes, image volumes.
  */
 static bt_str_list names_of_pod(
 	const struct bt_pod_spec *spec, bool with_volumes, struct bt_arena *arena)
@@ -49,8 +49,8 @@ static bt_str_list names_of_pod(
 }
 
 /**
- * The size of an image, reduced in proportion if few nodes have it. Otherwise all pods would go to
- * the nodes where the first pods ran.
+ * Returns the size of an image, reduced in proportion if few nodes have it. Otherwise all pods
+ * would go to the nodes where the first pods ran.
  */
 static int64_t spread_size(int64_t size_bytes, uint32_t holder_count, uint32_t node_count)
 {
@@ -137,7 +137,10 @@ static bool find_images(
 	return true;
 }
 
-/** The images of most pods are on no node. Nodes without an image get the score of the sum 0. */
+/**
+ * Nodes without the pod's images get the score of the sum 0. The images of most pods are on no
+ * node; if all scores are then 0, the function does not write them and returns false.
+ */
 static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	int32_t *scores)
@@ -186,15 +189,18 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
-/** The node count does not matter if the images are too small for a score above 0. */
+/**
+ * Whether the scores can depend on the node count: false if the images are too small for a score
+ * above 0.
+ */
 static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
 	uint32_t other_count)
 {
 	struct wanted_images wanted;
 	/*
-	 * A node has the number of holders as of its last change, which may exceed the current
-	 * number of nodes, but not the number of slots.
+	 * A node stores the number of nodes with an image as of the node's last change. This number
+	 * may exceed the current number of nodes, but not the number of slots.
 	 */
 	double share =
 		(double)state->nodes.slot_count / (count < other_count ? count : other_count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_IN_TREE_H
 #define BT_PLUGINS_IN_TREE_H
-/** The operations of the in-tree plugins, one file for each plugin. registry.c lists them. */
+/** The operations of the in-tree plugins. registry.c lists them. */
 #include "framework/plugin.h"
 
 extern const struct bt_plugin_ops bt_default_binder_plugin;

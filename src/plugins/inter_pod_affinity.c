@@ -73,7 +73,7 @@ static uint32_t table_of_key(struct bt_affinity_tables *tables, struct bt_state 
 	return table_of_column(tables, arena, bt_state_label_column(state, key));
 }
 
-/** Reset all numbers, but keep the tables. */
+/** Reset all counts, but keep the tables. */
 static void reset_tables(struct bt_affinity_tables *tables)
 {
 	for (uint32_t i = 0; i < tables->count; i++) {
@@ -91,7 +91,9 @@ static int64_t *owned_numbers(struct bt_affinity_table *table, struct bt_arena *
 	return table->own;
 }
 
-/** Add delta to the number of a domain, which must not be 0. For counting by visiting nodes. */
+/**
+ * Add delta to the count of a domain, when nodes are visited for counting. domain must not be 0.
+ */
 static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta)
 {
@@ -104,7 +106,7 @@ static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *a
 	tables->touched = true;
 }
 
-/** Add the source's numbers to sums, by domain. */
+/** Add the source's counts, times its factor, to sums, by domain. */
 static void add_source_to(
 	const struct bt_affinity_source *source, int64_t *sums, uint32_t domain_count)
 {
@@ -137,7 +139,7 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 }
 
 /**
- * Sets sums[domain] to the table's number for each domain of its column. Changes of the cycle
+ * Sets sums[domain] to the table's count for each domain of its column. Changes of the cycle
  * (AddPod, RemovePod) are not included.
  */
 static void sum_table(const struct bt_affinity_table *table, int64_t *sums)
@@ -156,7 +158,7 @@ static void sum_table(const struct bt_affinity_table *table, int64_t *sums)
 
 static const struct bt_str_map no_labels;
 
-/** Labels of the Namespace object; an empty map if the object does not exist. */
+/** Returns the labels of the Namespace object; an empty map if the object does not exist. */
 static const struct bt_str_map *find_namespace_labels(
 	const struct bt_state *state, struct bt_str name)
 {
@@ -212,7 +214,7 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 	}
 }
 
-/** Expand a group of the pod's terms. The terms' tables are found in, or added to, `tables`. */
+/** Expand the pod's terms of one group. The terms' tables are found in, or added to, `tables`. */
 static struct bt_incoming_terms expand_terms(struct bt_state *state, const struct bt_pod_info *pod,
 	enum bt_affinity_group group, struct bt_affinity_tables *tables, struct bt_arena *arena)
 {
@@ -255,15 +257,15 @@ static bool all_terms_match(const struct bt_incoming_terms *terms, struct bt_str
 	return terms->count != 0;
 }
 
-/** Whether one call of sum_table costs less than reading the numbers of slot_count slots. */
+/** Whether one call of sum_table costs less than reading the counts of slot_count slots. */
 static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_count)
 {
 	return slot_count >= 16 && slot_count >= table->column->dictionary.count / 4;
 }
 
 /**
- * Context of add_hit: a term of an existing pod that matches the pod is added to tables with the
- * factor fixed + factors x weight of the term.
+ * Context of add_hit, which adds to tables each term of an existing pod that matches the pod. The
+ * term is added with the factor fixed + factors x weight of the term.
  */
 struct existing_sum {
 	struct bt_state *state;
@@ -492,7 +494,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		}
 		/*
 		 * Count as spec 06 section 3.5 describes: visit every pod with anti-affinity and,
-		 * if the pod has terms, every pod.
+		 * if the pod to schedule has terms, every pod.
 		 */
 		const struct bt_snapshot *snapshot = &state->snapshot;
 		const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(state);
@@ -535,8 +537,8 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
 		tables[i]->changes = bt_domain_changes_clone(&tables[i]->changes, arena);
 		/*
-		 * With capacity equal to count, a new table reallocates the list, which the
-		 * original still uses.
+		 * Make the capacity equal to the count, so that adding a table reallocates the
+		 * list. The original still uses the present list.
 		 */
 		tables[i]->capacity = tables[i]->count;
 	}
@@ -577,7 +579,7 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
 }
 
-/** Whether the node is in a domain with a positive number. */
+/** Whether the node is in a domain with a positive count. */
 static bool has_positive_pair(const struct bt_affinity_tables *tables, uint32_t slot)
 {
 	for (uint32_t i = 0; i < tables->count; i++) {
@@ -629,8 +631,8 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 struct rejection {
 	const struct bt_affinity_tables *tables;
 	uint32_t table;
-	int64_t first_rejected; /* lowest number of a rejected domain */
-	int64_t last_rejected;  /* highest number of a rejected domain */
+	int64_t first_rejected; /* lowest count of a rejected domain */
+	int64_t last_rejected;  /* highest count of a rejected domain */
 	bool without_label;     /* nodes without the label are rejected, too */
 	uint8_t reason;
 };
@@ -640,7 +642,7 @@ static bool rejects(const struct rejection *rejection, int64_t number)
 	return number >= rejection->first_rejected && number <= rejection->last_rejected;
 }
 
-/** Filter details by domain, changes included. Borrowed until the next pass. */
+/** Returns the Filter details by domain, changes included. Borrowed until the next call. */
 static const uint8_t *evaluate_domains(
 	struct affinity_plugin *instance, const struct rejection *rejection)
 {
@@ -714,7 +716,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	const struct bt_affinity_filter_data *counted = data;
 	struct rejection near = {
 		.tables = &counted->near,
-		/* For the first pod of its kind no number is rejected. */
+		/* For the first pod of its kind no count is rejected. */
 		.first_rejected = bt_affinity_is_first_of_its_kind(counted) ? INT64_MAX : INT64_MIN,
 		.last_rejected = 0,
 		.without_label = true,
@@ -772,8 +774,8 @@ static void add_weight(
 }
 
 /**
- * Add those terms of another pod that match the pod, each with the weight fixed + sign x the weight
- * of the term.
+ * Add the weights of another pod's terms of one group that match the pod: fixed + sign x weight of
+ * the term, for each term.
  */
 static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
 	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
@@ -994,7 +996,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	}
 	for (uint32_t i = 0; i < data->weights.count; i++) {
 		const struct bt_affinity_table *table = &data->weights.items[i];
-		/* The number of domain 0 is 0. */
+		/* The count of domain 0 is 0. */
 		sum = bt_wrap_add(
 			sum, bt_affinity_table_at(table, table->column->values[node->slot]));
 	}
@@ -1112,8 +1114,8 @@ static const struct bt_affinity_table *find_table(
 }
 
 /**
- * Value of the filter trait. Filter depends only on whether the node has the label and on which of
- * the numbers are positive.
+ * Returns the value of the filter trait. Filter depends only on whether the node has the label and
+ * on which of the counts are positive.
  */
 static uint64_t filter_value(const void *context, uint32_t slot)
 {
@@ -1134,13 +1136,13 @@ static uint64_t filter_value(const void *context, uint32_t slot)
 }
 
 /**
- * Maximum number of domains to compare one by one. If there are more, the numbers of all domains
- * are added up.
+ * Maximum number of domains to compare one by one. If there are more, sum_table computes the counts
+ * of all domains.
  */
 #define LISTED_MAX 6
 
 /**
- * List the domains for which the table may have a number other than 0. The list may contain domain
+ * List the domains for which the table may have a count other than 0. The list may contain domain
  * 0, and may contain a domain twice. Returns false if the list would be longer than LISTED_MAX, or
  * if the table has the array `own`.
  */
@@ -1164,7 +1166,7 @@ static bool list_domains(
 	return table->own == NULL;
 }
 
-/** Set the bit in values of slots whose domain has a positive number in the table. */
+/** Set the bit in values[slot] for each slot whose domain has a positive count in the table. */
 static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
 	uint32_t bit, uint32_t slot_count, uint32_t *restrict values)
 {
@@ -1193,7 +1195,7 @@ static void add_bit(const struct trait_source *source, const struct bt_affinity_
 	}
 }
 
-/** filter_value for all slots. */
+/** Set values to the filter_value of all slots. */
 static void filter_values(const void *context, uint32_t slot_count, uint32_t *restrict values)
 {
 	const struct trait_source *source = context;
@@ -1218,18 +1220,18 @@ static uint64_t weight_value(const void *context, uint32_t slot)
 	return (uint64_t)bt_affinity_table_at(source->weights, source->column->values[slot]);
 }
 
-/** Size of the hash table that numbers the different sums; a power of two. */
+/** Size of the hash table that gives each distinct sum an index; a power of two. */
 #define SUM_TABLE_SIZE 1024
 
 struct numbered_sum {
 	int64_t sum;
-	uint32_t number; /* the number of the sum plus 1; 0: the entry is free */
+	uint32_t number; /* index of the sum plus 1; 0: the entry is free */
 };
 
 /**
- * Set values that differ for slots whose weight_value differs. Each distinct sum gets a small
- * number. If there are too many distinct sums, each domain with a further sum gets a value of its
- * own.
+ * Set values that differ for slots whose weight_value differs. The value of a slot is the index of
+ * its sum among the distinct sums. If there are too many distinct sums, each domain with a further
+ * sum gets a value of its own.
  */
 static void weight_values(const void *context, uint32_t slot_count, uint32_t *values)
 {

@@ -311,8 +311,8 @@ const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
  */
 
 /**
- * Whether a condition with this type and status (a pair of a digest) makes the node infeasible.
- * *out_reason: the reason.
+ * Whether a condition makes the node infeasible. type and status: a pair of bytes from the digest
+ * of the node's conditions. *out_reason: the reason.
  */
 static bool condition_fails(char type, char status, enum bt_reason *out_reason)
 {

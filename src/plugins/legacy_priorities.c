@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The priorities of v1.12 as Score plugins. LeastRequestedPriority, MostRequestedPriority,
- * BalancedResourceAllocation, RequestedToCapacityRatioPriority: the formulas of v1.12 over cpu and
- * memory, scores 0 to 10. EqualPriority, ResourceLimitsPriority, ImageLocalityPriority,
+ * The priorities of v1.12 as Score plugins: LeastRequestedPriority, MostRequestedPriority,
+ * BalancedResourceAllocation and RequestedToCapacityRatioPriority, with the formulas of v1.12 over
+ * cpu and memory and scores 0 to 10; EqualPriority; ResourceLimitsPriority; ImageLocalityPriority;
  * NodePreferAvoidPods. Spec: 05b B8, B10 to B12.
  */
 #include <inttypes.h>
@@ -47,8 +47,8 @@ struct non_zero_request {
 };
 
 /**
- * Sum of the requests of the containers. A container without a request counts with the default;
- * init containers do not count.
+ * Returns the sum of the requests of the containers. A container without a request counts with the
+ * default; init containers do not count.
  */
 static struct non_zero_request *compute_request(
 	const struct bt_pod_info *pod, struct bt_arena *arena)
@@ -78,7 +78,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	return BT_STATUS_OK;
 }
 
-/** The node's requested resources with the pod added. */
+/** Returns the node's requested resources with the pod added. */
 static struct non_zero_request total_request(const struct bt_plugin *plugin,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)

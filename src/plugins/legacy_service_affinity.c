@@ -174,7 +174,9 @@ static struct bt_status pre_filter_remove_pod(struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-/** The first matching pod that the what-if run has not removed from this node; NULL: none. */
+/**
+ * Returns the first matching pod that the what-if run has not removed from this node; NULL: none.
+ */
 static const struct matching_pod *reference_pod(
 	const struct pre_filter_data *data, const struct bt_node_info *node)
 {
@@ -290,9 +292,9 @@ static int compare_labelled(const void *a, const void *b)
 }
 
 /**
- * Add the scores by one label to sums, which has an entry for each score: nodes whose label value
- * has fewer pods of the service score higher. total: sum of all scores. divisor: number of labels.
- * scratch: room for count entries.
+ * Add the scores by one label to sums. scores[i] is the number of pods of the service on a node,
+ * sums[i] the new score of the node: nodes whose label value has fewer of these pods score higher.
+ * total: sum of all scores. divisor: number of labels. scratch: room for count entries.
  */
 static void spread_over_label(const struct bt_node_table *nodes, struct bt_str key,
 	const struct bt_node_score *scores, uint32_t count, int64_t total, double divisor,

@@ -153,8 +153,8 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 	int64_t allocatable = bt_node_info_scalar_allocatable(node, column);
 
 	/*
-	 * A column does not distinguish 0 from absent. A limit of 0 is so rare that it counts as
-	 * absent.
+	 * The column does not distinguish a limit of 0 from an absent limit. A limit of 0 is so
+	 * rare that it counts as absent.
 	 */
 	if (allocatable != 0) {
 		return allocatable;

@@ -131,8 +131,9 @@ static bool node_names_of_terms(const struct bt_node_selector *required, struct 
 }
 
 /**
- * Evaluate a requirement for each index of the column's dictionary (0: no label). For In and NotIn,
- * only the values of the requirement are looked up. The caller frees the result.
+ * Evaluate a requirement for each index of the column's dictionary (0: no label). Returns an array
+ * by index, 1 if the requirement matches; the caller frees the array. For In and NotIn, only the
+ * values of the requirement are looked up.
  */
 static uint8_t *match_values(const struct bt_requirement *requirement, const struct bt_state *state,
 	const struct bt_label_column *column)
@@ -420,7 +421,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
-/** Parse the pod's preferred terms. Error: the texts of the parse errors. */
+/** Parse the pod's preferred terms. The error has the texts of all parse errors. */
 static struct bt_status parse_preferred(const struct bt_node_affinity *affinity,
 	struct bt_arena *arena, struct bt_preferred_terms *out_terms)
 {

@@ -2,7 +2,7 @@
 /**
  * NodeDeclaredFeatures (PreFilter, Filter): a pod that needs a kubelet feature fits only on nodes
  * that declare the feature. A set of features is a byte, in which bit i is the registered feature i
- * (also in node_table.h). Spec: 05 section 14.
+ * (as in node_table.h). Spec: 05 section 14.
  */
 #include "api/change.h"
 #include "base/strbuf.h"

@@ -20,7 +20,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	if (pod->shape->host_ports.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	/* The ports of the shape: normalised, never empty. */
+	/* The shape's ports are normalised. There is at least one port. */
 	bt_host_port_list *wanted = BT_ARENA_NEW(cycle->arena, bt_host_port_list);
 	*wanted = pod->shape->host_ports;
 	bt_plugin_set_pre_filter_data(plugin, cycle, wanted);

@@ -77,8 +77,7 @@ enum utilization {
 };
 
 /**
- * Get the used fraction of one resource, at most 1. Returns false if the resource does not take
- * part.
+ * Get the used fraction of one resource, at most 1. Returns false if the resource does not count.
  */
 static bool fraction_of(const struct bt_scored_resource *resource, int64_t request,
 	const struct bt_node_info *node, enum utilization which, double *out_fraction)
@@ -96,7 +95,7 @@ static bool fraction_of(const struct bt_scored_resource *resource, int64_t reque
 }
 
 /**
- * 100 if all fractions are equal, otherwise less by their standard deviation. The order of
+ * Returns 100 if all fractions are equal, otherwise less by their standard deviation. The order of
  * operations is upstream's, because another order would round differently.
  */
 static int64_t balance_of_requests(const struct bt_scored_resources *resources,
@@ -158,7 +157,10 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Huge amounts can exceed the range of scores; the plain form then reports upstream's error. */
+/**
+ * Returns false if the scores depend on devices, or if amounts are so large that scores may exceed
+ * their range; scoring node by node then reports upstream's error.
+ */
 static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {

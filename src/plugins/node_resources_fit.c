@@ -54,7 +54,7 @@ static int64_t points_of(const struct fit_scorer *scorer, const struct bt_score_
 	return 0;
 }
 
-/** Score of a node. requests: the pod's request of each configured resource. */
+/** Returns the score of a node. requests: the pod's request of each configured resource. */
 static int64_t fit_score(
 	const struct fit_scorer *scorer, const int64_t *requests, const struct bt_node_info *node)
 {
@@ -102,9 +102,9 @@ struct fit_plugin {
 	struct bt_resource_gates gates;
 	struct fit_scorer scorer;
 	/**
-	 * The lowest free amounts in each block of FLOOR_SLOTS slots, as of floor_sequence. A pod
-	 * that requests no more fits on all nodes of the block, so the nodes need not be checked
-	 * one by one.
+	 * The lowest free amounts in each block of FLOOR_SLOTS slots, as of floor_sequence. If a
+	 * pod requests no more than these amounts, it fits on all nodes of the block, so the nodes
+	 * need not be checked one by one.
 	 */
 	struct fit_floors *floors;
 	uint32_t floor_slot_count; /* slots covered by floors */
@@ -420,7 +420,10 @@ static bool filter_slots(const void *data, const struct bt_state *state, struct 
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_lack_column pods = {
 		nodes->allocatable_pods, nodes->pod_count, 1, DETAIL_TOO_MANY_PODS};
-	/* cpu, memory and ephemeral-storage, if the pod requests them. */
+	/*
+	 * Columns of cpu, memory and ephemeral-storage; resources that the pod does not request are
+	 * left out below.
+	 */
 	const struct bt_lack_column standard[3] = {
 		{nodes->allocatable_cpu_milli, nodes->requested_cpu_milli, request->cpu_milli,
 			DETAIL_CPU},
@@ -491,8 +494,8 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 }
 
 /**
- * Limit *room, the number of pods that fit, by one resource: to accept a pod Filter needs
- * `request`, and each accepted pod uses `taken`.
+ * Limit *room, the number of pods that fit, by one resource: Filter accepts a pod if `request` is
+ * free, and each accepted pod uses `taken`.
  */
 static void lower_room(
 	uint32_t *room, int64_t request, int64_t taken, int64_t allocatable, int64_t requested)
@@ -624,7 +627,10 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Huge amounts can exceed the range of scores; the plain form then reports upstream's error. */
+/**
+ * Returns false if the scores depend on devices, or if amounts are so large that scores may exceed
+ * their range; scoring node by node then reports upstream's error.
+ */
 static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
@@ -723,7 +729,7 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 	return BT_STATUS_OK;
 }
 
-/* Spec: 05 section 11.9. */
+/* Queueing hints. Spec: 05 section 11.9. */
 static int64_t scalar_of(const struct bt_resource *resource, struct bt_str name)
 {
 	const int64_t *value = bt_resource_find_scalar(resource, name);
@@ -732,8 +738,8 @@ static int64_t scalar_of(const struct bt_resource *resource, struct bt_str name)
 }
 
 /*
- * The request of a pod for hints (variant H): with status, and with pod-level requests even if
- * their gate is off.
+ * Returns the request of a pod for hints (variant H): with status, and with pod-level requests even
+ * if their gate is off.
  */
 static struct bt_resource request_with_status(
 	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena)
@@ -749,7 +755,7 @@ static struct bt_resource request_with_status(
 	return resource;
 }
 
-/* Whether the changed pod requests less than before of a resource that the waiting pod wants. */
+/* Whether the changed pod requests less than before of some resource that the waiting pod wants. */
 static bool freed_anything(const struct bt_resource *wanted, const struct bt_resource *old_request,
 	const struct bt_resource *new_request)
 {
@@ -905,8 +911,8 @@ static void hint_needs(
 	struct bt_plugin *plugin, const struct bt_shape *shape, int64_t out_needs[BT_HINT_NEEDS])
 {
 	/*
-	 * Requests of cpu and memory. No pod of the shape fits on a node with less, even if the
-	 * node is empty.
+	 * Get the requests of cpu and memory. No pod of the shape fits on a node with less, even if
+	 * the node is empty.
 	 */
 	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	struct bt_arena arena = {0};
@@ -918,8 +924,8 @@ static void hint_needs(
 }
 
 /**
- * The amounts to compare with hint_needs: cpu and memory of the node without pods. Returns false
- * for events of other resources.
+ * Get the amounts to compare with hint_needs: cpu and memory of the node without pods. Returns
+ * false for events of other resources.
  */
 static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodeUnschedulable (Filter): a cordoned node accepts only pods that tolerate its taint. Spec: 05
- * section 7.
+ * NodeUnschedulable (Filter): a cordoned node accepts only pods that tolerate the taint
+ * node.kubernetes.io/unschedulable. Spec: 05 section 7.
  */
 #include <string.h>
 

@@ -18,7 +18,7 @@ struct limits_plugin {
 	struct bt_volume_set used;
 	/* VolumeAttachments, with an index by node name. */
 	bool attachments_known;
-	uint64_t attachments_version; /* version of the store */
+	uint64_t attachments_version; /* version of the indexed objects in the store */
 	BT_VEC(struct attachment {
 		const struct bt_volume_attachment *object;
 		uint64_t hash; /* hash of the node name */
@@ -32,7 +32,7 @@ static struct limits_plugin *instance_of(const struct bt_plugin *plugin)
 	return (struct limits_plugin *)(uintptr_t)plugin;
 }
 
-/** Number of the driver's volumes that are not marked as removed. */
+/** Returns the number of the driver's volumes that are not marked as removed. */
 static int64_t set_count(const struct bt_volume_set *set, struct bt_str driver)
 {
 	int64_t count = 0;
@@ -108,8 +108,9 @@ static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *
 }
 
 /**
- * Add the volumes of a pod to the set. is_new: the pod is the one being scheduled, so its claims
- * must exist; fails with BERTH_ERR_NOT_FOUND if a claim does not.
+ * Add the volumes of a pod to the set. is_new: the pod is the pod to schedule, so its claims must
+ * exist; if a claim does not exist, fails with BERTH_ERR_NOT_FOUND. Missing claims of other pods
+ * are ignored.
  */
 static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod,
 	const struct bt_csi_node *csi_node, bool is_new, struct bt_volume_set *set,
@@ -389,7 +390,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
-/* Spec: 07b section 1.8. */
+/* Queueing hints. Spec: 07b section 1.8. */
 static enum bt_queueing_hint after_csi_node_updated(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)

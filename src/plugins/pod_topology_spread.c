@@ -84,7 +84,9 @@ static void add_pairs(struct requirements *out, const struct bt_str_map *map)
 	}
 }
 
-/** Add the selector of the pod's controller, if it is one of the supported kinds and exists. */
+/**
+ * Add the selector of the pod's controller, if the controller is of a supported kind and exists.
+ */
 static void add_owner(struct bt_state *state, const struct bt_pod_info *pod,
 	struct requirements *out, struct bt_arena *arena)
 {
@@ -230,8 +232,8 @@ static int parse_constraints(const struct spread_plugin *instance,
 }
 
 /**
- * The selector of the pod's default constraints. It has no requirements if no object selects the
- * pod. Borrowed until the next call.
+ * Returns the selector of the pod's default constraints, without requirements if no object selects
+ * the pod. Borrowed until the next call.
  */
 static struct bt_selector default_selector(
 	struct spread_plugin *instance, const struct bt_pod_info *pod)
@@ -240,7 +242,7 @@ static struct bt_selector default_selector(
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
 	struct kept_selectors *kept = &instance->selectors;
 	struct bt_object_store *objects = &instance->state->objects;
-	/* Changes whenever an object that selectors come from changes. */
+	/* The sum changes whenever an object that selectors come from changes. */
 	uint64_t versions = bt_object_store_version(objects, BT_KIND_SERVICE) +
 		bt_object_store_version(objects, BT_KIND_REPLICATION_CONTROLLER) +
 		bt_object_store_version(objects, BT_KIND_REPLICA_SET) +
@@ -388,8 +390,8 @@ bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 }
 
 /**
- * Number of pods on the node that are not terminating, are in the namespace and match the selector;
- * 0 if the selector is empty.
+ * Returns the number of pods on the node that are not terminating, are in the namespace and match
+ * the selector; 0 if the selector is empty.
  */
 static int64_t count_pods(const struct bt_state *state, const struct bt_selector *selector,
 	bt_sym namespace_, uint32_t slot)
@@ -775,8 +777,9 @@ static uint32_t evaluate_domain(const struct judged_constraint *judged, uint32_t
 }
 
 /**
- * Check the slots if every domain is one node and the highest accepted count is not negative: nodes
- * without matching pods have the count 0 and pass, so only nodes with matching pods are checked.
+ * Check all slots. Every domain must be one node, and the highest accepted count must not be
+ * negative. Nodes without matching pods then have the count 0 and pass, so only nodes with matching
+ * pods and nodes without the label are checked.
  */
 static bool evaluate_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
@@ -1052,7 +1055,7 @@ static uint64_t nodes_of(const struct feasible_nodes *nodes, uint32_t index)
 	return nodes->counts != NULL ? nodes->counts[index] : 1;
 }
 
-/** Number of distinct values of the key on feasible nodes that are not ignored. */
+/** Returns the number of distinct values of the key on feasible nodes that are not ignored. */
 static uint64_t count_values(const struct score_data *data, const struct spread_term *term,
 	const struct feasible_nodes *nodes, struct bt_arena *arena)
 {
@@ -1288,7 +1291,8 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 }
 
 /**
- * First word of a trait's identity, combined with the kind. The other words are key and counter.
+ * First word of a trait's identity, combined with the kind. The other words are the label key and
+ * the serial of the counter.
  */
 #define SPREAD_TRAIT (UINT64_C(1) << 62)
 
@@ -1435,7 +1439,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	return true;
 }
 
-/* Spec: 06 section 2.15. */
+/* Queueing hints. Spec: 06 section 2.15. */
 static bool is_involved(const struct bt_pod_info *pod, const struct bt_pod *other)
 {
 	return other == NULL || bt_str_equal(other->metadata.uid, pod->uid) ||

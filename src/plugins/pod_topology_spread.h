@@ -98,15 +98,17 @@ enum {
 };
 
 /**
- * Count of the domain for constraint `index`, changes included; 0 if the domain has no eligible
- * node.
+ * Returns the count of the domain for constraint `index`, changes included; 0 if the domain has no
+ * eligible node.
  */
 int64_t bt_spread_count_at(
 	const struct bt_spread_filter_data *data, uint32_t index, uint32_t domain);
-/** Highest count at which a domain still accepts the pod under constraint `index`. */
+/** Returns the highest count at which a domain still accepts the pod under constraint `index`. */
 int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32_t index);
 
-/** Natural logarithm of an integer of at least 2, bit-identical to the result of upstream. */
+/**
+ * Returns the natural logarithm of an integer of at least 2, bit-identical to upstream's result.
+ */
 double bt_spread_log(uint64_t value);
 
 #endif

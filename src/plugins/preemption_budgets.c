@@ -168,8 +168,8 @@ static bool covers_and_is_used_up(
 }
 
 /**
- * Index in list of the first budget whose namespace is namespace_ or sorts after it. list:
- * ascending indices of budgets; NULL: all budgets.
+ * Returns the index in list of the first budget whose namespace is namespace_ or sorts after it.
+ * list: ascending indices of budgets; NULL: all budgets.
  */
 static uint32_t first_of_namespace(const struct bt_budgets *budgets, const uint32_t *list,
 	uint32_t count, struct bt_str namespace_)
