@@ -55,9 +55,10 @@ void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_sta
  */
 uint32_t bt_find_preferred_slot(const struct bt_engine *engine);
 /**
- * Index into `slots` of the chosen node: of the nodes with the best total, the preferred node or
- * else the node that the tie policy picks. count > 0. totals and numbers are parallel to slots.
- * numbers: random numbers that come with extenders' scores; NULL: none.
+ * Choose among the nodes with the best total: the preferred node if it is one of these nodes, else
+ * the node that the tie policy picks. Returns the node's index in `slots`. count > 0. totals and
+ * numbers are parallel to slots. numbers: random numbers that come with extenders' scores; NULL:
+ * none.
  */
 uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
 	const uint64_t *numbers, uint32_t count);
@@ -104,7 +105,7 @@ struct bt_cycle_extension {
  */
 struct bt_cycle_nominated {
 	uint32_t slot;
-	uint64_t distance; /* from the start of the search, in points (state/places.h) */
+	uint64_t distance; /* bt_snapshot_order minus the order of the first node searched; wraps */
 	bool is_known;
 	struct bt_status status; /* valid if is_known */
 	/**

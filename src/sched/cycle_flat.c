@@ -507,10 +507,11 @@ static void rank(const struct flat *flat, uint32_t node_count)
 /** A pass over the totals. */
 struct totals_pass {
 	const struct flat *flat;
-	int32_t score;              /* of all nodes if cell_scores is NULL */
+	int32_t score;              /* score of all nodes, if cell_scores is NULL */
 	const int32_t *cell_scores; /* by cell */
-	int32_t *maxima;            /* [part][raw score]: of the feasible slots, at least 0 */
-	const int32_t *divisors;    /* by raw score */
+	/* [part][raw score]: largest value of the feasible slots, at least 0. */
+	int32_t *maxima;
+	const int32_t *divisors; /* by raw score */
 	int32_t *best;
 };
 

@@ -292,7 +292,7 @@ struct filtering {
 	const struct bt_pod_info *pod;
 	struct bt_arena *arena;
 	const struct bt_extender_sink *sink;
-	/* Index + 1 of the node in the request; 0: not sent; UINT32_MAX: read from the answer */
+	/* Index + 1 of the node in the request; 0: not sent; UINT32_MAX: read from the answer. */
 	uint32_t *position_by_slot;
 };
 

@@ -13,8 +13,7 @@
 #include "sched/extender_wire.h"
 
 /**
- * Answers are read as Go's decoder reads them: names match in any case, null sets no value, and
- * errors have Go's texts.
+ * Answers are read as Go's decoder reads them: names match in any case, and errors have Go's texts.
  */
 
 /** Maximum number of entries in all lists and maps of one answer together. */

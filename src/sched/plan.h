@@ -224,7 +224,7 @@ void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
  */
 void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 
-/** Update local and raws too. Call after a refresh, if at least two nodes are feasible. */
+/** Make local and raws valid. Call after a refresh, if at least two nodes are feasible. */
 void bt_plan_score_columns(
 	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 

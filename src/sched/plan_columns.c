@@ -132,7 +132,7 @@ static bool is_scored(const struct column_pass *pass, const struct bt_plugin *pl
 	return true;
 }
 
-/** Evaluate raw scores of all slots, of one part, or of single slots. */
+/** Evaluate the scores of plan->raws[index] for all slots, for one part, or for single slots. */
 static void evaluate_raw(struct column_pass *pass, uint32_t index, struct bt_slot_range range)
 {
 	const struct bt_plan *plan = pass->plan;
@@ -257,7 +257,7 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 	const struct bt_change_log *log = &state->log;
 	plan->behind = log->sequence - plan->log_sequence;
 	if (plan->verdict != NULL && plan->block_slots >= state->nodes.slot_count) {
-		/* Extend the columns to new slots. Their nodes are in the change log. */
+		/* Extend the columns to new slots. The change log has the nodes of these slots. */
 		for (; plan->slot_count < state->nodes.slot_count; plan->slot_count++) {
 			plan->verdict[plan->slot_count] = BT_VERDICT_OUTSIDE;
 			if (plan->room != NULL) {

@@ -91,8 +91,8 @@ static void add_normalized(int32_t *restrict totals, const int32_t *restrict val
 {
 	/*
 	 * 100 x value / max, truncated, with one multiplication. The added half keeps the exact
-	 * quotient at least 2^-32 away from the neighbouring integers, and two roundings of a
-	 * number of at most 101 change it by less than 2^-44.
+	 * quotient at least 2^-32 away from the neighbouring integers, and two roundings change a
+	 * number of at most 101 by less than 2^-44.
 	 */
 	double inverse = 1.0 / max;
 	int32_t base = reverse ? 100 * weight : 0;

@@ -24,7 +24,7 @@ struct bt_plan_cache {
 	BT_VEC(struct shape_entry) by_shape;
 	struct plan_queue
 		once; /* plans of shapes that were requested once; at most NEW_PLANS_MAX */
-	/* Plans of shapes that were requested again; at most bytes_max bytes */
+	/* Plans of shapes that were requested again; at most bytes_max bytes. */
 	struct plan_queue recurring;
 	size_t bytes_max;
 	/* Column blocks of removed plans, each with block_slots entries of 4 bytes. */

@@ -50,7 +50,8 @@ struct bt_group_cycle {
 	struct bt_group_attempt attempt;
 	/*
 	 * Placements of the last run of the algorithm. Without the gate
-	 * TopologyAwareWorkloadScheduling there is one placement with all nodes.
+	 * TopologyAwareWorkloadScheduling, `tried` has one placement with all nodes and
+	 * `placements` is not used.
 	 */
 	const struct bt_placement *placements;
 	struct bt_tried_placement *tried;
@@ -252,7 +253,7 @@ struct candidate {
  * after the other.
  */
 struct forecast {
-	/* By placement: upper bound of the members that fit; NULL: not predicted */
+	/* By placement: upper bound of the members that fit; NULL: not predicted. */
 	uint32_t *placed;
 	/**
 	 * All members have one shape and PlacementScore does not depend on the members' nodes:
@@ -376,8 +377,8 @@ static struct group_run run_in_placement(
 }
 
 /**
- * Index of the best candidate; on ties as the tie policy says. UINT32_MAX: scoring failed with
- * *out_status.
+ * Index of the best candidate. Among equal candidates, BT_TIE_FIRST_BY_NAME takes the first, and
+ * the other policies take a random candidate. UINT32_MAX: scoring failed with *out_status.
  */
 static uint32_t score_candidates(struct bt_group_cycle *cycle,
 	const struct bt_placement *placements, const struct candidate *candidates, uint32_t count,
@@ -817,7 +818,7 @@ static void fail_with_group(struct bt_group_cycle *cycle, struct bt_queue_entry 
 }
 
 /**
- * Assume the member on its node and run Reserve and Permit in the state. held is kept for the
+ * Assume the member on its node in the cache, then run Reserve and Permit. held is kept for the
  * binding cycle, or released.
  */
 static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *held)

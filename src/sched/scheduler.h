@@ -170,7 +170,10 @@ struct bt_group_attempt {
 	const struct bt_str *plugin_names;
 };
 
-/** NULL: there was no cycle, or the gate GenericWorkload is off. */
+/**
+ * Returns the result of the last pod group cycle. NULL: there was no cycle, or the gate
+ * GenericWorkload is off.
+ */
 const struct bt_group_attempt *bt_scheduler_group_attempt(const struct bt_scheduler *scheduler);
 
 struct bt_tried_placement {

@@ -106,7 +106,7 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 		if (result != BT_WRITE_PENDING) {
 			/* The writer may have added the call to `answered` before it returned. */
 			uint32_t i = call->is_listed ? bt_fifo_count(&scheduler->answered) : 0;
-			/* Such a call was added last, so search from the end. */
+			/* Search from the end, because the writer added the call last. */
 			while (i > 0) {
 				if (bt_fifo_at(&scheduler->answered, --i) == call) {
 					bt_fifo_at(&scheduler->answered, i) = NULL;

@@ -77,7 +77,7 @@ struct indexed_term {
 	uint64_t hash;
 	uint64_t serial;
 	enum bt_affinity_group group;
-	/* A copy that names the namespace instead of in_own_namespace */
+	/* A copy that names the namespace instead of in_own_namespace. */
 	struct bt_affinity_term term;
 	uint32_t key; /* index in keys */
 	/** Number of groups with this term; the term is freed when the number becomes 0. */

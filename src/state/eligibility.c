@@ -6,7 +6,7 @@
 #include "state/node_table_edit.h"
 #include "state/topology_key.h"
 
-/** Node changes kept in the ring. A power of two. */
+/** Number of node changes kept in the ring. A power of two. */
 #define CHANGES_MAX 1024U
 /** If more than 1/REPAIR_SHARE of the slots changed, all slots are evaluated anew. */
 #define REPAIR_SHARE 4

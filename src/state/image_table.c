@@ -101,7 +101,7 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 	struct bt_node_row *row = &state->nodes.rows[slot];
 	struct bt_node_row old = {0};
 	bool differs = false;
-	uint32_t count = 0; /* of names, with repetitions */
+	uint32_t count = 0; /* number of names, with repetitions */
 
 	for (uint32_t i = 0; node != NULL && i < node->status.images.count; i++) {
 		count += node->status.images.items[i].names.count;

@@ -61,8 +61,8 @@ BT_MUST_USE int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_are
 	const struct bt_pod_info *pod, struct berth_error *err);
 /**
  * Adds (sign 1) or subtracts (sign -1) the requests of a pod of this shape, and adds sign to
- * pod_count. Ports and the list of pods do not change. Enough for filters that read only
- * BT_CHANGE_PODS.
+ * pod_count. Ports and the list of pods do not change. Sufficient for filters that depend only on
+ * changes of kind BT_CHANGE_PODS.
  */
 void bt_node_info_change_sums(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_shape *shape, int64_t sign);

@@ -50,7 +50,7 @@ struct bt_affinity_term_list {
 };
 
 struct bt_affinity_terms {
-	/** Empty if a term of the group is invalid. */
+	/** A group with an invalid term is empty. */
 	struct bt_affinity_term_list groups[BT_AFFINITY_GROUP__COUNT];
 	bool has_preferred;   /* the pod has preferred terms, valid or not */
 	struct bt_str errors; /* errors of all terms; "" if all are valid */

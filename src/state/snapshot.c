@@ -10,8 +10,8 @@
  */
 
 /**
- * Detour steps (bt_places) per node of the list after which places are assigned anew. That is about
- * the cost per node of making the trees of four plans again.
+ * Places are assigned anew after this many detour steps (bt_places.detours) per node of the list.
+ * The steps then cost about as much per node as making the trees of four plans again.
  */
 #define DETOURS_PER_NODE 128
 

@@ -376,8 +376,8 @@ bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_ke
 
 /**
  * Consumers of a node-allocatable resource claim: pods whose status names the claim (spec 03b
- * section 3, gate DRANodeAllocatableResources). Number of consumers on the slot, and whether pod_id
- * is a consumer.
+ * section 3, gate DRANodeAllocatableResources). The functions return the number of consumers on the
+ * slot, and whether pod_id is a consumer.
  */
 uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot,
 	struct bt_str claim_namespace, struct bt_str claim_name);
@@ -400,7 +400,10 @@ BT_MUST_USE int bt_snapshot_assume_pod(
  */
 BT_MUST_USE int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod,
 	uint32_t shape, uint32_t label_set, uint32_t slot, struct berth_error *err);
-/** Error: `assumed pod "<uid>" not found in the snapshot` (BERTH_ERR_NOT_FOUND). */
+/**
+ * Undo bt_snapshot_assume_pod. Error: `assumed pod "<uid>" not found in the snapshot`
+ * (BERTH_ERR_NOT_FOUND).
+ */
 BT_MUST_USE int bt_snapshot_forget_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /** A listed node, for making placements. Its name is borrowed until the next refresh. */
