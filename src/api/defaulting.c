@@ -170,7 +170,10 @@ void bt_pod_default_affinity(struct bt_pod *pod, struct bt_arena *arena)
 
 #define MILLI_EXPONENT (-3)
 
-/** Rounds the quantity up to a multiple of 1/1000; false if it needs no rounding. */
+/**
+ * Rounds the quantity up to a multiple of 1/1000. false: the quantity needs no rounding, or is too
+ * large to be rounded.
+ */
 static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out_rounded)
 {
 	if (quantity->big == NULL && quantity->exponent >= MILLI_EXPONENT) {
@@ -178,7 +181,7 @@ static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out
 	}
 	*out_rounded = bt_quantity_make(bt_quantity_milli(quantity), MILLI_EXPONENT,
 		(enum bt_quantity_format)quantity->format);
-	/* not larger: the value in thousandths overflows int64, so the quantity is kept */
+	/* If the value in thousandths overflows int64, the result is not larger: keep quantity. */
 	return bt_quantity_compare(out_rounded, quantity) > 0;
 }
 
@@ -315,7 +318,10 @@ static void default_containers(bt_container_list *list, bool host_network, struc
 	}
 }
 
-/** Requests that the server copies from the containers if the pod has pod-level resources. */
+/**
+ * Whether the server copies the containers' requests of this resource to the pod level if the pod
+ * has pod-level resources.
+ */
 static bool is_copied_request(struct bt_str name)
 {
 	return bt_resource_is_pod_level_supported(name) && bt_resource_is_overcommit_allowed(name);

@@ -20,12 +20,12 @@
  */
 void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena);
 /**
- * Adds matchLabelKeys and mismatchLabelKeys of pod (anti-)affinity to the term's label selector,
- * for those keys that are labels of the pod: a scheduler reads only the selector (spec 01 section
- * 4.3).
+ * Adds a requirement to the label selector of each pod (anti-)affinity term for each of the term's
+ * matchLabelKeys and mismatchLabelKeys that is a label of the pod. Without these requirements, a
+ * scheduler, which reads only the selector, would ignore the keys (spec 01 section 4.3).
  */
 void bt_pod_default_affinity(struct bt_pod *pod, struct bt_arena *arena);
-/** Sets allocatable from capacity, and rounds: rules 4 and 5. */
+/** Sets allocatable to capacity if allocatable is absent, and rounds both: rules 4 and 5. */
 void bt_node_default(struct bt_node *node, struct bt_arena *arena);
 /** Sets allocationMode ExactCount and count 1 in requests that lack them. Spec: 12 section 3.2. */
 void bt_device_claim_default(struct bt_device_claim *devices, struct bt_arena *arena);

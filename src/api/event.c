@@ -35,7 +35,8 @@ static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 }
 
 /**
- * Skips a width or precision: digits, or "*", whose argument never exists, so problem is appended.
+ * Skips a width or precision, which is digits or "*". For "*", appends problem, because the
+ * argument with the width or precision never exists.
  */
 static uint32_t format_size(
 	struct bt_str text, uint32_t at, const char *problem, struct bt_strbuf *out)
@@ -46,7 +47,7 @@ static uint32_t format_size(
 		bt_strbuf_append_c(out, problem);
 		return at + 1;
 	}
-	/* skip the digits; a number above Go's limit ends the whole text */
+	/* skip the digits; after a number above Go's limit, skip the whole text */
 	while (at < text.length && bt_is_digit(text.data[at])) {
 		number = number * 10 + (uint32_t)(text.data[at++] - '0');
 		if (number > NUMBER_MAX) {

@@ -67,7 +67,7 @@ bool bt_label_prefix_matches(struct bt_str prefix)
 	return previous != '.' && previous != '-';
 }
 
-/** Splits a key at its only "/"; false if there are several. Without a slash prefix is absent. */
+/** Splits a key at its only "/"; false if there are several. Without "/", *out_prefix is absent. */
 static bool split_key(struct bt_str key, struct bt_str *out_prefix, struct bt_str *out_name)
 {
 	int64_t slash = bt_str_find_char(key, '/');

@@ -21,6 +21,9 @@ bool bt_api_version_split(
  */
 #define BT_NAME_LETTERS "bcdfghjklmnpqrstvwxz2456789"
 #define BT_NAME_LETTER_COUNT (sizeof(BT_NAME_LETTERS) - 1)
-/** Writes the last count digits of number in this alphabet, the lowest digit first. */
+/**
+ * Writes number in base BT_NAME_LETTER_COUNT with the digits of BT_NAME_LETTERS: the lowest count
+ * digits, the lowest digit first, without a terminator.
+ */
 void bt_name_letters(uint64_t number, uint32_t count, char *out);
 #endif

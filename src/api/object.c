@@ -328,14 +328,17 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	return 0;
 }
 
-/** Protobuf numbers common to all kinds, and of ObjectMeta. */
+/** Protobuf field numbers: metadata in objects of all kinds, name and namespace in ObjectMeta. */
 enum {
 	OBJECT_META = 1,
 	META_NAME = 1,
 	META_NAMESPACE = 3,
 };
 
-/** Measures the arena memory of a copy of value, by making a copy in scratch. */
+/**
+ * Measures the arena memory of a copy of value, by making a copy in scratch. If the copy is too
+ * large for the memory that scratch has, returns FIRST_CHUNK_BYTES.
+ */
 static size_t bytes_of_copy(
 	const struct bt_kind_info *info, const void *value, struct bt_arena *scratch)
 {

@@ -151,7 +151,7 @@ struct bt_object_sink {
 	void *context;
 	/**
 	 * Takes ownership of object. A result other than 0 (with err set) ends
-	 * bt_object_decode_reader, which returns it.
+	 * bt_object_decode_reader, which returns that result.
 	 */
 	int (*take)(void *context, struct bt_object *object, struct berth_error *err);
 	/**

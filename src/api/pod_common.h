@@ -20,7 +20,7 @@
 struct bt_pod_common; /* reference counted; immutable */
 
 #define BT_POD_COMMONS 4096   /* size of the cache, a power of two */
-#define BT_POD_COMMONS_WAYS 8 /* entries per hash; divides the size */
+#define BT_POD_COMMONS_WAYS 8 /* entries of the set that a hash selects; divides the size */
 /** Memory limit of the cache, because a single part may have a megabyte. */
 #define BT_POD_COMMONS_BYTES_MAX (UINT64_C(16) << 20)
 /** A packed object (codec/message_pack.h) to which others store their difference. Immutable. */

@@ -239,7 +239,8 @@ static void row_add(
 }
 
 /**
- * Upstream quirk, spec 01 section 5.1: after a comparison with a big value the result is big too.
+ * Raises *maximum to value; *has: *maximum is valid. Upstream quirk, spec 01 section 5.1: a value
+ * that replaces a big maximum becomes big, too.
  */
 static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quantity *value,
 	struct bt_arena *arena)
@@ -324,8 +325,8 @@ static const struct bt_container_status *last_status(
 }
 
 /**
- * Returns the last status with that name; statuses of init containers come after statuses of
- * containers.
+ * Returns the last status with that name, or NULL. The statuses of init containers count as later
+ * than the statuses of containers.
  */
 static const struct bt_container_status *status_of(
 	const struct computation *computation, struct bt_str name)
@@ -441,7 +442,7 @@ bool bt_pod_has_pod_level_requests(const struct bt_pod *pod)
 	return pod->spec.resources != NULL && has_pod_level_name(&pod->spec.resources->requests);
 }
 
-/** The first condition of this type counts, regardless of its status. */
+/** Whether the first PodResizePending condition, of any status, has the reason Infeasible. */
 static bool resize_is_infeasible(const struct bt_pod *pod)
 {
 	const struct bt_pod_condition *condition =
@@ -450,7 +451,10 @@ static bool resize_is_infeasible(const struct bt_pod *pod)
 	return condition != NULL && bt_str_equal_c(condition->reason, "Infeasible");
 }
 
-/** Returns the maximum of the quantities for a name; zero if all are absent. */
+/**
+ * Returns the maximum of the desired, actual and allocated quantities of a resource; zero if there
+ * are none. The desired quantity does not count while a resize is infeasible.
+ */
 static struct bt_quantity pod_level_effective(const struct computation *computation,
 	struct bt_str name, const struct bt_quantity *desired)
 {

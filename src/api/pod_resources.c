@@ -2,8 +2,8 @@
 #include "api/resources.h"
 
 /*
- * Resources that a pod adds to a node, and requests of a node: spec 01b sections 4 and 6, spec 05
- * section 3.3.
+ * Resources that a pod adds to its node, and the request that NodeResourcesFit checks: spec 01b
+ * sections 4 and 6, spec 05 section 3.3.
  */
 
 static struct bt_resource_entry default_entries[] = {
@@ -36,9 +36,10 @@ static bool has_both(const bt_container_list *containers)
 }
 
 /**
- * Returns the default requests that apply to any container of the pod; NULL: none. If every
- * container has both resources, no default applies (except after an infeasible resize, which drops
- * names of the spec).
+ * Returns the default requests for containers that lack cpu or memory; NULL: none. With pod-level
+ * requests, only resources that `requests` lacks get a default. Otherwise there are no defaults if
+ * every container has both resources, unless a resize is pending: an infeasible resize ignores
+ * requests of the spec.
  */
 static const struct bt_resource_list *missing_of(
 	const struct bt_pod *pod, bool pod_level, const struct bt_resource_list *requests)

@@ -56,7 +56,7 @@ static int64_t multiply_wrapping(uint64_t m, uint64_t power)
 	return (int64_t)m;
 }
 
-/** Converts the small form to scale 10^target, spec 01 section 5.1. */
+/** Converts the small form to units of 10^target, rounded away from zero. Spec 01 section 5.1. */
 static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target)
 {
 	int64_t difference = exponent - target;
@@ -138,7 +138,7 @@ static void set_big(
 	quantity->exponent = 0;
 }
 
-/** Adds to *sum in the small form (int64). Returns false on overflow. */
+/** Adds mantissa x 10^exponent to *sum in the small form (int64). Returns false on overflow. */
 static bool small_add(struct bt_quantity *sum, int64_t mantissa, int32_t exponent)
 {
 	int64_t *higher = sum->exponent > exponent ? &sum->mantissa : &mantissa;

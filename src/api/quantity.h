@@ -58,8 +58,8 @@ void bt_quantity_add(
 void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *subtrahend,
 	struct bt_arena *arena);
 /**
- * *product *= factor. If the digits do not fit (see above), the result is the operand of larger
- * magnitude.
+ * *product *= factor. If the digits do not fit (see struct bt_quantity), the result is the operand
+ * of larger magnitude.
  */
 void bt_quantity_multiply(
 	struct bt_quantity *product, const struct bt_quantity *factor, struct bt_arena *arena);
@@ -89,7 +89,7 @@ struct bt_resource_list {
 	bool present;
 };
 
-/** Returns the entry by name, or NULL. */
+/** Returns the quantity of the entry with this name, or NULL. */
 const struct bt_quantity *bt_resource_list_find(
 	const struct bt_resource_list *list, struct bt_str name);
 #endif

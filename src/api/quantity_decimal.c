@@ -39,7 +39,10 @@ const struct bt_big_decimal *bt_decimal_store(
 	return big;
 }
 
-/** Rescales the coarser operand to the scale of the other; false if its digits do not fit. */
+/**
+ * Rescales the coarser operand, which becomes *out_rescaled, to the scale of the finer operand.
+ * false: the rescaled digits do not fit.
+ */
 static bool align(struct bt_decimal *a, struct bt_decimal *b, struct bt_decimal **out_rescaled)
 {
 	struct bt_decimal *coarse = a->scale < b->scale ? a : b;

@@ -60,8 +60,8 @@ void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struc
 struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_arena *arena);
 
 /**
- * Adds the messages of spec 01 section 5.4 for a label key (value), one by one; none if it is
- * valid.
+ * Add the messages of spec 01 section 5.4 for a label key or label value, each as a separate entry;
+ * a valid key or value adds nothing.
  */
 void bt_label_key_errors(
 	struct bt_str key, struct bt_arena *arena, struct bt_error_list *out_errors);
@@ -163,7 +163,7 @@ bool bt_required_node_affinity_matches(const struct bt_required_node_affinity *a
 	struct bt_str node_name, const struct bt_str_map *labels, struct bt_arena *arena,
 	struct bt_error_list *errors);
 
-/** Field selector of list and watch requests. Spec 01 section 5.7. */
+/** A term of the field selector of list and watch requests. Spec 01 section 5.7. */
 struct bt_field_term {
 	struct bt_str field;
 	struct bt_str value;

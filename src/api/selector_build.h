@@ -7,8 +7,9 @@
 #include "api/selector.h"
 
 /**
- * Limit of all error texts of one parse, because they quote the input repeatedly (for example once
- * per value). Beyond the limit one constant text replaces all others.
+ * Maximum bytes of all error texts of one parse. The limit is needed because errors quote the input
+ * repeatedly (for example once per value). Errors beyond the limit are not added, but a list that
+ * would then stay empty gets the error "too many errors".
  */
 #define BT_SELECTOR_ERROR_BYTES_MAX (1024u * 1024u)
 
@@ -41,7 +42,10 @@ struct bt_requirement_source {
 	const bt_str_list *values;
 };
 
-/** Adds "<path>.<field>: <detail>"; nothing if the limit is reached. */
+/**
+ * Adds "<path>.<field>: <detail>". If no bytes are left, adds nothing to a list that has errors,
+ * and "too many errors" to an empty list.
+ */
 void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_requirement_path *path,
 	const char *field, struct bt_str detail);
 /** Parses "In", "NotIn", ...; false: not an operator. with_comparison: Gt and Lt are allowed. */

@@ -178,7 +178,10 @@ static int parse_value(struct parser *parser)
 	return 0;
 }
 
-/** Parses an operator; false: not an operator. *out_in_list: the values are in parentheses. */
+/**
+ * Reads the current token as an operator without consuming the token; false: not an operator.
+ * *out_in_list: the values follow in parentheses.
+ */
 static bool read_operator(
 	const struct parser *parser, enum bt_selector_operator *out_operator, bool *out_in_list)
 {

@@ -2,8 +2,8 @@
 #include "api/toleration.h"
 
 /**
- * Parses "0" or "-?[1-9][0-9]*" within int64: only this form is compared, so that each number has
- * one text.
+ * Parses "0" or "-?[1-9][0-9]*" within int64. Like upstream, rejects any other form, so that each
+ * number has only one valid text.
  */
 static bool canonical_int64(struct bt_str text, int64_t *out)
 {
@@ -19,7 +19,10 @@ static bool canonical_int64(struct bt_str text, int64_t *out)
 	return bt_str_parse_int64(text, out);
 }
 
-/** Operators Lt and Gt: compares the taint's value with the toleration's. */
+/**
+ * Operators Lt and Gt: whether the taint's value is less (greater) than the toleration's value;
+ * false if either value is not a number.
+ */
 static bool compare_values(
 	const struct bt_toleration *toleration, const struct bt_taint *taint, bool greater)
 {
