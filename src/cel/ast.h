@@ -48,8 +48,8 @@ enum bt_cel_operator {
 	BT_CEL_OP_INDEX,
 	BT_CEL_OP_OPTIONAL_INDEX,
 	/*
-	 * The functions or and orValue, which may skip evaluating the argument; set when the
-	 * program is made.
+	 * The functions `or` and `orValue`, which evaluate the argument only if the target is none.
+	 * Set when the program is made.
 	 */
 	BT_CEL_OP_OPTIONAL_OR,
 	BT_CEL_OP_OPTIONAL_OR_VALUE,
@@ -118,8 +118,8 @@ struct bt_cel_node {
 			const struct bt_cel_overload **overloads;
 			uint32_t overload_count;
 			/**
-			 * Set by the checker: by overload and argument (target first), the kind
-			 * that the overload requires; BT_CEL_DYN: any.
+			 * Set by the checker: the kind that each overload requires of each argument
+			 * (target first); BT_CEL_DYN: any kind.
 			 */
 			const uint8_t (*kinds)[BT_CEL_ARGUMENTS_MAX];
 			/**
@@ -143,7 +143,10 @@ struct bt_cel_node {
 			struct bt_cel_node **values;
 			bool *is_optional;
 			uint32_t count;
-			/** `Name{field: value}`: the type name, keys are texts; absent: a map. */
+			/**
+			 * Type name of an object literal `Name{field: value}`, whose keys are
+			 * texts. Absent: the node is a map literal.
+			 */
 			struct bt_str type_name;
 		} map;
 		struct {
@@ -152,16 +155,16 @@ struct bt_cel_node {
 			struct bt_str names[2];
 			uint32_t slots[2]; /* slot of each variable; set by the checker */
 			/**
-			 * list or map that the macro iterates over; BIND: the value of the
-			 * variable; OPT_*: the optional
+			 * The list or map that the macro iterates over. BIND: the value of the
+			 * variable. OPT_*: the optional.
 			 */
 			struct bt_cel_node *range;
 			/**
-			 * ALL, EXISTS, EXISTS_ONE, FILTER; optional in MAP and TRANSFORM_*; else
-			 * NULL
+			 * The condition of ALL, EXISTS, EXISTS_ONE and FILTER. MAP and TRANSFORM_*
+			 * may have a condition. NULL: no condition.
 			 */
 			struct bt_cel_node *condition;
-			/** NULL for ALL, EXISTS, EXISTS_ONE and FILTER */
+			/** The result expression; NULL for ALL, EXISTS, EXISTS_ONE and FILTER. */
 			struct bt_cel_node *result;
 		} macro;
 	};

@@ -66,8 +66,8 @@ struct bt_cel_value bt_cel_fn_access_part(const struct bt_cel_call *call)
 		return value;
 	}
 	/*
-	 * Ignore selectors: they only narrow a check, and no authorization rule refers to
-	 * selectors.
+	 * Ignore the field and label selectors of a check: they only narrow the check, and no
+	 * authorization rule refers to selectors.
 	 */
 	if (bt_str_equal_c(part, "resource")) {
 		access->resource = text;

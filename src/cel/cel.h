@@ -52,7 +52,7 @@ struct bt_cel_environment {
 	bool accepts_dyn;
 	/**
 	 * If not NONE, `Object{...}`, `Object.spec{...}`, `JSONPatch{...}` and jsonpatch.escapeKey
-	 * are available, and the result must have the type that the enumerator names.
+	 * are available, and the result must have the type that enum bt_cel_mutation describes.
 	 */
 	enum bt_cel_mutation mutation;
 };

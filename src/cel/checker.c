@@ -196,7 +196,10 @@ static const struct bt_cel_type *check_call(
 	const struct bt_cel_type **types = BT_ARENA_NEW_ARRAY(
 		checker->inference.arena, const struct bt_cel_type *, node->call.count + 1);
 	uint32_t first = node->call.target != NULL;
-	/* Check the arguments before the target, because this order numbers the parameters. */
+	/*
+	 * Check the arguments before the target, as upstream does: type parameters get their
+	 * numbers in this order, and messages show the numbers.
+	 */
 	for (uint32_t i = 0; i < node->call.count; i++) {
 		types[first + i] = bt_cel_check_node(checker, node->call.arguments[i]);
 	}
@@ -410,7 +413,10 @@ static const struct bt_cel_type *check_select(
 	return type;
 }
 
-/** Joins the type of an element, key or value of a literal with the type of the previous ones. */
+/**
+ * Joins the type of an element, key or value of a literal with `before`, the joined type of the
+ * previous elements, keys or values (NULL: there are none).
+ */
 static const struct bt_cel_type *join_element(struct bt_cel_checker *checker,
 	const struct bt_cel_type *before, const struct bt_cel_type *type)
 {

@@ -94,7 +94,7 @@ static const struct bt_cel_type *new_list(struct bt_cel_checker *checker)
 		bt_cel_fresh_parameter(&checker->inference), NULL);
 }
 
-/** Type of the initial accumulator: false, 0, [] or {}. */
+/** Type of the macro's accumulator: bool, int, list or map. */
 static const struct bt_cel_type *initial_type(
 	struct bt_cel_checker *checker, enum bt_cel_macro macro)
 {
@@ -123,7 +123,7 @@ static const struct bt_cel_type *initial_type(
 	return new_list(checker);
 }
 
-/** Checks `accumulator + [added]` or `accumulator + added`. */
+/** Checks `accumulator + [added]` if the accumulator is a list, else `accumulator + added`. */
 static const struct bt_cel_type *add(struct bt_cel_checker *checker, const struct bt_cel_node *node,
 	const struct bt_cel_type *accumulator, const struct bt_cel_type *added)
 {
@@ -227,8 +227,8 @@ static const struct bt_cel_type *check_iteration(
 }
 
 /**
- * Checks the result expression in a scope with one variable. The caller must have called new_list
- * before, for the empty list in the expansion.
+ * Checks the result expression in a scope with one variable. The caller must have called new_list,
+ * because the expansion contains an empty list, which numbers a type parameter.
  */
 static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	struct bt_cel_node *node, const struct bt_cel_type *variable)

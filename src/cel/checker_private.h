@@ -10,11 +10,11 @@
  * Type inference: decides whether a type can be assigned to another type, and binds type
  * parameters. Spec: 12b section 7.1.
  *
- * Types of short expressions can be huge (a map of a map to the same map ...), so work and sizes
- * are bounded; is_exhausted records that a bound was exceeded.
+ * A short expression can have a huge type, because a map type contains two types, which can again
+ * be maps. So work and sizes are bounded; is_exhausted records that a bound was exceeded.
  */
 
-/** Maximum size of a type, and maximum steps of one check. */
+/** Maximum parts of a type (bt_cel_type.parts), and maximum steps of one check. */
 #define BT_CEL_TYPE_PARTS_MAX 500
 #define BT_CEL_INFERENCE_STEPS_MAX 4000000
 

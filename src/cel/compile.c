@@ -140,8 +140,9 @@ static void validate_call(struct validator *validator, const struct bt_cel_node 
 }
 
 /**
- * Checks that elements, keys or values of a literal have the type of the first one (optional types
- * unwrapped). is_map: report every mismatch, otherwise only the first.
+ * Checks that the elements of a list literal, or the keys or the values of a map literal, have the
+ * type of the first one. An optional element (`?x`) counts with the type inside the optional.
+ * is_map: report every mismatch, otherwise only the first.
  */
 static void validate_elements(struct validator *validator, struct bt_cel_node *const *nodes,
 	const bool *is_optional, uint32_t count, bool is_map)
@@ -300,7 +301,7 @@ static int prepare_call(
 	if (argument->constant == NULL || argument->constant_cost != 0 ||
 		argument->constant->kind != BT_CEL_STRING ||
 		program->pattern_bytes >= BT_CEL_REGEXES_BYTES_MAX) {
-		/* the pattern is compiled at each use instead, which is charged as work */
+		/* each evaluation compiles the pattern, and the evaluator charges this as work */
 		return 0;
 	}
 	int code = bt_cel_regex_compile(argument->constant->text, &node->call.regex, &problem);
@@ -372,7 +373,7 @@ static void reset_types(struct bt_cel_node *node)
 	}
 }
 
-/** Whether the type is the result type that the mutation requires. */
+/** Whether the type is the result type that the mutation requires; any is always accepted. */
 static bool is_mutation(enum bt_cel_mutation mutation, const struct bt_cel_type *type)
 {
 	const struct bt_cel_type *made = type;

@@ -8,7 +8,7 @@
 
 /* Arithmetic and ordering. Spec: 12b sections 8.6 and 8.7. */
 
-/** Seconds of the years 1 to 9999. */
+/** Range of timestamps in seconds since 1970: the years 1 to 9999. */
 #define SECONDS_MIN INT64_C(-62135596800)
 #define SECONDS_MAX INT64_C(253402300799)
 

@@ -4,8 +4,9 @@
 #include "cel/function.h"
 
 /*
- * Units of one step, without its expressions: reading the hidden accumulator (1), the loop
- * condition (all: 2, exists: 3), making a list of the element (10) and appending the list (1).
+ * Units of one step, without its expressions. Every step reads the hidden accumulator (1). In
+ * addition: the loop condition (all: 2, exists: 3), counting or inserting (1), or making a list of
+ * the element (10) and appending that list (1).
  */
 #define ALL_UNITS 3
 #define EXISTS_UNITS 4
@@ -180,7 +181,7 @@ static struct bt_cel_value evaluate_exists_one(
 	return end_loop(&loop, bt_cel_bool(found == 1));
 }
 
-/** Evaluates map, filter and transformList. result NULL: keep the elements themselves. */
+/** Evaluates map, filter and transformList. result NULL: the variable itself is the result. */
 static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_node *node, const struct bt_cel_node *result)
 {

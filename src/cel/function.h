@@ -40,7 +40,7 @@ struct bt_cel_evaluation {
 	struct bt_cel_local *locals; /* evaluate_private.h */
 	uint32_t iterations;         /* since the last poll of is_interrupted */
 	uint32_t depth;              /* nesting of values: see bt_cel_enter */
-	uint32_t nesting;            /* nested evaluations of cel.bind values */
+	uint32_t nesting;            /* heights of the cel.bind values in evaluation, summed up */
 	bool is_interrupted;
 	/** The error that ends the evaluation after a bound was exceeded. BT_CEL_NULL: none. */
 	struct bt_cel_value stop;
@@ -51,9 +51,9 @@ struct bt_cel_call {
 	struct bt_cel_evaluation *evaluation;
 	const struct bt_cel_overload *overload;
 	/**
-	 * For a member call the target comes first. No argument is an error. Unless the guard is
-	 * BT_CEL_GUARD_NONE, all kinds match the signature (any, dyn and type parameters match
-	 * every kind).
+	 * For a member call the target comes first. The arguments contain no BT_CEL_ERROR. Unless
+	 * the guard is BT_CEL_GUARD_NONE, all kinds match the signature (any, dyn and type
+	 * parameters match every kind).
 	 */
 	const struct bt_cel_value *arguments;
 	uint32_t count;
@@ -79,7 +79,7 @@ enum bt_cel_guard {
 enum bt_cel_charge {
 	BT_CEL_CHARGE_OWN,      /* none: the function itself charges units */
 	BT_CEL_CHARGE_ONE,      /* one unit */
-	BT_CEL_CHARGE_TEXT,     /* bt_cel_charge_text: a tenth of a unit per code point */
+	BT_CEL_CHARGE_TEXT,     /* first argument: a tenth of a unit per code point */
 	BT_CEL_CHARGE_ELEMENTS, /* bt_cel_charge_elements of the first argument */
 };
 
@@ -279,8 +279,8 @@ const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind);
 #undef BT_CEL_OWN
 
 /**
- * functions_list.c: charges one unit for each element, but for a string a tenth of a unit per code
- * point, rounded down.
+ * functions_list.c: charges one unit for each element. An element that is a string costs a tenth of
+ * a unit per code point instead, rounded down. false as in bt_cel_charge.
  */
 bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list);
 /**

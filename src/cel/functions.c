@@ -17,7 +17,7 @@ const struct bt_cel_overload bt_cel_overloads[] = {
 
 const uint32_t bt_cel_overload_count = sizeof bt_cel_overloads / sizeof bt_cel_overloads[0];
 
-/* Optional values; the evaluator implements or and orValue. Spec: 12b section 9.5. */
+/* Optional values; the evaluator implements `or` and `orValue`. Spec: 12b section 9.5. */
 
 static const struct bt_cel_value none = {.kind = BT_CEL_OPTIONAL};
 

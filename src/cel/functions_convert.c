@@ -10,8 +10,8 @@
 #include "cel/text.h"
 
 /*
- * Conversions, type and dyn. These functions check the kinds of arguments themselves. Spec: 12b
- * section 9.1.
+ * Conversions, and the functions `type` and `dyn`. These functions check the kinds of arguments
+ * themselves. Spec: 12b section 9.1.
  */
 
 /** The range of timestamps: 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z. */
@@ -83,7 +83,7 @@ struct bt_cel_value bt_cel_fn_to_int(const struct bt_cel_call *call)
 		return value->uinteger <= INT64_MAX ? bt_cel_int((int64_t)value->uinteger)
 						    : bt_cel_error(BT_STR("integer overflow"));
 	case BT_CEL_DOUBLE:
-		/* As upstream, refuse -2^63, too, although it is an int. */
+		/* As upstream, refuse -2^63, too, although an int can hold it. */
 		return value->real > -0x1p63 && value->real < 0x1p63
 			? bt_cel_int((int64_t)value->real)
 			: bt_cel_error(BT_STR("integer overflow"));

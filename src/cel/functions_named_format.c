@@ -22,7 +22,7 @@ struct format {
 	struct bt_str name;
 	uint32_t pattern_length; /* assumed length of the pattern; decides the units of a check */
 	enum name_rule name_rule;
-	bool is_prefix; /* checks a prefix of a name, which may end in a hyphen */
+	bool is_prefix; /* checks the start of a name; this start may end in a hyphen */
 	/** For formats without a name rule: appends an error to out for each violation. */
 	void (*check)(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out);
 };
@@ -64,7 +64,8 @@ static void check_uri(struct bt_str text, struct bt_arena *arena, struct bt_erro
 	}
 }
 
-/** Syntax: groups of 8, 4, 4, 4 and 12 digits, with or without hyphens between them. */
+/** Syntax: groups of 8, 4, 4, 4 and 12 hexadecimal digits; each hyphen between groups is optional.
+ */
 static void check_uuid(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
 {
 	static const uint8_t groups[] = {8, 4, 4, 4, 12};

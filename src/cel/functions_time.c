@@ -8,9 +8,10 @@
 /*
  * Parts of timestamps and durations. Spec: 12b section 9.1.
  *
- * Time zones are UTC or fixed offsets ("+05:30", "-08:00"). Named zones are an error: they need a
- * file database, hence I/O in a pure function whose results differ between machines. No device
- * attribute is a timestamp, so selectors could use named zones only with constants.
+ * Time zones are UTC or fixed offsets ("+05:30", "-08:00"). Named zones are an error, because they
+ * need a database in files: a pure function would read files, and the results would differ between
+ * machines. No device attribute is a timestamp, so selectors could use named zones only with
+ * constants.
  */
 
 #define SECONDS_PER_DAY INT64_C(86400)
@@ -48,7 +49,7 @@ static bool take_digits(struct bt_str *text, uint32_t max, int64_t *out)
 	return true;
 }
 
-/** Parses "UTC" or "+05:30" as seconds east of UTC; false: other texts. */
+/** Parses "", "UTC" or an offset such as "+05:30" as seconds east of UTC; false: other texts. */
 static bool parse_zone(struct bt_str zone, int64_t *out_seconds)
 {
 	struct bt_str rest = zone;

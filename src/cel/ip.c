@@ -127,7 +127,7 @@ static bool read_colons(struct reader *reader, struct groups *groups, struct bt_
 	return true;
 }
 
-/** Reads groups up to 16 bytes; *text is the unread rest. */
+/** Reads groups until the text ends or 16 bytes have been read; *text is the unread rest. */
 static bool read_groups(struct reader *reader, struct groups *groups, struct bt_str *text)
 {
 	while (groups->count < IPV6_BYTES && text->length != 0) {

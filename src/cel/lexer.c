@@ -184,7 +184,8 @@ static bool is_back_quoted(char c)
 }
 
 /**
- * Returns the end of the operator or bracket that begins at lexer->offset; 0: none begins there.
+ * Returns the end of the operator or bracket that begins at lexer->offset; 0: no operator or
+ * bracket begins there.
  */
 static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
@@ -407,7 +408,10 @@ static int digit_value(char c, int base)
 	return value < base ? value : -1;
 }
 
-/** Parses digits or 0x and hexadecimal digits that the lexer accepted. false: more than 64 bits. */
+/**
+ * Parses decimal digits, or 0x followed by hexadecimal digits; the lexer has checked the syntax.
+ * false: the number has more than 64 bits.
+ */
 static bool read_unsigned(struct bt_str digits, uint64_t *out_value)
 {
 	bool is_hex = digits.length > 2 && digits.data[1] == 'x';
@@ -475,7 +479,7 @@ static bool take_digits(struct escape *escape, int count, int base, uint32_t *ou
 	return true;
 }
 
-/** The character that a one-letter escape stands for; 0: not such an escape. */
+/** The character that a one-letter escape stands for; 0: there is no one-letter escape c. */
 static char short_escape(char c)
 {
 	static const char from[] = "abfnrtv\\?\"'`";

@@ -64,7 +64,7 @@ struct bt_cel_lexer {
 
 /** Whether c is whitespace between tokens. */
 bool bt_cel_lexer_is_space(char c);
-/** Returns the next token. Invalid text is skipped, and adds an issue. */
+/** Returns the next token. Skips invalid text, and adds an issue for each invalid text. */
 struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer);
 
 /** Adds `Syntax error: <detail>`; after too many errors the lexer stops. */

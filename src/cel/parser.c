@@ -66,7 +66,7 @@ static void stop_at_depth(struct bt_cel_parser *parser)
 
 /* Nodes. If the parser is not building, the functions return &parser->nothing. */
 
-/** below: height of the highest child. */
+/** Makes a node. below: height of the highest child; 0: the node is a leaf. */
 static struct bt_cel_node *new_node(
 	struct bt_cel_parser *parser, enum bt_cel_node_kind kind, uint32_t position, uint32_t below)
 {
@@ -542,8 +542,8 @@ static struct bt_cel_node *parse_member(
 
 /**
  * Call before a minus and a number, which may be a negative literal or a negation. To decide,
- * upstream reads to the end of the member, and reports an error on the way as an error of the
- * decision. Returns false and makes the rule fail if there is such an error.
+ * upstream reads ahead to the end of the member. If upstream finds a syntax error there, the
+ * decision itself fails. In this case, returns false and makes the rule fail.
  */
 static bool probe_number(struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {

@@ -32,7 +32,10 @@ struct bt_cel_value bt_cel_fail_text(struct bt_cel_evaluation *evaluation, const
 /** Sets err to "<before><text as Go quotes it><after>". Returns BERTH_ERR_INVALID. */
 int bt_cel_refuse(
 	struct berth_error *err, const char *before, struct bt_str text, const char *after);
-/** Call before bt_str_find: charges its worst-case work, the product of the lengths. */
+/**
+ * Call before bt_str_find: charges the worst-case work of the search, the product of the lengths.
+ * false: limit exceeded.
+ */
 bool bt_cel_charge_search(
 	struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_str part);
 
@@ -42,7 +45,7 @@ struct bt_cel_output {
 	struct bt_strbuf buffer;
 };
 
-/** false: limit exceeded; nothing was appended, and the caller must stop. */
+/** Appends a text. false: limit exceeded; nothing was appended, and the caller must stop. */
 bool bt_cel_output_append(struct bt_cel_output *output, struct bt_str text);
 /** Ends the output: returns a string in the arena, or the error that stopped the evaluation. */
 struct bt_cel_value bt_cel_output_finish(struct bt_cel_output *output);

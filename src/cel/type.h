@@ -7,7 +7,7 @@
 
 #include "base/strbuf.h"
 
-/** Kinds of types. Kinds up to BT_CEL_DEVICE are also kinds of values. */
+/** Kinds of types and of values. */
 enum bt_cel_kind {
 	BT_CEL_NULL, /* all-zero memory is the value null */
 	BT_CEL_BOOL,
@@ -34,8 +34,8 @@ enum bt_cel_kind {
 	BT_CEL_ANY,
 	BT_CEL_DYN,
 	BT_CEL_PARAMETER, /* of an overload: A, B; bound anew for each call */
-	BT_CEL_OBJECT,    /* named fields; its values are maps */
-	/* Kinds of the authorization functions (spec 12b section 9.11). */
+	BT_CEL_OBJECT,    /* named fields; the values of such a type have kind BT_CEL_MAP */
+	/* Types and values of the authorization functions (spec 12b section 9.11). */
 	BT_CEL_AUTHORIZER,
 	BT_CEL_PATH_CHECK,
 	BT_CEL_GROUP_CHECK,

@@ -307,7 +307,7 @@ struct bt_cel_value bt_cel_fn_url_part(const struct bt_cel_call *call)
 	return bt_cel_string(host);
 }
 
-/** The path, escaped where necessary. */
+/** Returns the path as a string value, escaped where necessary. */
 struct bt_cel_value bt_cel_fn_url_get_escaped_path(const struct bt_cel_call *call)
 {
 	struct bt_str path = call->arguments[0].url->path;
