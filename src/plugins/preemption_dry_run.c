@@ -90,8 +90,8 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		if (!has_column || (shortcuts->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
 			/*
-			 * sums_only stays true if the filter reads nothing that a removal changes
-			 * except the sums of requests.
+			 * sums_only stays true only if, of the data that a removal changes, the
+			 * filter reads nothing but the sums of requests.
 			 */
 			run->sums_only &= has_column &&
 				(shortcuts->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
@@ -130,7 +130,10 @@ static struct bt_status fits(struct trial *trial)
 		trial->run->framework, trial->cycle, trial->run->pod, &trial->node);
 }
 
-/** As fits(), for a node that has passed all filters with fewer pods. */
+/**
+ * Like fits(), for a node that has passed all filters with fewer pods: runs only the pod filters if
+ * no pod is nominated.
+ */
 static bool still_fits(struct trial *trial)
 {
 	const struct dry_run *run = trial->run;

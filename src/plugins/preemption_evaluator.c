@@ -35,9 +35,9 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_sort_by_importance(indices, middle, scratch, more_important, context);
 	bt_sort_by_importance(indices + middle, count - middle, scratch, more_important, context);
 	/*
-	 * Merge the two sorted halves. Take the right entry whenever it is more important than the
-	 * left one: then equal entries stay in order, and runs in which each entry is more
-	 * important than every other are reversed, as by an insertion sort.
+	 * Merge the two sorted halves. Take the right entry only if it is more important than the
+	 * left entry, so that equal entries stay in order. If each entry of a run is more important
+	 * than every other entry, the run is reversed, as by an insertion sort.
 	 */
 	uint32_t left = 0;
 	uint32_t right = middle;
@@ -123,8 +123,8 @@ static int64_t fewest_victims(BT_UNUSED const struct bt_evaluator *evaluator,
 }
 
 /**
- * Earliest start among the victims of highest priority. INT64_MAX: none of them has started;
- * INT64_MIN: there are no victims.
+ * Returns the earliest start among the victims of the highest priority. INT64_MAX: none of these
+ * victims has started; INT64_MIN: there are no victims.
  */
 static int64_t latest_start(
 	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate)
@@ -156,9 +156,9 @@ static const bt_candidate_score default_scores[] = {
 };
 
 /**
- * Move the chosen one of the equally good candidates to the front: the preferred node, if it is
- * among them. Otherwise, for replays, the first by name, or the last by name if the victims have
- * not started, because upstream reads the clock later for later nodes.
+ * Move the candidate to select to the front of the equally good candidates. It is the preferred
+ * node, if that node is among them. Otherwise, in replays, it is the first by name, or the last by
+ * name if the victims have not started, because upstream reads the clock later for later nodes.
  */
 static void keep_preferred(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)

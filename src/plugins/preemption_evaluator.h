@@ -35,13 +35,14 @@ struct bt_lowest_priorities {
 
 void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest);
 /**
- * Update from the change log. O(changes); O(pods) for the first time and after very many changes.
+ * Update from the change log. Takes O(changes), or O(pods) at the first call and after very many
+ * changes.
  */
 void bt_lowest_priorities_refresh(
 	struct bt_lowest_priorities *lowest, const struct bt_state *state);
 /**
- * A lower bound of the priorities of all pods, including pods on nodes outside the snapshot.
- * O(nodes / 64).
+ * Returns a lower bound of the priorities of all pods, including pods on nodes outside the
+ * snapshot. Takes O(nodes / 64).
  */
 int32_t bt_lowest_priority(const struct bt_lowest_priorities *lowest);
 /** Whether the node has a pod whose priority is below `priority`. */
@@ -193,10 +194,10 @@ struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_
 
 /* The steps of bt_evaluator_preempt, in order. */
 
-/** Whether the pod may preempt: Success, or Unschedulable with a reason. Spec 08 section 6. */
+/** Returns Success if the pod may preempt, else Unschedulable with a reason. Spec 08 section 6. */
 struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses);
-/** Number of candidates to find among node_count nodes. Spec 08 section 7. */
+/** Returns the number of candidates to find among node_count nodes. Spec 08 section 7. */
 uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint32_t node_count);
 
 struct bt_dry_run_result {
@@ -223,8 +224,8 @@ struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, struct bt_preemption_candidate *out);
 /**
- * Replace *candidates and *count by the results of the extenders. Success or Error. Memory: the
- * arena. Spec 08 section 10.
+ * Replace *candidates and *count by the results of the extenders. Returns Success or Error. Memory:
+ * the arena. Spec 08 section 10.
  */
 struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, struct bt_arena *arena,
@@ -254,9 +255,9 @@ typedef bool (*bt_more_important)(const void *context, uint32_t a, uint32_t b);
 
 /**
  * Whether pod a is more important than pod b: it has a higher priority or, with equal priority,
- * started earlier. start_seconds is INT64_MIN for a pod that has not started. For two such pods the
- * result is true in either order: upstream uses the current time as their start, and reads the
- * clock for a first.
+ * started earlier. start_seconds is INT64_MIN for a pod that has not started. For two pods that
+ * have not started, the result is true in either order: upstream uses the current time as their
+ * start, and reads the clock for a first.
  */
 static inline bool bt_is_more_important(
 	int32_t a_priority, int64_t a_start_seconds, int32_t b_priority, int64_t b_start_seconds)
@@ -283,14 +284,14 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
  */
 uint32_t bt_move_violating_first(uint32_t *order, uint32_t count, uint32_t *scratch,
 	bool (*violates)(void *context, uint32_t index), void *context);
-/** Error: `expected at least one victim pod on node "<name>"`. */
+/** Returns the error `expected at least one victim pod on node "<name>"`. */
 struct bt_status bt_no_victim_status(
 	const struct bt_evaluator *evaluator, uint32_t slot, struct bt_arena *arena);
 
 /**
  * Preempt for a pod group (spec 08 section 14). pods: the group's pods in this cycle, at least one.
- * Success: the evictions have started. Unschedulable, UnschedulableAndUnresolvable or Error: no
- * victims, with the reason. The snapshot stays as the last trial left it.
+ * Returns Success if the evictions have started; else Unschedulable, UnschedulableAndUnresolvable
+ * or Error with the reason. The snapshot stays as the last trial left it.
  */
 struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
 	struct bt_arena *arena, const struct bt_pod_group *group,

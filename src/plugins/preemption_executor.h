@@ -3,8 +3,8 @@
 #define BT_PLUGINS_PREEMPTION_EXECUTOR_H
 /**
  * The Executor of preemption: evicts the victims of an accepted preemption through the handle's
- * writer, either synchronously or step by step as the writer's answers arrive. Without a writer it
- * does nothing. Spec: 08 section 11.
+ * writer, either synchronously or step by step as the writer's answers arrive. Without a writer,
+ * the Executor does nothing. Spec: 08 section 11.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,8 +73,8 @@ struct bt_status bt_prepare_candidate_for_pod(struct bt_preemption_executor *exe
 void bt_preemption_complete(struct bt_preemption_executor *executor, uint64_t id, int result);
 
 /**
- * Whether an asynchronous preemption by this pod or PodGroup (uid) is running. It ends when the
- * last victim is gone or terminating. Spec 08 section 11.3.
+ * Whether an asynchronous preemption by this pod or PodGroup (uid) is running. The preemption ends
+ * when the last victim is gone or terminating. Spec 08 section 11.3.
  */
 bool bt_preemption_is_running(const struct bt_preemption_executor *executor, struct bt_str uid);
 
@@ -105,7 +105,9 @@ struct bt_lower_nominations {
 	BT_VEC(struct bt_preemption_pod) pods;
 };
 
-/** The nominations to clear for this eviction. The caller must free pods (bt_vec_finish). */
+/**
+ * Returns the nominations to clear for this eviction. The caller must free pods (bt_vec_finish).
+ */
 struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction);
 void bt_eviction_observe(struct bt_preemption_metrics *metrics, uint32_t victim_count);
 #endif

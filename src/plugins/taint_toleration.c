@@ -10,9 +10,12 @@
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
-/** Filter has no such data: it checks hard taints against all tolerations of the pod. */
+/**
+ * Data that PreScore makes for Score. Filter needs no data, because it checks hard taints against
+ * all tolerations of the pod.
+ */
 struct taint_toleration_pre_score_data {
-	/** Tolerations with effect "" or PreferNoSchedule; texts of the shape. */
+	/** Tolerations with effect "" or PreferNoSchedule; texts are borrowed from the shape. */
 	bt_toleration_list soft;
 };
 
@@ -59,7 +62,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	return BT_STATUS_OK;
 }
 
-/* Number of soft taints that are not tolerated; repeated taints count each time. */
+/* Returns the number of soft taints that are not tolerated; repeated taints count each time. */
 static int64_t count_intolerable_soft_taints(
 	const bt_taint_list *taints, const bt_toleration_list *soft, bool comparison)
 {

@@ -172,8 +172,8 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 /* Writing assumed objects, and waiting for the volume controllers. Spec: 07 section 9. */
 
 /**
- * Write all assumed objects. On failure, the assumptions that were not written are reverted.
- * writes: zero memory at the first call. BT_WRITE_PENDING: call again after an answer.
+ * Write all assumed objects. On failure, revert the assumptions that were not written. writes: zero
+ * memory at the first call. Returns BT_WRITE_PENDING if the caller must call again after an answer.
  */
 static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volumes *volumes,
 	struct bt_arena *arena, struct bt_volume_writes *writes, struct berth_error *err)
@@ -209,8 +209,8 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 		} else {
 			/*
 			 * Reserve has set the selected node in the claim; if Reserve did not run,
-			 * the claim has none. Upstream quirk, spec 07 section 8: the assumed claim
-			 * keeps its old version.
+			 * the claim has no selected node. Upstream quirk, spec 07 section 8: the
+			 * assumed claim keeps its old version.
 			 */
 			const struct bt_persistent_volume_claim *provisioned =
 				volumes->dynamic_provisions[claim].claim;
@@ -392,7 +392,7 @@ static int check_provision(const struct check *check,
 	return 0;
 }
 
-/* Spec: 07 section 9.2. */
+/* Waiting until the claims are bound. Spec: 07 section 9.2. */
 #define SECOND_NS INT64_C(1000000000)
 
 /**
@@ -439,8 +439,9 @@ static int check_once(struct bt_real_binder *binder, const struct bt_pod_info *p
 }
 
 /**
- * Wait until all claims are bound. BT_WRITE_PENDING: not bound yet at the current time of the
- * handle's clock.
+ * Check whether all claims are bound, at most once per second of the handle's clock. Returns 0 if
+ * they are bound, or BT_WRITE_PENDING if the caller must call again later. If the writer has a wait
+ * function, blocks instead. Fails when the bind timeout is over.
  */
 static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct bt_pod_volumes *volumes, struct berth_error *err)
@@ -563,8 +564,8 @@ static int compare_class_volumes(const void *a, const void *b)
 }
 
 /**
- * Index of the first volume whose class is class_name or sorts after it; with `after`, only classes
- * that sort after it count.
+ * Returns the index of the first volume whose class is class_name or sorts after class_name; with
+ * `after`, of the first volume whose class sorts after class_name.
  */
 static uint32_t class_bound(
 	const struct bt_class_index *index, struct bt_str class_name, bool after)

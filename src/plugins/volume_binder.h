@@ -88,8 +88,8 @@ struct bt_volume_binder;
 struct bt_volume_binder_ops {
 	void (*destroy)(struct bt_volume_binder *binder);
 	/**
-	 * Sort the claims of the pod into the three lists, in the arena. Negative: err becomes
-	 * PreFilter's error.
+	 * Sort the claims of the pod into the three lists, in the arena. Returns 0 or a negative
+	 * code; err then becomes PreFilter's error.
 	 */
 	int (*get_pod_volume_claims)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_arena *arena, struct bt_pod_volume_claims *out_claims,
@@ -97,7 +97,7 @@ struct bt_volume_binder_ops {
 	/**
 	 * Find volumes for the claims on the node. *out_conflicts: bits of bt_volume_conflict; 0 if
 	 * the node is suitable. *out_volumes: the volumes (in the arena) if the node is suitable;
-	 * may be NULL. Negative: err becomes Filter's error.
+	 * may be NULL. Returns 0 or a negative code; err then becomes Filter's error.
 	 */
 	int (*find_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_pod_volume_claims *claims, const struct bt_node_info *node,
@@ -115,9 +115,9 @@ struct bt_volume_binder_ops {
 	void (*revert_assumed_pod_volumes)(
 		struct bt_volume_binder *binder, const struct bt_pod_volumes *volumes);
 	/**
-	 * Write the assumed objects and wait until all claims are bound. BT_WRITE_PENDING: call
-	 * again with the same arguments after an answer, or at volumes->progress.next_check_ns (0:
-	 * only after an answer).
+	 * Write the assumed objects and wait until all claims are bound. Returns BT_WRITE_PENDING
+	 * if the caller must call again with the same arguments: after an answer, or at
+	 * volumes->progress.next_check_ns (0: only after an answer).
 	 */
 	int (*bind_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_str node_name, struct bt_pod_volumes *volumes, struct bt_arena *arena,
@@ -134,7 +134,10 @@ struct bt_volume_binder {
  */
 BT_MUST_USE struct bt_volume_binder *bt_volume_binder_create(
 	const struct bt_handle *handle, int64_t bind_timeout_seconds);
-/** Number of failures of the stage so far. binder must come from bt_volume_binder_create. */
+/**
+ * Returns the number of failures of the stage so far. binder must come from
+ * bt_volume_binder_create.
+ */
 uint64_t bt_volume_binder_stage_errors(
 	const struct bt_volume_binder *binder, enum bt_volume_stage stage);
 

@@ -100,7 +100,7 @@ static int compare_claims(const void *a, const void *b)
 					 : compare_positions(left, right);
 }
 
-/** Comparing positions makes the sort stable. */
+/** Orders claims by requested size. Comparing positions makes the sort stable. */
 static int compare_requests(const void *a, const void *b)
 {
 	const struct claim_place *left = a;
@@ -124,7 +124,10 @@ static struct claim_place *sorted_places(const struct bt_persistent_volume_claim
 	return places;
 }
 
-/** out_first[i]: the lowest k with claims[k] == claims[i]. A pod may use a claim more than once. */
+/**
+ * Set out_first[i] to the lowest k with claims[k] == claims[i]. A pod may use a claim more than
+ * once.
+ */
 static void claim_firsts(const struct bt_persistent_volume_claim *const *claims, uint32_t count,
 	uint32_t *out_first, struct bt_arena *arena)
 {
@@ -138,7 +141,10 @@ static void claim_firsts(const struct bt_persistent_volume_claim *const *claims,
 	}
 }
 
-/** Rules d, e and f of spec 07 section 7.4, which also apply to volumes reserved for the claim. */
+/**
+ * Whether the volume meets rules d, e and f of spec 07 section 7.4, which also apply to volumes
+ * reserved for the claim.
+ */
 static bool is_compatible(
 	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
 {
@@ -538,8 +544,8 @@ int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct 
 }
 
 /**
- * The volume's affinity for the node, computed once for migrated and once for other nodes. Spec: 07
- * section 7.2.
+ * Returns the volume's affinity for the node, computed once for migrated and once for other nodes.
+ * Spec: 07 section 7.2.
  */
 static const struct affinity_variant *variant_of(
 	struct bound_volume *bound, const struct bt_csi_node *csi_node, struct bt_arena *arena)

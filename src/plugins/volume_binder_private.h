@@ -25,9 +25,9 @@ struct bt_volume_affinity bt_volume_affinity_parse(
 bool bt_volume_affinity_matches(
 	const struct bt_volume_affinity *affinity, const struct bt_str_map *labels);
 /**
- * Affinity of the volume for a node with this CSINode (NULL if the node has none). It is translated
- * to CSI if the volume's plugin is migrated on the node; fails if the translation fails. Spec 07
- * section 4.2.
+ * Get the affinity of the volume for a node with this CSINode (NULL if the node has none). The
+ * affinity is translated to CSI if the volume's plugin is migrated on the node; fails if the
+ * translation fails. Spec 07 section 4.2.
  */
 BT_MUST_USE int bt_volume_affinity_for_node(const struct bt_persistent_volume *volume,
 	const struct bt_csi_node *csi_node, struct bt_arena *arena,
@@ -70,8 +70,8 @@ static inline struct bt_real_binder *bt_real_binder_of(struct bt_volume_binder *
 }
 
 /**
- * The volumes of the class, ordered by capacity and name; *out_count: their number. Borrowed until
- * the store changes.
+ * Returns the volumes of the class, ordered by capacity and name; *out_count: their number.
+ * Borrowed until the store changes.
  */
 struct bt_class_volume *bt_class_index_find(
 	struct bt_real_binder *binder, struct bt_str class_name, uint32_t *out_count);

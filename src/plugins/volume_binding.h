@@ -7,7 +7,7 @@
  */
 #include "plugins/volume_binder.h"
 
-/** Replace the plugin's binder and destroy the old one. Consumes binder. */
+/** Replace the plugin's binder and destroy the old binder. The plugin takes over the new binder. */
 void bt_volume_binding_set_binder(struct bt_plugin *plugin, struct bt_volume_binder *binder);
 /** Finds a claim by namespace and name; NULL if there is none. */
 typedef const struct bt_persistent_volume_claim *(*bt_claim_getter)(

@@ -105,8 +105,8 @@ static bool next_disk(const struct bt_volume *volume, uint32_t *position, struct
 }
 
 /**
- * Whether PreFilter must not skip the pod because of its disks. An RBD image without monitors
- * counts, although it conflicts with no other disk.
+ * Whether the pod has disks that Filter must check, so that PreFilter does not skip the pod. An RBD
+ * image without monitors counts, although it conflicts with no other disk.
  */
 static bool has_disks(const struct bt_pod_spec *spec)
 {

@@ -115,7 +115,7 @@ static struct bt_status add_claim(const struct bt_state *state, const struct bt_
 	return BT_STATUS_OK;
 }
 
-/** Make PreFilter's data. Skip: the pod has no constraints. */
+/** Make PreFilter's data. Returns Skip if the pod has no constraints. */
 static struct bt_status find_constraints(const struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct zone_data **out_data)
 {
