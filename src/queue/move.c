@@ -28,8 +28,8 @@ enum selection {
 };
 
 /**
- * Last result of the HINTS_OF_POD hints in a group. The result is reusable only if these hints read
- * nothing of the pod but labels.
+ * Last result of the HINTS_OF_POD hints in a group. The result is reusable only if the labels are
+ * all that these hints read and that differs between the pods of a group.
  */
 struct label_memo {
 	bool usable;
@@ -193,8 +193,8 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 }
 
 /**
- * Whether the pod passes the check. The record is unparked only if the hash of its UID equals that
- * of the excluded UID.
+ * Whether the pod passes the check. The record is unparked only if the pod's UID and the excluded
+ * UID have the same hash.
  */
 static bool is_checked(
 	const struct move_pass *pass, const struct bt_queue_group *group, uint32_t entry_id)

@@ -94,8 +94,8 @@ static void add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *ent
 
 	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
 		/*
-		 * The rejectors or the gate of the entry may have changed; its order of arrival has
-		 * not.
+		 * The rejectors or the gate of the entry may have changed; its order of arrival
+		 * stays.
 		 */
 		bt_queue_unlink(queue, entry);
 		bt_queue_link(queue, entry);

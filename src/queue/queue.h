@@ -7,8 +7,8 @@
  * 5.
  *
  * The queue runs on one thread. Time is a parameter, in nanoseconds since 1970 (spec 04 section
- * 3.4: one wall clock), and never goes back by much. Where upstream's Pop blocks, bt_queue_pop
- * returns NULL and the owner calls it again after the next change or tick. bt_queue_tick replaces
+ * 3.4: one wall clock), and should not go back. Where upstream's Pop blocks, bt_queue_pop returns
+ * NULL and the owner calls it again after the next change or tick. bt_queue_tick replaces
  * upstream's two flushers.
  *
  * Pods come as decoded objects; the queue shares them. Operations that move one pod cost O(log n).
@@ -40,7 +40,10 @@
 
 /** Stands for all extenders together (spec 04 section 11). */
 #define BT_REJECTOR_EXTENDER BT_PLUGINS_MAX
-/** The empty plugin name: rejects a waiting pod whose deletion began (spec 04 section 11). */
+/**
+ * Stands for a rejection that names no plugin, e.g. of a waiting pod whose deletion began (spec 04
+ * section 11).
+ */
 #define BT_REJECTOR_NAMELESS (BT_PLUGINS_MAX + 1)
 #define BT_REJECTOR__COUNT (BT_PLUGINS_MAX + 2)
 

@@ -34,7 +34,7 @@ struct bt_queue_listener {
 	uint64_t queue_count;
 	uint64_t skip_count;
 	uint64_t error_count;
-	struct bt_metric_cell *durations[3]; /* created at first use: queue, skip, error */
+	struct bt_metric_cell *durations[3]; /* by result: Queue, Skip, Error; made at first use */
 };
 
 /** The listeners of one profile. */
@@ -272,8 +272,8 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry);
 /* unschedulable.c: groups that are active as a whole */
 
 /**
- * Whether the group can become active as a whole now: it is large enough, and no pod backs off or
- * may be gated.
+ * Whether the group can become active as a whole now: the group is large enough and ordered by
+ * time, no pod backs off or may be gated, and QueueSort compares priority and time.
  */
 bool bt_queue_can_activate_group(const struct bt_queue *queue, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy, int64_t now_ns);

@@ -108,7 +108,7 @@ struct bt_plan_cells {
 	uint64_t last_used; /* the plan's tree_uses at the last use */
 	uint32_t served;    /* cycles that used the tree since it was filled */
 	uint32_t pause;     /* cycles to wait before the tree is filled again */
-	uint32_t backoff;   /* length of the last pause; the next pause is twice as long */
+	uint32_t backoff;   /* length of the last pause; the next pause is about twice as long */
 };
 
 /** Filter's outcome on a nominated node. */
