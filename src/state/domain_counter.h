@@ -35,7 +35,10 @@
 
 /** Domain of a slot that is not eligible. */
 #define BT_NO_DOMAIN UINT32_MAX
-/** Number of recorded moves; a counter that missed more moves is computed anew. A power of two. */
+/**
+ * Number of recorded moves; if a counter missed more moves, its sums by domain are computed anew. A
+ * power of two.
+ */
 #define BT_MOVES_MAX 256U
 
 /** A query for eligible nodes. Everything is borrowed for the call. */
@@ -66,7 +69,7 @@ struct bt_eligibility {
 	uint32_t slot_capacity;
 	/* by domain: number of eligible nodes */
 	uint32_t *nodes;
-	uint32_t size;           /* number of domains, including unused ones */
+	uint32_t size;           /* number of domains, including unused domains */
 	uint32_t eligible_count; /* domains with eligible nodes, without domain 0 */
 	/* Moves since the last complete computation, which starts a new epoch. */
 	uint64_t epoch;
