@@ -65,7 +65,10 @@ static void merge_slots(uint32_t *verdict, const uint32_t *detail, uint32_t tag,
 	}
 }
 
-/** Evaluate the filters for a range of slots whose verdicts are 0 or OUTSIDE. */
+/**
+ * Evaluate the pass's filters for a range of slots. Verdicts before: 0, OUTSIDE, or a rejection by
+ * an earlier filter.
+ */
 static void evaluate_filters(const struct column_pass *pass, struct bt_slot_range range)
 {
 	struct bt_plan *plan = pass->plan;
