@@ -174,9 +174,9 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 #define BT_QUEUE_TIME_UNSET INT64_MIN
 
 /**
- * The queued pod record (spec 04 section 3.1). Only the queue writes it; callers may read it. The
- * address of a popped record does not change; a record found in the queue is borrowed until the
- * next change.
+ * The queued pod record (spec 04 section 3.1). Only the queue writes the record; callers may read
+ * it. The address of a popped record does not change; a record found in the queue is borrowed until
+ * the next change.
  */
 struct bt_queue_entry {
 	struct bt_object *object;      /* owns the memory of pod; reference held */
@@ -225,8 +225,8 @@ static inline struct bt_rejectors bt_queue_entry_rejectors(const struct bt_queue
 struct bt_queue;
 
 /**
- * Creates the queue that all profiles share; the QueueSort plugin of the first profile orders it.
- * options are copied; state, profiles and nominator are borrowed for the life of the queue.
+ * Creates the queue that all profiles share; the QueueSort plugin of the first profile orders the
+ * queue. options are copied; state, profiles and nominator are borrowed for the life of the queue.
  * BERTH_ERR_INVALID when plugins fail to register their events; err then has the messages of all of
  * them, one per line. Spec 04 section 2.2, 04 (hints) section 3.
  */
@@ -290,9 +290,9 @@ struct bt_queue_rejection {
 
 /**
  * AddUnschedulableIfNotPresent: requeues the pod of a failed attempt and calls bt_queue_done for
- * it. rejection NULL: the attempt failed by an error. BERTH_ERR_EXISTS when a pod of the same name
- * is queued already; bt_queue_done is called in this case too, but the caller still owns the entry.
- * Spec 04 section 8.5.
+ * the pod. rejection NULL: the attempt failed by an error. BERTH_ERR_EXISTS when a pod of the same
+ * name is queued already; bt_queue_done is called in this case too, but the caller still owns the
+ * entry. Spec 04 section 8.5.
  */
 BT_MUST_USE int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue,
 	struct bt_queue_entry *entry, const struct bt_queue_rejection *rejection, int64_t now_ns,
@@ -323,9 +323,9 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	const struct bt_cluster_event *event, struct bt_object *old_object,
 	struct bt_object *new_object, const struct bt_queue_check *check, int64_t now_ns);
 /**
- * Activates one pod: moves it to the active queue whatever its backoff. Returns true if the pod was
- * moved. If the pod is in flight, the activation is logged as an event for this pod. Spec 04
- * section 8.10.
+ * Activates one pod: moves the pod to the active queue, whatever the pod's backoff. Returns true if
+ * the pod was moved. If the pod is in flight, the activation is logged as an event for this pod.
+ * Spec 04 section 8.10.
  */
 bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 

@@ -167,8 +167,8 @@ static void notify_observer(
 }
 
 /**
- * Free a call that was removed from its entry. If the call is in flight, bt_api_calls_done frees it
- * later.
+ * Free a call that was removed from its entry. If the call is in flight, bt_api_calls_done frees
+ * the call later.
  */
 static void release_call(struct bt_api_calls *calls, struct bt_api_call *call)
 {
@@ -218,7 +218,7 @@ static void overwrite_stored(
 	struct bt_api_call *old = entry->stored;
 
 	if (old->type == call->type) {
-		/* Fields that the newer call does not set come from the older one. */
+		/* Fields that the newer call does not set come from the older call. */
 		if (call->type == BT_API_CALL_POD_STATUS_PATCH) {
 			if (!nominates(call) && nominates(old)) {
 				set_nomination(call, &old->nomination);

@@ -86,8 +86,8 @@ struct bt_cells {
 	uint32_t cell_count;   /* upper bound of cell numbers; some cells may have no members */
 	uint32_t cell_capacity;
 	/*
-	 * Cache of lookups: the cell found last, by a hash of the key. Most lookups hit it, because
-	 * nodes have few different keys.
+	 * Cache of lookups: the cell found last, by a hash of the key. Most lookups hit this cache,
+	 * because nodes have few different keys.
 	 */
 	uint16_t recent[BT_CELLS_RECENT];
 	size_t key_capacity; /* in words */

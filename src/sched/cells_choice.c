@@ -38,7 +38,7 @@ struct rank_sums {
 
 /*
  * The state of one choice. The list of nodes is in the order of points (state/places.h). If
- * positions are in list order, the row of a point is the position and its zone is 0.
+ * positions are in list order, the row of a point is the position and the zone of a point is 0.
  */
 struct cell_search {
 	const struct bt_cells *cells;

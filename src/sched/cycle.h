@@ -50,8 +50,8 @@ struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_status *status);
 
 /**
- * Slot of the node set by bt_scheduler_prefer_node; BT_SLOT_NONE: no node is set, or it does not
- * exist.
+ * Slot of the node set by bt_scheduler_prefer_node; BT_SLOT_NONE: no node is set, or the node does
+ * not exist.
  */
 uint32_t bt_find_preferred_slot(const struct bt_engine *engine);
 /**
@@ -71,8 +71,8 @@ void bt_cycle_add_columns(const struct bt_plan *plan, const uint32_t *slots, uin
 	bool adds_local, int64_t *totals);
 
 /**
- * Verify mode: recompute the decision with the plain runners and abort with a message if it
- * differs. plan may be NULL. start_index: the rotation index at the start of the cycle.
+ * Verify mode: recompute the decision with the plain runners and abort with a message if the
+ * decisions differ. plan may be NULL. start_index: the rotation index at the start of the cycle.
  */
 void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_plan *plan,
@@ -101,7 +101,7 @@ struct bt_cycle_extension {
 
 /**
  * A node on which other pods of the same or a higher priority are nominated. The filters must pass
- * with and without the nominated pods, so the node is evaluated on its own. Spec 02 section 5.4.
+ * with and without the nominated pods, so the node is evaluated separately. Spec 02 section 5.4.
  */
 struct bt_cycle_nominated {
 	uint32_t slot;
@@ -203,8 +203,8 @@ bool bt_cycle_needs_ranking(const struct bt_cycle_run *run);
 void bt_cycle_point_ran(
 	struct bt_cycle_run *run, enum bt_timed_point point, const struct bt_status *status);
 /**
- * As bt_cycle_point_ran for the Filter point, with its status. No effect if the profile has no
- * Filter plugins.
+ * As bt_cycle_point_ran for the Filter point; status: of the Filter point. No effect if the profile
+ * has no Filter plugins.
  */
 void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *status);
 /**

@@ -477,7 +477,9 @@ void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const
 			bt_diagnosis_add_plugin(diagnosis, &statuses[i]);
 		}
 	}
-	/* Remove the entry of the nominated node's trial: the node's group has its status. */
+	/*
+	 * Remove the entry of the nominated node's trial: the node's group has the node's status.
+	 */
 	diagnosis->statuses.entries.count = 0;
 	diagnosis->statuses.groups = groups;
 	run->engine->next_start_node_index = run->start_index;

@@ -320,12 +320,12 @@ static uint32_t distance_from_start(const struct flat *flat, uint32_t slot)
  */
 struct choice_pass {
 	const struct flat *flat;
-	const int32_t *best; /* by part: its largest total */
+	const int32_t *best; /* by part: largest total of the part */
 	int32_t best_total;
 	uint32_t *tie_counts; /* by part */
 	uint32_t *gap_counts; /* by part; NULL: all nodes are feasible */
 	struct gaps gaps;
-	/* By part: the first of its ties in heap pre-order, and bt_heap_order of its rank. */
+	/* By part: the part's first tie in heap pre-order, and bt_heap_order of the tie's rank. */
 	uint32_t *chosen;
 	uint64_t *orders;
 };

@@ -44,7 +44,7 @@ struct bt_engine_options {
 	int64_t max_in_unschedulable_ns;
 	/**
 	 * true: retry a failed pod group whenever the active queue is empty, as upstream does.
-	 * false: retry it after a change or at the end of its backoff.
+	 * false: retry the group after a change or at the end of the group's backoff.
 	 */
 	bool repeats_groups;
 	/** Overrides the configured percentageOfNodesToScore; negative: no override. */
@@ -94,8 +94,8 @@ struct bt_engine {
 	bool cycle_open;
 	struct bt_node_statuses statuses; /* memory of the last diagnosis, reused */
 	/**
-	 * If this node is among the equally good nodes, it is chosen and the tie policy does not
-	 * apply. "": none. For replays of recorded runs.
+	 * If this node is among the equally good nodes, this node is chosen and the tie policy does
+	 * not apply. "": none. For replays of recorded runs.
 	 */
 	struct bt_str preferred_node;
 	uint32_t next_start_node_index; /* shared by all profiles, never reset */

@@ -159,8 +159,8 @@ static bool is_assumed(struct bt_scheduler *scheduler, const struct bt_object *p
 }
 
 /**
- * An assumed pod is being deleted or was deleted. If the pod waits on Permit, it is rejected.
- * Otherwise the cache forgets the pod at once, and its binding continues.
+ * An assumed pod is being deleted or was deleted. If the pod waits on Permit, the pod is rejected.
+ * Otherwise the cache forgets the pod at once, and the pod's binding continues.
  */
 static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)
 {

@@ -2,9 +2,9 @@
 #ifndef BT_SCHED_EXTENDER_H
 #define BT_SCHED_EXTENDER_H
 /**
- * How the engine uses extenders: which ones it calls, in which order, and how their answers change
- * nodes, scores, bindings and victims. framework/extender.h has the interface of the calls. Spec:
- * 11b section 9, 03 sections 3.6, 5 and 6, 08 section 10.
+ * How the engine uses extenders: which extenders the engine calls, in which order, and how the
+ * answers change nodes, scores, bindings and victims. framework/extender.h has the interface of the
+ * calls. Spec: 11b section 9, 03 sections 3.6, 5 and 6, 08 section 10.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +33,8 @@ struct bt_extender_observer {
 		enum bt_extender_verb verb, struct bt_str error);
 	/**
 	 * Runs if a call failed and the error is ignored. message is upstream's, e.g. "Skipping
-	 * extender as it returned error and has ignorable flag set"; verbosity is its log level.
+	 * extender as it returned error and has ignorable flag set"; verbosity is the message's log
+	 * level.
 	 */
 	void (*ignored)(void *context, const struct bt_config_extender *extender,
 		const char *message, int verbosity, struct bt_str error);
@@ -63,8 +64,8 @@ void bt_extenders_finish(struct bt_extenders *extenders);
 /** Whether any extender is interested in the pod. */
 bool bt_extenders_match(const struct bt_extenders *extenders, const struct bt_pod_info *pod);
 /**
- * Whether any extender has a filter or prioritize verb, whatever pods it is interested in: spec 03
- * section 3.3.
+ * Whether any extender has a filter or prioritize verb, regardless of the pods in which the
+ * extender is interested. Spec 03 section 3.3.
  */
 bool bt_extenders_filter_or_score(const struct bt_extenders *extenders);
 
@@ -107,9 +108,9 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 	bool *scored);
 
 /**
- * Bind by the first extender that has a bind verb and is interested in the pod; if it fails and is
- * ignorable, by the next. *out_taken false: no extender has bound the pod or failed, so the Bind
- * plugins must bind. Spec 11b section 9.7.
+ * Bind by the first extender that has a bind verb and is interested in the pod; if that extender
+ * fails and is ignorable, by the next extender. *out_taken false: no extender has bound the pod or
+ * failed, so the Bind plugins must bind. Spec 11b section 9.7.
  */
 struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_arena *arena,

@@ -16,8 +16,9 @@
 
 /**
  * Source of complete objects. The engine keeps only the fields of pods and nodes that a scheduler
- * reads; its owner may have the complete objects. Each function appends the object as JSON without
- * apiVersion and kind. If the function returns false or is NULL, the engine's fields are sent.
+ * reads; the owner of the engine may have the complete objects. Each function appends the object as
+ * JSON without apiVersion and kind. If the function returns false or is NULL, the engine's fields
+ * are sent.
  */
 struct bt_extender_objects {
 	bool (*append_pod)(void *context, struct bt_str namespace_, struct bt_str name,
@@ -84,7 +85,7 @@ struct bt_extender_response {
 struct bt_extender_poster {
 	/**
 	 * POST the body as Content-Type application/json and wait for the response. Returns 0 for a
-	 * response with any status; its body may be left empty unless the status is 200. Returns a
+	 * response with any status; the body may be left empty unless the status is 200. Returns a
 	 * negative value, with the transport's error in err, if there is no response.
 	 */
 	int (*post)(void *context, const struct bt_extender_request *request,

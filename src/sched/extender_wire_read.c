@@ -78,7 +78,7 @@ struct node_list {
 
 /**
  * Start at the first value of the text; anything after the value is skipped. Errors: "EOF" if there
- * is no value, "unexpected EOF" if it is truncated.
+ * is no value, "unexpected EOF" if the value is truncated.
  */
 static int answer_begin(struct extender_answer *answer, struct bt_str json, struct bt_arena *arena,
 	struct berth_error *err)
@@ -138,8 +138,8 @@ static int answer_count(struct extender_answer *answer)
 }
 
 /**
- * Number of bytes of the name's first character if it is this letter in any case, otherwise 0. Two
- * non-ASCII characters fold to k and s.
+ * Number of bytes of the name's first character if that character is this letter in any case,
+ * otherwise 0. Two non-ASCII characters fold to k and s.
  */
 static uint32_t folded_length(struct bt_str name, char letter)
 {
@@ -271,7 +271,7 @@ static int read_object(struct extender_answer *answer, const struct part *part, 
 /**
  * Read one value into out. null empties lists, maps and node lists, and leaves all other values
  * unchanged. A value of another type is an error. A repeated list replaces the earlier one; a
- * repeated map adds to it.
+ * repeated map adds to the earlier map.
  */
 static int read_part(struct extender_answer *answer, const struct part *part, void *out)
 {

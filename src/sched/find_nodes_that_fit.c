@@ -9,7 +9,7 @@
 
 /**
  * Nodes that other pods are nominated on. The pod must fit there with and without the nominated
- * pods (spec 02 section 5.4), so each of these nodes is evaluated on its own. All other nodes are
+ * pods (spec 02 section 5.4), so each of these nodes is evaluated separately. All other nodes are
  * decided as if there were no nominations. Scores ignore nominations: a node that fits keeps its
  * plan entries, and a node that does not fit is taken out of the plan for the decision. If only
  * column filters are active, the outcome on such a node is kept in the plan for the next pod of the

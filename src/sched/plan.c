@@ -23,8 +23,8 @@ static bool point_is_pure(const struct bt_framework *framework, enum bt_extensio
 }
 
 /**
- * Run the pure PreFilter plugins of a profile that has impure ones too. The runner of each cycle
- * takes these results and runs only the impure plugins.
+ * Run the pure PreFilter plugins of a profile that also has impure plugins. The runner of each
+ * cycle takes these results and runs only the impure plugins.
  */
 static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 {
@@ -51,9 +51,9 @@ static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info 
 }
 
 /**
- * Whether the filter can use its column form, which needs the data of PreFilter. A plugin that has
- * PreFilter but did not run it (disabled in the profile, or failed) uses its plain form, which
- * returns the proper error.
+ * Whether the filter can use its column form, which needs the data of PreFilter. If the plugin has
+ * PreFilter but PreFilter did not run (disabled in the profile, or failed), the filter uses the
+ * plain form, which returns the proper error.
  */
 static bool filter_has_column(
 	const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)

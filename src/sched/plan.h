@@ -31,7 +31,7 @@
 
 #define BT_VERDICT_OUTSIDE UINT32_MAX
 /**
- * Verdict during one decision of a nominated node that was evaluated on its own and does not fit.
+ * Verdict during one decision of a nominated node that was evaluated separately and does not fit.
  */
 #define BT_VERDICT_TAKEN_OUT (UINT32_MAX - 1)
 #define BT_VERDICT_DETAIL_BITS 24
@@ -134,10 +134,10 @@ struct bt_plan {
 	struct bt_arena arena;          /* for plugin data and lists */
 	struct bt_cycle_state template; /* start of each cycle's state: plugin data and skip sets */
 	struct bt_cycle_memo *memo;     /* by plugin index: results of the pure plugins */
-	/* Outcome of PreFilter, if all its plugins are pure. */
+	/* Outcome of PreFilter, if all PreFilter plugins are pure. */
 	bool pre_filter_cached;
 	struct bt_pre_filter_outcome pre_filter;
-	/* Outcome of PreScore, if all its plugins are pure. */
+	/* Outcome of PreScore, if all PreScore plugins are pure. */
 	bool pre_score_cached;
 	struct bt_status pre_score;
 	struct bt_plan_filter *filters; /* active filters in list order */
@@ -204,7 +204,7 @@ struct bt_plan_cache *bt_plan_cache_create(size_t bytes_max);
 void bt_plan_cache_destroy(struct bt_plan_cache *cache);
 
 /**
- * Find or make the plan of a pod's shape. Its columns may be missing or belong to an earlier
+ * Find or make the plan of a pod's shape. The plan's columns may be missing or belong to an earlier
  * snapshot. NULL if the profile's weights do not allow columns (a negative weight, or totals that
  * can reach 2^30): then the plain runners decide.
  */
@@ -212,8 +212,8 @@ struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
 
 /**
- * A pinned plan is not freed before the last unpin: it keeps its plugin data, but may lose its
- * columns. plan may be NULL.
+ * A pinned plan is not freed before the last unpin: the plan keeps the plugin data, but may lose
+ * the columns. plan may be NULL.
  */
 void bt_plan_pin(struct bt_plan *plan);
 void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
@@ -237,8 +237,8 @@ const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *e
 
 /**
  * By slot: the number of pods of the shape that fit on the node one after the other if nothing else
- * changes; 0 for infeasible slots. Call it after a refresh; borrowed until the next refresh. NULL:
- * not known, because a filter of this cycle cannot count.
+ * changes; 0 for infeasible slots. Call after a refresh; borrowed until the next refresh. NULL: not
+ * known, because a filter of this cycle cannot count.
  */
 const uint32_t *bt_plan_room(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);

@@ -24,7 +24,8 @@
 #define DISTANCE_MAX 4
 /**
  * Cells that become stale before they have served SERVED_MIN cycles do not pay: the next fill is
- * delayed by a pause. Each pause in a row is longer than the one before, up to PAUSE_MAX cycles.
+ * delayed by a pause. Each pause in a row is longer than the previous pause, up to PAUSE_MAX
+ * cycles.
  */
 #define SERVED_MIN 8
 #define PAUSE_MAX 64

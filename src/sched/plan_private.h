@@ -69,7 +69,7 @@ uint32_t bt_plan_add_slots(
 	struct bt_plan_cache *cache, uint32_t count, const uint32_t *slots, uint32_t slot_count);
 /**
  * Whether a refresh computes all columns anew, because too many changes happened since the last
- * one.
+ * refresh.
  */
 bool bt_plan_is_far_behind(const struct bt_plan *plan, const struct bt_change_log *log);
 /** An uninitialised column with block_slots entries of 4 bytes. */

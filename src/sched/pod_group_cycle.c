@@ -1183,8 +1183,8 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 }
 
 /**
- * Index of the placement that the last run chose or, if it chose none, of the placement in which
- * most members found a node.
+ * Index of the placement that the last run chose; if no placement was chosen, of the placement in
+ * which most members found a node.
  */
 static uint32_t closest_placement(const struct bt_group_cycle *cycle)
 {

@@ -637,8 +637,8 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		}
 	}
 	/*
-	 * Reset the plugins' data, so that no later step of the cycle reads it: it points to
-	 * counters that change after this function and may be freed.
+	 * Reset the plugins' data, so that no later step of the cycle reads the data: the data
+	 * points to counters that change after this function and may be freed.
 	 */
 	cycle->borrows_counters = false;
 	for (uint32_t i = 0; i < framework->instances.count; i++) {

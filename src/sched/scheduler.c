@@ -124,7 +124,10 @@ static void collect(void *source)
 	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.count -
 		scheduler->free_bindings.count;
 	set_metric(scheduler, BT_FAMILY_GOROUTINES, "binding", bindings);
-	/* Filter and Score run on this thread, so none is running while metrics are written. */
+	/*
+	 * Filter and Score run on this thread, so no Filter or Score plugin is running while
+	 * metrics are written.
+	 */
 	set_metric(scheduler, BT_FAMILY_GOROUTINES, "Filter", 0);
 	set_metric(scheduler, BT_FAMILY_GOROUTINES, "Score", 0);
 	const struct bt_state *state = scheduler->engine->state;

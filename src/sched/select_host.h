@@ -3,10 +3,11 @@
 #define BT_SCHED_SELECT_HOST_H
 /**
  * The choice among equally good nodes. Upstream builds a binary heap over the feasible nodes in
- * search order and pops it (spec 03 section 7). Without extenders the popped node is the first of
- * the best nodes in pre-order of the implicit tree: a parent comes before its children, and a left
- * subtree before the right one. So only the ranks of the best nodes matter. With extenders, each
- * node that an extender scored has a random number that is compared before the rank.
+ * search order and pops the heap (spec 03 section 7). Without extenders the popped node is the
+ * first of the best nodes in pre-order of the implicit tree: a parent comes before its children,
+ * and a left subtree before the right subtree. So only the ranks of the best nodes matter. With
+ * extenders, each node that an extender scored has a random number that is compared before the
+ * rank.
  */
 #include <stdbool.h>
 #include <stdint.h>
