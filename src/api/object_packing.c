@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packing of objects that are kept but rarely read, in a fifth of the memory. */
+/* Packs objects that are kept but rarely read; a packed object takes a fifth of the memory. */
 #include "api/object.h"
 #include "api/object_private.h"
 #include "api/pod.h"
@@ -17,18 +17,18 @@
 /** First size of the buffers for packed bytes; most objects need no more. */
 #define BUFFER_BYTES 1024
 
-/** Stack memory for a copy of an object's structure, whose lists stay where they are. */
+/** Stack memory for a copy of an object's structure; lists and texts are not copied. */
 #define SCRATCH_BYTES 2048
 
 /** A packed object, in one block. */
 struct bt_packed_object {
 	struct bt_packed_bases *bases; /* owned reference, for packing the object again */
-	struct bt_packed_base *base;   /* owned reference; NULL: `bytes` has no difference */
+	struct bt_packed_base *base;   /* owned reference; NULL: the object is packed as a whole */
 	uint32_t name_length;
 	uint32_t namespace_length; /* 0 for a pod with a common part, which has the namespace */
 	uint32_t packed_bytes;
 	uint32_t unpacked_bytes; /* arena size for unpacking */
-	char bytes[];            /* name, namespace, difference to base */
+	char bytes[];            /* name, namespace, difference to base or whole packed form */
 };
 
 static struct bt_str packed_name(const struct bt_packed_object *packed)
@@ -107,7 +107,7 @@ size_t bt_packed_object_bytes(const struct bt_packed_object *packed)
 		packed->packed_bytes;
 }
 
-/** Takes over the object's reference to its bases. */
+/** Packs the object. The packed object takes over the object's reference to the bases. */
 static struct bt_packed_object *pack(const struct bt_object *object)
 {
 	static const struct bt_object_meta empty;

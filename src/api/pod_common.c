@@ -10,7 +10,10 @@
 
 #define HASH_SEED UINT64_C(0x636f6d6d)
 #define FIRST_CHUNK_BYTES 1024
-/** A difference of this size is accepted for any object: a pod has some 100 bytes of its own. */
+/**
+ * A difference may have this many bytes, plus a quarter of the object's packed bytes; if it has
+ * more, the object becomes a new base. Even pods of one workload differ in some 100 bytes.
+ */
 #define DELTA_BYTES_MIN 64
 
 struct bt_pod_common {

@@ -23,7 +23,10 @@ struct bt_pod_common; /* reference counted; immutable */
 #define BT_POD_COMMONS_WAYS 8 /* entries of the set that a hash selects; divides the size */
 /** Memory limit of the cache, because a single part may have a megabyte. */
 #define BT_POD_COMMONS_BYTES_MAX (UINT64_C(16) << 20)
-/** A packed object (codec/message_pack.h) to which others store their difference. Immutable. */
+/**
+ * Packed bytes of an object (codec/message_pack.h). Other packed objects store their difference to
+ * these bytes. Immutable.
+ */
 struct bt_packed_base {
 	uint32_t reference_count;
 	uint32_t length;
@@ -83,9 +86,9 @@ BT_MUST_USE struct bt_packed_bases *bt_packed_bases_share(
 /** NULL accepted. */
 void bt_packed_bases_release(struct bt_packed_bases *bases);
 /**
- * Appends the difference between the bytes of a packed object and one of the bases, which may be a
- * new one, and returns that base with one reference for the caller. If the object has more than
- * BT_DELTA_BASE_BYTES_MAX bytes, appends them unchanged and returns NULL.
+ * Appends the difference between the bytes of a packed object and a base, and returns that base
+ * with one reference for the caller. If no base is similar, the bytes become a new base. If there
+ * are more than BT_DELTA_BASE_BYTES_MAX bytes, appends the bytes unchanged and returns NULL.
  */
 BT_MUST_USE struct bt_packed_base *bt_packed_bases_encode(
 	struct bt_packed_bases *bases, struct bt_str bytes, struct bt_strbuf *out);

@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 
-/** size may be 0 (a unique pointer that bt_free accepts). Contents are undefined. */
+/** size 0: returns a unique pointer that bt_free accepts. Contents are undefined. */
 BT_MUST_USE void *bt_malloc(size_t size);
 /** Memory is zeroed. Aborts when count * size overflows. */
 BT_MUST_USE void *bt_calloc(size_t count, size_t size);

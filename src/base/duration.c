@@ -81,7 +81,10 @@ static bool leading_integer(struct cursor *cursor, uint64_t *out_value)
 	return true;
 }
 
-/* Digits that do not fit are dropped: their value is below a nanosecond. */
+/*
+ * Reads the digits after a decimal point; the fraction is the result / *out_scale. Digits that do
+ * not fit are dropped, because their value is below a nanosecond.
+ */
 static uint64_t leading_fraction(struct cursor *cursor, double *out_scale)
 {
 	uint64_t value = 0;

@@ -21,7 +21,7 @@ int bt_error_set(struct berth_error *err, int code, const char *format, ...);
 BT_PRINTF(3, 0)
 int bt_error_set_v(struct berth_error *err, int code, const char *format, va_list arguments);
 
-/** Like bt_error_set; the message is before, then text as Go quotes text, then after. */
+/** Like bt_error_set; the message is "<before><quoted text><after>", with text quoted as by Go. */
 int bt_error_set_quoted(struct berth_error *err, int code, const char *before, struct bt_str text,
 	const char *after);
 /** Like bt_error_set with the buffer's text as the message; frees the buffer. */

@@ -62,7 +62,7 @@ static int set_flag_error(const struct parse *parse, const struct bt_flag *flag,
 	return code;
 }
 
-/** value is NULL when the argument is --name alone. */
+/** Stores the value of a flag in the options. value NULL: the argument is --name alone. */
 static int store(const struct parse *parse, const struct bt_flag *flag, const char *value)
 {
 	void *target = (char *)parse->options + flag->offset;

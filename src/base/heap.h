@@ -29,7 +29,8 @@ struct bt_heap {
 	BT_VEC(struct bt_heap_slot) slots;
 	BT_VEC(uint32_t) positions; /* indexed by item: index in slots, or BT_HEAP_NONE */
 	/**
-	 * Whether a is before b; called only for items with equal keys. NULL: such items are equal.
+	 * Whether a is before b; called only for items with equal keys. NULL: items with equal keys
+	 * are equal.
 	 */
 	bool (*tie)(const void *owner, uint32_t a, uint32_t b);
 	const void *owner;

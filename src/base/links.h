@@ -6,8 +6,8 @@
  * element can be in several lists. To add at the front, exchange first with last and previous with
  * next.
  *
- * Macro arguments are evaluated several times. The members of an element that is in no list are not
- * read.
+ * Macro arguments are evaluated several times. In an element that is in no list, the members may
+ * have any values.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -69,7 +69,10 @@ struct bt_log_sink {
 
 /** Installs a copy of sink; NULL: no sink. */
 void bt_log_set_sink(const struct bt_log_sink *sink);
-/** Sets the highest verbosity that may be enabled for any file; sinks keep it up to date. */
+/**
+ * Sets the highest verbosity that may be enabled for any file. The owner of the sink must call this
+ * function whenever that verbosity changes.
+ */
 void bt_log_set_verbosity_max(int verbosity);
 
 /** Used by the macros only; -1 without a sink. */

@@ -41,8 +41,8 @@ uint64_t bt_prng_below(struct bt_prng *prng, uint64_t bound)
 
 	BT_ASSERT(bound > 0);
 	/*
-	 * rejected is 2^64 modulo bound. Values below are drawn again, because they would make some
-	 * results more likely than others.
+	 * `rejected` is 2^64 modulo bound. Words below `rejected` are drawn again, because they
+	 * would make some results more likely than others.
 	 */
 	uint64_t rejected = (UINT64_MAX - bound + 1) % bound;
 	do {

@@ -10,7 +10,7 @@ void bt_text_set_finish(struct bt_text_set *set)
 	bt_map_finish(&set->map);
 }
 
-/** Adds a text to the map, in place of an equal one. */
+/** Adds the text at this position to the map; replaces the entry of an equal text. */
 static void add_to_map(struct bt_text_set *set, uint32_t position)
 {
 	struct bt_str text = set->items.items[position];

@@ -31,9 +31,9 @@ BT_MUST_USE int bt_certificate_make_server(const struct bt_certificate_pair *ca,
 	const char *const *names, uint32_t name_count, int64_t now_seconds,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
 /**
- * Creates the pair of a daemon without --tls-cert-file, spec 11 section 4.3: for localhost,
- * 127.0.0.1 and, unless NULL, address; valid from one hour before now for one year. The CA
- * certificate follows the leaf; the CA's key is discarded.
+ * Creates the pair of a daemon without --tls-cert-file, spec 11 section 4.3. The names are
+ * localhost, 127.0.0.1 and address (NULL: no further name). The pair is valid from one hour before
+ * now for one year. The certificate of a new CA follows the leaf; the CA's key is discarded.
  */
 BT_MUST_USE int bt_certificate_make_serving(const char *address, int64_t now_seconds,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);

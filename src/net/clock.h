@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_NET_CLOCK_H
 #define BT_NET_CLOCK_H
-/** The machine's clocks, in nanoseconds. Code in lower folders takes the time as a parameter. */
+/** The machine's clocks, in nanoseconds. Code of lower layers takes the time as a parameter. */
 #include <stdint.h>
 
 /** Time since 1970 (CLOCK_REALTIME); may jump forward and back when the clock is set. */

@@ -51,7 +51,10 @@ enum bt_http_step {
 	BT_HTTP_STEP_FAILED,
 };
 
-/** Consumes bytes from the front of input until a step is complete; BT_HTTP_STEP_DATA: out_data. */
+/**
+ * Consumes bytes from the front of input until a step is complete. *out_data is set only with
+ * BT_HTTP_STEP_DATA.
+ */
 enum bt_http_step bt_http_answer_step(
 	struct bt_http_answer *answer, struct bt_str *input, struct bt_str *out_data);
 /** Prepares the parser for the next answer; keeps allocated memory. */

@@ -64,10 +64,12 @@ enum bt_http_failure {
 
 struct bt_http_outcome {
 	enum bt_http_failure failure;
-	bool answered;      /* status line and headers were received */
-	bool sent;          /* part of the request may have reached the server */
-	uint16_t code;      /* valid if answered */
-	int64_t latency_ns; /* valid if answered: from the request's first byte to the answer's */
+	bool answered; /* status line and headers were received */
+	bool sent;     /* part of the request may have reached the server */
+	uint16_t code; /* valid if answered */
+	/** Valid if answered: from the first byte of the request to the first byte of the answer.
+	 */
+	int64_t latency_ns;
 	struct bt_str body; /* collected, borrowed for the call; empty if the handler has `data` */
 	/**
 	 * Error text, worded as upstream's HTTP library does where possible: "dial tcp 127.0.0.1:1:
@@ -109,8 +111,8 @@ struct bt_http_client_request {
 	struct bt_str body; /* data NULL: no body */
 	int64_t timeout_ns; /* for the whole exchange; 0: unlimited */
 	/**
-	 * Maximum time without a byte from the server, until the headers are complete and within
-	 * the body. Time in the queue does not count. 0: unlimited.
+	 * Maximum time without a byte from the server: head_silence_ns until the headers are
+	 * complete, then body_silence_ns. Time in the queue does not count. 0: unlimited.
 	 */
 	int64_t head_silence_ns;
 	int64_t body_silence_ns;
@@ -123,8 +125,8 @@ struct bt_http_client_request {
 };
 
 /**
- * BERTH_ERR_INVALID: a certificate or key is unusable, CA together with insecure, or a bad proxy
- * URL.
+ * BERTH_ERR_INVALID: a certificate, key or proxy URL is unusable, or a CA is given together with
+ * insecure.
  */
 BT_MUST_USE int bt_http_client_create(struct bt_loop *loop,
 	const struct bt_http_client_options *options, struct bt_http_client **out_client,

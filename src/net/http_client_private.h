@@ -183,7 +183,10 @@ void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_n
  * current attempt takes too long; otherwise schedules the next check.
  */
 void bt_http_connection_check_due(struct bt_http_client_connection *connection, int64_t now_ns);
-/** Returns -1 with errno: EAGAIN, or the connection is broken. */
+/**
+ * Returns the number of bytes sent, or -1 with errno. Any errno except EAGAIN: the connection is
+ * broken.
+ */
 ssize_t bt_http_connection_send(
 	struct bt_http_client_connection *connection, const void *data, size_t length);
 /** Returns as recv does: 0 at the end, -1 with errno. */

@@ -210,8 +210,8 @@ void bt_http_answer_stream(
 /** Returns true if the two headers request a WebSocket. */
 bool bt_http_is_websocket_upgrade(struct bt_str connection, struct bt_str upgrade);
 /**
- * Answers 101 and sends the stream over WebSocket, each read as one binary message; messages of the
- * client are dropped. protocol NULL: no subprotocol.
+ * Answers 101 and sends the stream over WebSocket: the bytes of each call of the stream's `read`
+ * are one binary message. Messages of the client are dropped. protocol NULL: no subprotocol.
  */
 void bt_http_answer_websocket(struct bt_http_exchange *exchange, const char *protocol,
 	const struct bt_http_stream *stream);

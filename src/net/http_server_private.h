@@ -13,7 +13,7 @@
 
 #include "net/http_server.h"
 
-/** A client's connection; in the list `arriving` while the handler has no request of it. */
+/** A client's connection; in the list `arriving` while the handler has none of its requests. */
 struct bt_http_connection {
 	struct MHD_Connection *handle;
 	struct bt_http_tls_set *tls_set;   /* its certificates; NULL: no TLS */
@@ -88,7 +88,7 @@ struct bt_http_server {
 	uint32_t connection_count;
 	bool ready;                /* libmicrohttpd's descriptor is readable */
 	bool progress;             /* libmicrohttpd's last run called one of our callbacks */
-	uint32_t idle_runs;        /* consecutive runs without event and progress */
+	uint32_t idle_runs;        /* consecutive runs without events and without progress */
 	int64_t run_at_ns;         /* latest time of the next run */
 	uint32_t active_count;     /* exchanges that are not suspended */
 	bool resumed;              /* run libmicrohttpd even if its descriptor is not ready */

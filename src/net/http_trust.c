@@ -13,7 +13,10 @@
 #include "net/http_lookup.h"
 
 #define PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
-/* A resumed session skips verification: the certificate was verified when the ticket was issued. */
+/*
+ * Maximum time from the verification of the server's certificate to a resumption: a resumed session
+ * does not verify the certificate again.
+ */
 #define TICKET_NS_MAX (3600 * BT_NS_PER_SECOND)
 #define NOT_VERIFIED "tls: failed to verify certificate: x509: "
 
@@ -144,8 +147,8 @@ static ssize_t push_socket(gnutls_transport_ptr_t context, const void *data, siz
 }
 
 /*
- * Converts GnuTLS's result to that of recv and send; errno EPROTO: TLS itself failed, with the code
- * in tls_error.
+ * Converts GnuTLS's result to a result as recv and send return it. errno EPROTO: TLS itself failed,
+ * with the code in tls_error.
  */
 static ssize_t session_result(
 	struct bt_http_client_connection *connection, ssize_t code, bool is_read)

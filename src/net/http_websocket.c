@@ -180,7 +180,7 @@ static void await_room(struct bt_http_websocket *websocket, bool waits)
 	}
 }
 
-/* Returns as send does. */
+/* Sends a part of the buffered data; returns as send does. */
 static ssize_t send_some(struct bt_http_websocket *websocket)
 {
 	const char *data = websocket->out.data + websocket->sent;
