@@ -572,7 +572,7 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 	uint32_t most = run->count < ADDED_MAX ? run->count : ADDED_MAX;
 	struct added_nodes added = {.nodes = make_nodes(run, model, most)};
 	uint32_t placed_count = 0;
-	uint32_t low = 0; /* largest number known not to suffice */
+	uint32_t low = 0; /* largest number of nodes known not to suffice */
 	uint32_t high = most + 1;
 	uint32_t count = 1;
 	bool has_guessed = false;
@@ -580,7 +580,10 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 		set_node_count(run, &added, count);
 		struct outcome outcome = try_group(run, NULL, 0, NULL);
 		if (outcome.is_accepted) {
-			/* The estimate is usually exact, so first try one node less. */
+			/*
+			 * The estimate is usually exact. Trying one node less then proves that it
+			 * is the smallest number.
+			 */
 			high = count;
 			placed_count = outcome.placed_count;
 			count = has_guessed ? low + (high - low) / 2 : high - 1;

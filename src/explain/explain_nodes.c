@@ -253,8 +253,8 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	}
 	if (!node->is_final) {
 		/*
-		 * Copy of_pod and fewest only if they differ, because most lists are equal and
-		 * there may be many nodes.
+		 * Copy of_pod only if it differs from `remedies`, and fewest only if it is better
+		 * than both, because there may be many nodes and most lists are equal.
 		 */
 		if (!bt_remedies_equal(
 			    remedies.items, remedies.count, of_pod.items, of_pod.count)) {

@@ -19,7 +19,7 @@ struct bt_outlook {
 	bt_remedy_list of_pod;
 	double of_pod_distance;
 	bool of_pod_is_too_small;
-	bt_remedy_list fewest; /* absent: node->remedies or of_pod has as few changes */
+	bt_remedy_list fewest; /* absent: node->remedies or of_pod is as good */
 	bool fewest_is_too_small;
 	bool known; /* the filters ran for the node */
 };

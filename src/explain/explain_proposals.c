@@ -131,8 +131,8 @@ static bool is_remembered(
 }
 
 /**
- * *out_fits: whether a node accepts the pod if only the changes of the pod are made; false also if
- * there are no changes of the pod or the budget is used up.
+ * Sets *out_fits to whether a node accepts the pod if only the changes of the pod are made. The
+ * result is false also if there are no changes of the pod or the budget is used up.
  */
 static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
@@ -158,8 +158,8 @@ static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list
 }
 
 /**
- * *out_fits: whether any node accepts the pod after the changes; false also if the budget is used
- * up.
+ * Sets *out_fits to whether any node accepts the pod after the changes. The result is false also if
+ * the budget is used up.
  */
 static int search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
