@@ -34,7 +34,7 @@ struct bt_option {
 	bool needs_all;
 	int64_t count;           /* ExactCount: the requested count; All: set on each node */
 	struct bt_str problem;   /* first error of the request; absent: none */
-	const bool *constraints; /* by constraint of the claim: it applies; NULL: none */
+	const bool *constraints; /* by constraint of the claim: whether it applies; NULL: none */
 	/** A distinct constraint applies; its state changes even if a try fails. */
 	bool has_distinct;
 	/**
