@@ -41,7 +41,8 @@ BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 
 /**
  * Returns amount / capacity, correctly rounded. inverse is the correctly rounded 1 / capacity. If
- * capacity is 0, the result is 0 with fused operations (inverse is 0) and amount without them.
+ * capacity is 0, returns 0 with fused operations (inverse is then 0), and returns amount without
+ * fused operations.
  *
  * With fused operations there is no division, and the result is exact for integers amount in [0,
  * 2^52) and capacity in [0, 2^44): the first product is off by at most two units in the last place,

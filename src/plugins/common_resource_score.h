@@ -68,8 +68,8 @@ struct bt_score_entry {
 };
 
 enum bt_score_usage {
-	BT_SCORE_NON_ZERO,  /* NodeResourcesFit: cpu and memory use as NonZeroRequested */
-	BT_SCORE_REQUESTED, /* NodeResourcesBalancedAllocation */
+	BT_SCORE_NON_ZERO,  /* for NodeResourcesFit: cpu and memory from NonZeroRequested */
+	BT_SCORE_REQUESTED, /* for NodeResourcesBalancedAllocation */
 };
 
 /**

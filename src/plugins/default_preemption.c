@@ -58,7 +58,8 @@ static struct bt_status pre_enqueue(
 }
 
 /**
- * Preemptors are looked up by uid, so the shape alone is enough only if no preemption is running.
+ * While a preemption is running, PreEnqueue depends on the pod's uid, so no answer holds for all
+ * pods of the shape.
  */
 static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
 {

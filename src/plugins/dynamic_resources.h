@@ -232,7 +232,7 @@ void bt_dynamic_group_add(
 /** Remove the key uid, if present. group may be NULL. */
 void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid);
 
-/* Spec: 12 sections 8, 10 and 11. */
+/* Filter and Score. Spec: 12 sections 8 and 11. */
 struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
 struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -258,18 +258,18 @@ BT_MUST_USE int bt_dynamic_allocation(const struct bt_dynamic_cycle *data,
 void bt_dynamic_filter_begin(void *context);
 bool bt_dynamic_filter_is_over(void *context);
 
-/** Spec 12 section 10. */
+/** PostFilter. Spec 12 section 10. */
 struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result);
 
-/* Spec: 12 sections 12 and 13.1. */
+/* Reserve and Unreserve. Spec: 12 section 12. */
 struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 
-/** Spec 12 section 13.1. */
+/** PreBind. Spec: 12 section 13.1. */
 struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 

@@ -214,7 +214,9 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 	}
 }
 
-/** Expand the pod's terms of one group. The terms' tables are found in, or added to, `tables`. */
+/**
+ * Expand the pod's terms of one affinity group. Their tables are found in, or added to, `tables`.
+ */
 static struct bt_incoming_terms expand_terms(struct bt_state *state, const struct bt_pod_info *pod,
 	enum bt_affinity_group group, struct bt_affinity_tables *tables, struct bt_arena *arena)
 {
@@ -774,8 +776,8 @@ static void add_weight(
 }
 
 /**
- * Add the weights of another pod's terms of one group that match the pod: fixed + sign x weight of
- * the term, for each term.
+ * Add a weight for each of another pod's terms of one affinity group that match run->pod: fixed +
+ * sign x weight of the term.
  */
 static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
 	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)

@@ -18,7 +18,7 @@
 /* Shape points in the arguments are on a scale of 0 to 10. */
 #define CUSTOM_SCORE_SCALE 10
 
-/* Spec: 05 sections 3.9, 11.5, 11.8. */
+/* How to score nodes. Spec: 05 sections 3.9, 11.5, 11.8. */
 enum fit_strategy {
 	BT_FIT_LEAST_ALLOCATED,
 	BT_FIT_MOST_ALLOCATED,

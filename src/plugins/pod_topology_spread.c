@@ -942,7 +942,7 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct s
 		return;
 	}
 	if (term->is_hostname) {
-		/* Number of matching pods on every node, whatever the inclusion policies. */
+		/* Count the matching pods on every node, whatever the inclusion policies. */
 		uint32_t slot_count = state->nodes.slot_count;
 		term->own = BT_ARENA_NEW_ARRAY(arena, uint32_t, slot_count);
 		for (uint32_t slot = 0; slot < slot_count; slot++) {
@@ -1297,7 +1297,7 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 #define SPREAD_TRAIT (UINT64_C(1) << 62)
 
 enum trait_kind {
-	/** Number of pods in the domain of the slot. Used if each domain has only one slot. */
+	/** Number of pods in the node's domain. Used only if each domain is one node. */
 	TRAIT_DOMAIN_PODS = 1,
 	TRAIT_OWN_PODS, /* number of pods on the node */
 };

@@ -3,7 +3,7 @@
 #include "plugins/common_plugin.h"
 #include "plugins/preemption_evaluator.h"
 
-/** Change kinds of a node that removing a pod can cause. */
+/** Kinds of changes of a node that removing a pod can cause. */
 #define REMOVAL_KINDS \
 	(BT_CHANGE_PODS | BT_CHANGE_PORTS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_CLAIMS)
 

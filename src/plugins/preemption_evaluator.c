@@ -36,8 +36,8 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_sort_by_importance(indices + middle, count - middle, scratch, more_important, context);
 	/*
 	 * Merge the two sorted halves. Take the right entry only if it is more important than the
-	 * left entry, so that equal entries stay in order. If each entry of a run is more important
-	 * than every other entry, the run is reversed, as by an insertion sort.
+	 * left entry, so that equal entries stay in order. In a run of unstarted pods each entry
+	 * counts as more important than the others; the run is reversed, as by an insertion sort.
 	 */
 	uint32_t left = 0;
 	uint32_t right = middle;

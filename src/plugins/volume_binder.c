@@ -16,7 +16,7 @@
  */
 struct change {
 	struct bt_pod_volumes volumes;
-	bool *dirty; /* by static binding: the new volume differs from the original */
+	bool *dirty; /* by static binding: whether the copied volume differs */
 };
 
 static struct change make_change(

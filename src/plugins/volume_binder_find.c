@@ -27,7 +27,7 @@ struct claim_match {
 	struct match_candidate *candidates; /* in order of preference */
 	uint32_t candidate_count;
 	uint64_t round;    /* match_round to which position belongs */
-	uint32_t position; /* earlier candidates are taken or do not suit the node */
+	uint32_t position; /* next candidate; earlier ones are taken or do not suit the node */
 };
 
 struct topology_requirement {
@@ -604,7 +604,7 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 	return 0;
 }
 
-/* Spec: 07 section 7.1. */
+/** Collects the data for all nodes of a cycle. Spec: 07 section 7.1. */
 static struct cycle_work *create_cycle_work(
 	const struct bt_pod_volume_claims *claims, struct bt_arena *arena)
 {

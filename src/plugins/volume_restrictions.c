@@ -43,7 +43,7 @@ struct restrictions_data {
 	int64_t in_use;
 };
 
-/* Spec: 07b section 2.2. */
+/** Orders disks. Returns 0 if both are the same disk. Spec: 07b section 2.2. */
 static int compare_disks(const struct disk *a, const struct disk *b)
 {
 	int order = (int)a->kind - (int)b->kind;
@@ -288,7 +288,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 				: BT_STATUS_OK;
 }
 
-/* Spec: 07b section 2.6. */
+/* Queueing hints. Spec: 07b section 2.6. */
 static bool share_claim(const struct bt_pod_spec *a, const struct bt_pod_spec *b)
 {
 	for (uint32_t i = 0; i < a->volumes.count; i++) {

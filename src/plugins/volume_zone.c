@@ -206,7 +206,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
-/* Spec: 07b section 3.5. */
+/* Queueing hints. Spec: 07b section 3.5. */
 static enum bt_queueing_hint after_storage_class_added(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
 	const void *new_object, BT_UNUSED struct berth_error *err)
