@@ -12,8 +12,8 @@
 /** --- placing copies one by one --- */
 
 /**
- * Limit of attempts for one copy. After an attempt that releases claims, the next attempt finds
- * other free devices.
+ * Maximum number of attempts for one copy. A copy is tried again after an attempt that released
+ * claims, because their devices are then free.
  */
 #define ATTEMPTS_MAX 16
 /** Decimal digits of a uint32_t. */
@@ -36,7 +36,7 @@ static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, u
 	return (struct bt_str){text, front.length + 1 + length};
 }
 
-/** Returns an unused uid. Skips numbers, because pods of the input may have such uids. */
+/** Returns an unused uid. Skips each number whose uid a pod of the input has. */
 static struct bt_str free_uid(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
@@ -92,7 +92,7 @@ static int compare_reasons(const void *a, const void *b)
 
 /** --- members whose copy finds no node --- */
 
-/** Whether a rejection by the plugin is final: placing further pods never lifts it. */
+/** Returns whether a rejection by the plugin is final: placing further pods never lifts it. */
 static bool only_grows_tighter(struct bt_str plugin)
 {
 	static const char *const names[] = {"NodeAffinity", "NodeDeclaredFeatures", "NodeName",
@@ -101,7 +101,7 @@ static bool only_grows_tighter(struct bt_str plugin)
 	return bt_str_is_one_of(plugin, names, BT_ARRAY_LENGTH(names));
 }
 
-/** Whether copies of other members could make the next copy fit after all. */
+/** Returns whether copies of other members could make the next copy fit after all. */
 static bool can_come_back(
 	const struct bt_capacity_runner *runner, const struct bt_schedule_result *result)
 {
@@ -247,7 +247,7 @@ struct bt_str bt_capacity_make_claims(
 	return missing;
 }
 
-/** Make the pods of one more group, with their claims, and add the group to the state. */
+/** Makes the pods of one more group, with their claims, and adds the group to the state. */
 static const struct bt_pod **make_group(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
@@ -352,7 +352,7 @@ static void stop_group(struct bt_capacity_session *session, struct bt_capacity_r
 }
 
 /**
- * Place one more group: all of its pods or none. Returns false if the group finds no room, which
+ * Places one more group: all of its pods or none. Returns false if the group finds no room, which
  * stops the member.
  */
 static bool place_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
@@ -389,7 +389,7 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 }
 
 /**
- * Place one more copy. Returns false if the copy finds no room, which stops the member, or if no
+ * Places one more copy. Returns false if the copy finds no room, which stops the member, or if no
  * more pods were made for the member (session->ran_dry).
  */
 static bool place_one(struct bt_capacity_session *session, uint32_t index)
@@ -492,24 +492,26 @@ static void capacity_place_all(struct bt_capacity_session *session)
 }
 
 /**
- * Number of pods that are made at first for a workload with claims per pod, and the factor by which
- * this number grows once all made pods are used.
+ * If the controllers create claims for each pod of a workload, OWN_PODS_AT_FIRST pods of that
+ * workload are made at first. Once all of them are used, the number is multiplied by
+ * OWN_PODS_GROWTH.
  */
 #define OWN_PODS_AT_FIRST 256
 #define OWN_PODS_GROWTH 16
 /**
- * Limit of the pods made for all members with claims per pod. The limit leaves room for the pods of
- * other workloads.
+ * Maximum number of pods made for all these workloads together. The limit leaves room for the pods
+ * of other workloads.
  */
 #define OWN_PODS_MAX (BT_WORKLOAD_PODS_MAX / 2)
-/** Bytes kept of a name that gets a suffix. */
+/** Maximum number of bytes of a name that are kept in front of a suffix. */
 #define NAME_PART_BYTES 200
 
 /** --- the cluster of a session --- */
 
 /**
- * Returns the objects to leave out, by index; owned: bt_free. In addition to question->left_out
- * these are the workloads that a member's workload of the same kind and name replaces.
+ * Returns for each object whether to leave it out; owned: bt_free. Left out are the objects in
+ * question->left_out, and the workloads that a member's workload of the same kind and name
+ * replaces.
  */
 static bool *mark_replaced_objects(const struct bt_capacity_question *question)
 {

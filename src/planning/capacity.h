@@ -3,13 +3,16 @@
 #define BT_PLANNING_CAPACITY_H
 /**
  * Counts how many copies of pods fit into a cluster. The engine schedules copies one by one until a
- * copy fits on no node; each placed copy counts for the next ones, and no pod is evicted. Several
- * specs at once are a mix, and its specs are the members: they take turns, and in each round a
- * member gets as many copies as its weight. In a mix, a member whose next copy fits on no node is
- * skipped while the others continue. Copies of other members never make room, but can satisfy
- * affinity or spreading: a member that such a plugin, an extender or an out-of-tree plugin
- * rejected is therefore tried again in its next turn, if anything was placed since. The mix ends
- * with a round that places nothing.
+ * copy fits on no node. Placed copies stay in the cluster, and no pod is evicted.
+ *
+ * Several specs in one question are a mix, and each spec is a member of the mix. The members take
+ * turns: in each round, a member gets as many copies as its weight. A member whose next copy fits
+ * on no node is skipped while the other members continue. The mix ends with a round that places
+ * nothing.
+ *
+ * Copies of other members never make room, but can satisfy affinity or topology spreading. A
+ * skipped member is therefore tried again in its next turn if such a plugin, an extender or an
+ * out-of-tree plugin rejected its copy, and if anything was placed since.
  */
 #include "cluster/manifests.h"
 #include "sched/scheduler.h"
@@ -19,7 +22,7 @@
  * already.
  */
 
-/** Limits: pod specs of one run, weight of one spec in a mix. */
+/** Maximum number of pod specs in one run, and maximum weight of a spec in a mix. */
 #define BT_CAPACITY_SPECS_MAX 1000
 #define BT_CAPACITY_WEIGHT_MAX 1000000
 
@@ -34,13 +37,13 @@ struct bt_capacity_spec {
 	struct bt_object *object;
 	struct bt_origin origin;
 	/**
-	 * A PodGroup whose pods are members: a copy is the whole group, placed in one scheduling
-	 * cycle. NULL: no group. Owned.
+	 * The PodGroup of the pods `members`: a copy is a whole group, placed in one scheduling
+	 * cycle. NULL: a copy is a single pod. Owned.
 	 */
 	struct bt_object *group;
-	BT_VEC(struct bt_object *) members; /* pods, the first one is object; owned */
+	BT_VEC(struct bt_object *) members; /* pods of the group, the first one is object; owned */
 	int64_t weight;                     /* copies per round of a mix */
-	bool pods_exist; /* from a live cluster or its snapshot, see bt_manifests_object */
+	bool pods_exist;                    /* the object is a workload whose pods exist already */
 };
 
 struct bt_capacity_specs {
@@ -53,31 +56,31 @@ struct bt_capacity_specs {
 void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests *cluster);
 void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 /**
- * Add the pods and workloads of a file, folder or "-", in their order; objects of other kinds
- * (claims, priority classes, services) are added to the cluster like the objects of -f. A file
- * without a pod spec is an error: "FILE: ...".
+ * Adds the pods and workloads of a file, folder or "-" as specs, in their order. Objects of other
+ * kinds (claims, priority classes, services) are added to the cluster like the objects of -f. A
+ * file without a pod spec is an error: "FILE: ...".
  */
 BT_MUST_USE int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err);
 /**
- * Add an object that the cluster has, named as in planning/reference.h. namespace_: value of
- * --namespace, NULL without one; then the object of the default namespace is preferred, else the
- * name must be unique.
+ * Adds an object that the cluster has as a spec. text: a reference as in planning/reference.h.
+ * namespace_: value of --namespace, or NULL. If neither names a namespace, the object in the
+ * default namespace is used, else the only object of this kind and name in the cluster.
  */
 BT_MUST_USE int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 	const char *namespace_, struct berth_error *err);
-/** Parse weights as in "web=3,worker=1"; members that are not named have weight 1. */
+/** Parses weights as in "web=3,worker=1"; members that are not named have weight 1. */
 BT_MUST_USE int bt_capacity_specs_weigh(
 	struct bt_capacity_specs *specs, const char *text, struct berth_error *err);
 /**
- * Whether the controllers create claims for each pod of the spec's workload, so that the pods
- * differ.
+ * Returns whether the controllers create claims for each pod of the spec's workload, so that the
+ * pods differ.
  */
 bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec);
 
-/** Limit of copies per answer without --max. */
+/** Maximum number of copies of an answer without --max. */
 #define BT_CAPACITY_COPIES_MAX 1000000
-/** Limit of resources whose use is summed up. */
+/** Maximum number of resources whose use is summed up. */
 #define BT_CAPACITY_TOTALS_MAX 64
 
 struct bt_capacity_question {
@@ -107,13 +110,12 @@ struct bt_capacity_stop {
 	 */
 	const char *type;
 	struct bt_str message; /* the scheduler's message */
-	struct bt_str
-		hint; /* the reason of most nodes, as part of a sentence; "": message says it all */
+	struct bt_str hint; /* why most nodes reject the copy, as part of a sentence; "": no hint */
 	BT_LIST(struct bt_capacity_reason) reasons;
 	uint32_t total; /* copies of all members when a copy of this member first did not fit */
 };
 
-/** Number of whole groups in one placement. */
+/** A placement (the nodes with one value of a topology key) and the whole groups placed in it. */
 struct bt_capacity_placement {
 	struct bt_str name; /* value of the topology key */
 	uint32_t copies;
@@ -176,9 +178,9 @@ struct bt_capacity_answer {
 };
 
 /**
- * Answer the question. Does not change the question's cluster. Returns an error of loading
- * the cluster or creating the scheduler, or BERTH_ERR_NOT_FOUND for a cluster without nodes. After
- * an error, out_answer needs no finish.
+ * Answers the question. Does not change the question's cluster. Returns an error of loading the
+ * cluster or creating the scheduler, or BERTH_ERR_NOT_FOUND for a cluster without nodes. After an
+ * error, out_answer needs no finish.
  */
 BT_MUST_USE int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err);

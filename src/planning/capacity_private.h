@@ -41,26 +41,30 @@ struct bt_capacity_session {
 	bool ran_dry;               /* a member has used all pods that were made for it */
 };
 
-/** Fill in a member's requests. Call before the first copy. */
+/** Fills in a member's requests. Call it before the first copy. */
 void bt_capacity_describe_requests(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner);
 /**
- * Make the pod of one more copy in copy_arena. Returns false if no more pods were made for the
- * workload.
+ * Makes the pod of one more copy in copy_arena. Returns false if all pods that were made for the
+ * workload are used.
  */
 bool bt_capacity_next_copy(
 	struct bt_capacity_session *session, uint32_t index, struct bt_pod *out_copy);
 /**
- * Make the claims of a copy (bt_claim_maker_make). Returns the name of a missing claim template, ""
- * if none is missing. bt_claim_maker_unmake of session->simulation.claims removes the claims again.
+ * Makes the claims of a copy (bt_claim_maker_make). Returns the name of a missing claim template,
+ * "" if none is missing. bt_claim_maker_unmake of session->simulation.claims removes the claims
+ * again.
  */
 struct bt_str bt_capacity_make_claims(
 	struct bt_capacity_session *session, struct bt_pod *pod, struct bt_arena *arena);
 /**
- * Set the hint of each member's stop: the reason for which most nodes reject the next copy. Call
- * after the last copy.
+ * Sets the hint of each member's stop: why most nodes reject the next copy. Call it after the last
+ * copy.
  */
 void bt_capacity_set_hints(struct bt_capacity_session *session);
-/** Measure the use of nodes and cluster, before the first copy or after the last copy. */
+/**
+ * Measures the use of the nodes and the cluster. after: false before the first copy, true after the
+ * last copy.
+ */
 void bt_capacity_measure(struct bt_capacity_session *session, bool after);
 #endif

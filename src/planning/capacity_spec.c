@@ -64,8 +64,8 @@ static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
 }
 
 /**
- * Returns the workload with a name and without a deletion timestamp, because otherwise the
- * controller creates no pods.
+ * Returns the workload. If it has no name or is terminating, returns a copy with the spec's name
+ * and without deletion timestamp, because the controller would create no pods for it.
  */
 static struct bt_object *make_workload(
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
@@ -123,7 +123,7 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 
 /** --- files --- */
 
-/** The name of the spec: metadata.name, else generateName, else "pod". */
+/** Returns the name of the spec: metadata.name, else generateName, else "pod". */
 static struct bt_str name_of(const struct bt_object_meta *meta)
 {
 	if (meta->name.length != 0) {
@@ -173,7 +173,9 @@ static int add_object(
 	return result;
 }
 
-/** Remember the first object of an unknown kind; reported only if the file has no pod spec. */
+/**
+ * Records the first object of an unknown kind, which is reported only if the file has no pod spec.
+ */
 static void take_skipped(void *context, struct bt_origin origin, struct bt_str api_version,
 	struct bt_str kind, struct bt_str json)
 {
@@ -251,9 +253,10 @@ static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_refere
 }
 
 /**
- * Finds the object in the wanted namespace; without a wanted namespace, in the default namespace,
- * or the only object of this kind and name in any namespace. Last, tries the reference's second
- * meaning (other_namespace). *out_elsewhere: number of objects in any namespace, if counted.
+ * Finds the object in the wanted namespace. Without a wanted namespace, finds the object in the
+ * default namespace, else the only object of this kind and name in any namespace. Last, tries the
+ * reference's second meaning (other_namespace). *out_elsewhere: number of objects with this kind
+ * and name in all namespaces; 0 if only the wanted or default namespace was searched.
  */
 static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_pod_reference *wanted,
 	uint32_t *out_elsewhere)
@@ -281,7 +284,7 @@ static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_po
 	return index;
 }
 
-/** Add a spec that copies the PodGroup with all of its active pods, running or pending. */
+/** Adds a spec that copies the PodGroup with all of its active pods, running or pending. */
 static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_object *entry,
 	struct berth_error *err)
 {

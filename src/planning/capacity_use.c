@@ -30,7 +30,7 @@ struct measuring {
 
 /** --- requests of a copy --- */
 
-/** Whether some node offers the resource itself, so that no device claim is needed. */
+/** Returns whether some node offers the resource itself, so that no device claim is needed. */
 static bool is_on_some_node(const struct bt_capacity_session *session, struct bt_str resource)
 {
 	const struct bt_node_table *table = &session->engine->state->nodes;
@@ -43,7 +43,7 @@ static bool is_on_some_node(const struct bt_capacity_session *session, struct bt
 	return false;
 }
 
-/** Add a claim for an extended resource that is backed by devices of the class. */
+/** Adds a claim for an extended resource that is backed by devices of the class. */
 static void add_extended(
 	struct measuring *measuring, const struct bt_capacity_request *asked, struct bt_str class)
 {
@@ -126,7 +126,8 @@ static void measure_nodes(struct measuring *measuring)
 	}
 }
 
-/** Whether every device belongs to one node. A sum over nodes counts shared devices twice. */
+/** Returns whether every device belongs to one node. A sum over nodes counts shared devices twice.
+ */
 static bool are_all_local(const struct bt_dra *dra)
 {
 	const struct bt_resource_slice *slice;
@@ -183,8 +184,8 @@ static void append_free_devices(const struct bt_capacity_session *session,
 }
 
 /**
- * Append a part of a sentence: how many devices the nodes lack for one more copy. Append nothing if
- * no node lacks devices.
+ * Appends a part of a sentence: how many devices the nodes lack for one more copy. Appends nothing
+ * if no node lacks devices.
  */
 static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	struct bt_capacity_runner *runner, struct bt_strbuf *text)
@@ -277,7 +278,10 @@ struct amounts {
 	const int64_t *allocatable;
 };
 
-/** requested is NULL if no node has the resource. */
+/**
+ * Returns the amounts of the resource, by slot of the node. requested NULL: no node has the
+ * resource.
+ */
 static struct amounts find_amounts(const struct bt_node_table *table, struct bt_str resource)
 {
 	if (bt_str_equal_c(resource, "pods")) {
@@ -311,7 +315,7 @@ static int64_t add_clamped(int64_t a, int64_t b)
 	return sum;
 }
 
-/** Free amount, 0 where more is requested than allocatable. */
+/** Returns the free amount of the node in this slot; 0 if more is requested than allocatable. */
 static int64_t free_of(const struct amounts *amounts, uint32_t slot)
 {
 	int64_t requested = amounts->requested[slot];
@@ -352,7 +356,10 @@ static struct shortage measure_shortage(
 	return shortage;
 }
 
-/** Whether a is short on more nodes, or has room for fewer copies on as many. */
+/**
+ * Returns whether more nodes are short of a than of b, or as many nodes are, but have room for
+ * fewer copies.
+ */
 static bool is_tighter(const struct shortage *a, const struct shortage *b)
 {
 	if (a->node_count != b->node_count) {
@@ -362,7 +369,10 @@ static bool is_tighter(const struct shortage *a, const struct shortage *b)
 		(double)b->free_total / (double)b->request.amount;
 }
 
-/** The resource that a rejection reason says is short; NULL: another kind of reason. */
+/**
+ * Returns the resource that is short according to the rejection reason; NULL: another kind of
+ * reason.
+ */
 static const struct bt_capacity_request *short_resource(
 	const struct bt_capacity_member *member, struct bt_str reason)
 {
@@ -383,7 +393,7 @@ static const struct bt_capacity_request *short_resource(
 	return NULL;
 }
 
-/** The number of nodes that were rejected for this reason. */
+/** Returns the number of nodes that were rejected for this reason. */
 static uint64_t count_reason(const struct bt_capacity_member *member, const char *text)
 {
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
@@ -394,7 +404,9 @@ static uint64_t count_reason(const struct bt_capacity_member *member, const char
 	return 0;
 }
 
-/** Set the hint: the reason of most nodes if there are several reasons, and a shortage's amounts.
+/**
+ * Sets the hint: the reason of most nodes (if there are several reasons) and the amounts of the
+ * tightest shortage.
  */
 static void set_hint(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
@@ -406,8 +418,8 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 	/*
 	 * The shortage for which the scheduler rejected the most nodes; node_count 0: no shortage.
 	 * A shortage is left out if the scheduler rejected more nodes for it than are short of the
-	 * resource: nominated pods hold the room there, so the amounts would not explain the
-	 * rejections.
+	 * resource: nominated pods hold room on the other rejected nodes, so the amounts would not
+	 * explain the rejections.
 	 */
 	struct shortage tightest = {0};
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {

@@ -231,7 +231,7 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 	return 0;
 }
 
-/** Limit of the names that are compared for a suggestion. */
+/** Maximum number of names that are compared for a suggestion. */
 #define NAMES_COMPARED 10000
 
 const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kind kind,

@@ -18,7 +18,7 @@ enum bt_node_reference bt_node_reference_of(struct bt_str text);
 /** "*" matches any bytes, "?" matches exactly one byte. */
 bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
 /**
- * Set *out_reference to the first reference in rest, and rest to the text after the separator
+ * Sets *out_reference to the first reference in rest, and rest to the text after the separator
  * (separator 0: all of rest is one reference). A selector may contain the separator and ends with
  * its closing bracket. BERTH_ERR_INVALID: the bracket is not closed, other text than a separator
  * follows the bracket, or the reference is empty.
@@ -26,9 +26,9 @@ bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
 BT_MUST_USE int bt_node_reference_cut(
 	struct bt_str *rest, char separator, struct bt_str *out_reference, struct berth_error *err);
 /**
- * Set selected[i] for each node (by object index) that the pattern or selector matches; other
- * entries keep their values. is_there: whether to consider the object at index; NULL: consider all
- * nodes. Returns the number of nodes that match, or BERTH_ERR_INVALID for a malformed selector.
+ * Sets selected[i] for each node (object i) that the pattern or selector matches; other entries
+ * keep their values. is_there: whether to consider the node at index; NULL: consider all nodes.
+ * Returns the number of nodes that match, or BERTH_ERR_INVALID for a malformed selector.
  */
 BT_MUST_USE int64_t bt_node_reference_match(const struct bt_manifests *cluster,
 	struct bt_str reference, bool (*is_there)(const void *context, uint32_t index),
@@ -39,7 +39,7 @@ BT_MUST_USE int64_t bt_node_reference_match(const struct bt_manifests *cluster,
  * KIND is any name that kubectl accepts for a pod or a workload.
  */
 
-/** Find the kind that KIND names, ignoring case. Returns false if there is none. */
+/** Finds the kind that KIND names, ignoring case. Returns false if KIND names no kind. */
 bool bt_pod_reference_find_kind(struct bt_str word, enum bt_kind *out_kind);
 
 struct bt_pod_reference {
@@ -47,14 +47,15 @@ struct bt_pod_reference {
 	struct bt_str namespace_; /* "": any */
 	struct bt_str name;
 	/**
-	 * "job/web" can mean the Job "web" or the pod "web" in namespace "job". For
-	 * a second search, other_namespace is "job" then. "": the argument has only one meaning.
+	 * "job/web" can mean the Job "web" or the pod "web" in namespace "job". kind and name then
+	 * mean the Job, and other_namespace is "job", to search the pod if the Job does not exist.
+	 * "": the argument has only one meaning.
 	 */
 	struct bt_str other_namespace;
 };
 
 /**
- * Parse an argument. namespace_: value of --namespace, NULL without one. Texts are borrowed.
+ * Parses an argument. namespace_: value of --namespace, or NULL. Texts are borrowed.
  * BERTH_ERR_INVALID: says what is wrong and what to write.
  */
 BT_MUST_USE int bt_pod_reference_parse(const char *argument, const char *namespace_,

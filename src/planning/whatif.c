@@ -50,7 +50,7 @@ static bool take_minus(struct bt_str *text)
 	return true;
 }
 
-/** Parse NODE=KEY[=VALUE]:EFFECT[-] or NODE=KEY-. */
+/** Parses NODE=KEY[=VALUE]:EFFECT[-] or NODE=KEY-. rest: the text after NODE=. */
 static int parse_taint(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
 {
 	if (rest.data == NULL || rest.length == 0) {
@@ -90,7 +90,7 @@ static int parse_taint(struct bt_whatif_change *change, struct bt_str rest, stru
 		meant != NULL ? "?" : "");
 }
 
-/** Parse NODE=KEY=VALUE or NODE=KEY-. */
+/** Parses NODE=KEY=VALUE or NODE=KEY-. rest: the text after NODE=. */
 static int parse_label(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
 {
 	if (rest.data != NULL && bt_str_find_char(rest, '=') < 0) {

@@ -36,7 +36,7 @@ enum bt_whatif_kind {
 	BT_WHATIF__COUNT,
 };
 
-/** Limits: nodes of one --add, pods of one --scale. */
+/** Maximum number of nodes of one --add, and of pods of one --scale. */
 #define BT_WHATIF_ADDED_MAX 100000
 #define BT_WHATIF_REPLICAS_MAX 1000000
 
@@ -54,7 +54,7 @@ struct bt_whatif_change {
 	int64_t count;            /* ADD, SCALE */
 	struct bt_str key;        /* TAINT, LABEL */
 	struct bt_str value;
-	struct bt_str effect; /* TAINT; "" if removes is set: any effect */
+	struct bt_str effect; /* TAINT; "" (only with removes): any effect */
 	bool removes;         /* TAINT, LABEL: the flag's value ends with "-" */
 };
 
@@ -66,7 +66,7 @@ struct bt_whatif_changes {
 /** Returns the flag without its dashes: "drain". */
 const char *bt_whatif_kind_name(enum bt_whatif_kind kind);
 /**
- * Parse a flag's value. BERTH_ERR_INVALID: one sentence that says what is wrong and what would be
+ * Parses a flag's value. BERTH_ERR_INVALID: one sentence that says what is wrong and what would be
  * valid. text: borrowed.
  */
 BT_MUST_USE int bt_whatif_change_parse(enum bt_whatif_kind kind, const char *text,
@@ -113,8 +113,8 @@ struct bt_whatif_budget {
 	int32_t allowed;              /* disruptions that are allowed before the drain */
 	uint32_t evictions;
 	/**
-	 * Evictions that use up a disruption. The eviction of an unhealthy pod does not if is_met
-	 * is set or the budget's unhealthyPodEvictionPolicy is AlwaysAllow.
+	 * Evictions that use up a disruption. The eviction of an unhealthy pod uses up none if
+	 * is_met is set or the budget's unhealthyPodEvictionPolicy is AlwaysAllow.
 	 */
 	uint32_t taken;
 	uint32_t held;   /* evictions beyond `allowed` */
@@ -136,26 +136,29 @@ struct bt_whatif {
 	struct bt_arena arena;
 };
 
-/** base is borrowed until finish; its objects have the same indexes in work. */
+/**
+ * Initialises whatif with a copy of base. base: borrowed until finish; its objects have the same
+ * indexes in work.
+ */
 void bt_whatif_init(struct bt_whatif *whatif, const struct bt_manifests *base);
 void bt_whatif_finish(struct bt_whatif *whatif);
 /**
- * Apply a change. Errors name the flag: "--drain node-a9: ...". A change without effect is a
+ * Applies a change. Errors name the flag: "--drain node-a9: ...". A change without effect is a
  * warning.
  */
 BT_MUST_USE int bt_whatif_apply(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
-/** Add the after side's objects to an empty cluster. */
+/** Adds the after side's objects to an empty cluster. */
 void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_cluster);
 /**
- * Unbind the running pods that a scheduler placed, so that a simulation places them again. Pods of
+ * Unbinds the running pods that a scheduler placed, so that a simulation places them again. Pods of
  * DaemonSets and mirror pods keep their nodes.
  */
 void bt_whatif_unplace(struct bt_manifests *cluster);
 /**
- * Make the simulation create missing pods of a live cluster's DaemonSets, as the controller does
- * when nodes change. Call it before bt_whatif_init, so that pods that are missing before the
- * changes are no difference.
+ * Makes the simulation create missing pods of a live cluster's DaemonSets, as the controller does
+ * when nodes change. Call it before bt_whatif_init: then both sides create the pods that were
+ * missing already, and these pods are no difference.
  */
 void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster);
 
@@ -168,7 +171,7 @@ enum bt_pod_keeper {
 };
 
 enum bt_pod_keeper bt_pod_keeper_of(const struct bt_pod *pod);
-/** A copy of the pod without node and status, as if created just now. */
+/** Returns a copy of the pod without node and status, as if it was created just now. */
 struct bt_pod bt_pod_recreated(const struct bt_pod *pod);
 
 /** Returns the reason as users read it: "its node is drained"; "" for BT_DEPARTURE_NONE. */

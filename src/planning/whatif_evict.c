@@ -9,12 +9,12 @@
 
 /** --- disruption budgets. Spec: 14 section 17, 14b section 6.7 --- */
 
-/** Limit of pairs of pod and budget that all drains together examine. */
+/** Maximum number of pairs of pod and budget that all drains together examine. */
 #define CHECKS_MAX 500000000
 
 /**
- * Whether the pod is ready. A pod without any conditions counts as ready if it has a node and is
- * not pending, because hand-written manifests have no conditions.
+ * Returns whether the pod is ready. A pod without any conditions counts as ready if it has a node
+ * and is not pending, because hand-written manifests have no conditions.
  */
 static bool is_healthy(const struct bt_pod *pod)
 {
@@ -39,9 +39,9 @@ static int count_check(struct bt_whatif *whatif, struct berth_error *err)
 /** --- disruptions allowed by a budget without status --- */
 
 /**
- * Returns what the pod adds to the expected pods. The first pod of a workload adds the workload's
- * replicas, and its other pods add 0. A pod whose controller is missing in the input adds 1, and a
- * pod without a controller adds 0.
+ * Returns how much the pod adds to the number of expected pods. The first pod of a workload adds
+ * the workload's replicas, and the other pods of the workload add 0. A pod whose controller is
+ * missing in the input adds 1, and a pod without a controller adds 0.
  */
 static int64_t scale_of(
 	const struct bt_whatif *whatif, const struct bt_pod *pod, struct bt_text_set *owners)
@@ -70,7 +70,7 @@ static int64_t scale_of(
 	return replicas == NULL ? 0 : replicas->present ? replicas->value : 1;
 }
 
-/** The first budget of the namespace, the head of the list linked by next; UINT32_MAX: none. */
+/** Returns the first budget of the namespace; `next` continues the list. UINT32_MAX: no budget. */
 static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str namespace_)
 {
 	uint64_t hash = bt_str_hash(namespace_);
@@ -94,8 +94,8 @@ static int32_t part_of(const struct bt_int_or_string *value, int64_t total)
 /** --- budgets of the cluster --- */
 
 /**
- * Read the allowed disruptions from the budget's status, or compute them. Call it before the first
- * eviction of a covered pod, because evictions change the pods to count.
+ * Reads the allowed disruptions from the budget's status, or computes them if the status is empty.
+ * Called before the first eviction of a covered pod, because evictions change the pods to count.
  */
 static int read_status(
 	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct berth_error *err)
@@ -166,7 +166,7 @@ void bt_whatif_budgets_finish(struct bt_whatif *whatif)
 	bt_free(whatif->pod_next);
 }
 
-/** Take over the budget's object, which --with may have replaced. */
+/** Updates the budget from its object, which --with may have replaced. */
 static void take_object(
 	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct bt_object *object)
 {
@@ -182,8 +182,8 @@ static void take_object(
 }
 
 /**
- * Link the pods of each namespace that has budgets. The first budget of the namespace has the head
- * of the list.
+ * Links the pods of each namespace that has budgets into a list. The first budget of the namespace
+ * has the head of the list.
  */
 static void list_pods(struct bt_whatif *whatif)
 {
@@ -230,8 +230,8 @@ static int count_eviction(struct bt_whatif *whatif, struct bt_whatif_budget *bud
 }
 
 /**
- * Count the eviction of the pod at index in the budgets that cover it. Error: too many pairs to
- * examine.
+ * Counts the eviction of the pod at index in the budgets that cover the pod. Fails if too many
+ * pairs of pod and budget were examined.
  */
 static int whatif_count_in_budgets(
 	struct bt_whatif *whatif, uint32_t index, struct berth_error *err)
@@ -294,7 +294,7 @@ static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure de
 	mark->departure = (uint8_t)departure;
 }
 
-/** Index of the pod's node if it is selected, else BT_MANIFESTS_NONE. */
+/** Returns the index of the pod's node if the node is selected, else BT_MANIFESTS_NONE. */
 static uint32_t selected_node(
 	const struct bt_whatif *whatif, const struct bt_pod *pod, const bool *selected)
 {
@@ -397,7 +397,7 @@ static bool has_taint(const struct bt_node *node, const struct bt_taint *taint)
 	return false;
 }
 
-/** Whether the pod tolerates all NoExecute taints that its node did not have before. */
+/** Returns whether the pod tolerates all NoExecute taints that its node did not have before. */
 static bool may_stay(const struct bt_whatif *whatif, const struct bt_pod *pod,
 	const struct bt_node *old_node, const struct bt_node *new_node)
 {

@@ -33,7 +33,7 @@ static struct bt_str free_name(
 	return name;
 }
 
-/** Add copies of the slices for a new node, in pools of the new node. */
+/** Adds copies of the slices for a new node, in pools of the new node. */
 static int whatif_add_slices(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	const struct bt_whatif_slices *slices, struct bt_str node_name, struct berth_error *err)
 {
@@ -134,7 +134,7 @@ static bool is_taint(const struct bt_taint *taint, struct bt_str key, struct bt_
 		(effect.length == 0 || bt_str_equal(taint->effect, effect));
 }
 
-/** Remove the taints with the key, and with the effect unless it is empty. */
+/** Removes the taints with this key and effect; effect "": all taints with this key. */
 static void remove_taints(
 	struct bt_node *node, struct bt_str key, struct bt_str effect, struct bt_arena *arena)
 {
@@ -151,7 +151,10 @@ static void remove_taints(
 	node->spec.taints.present = count != 0;
 }
 
-/** Same as kubectl taint --overwrite: a taint with the same key and effect gets the new value. */
+/**
+ * Sets the taint like kubectl taint --overwrite: a taint with the same key and effect gets the new
+ * value.
+ */
 static void set_taint(
 	struct bt_node *node, const struct bt_whatif_change *change, struct bt_arena *arena)
 {
@@ -194,7 +197,7 @@ static void set_label(struct bt_str_map *labels, struct bt_str key, const struct
 
 /** --- editing nodes --- */
 
-/** Apply the change to the selected nodes. Returns 0 if no node was modified. */
+/** Applies the change to the selected nodes. Returns 0 if the change had no effect on any node. */
 static uint32_t edit_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, const bool *selected)
 {
@@ -304,7 +307,7 @@ int bt_whatif_change_nodes(
 
 /** --- new nodes --- */
 
-/** A copy of the model as a healthy new node without images. */
+/** Returns a copy of the model as a healthy new node without images. */
 static struct bt_node fresh_node(
 	const struct bt_node *model, struct bt_str name, struct bt_arena *arena)
 {
@@ -331,7 +334,10 @@ static struct bt_node fresh_node(
 	return node;
 }
 
-/** Copy the model's CSINode, which has the volume limits of each driver. */
+/**
+ * Copies the model's CSINode, which has the volume limits of each driver, for the new node. Does
+ * nothing if the model has no CSINode or the new node has one.
+ */
 static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	struct bt_str name, struct berth_error *err)
 {

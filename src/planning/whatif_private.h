@@ -6,43 +6,43 @@
 #include "api/pod.h"
 #include "planning/whatif.h"
 
-/** Add marks for new objects of work. */
+/** Adds marks for new objects of work. */
 void bt_whatif_sync_marks(struct bt_whatif *whatif);
-/** The pod at index if it was not removed, has a node and has not finished; else NULL. */
+/** Returns the pod at index if it was not removed, has a node and has not finished; else NULL. */
 const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint32_t index);
-/** Whether no change deleted the object at index. context: the struct bt_whatif. */
+/** Returns whether no change deleted the object at index. context: the struct bt_whatif. */
 bool bt_whatif_is_there(const void *context, uint32_t index);
-/** The index of the object, or BT_MANIFESTS_NONE if the object is missing or deleted. */
+/** Returns the index of the object, or BT_MANIFESTS_NONE if the object is missing or deleted. */
 uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);
 /**
- * Set an error that says that no object has this kind, namespace and name, and suggests a similar
+ * Sets an error that says that no object has this kind, namespace and name, and suggests a similar
  * name. Returns BERTH_ERR_INVALID.
  */
 int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name, struct berth_error *err);
 /**
- * Add an object to the after side. value: the struct of the kind, copied. Errors name the change.
+ * Adds an object to the after side. value: the struct of the kind, copied. Errors name the change.
  */
 BT_MUST_USE int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	enum bt_kind kind, const void *value, struct berth_error *err);
 
 /**
- * whatif_evict.c: evict pods from the selected nodes (by index in work). Draining fails if too many
- * pairs of pod and budget would have to be checked.
+ * whatif_evict.c: evict the pods of drained or removed nodes. selected: by index in work.
+ * bt_whatif_drain_pods fails if it would have to check too many pairs of pod and budget.
  */
 BT_MUST_USE int bt_whatif_drain_pods(
 	struct bt_whatif *whatif, const bool *selected, struct berth_error *err);
 void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected);
 /**
- * Evict the pods that do not tolerate a NoExecute taint which their node did not have before.
+ * Evicts the pods that do not tolerate a NoExecute taint which their node did not have before.
  * old_nodes: the nodes before the change, by index in work; NULL: no new taints.
  */
 void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object *const *old_nodes);
-/** Evict the pods of DaemonSets that no longer select their node. */
+/** Evicts pods from the selected nodes if their DaemonSet no longer selects the node. */
 void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
 
-/** Mark the pod at index as deleted, with the reason. */
+/** Marks the pod at index as deleted, with the reason. */
 void bt_whatif_mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure);
 void bt_whatif_budgets_finish(struct bt_whatif *whatif);
 
@@ -56,16 +56,16 @@ BT_MUST_USE int bt_whatif_add_nodes(
 struct bt_whatif_slices {
 	BT_VEC(struct bt_object *) list; /* references held */
 };
-/** Mark the slices of deleted nodes in gone (by index in work). */
+/** Sets gone[i] for each ResourceSlice (index i in work) of a deleted node. */
 void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone);
 /**
- * Release the devices of pods that left their node: their claims are deleted, and recreated pods
- * get new claims. cluster: of the after side.
+ * Releases the claims of the pods that left their node (bt_pod_claims_release_all). Pods that are
+ * created again get new claims. cluster: of the after side.
  */
 void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifests *cluster);
 
 /** whatif_workload.c */
-/** Index of the controller if its kind has replicas, or BT_MANIFESTS_NONE. */
+/** Returns the index of the controller if its kind has replicas, else BT_MANIFESTS_NONE. */
 uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 	const struct bt_owner_reference *controller, struct bt_str namespace_);
 BT_MUST_USE int bt_whatif_scale(

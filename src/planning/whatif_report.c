@@ -326,7 +326,7 @@ static int compare_names(
 		bt_node_table_name(table_of(report->after), *has));
 }
 
-/** Fill in the node and resource parts of the report. */
+/** Fills in the node and resource parts of the report. */
 static void whatif_compare_nodes(struct bt_whatif_report *report)
 {
 	/* Merge the resources of both sides by name. */
@@ -413,13 +413,13 @@ static const char *departure_of(
 	return mark != NULL ? bt_departure_name((enum bt_departure)mark->departure) : "";
 }
 
-/** Whether the pod has a node and is not preempted. */
+/** Returns whether the pod has a node and is not preempted. */
 static bool is_placed(const struct bt_whatif_pod *pod)
 {
 	return pod != NULL && !pod->preempted && pod->node_name.length != 0;
 }
 
-/** Why the after side no longer makes a pod that the before side made for a workload. */
+/** Returns why the after side no longer makes a pod that the before side made for a workload. */
 static const char *expanded_reason(
 	const struct bt_whatif_report *report, const struct bt_whatif_pod *before)
 {

@@ -24,8 +24,8 @@ struct bt_whatif_pod {
 };
 
 /**
- * The node that a DaemonSet made the pod for; "" for other pods. Pods of DaemonSets are compared by
- * this node, because their generated names depend on the order of nodes.
+ * Returns the name of the node that a DaemonSet made the pod for; "" for other pods. Pods of
+ * DaemonSets are compared by this node, because their generated names depend on the order of nodes.
  */
 struct bt_str bt_whatif_daemon_place(struct bt_pod_owner owner, const struct bt_pod *pod);
 
@@ -43,7 +43,7 @@ struct bt_whatif_side {
 };
 
 /**
- * Initialise a side; the caller then fills in the cluster and runs the side. create: makes the
+ * Initialises a side; the caller then fills in the cluster and runs the side. create: makes the
  * side's scheduler, with the context as its first argument. After an error there is nothing to
  * finish.
  */
@@ -51,8 +51,9 @@ BT_MUST_USE int bt_whatif_side_init(struct bt_whatif_side *side, bt_scheduler_cr
 	const void *context, struct berth_error *err);
 void bt_whatif_side_finish(struct bt_whatif_side *side);
 /**
- * Simulate the side. source: the cluster that side->cluster copies; marks: by object index, objects
- * of source to leave out (NULL: none). Progress is reported to side->simulation.progress.
+ * Simulates the side. source: the cluster that side->cluster copies. marks: marks[i].is_deleted
+ * says to leave out object i of source; marks NULL: leave out no object. Progress is reported to
+ * side->simulation.progress.
  */
 BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, struct berth_error *err);
@@ -132,14 +133,14 @@ struct bt_whatif_report {
 };
 
 /**
- * Compare the sides. The caller has set whatif, before, after, changes, new_config and
+ * Compares the sides. The caller has set whatif, before, after, changes, new_config and
  * from_scratch; all other members are zero.
  */
 void bt_whatif_compare(struct bt_whatif_report *report);
 void bt_whatif_report_finish(struct bt_whatif_report *report);
-/** Whether some pod is newly pending, lost or preempted. */
+/** Returns whether some pod is newly pending, lost or preempted. */
 bool bt_whatif_is_worse(const struct bt_whatif_report *report);
 struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uint32_t slot);
-/** Amounts of a node in a column. column NULL or slot BT_SLOT_NONE: all zero. */
+/** Returns the amounts of a node in a column. column NULL or slot BT_SLOT_NONE: all zero. */
 struct bt_whatif_amount bt_whatif_amount_of(const struct bt_scalar_column *column, uint32_t slot);
 #endif

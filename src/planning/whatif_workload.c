@@ -9,7 +9,10 @@
 
 /** --- the pods of a workload --- */
 
-/** Active pods of a workload. The pod of a candidate is its struct bt_manifests_object in work. */
+/**
+ * Active pods of a workload. The member `pod` of a candidate points to the struct
+ * bt_manifests_object in work.
+ */
 struct workload_pods {
 	BT_VEC(struct bt_deletion_candidate) list;
 	int64_t now_seconds; /* creation time of pods without one */
@@ -79,7 +82,7 @@ enum part {
 	PART_ALL,
 };
 
-/** Collect the pods that the workload's controller counts. */
+/** Collects the pods of this part that the workload's controller counts. */
 static void collect_pods(
 	struct bt_whatif *whatif, uint32_t owner, enum part part, struct workload_pods *pods)
 {
@@ -104,7 +107,9 @@ static void collect_pods(
 
 /** --- selecting pods to delete --- */
 
-/** The latest creation or condition time of the input, which stands for the current time. */
+/**
+ * Returns the latest creation or condition time of the input, which stands for the current time.
+ */
 static int64_t newest_seconds(const struct bt_manifests *cluster)
 {
 	int64_t newest = 0;
@@ -135,7 +140,7 @@ static uint32_t remove_first(
 	return count;
 }
 
-/** Delete the pods NAME-N with an ordinal N of at least end. */
+/** Deletes the pods NAME-N whose ordinal N is at least end. */
 static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_t end)
 {
 	struct workload_pods pods = {0};
@@ -168,7 +173,7 @@ uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 	return BT_MANIFESTS_NONE;
 }
 
-/** Delete the pods that the controller of the changed workload at index would delete. */
+/** Deletes the pods that the controller of the changed workload at index would delete. */
 static void shrink(struct bt_whatif *whatif, uint32_t index)
 {
 	const struct bt_object *object = whatif->work.objects.items[index].object;
@@ -257,8 +262,8 @@ int bt_whatif_scale(
 		&whatif->work, index, copy_with_replicas(object->object, change->count));
 	resume(whatif, index);
 	/*
-	 * The pods must be made for a live cluster, too, because its controller has not seen the
-	 * change.
+	 * Create the missing pods even if the cluster is live, because its controller has not seen
+	 * the change.
 	 */
 	whatif->work.objects.items[index].pods_exist = false;
 	whatif->marks.items[index].scaled = true;
@@ -268,7 +273,7 @@ int bt_whatif_scale(
 
 /** --- manifests --- */
 
-/** Whether the controller replaces pods after a change of the template. */
+/** Returns whether the controller replaces pods after a change of the template. */
 static bool rolls_out(const struct bt_object *object)
 {
 	const struct bt_str *strategy = NULL;
@@ -286,7 +291,7 @@ static bool rolls_out(const struct bt_object *object)
 	return strategy != NULL && !bt_str_equal_c(*strategy, "OnDelete");
 }
 
-/** Whether two templates are equal for a scheduler, with defaults filled in. */
+/** Returns whether two templates are equal for a scheduler, with defaults filled in. */
 static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_object,
 	const struct bt_object *new_object)
 {
@@ -307,7 +312,10 @@ static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_
 		bt_str_map_equal(&old_template->metadata.labels, &new_template->metadata.labels);
 }
 
-/** If the new object has no replicas, keep the old number, which an autoscaler may have set. */
+/**
+ * If the new object does not set spec.replicas, keeps the old value, which an autoscaler may have
+ * set.
+ */
 static void keep_replicas(
 	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
 {
