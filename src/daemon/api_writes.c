@@ -31,7 +31,9 @@ static int evict(
 	return BT_PREEMPTION_PENDING;
 }
 
-/** Start the held evictions. Each is sent after the status patch of their attempt has an answer. */
+/**
+ * Start the held evictions. They are sent once the status patch of their attempt has its answer.
+ */
 static void flush_evictions(void *context)
 {
 	struct bt_api_writes *writes = context;
@@ -166,8 +168,8 @@ void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answe
 }
 
 /**
- * Take the result of a BT_WRITE_VOLUME; BT_WRITE_PENDING while there is no answer. out_version:
- * resourceVersion of the written object; borrowed until the next call.
+ * Take the result of a BT_WRITE_VOLUME. Returns BT_WRITE_PENDING while there is no answer.
+ * out_version: resourceVersion of the written object; borrowed until the next call.
  */
 static int take_answer(struct bt_write *write, struct bt_str *out_version, struct berth_error *err)
 {
@@ -183,7 +185,10 @@ static int take_answer(struct bt_write *write, struct bt_str *out_version, struc
 	return bt_write_take(write, err);
 }
 
-/** Create a BT_WRITE_VOLUME for the pod in binding; the caller sets the objects and starts it. */
+/**
+ * Create a BT_WRITE_VOLUME for the pod whose binding cycle calls; the caller sets the objects of
+ * the write and starts the write.
+ */
 static struct bt_write *start(struct bt_api_writes *writes, const struct bt_object_meta *meta,
 	struct bt_str subject, enum bt_kind kind)
 {
@@ -195,7 +200,7 @@ static struct bt_write *start(struct bt_api_writes *writes, const struct bt_obje
 	return write;
 }
 
-/** Find the volume write of the pod in binding for this object and subject. */
+/** Find the volume write for this object and subject that the pod's binding cycle has started. */
 static struct bt_write *find(const struct bt_api_writes *writes, const struct bt_object_meta *meta,
 	struct bt_str subject)
 {
@@ -420,9 +425,9 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 }
 
 /**
- * Also destroys the writes in state BT_WRITE_REPORTED: the scheduler continues all resumed binding
- * cycles before it calls this function, so a result that is still here belongs to a binding cycle
- * that has ended.
+ * Return whether the next attempt may start. Also destroy the writes in state BT_WRITE_REPORTED:
+ * the scheduler continues all resumed binding cycles before it calls this function, so a result
+ * that is still here belongs to a binding cycle that has ended.
  */
 static bool may_schedule(void *context)
 {

@@ -20,7 +20,7 @@ enum bt_write_state {
 	BT_WRITE_WAITS, /* for an earlier write of the same uid, or for the write `after` */
 	BT_WRITE_SENT,
 	BT_WRITE_PAUSED,   /* will be sent again at due_ns */
-	BT_WRITE_ANSWERED, /* until bt_api_writes_deliver */
+	BT_WRITE_ANSWERED, /* the answer is kept until bt_api_writes_deliver */
 	BT_WRITE_REPORTED, /* the scheduler was resumed, but has not taken the result yet */
 };
 
@@ -114,7 +114,7 @@ void bt_write_set_body(struct bt_write *write, struct bt_str body);
  * followed by tail, and write->resource.
  */
 void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail);
-/** False if this process does not lead: sets BERTH_ERR_STATE in err (NULL accepted). */
+/** Return whether this process leads; if not, set BERTH_ERR_STATE in err (NULL accepted). */
 bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err);
 /** Send the write, for the first time or as a retry. */
 void bt_write_send(struct bt_write *write);

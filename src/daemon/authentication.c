@@ -101,7 +101,7 @@ static bool has_item(struct bt_str list, struct bt_str word)
 	return false;
 }
 
-/** Decode base64url without padding. False if the text is anything else. */
+/** Decode base64url without padding. Returns false if the text has another form. */
 static bool decode_url(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
 {
 	struct bt_strbuf standard = {0};
@@ -146,7 +146,7 @@ static void take_protocols(void *context, struct bt_str value)
 	}
 }
 
-/** The token of a request; copied into the arena. */
+/** Find the token of a request. *out_token: a copy in the arena. */
 static enum bt_bearer bearer_find(
 	const struct bt_http_exchange *exchange, struct bt_arena *arena, struct bt_str *out_token)
 {
@@ -206,7 +206,7 @@ static struct bt_metric *register_metric(struct bt_metrics *metrics, const char 
 	return metrics != NULL ? bt_metrics_register(metrics, &description) : NULL;
 }
 
-/** Register the metrics of the requests for reviews in options. */
+/** Register the metrics of review requests, and set them in options. */
 static void register_requests(struct bt_metrics *metrics, const char *count_name,
 	const char *seconds_name, struct bt_reviewer_options *options)
 {
@@ -255,8 +255,8 @@ static void append_error(struct bt_authentication *authentication, const char *e
 }
 
 /**
- * The name as a label value: all but a few known names are summarized, so that the label has few
- * values.
+ * Return the label value for a user name. All but a few known names are summarized, so that the
+ * label has few values.
  */
 static struct bt_str user_label(struct bt_str name)
 {

@@ -53,7 +53,7 @@ struct bt_authentication {
 	void *context;
 	/** is_known false: authentication failed, and the request must be answered with 401. */
 	void (*done)(void *context, bool is_known);
-	struct bt_caller *caller; /* set by the user, zeroed; filled before done is called */
+	struct bt_caller *caller; /* provided zeroed; filled before done is called */
 	struct bt_arena *arena;   /* for the texts of caller */
 
 	struct bt_authenticator *authenticator; /* private from here */
@@ -82,7 +82,7 @@ void bt_authentication_finish(struct bt_authentication *authentication);
 
 /**
  * --- authorization of a caller for a path: members of system:masters may do everything, some paths
- * are open to all, and the API server decides about the others. Spec: 11 sections 4.5, 9.3. ---
+ * are open to all, and the API server decides about the rest. Spec: 11 sections 4.5, 9.3. ---
  */
 
 struct bt_authorizer;
@@ -90,7 +90,7 @@ struct bt_authorizer;
 struct bt_authorizer_setup {
 	struct bt_loop *loop;
 	const struct bt_authorization_options *options; /* borrowed */
-	struct bt_rest_client *client;                  /* NULL: callers are denied instead */
+	struct bt_rest_client *client;                  /* NULL: callers are denied */
 	struct bt_metrics *metrics;                     /* NULL: no metrics */
 };
 

@@ -18,6 +18,6 @@ struct bt_build {
 
 /** Describe this build. build_date is allocated in arena; the other texts are static. */
 struct bt_build bt_build_about(struct bt_arena *arena);
-/** The line of --version=raw, with its newline. */
+/** Append the line that --version=raw prints, with its newline. */
 void bt_build_write_raw(const struct bt_versions *versions, struct bt_strbuf *out);
 #endif

@@ -133,8 +133,8 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 	}
 	if (feed->kept.count != 0) {
 		/*
-		 * The worker that handles these changes may be the caller of this function: run the
-		 * workers once more.
+		 * A worker of the loop may be the caller of this function and must handle these
+		 * changes, too: run the workers once more.
 		 */
 		bt_loop_call_at(feed->options.loop, bt_loop_now_ns(feed->options.loop));
 	}

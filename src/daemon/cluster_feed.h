@@ -46,7 +46,7 @@ uint32_t bt_cluster_feed_list_unsynced(const struct bt_cluster_feed *feed, struc
 /** While the feed is held, changes are kept; the release passes them on. Calls can be nested. */
 void bt_cluster_feed_hold(struct bt_cluster_feed *feed);
 void bt_cluster_feed_release(struct bt_cluster_feed *feed);
-/** The reflector of a kind; NULL: the kind is not watched. */
+/** Return the reflector of a kind; NULL: the kind is not watched. */
 const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind);
 /**

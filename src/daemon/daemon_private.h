@@ -25,7 +25,7 @@ struct bt_daemon_idle_code {
 	int64_t next_check_ns; /* when to read the processor time again, on the loop's clock */
 	int64_t dropped_ns;    /* processor time of the process at the last release */
 };
-/** A connection to an API server, and the configuration that it was created from. */
+/** A connection to an API server, and the configuration of the connection. */
 struct bt_daemon_link {
 	bool is_open;
 	struct bt_client_config config;
@@ -81,7 +81,7 @@ BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *er
 void bt_daemon_begin(struct bt_daemon *daemon);
 void bt_daemon_finish(struct bt_daemon *daemon);
 
-/** Add the workers of the loop that schedule pods and release code pages. */
+/** Add two workers to the loop: one schedules pods, the other releases code pages. */
 void bt_daemon_add_worker(struct bt_daemon *daemon);
 
 /**

@@ -203,7 +203,7 @@ static bool append_node(void *context, struct bt_str name, struct bt_strbuf *out
 	return bt_cluster_feed_append_node(daemon->feed, name, out);
 }
 
-/** The maximum number of writes in flight: what the connections can carry. */
+/** Return the maximum number of writes in flight: as many as the connections can carry. */
 static uint32_t calls_max(void *context)
 {
 	struct bt_daemon *daemon = context;

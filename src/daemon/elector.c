@@ -85,7 +85,10 @@ static bool lease_record_equal(const struct bt_lease_record *a, const struct bt_
 
 #define CANCELLED "context canceled"
 #define DEADLINE_EXCEEDED "context deadline exceeded"
-/* The pause between tries to acquire is the retry period plus a random 0 to 12 tenths of it. */
+/*
+ * The pause between two tries to acquire is the retry period plus 0 to 12 tenths (random) of the
+ * retry period.
+ */
 #define JITTER_TENTHS 12
 #define RECORD_BYTES 128
 
@@ -210,7 +213,7 @@ static void keep_terms(struct bt_elector *elector)
 	elector->proposal.transitions = elector->fetched.transitions;
 }
 
-/** True if this process may replace the lease in `fetched`; then completes the proposal. */
+/** Return whether this process may replace the lease in `fetched`. If so, complete the proposal. */
 static bool may_take(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;
@@ -229,8 +232,8 @@ static bool may_take(struct bt_elector *elector)
 }
 
 /**
- * True if this process may renew the lease in `fetched`, which the control plane assigns
- * (coordinated leader election); then completes the proposal.
+ * Return whether this process may renew the lease in `fetched`, which the control plane assigns
+ * (coordinated leader election). If so, complete the proposal.
  */
 static bool may_renew_coordinated(struct bt_elector *elector)
 {

@@ -67,7 +67,7 @@ static struct bt_page_request request_of(struct call *call)
 	};
 }
 
-/** "/path?query" as the client sent it. */
+/** Return "/path?query" as the client sent it. */
 static struct bt_str target_of(struct call *call)
 {
 	struct bt_str query = bt_http_query(call->exchange);

@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_ENDPOINTS_H
 #define BT_DAEMON_ENDPOINTS_H
 /**
- * The HTTPS endpoints of the daemon: authenticates and authorizes callers, both delegated to the
- * API server, and answers them. Spec: 11 section 9.
+ * The HTTPS endpoints of the daemon. Callers are authenticated and authorized with the help of the
+ * API server, then answered. Spec: 11 section 9.
  */
 #include "client/rest.h"
 #include "daemon/options.h"

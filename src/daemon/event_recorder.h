@@ -64,7 +64,7 @@ struct bt_event_record *bt_event_record_share(struct bt_event_record *record);
 /** Release a reference. NULL accepted. */
 void bt_event_record_release(struct bt_event_record *record);
 struct bt_str bt_event_record_part(const struct bt_event_record *record, enum bt_event_part part);
-/** The namespace of the regarding object, or "default". */
+/** Return the namespace of the regarding object, or "default". */
 struct bt_str bt_event_record_namespace(const struct bt_event_record *record);
 /**
  * Append metadata.name: `<name of the object>.<time in hexadecimal>`, or a UUID if that would be
@@ -142,8 +142,8 @@ void bt_event_recorder_record_pod(struct bt_event_recorder *recorder, const stru
 /** Post or count an event that the sink took earlier, with the time of the event. */
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record);
 /**
- * Patch all series every 30 minutes, and forget every 6 minutes the keys not seen for 6 minutes.
- * now_ns: since 1970. Returns when to call it next.
+ * Every 30 minutes, patch all series. Every 6 minutes, forget the keys that were not seen for 6
+ * minutes. now_ns: since 1970. Returns when to call it next.
  */
 int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_ns);
 /** The number of remembered series and single events. */

@@ -94,8 +94,8 @@ BT_MUST_USE int bt_flag_value_set(
 /** Append the value as pflag prints it. */
 void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_strbuf *out);
 /**
- * Description, usage and the flags by section, as --help shows them; with_intro false: the usage
- * and flags only.
+ * Append what --help shows: description, usage and the flags by section. with_intro false: without
+ * the description.
  */
 void bt_flags_write_help(bool with_intro, struct bt_strbuf *out);
 /**

@@ -19,14 +19,14 @@ static struct {
 	struct bt_strbuf line;
 } klog;
 
-/** The last segment of __FILE__, which log lines show. */
+/** Return the last segment of __FILE__, which log lines show. */
 static struct bt_str file_name(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	return bt_str_from(slash != NULL ? slash + 1 : file);
 }
 
-/** A text of several lines is indented below its key by tabs. */
+/** Append a text of several lines: each line is below the key and indented by a tab. */
 static void append_lines(struct bt_strbuf *out, struct bt_str text)
 {
 	bt_strbuf_append_c(out, "=<\n");

@@ -44,7 +44,7 @@ struct bt_leader_election_options {
 };
 
 /**
- * Fails with BERTH_ERR_INVALID and upstream's texts if a check of spec 11 sections 8.1, 8.2 does.
+ * Fails with BERTH_ERR_INVALID and upstream's texts if a check of spec 11 sections 8.1, 8.2 fails.
  * Sends no request yet.
  */
 BT_MUST_USE int bt_leader_election_create(const struct bt_leader_election_options *options,

@@ -116,7 +116,7 @@ void bt_daemon_options_finish(struct bt_daemon_options *options);
 bool bt_daemon_streams_lists(const struct bt_gates *gates);
 
 /**
- * The configuration: the file of --config (YAML or JSON) or the defaults, overridden by flags.
+ * Load the configuration: the file of --config (YAML or JSON) or the defaults, overridden by flags.
  * Errors are worded as in spec 10 section 4.
  */
 BT_MUST_USE int bt_daemon_options_load_config(const struct bt_daemon_options *options,

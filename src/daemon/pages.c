@@ -283,7 +283,7 @@ static void count(const struct bt_health *health, const struct bt_health_check *
 	bt_metric_add(bt_metric_cell(health->counter, labels), 1);
 }
 
-/** Run the checks that no ?exclude= names; with ?verbose the reply shows each result. */
+/** Run all checks except those that ?exclude= names. With ?verbose the reply shows each result. */
 static void health_answer(const struct bt_health *health, const struct bt_page_request *request,
 	struct bt_reply *reply)
 {

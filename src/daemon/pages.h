@@ -75,7 +75,7 @@ struct bt_accept {
 /** Parse the header; clauses beyond BT_ACCEPT_CLAUSES_MAX are dropped. */
 void bt_accept_parse(struct bt_accept *accept, struct bt_str header);
 void bt_accept_finish(struct bt_accept *accept);
-/** The value of a parameter; "" if the clause does not have the parameter. */
+/** Return the value of a parameter; "" if the clause does not have the parameter. */
 struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name);
 
 struct bt_pages;

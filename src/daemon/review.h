@@ -12,7 +12,7 @@
 #include "client/rest.h"
 #include "metrics/metrics.h"
 
-/** The maximum of reviews, cached or in flight, and the maximum in flight. */
+/** Maximum number of reviews that are cached or in flight, and of those in flight. */
 #define BT_REVIEW_ANSWERS_MAX 1024
 #define BT_REVIEWS_UNDER_WAY_MAX 256
 
@@ -25,7 +25,7 @@ struct bt_reviewer_options {
 	const char *api_version; /* "authentication.k8s.io/v1" */
 	const char *kind;        /* "TokenReview" */
 	const char *resource;    /* "tokenreviews" */
-	/** How long an answer with this status is cached; 0: not at all. */
+	/** Returns how long an answer with this status is cached, in ns; 0: not at all. */
 	int64_t (*ttl_ns)(void *context, const struct bt_json_value *status);
 	void *context;
 	/** Metrics of requests, with label code; NULL: no metrics. */
@@ -56,9 +56,9 @@ struct bt_review_waiter {
  */
 void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
 	struct bt_arena *arena, struct bt_review_waiter *waiter);
-/** done is not called any more. No effect if the waiter does not wait. */
+/** Cancel: done is not called any more. No effect if the waiter does not wait. */
 void bt_review_cancel(struct bt_review_waiter *waiter);
-/** The number of cached answers and reviews in flight. */
+/** Return the number of cached answers and reviews in flight. */
 uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer);
 
 #endif

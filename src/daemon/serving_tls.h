@@ -17,7 +17,7 @@ struct bt_serving_tls;
 BT_MUST_USE int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_seconds,
 	struct bt_serving_tls **out_serving, struct berth_error *err);
 void bt_serving_tls_destroy(struct bt_serving_tls *serving);
-/** The current pairs; borrowed until the next refresh. */
+/** Set *out_certificates to the current pairs; borrowed until the next refresh. */
 void bt_serving_tls_certificates(
 	const struct bt_serving_tls *serving, struct bt_http_certificates *out_certificates);
 /**
@@ -27,8 +27,8 @@ void bt_serving_tls_certificates(
 BT_MUST_USE int bt_serving_tls_options(struct bt_serving_tls *serving,
 	struct bt_tls_options *out_options, struct berth_error *err);
 /**
- * Check the files. true: a pair has changed. is_due: read the files even if they look unchanged. On
- * an error, which is logged, the old pair stays.
+ * Check the files, and read files that have changed. is_due: read all files, even if they look
+ * unchanged. Returns whether a pair has changed. On an error, which is logged, the old pair stays.
  */
 BT_MUST_USE bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due);
 /** True if a pair comes from files. */

@@ -53,8 +53,8 @@ BT_MUST_USE int bt_trust_read_config_map(struct bt_trust *trust, struct berth_er
 void bt_trust_destroy(struct bt_trust *trust);
 
 /**
- * The CA certificates of clients, and of front proxies; borrowed until the loop turns. NULL: there
- * are no such certificates.
+ * Return the CA certificates of clients, or of front proxies; borrowed until the loop turns. NULL:
+ * there are no such certificates.
  */
 const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust);
 const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust);

@@ -289,7 +289,9 @@ static struct bt_json_value *known_tree(
 	return tree;
 }
 
-/** The claim as a tree. Go writes spec.devices and status even if they are empty. */
+/**
+ * Return the claim as a tree. spec.devices and status are present even if empty, as Go writes them.
+ */
 static struct bt_json_value *claim_tree(
 	struct bt_arena *arena, const struct bt_resource_claim *claim)
 {
@@ -380,8 +382,8 @@ static void sort_members(struct bt_json_value *value)
 }
 
 /**
- * The merge patch from before to after; NULL: no difference. Lists are replaced as a whole, because
- * no list of the claim statuses has a merge key.
+ * Return the merge patch from before to after; NULL: no difference. Lists are replaced as a whole,
+ * because no list of the claim statuses has a merge key.
  */
 static struct bt_json_value *difference(
 	struct bt_arena *arena, const struct bt_json_value *before, struct bt_json_value *after)
@@ -410,7 +412,7 @@ static struct bt_json_value *difference(
 	return patch;
 }
 
-/** A tree with the pod status members about claims only. */
+/** Return a tree that has only those members of the pod status that are about claims. */
 static struct bt_json_value *claims_tree(struct bt_arena *arena, const struct bt_pod_status *status)
 {
 	struct bt_pod pod = {.spec = {.host_network = false}};

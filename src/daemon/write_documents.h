@@ -13,7 +13,10 @@
 #include "codec/json.h"
 #include "framework/plugin.h"
 
-/** A Binding of the pod to the node, in the protobuf envelope (spec 13 section 8.3) or as JSON. */
+/**
+ * Append a Binding of the pod to the node, in the protobuf envelope (spec 13 section 8.3) or as
+ * JSON.
+ */
 void bt_document_binding_protobuf(
 	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_strbuf *out);
 void bt_document_binding_json(
@@ -24,16 +27,17 @@ extern const struct bt_str bt_document_delete_protobuf;
 extern const struct bt_str bt_document_delete_json;
 
 /**
- * The strategic merge patch that sets the condition (NULL: no condition) and, if the nomination's
- * mode is override, the nominated node in the status that pod has. condition->last_transition_time
- * is not read. false: the status would not change; nothing is appended.
+ * Append the strategic merge patch that sets the condition (NULL: no condition) in the status of
+ * pod and, if the nomination's mode is override, the nominated node.
+ * condition->last_transition_time is not read. false: the status would not change; nothing is
+ * appended.
  */
 bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, int64_t now_ns, struct bt_strbuf *out);
 
 /**
- * The strategic merge patch that sets this condition of the group; condition->last_transition_time
- * is not read.
+ * Append the strategic merge patch that sets this condition of the group;
+ * condition->last_transition_time is not read.
  */
 void bt_document_pod_group_status(const struct bt_pod_group *group,
 	const struct bt_condition *condition, int64_t now_ns, struct bt_strbuf *out);
@@ -52,20 +56,20 @@ void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name);
 
 /**
- * The whole claim. base: the object from which the claim was made; the members that berth's
- * structures do not have are taken from base->json, if set. NULL: a new claim. Fails if base->json
- * is invalid. Spec: 12 sections 12 to 15, 13 section 14.7.
+ * Append the whole claim. base: the object from which the claim was made; members that berth's
+ * structs do not have are taken from base->json, if that is set. base NULL: a new claim. Fails if
+ * base->json is invalid. Spec: 12 sections 12 to 15, 13 section 14.7.
  */
 BT_MUST_USE int bt_document_claim(const struct bt_object *base,
 	const struct bt_resource_claim *claim, struct bt_strbuf *out, struct berth_error *err);
-/** The strategic merge patch of a claim's status that removes uid from reservedFor. */
+/** Append the strategic merge patch of a claim's status that removes uid from reservedFor. */
 void bt_document_unreserve(
 	const struct bt_resource_claim *claim, struct bt_str uid, struct bt_strbuf *out);
-/** DeleteOptions with the uid as a precondition. */
+/** Append DeleteOptions with the uid as a precondition. */
 void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out);
 /**
- * The strategic merge patch that changes the claim statuses of a pod's status from before to after.
- * false: there is no difference; nothing is appended.
+ * Append the strategic merge patch that changes the claim statuses of a pod's status from before to
+ * after. false: there is no difference; nothing is appended.
  */
 bool bt_document_pod_claims(const struct bt_pod_status *before, const struct bt_pod_status *after,
 	struct bt_strbuf *out);

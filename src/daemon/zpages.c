@@ -31,7 +31,9 @@ struct wanted {
 	bool is_old; /* v1alpha1 */
 };
 
-/** The end (exclusive) of the served forms of structured documents, which begin with FORM_JSON. */
+/**
+ * Return the form after the last served form of structured documents, which begin with FORM_JSON.
+ */
 static enum form forms_end(const struct bt_zpage_facts *facts)
 {
 	return bt_gate_enabled(&facts->options->gates, BT_GATE_CBOR_SERVING_AND_STORAGE)
@@ -142,7 +144,7 @@ static void write_cbor_bytes(struct bt_str text, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, text);
 }
 
-/** The byte order of the encoded names: the length comes first. */
+/** Compare names by their encoded bytes, which begin with the length. */
 static int compare_names(const void *a, const void *b)
 {
 	struct bt_str left = ((const struct bt_json_member *)a)->name;
@@ -291,7 +293,7 @@ void bt_flagz_answer(
 	answer_document(wanted, request, "flagz", &json, reply);
 }
 
-/** The time as "Mon Jan  2 15:04:05 UTC 2006"; RFC 3339 before 1970. */
+/** Return the time as "Mon Jan  2 15:04:05 UTC 2006"; a time before 1970 as RFC 3339. */
 static struct bt_str date_text(int64_t time_ns, struct bt_arena *arena)
 {
 	static const char *const days[] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
