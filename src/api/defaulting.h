@@ -20,9 +20,10 @@
  */
 void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena);
 /**
- * Adds a requirement to the label selector of each pod (anti-)affinity term for each of the term's
- * matchLabelKeys and mismatchLabelKeys that is a label of the pod. Without these requirements, a
- * scheduler, which reads only the selector, would ignore the keys (spec 01 section 4.3).
+ * Adds requirements to the label selector of each pod (anti-)affinity term that has a selector: one
+ * for each of the term's matchLabelKeys and mismatchLabelKeys that is a label of the pod. Without
+ * these requirements, a scheduler, which reads only the selector, would ignore the keys (spec 01
+ * section 4.3).
  */
 void bt_pod_default_affinity(struct bt_pod *pod, struct bt_arena *arena);
 /** Sets allocatable to capacity if allocatable is absent, and rounds both: rules 4 and 5. */

@@ -95,7 +95,10 @@ void bt_object_release(struct bt_object *object);
 
 /** Bytes of heap memory that belong to this object alone. */
 size_t bt_object_bytes(const struct bt_object *object);
-/** Keeps a copy of the JSON form with the object, which must not have one yet. */
+/**
+ * Keeps a copy of the JSON form with the object. The object must not be packed and must not have a
+ * JSON form yet. Afterwards it is never packed.
+ */
 void bt_object_keep_json(struct bt_object *object, struct bt_str json);
 
 /**

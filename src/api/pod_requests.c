@@ -239,8 +239,8 @@ static void row_add(
 }
 
 /**
- * Raises *maximum to value; *has: *maximum is valid. Upstream quirk, spec 01 section 5.1: a value
- * that replaces a big maximum becomes big, too.
+ * Sets *maximum to value if value is larger or *has is false (no maximum yet). Upstream quirk, spec
+ * 01 section 5.1: a value that replaces a big maximum becomes big, too.
  */
 static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quantity *value,
 	struct bt_arena *arena)
@@ -258,8 +258,8 @@ static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quan
 }
 
 /**
- * Raises the own value of each name to the value in the list. keep_existing: changes only names
- * without an own value.
+ * Raises the own value of each name to the value in the list if that is larger, or sets the own
+ * value if there is none. keep_existing: only sets own values.
  */
 static void merge_into_own(
 	struct computation *computation, const struct bt_resource_list *list, bool keep_existing)

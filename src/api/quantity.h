@@ -47,7 +47,10 @@ BT_MUST_USE int bt_quantity_parse(struct bt_str text, struct bt_arena *arena,
 struct bt_quantity bt_quantity_make(
 	int64_t value, int32_t exponent, enum bt_quantity_format format);
 
-/** Upstream's Value() and MilliValue(): rounded up, with upstream's overflow behaviour. */
+/**
+ * Upstream's Value() and MilliValue(). Positive values are rounded up. Spec 01 section 5.1
+ * describes the rounding of negative values and the behaviour on overflow.
+ */
 int64_t bt_quantity_value(const struct bt_quantity *quantity);
 int64_t bt_quantity_milli(const struct bt_quantity *quantity);
 bool bt_quantity_is_zero(const struct bt_quantity *quantity);

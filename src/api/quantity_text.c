@@ -309,8 +309,8 @@ int bt_quantity_parse(struct bt_str text, struct bt_arena *arena, struct bt_quan
 }
 
 /**
- * Converts decimal to scale 0. Returns true if it is a whole number of at least 1024, so that a
- * power of 1024 may be its suffix.
+ * Converts decimal to scale 0. true: the number is whole and at least 1024, so its suffix may be a
+ * power of 1024. false: the content of decimal is undefined.
  */
 static bool whole_number(struct bt_decimal *decimal)
 {

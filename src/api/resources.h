@@ -52,7 +52,7 @@ const struct bt_resource_list *bt_default_requests(void);
  */
 struct bt_resource_list bt_pod_requests(
 	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena);
-/** Limits of a pod, spec 01b section 3.5. */
+/** Limits of a pod, spec 01b section 3.5. `missing` and `dra_status` of the options are ignored. */
 struct bt_resource_list bt_pod_limits(
 	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena);
 /** Returns true if spec.resources.requests has a name supported at pod level. */

@@ -71,8 +71,8 @@ bool bt_label_key_is_valid(struct bt_str key);
 bool bt_label_value_is_valid(struct bt_str value);
 
 /**
- * Parses a LabelSelector, spec 01 section 5.6. selector NULL: matches nothing. Stops at the first
- * invalid requirement.
+ * Parses a LabelSelector, spec 01 section 5.6. selector NULL: matches nothing. BERTH_ERR_INVALID:
+ * a requirement is invalid; the error is about the first one.
  */
 BT_MUST_USE int bt_selector_from_label_selector(const struct bt_label_selector *selector,
 	struct bt_arena *arena, struct bt_selector *out_selector, struct berth_error *err);

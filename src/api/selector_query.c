@@ -134,7 +134,7 @@ static int build(struct parser *parser, struct bt_str key, enum bt_selector_oper
 		BT_STR_ARG(text));
 }
 
-/** Parses "(a, b)"; a missing value between commas is the empty value. */
+/** Parses "(a, b)"; where a value is missing, as in "(a,)" or "()", the value is "". */
 static int parse_values(struct parser *parser)
 {
 	bool expects_value = true;
@@ -163,7 +163,7 @@ static int parse_values(struct parser *parser)
 	return 0;
 }
 
-/** Parses one value; a missing value is the empty value. */
+/** Parses one value; a missing value is "". */
 static int parse_value(struct parser *parser)
 {
 	if (parser->token == TOKEN_END || parser->token == TOKEN_COMMA) {
@@ -314,7 +314,7 @@ static uint32_t term_length(struct bt_str text)
 	return i;
 }
 
-/** Unescapes a value; false: an invalid escape, or an unescaped operator. */
+/** Unescapes a value; false: the value has an invalid escape or an unescaped "=". */
 static bool unescape(struct bt_str text, struct bt_arena *arena, struct bt_str *out)
 {
 	uint32_t length = 0;

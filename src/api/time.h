@@ -32,7 +32,7 @@ void bt_micro_time_format(const struct bt_time *time, struct bt_strbuf *out);
  */
 struct bt_str bt_time_text(struct bt_arena *arena, int64_t time_ns);
 struct bt_str bt_micro_time_text(struct bt_arena *arena, int64_t time_ns);
-/** Returns nanoseconds since 1970, clamped to int64. */
+/** Returns nanoseconds since 1970, clamped to int64; 0 for the zero time. */
 int64_t bt_time_ns(const struct bt_time *time);
 /**
  * Returns a negative number, 0 or a positive number if a is before, at or after b; the zero time is

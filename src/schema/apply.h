@@ -65,8 +65,9 @@ BT_MUST_USE int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *w
 	struct berth_error *err);
 
 /**
- * Checks a configuration, as received, against the schema. BERTH_ERR_INVALID: the error lists every
- * mismatch (".spec.taints[0]: expected map, got &{x}").
+ * Checks a configuration, as received, against the schema. message NULL (a custom resource): checks
+ * only metadata. BERTH_ERR_INVALID: the error lists the mismatches (".spec.taints[0]: expected map,
+ * got &{x}"), at most 100.
  */
 BT_MUST_USE int bt_apply_check(const struct bt_schema_message *message,
 	const struct bt_json_value *applied, struct berth_error *err);

@@ -246,8 +246,9 @@ BT_MUST_USE int bt_schema_decode_protobuf(const struct bt_schema_message *messag
 	struct bt_str bytes, struct bt_arena *arena, struct bt_json_value **out_object,
 	struct berth_error *err);
 /**
- * Encodes a normalised object. Members that are unknown to the schema or of the wrong type are
- * skipped. Fields are in ascending order, map entries in the tree's order.
+ * Encodes a normalised object. A member that is unknown to the schema is skipped; a value of the
+ * wrong type is skipped or encoded as zero. Fields are in ascending order, map entries in the
+ * tree's order.
  */
 void bt_schema_encode_protobuf(const struct bt_schema_message *message,
 	const struct bt_json_value *object, struct bt_strbuf *out);
