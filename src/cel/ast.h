@@ -87,8 +87,9 @@ struct bt_cel_node {
 	uint32_t height;
 	const struct bt_cel_type *type; /* set by the checker; NULL after compilation */
 	/**
-	 * The value of a node that does not depend on variables; NULL: not constant. constant_cost:
-	 * the units that reading the value costs. Both are set when the program is made.
+	 * The value of a literal, or of a node that was evaluated when the program was made; NULL:
+	 * the node is not folded. constant_cost: the units that reading the value costs. Both are
+	 * set when the program is made.
 	 */
 	const struct bt_cel_value *constant;
 	uint32_t constant_cost;

@@ -94,7 +94,10 @@ static void validate_format(struct validator *validator, const struct bt_cel_nod
 	}
 }
 
-/** Adds an issue if the first argument is a literal text that the function cannot parse. */
+/**
+ * Adds an issue if the call is duration(), timestamp() or matches() and its first argument is a
+ * literal text that the function cannot parse.
+ */
 static void validate_call(struct validator *validator, const struct bt_cel_node *call)
 {
 	const struct bt_cel_node *literal = call->call.count != 0 ? call->call.arguments[0] : NULL;

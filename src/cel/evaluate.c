@@ -249,8 +249,8 @@ static struct bt_cel_value no_such_key(
 }
 
 /**
- * Finds the member of a map or of the device. NULL: there is no such member, or the container is of
- * another kind.
+ * Finds the member of a map or of the device; map->missing replaces a missing member of a map.
+ * NULL: there is no such member, or the container is of another kind.
  */
 static const struct bt_cel_value *find_member(
 	const struct bt_cel_value *container, const struct bt_cel_value *key)

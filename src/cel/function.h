@@ -42,7 +42,10 @@ struct bt_cel_evaluation {
 	uint32_t depth;              /* nesting of values: see bt_cel_enter */
 	uint32_t nesting;            /* heights of the cel.bind values in evaluation, summed up */
 	bool is_interrupted;
-	/** The error that ends the evaluation after a bound was exceeded. BT_CEL_NULL: none. */
+	/**
+	 * The error that ends the whole evaluation, for example because a bound was exceeded.
+	 * BT_CEL_NULL: there is no such error.
+	 */
 	struct bt_cel_value stop;
 };
 

@@ -310,7 +310,10 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 	return scan_sign(lexer, out_kind);
 }
 
-/** Returns the end of a text that begins like a token but is no valid token. */
+/**
+ * Returns the end of a text that begins like a token but is no valid token, without the character
+ * that makes the text invalid.
+ */
 static uint32_t find_failure(const struct bt_cel_lexer *lexer)
 {
 	uint32_t end = lexer->offset + 1;

@@ -47,7 +47,8 @@ static const char *const of_amounts[] = {
 
 #define IS_AMONG(text, list) bt_str_is_one_of((text), (list), BT_ARRAY_LENGTH(list))
 
-/** Whether name is a function, a macro, or the end of a dotted function name: of in optional.of. */
+/** Whether name is a function, a macro, or the end of a dotted function name ("of": optional.of).
+ */
 static bool is_function(struct bt_str name)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(functions); i++) {
