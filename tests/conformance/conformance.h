@@ -12,9 +12,10 @@
 
 /**
  * Run one case, a line of CASES, and append our answer to out as JSON in the format of EXPECTED.
- * expected: the recorded answer, or NULL. An error means that the line is not a case. A
- * configuration that upstream refuses is an answer, and so is the reason why a case cannot be run.
- * Differences that verification finds go to complaints.
+ * If upstream refuses the configuration, or the case cannot be run, the answer has the error. A
+ * negative result means that the line is not a case. expected: the recorded answer, or NULL.
+ * verify: also make each decision with the plain forms of the plugins; differences are appended to
+ * complaints.
  */
 BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
 	bool verify, struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
@@ -35,7 +36,7 @@ BT_MUST_USE int bt_conformance_explain(struct bt_str case_json,
 	const struct bt_json_value *expected, bool verify, struct bt_explain_tally *tally,
 	struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
 
-/** Like bt_conformance_answer, for a case of the category life: one with steps. */
+/** Like bt_conformance_answer, for a case of the category life, which consists of steps. */
 BT_MUST_USE int bt_life_answer(const struct bt_json_value *case_value,
 	const struct bt_json_value *expected, bool verify, struct bt_strbuf *out,
 	struct berth_error *err);
@@ -54,8 +55,8 @@ struct bt_conformance_skip {
 };
 
 /**
- * Compare two answers. false: they differ, and out_difference has readable lines (member, expected,
- * got).
+ * Returns whether two answers agree, without the members in skip. If they differ, appends readable
+ * lines (member, expected, got) to out_difference.
  */
 bool bt_conformance_compare(const struct bt_json_value *expected, const struct bt_json_value *got,
 	const struct bt_conformance_skip *skip, struct bt_strbuf *out_difference);

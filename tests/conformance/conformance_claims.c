@@ -33,7 +33,7 @@ static int update(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	return answer(claim, out_claim);
 }
 
-/** Without the timestamp, which differs from run to run. */
+/** Write the allocation without its timestamp, which differs from run to run. */
 static void write_allocation(struct bt_json_writer *writer, const struct bt_resource_claim *claim)
 {
 	struct bt_allocation_result allocation = *claim->status.allocation;
@@ -69,7 +69,7 @@ static int update_status(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	return answer(claim, out_claim);
 }
 
-/** DynamicResources reads claims only after a conflict, and there are none here. */
+/** DynamicResources reads claims only after a conflict, and here no write conflicts. */
 static int get(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_str namespace_, struct bt_str name, BT_UNUSED bool must_end,
 	BT_UNUSED struct bt_object **out_claim, struct berth_error *err)

@@ -80,7 +80,7 @@ static void sort_reasons(const struct bt_json_value *result)
 	}
 }
 
-/** An absent list equals an empty one. */
+/** Returns the number of elements; an absent list (NULL) equals an empty list. */
 static uint32_t count_of(const struct bt_json_value *list)
 {
 	return list != NULL && list->type == BT_JSON_ARRAY ? list->count : 0;

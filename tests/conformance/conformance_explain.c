@@ -6,7 +6,7 @@
 
 #include "codec/json_edit.h"
 
-/** Proposals to ask for: nearly all that there are in the small clusters of the vectors. */
+/** Number of proposals to request: nearly all that the small clusters of the vectors have. */
 #define PROPOSALS_MAX 8
 
 /** One pod's explanation and its recorded result. */

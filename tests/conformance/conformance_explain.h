@@ -9,12 +9,12 @@
 #include "conformance/conformance_private.h"
 #include "explain/explain.h"
 
-/* conformance_remedy.c: err says which remedy does not apply */
+/* conformance_remedy.c; if a function fails, err names the remedy that does not apply */
 
-/** Apply all remedies of the pod. */
+/** Apply the remedies that change the pod to its JSON; other remedies are ignored. */
 BT_MUST_USE int bt_remedies_edit_pod(struct bt_arena *arena, struct bt_json_value *pod,
 	const struct bt_remedy *remedies, uint32_t count, struct berth_error *err);
-/** Apply all remedies of this node, except removals of pods. */
+/** Apply the remedies that change the node called name to its JSON, except removals of pods. */
 BT_MUST_USE int bt_remedies_edit_node(struct bt_arena *arena, struct bt_json_value *node,
 	struct bt_str name, const struct bt_remedy *remedies, uint32_t count,
 	struct berth_error *err);
@@ -40,23 +40,29 @@ struct bt_twin {
 struct bt_twin_verdict {
 	bool node_fits;
 	uint32_t feasible_count;
-	const struct bt_str *feasible; /* names, unless pods were removed; in the twin's arena */
+	const struct bt_str *feasible; /* names, in the twin's arena; NULL: a remedy removes pods */
 	struct bt_str why_not;         /* why the pod does not fit on the node */
 };
 
-/** Set run and pod_json, and zero all other fields. Must be finished also on failure. */
+/**
+ * Load the cluster. The caller sets run and pod_json and zeroes all other fields before the call,
+ * and calls bt_twin_finish also after a failure.
+ */
 BT_MUST_USE int bt_twin_load(struct bt_twin *twin, struct berth_error *err);
 void bt_twin_finish(struct bt_twin *twin);
-/** Fails if a remedy does not apply. */
+/**
+ * Apply the remedies, try the pod on all nodes, and undo the remedies. node_name: the node of
+ * out->node_fits and out->why_not. Fails if a remedy does not apply.
+ */
 BT_MUST_USE int bt_twin_try(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
 	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err);
 
 /* conformance_proposal.c */
 
-/** Check every proposal; complaints are appended to out as lines. json: the pod. */
+/** Check every proposal for a pod, given as JSON; complaints are appended to out as lines. */
 BT_MUST_USE int bt_case_check_proposals(struct bt_case_run *run, struct bt_str json,
 	const struct bt_explanation *explanation, struct bt_strbuf *out, struct berth_error *err);
 
-/** "Tolerate key=a effect=NoSchedule, RemovePod shop/db-0 on node-1" */
+/** Append a text such as "Tolerate key=a effect=NoSchedule, RemovePod shop/db-0 on node-1". */
 void bt_remedies_describe(const struct bt_remedy *remedies, uint32_t count, struct bt_strbuf *out);
 #endif

@@ -32,7 +32,7 @@ struct bt_case_pod {
 struct bt_case_node {
 	struct bt_str name;
 	const struct bt_node *node;
-	struct bt_str json; /* the JSON it was decoded from */
+	struct bt_str json; /* the node as JSON */
 	bool deleted;
 };
 
@@ -60,13 +60,13 @@ struct bt_case_run {
 	/* For explanations; tally NULL: no explanations. */
 	struct bt_explain_tally *tally;
 	const struct bt_json_value *expected; /* the case's answer */
-	struct bt_strbuf *complaints;         /* what is wrong besides the answer; whole lines */
+	struct bt_strbuf *complaints;         /* lines about explanations and verification */
 	uint32_t result_count;                /* number of pods so far */
 };
 
 /* conformance_load.c */
 
-/** Read a line of CASES; texts are borrowed from it. */
+/** Read a line of CASES; texts are borrowed from json. */
 int bt_case_read(struct bt_str json, struct bt_arena *arena, struct bt_case_text *text,
 	struct berth_error *err);
 /** Load the initial cluster of the case. */
@@ -76,9 +76,9 @@ int bt_case_apply_operation(struct bt_case_run *run, const struct bt_json_value 
 	struct bt_str json, struct berth_error *err);
 /** Put an object that is neither pod nor node into the engine's state. */
 int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct berth_error *err);
-/** The current node; NULL: there is none. */
+/** Returns the current version of the node; NULL: there is no such node. */
 const struct bt_node *bt_case_find_node(const struct bt_case_run *run, struct bt_str name);
-/** Decode an object into the arena. */
+/** Decode an object into the arena; *out is its structure. */
 int bt_case_decode(const struct bt_message *message, struct bt_str json, struct bt_arena *arena,
 	void **out, struct berth_error *err);
 /** "namespace/name", in the arena of the run. */
@@ -88,7 +88,7 @@ void bt_case_note_pod(struct bt_case_run *run, const struct bt_pod *pod, bool pl
 
 /* conformance_run.c */
 
-/** Create an engine with the case's configuration; refused: why the configuration is invalid. */
+/** Create an engine with the case's configuration. On failure, refused says why it is invalid. */
 int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
 	struct berth_error *refused);
 

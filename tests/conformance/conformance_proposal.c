@@ -117,7 +117,8 @@ static void check_amounts(
 		}
 		memcpy(less, proposal->remedies.items, count * sizeof(*less));
 		less[i].amount--;
-		/* An amount that is one less may change nothing, which is an error. */
+		/* A remedy with one less than its amount may have no effect; then bt_twin_try
+		 * fails. */
 		if (bt_twin_try(twin, less, count, proposal->node, &verdict, &refused) == 0 &&
 			verdict.feasible_count != 0) {
 			complain(out, proposal, less, count, BT_STR("the pod fits with less"));

@@ -140,7 +140,7 @@ static int drop_member(const struct edit *edit, const struct bt_remedy *remedy,
 	return 0;
 }
 
-/** Lower the request of the single container, or the limit that stands for it. */
+/** Lower the request of the single container, or its limit, which is the default of the request. */
 static int lower_request(const struct edit *edit, const struct bt_remedy *remedy)
 {
 	struct bt_arena *arena = edit->arena;

@@ -190,14 +190,15 @@ static void check_cycle(
 	bool agree = chosen == best || pod->nominated_node_name.length != 0;
 	if (!agree && chosen != BT_SLOT_NONE && is_feasible(&evaluation, chosen)) {
 		/*
-		 * They may differ: the cycle takes a single feasible node without scoring, which
-		 * may fail; and a search that stops after enough nodes takes the best of those.
+		 * The nodes may differ: the cycle takes a single feasible node without scoring,
+		 * which may fail; and a search that stops early takes the best of the nodes found.
 		 */
 		agree = evaluation.feasible_count == 1 ||
 			decision.feasible_count < evaluation.feasible_count;
 	} else if (!agree && chosen != BT_SLOT_NONE) {
 		/*
-		 * They may differ: the evaluation visits all nodes by name and stops at an error.
+		 * The results may differ: the evaluation visits all nodes by name and stops at an
+		 * error.
 		 */
 		agree = !bt_status_is_success(&evaluation.error);
 	}

@@ -323,7 +323,10 @@ static void judge(struct bt_twin *twin, const struct bt_pod_info *info, struct b
 	}
 }
 
-/** The pods are already loaded; apply all other remedies, and undo them afterwards. */
+/**
+ * Try with the pods that are loaded: apply all remedies except removals of pods, try the pod, and
+ * undo the remedies.
+ */
 static int try_with(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
 	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err)
 {

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Explain pods of the vectors with the program, carry out what it proposes, ask the model.
+"""Explain pods of the vectors with berth, apply its proposals, check the results with the model.
 
 usage: explain_changes.py BERTH SEED COUNT CATEGORY [CATEGORY ...]
 
 Draws COUNT cases of each category, and from each case one pod that was recorded as unschedulable.
-Writes the objects as they are before the turn of this pod to a file, which `berth explain -o json`
+Writes the objects as they are before this pod is tried to a file, which `berth explain -o json`
 reads. Applies every proposal to the objects, as src/explain/remedies.def describes the remedies.
-Then the pod must fit, by the model in reference/, on the named node and on as many nodes as the
-program says; with a part of the proposal only, the pod must fit on no node. Not for `resize` and
-`spread_default`: their objects exist on no API server (pods without the defaults of limits and
-pod-level resources, controllers without a template), and the program adds the defaults or refuses
-the file. The last line is "N passed, N failed"; N counts pods.
+Then the pod must fit, by the model in reference/, on the named node and on as many nodes as berth
+says; with only a part of the proposal, the pod must fit on no node. The categories `resize` and
+`spread_default` cannot be used: their objects exist on no API server (pods without the defaults of
+limits and pod-level resources, controllers without a template), and berth adds the defaults or
+refuses the file. The last line is "N passed, N failed"; N counts pods.
 """
 import copy
 import gzip
@@ -30,7 +30,8 @@ from reference import quantity  # noqa: E402
 from reference.cycle import Scheduler  # noqa: E402
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-#: Every part of a proposal of so many changes is tried; of larger ones those that lack one.
+#: All parts of a proposal with at most this many changes are tried; of a larger proposal, only the
+#: parts that lack exactly one change.
 PARTS_OF_MAX = 4
 
 
@@ -43,7 +44,7 @@ def lines(path):
         return [json.loads(line) for line in file]
 
 
-# --- what remedies.def says ---
+# --- the remedies of remedies.def ---
 
 def free_resource(node, change):
     unit = quantity.parse("1m") if change["resource"] == "cpu" else quantity.parse("1")
@@ -176,7 +177,7 @@ def leave_claim(claim, uid):
 
 
 def carry_out(objects, pod, changes):
-    """Copies of the objects and the pod with the changes."""
+    """Copies of the objects and the pod with the changes applied."""
     objects, pod = copy.deepcopy(objects), copy.deepcopy(pod)
     for change in changes:
         if change["type"] == "RemovePod":
@@ -201,7 +202,7 @@ def ask_model(objects, config, pod):
 
 
 def parts(changes):
-    """Parts of the changes with which the pod must not fit; the empty part is one."""
+    """Parts of the changes with which the pod must not fit, including the empty part."""
     sizes = range(len(changes)) if len(changes) <= PARTS_OF_MAX else [len(changes) - 1]
     for size in sizes:
         yield from itertools.combinations(changes, size)
@@ -281,7 +282,7 @@ def check_pod(berth, objects, config, pod, folder):
 
 
 def allocate_claim(objects, write, pod):
-    """Apply the write to the claim: the allocation, and a reservation after earlier ones."""
+    """Apply the write to the claim: the allocation, and the pod's reservation after all others."""
     claim, = [o for o in objects if o["kind"] == "ResourceClaim" and write["claim"] == "%s/%s" % (
         o["metadata"]["namespace"], o["metadata"]["name"])]
     status = claim.setdefault("status", {})
@@ -294,7 +295,7 @@ def allocate_claim(objects, write, pod):
 
 
 def draw(case, expected, chance):
-    """(objects before the turn of an unschedulable pod, the pod), or None without such a pod."""
+    """(objects before an unschedulable pod is tried, the pod); None if the case has no such pod."""
     results = expected.get("results") or []
     turns = [i for i, result in enumerate(results) if "message" in result]
     if not turns or any("op" in step for step in case["pending"]):

@@ -28,7 +28,7 @@ static bool has_labels(const struct bt_json_value *wanted, const struct bt_str_m
 
 /** --- nodes of a question --- */
 
-/** Does the request have names (nodeCacheCapable) or objects? */
+/** Returns the nodes of the request: names (nodeCacheCapable; *out_by_name is true) or objects. */
 static const struct bt_json_value *nodes_of(const struct question *question, bool *out_by_name)
 {
 	const struct bt_json_value *names = bt_json_find(question->body, "NodeNames");
@@ -69,7 +69,7 @@ static void note_failure(struct question *question, const struct bt_json_value *
 		bt_json_new_str(question->arena, bt_json_text_at(drop, "reason")));
 }
 
-/** Does the node stay in the answer? */
+/** Whether the node stays in the answer. */
 static bool filter_node(struct question *question, struct bt_str name)
 {
 	const struct bt_json_value *drop = find_drop(question, name);
@@ -119,7 +119,7 @@ static void answer_filter(struct question *question)
 			if (known != NULL) {
 				bt_message_encode_json(
 					bt_kind_info(BT_KIND_NODE)->message, &writer, known->value);
-				/* It was encoded from an object, so it can be parsed. */
+				/* The text was encoded from an object, so parsing succeeds. */
 				(void)!bt_json_parse(
 					arena, bt_strbuf_str(&json), true, &node, NULL);
 			}
@@ -265,7 +265,8 @@ static const struct bt_json_value *find_server(
 }
 
 /**
- * Does the pod have the labels? Requests to bind only name the pod, so its labels are in the store.
+ * Whether the pod has the labels. Requests to bind only name the pod, so its labels are read from
+ * the store.
  */
 static bool pod_has_labels(struct question *question, const struct bt_json_value *wanted)
 {

@@ -18,8 +18,9 @@ struct life_run {
 	struct life_api api;
 	struct bt_json_writer writer;
 	/**
-	 * Write the nomination of a pod that was popped and dropped: older recordings have it,
-	 * those with gates or extenders only have the pod's name.
+	 * Whether to write the nomination of a pod that was popped and dropped: recordings with
+	 * feature gates or extenders have only the pod's name, older recordings the nomination,
+	 * too.
 	 */
 	bool shows_dropped;
 	BT_VEC(struct bt_attempt) ended; /* attempts of the step, in the order they began */
@@ -213,8 +214,8 @@ static bool resume_waiting(struct life_run *run)
 }
 
 /**
- * If several choices are equally good, prefers the recorded one, so that later steps continue from
- * it.
+ * Runs the step "schedule". If several choices are equally good, prefers the recorded one, so that
+ * later steps start from the recorded state.
  */
 static int schedule(
 	struct life_run *run, const struct bt_json_value *expected, struct berth_error *err)

@@ -4,9 +4,9 @@
 
 usage: run_category.py BERTH_CONFORMANCE CATEGORY [FIELD,... | --explain]
 
-The last line is "N passed, N failed": the passed cases, and how many fewer cases pass than
-standing.json says. FIELD,...: members that are not compared. --explain: also explain every pod;
-every proposed change must help.
+The last line is "N passed, N failed": the number of passed cases, and the number by which it is
+below that of standing.json. FIELD,...: members that are not compared. --explain: also explain every
+pod; every proposed change must help.
 """
 import json
 import os

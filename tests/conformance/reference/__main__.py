@@ -56,7 +56,7 @@ def differences(got, expected):
 
 
 def check(cases, expected, show=5):
-    """Number of failures; prints the first ones."""
+    """Returns the number of failures; prints the first `show` failures."""
     passed = failed = 0
     for case, wanted in zip(lines(cases), lines(expected)):
         if case['name'] != wanted['name']:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """CEL device selectors: parser and evaluator (specification 12b). There is no type checker: an expression that upstream refuses to compile is
-refused here only if its syntax is wrong or its evaluation reaches the error; there are no cost limits."""
+refused here only if its syntax is wrong or its evaluation reaches the error. There are no cost limits. "12b 5" stands for section 5 of 12b."""
 import functools
 import ipaddress
 import re
@@ -95,7 +95,7 @@ def in_range(number):
 
 
 def parse_quantity(text):
-    """12b 9.7."""
+    """Spec 12b section 9.7."""
     m = re.fullmatch(r'([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)', text)
     if not m:
         raise CelError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
@@ -115,7 +115,7 @@ def parse_quantity(text):
 
 
 def parse_semver(text, normalize=False):
-    """12b 9.8."""
+    """Spec 12b section 9.8."""
     if normalize:
         parts = (text[1:] if text[:1] == 'v' else text).split('.', 2)
         for i, part in enumerate(parts):
@@ -201,7 +201,7 @@ class Parser:
             raise CompileError('Syntax error')
 
     def expression(self):
-        """12b 5."""
+        """Spec 12b section 5."""
         condition = self.either()
         if not self.accept('?'):
             return condition
@@ -231,7 +231,7 @@ class Parser:
     def product(self): return self.left(self.unary, '*', '/', '%')
 
     def unary(self):
-        """12b 5; a minus before a number belongs to the literal."""
+        """Spec 12b section 5; a minus before a number belongs to the literal."""
         count = 0
         if self.peek() == ('op', '!'):
             while self.accept('!'):
@@ -267,7 +267,7 @@ class Parser:
         return ('map', entries)
 
     def primary(self):
-        """12b 5."""
+        """Spec 12b section 5."""
         kind, text = self.peek()
         sign = 1
         if (kind, text) == ('op', '-'):
@@ -337,7 +337,7 @@ def parse(text):
 # --- evaluation (12b 8)
 
 def equal(a, b):
-    """12b 8."""
+    """Spec 12b section 8."""
     if a is None or b is None:
         return a is b
     if isinstance(a, (Quantity, Semver, IP)):
@@ -455,7 +455,7 @@ def evaluate(e, env):
 
 
 def binary(operator, left, right, env):
-    """12b 8, 9.1."""
+    """Spec 12b sections 8 and 9.1."""
     if operator == 'in' and right == ('list', []):
         return False
     a, b = evaluate(left, env), evaluate(right, env)
@@ -490,7 +490,7 @@ def binary(operator, left, right, env):
 
 
 def arithmetic(operator, a, b):
-    """12b 8."""
+    """Spec 12b section 8."""
     if isinstance(a, float):
         if operator == '/':
             return a / b if b else float('inf')
@@ -544,7 +544,7 @@ def macro(function, receiver, arguments, env):
 
 
 def has(argument, env):
-    """12b 6."""
+    """Spec 12b section 6."""
     if argument[0] != 'select':
         raise CompileError('invalid argument to has() macro')
     container = evaluate(argument[1], env)
@@ -586,7 +586,7 @@ def call(function, receiver, arguments, env):
 
 
 def optional_method(function, value, arguments, env):
-    """12b 9.5."""
+    """Spec 12b section 9.5."""
     if function == 'hasValue':
         return bool(value.content)
     if function == 'value':
@@ -599,7 +599,7 @@ def optional_method(function, value, arguments, env):
 
 
 def global_function(function, values):
-    """12b 9.1, 9.7 to 9.9."""
+    """Spec 12b sections 9.1 and 9.7 to 9.9."""
     if function in GLOBAL_PARAMETERS:
         guard(function, values, GLOBAL_PARAMETERS[function])
     if function in ('quantity', 'semver'):
@@ -645,14 +645,14 @@ GLOBAL_PARAMETERS = {'quantity': (str,), 'isQuantity': (str,), 'semver': (str, b
 
 
 def guard(function, arguments, kinds):
-    """12b 8.9."""
+    """Spec 12b section 8.9."""
     for value, kind in zip(arguments, kinds):
         if not isinstance(value, kind) or kind is not bool and isinstance(value, (bool, Uint)):
             raise CelError('no such overload: %s(%s)' % (function, ', '.join(type_name(v) for v in arguments)))
 
 
 def method(function, x, values, constant_argument):
-    """12b 9.2 to 9.10."""
+    """Spec 12b sections 9.2 to 9.10."""
     if function in ('isGreaterThan', 'isLessThan', 'compareTo'):
         if not isinstance(x, (Quantity, Semver)) or type(x) is not type(values[0]):
             raise CelError('no such overload: %s(%s, %s)' % (function, type_name(x), type_name(values[0])))
@@ -710,7 +710,7 @@ def method(function, x, values, constant_argument):
 
 
 def string_method(function, x, values):
-    """12b 9.2, 9.6."""
+    """Spec 12b sections 9.2 and 9.6."""
     if function == 'upperAscii':
         return re.sub('[a-z]', lambda m: m[0].upper(), x)
     if function == 'lowerAscii':

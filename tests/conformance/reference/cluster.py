@@ -96,7 +96,7 @@ class NodeInfo:
         self.labels, self.taints, self.allocatable = {}, [], {}
 
     def set_node(self, node):
-        """01b 9.4."""
+        """Spec 01b section 9.4."""
         self.node, self.labels = node, objects.labels(node)
         self.taints = objects.spec(node).get('taints') or []
         self.allocatable = resources.to_integers(quantity.amount_map(objects.status(node).get('allocatable')))
@@ -108,7 +108,7 @@ class NodeInfo:
         return other
 
     def add(self, pod):
-        """01b 9.2."""
+        """Spec 01b section 9.2."""
         self.pods.append(pod)
         self.used_ports.update(pod.host_ports)
 
@@ -137,11 +137,11 @@ class AssumeError(Exception):
 
 
 class Cluster:
-    """Everything the scheduler knows."""
+    """All objects that the scheduler knows."""
 
     def __init__(self, listed):
         self.nodes, self.stores, self.nominated = {}, {}, {}
-        self.asked = 0          # pods up to this one: claims that are made have it in their names
+        self.asked = 0          # number of pods up to the current one; part of the names of created claims
         self.assumed = {'PersistentVolume': {}, 'PersistentVolumeClaim': {}}
         pods = []
         for o in listed:

@@ -149,7 +149,7 @@ class DynamicResources(Plugin):
         return None
 
     def pre_filter(self, state, pod):
-        """12 7."""
+        """Spec 12 section 7."""
         try:
             claims = self.resolve(pod)
         except ClaimError as e:
@@ -176,13 +176,13 @@ class DynamicResources(Plugin):
                 via[name] = class_for(self.cluster, name)
             elif name not in node.allocatable:
                 return status.unresolvable('cannot fit resource'), None
-        if not via and not (own.claims and own.extended):       # with other claims, the pod gets a claim without requests (D10)
+        if not via and not (own.claims and own.extended):       # with other claims, the pod gets a claim without requests (defect D10 of 12 21)
             return None, None
         return None, {'metadata': {'name': '<extended-resources>', 'namespace': pod.namespace},
                       'spec': {'devices': {'requests': special_requests(pod, via)}}}
 
     def filter(self, own, pod, node):
-        """12 8."""
+        """Spec 12 section 8."""
         unavailable = set()
         rejected, special = self.special_claim(own, pod, node)
         if rejected:
@@ -212,7 +212,7 @@ class DynamicResources(Plugin):
             own.by_node[node.name] = found
 
     def post_filter(self, state, pod, statuses, absent):
-        """12 10. Without a PreFilter run there is no state to read."""
+        """Spec 12 section 10. If PreFilter did not run, there is no state to read."""
         own = state.own.get(self.name)
         if own is None:
             return status.ERROR, 'not found', None, {}
@@ -239,7 +239,7 @@ class DynamicResources(Plugin):
         return total
 
     def normalize(self, own, nodes, scores):
-        """12 11."""
+        """Spec 12 section 11."""
         return default_normalize(scores)
 
     def reserve(self, own, pod, node_name):

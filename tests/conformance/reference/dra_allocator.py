@@ -54,7 +54,7 @@ def consumed_amount(request, capacity):
 
 
 def violates_policy(amount, capacity):
-    """12 9.7."""
+    """Spec 12 section 9.7."""
     policy = capacity.get('requestPolicy')
     if not policy or policy.get('default') is not None and amount == quantity.parse(policy['default']):
         return False
@@ -72,7 +72,7 @@ def counters_of(device):
 
 
 def same_requirement(a, b):
-    """12 9.9."""
+    """Spec 12 section 9.9."""
     return (a['key'], a['operator'], set(a.get('values') or [])) == (b['key'], b['operator'], set(b.get('values') or []))
 
 
@@ -97,7 +97,7 @@ class Constraint:
         return next(((kind, found[kind]) for kind in ('string', 'int', 'bool', 'version') if kind in found), ('other', None))
 
     def add(self, request, device):
-        """12 9.9."""
+        """Spec 12 section 9.9."""
         if not self.applies(request):
             return True
         is_match = self.spec.get('matchAttribute') is not None
@@ -152,7 +152,7 @@ class Allocator:
         return bool(spec.get('perDeviceNodeSelection')) and any(self.node_matches(d) for d in spec.get('devices') or [])
 
     def gather_pools(self):
-        """12 9.1."""
+        """Spec 12 section 9.1."""
         groups = {}
         for s in self.slices:
             spec = s['spec']
@@ -166,7 +166,7 @@ class Allocator:
         return sorted((p for p in pools if p is not None), key=lambda p: (p.is_binding, p.id[0].encode(), p.id[1].encode()))
 
     def make_pool(self, id_, generation, kept):
-        """12 9.1; None for an obsolete pool."""
+        """The pool id_; kept: its slices that match the node. None: the pool is obsolete. Spec 12 section 9.1."""
         everywhere = [s for s in self.slices if (s['spec']['driver'], s['spec']['pool']['name']) == id_]
         current = [s for s in everywhere if s['spec']['pool']['generation'] == generation]
         wanted = kept[0]['spec']['pool']['resourceSliceCount']
@@ -192,7 +192,7 @@ class Allocator:
     # --- tests of one device
 
     def selectable(self, c, request, device):
-        """12 9.5, remembered per device and request."""
+        """Spec 12 section 9.5; the result is cached per device and request."""
         key = (c, request.full, device.id)
         if key not in self.answers:
             self.answers[key] = self.is_selected(c, request, device)
@@ -245,7 +245,7 @@ class Allocator:
                     raise AllocationError('claim %s, constraint #%d: empty constraint (unsupported constraint type?)' % (objects.key(claim), i))
 
     def count_devices(self, c, request):
-        """12 9.3."""
+        """Spec 12 section 9.3."""
         who, q = 'claim %s, request %s: ' % (objects.key(self.claims[c]), request.bare), request.spec
         if q['deviceClassName'] not in self.classes:
             raise AllocationError(who + 'could not retrieve device class %s: deviceclass.resource.k8s.io "%s" not found' % (q['deviceClassName'], q['deviceClassName']))
@@ -337,7 +337,7 @@ class Allocator:
         return False
 
     def take(self, c, request, device, must):
-        """12 9.6. Counters taken before a later rejection are not given back (defect D6 of 12 21)."""
+        """Spec 12 section 9.6. Counters taken before a rejection are not given back (defect D6 of section 21)."""
         shareable = bool(device.spec.get('allowMultipleAllocations'))
         if (device.id, c) in self.taken_for if request.is_admin and not shareable else not request.is_admin and self.in_use(device):
             return False
@@ -362,7 +362,7 @@ class Allocator:
                     earlier.remove(request)
                 return False
         amounts = self.capacity_for(request, device)
-        if amounts is None:             # leaves nothing behind (defect D12 of 12 21)
+        if amounts is None:             # undo the constraints, so that nothing stays behind (defect D12 of 12 21)
             for constraint in self.constraints[c]:
                 constraint.remove(request)
             return False
@@ -376,7 +376,7 @@ class Allocator:
         return True
 
     def give_back(self, c, request, device):
-        """12 9.6, undo."""
+        """Undo take(). Spec 12 section 9.6."""
         for constraint in self.constraints[c]:
             constraint.remove(request)
         self.taken_for.discard((device.id, c))

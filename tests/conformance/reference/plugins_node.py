@@ -12,7 +12,7 @@ MIB = 2**20
 
 
 class NodeUnschedulable(Plugin):
-    """05 7."""
+    """Spec 05 section 7."""
     points = ('filter',)
     TAINT = {'key': 'node.kubernetes.io/unschedulable', 'effect': 'NoSchedule'}
 
@@ -22,7 +22,7 @@ class NodeUnschedulable(Plugin):
 
 
 class NodeName(Plugin):
-    """05 6."""
+    """Spec 05 section 6."""
     points = ('filter',)
 
     def filter(self, own, pod, node):
@@ -31,29 +31,29 @@ class NodeName(Plugin):
 
 
 class TaintToleration(Plugin):
-    """05 8."""
+    """Spec 05 section 8."""
     points = ('filter', 'preScore', 'score')
 
     def filter(self, own, pod, node):
-        """05 8.1."""
+        """Spec 05 section 8.1."""
         if untolerated_hard_taint(node.taints, pod.tolerations):
             return status.unresolvable('node(s) had untolerated taint(s)')
 
     def pre_score(self, state, pod, nodes):
-        """05 8.2."""
+        """Spec 05 section 8.2."""
         return status.success(), [t for t in pod.tolerations if t.get('effect', '') in ('', 'PreferNoSchedule')]
 
     def score(self, tolerations, pod, node):
-        """05 8.2."""
+        """Spec 05 section 8.2."""
         return sum(1 for t in node.taints if t.get('effect') == 'PreferNoSchedule' and not is_tolerated(t, tolerations))
 
     def normalize(self, own, nodes, scores):
-        """05 8.2."""
+        """Spec 05 section 8.2."""
         return default_normalize(scores, reverse=True)
 
 
 class NodeAffinity(Plugin):
-    """05 9."""
+    """Spec 05 section 9."""
     points = ('preFilter', 'filter', 'preScore', 'score')
 
     def __init__(self, cluster, arguments):
@@ -63,7 +63,7 @@ class NodeAffinity(Plugin):
         self.added_preferred = added.get('preferredDuringSchedulingIgnoredDuringExecution') or None
 
     def pre_filter(self, state, pod):
-        """05 9.2."""
+        """Spec 05 section 9.2."""
         required = required_node_affinity(pod.obj)
         if required is None and self.added_required is None and pod.spec.get('nodeSelector') is None:
             return status.skip(), None, None
@@ -84,14 +84,14 @@ class NodeAffinity(Plugin):
         return status.success(), None, names
 
     def filter(self, own, pod, node):
-        """05 9.3."""
+        """Spec 05 section 9.3."""
         if self.added_required is not None and not node_selector_matches(self.added_required, node.labels, node.name):
             return status.unresolvable("node(s) didn't match scheduler-enforced node affinity")
         if not required_affinity_matches(pod.obj, node.node):
             return status.unresolvable("node(s) didn't match Pod's node affinity/selector")
 
     def pre_score(self, state, pod, nodes):
-        """05 9.4."""
+        """Spec 05 section 9.4."""
         preferred = node_affinity(pod.obj).get('preferredDuringSchedulingIgnoredDuringExecution')
         if preferred is None and self.added_preferred is None:
             return status.skip(), None
@@ -101,16 +101,16 @@ class NodeAffinity(Plugin):
             return status.error(str(e)), None
 
     def score(self, terms, pod, node):
-        """05 9.4."""
+        """Spec 05 section 9.4."""
         return sum(weight for weight, term in terms if term_matches(term, node.labels, node.name))
 
     def normalize(self, own, nodes, scores):
-        """05 9.4."""
+        """Spec 05 section 9.4."""
         return default_normalize(scores)
 
 
 class NodePorts(Plugin):
-    """05 10."""
+    """Spec 05 section 10."""
     points = ('preFilter', 'filter')
 
     def pre_filter(self, state, pod):
@@ -141,11 +141,11 @@ def scoring_inputs(amounts, node, names, nonzero):
 
 
 class NodeResourcesFit(Plugin):
-    """05 11."""
+    """Spec 05 section 11."""
     points = ('preFilter', 'filter', 'preScore', 'score')
 
     def __init__(self, cluster, arguments):
-        """05 11.1."""
+        """Spec 05 section 11.1."""
         super().__init__(cluster, arguments)
         self.ignored, self.ignored_groups = arguments.get('ignoredResources') or [], arguments.get('ignoredResourceGroups') or []
         strategy = arguments.get('scoringStrategy') or {'type': 'LeastAllocated'}
@@ -154,11 +154,11 @@ class NodeResourcesFit(Plugin):
         self.shape = [(p.get('utilization', 0), p.get('score', 0) * 10) for p in shape]
 
     def pre_filter(self, state, pod):
-        """05 11.2."""
+        """Spec 05 section 11.2."""
         return status.success(), resources.to_integers(resources.pod_requests(pod.obj)), None
 
     def filter(self, requests, pod, node):
-        """05 11.3."""
+        """Spec 05 section 11.3."""
         reasons, hopeless, used = [], False, node.requested()
         if len(node.pods) + 1 > node.allocatable.get('pods', 0):
             reasons.append('Too many pods')
@@ -176,7 +176,7 @@ class NodeResourcesFit(Plugin):
             return status.unresolvable(*reasons) if hopeless else status.unschedulable(*reasons)
 
     def pre_score(self, state, pod, nodes):
-        """05 11.6."""
+        """Spec 05 section 11.6."""
         return status.success(), resources.pod_requests(pod.obj, pod_level=False, missing=resources.DEFAULT_REQUESTS)
 
     def on_shape(self, utilization):
@@ -190,7 +190,7 @@ class NodeResourcesFit(Plugin):
         return points[-1][1]
 
     def score(self, amounts, pod, node):
-        """05 11.5."""
+        """Spec 05 section 11.5."""
         total, weights = 0, 0
         for capacity, _, requested, weight in scoring_inputs(amounts, node, self.resources, nonzero=True):
             if self.strategy == 'LeastAllocated':
@@ -210,7 +210,7 @@ class NodeResourcesFit(Plugin):
 
 
 class NodeResourcesBalancedAllocation(Plugin):
-    """05 12."""
+    """Spec 05 section 12."""
     points = ('preScore', 'score')
 
     def __init__(self, cluster, arguments):
@@ -218,13 +218,13 @@ class NodeResourcesBalancedAllocation(Plugin):
         self.resources = scoring_resources(arguments.get('resources'))
 
     def pre_score(self, state, pod, nodes):
-        """05 12.2."""
+        """Spec 05 section 12.2."""
         amounts = resources.pod_requests(pod.obj, use_status=True)
         asked = [quantity.milli_value(amounts.get(n, 0)) if n == 'cpu' else quantity.value(amounts.get(n, 0)) for n, _ in self.resources]
         return (status.success(), amounts) if any(asked) else (status.skip(), None)
 
     def score(self, amounts, pod, node):
-        """05 12.3."""
+        """Spec 05 section 12.3."""
         inputs = scoring_inputs(amounts, node, self.resources, nonzero=False)
         before = self.balance([min(1.0, float(used) / float(capacity)) for capacity, used, _, _ in inputs])
         after = self.balance([min(1.0, float(requested) / float(capacity)) for capacity, _, requested, _ in inputs])
@@ -250,7 +250,7 @@ class NodeResourcesBalancedAllocation(Plugin):
 
 
 class ImageLocality(Plugin):
-    """05 13."""
+    """Spec 05 section 13."""
     points = ('preScore', 'score')      # upstream has no PreScore; here PreScore collects the image states once for all nodes
 
     def images(self):
@@ -266,7 +266,7 @@ class ImageLocality(Plugin):
         return status.success(), self.images()
 
     def score(self, known, pod, node):
-        """05 13.1."""
+        """Spec 05 section 13.1."""
         containers = (pod.spec.get('initContainers') or []) + (pod.spec.get('containers') or [])
         names = [c.get('image', '') for c in containers] + [v['image'].get('reference', '') for v in pod.volumes if v.get('image')]
         total = 0

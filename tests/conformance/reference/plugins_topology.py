@@ -63,12 +63,12 @@ def round_half_away(x):
 
 
 class PodTopologySpread(Plugin):
-    """06 2."""
+    """Spec 06 section 2."""
     points = ('preFilter', 'filter', 'preScore', 'score')
     has_extensions = True
 
     def __init__(self, cluster, arguments):
-        """06 2.4."""
+        """Spec 06 section 2.4."""
         super().__init__(cluster, arguments)
         self.system_defaults = (arguments.get('defaultingType') or 'System') == 'System'
         self.defaults = SYSTEM_DEFAULTS if self.system_defaults else arguments.get('defaultConstraints') or []
@@ -135,7 +135,7 @@ class PodTopologySpread(Plugin):
         return own[0], [dict(per_domain) for per_domain in own[1]]
 
     def update(self, own, pod, other, node, delta):
-        """06 2.8."""
+        """Spec 06 section 2.8."""
         constraints, counts = own
         if other.namespace != pod.namespace or not self.has_all_keys(constraints, node):
             return
@@ -145,7 +145,7 @@ class PodTopologySpread(Plugin):
                 per_domain[domain] = per_domain.get(domain, 0) + delta
 
     def filter(self, own, pod, node):
-        """06 2.9."""
+        """Spec 06 section 2.9."""
         for c, per_domain in zip(*own):
             if c.key not in node.labels:
                 return status.unresolvable("node(s) didn't match pod topology spread constraints (missing required label)")
@@ -185,7 +185,7 @@ class PodTopologySpread(Plugin):
         return status.success(), (constraints, ignored, counts, weights)
 
     def score(self, own, pod, node):
-        """06 2.11."""
+        """Spec 06 section 2.11."""
         constraints, ignored, counts, weights = own
         if node.name in ignored:
             return 0
@@ -197,7 +197,7 @@ class PodTopologySpread(Plugin):
         return round_half_away(total)
 
     def normalize(self, own, nodes, scores):
-        """06 2.12."""
+        """Spec 06 section 2.12."""
         ignored = own[1]
         counted = [s for node, s in zip(nodes, scores) if node.name not in ignored]
         low, high = min(counted + [MAX_INT64]), max(counted + [0])
@@ -213,12 +213,12 @@ class AffinityState:
 
 
 class InterPodAffinity(Plugin):
-    """06 3."""
+    """Spec 06 section 3."""
     points = ('preFilter', 'filter', 'preScore', 'score')
     has_extensions = True
 
     def __init__(self, cluster, arguments):
-        """06 3.10."""
+        """Spec 06 section 3.10."""
         super().__init__(cluster, arguments)
         weight = arguments.get('hardPodAffinityWeight')
         self.hard_weight = 1 if weight is None else weight
@@ -235,7 +235,7 @@ class InterPodAffinity(Plugin):
         return resolved
 
     def pre_filter(self, state, pod):
-        """06 3.5."""
+        """Spec 06 section 3.5."""
         if pod.affinity_errors:
             errors = pod.affinity_errors
             return status.unresolvable('parsing pod: ' + (errors[0] if len(errors) == 1 else '[%s]' % ', '.join(errors))), None, None
@@ -273,7 +273,7 @@ class InterPodAffinity(Plugin):
                 count(own.anti_affinity_counts, term)
 
     def filter(self, own, pod, node):
-        """06 3.7."""
+        """Spec 06 section 3.7."""
         satisfied = True
         for term in own.affinity:
             if term.topology_key not in node.labels:
@@ -323,10 +323,10 @@ class InterPodAffinity(Plugin):
         return (status.success(), weights) if weights else (status.skip(), None)
 
     def score(self, weights, pod, node):
-        """06 3.9."""
+        """Spec 06 section 3.9."""
         return sum(weights.get(pair, 0) for pair in node.labels.items())
 
     def normalize(self, weights, nodes, scores):
-        """06 3.9."""
+        """Spec 06 section 3.9."""
         low, high = min(scores), max(scores)
         return [int(100.0 * (float(s - low) / float(high - low))) if high > low else 0 for s in scores]

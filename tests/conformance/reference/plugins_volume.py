@@ -57,7 +57,7 @@ def class_name(o):
 
 
 def is_fully_bound(claim):
-    """07 2.5."""
+    """Spec 07 section 2.5."""
     return bool(claim['spec'].get('volumeName')) and BIND_COMPLETED in objects.annotations(claim)
 
 
@@ -96,7 +96,7 @@ def in_tree_name(source):
 
 
 def _ebs_volume_id(text):
-    """07 4.4."""
+    """Spec 07 section 4.4."""
     if not text.startswith('aws://'):
         return text
     path = text[len('aws://'):]
@@ -166,7 +166,7 @@ def translate(volume, csi_node):
 # --- plugins
 
 class VolumeRestrictions(Plugin):
-    """07b 2."""
+    """Spec 07b section 2."""
     points = ('preFilter', 'filter')
     has_extensions = True
     DISKS = ('gcePersistentDisk', 'awsElasticBlockStore', 'rbd', 'iscsi')
@@ -176,7 +176,7 @@ class VolumeRestrictions(Plugin):
         return [v['persistentVolumeClaim'].get('claimName', '') for v in pod.volumes if v.get('persistentVolumeClaim') is not None]
 
     def pre_filter(self, state, pod):
-        """07b 2.3."""
+        """Spec 07b section 2.3."""
         exclusive = set()
         for name in self.claims(pod):
             claim = self.cluster.get('PersistentVolumeClaim', pod.namespace + '/' + name)
@@ -194,7 +194,7 @@ class VolumeRestrictions(Plugin):
     def clone(self, own): return dict(own)
 
     def update(self, own, pod, other, node, delta):
-        """07b 2.3."""
+        """Spec 07b section 2.3."""
         own['in use'] += delta * sum(1 for name in self.claims(other) if name in own['exclusive'])
 
     @staticmethod
@@ -214,7 +214,7 @@ class VolumeRestrictions(Plugin):
         return False
 
     def filter(self, own, pod, node):
-        """07b 2.4."""
+        """Spec 07b section 2.4."""
         if any(self.conflict(a, b) for a in pod.volumes for other in node.pods for b in other.volumes):
             return status.unschedulable('node(s) had no available disk')
         if own['in use'] > 0:
@@ -222,11 +222,11 @@ class VolumeRestrictions(Plugin):
 
 
 class NodeVolumeLimits(Plugin):
-    """07b 1."""
+    """Spec 07b section 1."""
     points = ('preFilter', 'filter')
 
     def pre_filter(self, state, pod):
-        """07b 1.4."""
+        """Spec 07b section 1.4."""
         counted = any(claim_name(pod, v) or in_tree_name(v) for v in pod.volumes)
         return (status.success() if counted else status.skip()), None, None
 
@@ -282,7 +282,7 @@ class NodeVolumeLimits(Plugin):
         return found
 
     def filter(self, own, pod, node):
-        """07b 1.5."""
+        """Spec 07b section 1.5."""
         csi_node = self.cluster.get('CSINode', node.name)
         try:
             new = self.volumes_of(pod, csi_node, True)
@@ -308,11 +308,11 @@ class NodeVolumeLimits(Plugin):
 
 
 class VolumeBinding(Plugin):
-    """07 5."""
+    """Spec 07 section 5."""
     points = ('preFilter', 'filter', 'reserve')
 
     def pre_filter(self, state, pod):
-        """07 5.1, claims as in 07 6."""
+        """Spec 07 sections 5.1 and 6."""
         any_claim = False
         for volume in pod.volumes:
             named = claim_name(pod, volume)
@@ -400,7 +400,7 @@ class VolumeBinding(Plugin):
 
     @staticmethod
     def is_for_claim(volume, claim):
-        """07 7.4."""
+        """Spec 07 section 7.4."""
         ref = volume['spec'].get('claimRef')
         return (ref is not None and ref.get('name') == objects.name(claim) and ref.get('namespace') == claim['metadata'].get('namespace')
                 and (not ref.get('uid') or ref['uid'] == objects.uid(claim)))
@@ -448,7 +448,7 @@ class VolumeBinding(Plugin):
         return True, True, dynamic
 
     def has_capacity(self, storage_class, claim, node):
-        """07 7.6."""
+        """Spec 07 section 7.6."""
         request, driver = requested_storage(claim), self.cluster.get('CSIDriver', storage_class['provisioner'])
         if request is None or driver is None or not driver['spec'].get('storageCapacity'):
             return True
@@ -461,7 +461,7 @@ class VolumeBinding(Plugin):
         return False
 
     def all_bound(self, pod):
-        """Step 1 of 07 8."""
+        """Whether all claims of the pod are bound (07 8, step 1)."""
         for volume in pod.volumes:
             named = claim_name(pod, volume)
             if named is None:
@@ -506,11 +506,11 @@ class VolumeBinding(Plugin):
 
 
 class VolumeZone(Plugin):
-    """07b 3."""
+    """Spec 07b section 3."""
     points = ('preFilter', 'filter')
 
     def pre_filter(self, state, pod):
-        """07b 3.2."""
+        """Spec 07b section 3.2."""
         wanted = []
         for volume in pod.volumes:
             if volume.get('persistentVolumeClaim') is None:
@@ -543,7 +543,7 @@ class VolumeZone(Plugin):
         return (status.success(), wanted, None) if wanted else (status.skip(), None, None)
 
     def filter(self, wanted, pod, node):
-        """07b 3.3."""
+        """Spec 07b section 3.3."""
         if not any(key in node.labels for key in (BETA_ZONE, BETA_REGION, ZONE, REGION)):
             return None
         for key, values in wanted:

@@ -35,7 +35,7 @@ class Candidate:
         self.node, self.victims, self.violations = node, victims, violations
 
     def order(self):
-        """What candidate selection maximises, in this order (08 10.2)."""
+        """The criteria of candidate selection, in order; the largest tuple is selected (08 10.2)."""
         highest = max(v.priority for v in self.victims)
         return (-self.violations, -self.victims[0].priority, -sum(v.priority + OFFSET for v in self.victims), -len(self.victims),
                 min(objects.start_time(v.obj) for v in self.victims if v.priority == highest))
@@ -45,7 +45,7 @@ class Candidate:
 
 
 class DefaultPreemption(Plugin):
-    """08 4 to 10. It examines every potential node, without the limit on candidates and the random offset of 08 7."""
+    """Spec 08 sections 4 to 10, without the limit on candidates and the random offset of section 7: every potential node is examined."""
     points = ('postFilter',)
     framework = None
 
@@ -78,7 +78,7 @@ class DefaultPreemption(Plugin):
         return status.SUCCESS, '', choices[0] if len(choices) == 1 else 'one of choices', details
 
     def not_eligible(self, pod, statuses, absent):
-        """Why the pod may not preempt (08 6)."""
+        """The reason why the pod may not preempt, or '' (08 6)."""
         if pod.spec.get('preemptionPolicy') == 'Never':
             return 'not eligible due to preemptionPolicy=Never.'
         nominated = objects.status(pod.obj).get('nominatedNodeName')

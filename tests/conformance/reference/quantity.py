@@ -12,7 +12,7 @@ FORM = re.compile(r'^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)$')
 
 @functools.lru_cache(maxsize=None)
 def _parse(text):
-    """01 5.1."""
+    """Spec 01 section 5.1."""
     sign, whole, digits, suffix = FORM.match(text).groups()
     digits = digits or ''
     amount = Fraction(int((whole or '0') + digits), 10**len(digits))

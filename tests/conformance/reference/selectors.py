@@ -18,7 +18,7 @@ class SelectorError(Exception):
 # --- label keys and values
 
 def label_key_errors(key):
-    """What is wrong with a label key (01 5.4)."""
+    """The errors of a label key, as texts (01 5.4)."""
     parts, errors = key.split('/'), []
     if len(parts) > 2:
         return ["a valid label key " + NAME_RULE + NAME_HELP + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
@@ -41,7 +41,7 @@ def label_key_errors(key):
 
 
 def label_value_errors(value):
-    """What is wrong with a label value (01 5.4)."""
+    """The errors of a label value, as texts (01 5.4)."""
     errors = []
     if len(value.encode()) > 63:
         errors.append('must be no more than 63 bytes')
@@ -117,7 +117,7 @@ def _json(value):
 
 
 def _expression_errors(r, path):
-    """01 5.5, 5.8."""
+    """Spec 01 sections 5.5 and 5.8."""
     operator, values, key = r.get('operator', ''), r.get('values') or [], r.get('key', '')
     if operator not in ('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'):
         return ['%s.operator: Unsupported value: %s: supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"' % (path, _quote(operator))]
