@@ -2,8 +2,9 @@
 #ifndef BT_SOAK_CHECK_H
 #define BT_SOAK_CHECK_H
 /**
- * Checkers compute from the store, with plain loops, what a scheduler must do, and compare. Each
- * returns true if the scheduler is right, and otherwise appends a complaint.
+ * Checkers compute with plain loops, from the objects in the store, what a scheduler must do, and
+ * compare the results with the scheduler. Each checker returns true if the scheduler is right, and
+ * otherwise appends a complaint.
  */
 #include "framework/nominator.h"
 #include "queue/queue.h"
@@ -40,7 +41,7 @@ enum bt_sim_wait {
 
 /** Input of the check of pending pods. */
 struct bt_sim_pending {
-	/** Nominated pods, whose room is taken for pods that are not more important. */
+	/** Nominated pods; only more important pods may use their room. */
 	struct bt_sim_placed *nominated;
 	uint32_t nominated_count;
 	/**
@@ -49,14 +50,14 @@ struct bt_sim_pending {
 	 */
 	const struct bt_sim_excused_pool *blurred;
 	uint32_t blurred_count;
-	/** All timers have run. No pod may wait that fits or that may preempt. */
+	/** All timers have run, so no pod that fits or that may preempt may wait. */
 	bool is_final;
 	bool (*is_ours)(void *context, const struct bt_pod *pod);
 	enum bt_sim_wait (*wait_of)(void *context, const struct bt_pod *pod);
 	void *context;
 };
 
-/** At a quiet moment: no pod that fits waits for an event, and each pending pod is in a queue. */
+/** When no event is in flight: no pod that fits waits for an event; all pending pods are queued. */
 bool bt_sim_check_pending(struct bt_object_store *objects, const struct bt_sim_pending *pending,
 	struct bt_strbuf *complaint);
 
@@ -89,8 +90,8 @@ struct bt_sim_memory bt_sim_memory_of(const struct bt_state *state);
 bool bt_sim_check_empty(const struct bt_state *state, struct bt_queue *queue,
 	const struct bt_nominator *nominator, struct bt_strbuf *complaint);
 /**
- * rounds: the same measurement after each round. The later half may keep at most 1.5 times the
- * earlier half.
+ * rounds: the measurements after each round. The later half may keep at most 1.5 times the memory
+ * of the earlier half.
  */
 bool bt_sim_check_memory(
 	const struct bt_sim_memory *rounds, uint32_t count, struct bt_strbuf *complaint);

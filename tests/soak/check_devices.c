@@ -118,7 +118,7 @@ static const char *find_trouble(struct bt_object_store *objects, device_result *
 	return slots > SLOTS ? "draws on a counter that is overdrawn" : NULL;
 }
 
-/** false: appends a complaint. */
+/** Check the devices of one claim. Returns false after appending a complaint. */
 static bool check_claim(
 	struct bt_sim *sim, const struct bt_resource_claim *claim, struct bt_strbuf *complaint)
 {
@@ -291,7 +291,7 @@ static bool is_near(const struct bt_resource_claim *claim, struct bt_str node_na
 	return near;
 }
 
-/** false: appends a complaint. */
+/** Check the claims of a pod on a node. Returns false after appending a complaint. */
 static bool check_pod(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name,
 	struct bt_strbuf *complaint)
 {

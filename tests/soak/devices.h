@@ -48,7 +48,7 @@ struct bt_sim_subrequest bt_sim_subrequest_of(
 bool bt_sim_subrequest_selects(const struct bt_sim_subrequest *subrequest,
 	const struct bt_device_class *class_, struct bt_str driver, const struct bt_device *device);
 bool bt_sim_is_shareable(const struct bt_device *device);
-/** The numa attribute; -1: none. */
+/** The device's attribute "numa"; -1: none. */
 int64_t bt_sim_numa_of(const struct bt_device *device);
 /** How much the device consumes of its pool's counter. */
 int64_t bt_sim_slots_of(const struct bt_device *device);
@@ -67,7 +67,7 @@ enum bt_sim_pool_kind {
 	BT_SIM_POOL__COUNT
 };
 
-/** A pool as its driver publishes it, or will soon. */
+/** A pool as its driver publishes it, or will publish it soon. */
 struct bt_sim_pool {
 	enum bt_sim_pool_kind kind;
 	struct bt_str name; /* of its node or zone */
@@ -91,8 +91,8 @@ void bt_sim_append_selector(struct bt_strbuf *out, const char *expression);
 /** Where a pod's claim comes from. */
 enum bt_sim_claim_source {
 	BT_SIM_CLAIM_OF_TEMPLATE,
-	BT_SIM_CLAIM_OWN,    /* created with the pod, named after it, and kept for its successor */
-	BT_SIM_CLAIM_SHARED, /* one for all pods of the app */
+	BT_SIM_CLAIM_OWN,    /* created with the pod, named after it, kept for its replacement */
+	BT_SIM_CLAIM_SHARED, /* one claim for all pods of the app */
 };
 
 /** An entry of an app's spec.resourceClaims. */
@@ -107,10 +107,10 @@ struct bt_sim_app;
 void bt_sim_design_claims(struct bt_sim *sim, struct bt_sim_app *app);
 /** Create the missing claims that do not come from templates. */
 void bt_sim_create_claims(struct bt_sim *sim, const struct bt_sim_app *app, struct bt_str pod);
-/** Append spec.resourceClaims of a pod after a comma; nothing if it has none. */
+/** Append a comma and spec.resourceClaims of a pod; nothing if the app has no claims. */
 void bt_sim_append_claims(const struct bt_sim_app *app, struct bt_str pod, struct bt_strbuf *out);
 void bt_sim_delete_templates(struct bt_sim *sim, const struct bt_sim_app *app);
-/** Delete a random claim, used or not. */
+/** Delete a random claim, even if pods use it. */
 void bt_sim_delete_device_claim(struct bt_sim *sim);
 
 /** --- device_driver.c --- */

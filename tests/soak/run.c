@@ -259,7 +259,7 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 }
 
 /**
- * One change at a time, so that no other event requeues the pods that could profit from the change.
+ * Make one change at a time: then no event of another change requeues the pods that it could help.
  */
 static void step_by_step(struct bt_sim *sim, int64_t until_ns)
 {

@@ -2,9 +2,9 @@
 #ifndef BT_SOAK_SIM_H
 #define BT_SOAK_SIM_H
 /**
- * A simulated cluster around the living scheduler: virtual time, an API store with delayed watches
- * and failing writes, kubelets and controllers, random users, and checkers. One seed is one
- * history, the same on every machine.
+ * A simulated cluster around the complete scheduler: virtual time, an API store with delayed
+ * watches and failing writes, kubelets and controllers, random users, and checkers. A seed gives
+ * the same history on every machine.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -56,7 +56,7 @@ static void apply_change(struct bt_sim_store *store, const struct bt_store_chang
 	struct bt_object *held = before != NULL ? bt_object_share(before) : NULL;
 	bool is_deleted = change->type == BT_CHANGE_DELETED;
 	if (is_deleted) {
-		/* The object exists: it was added before. */
+		/* The deletion succeeds: the object was added before. */
 		(void)bt_object_store_delete(&store->objects, kind, meta->namespace_, meta->name);
 	} else {
 		bt_object_store_put(&store->objects, bt_object_share(object));

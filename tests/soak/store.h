@@ -27,7 +27,7 @@ BT_MUST_USE int bt_sim_store_init(struct bt_sim_store *store, const struct bt_ga
 	uint64_t seed, int64_t start_ns, struct berth_error *err);
 /** Also to be called after a failed init. */
 void bt_sim_store_finish(struct bt_sim_store *store);
-/** Decode the changes committed since, and call `changed` for each. */
+/** Decode the changes committed since the last call, and call `changed` for each. */
 void bt_sim_store_flush(struct bt_sim_store *store);
 /**
  * Run the controllers and node agents that are due. Returns when to call again; INT64_MAX: after
@@ -41,10 +41,10 @@ void bt_sim_store_create(struct bt_sim_store *store, struct bt_str json);
  * ... */
 uint16_t bt_sim_store_patch(struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name, enum bt_subresource subresource, struct bt_str json);
-/** DELETE with the object's grace period. false: there is no such object. */
+/** DELETE with the object's grace period. Returns false if there is no such object. */
 bool bt_sim_store_delete(struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);
-/** DELETE with a grace period of 0. */
+/** DELETE with a grace period of 0. Returns false if there is no such object. */
 bool bt_sim_store_delete_now(struct bt_sim_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
 

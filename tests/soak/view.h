@@ -54,13 +54,13 @@ struct bt_sim_view {
 /** Place every pod of objects that has a node and is not terminal. */
 void bt_sim_view_init(struct bt_sim_view *view, struct bt_object_store *objects);
 void bt_sim_view_finish(struct bt_sim_view *view);
-/** Count the pod on a node, unless its uid is there already. */
+/** Count the pod on a node, unless the view already has a pod with this uid. */
 void bt_sim_view_place(struct bt_sim_view *view, const struct bt_pod *pod, struct bt_str node_name);
 
 enum bt_sim_fit {
 	BT_SIM_FITS,
 	BT_SIM_FITS_NOT,    /* *out_reason has the reason */
-	BT_SIM_FIT_UNKNOWN, /* depends on volumes or devices that are in change */
+	BT_SIM_FIT_UNKNOWN, /* depends on volumes or devices that are changing */
 };
 
 /** Whether the pod fits. If the pod is placed already, the placed pod does not count. */

@@ -29,7 +29,7 @@ struct bt_str bt_sim_claim_name(const struct bt_pod *pod, const struct bt_pod_re
 	return BT_STR("");
 }
 
-/** NULL: the claim does not exist, is being deleted, or was made for another pod. */
+/** Returns NULL if the claim does not exist, is being deleted, or was made for another pod. */
 static const struct bt_resource_claim *find_claim(struct bt_object_store *objects,
 	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
 {

@@ -11,7 +11,7 @@ struct bt_sim;
 
 #define BT_SIM_APP_CLAIMS_MAX 2
 
-/** The template of replicas. */
+/** An app: a template for pods, and the number of its replicas. */
 struct bt_sim_app {
 	uint32_t serial;
 	struct bt_str namespace_;

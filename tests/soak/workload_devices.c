@@ -74,7 +74,7 @@ static void restore_class(void *context, uint64_t index)
 	}
 }
 
-/** Delete a class; it is restored soon, or the next time that this change picks it. */
+/** Delete a class, which is created again soon, or when this function picks the class again. */
 static void remove_class(struct bt_sim *sim)
 {
 	uint32_t index = (uint32_t)bt_prng_below(&sim->changes, BT_ARRAY_LENGTH(class_names));
@@ -115,8 +115,8 @@ static uint32_t pick_pool(struct bt_sim *sim)
 }
 
 /**
- * Taint random devices or remove taints. Not for parts: a tainted device that consumes counters may
- * keep other devices from them (spec 12 section 21, D6).
+ * Taint random devices or remove taints, but not in pools of kind PART: a tainted device that
+ * consumes counters may keep the counters from other devices (spec 12 section 21, D6).
  */
 static void taint(struct bt_sim *sim)
 {

@@ -132,7 +132,10 @@ static void cordon(struct bt_sim *sim)
 	}
 }
 
-/** Removes all other taints; controllers restore those that stand for conditions. */
+/**
+ * Taint or untaint a random node. The patch replaces all taints; controllers restore the taints of
+ * node conditions.
+ */
 static void taint(struct bt_sim *sim)
 {
 	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};

@@ -307,7 +307,8 @@ static void add_toleration(struct bt_sim *sim)
 }
 
 /**
- * Another scheduler binds a pod without checking for room; with faults also pods of our scheduler.
+ * Another scheduler binds a random pod without checking for room. If writes fail at random, this
+ * may also be a pod of the scheduler under test.
  */
 static void bind_elsewhere(struct bt_sim *sim)
 {

@@ -332,7 +332,7 @@ static void run_cluster(void *context, uint64_t argument BT_UNUSED)
 {
 	struct bt_sim *sim = context;
 	if (sim->clock.now_ns < sim->cluster_due_ns) {
-		return; /* replaced by an earlier run */
+		return; /* an earlier run replaces this one */
 	}
 	sim->cluster_due_ns = INT64_MAX;
 	sim->cluster_is_due = false;

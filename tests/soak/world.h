@@ -27,7 +27,7 @@ struct bt_sim_write {
 		BT_SIM_WRITE_BINDING,
 		BT_SIM_WRITE_VOLUME,
 		BT_SIM_WRITE_SELECTED_NODE,
-		BT_SIM_WRITE_CLAIM, /* of devices, like the next three */
+		BT_SIM_WRITE_CLAIM, /* this and the next three: ResourceClaims */
 		BT_SIM_WRITE_CLAIM_STATUS,
 		BT_SIM_READ_CLAIM,
 		BT_SIM_WRITE_UNRESERVE,
@@ -39,7 +39,7 @@ struct bt_sim_write {
 	bool must_end;         /* the caller needs the answer now */
 };
 
-/** A write in flight, or an answered write whose answer the scheduler has not got. */
+/** A write in flight, or an answered write whose answer the scheduler has not read. */
 struct bt_sim_answer {
 	struct bt_str key;
 	uint64_t serial;
@@ -150,26 +150,27 @@ void bt_sim_run_until(struct bt_sim *sim, int64_t until_ns);
  * attempt follows soon if a pod can be tried.
  */
 void bt_sim_step(struct bt_sim *sim);
-/** Run an action later, and count it as pending until then. The action calls bt_sim_action_done. */
+/** Run an action later. It counts as pending until it calls bt_sim_action_done. */
 void bt_sim_after(struct bt_sim *sim, int64_t delay_ns, bt_sim_action action, uint64_t argument);
 static inline void bt_sim_action_done(struct bt_sim *sim)
 {
 	sim->busy--;
 }
-/** A random time between the two. */
+/** A random number of milliseconds from least_ms to most_ms. */
 int64_t bt_sim_between_ms(struct bt_prng *prng, int64_t least_ms, int64_t most_ms);
 bool bt_sim_chance(struct bt_prng *prng, uint32_t percent);
 void bt_sim_excuse(struct bt_sim *sim, struct bt_str node_name);
 void bt_sim_excuse_pod(struct bt_sim *sim, struct bt_str uid);
 bool bt_sim_pod_is_excused(const struct bt_sim *sim, struct bt_str uid);
-/** What the scheduler can know: the objects that the watch showed, and its own bindings. */
+/** Make a view of the objects that the watch showed the scheduler, with the scheduler's bindings.
+ */
 void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view);
 
 /** --- answers.c --- */
 
 /**
- * BT_WRITE_PENDING, or the answer. *out_object: the claim in the API, owned. Both outputs may be
- * NULL.
+ * Make a write. Returns BT_WRITE_PENDING, or the answer: 0 or an error. *out_object: the claim in
+ * the API, owned. Both outputs may be NULL.
  */
 int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
 	struct bt_object **out_object, struct bt_str *out_resource_version,
@@ -220,12 +221,12 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
  * has confirmed yet.
  */
 bool bt_sim_claim_has_devices(const struct bt_sim *sim, const struct bt_object_meta *claim);
-/** Check all devices when no event is in flight. false: appends a complaint. */
+/** Check all devices when no event is in flight. Returns false after appending a complaint. */
 bool bt_sim_check_devices(struct bt_sim *sim, struct bt_strbuf *complaint);
 
 /** --- workload_groups.c: pod groups --- */
 
-/** The feature gates of the seed, as --feature-gates takes them; "": it has no groups. */
+/** The feature gates of the seed, as --feature-gates takes them; "": the seed has no groups. */
 const char *bt_sim_group_gates(uint64_t seed);
 /** Put the app's pods into a group, with some probability. */
 void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app);
@@ -236,7 +237,7 @@ void bt_sim_group_lost_member(struct bt_sim *sim, const struct bt_pod *pod);
 /** An object changed in the store: groups whose pod is deleted or terminal have lost a member. */
 void bt_sim_group_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
-/** No gang may be bound in part. false: appends a complaint. */
+/** Check that no gang is bound in part. Returns false after appending a complaint. */
 bool bt_sim_check_groups(struct bt_sim *sim, struct bt_strbuf *complaint);
 
 /** --- device_driver.c --- */

@@ -8,7 +8,7 @@ static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct 
 {
 	struct bt_strbuf complaint = {0};
 	struct bt_sim_view view;
-	/* Not for members of a group: they are decided together and bound one after the other. */
+	/* Members of a group are not checked: they are decided together and bound one by one. */
 	if (sim->is_decided || pod->spec.scheduling_group != NULL) {
 		return;
 	}
