@@ -265,7 +265,8 @@ def test_signed_certificates_authenticate(cluster):
         dates = dict(line.split("=") for line in show(path, "-dates").split("\n") if line)
         first, last = [calendar.timegm(time.strptime(dates[name], "%b %d %H:%M:%S %Y GMT"))
                        for name in ("notBefore", "notAfter")]
-        assert last - first == 900, dates  # five minutes, in case of clocks that lag
+        # Valid five minutes before the request, too, because clocks of clients may lag.
+        assert last - first == 900, dates
         assert "TLS Web Client" in show(path, "-text") and "CA:FALSE" in show(path, "-text")
         assert who(cluster, path, key) == (
             201, "jane", ["dev", "ops", "system:authenticated"])
@@ -277,7 +278,7 @@ def test_signed_certificates_authenticate(cluster):
 
 
 def test_a_node_reaches_what_is_its_own(cluster):
-    """Requests with a kubelet's certificate; tests/unit/server/test_rbac.c tests which are
+    """Requests with a kubelet's certificate. tests/unit/server/test_rbac.c tests which requests are
     allowed."""
     kubelet = {"signerName": "kubernetes.io/kube-apiserver-client-kubelet",
                "usages": ["digital signature", "client auth"]}
@@ -340,7 +341,7 @@ def test_what_is_not_signed(cluster):
                 failed = found["status"]["conditions"][1]
                 assert failed["type"] == "Failed" and text in failed["message"], (name, found)
                 assert failed["reason"] == "SignerValidationFailure"
-        # signers without a controller in Kubernetes, and requests that are not approved
+        # requests that stay unsigned: Kubernetes has no controller for the signer, or not approved
         key.request(cluster, "other", "/CN=a", approve=False, signerName="example.com/mine")
         key.request(cluster, "waiting", "/CN=a", approve=False)
         status, found = cluster.json("POST", REQUESTS, {

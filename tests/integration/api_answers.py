@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a kube-apiserver 1.36 answered to sequences of requests, and what `berth up` answers.
+"""Compare the answers of `berth up` and of kube-apiserver 1.36 to sequences of requests.
 
 Usage: api_answers.py BERTH plain|sanitized [NAME]...
 
 The recordings are tests/conformance/vectors/api.*: creates, applies of two managers, updates, the
 three patches, lists, tables and deletions of objects of 32 kinds, with whole, partial and damaged
-bodies. A sequence agrees if every answer does: code, body and warnings, without uids, versions,
-times and what is random. DIFFERENT_NUMBERS has the sequences that differ on purpose, and why. With
-names, the differences of those sequences are printed.
+bodies. A sequence agrees if all answers have the same code, body and warnings, without uids,
+versions, times and random values. DIFFERENT_NUMBERS has the sequences that differ on purpose, and
+why. With names, the differences of these sequences are printed.
 """
 import gzip
 import http.client

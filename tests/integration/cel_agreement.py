@@ -4,8 +4,8 @@
 
 Usage: cel_agreement.py CEL_EVAL plain|sanitized BUILD_FOLDER [SEED]
 
-They agree when both give the same value, or both an error, whichever it is. Where they are known to
-differ, KNOWN says so, and why; cel_expressions.py says what is not asked.
+They agree if both give the same value, or both give an error, whose text may differ. KNOWN has the
+known differences and their reasons. cel_expressions.py lists the expressions that are left out.
 """
 import json
 import math
@@ -24,7 +24,7 @@ QUESTIONS = {"plain": 2000, "sanitized": 500}
 
 
 def install(folder):
-    """Installs the packages in a folder of the build; None when npm cannot fetch them."""
+    """Installs the packages in the folder and returns it; None if npm cannot fetch them."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         return None
     os.makedirs(folder, exist_ok=True)
@@ -152,7 +152,7 @@ def main():
 
 
 def told(question):
-    """Returns the expression with the variables that it uses."""
+    """Returns the text of the question: the expression and the variables that it uses."""
     words = set(re.findall(r"[a-z0-9]+", question["expression"]))
     used = {name: text for name, text in question["variables"].items() if name in words}
     return json.dumps({"expression": question["expression"], "variables": used})

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random expressions of CEL, of the part that every implementation has, with their types right.
+"""Random well-typed expressions of the part of CEL that all implementations have.
 
-A type is a name or a tuple: ("list", T), ("map", K, V). The variables d0, d1, ... are dyn: with
-them things go wrong when the expression is evaluated, and only then.
+A type is a name or a tuple: ("list", T), ("map", K, V). The variables d0, d1, ... are dyn: type
+errors of these variables show only when the expression is evaluated.
 
-What @bufbuild/cel does in its own way is left out: characters beyond U+FFFF (it counts UTF-16),
-int("") and double("x") (as JavaScript converts), "a".replace("", "b") (nothing behind the last
-character), "a,b,c".split(",", 2) (["a", "b"]), comparing a large uint with a double (it rounds),
-timestamp(1) (milliseconds), fractions of seconds as text (three digits or more), !(!(d)) and
--(-(d)) (d itself); and the least int % -1, which we call an overflow.
+Left out are expressions for which @bufbuild/cel is known to differ: characters beyond U+FFFF (it
+counts UTF-16), int("") and double("x") (it converts as JavaScript), "a".replace("", "b") (it puts
+nothing after the last character), "a,b,c".split(",", 2) (it gives ["a", "b"]), comparing a large
+uint with a double (it rounds), timestamp(1) (it takes milliseconds), fractions of seconds as text
+(it writes three digits or more), !(!(d)) and -(-(d)) (it gives d itself), and the least int % -1
+(an overflow in berth).
 """
 
 SCALARS = ("int", "uint", "double", "bool", "string", "bytes")
@@ -124,7 +125,7 @@ class Generator:
         return self.expression(kind, depth, scope)
 
     def macro(self, template, element, depth, scope):
-        """A macro over a list; @ is its variable."""
+        """Returns a macro over a list; @ in the template stands for the macro's variable."""
         self.names += 1
         name = "e%d" % self.names
         range_ = self.expression(("list", element), depth, scope)

@@ -28,7 +28,7 @@ def call(cluster, method, path, body=None, status=None, **more):
 
 
 def read(cluster, path):
-    """Returns None when the object does not exist."""
+    """Returns the object; None if it does not exist."""
     code, found = cluster.json("GET", path)
     return found if code == 200 else None
 
@@ -153,7 +153,7 @@ def test_endpoints_without_a_service_stay(cluster):
     made = call(cluster, "POST", CORE % name + "endpoints", {
         "metadata": {"name": "e"}, "subsets": [{"addresses": [{"ip": "10.0.0.24"}],
                                                 "ports": [{"port": 80}]}]})
-    # the slices of a Service are deleted with it: the controller has seen the others by then
+    # When the controller has deleted the endpoints of this Service, it has also seen "e".
     call(cluster, "POST", CORE % name + "services", {
         "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}})
     up.wait_for("endpoints", lambda: read(cluster, CORE % name + "endpoints/s"))

@@ -18,8 +18,8 @@ ROUNDS = 5
 
 
 class Acknowledged:
-    """State that the server has acknowledged: the last answer for each object, the largest
-    version."""
+    """State that the server has acknowledged: the last answer for each object, and the largest
+    resource version."""
 
     def __init__(self):
         self.objects = {}  # name -> (data, or None when deleted)
@@ -183,13 +183,13 @@ def watch_until_killed(cluster, seen):
     except OSError:
         pass
     connection.close()
-    # Chunks end anywhere, but an event is a line, and no test object looks like a chunk's length.
+    # A chunk may end within an event: remove the chunk lengths, which no test object contains.
     for line in re.sub(rb"\r\n[0-9a-f]+\r\n", b"", text).split(b"\n"):
         try:
             event = json.loads(line)
             metadata = event["object"]["metadata"]
         except (ValueError, TypeError):
-            # The HTTP head, or the incomplete last line: a chunk's length is a number.
+            # The HTTP head, a chunk's length (a number), or the incomplete last line.
             continue
         seen[metadata["name"]] = int(metadata["resourceVersion"])
 
@@ -229,7 +229,7 @@ def test_what_was_seen_is_kept(program):
 
 
 def fill_until_refused(cluster):
-    """Returns the accepted names, and the first other answer."""
+    """Creates objects until one is refused; returns the accepted names, and the refusal."""
     accepted, path = [], "/api/v1/namespaces/default/configmaps"
     for i in range(2000):
         try:

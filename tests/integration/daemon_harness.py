@@ -19,7 +19,7 @@ import kube_apiserver
 import up
 
 VERIFY = {"BERTH_VERIFY": "1"}
-# --controllers needs a name: this one has nothing to do, and a kube-apiserver alone runs none.
+# --controllers needs a name: this controller has nothing to do. kube-apiserver has no controllers.
 NO_CONTROLLERS = "--controllers=podgroup-protection-controller"
 PODS = "/api/v1/namespaces/default/pods"
 START_SECONDS = 60
@@ -85,7 +85,7 @@ def server(program, *flags):
 
 
 def write_kubeconfig(path, url, ca_file, token):
-    """Clients authenticate with tokens; other tests use client certificates."""
+    """Writes a kubeconfig with a token. scheduler_credentials.py tests client certificates."""
     document = {
         "apiVersion": "v1", "kind": "Config", "current-context": "c",
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],

@@ -81,7 +81,7 @@ class Hold:
 
 
 def make_certificate(folder, names="IP:127.0.0.1,DNS:localhost", subject="proxy"):
-    """Makes a self-signed pair that is its own CA: (certificate, key)."""
+    """Makes a self-signed certificate, which is its own CA; returns paths (certificate, key)."""
     certificate = os.path.join(folder, subject + ".crt")
     key = os.path.join(folder, subject + ".key")
     subprocess.run(
@@ -292,7 +292,7 @@ def status_body(code, reason, message):
 
 
 def sometimes(seed, chance, fault, applies=lambda request: True):
-    """Returns a policy: fault() for this share of the requests it applies to."""
+    """Returns a policy: fault() for this share of the requests for which applies() is true."""
     rng = random.Random(seed)
 
     def policy(request):

@@ -18,7 +18,7 @@ import urllib.request
 TOKEN = "integration-test-admin"
 
 
-SKIPPED = 77  # meson's word for "not run"
+SKIPPED = 77  # exit status with which meson reports a test as skipped
 
 
 def is_wanted():

@@ -5,8 +5,8 @@
 Usage: kubectl.py BERTH plain|sanitized KUBECTL
        kubectl.py BERTH plain|sanitized --debian FOLDER
 
-The second form takes the one of Debian's package, unpacked in the folder, not installed: another
-package may own /usr/bin/kubectl.
+The second form unpacks the kubectl of Debian's package into the folder. It does not install the
+package, because another package may own /usr/bin/kubectl.
 """
 import contextlib
 import fcntl
@@ -34,8 +34,8 @@ def one_at_a_time(folder):
 
 
 def download(folder):
-    """Whether the package is unpacked in the folder."""
-    # As root, apt downloads as user _apt, who may not write everywhere.
+    """Downloads and unpacks the package into the folder; returns whether this succeeded."""
+    # By default root's apt downloads as the user _apt, which may not write to the folder.
     command = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "kubernetes-client"]
     if subprocess.run(command, cwd=folder, check=False, stdout=subprocess.DEVNULL).returncode:
         return False
@@ -256,7 +256,8 @@ def test_describe(cluster):
 
 def test_apply(cluster):
     out = kubectl(cluster, "apply", "-f", "-", stdin=WEB, status=None)
-    assert "deployment.apps/web configured" in out, out  # with a warning: it was created otherwise
+    # kubectl also warns, because the Deployment was not created by apply.
+    assert "deployment.apps/web configured" in out, out
     changed = WEB.replace("replicas: 3", "replicas: 4")
     assert "web configured" in kubectl(cluster, "apply", "-f", "-", stdin=changed)
     wait_for_pods(cluster, "app=web", 4)
@@ -288,7 +289,7 @@ def test_apply_server_side(cluster):
     assert found["data"] == {"a": "1", "b": "3"}
     kubectl(cluster, "apply", "--server-side", "-f", "-",
             stdin=settings.replace("applied", "migrated").replace(", b: '2'", ""))
-    if version_of(cluster) >= (1, 26):  # older ones leave the fields to client-side apply
+    if version_of(cluster) >= (1, 26):  # older versions leave the fields to client-side apply
         assert json_of(cluster, "get", "cm", "migrated")["data"] == {"a": "1"}
     # Client-side apply again: the annotation is up to date, so omitted fields are removed.
     kubectl(cluster, "apply", "--server-side", "-f", "-",
@@ -335,7 +336,7 @@ def test_patch(cluster):
     bad = kubectl(cluster, "patch", "deploy", "web", "--type=json", "-p",
                   '[{"op":"test","path":"/spec/replicas","value":77}]', status=1)
     assert re.search(r"The request is invalid|the server rejected our request due to an error in "
-                     "our request", bad), bad  # the first: 1.20
+                     "our request", bad), bad  # kubectl 1.20 prints the first text
 
 
 def test_rollout(cluster):
@@ -520,7 +521,7 @@ def test_auth(cluster):
 
 def test_explain(cluster):
     if version_of(cluster) < (1, 27):
-        return  # reads OpenAPI v2 as protobuf, which berth does not serve
+        return  # this kubectl reads OpenAPI v2 as protobuf, which berth does not serve
     text = kubectl(cluster, "explain", "pod.spec.containers")
     assert re.search(r"KIND:\s+Pod", text) and re.search(r"^\s+image\s+<string>", text, re.M), text
     text = kubectl(cluster, "explain", "deployment.spec.replicas")

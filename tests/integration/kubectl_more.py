@@ -68,7 +68,7 @@ def write_file(name, text):
 
 def test_objects(cluster):
     if version_of(cluster) < (1, 21):
-        # A client of batch/v1beta1 sends what it is given all the same.
+        # This kubectl only knows CronJobs of batch/v1beta1, and sends others without validation.
         assert "nightly created" in kubectl(cluster, "apply", "--validate=false", "-f", "-",
                                             stdin=OBJECTS)
     else:
@@ -106,7 +106,7 @@ def test_ages(cluster):
 def test_watch_of_several_changes(cluster):
     with watching(cluster, "get", "cm", "several", "-w", "--ignore-not-found", "-o",
                   "jsonpath={.data.n}{'\\n'}") as lines:
-        del lines  # watches an object that does not exist yet
+        del lines  # not needed: the watched object does not exist yet
     kubectl(cluster, "create", "cm", "several", "--from-literal=n=0")
     with watching(cluster, "get", "cm", "several", "-w", "-o",
                   "jsonpath={.data.n}{'\\n'}") as lines:
@@ -195,7 +195,7 @@ def test_pause_and_set(cluster):
     assert "env updated" in kubectl(cluster, "set", "env", "deploy/web", "A=b")
     assert "A=b" in kubectl(cluster, "set", "env", "deploy/web", "--list")
     names = kubectl(cluster, "get", "rs", "-l", "app=web", "-o", "name").split()
-    assert len(names) == 1, names  # paused: no new one
+    assert len(names) == 1, names  # a paused Deployment creates no ReplicaSet
     assert "resumed" in kubectl(cluster, "rollout", "resume", "deploy/web")
     kubectl(cluster, "rollout", "status", "deploy/web", "--timeout=60s")
     wait_for_pods(cluster, "app=web", 2)

@@ -348,7 +348,7 @@ def test_services_change_their_type(cluster):
         "metadata": {"name": "changing"},
         "spec": {"type": "NodePort", "ports": [{"port": 80}]}})["spec"]
     assert answer["ports"] == node_port["ports"], answer
-    # and fields that only the old type has are removed
+    # a change of the type removes fields that only the old type has
     answer = call(cluster, "PATCH", one, {"spec": {"type": "ClusterIP"}}, patch="merge")["spec"]
     assert answer == cluster_ip, answer
     call(cluster, "PATCH", one, {"spec": {"type": "NodePort"}}, patch="merge")

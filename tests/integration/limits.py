@@ -78,7 +78,7 @@ def test_a_head_that_never_ends(cluster):
             connection.settimeout(10)
             refusal = connection.recv(100)
         except OSError:
-            pass  # closed at once
+            pass  # the server closed the connection at once
         assert not refusal or refusal.startswith((b"HTTP/1.1 431", b"HTTP/1.1 413",
                                                   b"HTTP/1.1 400")), refusal
     status, _ = cluster.get("/version", headers={"X": "y" * 40000})
@@ -162,7 +162,7 @@ def test_more_connections_than_allowed(cluster):
 
 
 def test_few_descriptors(program):
-    """The process has few file descriptors: further connections wait, and no loop spins."""
+    """With few file descriptors, further connections wait, and the event loop does not spin."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     with tempfile.TemporaryDirectory() as folder, open(folder + "/log", "wb") as log:
@@ -194,7 +194,7 @@ def test_few_descriptors(program):
 
 
 def test_a_flood_in_one_pipeline(cluster):
-    """One client sends without reading; other clients are served in turn, and all requests
+    """One client sends without reading; other clients are served in turn, and all requests are
     answered."""
     before = resident_mb(cluster)
     connection = pipeline.Pipeline(cluster)

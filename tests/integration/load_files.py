@@ -46,7 +46,7 @@ def test_examples(program):
                        glob.glob(os.path.join(EXAMPLES, "plugins", "*", "cluster.yaml"))):
         with open(path, encoding="utf-8") as file:
             if "\nkind: Node\n" not in file.read():
-                continue  # nothing for pods to run on
+                continue  # no nodes: pods cannot run
         with program.up(*FAST, "-f", path) as cluster:
             up.wait_for("pods of %s that run" % path, lambda: any(
                 item["status"]["phase"] == "Running" for item in items(cluster, "/api/v1/pods")))

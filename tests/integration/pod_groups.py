@@ -137,7 +137,7 @@ def test_gang_evicts_a_gang_as_a_whole(program):
         create(api, GROUP + "/podgroups", group("first", 6, priorityClassName="high"))
         make_members(api, "first", 6, priorityClassName="high")
         up.wait_for("first bound", lambda: len(bound(api, "first-")) == 6)
-        # Now 4 cpu of "single" and 8 of "low": 8 more cannot be had without the whole of "low".
+        # "low" uses 8 cpu now, "single" fewer than 8: the next gang must preempt all of "low".
         create(api, GROUP + "/podgroups", group("second", 8, priorityClassName="high"))
         make_members(api, "second", 8, priorityClassName="high")
         up.wait_for("second bound", lambda: len(bound(api, "second-")) == 8)

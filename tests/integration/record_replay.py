@@ -3,9 +3,12 @@
 """Random clusters, recorded through watches that break, and replayed.
 
 Each seed is a `berth up` whose users create, scale and delete; nodes come, go and get taints;
-claims want devices. `berth record` runs behind a proxy with faults. A watcher of its own sees the
-same cluster directly: the recording has every pod that it saw, once, and no other. The replay binds
-as the cluster did, or says why not. SCRIPT BERTH plain|sanitized [--seeds N] [--first SEED]"""
+claims need devices. `berth record` runs behind a proxy with faults. A Watcher watches the same
+cluster directly: the recording must have every pod of the Watcher once, and no other pod. The
+replay binds as the cluster did, or gives a reason.
+
+Usage: record_replay.py BERTH plain|sanitized [--seeds N] [--first SEED]
+"""
 import argparse
 import collections
 import contextlib
@@ -249,7 +252,7 @@ def check_replay(program, folder, path, watcher):
     bound = {uid for seen in watcher.seen.values() for _, uid, node in seen if node}
     assert comparison["bindings"] <= len(bound), (comparison["bindings"], len(bound))
     for difference in comparison["differences"]:
-        # A following replay never chooses freely between equal nodes (EqualScore).
+        # A replay without --config follows the recording, so it never reports EqualScore.
         assert difference["why"] in ("Score", "NodeRejected", "NodeMissing", "Nominated"), (
             difference)
         assert difference["reason"], difference

@@ -56,7 +56,7 @@ class Witness(harness.Bindings):
 
     def __init__(self, api, sizes, unheard, note):
         self.sizes = sizes   # node -> milli CPU; a name keeps its size
-        self.unheard = unheard  # names of pods
+        self.unheard = unheard  # names of pods with a binding whose answer may be lost
         self.note = note
         self.on_node = {}    # node -> {uid: (name, milli CPU)}
         self.too_full = []

@@ -171,7 +171,7 @@ def test_certificate_given_inline(program):
                        "certificate-authority-data": encoded(read(found.proxy.ca_file))}
             with found.daemon(user, cluster, secrets=["also-a-token"]) as daemon:
                 found.bind_more(daemon)
-            # One of them does not replace the other.
+            # The daemon sends both the certificate and the token.
             assert {(request.peer, bearer(request)) for request in found.proxy.requests} == {
                 ("inline", "also-a-token")}
 

@@ -155,8 +155,9 @@ def test_pod_is_deleted_while_it_is_bound(program):
             daemon.wait_for_line('"Delete event for')
             gone.set()
             devices.wait_for_no_claims(api)
-            # A pod from before would stay unschedulable: the end of an attempt requeues no pod when
-            # the claim is deleted (spec 12 section 16).
+            # Wait for the end of the attempt. A pod that was rejected before would stay
+            # unschedulable, because this end requeues no pod if the claim is deleted (spec 12
+            # section 16).
             daemon.wait_for_line("Error scheduling pod; retrying")
             make_pods(api, "q0")
             devices.wait_for_running(api, 1, prefix="q")

@@ -207,8 +207,7 @@ def test_failures_become_a_series(program):
                     if request.method == method and "/events" in request.path]
 
         def helps_not(count):
-            """A large enough node is added, but its taint keeps pods away: the attempt fails
-            again."""
+            """Adds a node that is large enough but has a taint, so that the attempt fails again."""
             api.request("DELETE", "/api/v1/nodes/large")
             harness.change(api, "POST", "/api/v1/nodes", {
                 "apiVersion": "v1", "kind": "Node", "metadata": {"name": "large"},

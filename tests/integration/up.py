@@ -22,11 +22,11 @@ import traceback
 import urllib.request
 
 START_SECONDS = 60
-SKIPPED = 77  # meson's word for "not run"
+SKIPPED = 77  # exit status with which meson reports a test as skipped
 
 
 class Cluster:
-    """One process of `berth up`, its files in a folder of its own."""
+    """One process of `berth up`, with its files in a separate folder."""
 
     def __init__(self, program, folder, *flags):
         self.folder = folder
@@ -169,8 +169,8 @@ def wait_for(what, condition, seconds=60):
 def main(names):
     """Runs all tests of a script: SCRIPT BERTH plain|sanitized. Ends with "N passed, N failed".
 
-    A script whose tests mostly wait, each on a cluster of its own, may set AT_ONCE: so many run at
-    the same time.
+    A script whose tests mostly wait, each on a separate cluster, may set AT_ONCE: the number of
+    tests that run at the same time.
     """
     program = Program(*sys.argv[1:3])
     tests = [(name, test) for name, test in names.items() if name.startswith("test_")]
@@ -178,7 +178,7 @@ def main(names):
     failed = 0
 
     def run_test(name, test):
-        """None, or how the test failed."""
+        """Returns None, or the text of the test's failure."""
         try:
             test(cluster if name in shared else program)
             return None

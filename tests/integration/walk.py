@@ -66,7 +66,7 @@ def matches(selector, pod):
 
 
 class State:
-    """Returns all objects, as lists by resource."""
+    """All objects of the cluster: lists by resource, and maps by uid and by name."""
 
     def __init__(self, walk):
         self.walk = walk
@@ -549,7 +549,7 @@ class Walk:
             return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) // 1024
 
     def trim(self):
-        """The number of objects stays bounded."""
+        """Deletes objects, so that their number stays bounded."""
         jobs = [job for job in self.items("jobs")]
         for job in jobs[:max(0, len(jobs) - 10)]:
             self.delete(self.path("jobs", job), {"propagationPolicy": "Background"})

@@ -514,7 +514,7 @@ def has_settled(cluster):
 def test_restarts_in_the_middle(program):
     for moment in (0, 0.05, 0.2, 0.5):
         with tempfile.TemporaryDirectory() as folder:
-            # At the speed of the cluster this lasts about a second.
+            # With this --time-scale all changes together take about a second.
             flags = ["--tls", "off", "--time-scale", "20", "--nodes", "1", "--node-cpu", "4",
                      "--data-dir", os.path.join(folder, "data")]
             cluster = up.Cluster(program, folder, *flags)
