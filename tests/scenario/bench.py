@@ -9,7 +9,7 @@ import sys
 
 import scenario
 
-# In the order of the members of a line.
+# Names of the members of an output line, in order.
 HEAD = ["workload", "seed", "nodes", "bound", "scheduled", "failed"]
 TAIL = ["seconds", "pods_per_s", "cpu_seconds", "pods_per_cpu_s", "load_seconds", "peak_rss_mb",
         "decisions", "verify"]
@@ -34,7 +34,7 @@ def sizes(nodes, bound, pending):
 
 
 def bench(program, *arguments, verify=False):
-    """Run a benchmark; returns its line."""
+    """Run a benchmark; returns its output line as an object."""
     return program.run("bench", *arguments, verify=verify).expect(0).json()
 
 
@@ -371,7 +371,7 @@ def test_scheduler_perf_host_names(program):
     assert perf(program, case(nodes(3), pods(3)), pod=apart).expect(0).json()["scheduled"] == 3
     answer = perf(program, case(nodes(3), pods(9)), pod=apart).expect(2)
     assert "6 pods fit nowhere" in answer.err, answer.err
-    # Settings of a template or a strategy have precedence.
+    # The hostname label of a template or a strategy takes precedence over the default label.
     one = "apiVersion: v1\nkind: Node\nmetadata: {generateName: n-, labels: {" \
         "kubernetes.io/hostname: one}}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '9'}}\n"
     same = dict(nodes(3), nodeTemplatePath="one.yaml")
@@ -385,7 +385,7 @@ def test_scheduler_perf_default_pod(program):
     tests = case(nodes(1), pods(40))
     del tests[0]["defaultPodTemplatePath"]
     assert perf(program, tests).expect(0).json()["scheduled"] == 40
-    tests[0]["workloadTemplate"][1]["count"] = 41  # of 100m each
+    tests[0]["workloadTemplate"][1]["count"] = 41  # pods of 100m each, on 4 CPU
     assert "1 pods fit nowhere" in perf(program, tests).expect(2).err
 
 
@@ -480,7 +480,7 @@ def test_scheduler_perf_gradual_deletion(program):
                                  dict(delete, skipWaitToCompletion=skip), pods(4)), pod=POD)
         run = run.expect(0).json()
         assert (run["failed_attempts"] > 0) == skip and run["scheduled"] == 8, run
-    # Only these workloads.
+    # Only the pods that the label selector matches are deleted.
     delete = {"opcode": "deletePods", "namespace": "a",
               "labelSelector": {"matchLabels": {"app": "other"}}}
     first = [pods(2, namespace="a", podTemplatePath=path, collectMetrics=False)

@@ -264,14 +264,14 @@ class Member:
         self.spec = spec
         self.weight = weight
         self.counts = collections.Counter()
-        self.refusals = []  # since it was placed last: all copies so far, message
+        self.refusals = []  # since the last placement: (copies of all members, message)
 
     def copies(self):
         return sum(self.counts.values())
 
 
 def naive_mix(program, cluster, members, most):
-    """Rounds until one places nothing; each attempt is a separate run."""
+    """Place members in rounds until a round places nothing; each attempt is a separate run."""
     cluster = list(cluster)
 
     def total():
@@ -313,7 +313,7 @@ def test_a_mix_equals_a_naive_loop(program):
             if member.refusals:
                 refused += 1
                 assert stopped["atReplicas"] == member.refusals[0][0], (SEED, turn, stopped)
-                # The message is of the last attempt; hopeless attempts are not made.
+                # berth skips hopeless attempts, so its last message may be any of these.
                 assert stopped["message"] in [words for _, words in member.refusals], (
                     SEED, turn, stopped, member.refusals)
             else:
@@ -706,8 +706,8 @@ def test_100000_copies_on_5000_nodes(program):
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert answer.out.startswith("The cluster can schedule 100,000 instances"), answer.out
     assert "\nand 4,990 more nodes with 20 each\n" in answer.out, answer.out
-    # Of the processor, as the machine may be busy with others. A third of a second where it was
-    # written; it must not be minutes on a slow one.
+    # Processor time, because other programs may use the machine: a third of a second on the first
+    # machine; a slow machine must not take minutes.
     assert seconds < 20, seconds
     print("100,000 copies on 5,000 nodes: %.2f s of processor time" % seconds)
 
@@ -719,7 +719,7 @@ def test_progress_is_shown_on_a_terminal(program):
     if terminal is None:
         return
     reader, writer = terminal
-    # BERTH_VERIFY decides everything twice; more copies than any machine places in the time.
+    # With BERTH_VERIFY no machine places all these copies before the first progress line.
     process = subprocess.Popen([program.path, "capacity", "--pod", spec, "-f", cluster],
                                stdout=subprocess.DEVNULL, stderr=writer,
                                env=dict(os.environ, BERTH_VERIFY="1"))

@@ -13,7 +13,7 @@ from objects import deployment, lines, node, pod, priority_class
 
 def template(name, count=1, expression=None):
     spec = claim(name, expression, count)["spec"]
-    del spec["devices"]["requests"][0]["exactly"]["allocationMode"]  # as people write it
+    del spec["devices"]["requests"][0]["exactly"]["allocationMode"]  # people omit the default
     return {"apiVersion": API, "kind": "ResourceClaimTemplate",
             "metadata": {"name": name, "namespace": "default"}, "spec": {"spec": spec}}
 
@@ -229,7 +229,7 @@ def test_neutral_names_in_selectors(program):
 
 
 def test_neutral_names_for_parts_of_texts(program):
-    """Conditions on parts of names become comparisons with the texts of the input."""
+    """Conditions on parts of names become comparisons with whole names of the input."""
     names = ["acme-b", "bcme", "acme.c"]
     for selector, wanted in [('startsWith("acme")', {0, 2}), ("endsWith('e')", {1}),
                              ('contains("cme-")', {0}), ('contains("x\\"")', set()),

@@ -22,7 +22,7 @@ def explain(program, text, *arguments, output="json"):
 
 
 def told(program, text, *arguments, status=1):
-    """The JSON answer."""
+    """Explain a pod of the objects in text; returns the JSON answer."""
     answer = explain(program, text, *arguments).expect(status)
     assert answer.err == "", answer.err
     return answer.json()
@@ -33,7 +33,7 @@ def in_namespace(namespace, item):
 
 
 def refused(program, text, *arguments):
-    """The one sentence on standard error."""
+    """Explain something that berth refuses; returns the one sentence on standard error."""
     answer = explain(program, text, *arguments).expect(2)
     assert answer.out == "" and answer.err.count("\n") == 1, answer.err
     assert answer.err.startswith("berth explain: "), answer.err
@@ -591,14 +591,14 @@ def more(amounts, resource, amount):
 
 
 def less(amounts, resource, amount):
-    """Reduce the requests of random pods."""
+    """Reduce the cpu in the requests of a pod by this amount."""
     left = int(amounts["cpu"][:-1]) - amount
     assert resource == "cpu" and left > 0, (amounts, resource, amount)
     amounts["cpu"] = "%dm" % left
 
 
 def alone(objects, name):
-    """Remove the other pending pods."""
+    """The objects without the pending pods other than this one."""
     return [item for item in objects if item["kind"] == "Node" or "nodeName" in item["spec"] or
             item["metadata"]["name"] == name]
 
@@ -615,7 +615,7 @@ def check_counts(answer):
 
 
 def up_to(program, objects, name):
-    """Remove the pods after this one in the queue, whose bindings could requeue it."""
+    """The objects without the pods after this one in the queue: their bindings could requeue it."""
     order = list(program.simulate(lines(*objects)).pods())
     behind = order[order.index("default/" + name) + 1:]
     return [item for item in objects if item["kind"] != "Pod" or
@@ -630,7 +630,7 @@ def check_against_simulate(program, objects, name, case):
         answer = explain(program, lines(*objects), name, *arguments).json()
         placed = sum(item["node"] != "" for item in pods.values())
         if arguments and placed != answer["queue"]["placedBefore"]:
-            continue  # one of them was requeued by an event, and placed later
+            continue  # an event requeued one of the pods before it, which was placed later
         assert answer["message"] == wanted["message"], (case, arguments, answer, wanted)
         assert (answer["fate"] == "Fits") == (wanted["node"] != ""), (case, arguments)
         check_counts(answer)

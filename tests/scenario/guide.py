@@ -4,8 +4,8 @@
 
 usage: guide.py PROGRAM plain|sanitized [--update] [PAGE...]
 
---update writes the outputs there are into the pages. guide_blocks.py says how pages are read. What
-runs in the background ("... &") has to print what the page shows before the page goes on.
+--update writes the actual outputs into the pages. guide_blocks.py says how pages are read. A
+command in the background ("... &") must print what the page shows before the next command runs.
 """
 import difflib
 import os
@@ -99,7 +99,7 @@ def complaint(command, output):
 
 
 def update(page, wrong):
-    """Put the outputs there are in the place of those that the page shows."""
+    """Replace the outputs that the page shows by the actual outputs."""
     lines = read_page(page).split("\n")
     for command, output in reversed(wrong):
         indent = command.block.indent
@@ -111,7 +111,7 @@ def update(page, wrong):
 
 
 def run_page(page, program, kubectl):
-    """Whether everything is as the page shows; complaints are printed."""
+    """Run the commands of a page; returns whether all outputs match, and prints differences."""
     with tempfile.TemporaryDirectory() as folder:
         run = Run(page, program, folder, kubectl)
         run.run()
@@ -125,7 +125,7 @@ def run_page(page, program, kubectl):
 
 
 def check_blocks():
-    """Each block is run or saved, or says why not; and the text names what is to be saved."""
+    """Each block is run or saved, or says why not; the text names the file of a saved block."""
     not_run = 0
     for page in all_pages():
         for block in blocks_of(page):
@@ -161,7 +161,7 @@ def check_every_page_is_in_the_index():
 
 
 def check_outputs_are_compared():
-    """Patterns: what differs is seen, what may differ is not."""
+    """Test the patterns: they find differences, and ignore the parts that may differ."""
     def like(shown, output, word=""):
         block = guide_blocks.Block("page", 1, "console", "")
         block.word = word
@@ -178,7 +178,7 @@ def check_outputs_are_compared():
 
 
 def find_kubectl(program):
-    """kubectl's path; None when there is none."""
+    """The path of kubectl; None if it is not installed."""
     path = shutil.which("kubectl")
     if path:
         return path

@@ -26,10 +26,10 @@ ANY_LINES = "..."
 class Block:
     def __init__(self, page, line, language, indent):
         self.page = page
-        self.line = line  # of the fence, from 1
+        self.line = line  # number of the fence's line, from 1
         self.language = language
         self.indent = indent  # blanks before each of its lines
-        self.word = ""  # of the comment before it
+        self.word = ""  # keyword of the comment before the block, such as "file"
         self.argument = ""
         self.lines = []
         self.text_before = ""  # paragraphs between the last block and this one
@@ -52,10 +52,10 @@ class Command:
 
     def __init__(self, block, line):
         self.block = block
-        self.line = line  # of its first line in the page, from 1
-        self.words = []  # its lines
+        self.line = line  # number of the command's first line in the page, from 1
+        self.words = []  # the lines of the command
         self.expected = []
-        self.end = line  # line of the page behind its output
+        self.end = line  # number of the line after the output
 
     def text(self):
         return "\n".join(self.words)

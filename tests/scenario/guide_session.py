@@ -80,7 +80,7 @@ class Session:
         return self._read_until_mark()
 
     def run_in_background(self, command, is_enough):
-        """Start a command; returns its output once is_enough(output), or when the time is over."""
+        """Start a command; returns its output once is_enough(output) holds, or after SECONDS."""
         with open(self.log, "w", encoding="utf-8"):
             pass
         # Open for appending: the file may be emptied while the command still writes.

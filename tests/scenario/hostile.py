@@ -7,7 +7,7 @@ import os
 import scenario
 from objects import lines, node, pod
 
-SMALL_MB = 150  # for inputs of a few MB at most
+SMALL_MB = 150  # limit of memory for inputs of at most a few MB
 HEAD = b'{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"d","name":"web",'
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Help and manual pages: every command has both, and they agree.
 
-manuals.py BERTH plain|sanitized [FOLDER_OF_PAGES]: with the folder, pages as they are installed are
-checked by mandoc. Exit status 77: there are none, or no mandoc.
+manuals.py BERTH plain|sanitized [FOLDER_OF_PAGES]: with the folder, mandoc checks the pages that
+are installed. Exit status 77: the folder has no pages, or mandoc is not installed.
 """
 import os
 import re
@@ -17,7 +17,7 @@ SOURCES = os.path.join(scenario.ROOT, "docs", "man")
 PAGES = sys.argv[3] if len(sys.argv) > 3 else None
 COLUMNS = 100
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION"]
-# Pages of other projects that ours may refer to.
+# Manual pages of other projects to which our pages may refer.
 OTHERS = {"bash", "zshcompsys", "fish-completions", "kubectl", "jq", "diff"}
 
 

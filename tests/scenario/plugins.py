@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Out-of-tree plugins: the two of examples/plugins, and broken shared objects.
+"""Out-of-tree plugins: custom_score and coscheduling of examples/plugins, broken shared objects.
 
-Started with BERTH plain|sanitized; the objects lie beside BERTH in the build folder.
+Usage: plugins.py BERTH plain|sanitized. The shared objects are in the build folder of BERTH.
 """
 import json
 import os

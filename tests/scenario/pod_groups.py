@@ -106,7 +106,7 @@ def change_pod(spec, change):
 
 
 def check_proposals(program, objects, answer, gates=GANG):
-    """Each proposal is true: with it the group is bound, with as many pods as it says."""
+    """With each proposal, the group is bound, with as many pods as the proposal says."""
     for proposal in answer["proposals"]:
         text = lines(*apply(objects, proposal))
         found = program.run("simulate", "-f", "-", "-o", "json", *gates, stdin=text)
@@ -210,7 +210,7 @@ def test_explain_changes_of_nodes_and_pods(program):
     assert [(change["type"], change["node"]) for change in answer["proposals"][0]["changes"]] == \
         [("FreeResource", "n1"), ("FreeResource", "n2")]
     check_proposals(program, taken + three, answer)
-    # Room that other pods hold.
+    # Another pod uses the room on n1: the proposal frees this room.
     taken = [node("n0"), node("n1"), pod("other", "3", node_name="n1")]
     answer = explained(program, taken + group)
     assert answer["proposals"][0]["changes"][0]["type"] == "FreeResource"
@@ -347,7 +347,7 @@ def test_capacity(program):
     assert capacity(program, objects, "--after-queue", gates=RACKS)["replicas"] == 3
     assert capacity(program, objects, "--max", "2", gates=RACKS)["replicas"] == 2
     assert capacity(program, objects, "--need", "5", gates=RACKS, status=1)["replicas"] == 4
-    # The same number as simulate places one after the other.
+    # simulate places the same number of groups one after the other.
     more = []
     for i in range(5):
         more += [dict(pod_group("h%d" % i, 3, "rack"))] + members("h%d" % i, 3)

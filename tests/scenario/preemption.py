@@ -161,7 +161,7 @@ def test_preemptors_of_a_workload(program):
 
 
 def test_pods_are_victims_of_the_first_in_the_queue(program):
-    """The one victim makes room for the first pod only; the second pod finds no victims."""
+    """The only possible victim makes room for the first pod; the second pod finds no victims."""
     text = lines(node("n1"), running("a", "4", "n1"), pod("second", "3", priority=9),
                  pod("first", "3", priority=10))
     answer = program.simulate(text, "--preempt").expect(1)

@@ -116,7 +116,7 @@ def test_a_replay_reports_the_end_of_each_pod(program):
 
 
 def answers_on_processors(program, count, *arguments):
-    """The answer with that many processors available. Each run hashes with a different secret."""
+    """The output of a run on this number of processors. Each run hashes with another secret."""
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(processors)[:count])
     try:

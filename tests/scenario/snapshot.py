@@ -17,7 +17,7 @@ import scenario
 VECTORS = os.path.join(scenario.ROOT, "tests", "conformance", "vectors")
 CASES_OF_A_CATEGORY = 6
 CASES_WHEN_SANITIZED = 2
-# Texts with a meaning for plugins stay, also where a test uses them as names.
+# Texts that plugins know are not replaced, even if a test uses them as names.
 KNOWN = {"metadata.name", "ebs.csi.aws.com", "pd.csi.storage.gke.io", "disk.csi.azure.com",
          "cinder.csi.openstack.org", "file.csi.azure.com", "csi.vsphere.vmware.com",
          "pxd.portworx.com", "system-cluster-critical", "system-node-critical"}
@@ -105,7 +105,7 @@ def strings_of(value):
 
 
 def live(objects):
-    """Names of workloads' pods derive from the workloads' names, as in a live cluster."""
+    """Mark workloads as in a live cluster: their pods exist, so no pods are created for them."""
     for item in objects:
         if item["kind"] in WORKLOADS:
             item["metadata"].setdefault("annotations", {})["berth.dev/pods-exist"] = "true"

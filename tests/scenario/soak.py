@@ -6,11 +6,11 @@ import re
 import scenario
 
 SEEDS = {"none": 10, "some": 12, "all": 24}
-FIRST_SEED = "13"  # of the seeds before it, one has devices
+FIRST_SEED = "13"  # of the seeds 1 to 12, only one has devices
 
 
 def totals(answer):
-    """Counters of the line before the last one."""
+    """Returns the counters in the last but one line of the output, by name."""
     return {name: int(number) for number, name in re.findall(
         r"(\d+) ([a-z ]+)", answer.out.splitlines()[-2])}
 

@@ -89,7 +89,7 @@ idle_browsers = []
 
 @contextlib.contextmanager
 def looking(page, state="", width=1400, height=900):
-    """The page in a browser, once it has drawn; checks at the end that the console is empty."""
+    """Yields a browser that has drawn the page; checks at the end that its console is empty."""
     if not idle_browsers:
         idle_browsers.append(browser.Browser())
         atexit.register(idle_browsers[-1].close)

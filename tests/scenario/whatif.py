@@ -19,7 +19,7 @@ SEED = "8"
 # --- clusters in Python ---
 
 def owned(item, kind="ReplicaSet", name="rs"):
-    """The pod, with a controller."""
+    """Give the pod a controller; returns the pod."""
     item["metadata"]["ownerReferences"] = [
         {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": "u-" + name,
          "controller": True}]
@@ -125,7 +125,7 @@ def daemon_pods(objects, model, name):
 
 
 def edited(objects, name, edit):
-    """edit(node) applied to a copy of the node."""
+    """A copy of the objects in which edit(node) has changed the node of this name."""
     result = copy.deepcopy(objects)
     for item in result:
         if item["kind"] == "Node" and item["metadata"]["name"] == name:
@@ -506,7 +506,8 @@ def test_budgets_that_come_late(program):
 
 
 def test_snapshots_daemon_sets_follow(program):
-    """In a live cluster, where workloads are not expanded."""
+    """A DaemonSet of a snapshot: each node that starts to match gets a pod, and a node that no
+    longer matches loses its pod."""
     agents = {"apiVersion": "apps/v1", "kind": "DaemonSet",
               "metadata": {"name": "agent", "annotations": {"berth.dev/pods-exist": "true"}},
               "spec": {"selector": {"matchLabels": {"app": "agent"}},
@@ -638,7 +639,7 @@ def test_scale(program):
                      running("c", "1", "n2", status=ready))
     report = whatif(program, crowd, "--scale", "rs/web-1=2", status=0)
     assert [item["name"] for item in report["pods"]] == ["a"], report["pods"]
-    # Ages count on a logarithmic scale, so that of nearly equal ones the uid decides.
+    # Ages are compared on a logarithmic scale: for nearly equal ages the uid decides.
     for name, age, uid in [("p", "00:00:00", "u2"), ("q", "00:00:20", "u1"),
                            ("r", "20:00:00", "u3")]:
         item = running(name, "1", {"p": "n1", "q": "n2", "r": "n3"}[name], status={

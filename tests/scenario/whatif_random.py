@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """berth whatif on random clusters: workloads, budgets, volumes, against a plain model.
 
-The model changes the objects as kubectl and the controllers would, and has the result simulated.
-BERTH_WHATIF_SEEDS=FIRST:COUNT draws others.
+The model changes the objects as kubectl and the controllers would, and berth simulates the result.
+BERTH_WHATIF_SEEDS=FIRST:COUNT draws other clusters.
 """
 import copy
 import os
