@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A backlog of unschedulable pods in the living scheduler: milliseconds from the event that makes
+ * A backlog of unschedulable pods in the complete scheduler: milliseconds from the event that makes
  * some of them schedulable to their placement. Prints one JSON line per case: event (the event
  * alone), placed (until all pods that fit are placed), settled (until every requeued pod was
  * tried), each as median, p99 and maximum over the events. In the first cases every shape waits for
@@ -243,7 +243,7 @@ static void time_case(struct bench *bench, const char *what, uint32_t room, int6
 		}
 		times.settled[i] = (double)(clock_ns() - start) / NS_PER_MS;
 		bt_object_release(node);
-		/* Replace the placed pods by as many waiting ones, and let their backoff end. */
+		/* Replace the placed pods by as many waiting pods, and let their backoff end. */
 		for (uint32_t p = 0; p < room; p++) {
 			add_pod(bench, shape);
 		}

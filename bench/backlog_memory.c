@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of an unschedulable and of a bound pod in the living scheduler: bytes from malloc,
+ * Memory of an unschedulable and of a bound pod in the complete scheduler: bytes from malloc,
  * including malloc's overhead. Pods are as replica sets make them and the API server completes
  * them; after a failed attempt the changed status comes back as a watch sends it. Prints one JSON
  * line. "waiting" and "bound" include the copies of the objects, which a reflector would share.
@@ -33,7 +33,7 @@ struct bench {
 	uint32_t shape_count;
 	uint32_t version;
 	int64_t now_ns;
-	struct bt_object *changed; /* by the attempt */
+	struct bt_object *changed; /* the pod with the status that the attempt wrote */
 };
 
 static double used_bytes(void)
@@ -43,7 +43,7 @@ static double used_bytes(void)
 	return (double)info.uordblks + (double)info.hblkhd;
 }
 
-/** Decoded and packed as in a reflector. */
+/** Decode and pack a pod as a reflector does. */
 static struct bt_object *decode_pod(struct bench *bench, const char *json)
 {
 	struct bt_object *object = decode(BT_KIND_POD, json);

@@ -79,7 +79,7 @@ int bt_bench_run_in_child(
 	if (pipe(ends) != 0) {
 		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
 	}
-	(void)fflush(NULL); /* otherwise the child writes it, too */
+	(void)fflush(NULL); /* otherwise the child writes the buffered output, too */
 	pid_t child = fork();
 	if (child < 0) {
 		(void)close(ends[0]);

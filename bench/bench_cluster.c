@@ -79,8 +79,8 @@ int bt_bench_take(struct bt_bench *bench, struct bt_object *object, struct berth
 }
 
 /**
- * Whether the line is one of those before and after the objects of a snapshot. The objects are one
- * per line, separated by commas.
+ * Whether the line is the first or the last line of a snapshot, which enclose the objects. A
+ * snapshot has one object per line, separated by commas.
  */
 static bool is_around(struct bt_str line)
 {

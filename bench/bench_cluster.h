@@ -14,11 +14,11 @@
 struct bt_bench {
 	const struct bt_bench_run *run;
 	struct bt_bench_result *result;
-	struct bt_engine *engine;           /* NULL: the living scheduler owns it */
+	struct bt_engine *engine;           /* NULL: a struct bt_living owns the engine */
 	BT_VEC(struct bt_object *) pending; /* from a file, or the batch */
-	uint32_t pending_max;               /* no more pods than this are tried */
+	uint32_t pending_max;               /* at most this many pods are tried */
 	bool keeps_digests;                 /* for the comparison with a second run */
-	BT_VEC(uint64_t) digests;           /* after each decision */
+	BT_VEC(uint64_t) digests;           /* the digest after each decision */
 	struct bt_strbuf text;
 };
 
@@ -37,10 +37,10 @@ BT_MUST_USE int bt_bench_take(
 	struct bt_bench *bench, struct bt_object *object, struct berth_error *err);
 /** Load everything but the pending pods of a built-in workload, or everything in a file. */
 BT_MUST_USE int bt_bench_load(struct bt_bench *bench, struct berth_error *err);
-/** Decode the object in bench->text, which is emptied. owned */
+/** Decode the object in bench->text, and empty the text. *out_object is owned. */
 BT_MUST_USE int bt_bench_decode_text(
 	struct bt_bench *bench, struct bt_object **out_object, struct berth_error *err);
-/** Make the pending pods first to first + count of a built-in workload, into pending. */
+/** Make `count` pending pods of a built-in workload from number first on; add them to pending. */
 BT_MUST_USE int bt_bench_make_pending(
 	struct bt_bench *bench, uint32_t first, uint32_t count, struct berth_error *err);
 void bt_bench_release_pending(struct bt_bench *bench);
@@ -52,15 +52,15 @@ void bt_bench_schedule(struct bt_bench *bench, const struct bt_pod *pod);
  */
 uint64_t bt_bench_digest(
 	uint64_t before, struct bt_str namespace_, struct bt_str name, struct bt_str node_name);
-/** Count a decision and add it to the digest. node_name "": none. */
+/** Count a decision and add it to the digest. node_name "": no node. */
 void bt_bench_note(struct bt_bench *bench, struct bt_str namespace_, struct bt_str name,
 	struct bt_str node_name);
 /** How many pods the measurement tries. */
 uint32_t bt_bench_pending_count(const struct bt_bench *bench);
 
 /**
- * Compare the first pods_max decisions of two runs that kept their digests. Sets the number of
- * equal ones in timed's result; BERTH_ERR_STATE if they differ.
+ * Compare the first pods_max decisions of two runs that kept their digests. Sets checked_count in
+ * timed's result; BERTH_ERR_STATE if a decision differs.
  */
 BT_MUST_USE int bt_bench_compare(const struct bt_bench *timed, const struct bt_bench *checking,
 	uint32_t pods_max, struct berth_error *err);
@@ -72,7 +72,7 @@ BT_MUST_USE int bt_bench_place(struct bt_bench *bench, struct berth_error *err);
 BT_MUST_USE int bt_bench_churn(struct bt_bench *bench, struct berth_error *err);
 BT_MUST_USE int bt_bench_nominated(struct bt_bench *bench, struct berth_error *err);
 BT_MUST_USE int bt_bench_worst(struct bt_bench *bench, struct berth_error *err);
-/** bench_queue.c: these create and load a living scheduler. */
+/** bench_queue.c: these functions create and load a struct bt_living. */
 BT_MUST_USE int bt_bench_backlog(
 	struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err);
 BT_MUST_USE int bt_bench_gated(

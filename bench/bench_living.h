@@ -2,9 +2,9 @@
 #ifndef BT_BENCH_LIVING_H
 #define BT_BENCH_LIVING_H
 /**
- * The living scheduler with its queue, and a simulated API server that carries out the writes of
+ * The complete scheduler with its queue, and a simulated API server that carries out the writes of
  * the scheduler: bindings, nominations and deletions of victims come back as events of a watch. The
- * caller moves the clock, which is a number.
+ * caller moves the virtual clock.
  */
 #include "api/pod_common.h"
 #include "cli/setup.h"
@@ -47,14 +47,14 @@ struct bt_living {
 	bool is_preempting;
 };
 
-/** living must not move after this. */
+/** Create a scheduler. living must not move afterwards. */
 BT_MUST_USE int bt_living_init(
 	struct bt_living *living, const struct bt_setup *setup, struct berth_error *err);
 void bt_living_finish(struct bt_living *living);
 /** Add a new object; consumed. Equal pods share memory from here on. */
 BT_MUST_USE int bt_living_add(
 	struct bt_living *living, struct bt_object *object, struct berth_error *err);
-/** Both objects are consumed; new_object NULL: deleted. */
+/** Change an object, or delete it if new_object is NULL. Both objects are consumed. */
 BT_MUST_USE int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	struct bt_object *new_object, struct berth_error *err);
 /** Report to the observer the claims made for the pod; the scheduler knows these claims already. */
@@ -75,6 +75,6 @@ BT_MUST_USE int bt_living_change_pod(struct bt_living *living, struct bt_object 
  */
 BT_MUST_USE int bt_living_step(
 	struct bt_living *living, struct bt_attempt *out_attempt, struct berth_error *err);
-/** Advance the clock: pods whose backoff ends by then can be tried. */
+/** Advance the clock; pods whose backoff ends until then can be tried. */
 void bt_living_pass(struct bt_living *living, int64_t duration_ns);
 #endif

@@ -24,7 +24,7 @@ static inline void must(int code, struct berth_error *err)
 	}
 }
 
-/** Owned. */
+/** Decode an object, which the caller owns. Ends the program on an error. */
 static inline struct bt_object *decode(enum bt_kind kind, const char *json)
 {
 	struct berth_error err = BERTH_ERROR_INIT;

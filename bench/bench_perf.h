@@ -2,7 +2,7 @@
 #ifndef BT_BENCH_PERF_H
 #define BT_BENCH_PERF_H
 /**
- * Workload files of upstream's scheduler_perf, run on the living scheduler. A file is a list of
+ * Workload files of upstream's scheduler_perf, run on a struct bt_living. A file is a list of
  * test cases; each has a template of operations, and workloads that set its parameters.
  *
  * Time is virtual, unlike upstream's: an attempt takes a millisecond, churn follows the virtual
@@ -31,7 +31,7 @@ enum bt_perf_opcode {
 	BT_PERF__OPCODES,
 };
 
-/** "createNodes" */
+/** Returns the opcode's name in files, such as "createNodes". */
 const char *bt_perf_opcode_name(enum bt_perf_opcode opcode);
 
 /** One operation; the opcode says which members are used. */
@@ -90,7 +90,7 @@ BT_MUST_USE int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_val
 /** Set an error such as "name: expected string, got number". */
 int bt_perf_wrong_type(const char *name, const char *wanted, const struct bt_json_value *value,
 	struct berth_error *err);
-/** *out borrows from value. */
+/** Read a string. name: the member, for the error message. *out borrows from value. */
 BT_MUST_USE int bt_perf_read_str(const struct bt_json_value *value, const char *name,
 	struct bt_str *out, struct berth_error *err);
 
@@ -103,7 +103,7 @@ struct bt_perf_test {
 	uint32_t op_count;
 	struct bt_perf_workload *workloads;
 	uint32_t workload_count;
-	struct berth_error error; /* set if the test case is invalid; then none of it runs */
+	struct berth_error error; /* set if the test case is invalid; then no workload of it runs */
 };
 
 struct bt_perf_file {
@@ -137,8 +137,8 @@ struct bt_perf_result {
 };
 
 /**
- * Run one workload on a fresh scheduler. setup: from flags; the configuration of the test case
- * takes precedence. observer: NULL accepted.
+ * Run one workload on a new scheduler. setup: the settings of the command's flags; the
+ * configuration of the test case takes precedence. observer: receives all changes; may be NULL.
  */
 BT_MUST_USE int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test,
 	const struct bt_perf_workload *workload, const struct bt_setup *setup,
@@ -154,9 +154,9 @@ struct bt_perf_options {
 };
 
 /**
- * Run the whole file: prints one JSON line per workload and repetition. Errors of a test case go to
- * standard error, and the others run; the result is then BERTH_ERR_INVALID. *out_below: some
- * workloads did not reach their threshold.
+ * Run the whole file: prints one JSON line per workload and repetition. If a test case fails, its
+ * error is printed to standard error, the other test cases run, and the result is
+ * BERTH_ERR_INVALID. *out_below: whether a workload did not reach its threshold.
  */
 BT_MUST_USE int bt_perf_run_file(
 	const struct bt_perf_options *options, bool *out_below, struct berth_error *err);

@@ -38,7 +38,7 @@ static int observe(void *context, const struct bt_living_change *change, struct 
 			   : result;
 }
 
-/** The names of all workloads. */
+/** Set the error of a choice that matches count workloads; the text lists all workloads. */
 static int cannot_choose(const struct bt_perf_file *file, const char *wanted, uint32_t count,
 	struct berth_error *err)
 {
@@ -61,7 +61,10 @@ static int cannot_choose(const struct bt_perf_file *file, const char *wanted, ui
 	return result;
 }
 
-/** "TEST/WORKLOAD", or "TEST" if it has one workload; NULL if there is only one at all. */
+/**
+ * Find the only workload that matches wanted: "TEST/WORKLOAD", "TEST" for a test case with one
+ * workload, or NULL for a file with one workload.
+ */
 static int choose(struct bt_perf_file *file, const char *wanted, struct bt_perf_test **out_test,
 	const struct bt_perf_workload **out_workload, struct berth_error *err)
 {

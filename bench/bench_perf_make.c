@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "bench/bench_perf_private.h"
 
-/** Names for operations that have none. */
+/** Manifests, and their names in messages, for operations without a template path. */
 static const char default_node[] =
 	"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"generateName\":\"node-\"},"
 	"\"status\":{\"capacity\":{\"cpu\":\"4\",\"memory\":\"32Gi\",\"pods\":\"110\"},"
@@ -62,14 +62,14 @@ static int find_or_read(struct bt_perf *perf, struct bt_str path, const char *de
 	return result;
 }
 
-/** path is relative to the workload file. */
+/** Read a template, once. path: relative to the workload file; "": the default node. */
 static int find_template(struct bt_perf *perf, struct bt_str path,
 	struct bt_bench_template **out_template, struct berth_error *err)
 {
 	return find_or_read(perf, path, DEFAULT_NODE_NAME, default_node, out_template, err);
 }
 
-/** stamp: the serial number is set here. */
+/** Make an object of this kind; error if the template has another kind. Sets stamp.serial. */
 static int make(struct bt_perf *perf, struct bt_bench_template *template_, enum bt_kind kind,
 	struct bt_bench_stamp stamp, struct bt_object **out_object, struct berth_error *err)
 {
@@ -575,7 +575,7 @@ int bt_perf_create_pods(struct bt_perf *perf, const struct bt_perf_op *op, struc
 
 /** --- objects of any kind --- */
 
-/** object: consumed. Operations do not wait for these pods. */
+/** Add an object, which is consumed. Operations do not wait for pods that are added here. */
 static int add_any(struct bt_perf *perf, struct bt_object *object, struct berth_error *err)
 {
 	if (object->kind != BT_KIND_POD) {

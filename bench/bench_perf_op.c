@@ -210,7 +210,7 @@ static int no_param(const struct bt_perf_workload *workload, struct bt_str wante
 	return result;
 }
 
-/** value: "$name". */
+/** Read a member whose value is a parameter of the workload: "$name". */
 static int read_param(const struct reading *reading, const struct field *field, const char *name,
 	const struct bt_json_value *value, struct bt_perf_op *op, struct berth_error *err)
 {
@@ -427,7 +427,7 @@ static int check_op(const struct said *said, const struct bt_perf_op *op, struct
 	return 0;
 }
 
-/** field: of a member that is not null. */
+/** Read a member that is not null. names_param: the member is FIELDParam. */
 static int read_member(const struct reading *reading, const struct field *field, bool names_param,
 	const struct bt_json_member *member, struct bt_perf_op *op, struct berth_error *err)
 {

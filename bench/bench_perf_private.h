@@ -34,7 +34,7 @@ struct bt_perf_filter {
 
 /** A deletePods operation that deletes pods one after another. */
 struct bt_perf_removal {
-	uint32_t at; /* remaining pods: from here to end */
+	uint32_t at; /* the remaining pods are those from index at to end - 1 */
 	uint32_t end;
 	struct bt_perf_filter filter;
 	int64_t next_ns;
@@ -56,7 +56,7 @@ struct bt_perf {
 	BT_VEC(struct bt_perf_removal) removals;
 	struct bt_claim_maker *claims; /* NULL until the scheduler exists */
 	uint64_t serial;               /* of the last object */
-	uint32_t next_node;            /* where to allocate the next claim, if it fits */
+	uint32_t next_node;            /* the node that is tried first for the next claim */
 	struct bt_bench_watch watch;
 	bool is_timed;
 	bool is_collecting; /* between startCollectingMetrics and stopCollectingMetrics */
@@ -77,9 +77,9 @@ BT_MUST_USE int bt_perf_create_any(
 /** Change existing object number index of count to match the template. */
 BT_MUST_USE int bt_perf_update_any(struct bt_perf *perf, const struct bt_perf_op *op,
 	uint32_t index, uint32_t count, struct berth_error *err);
-/** The index in pods, or UINT32_MAX. */
+/** Returns the pod's index in pods; UINT32_MAX: there is no such pod. */
 uint32_t bt_perf_find_pod(const struct bt_perf *perf, struct bt_str namespace_, struct bt_str name);
-/** Create an object of each template, or delete a round of them. */
+/** Create an object from each template, or delete the objects of one such round. */
 BT_MUST_USE int bt_perf_churn_once(
 	struct bt_perf *perf, struct bt_perf_churn *churn, struct berth_error *err);
 

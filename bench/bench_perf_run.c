@@ -54,7 +54,7 @@ static bool is_in(const struct bt_perf_filter *filter, struct bt_str namespace_)
 	return filter->namespaces.count == 0;
 }
 
-/** object: NULL, or the pod. */
+/** Whether the filter selects the pod; false if object is NULL. */
 static bool is_meant(const struct bt_perf_filter *filter, const struct bt_object *object)
 {
 	return object != NULL && is_in(filter, object->meta->namespace_) &&
@@ -192,13 +192,13 @@ static bool is_settled(const struct bt_perf *perf, uint32_t index, bool only_att
 
 /** The pods that an operation waits for. */
 struct wait {
-	uint32_t first; /* from here to end */
+	uint32_t first; /* the pods from index first to end - 1 */
 	uint32_t end;
 	struct bt_perf_filter filter;
 	bool only_attempted; /* a failed attempt is enough */
 };
 
-/** The first pod from `at` on that must be waited for; wait->end: none. */
+/** Returns the index of the first pod from `at` on that is not settled; wait->end: none. */
 static uint32_t skip_settled(const struct bt_perf *perf, uint32_t at, const struct wait *wait)
 {
 	while (at < wait->end &&
@@ -549,7 +549,7 @@ static void finish(struct bt_perf *perf)
 	bt_living_finish(&perf->living);
 }
 
-/** The setup from flags plus that of the test case; lists are copied. */
+/** Returns the setup of the flags with the settings of the test case added; lists are copied. */
 static struct bt_setup setup_of(struct bt_perf *perf, const struct bt_setup *flags)
 {
 	struct bt_setup setup = *flags;

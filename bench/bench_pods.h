@@ -28,7 +28,7 @@ void bt_bench_pod_prefaffinity(struct bt_bench_pod *pod);
 void bt_bench_pod_prefantiaffinity(struct bt_bench_pod *pod);
 void bt_bench_pod_hetero(struct bt_bench_pod *pod);
 void bt_bench_pod_mixed(struct bt_bench_pod *pod);
-/** On a node with four of these pods, only another small pod fits. */
+/** Bound pods of the workload `preemption`: a node with four of them has room for a small pod. */
 void bt_bench_pod_evictable(struct bt_bench_pod *pod);
 void bt_bench_pod_preemptor(struct bt_bench_pod *pod);
 /* bench_pods_more.c: kinds that bench/generate.py does not have. */
@@ -42,8 +42,8 @@ void bt_bench_pod_member(struct bt_bench_pod *pod);
 void bt_bench_pod_large(struct bt_bench_pod *pod);
 void bt_bench_pod_worst(struct bt_bench_pod *pod);
 /*
- * bench_devices.c: the kind of the workload `devices`; the number of its other objects (class,
- * slices, claims), and one of them by index.
+ * bench_devices.c, for the workload `devices`: its pods; the number of its other objects (class,
+ * slices, claims); and the function that writes the other object with an index.
  */
 void bt_bench_pod_device(struct bt_bench_pod *pod);
 uint32_t bt_bench_device_object_count(const struct bt_bench_source *source);

@@ -78,7 +78,7 @@ static int add_pending(
 	return result;
 }
 
-/** One attempt; *out_more false: no pod is left to try. */
+/** Make one attempt. *out_bound: a pod was bound. *out_more false: there was no pod to try. */
 static int step(struct queue_bench *queue, bool *out_bound, bool *out_more, struct berth_error *err)
 {
 	struct bt_attempt attempt;
@@ -104,7 +104,7 @@ static int try_all(struct queue_bench *queue, struct berth_error *err)
 	return result;
 }
 
-/** Add a node for one shape; *out_ms is 0 if no pod was placed. */
+/** Add a node that fits a pod of one shape. *out_ms: time until it is placed; 0: no placement. */
 static int relieve(
 	struct queue_bench *queue, uint32_t index, double *out_ms, struct berth_error *err)
 {

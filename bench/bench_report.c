@@ -47,7 +47,7 @@ static void write_what(struct bt_json_writer *writer, const struct bt_bench_run 
 	write_count(writer, "seed", run->source.seed);
 }
 
-/** Only members that apply to this kind of measurement. */
+/** Write the members that only some kinds of measurements have. */
 static void write_special(struct bt_json_writer *writer, const struct bt_bench_run *run,
 	const struct bt_bench_result *result)
 {

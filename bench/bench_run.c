@@ -11,7 +11,7 @@ double bt_bench_rate(uint64_t count, double seconds)
 	return seconds > 0.0 ? (double)count / seconds : 0.0;
 }
 
-/** The peak of this program: getrusage also counts the process before exec. */
+/** Returns the peak memory of this program; getrusage would also count the process before exec. */
 static double high_water_mb(void)
 {
 	char line[256];

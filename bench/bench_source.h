@@ -18,9 +18,9 @@ enum bt_bench_mode {
 	BT_BENCH_CHURN,     /* with changes between pods */
 	BT_BENCH_WORST,     /* with a label change on every node between pods */
 	BT_BENCH_NOMINATED, /* while nodes are reserved for nominated pods */
-	BT_BENCH_BACKLOG,   /* the living scheduler: no pod fits until a node is added */
-	BT_BENCH_GATED,     /* the living scheduler: gates are opened one after another */
-	BT_BENCH_GANGS,     /* the living scheduler: one gang after the other */
+	BT_BENCH_BACKLOG,   /* with the scheduling queue: no pod fits until a node is added */
+	BT_BENCH_GATED,     /* with the scheduling queue: one gate after the other is removed */
+	BT_BENCH_GANGS,     /* with the scheduling queue: one gang after the other */
 };
 
 /**
@@ -29,9 +29,9 @@ enum bt_bench_mode {
 #define BT_BENCH_BACKLOG_SHAPES 100
 /** Number of values of the label that BT_BENCH_WORST changes on every node. */
 #define BT_BENCH_TURNS 4
-/** Most nominated pods of BT_BENCH_NOMINATED, each on a different node. */
+/** The maximum of nominated pods in BT_BENCH_NOMINATED, each on a different node. */
 #define BT_BENCH_NOMINATED_PODS 300
-/** Nodes per rack, if there are so many. */
+/** Nodes per rack, if the cluster has so many nodes. */
 #define BT_BENCH_RACK_NODES 50
 /** The maximum of services in the workload `service`. */
 #define BT_BENCH_SERVICES 500
@@ -58,12 +58,12 @@ struct bt_bench_workload {
 struct bt_bench_source {
 	const struct bt_bench_workload *workload;
 	uint32_t node_count;
-	uint32_t bound_count; /* 0 without nodes */
+	uint32_t bound_count; /* 0 if node_count is 0 */
 	uint32_t pending_count;
 	uint64_t seed;
 };
 
-/** NULL: there is no such workload. */
+/** Returns NULL if there is no workload of this name. */
 const struct bt_bench_workload *bt_bench_workload_find(const char *name);
 /** The workloads in the order of the help; NULL after the last. */
 const struct bt_bench_workload *bt_bench_workload_at(uint32_t index);
@@ -79,7 +79,7 @@ void bt_bench_write_pod(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
 /**
  * The objects besides nodes and pods (Services and ReplicaSets, devices and claims, or PodGroups):
- * their number, and one of them by index.
+ * the first function returns their number, the second one appends the object with an index.
  */
 uint32_t bt_bench_extra_count(const struct bt_bench_source *source);
 void bt_bench_write_extra(

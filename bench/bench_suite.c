@@ -18,12 +18,12 @@ struct row {
 	uint32_t nodes;
 	uint32_t bound;
 	uint32_t pending;
-	uint32_t runs_max;   /* 0: the number asked for */
+	uint32_t runs_max;   /* maximum number of runs; 0: as many as --repeat says */
 	uint32_t check_pods; /* number that --verify compares */
 	uint32_t quick;      /* --quick divides the numbers of objects by quick; 0: by 10 */
 };
 
-/** The sizes that upstream was measured with, and ten times as many pods. */
+/** Two rows: the sizes with which upstream was measured, and ten times as many pending pods. */
 #define BOTH(workload) \
 	{workload "-2k", workload, 5000, 5000, 2000, 0, 2000, 0}, \
 	{ \
@@ -92,7 +92,7 @@ struct outcome {
 	double peak_rss_mb; /* maximum of all runs */
 };
 
-/** 0: upstream was not measured at this size. */
+/** Returns upstream's pods per second; 0: upstream was not measured at this size. */
 static uint32_t upstream_of(const struct outcome *outcome)
 {
 	const struct row *row = outcome->row;

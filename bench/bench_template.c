@@ -18,7 +18,7 @@ struct bt_bench_template {
 	char *path;
 	struct bt_strbuf text; /* only the two actions above remain in it */
 	bool has_actions;
-	bool has_exact_names;  /* field names are spelt as in the API; false: or unknown */
+	bool has_exact_names;  /* field names are known to be spelt as in the API */
 	struct bt_strbuf json; /* of the last object; without actions: of all objects */
 	struct bt_arena arena; /* for one object */
 };
@@ -51,7 +51,7 @@ static void trim_end(struct bt_strbuf *text)
 	text->length = rest.length;
 }
 
-/** Copy the text; every action becomes one of the two above, or an error. */
+/** Copy the text with each action in its stored form; other actions are errors. */
 static int read_actions(struct bt_bench_template *made, struct bt_str text, struct berth_error *err)
 {
 	int64_t start;
@@ -101,7 +101,7 @@ static const struct bt_field *find_field(const struct bt_message *message, struc
 	return found;
 }
 
-/** Spell field names as the API does; true: some were spelt differently. */
+/** Spell field names as the API does. Returns whether some were spelt differently. */
 static bool spell_fields(struct bt_json_value *value, const struct bt_message *message)
 {
 	bool changed = false;
@@ -136,7 +136,10 @@ static bool spell_fields(struct bt_json_value *value, const struct bt_message *m
 	return changed;
 }
 
-/** The text of a member that the tables do not have (apiVersion, kind); corrects its spelling. */
+/**
+ * Correct the spelling of a member that the tables do not have (apiVersion, kind), and return its
+ * text; "": the object has no such member, or no text in it.
+ */
 static struct bt_str spell_member(struct bt_json_value *object, struct bt_str known, bool *changed)
 {
 	for (uint32_t i = 0; i < object->count; i++) {

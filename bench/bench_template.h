@@ -10,9 +10,9 @@ struct bt_bench_template;
 struct bt_bench_stamp {
 	uint64_t index;           /* for {{.Index}} */
 	uint64_t count;           /* for {{.Count}}: how many objects are made */
-	struct bt_str name;       /* replaces the manifest's; "": the manifest's is used */
+	struct bt_str name;       /* replaces the manifest's name; "": keeps that name */
 	uint64_t serial;          /* for generated names and the uid; unique */
-	struct bt_str namespace_; /* used if the manifest has none; "": none */
+	struct bt_str namespace_; /* used if the manifest has no namespace; may be "" */
 };
 
 /**
@@ -25,7 +25,7 @@ BT_MUST_USE int bt_bench_template_read(
 /** Like bt_bench_template_read, for a built-in text; name stands for the file in messages. */
 BT_MUST_USE int bt_bench_template_from_text(const char *name, struct bt_str text,
 	struct bt_bench_template **out_template, struct berth_error *err);
-/** NULL accepted. */
+/** Destroy the template; NULL is accepted. */
 void bt_bench_template_destroy(struct bt_bench_template *template_);
 /** Path of the template's file, as given. */
 const char *bt_bench_template_path(const struct bt_bench_template *template_);

@@ -28,7 +28,7 @@ svg { background: #0d1117; } text { fill: #e6edf3; }
 
 
 def short(value):
-    """1234567 as "1,234,567"."""
+    """The number as text with commas: "1,234,567"."""
     return "{:,}".format(round(value))
 
 

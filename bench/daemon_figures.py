@@ -41,7 +41,7 @@ def write_workload(options, folder):
 
 
 class Line:
-    """Has the members of a proxy that the harness uses."""
+    """The delay line, with the members of a proxy that the harness uses."""
 
     def __init__(self, server, ca_file):
         self.server = server
@@ -50,7 +50,7 @@ class Line:
 
 @contextlib.contextmanager
 def line_to(berth, api, folder, latency_ms, gap_us):
-    """The relay between the daemon and its server; None: the daemon connects directly."""
+    """Starts the relay between the daemon and its server; None: the daemon connects directly."""
     if latency_ms == 0:
         yield None
         return

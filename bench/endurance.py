@@ -62,7 +62,7 @@ class Client:
 
 
 def change(client, options, state, second):
-    """The changes of one second."""
+    """Makes the requests of one second."""
     names, nodes, random_ = state["pods"], state["nodes"], state["random"]
     for _ in range(options.rate):
         state["next"] += 1
@@ -92,7 +92,7 @@ def pending_pods(api):
 
 
 def run(api, daemon, options):
-    """Returns what was wrong, as a list of sentences."""
+    """Runs the test; returns a list of sentences about failures."""
     wrong, memory = [], {"server": [], "daemon": []}
     state = {"pods": [], "next": 0, "random": random.Random(1),
              "nodes": ["node-%d" % i for i in range(options.nodes)]}

@@ -123,7 +123,8 @@ class Generator:
         spec["containers"][0]["resources"]["requests"]["cpu"] = "3"
 
     def shape_hetero(self, spec, labels):
-        """Draws the random numbers of omitted parts, too, so that the other parts stay the same."""
+        """With --without, the random numbers of omitted parts are drawn, too, so that the other
+        parts stay the same."""
         draw = self.random
         labels["app"] = "app-%d" % draw.randrange(2000)
         own_app = {"matchLabels": {"app": labels["app"]}}

@@ -36,7 +36,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 def field(number, value):
-    """A field of a protobuf message: bytes, a text or an integer."""
+    """Encodes a field of a protobuf message: bytes, a text or an integer."""
     def varint(left):
         out = b""
         while left > 127:
@@ -114,7 +114,7 @@ def create_pods(port, count, connections, pipeline):
 
 
 def counters(text, name):
-    """{labels: value} of one metric."""
+    """Parses one metric of an exposition: {labels: value}."""
     found = {}
     for labels, value in re.findall(r"^%s\{(.*)\} (\S+)$" % name, text, re.M):
         found[frozenset(re.findall(r'(\w+)="([^"]*)"', labels))] = float(value)

@@ -148,7 +148,7 @@ static double time_assume(struct bt_state *state, struct bt_arena *arena, struct
 			bt_panic("pod %u was refused", i);
 		}
 		end = now_ns();
-		/* Without the time of reading the clock. */
+		/* Subtract the time of reading the clock. */
 		total += end - start - (now_ns() - end);
 		bt_pod_info_finish_pending(state, &info);
 		bt_arena_reset(arena);

@@ -53,7 +53,7 @@ def example_pod(name, **metadata):
 
 
 def write_pods(path, count, node_count):
-    """node_count 0: the pods have no node yet."""
+    """Writes pods to a file, spread over node_count nodes; 0: the pods have no node."""
     with open(path, "w", encoding="ascii") as file:
         for i in range(count):
             pod = dict(example_pod("web-%06d" % i, namespace="load"), apiVersion="v1", kind="Pod")
@@ -112,7 +112,7 @@ def timed(what, run):
 
 
 def list_in_pages(cluster):
-    """Texts of all pages, over one connection."""
+    """Lists all pods in pages over one connection; returns the texts of the pages."""
     connection = http.client.HTTPConnection("127.0.0.1", cluster.port)
     pages, token = [], ""
     while True:
@@ -156,7 +156,7 @@ def memory(program, options, folder, what, node_count, *flags):
     started = time.monotonic()
     with program.up("-f", path, *flags) as cluster:
         ready = time.monotonic() - started
-        time.sleep(5)  # controllers and scheduler handle all of them
+        time.sleep(5)  # time for the controllers and the scheduler to handle all pods
         cluster.get("/readyz")
         used = resident_bytes(cluster) - empty
         length = len(cluster.get("/api/v1/namespaces/load/pods")[1])
