@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes through the API. Each line of the input is one request: a letter for the verb, one for the
- * resource and subresource, one for the object's name and the options, then the JSON body. After
- * each request an empty patch of the object must not change it: stored objects are in their final
- * form.
+ * Writes through the API. Each line of the input is one request: a letter for the verb, a letter
+ * for the resource and subresource, a letter for the object's name and the options, and the JSON
+ * body. After each request an empty patch must not change the object, because stored objects are in
+ * their final form.
  */
 #include <stddef.h>
 #include <stdint.h>

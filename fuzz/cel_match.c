@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiles a text and evaluates it against a device, as a selector and for any result type, each
- * twice: in bounded memory, with the same outcome. A result without dyn and any must have the type
- * that the checker derived.
+ * Compiles a text and evaluates it against a device, as a selector and for any result type. Each
+ * evaluation runs twice, in bounded memory, and must have the same outcome. A result without dyn
+ * and any must have the type that the checker derived.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ static void make_device(struct bt_arena *arena, struct bt_cel_value *out_value)
 	BT_ASSERT(code == 0);
 }
 
-/** The result kind that the checker derives; dyn: it is unknown. */
+/** The result kind that the checker derives; dyn: the kind is unknown. */
 static enum bt_cel_kind checked_kind(
 	struct bt_str text, const struct bt_cel_environment *environment)
 {
@@ -80,7 +80,10 @@ static void append_outcome(const struct bt_cel_value *value, struct bt_strbuf *o
 	}
 }
 
-/** told: the kind that the result must have unless is_any. */
+/**
+ * Evaluate the program and append the outcome to out. told: the kind of any result except null and
+ * errors; unchecked if is_any is set.
+ */
 static void evaluate(const struct bt_cel_program *program, enum bt_cel_kind told, bool is_any,
 	struct bt_strbuf *out)
 {

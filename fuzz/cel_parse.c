@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parses a text twice, with the same outcome: an expression of bounded height whose positions lie
- * in the text, or issues with messages.
+ * Parses a text twice. Both runs must give the same outcome: an expression of bounded height whose
+ * positions lie in the text, or issues with messages.
  */
 #include <stddef.h>
 #include <stdint.h>

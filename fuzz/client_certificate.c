@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Certificates that clients show in a handshake, and authorities from configurations: the input as
- * a PEM bundle, then as a chain of DER certificates, each after two bytes of length. A chain that
- * no known authority signed must be refused.
+ * Certificates of clients and of authorities. The input is read as a PEM bundle of authorities, and
+ * as a client's chain of DER certificates, each after two bytes of length. A chain that no known
+ * authority signed must be refused.
  */
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configurations. A configuration that loads can be written, loads again, and is then written the
- * same. The first byte chooses the feature gates.
+ * Configurations: if a configuration loads, its written text loads, too, and writing that again
+ * gives the same text. The first byte of the input chooses the feature gates.
  */
 #include <stddef.h>
 #include <stdint.h>

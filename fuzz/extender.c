@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of extenders: an accepted answer that is written and read again is the same. */
+/* Answers of extenders: writing and reading an accepted answer gives the same answer. */
 #include <stdint.h>
 
 #include "base/assert.h"

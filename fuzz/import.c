@@ -27,8 +27,8 @@ static const struct {
 };
 
 /**
- * Cut off the text up to a separator, and skip the separator; takes all of the text if there is
- * none.
+ * Cut off the text before the next separator, and skip the separator. Without a separator, takes
+ * the whole text.
  */
 static struct bt_str cut(struct bt_str *rest, const char *separator)
 {

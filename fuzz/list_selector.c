@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Three lines: a label selector, a field selector, a continue token; the text of an object follows.
- * Selectors that parse are matched against the object and against an empty object, which must not
- * match an equality.
+ * Selectors that parse are matched against the object and against an empty object. An empty object
+ * must not match an equality.
  */
 #include <stddef.h>
 #include <stdint.h>

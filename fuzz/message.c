@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages: a decoded message equals its copy, hashes like it, and comes back from its JSON form.
- * The table is that of the unit tests, with every type in every shape.
+ * Messages: a decoded message equals its copy, has the same hash as the copy, and equals the
+ * message that is decoded from its JSON form. The message table is that of the unit tests, with
+ * every type in every shape.
  */
 #include <stdint.h>
 

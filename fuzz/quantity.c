@@ -19,7 +19,7 @@ static bool parse(const char *data, size_t size, struct bt_arena *arena, struct 
 	return code == 0;
 }
 
-/** The text reads back as the same number if the text form has a suffix for it. */
+/** Check that the quantity's text parses to the same number, if a suffix exists for its scale. */
 static void check_text(const struct bt_quantity *quantity, struct bt_arena *arena)
 {
 	struct bt_strbuf text = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings: a recording is the same after it was read, written and read again. */
+/* Recordings: reading a recording, writing it and reading the result gives the same lines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** Returns a hash of all lines, which are written to writer; NULL: not written. */
+/** Returns a hash of all lines. Writes the lines to writer, unless writer is NULL. */
 static uint64_t read_lines(
 	const char *path, struct bt_recording_writer *writer, bool *out_is_complete)
 {

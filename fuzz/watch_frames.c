@@ -18,7 +18,7 @@ struct parts {
 	bool is_protobuf;
 };
 
-/** Decode a part; errors are fine: an input may be cut anywhere. */
+/** Decode a part. Errors are allowed, because an input may end anywhere. */
 static int read_part(const struct parts *parts, enum bt_frame_part part, struct bt_str bytes,
 	struct bt_arena *arena)
 {
@@ -61,7 +61,7 @@ static int take(
 	return 0;
 }
 
-/** step 0: the whole body at once. */
+/** Feed the body in pieces of step bytes; step 0: the whole body at once. */
 static int feed(enum bt_frames_form form, struct bt_str bytes, uint32_t step, struct parts *out,
 	bool *out_complete)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * YAML: every accepted document gives valid JSON; written as YAML and read again it is the same
- * document.
+ * YAML: every accepted document gives valid JSON. Writing that JSON as YAML and reading the YAML
+ * gives the same document.
  */
 #include <stdint.h>
 
