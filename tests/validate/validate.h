@@ -7,8 +7,10 @@
 #include "queue/queue.h"
 #include "state/state.h"
 
-/** Checks sums against pods, maps and lists. false: out_reason says what differs. */
+/** Returns whether sums, maps and lists agree with the pods. If not, out_reason has a difference.
+ */
 bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reason);
-/** false: *out_reason names the invariant that does not hold. */
+/** Returns whether the queue's invariants hold. If not, *out_reason names one that does not hold.
+ */
 bool bt_queue_validate(struct bt_queue *queue, const char **out_reason);
 #endif
