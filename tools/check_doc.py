@@ -3,7 +3,7 @@
 """Make the reference of the public headers; every warning of doxygen is a failure.
 
 Usage: check_doc.py SOURCE_ROOT [OUTPUT_FOLDER]
-Without an output folder the pages are thrown away. Prints "N passed, N failed", N counting headers.
+Without an output folder the pages are deleted. Prints "N passed, N failed"; N counts headers.
 """
 import os
 import subprocess
@@ -12,7 +12,7 @@ import tempfile
 
 
 def run_doxygen(root, output):
-    """Doxygen's complaints as text."""
+    """Run doxygen; returns its warnings as text."""
     with open(os.path.join(root, "docs", "Doxyfile"), encoding="utf-8") as file:
         settings = file.read()
     os.makedirs(output, exist_ok=True)

@@ -4,9 +4,9 @@
 
 Usage: check_edge_cases.py SOURCE_ROOT
 
-A test names the case it proves: test_<module>__edge_01b_12_<words> is for case 12 of chapter 01b;
-two digits at least. Where a chapter has several lists, the module tells which one is meant. Prints
-one line per problem, then "N passed, N failed" with N counting cases.
+The name of a test has the number of its case: test_<module>__edge_01b_12_<words> tests case 12 of
+chapter 01b; numbers have two digits at least. If a chapter has several lists, the module selects
+the list. Prints one line per problem, then "N passed, N failed"; N counts cases.
 """
 import os
 import re
@@ -24,8 +24,8 @@ class List:
         self.token = token  # in names: edge_<token>_<number>
         self.section = section  # number of the heading; None: the only list of the file
         self.modules = modules  # only tests of these modules count; None: all
-        self.missing = missing or {}  # number -> why there can be no test yet
-        self.partial = partial or {}  # number -> what its test cannot say yet
+        self.missing = missing or {}  # number -> reason why the case cannot have a test yet
+        self.partial = partial or {}  # number -> part of the case that its test does not check yet
 
     def __str__(self):
         return self.file + (" " + self.section if self.section else "")
@@ -105,7 +105,7 @@ def tests_of(root):
 
 
 def asserting_functions(root):
-    """Names of the tests' functions and macros that assert, in the end by means of ck_."""
+    """Names of the tests' functions and macros that call a ck_ assertion, directly or not."""
     calls = {}
     for path, _, names in os.walk(os.path.join(root, TESTS)):
         for name in names:

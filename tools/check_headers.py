@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile every header alone: all as C, the public ones also as C++; and the examples in them.
 
-A header of libberth has an example between @code{.c} and @endcode, which is compiled as C behind
-berth/berth.h.
+A header of libberth has an example between @code{.c} and @endcode. The example is compiled as C
+after an include of berth/berth.h.
 
 Usage: check_headers.py SOURCE_ROOT [-IFOLDER_OF_GENERATED_HEADERS] CC [CXX]
 """
@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wundef", "-Wwrite-strings",
             "-Wconversion"]
 
-# Above the folder berth/ of libberth and of libberth-compat.
+# The folders that contain the folder berth/ of libberth and of libberth-compat.
 PUBLIC = ("include", os.path.join("include", "berth-compat"))
 INTERNAL = ("src", "bench", "tests/soak", "tests/conformance")
 
@@ -33,7 +33,7 @@ def headers_below(root, folder):
 
 
 def compile_alone(root, generated, compiler, language, standard, header):
-    """The compiler's complaints about a file that only includes header; empty when it is fine."""
+    """The compiler's errors for a file that only includes header; empty if there are none."""
     includes = ["-I" + os.path.join(root, folder) for folder in PUBLIC]
     if language == "c":
         includes = (["-I" + os.path.join(root, folder) for folder in ("src", "tests", "")]
@@ -50,7 +50,7 @@ def compile_alone(root, generated, compiler, language, standard, header):
 
 
 def compile_example(root, compiler, header):
-    """What is wrong with the examples of a header of libberth; empty when they are fine."""
+    """The compiler's errors for the examples of a header of libberth; empty if there are none."""
     with open(header, encoding="utf-8") as file:
         examples = EXAMPLE.findall(file.read())
     if not examples:

@@ -8,8 +8,8 @@ break a rule about names and headers:
 - the files of a layer do not include each other in a circle; x.c, x.h and x_private.h count as one
 - a header has at least two users besides its own .c; tests count, unless it is called *_private.h
 
-What broke a rule before the rule existed stands in tools/open_layout.txt. That list may only
-shrink: a line that nothing needs any more is a problem too. --shrink removes such lines.
+tools/open_layout.txt lists the breaches that existed before the rules. The list may only shrink: a
+line without a breach is a problem, too. --shrink removes such lines.
 
 Usage: check_layers.py [--stamp FILE | --shrink] SOURCE_ROOT
 """
@@ -134,12 +134,12 @@ def unit_of(name):
 
 
 def part_of(name):
-    """The same without "_private": what a circle is made of."""
+    """The unit without "_private": circles are found between these names."""
     return re.sub("_private$", "", unit_of(name))
 
 
 def find_circles(uses):
-    """Groups of files of which each reaches every other one. uses: file -> set of files."""
+    """Groups of files in which each file reaches all others. uses: file -> set of files."""
     def reachable(start):
         seen = set()
         stack = [start]
@@ -200,7 +200,7 @@ def layout_findings(root):
 
 
 def covers(line, key):
-    """Return whether a line of the list allows the finding. A circle also allows parts of it."""
+    """Return whether a line of the list allows the finding. A circle also allows its parts."""
     if key[0] == "circle":
         return line[0] == "circle" and set(key[1:]) <= set(line[1:])
     return line == key
@@ -233,7 +233,7 @@ def check_layout(root, shrink=False):
 
 
 def check_direction(root):
-    """Includes that a layer may not have."""
+    """Return the problems of includes that a layer may not have."""
     problems = []
     headers = {folder: {os.path.relpath(path, os.path.join(root, folder))
                         for path in sources_below(os.path.join(root, folder, "berth"))}

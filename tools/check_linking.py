@@ -10,7 +10,7 @@ import sys
 
 
 def needed_in(dynamic_section):
-    """Files of shared libraries in what `readelf -d` says."""
+    """Names of the needed shared libraries in the output of `readelf -d`."""
     return re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic_section)
 
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the public headers and the shared library to docs/seed-map/seed-map.md.
+"""Check the public headers and the shared library against docs/seed-map/seed-map.md.
 
 Usage: check_seed_map.py SOURCE_ROOT LIBBERTH_COMPAT_SO
 
 Every C name of a row must be declared in include/berth/ or include/berth-compat/berth/ with a
 documentation comment; functions must be exported by the shared library. Rows that
-docs/seed-map/not-built.txt names are passed over: one per line, "003.27", "003.27-003.31", or
-"003." for all that begin so.
-Prints "N passed, N failed", N counting rows.
+docs/seed-map/not-built.txt names are skipped: one per line, "003.27", a range "003.27-003.31", or
+"003." for all rows whose numbers begin with it.
+Prints "N passed, N failed"; N counts rows.
 """
 import os
 import re
@@ -22,7 +22,7 @@ COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 class Headers:
-    """Text of all public headers: with comments, and with comments blanked at the same offsets."""
+    """The text of all public headers, and the same text with comments replaced by blanks."""
 
     def __init__(self, texts):
         self.text = "\n;\n".join(texts)
@@ -33,14 +33,14 @@ class Headers:
         start = position
         while start > 0 and self.code[start - 1] not in ";{},":
             start -= 1
-        # A comment behind the previous declaration does not document this one.
+        # A comment on the line of the previous declaration does not document this declaration.
         if "/**" in BEHIND.sub("", self.text[start:position]):
             return True
         line_end = self.text.find("\n", position)
         return "/**<" in self.text[position:line_end]
 
     def find(self, pattern):
-        """None: not declared. Else whether one of the declarations is documented."""
+        """Returns None if nothing matches, else whether a matching declaration is documented."""
         places = [match.start() for match in re.finditer(pattern, self.code)]
         if not places:
             return None
@@ -146,7 +146,7 @@ def exported_names(library):
 
 
 def check(root, library):
-    """(rows that are fine, rows that are not, rows passed over, problems as printable lines)."""
+    """(number of correct, wrong and skipped rows, problems as printable lines)."""
     texts = []
     for folder in ("include/berth", "include/berth-compat/berth"):
         for name in sorted(os.listdir(os.path.join(root, folder))):

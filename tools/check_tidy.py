@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 COLUMNS_MAX = 100
-# The reference model sets rules side by side; wrapped they would be harder to compare.
+# The reference model may have long lines: its rules are easier to compare on one line each.
 WIDE_FOLDERS = ("tests/conformance/reference/",)
 TAB_COLUMNS = 8
 SPDX = "SPDX-License-Identifier: Apache-2.0"
@@ -43,7 +43,8 @@ BANNED = {
     "gmtime": "code in api/time.h",
     "signal": "sigaction",
 }
-# Banned everywhere in src but in base/alloc.c and base/assert.c, and in these files.
+# Files in which these functions are banned, too, as everywhere in src except base/alloc.c and
+# base/assert.c.
 ALLOC_RULED = ("src/", "bench/bench_", "bench/cmd_", "tests/soak/", "tests/conformance/")
 BANNED_OUTSIDE_ALLOC = {
     "malloc": "bt_malloc",
@@ -61,7 +62,7 @@ MARKER = re.compile(r"\b(%s|%s|%s)\b" % ("FIX" + "ME", "TO" + "DO", "XX" + "X"))
 MACHINE_PATH = re.compile(
     r"(?<![\w.])/(?:%s|home/[a-z]|Users/[A-Z]|root/)" % "|".join(
         ["wo" + "rk/", "tmp/help" + "ers"]))
-# Words that hide who does what.
+# Vague words, which hide the subject of a sentence.
 VAGUE = re.compile(r"\b(nobody|whom|is told of|are told of|goes without a word)\b", re.IGNORECASE)
 VAGUE_FOLDERS = ("src/", "include/", "docs/", "README.md", "bench/", "fuzz/", "examples/")
 
@@ -82,7 +83,7 @@ def columns_of(line):
 
 
 def blank_out(match):
-    """The same number of lines and no code."""
+    """The matched text with all characters except line feeds replaced by blanks."""
     return re.sub(r"[^\n]", " ", match.group(0))
 
 
@@ -167,7 +168,7 @@ def files_of(root):
 
 
 def subject_problem(subject):
-    """What is wrong with the first line of a commit's message; "" if nothing is."""
+    """The problem of the first line of a commit's message; "" if there is none."""
     match = SUBJECT.match(subject)
     if len(subject) > SUBJECT_MAX:
         return "%d columns are more than %d" % (len(subject), SUBJECT_MAX)
@@ -180,7 +181,7 @@ def subject_problem(subject):
 
 
 def subject_problems(root):
-    """Problems of commits since SUBJECTS_SINCE; none where git or that commit is missing."""
+    """Problems of commits since SUBJECTS_SINCE; none if git or that commit is missing."""
     result = subprocess.run(
         ["git", "-C", root, "log", "--no-merges", "--format=%h %s", SUBJECTS_SINCE + "..HEAD"],
         capture_output=True, text=True, check=False)

@@ -14,7 +14,7 @@ def main():
         data = file.read()
     with open(sys.argv[2], "w", encoding="ascii") as file:
         for start in range(0, len(data), 20):
-            # Bytes beyond 127 as negative numbers, which every char takes.
+            # Bytes above 127 are written as negative numbers, which also a signed char can hold.
             file.write("".join("%d," % (byte if byte < 128 else byte - 256)
                                for byte in data[start:start + 20]) + "\n")
 

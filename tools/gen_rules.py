@@ -35,7 +35,8 @@ class Writer:
     def __init__(self, tables, message, place="place", value="object"):
         self.tables = tables
         self.message = message
-        self.place = place  # names of C variables
+        # Names of the C variables for the place of the object in errors, and for the object.
+        self.place = place
         self.object = value
         self.lets = {}
         self.tokens = []
@@ -118,7 +119,7 @@ class Writer:
         return found
 
     def call(self, name):
-        """A function: its type and its C."""
+        """A call of a function: returns the type of its result, and its C."""
         paths = self.arguments()
         if name == "has":
             return "bool", f"({self.find(paths[0])} != NULL)"
@@ -144,7 +145,7 @@ class Writer:
         raise Mistake(f"no function '{name}'")
 
     def operand(self, is_alone=True):
-        """A number or text on one side of an operator; a field alone: whether it is set."""
+        """A number or text on one side of an operator. A field alone means whether it is set."""
         token = self.take()
         if token[0] == '"':
             return "text", token

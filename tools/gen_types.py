@@ -3,8 +3,8 @@
 """Turn *.api files into C: structures, their field tables, the tables of schema/schema.h.
 
 The format is described in src/api/types/README.md. Every mistake is reported as file:line: text
-and makes the run fail. A reference into a package of which there is no file is a mistake only with
---strict; otherwise an empty message stands in.
+and makes the run fail. A reference to a package without a file is a mistake only with --strict;
+otherwise an empty message replaces the missing one.
 """
 
 import argparse
@@ -35,7 +35,7 @@ MAP_VALUES = {"string", "quantity", "time", "bytes", "stringList"}
 LIST_ELEMENTS = {"string", "bool", "int32", "int64", "quantity", "intOrString"}
 FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set", "atomic",
     "nullable", "unchecked", "given", "immutable"]
-CHECK_FLAGS = {"given", "immutable"}  # they go to the checks of a field, not to its flags
+CHECK_FLAGS = {"given", "immutable"}  # flags that are stored in the field's checks
 MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs"}
 RULES = {"rule", "else", "stop", "each", "let", "call", "format"}
 FORMATS = {"label": "LABEL", "subdomain": "SUBDOMAIN", "labelKey": "LABEL_KEY",
@@ -61,12 +61,12 @@ CHECKS = {
 }
 NUMBER_MAX = 10000
 INLINE_DEPTH_MAX = 4
-FIELDS_MAX = 250  # with those of inline messages: lookups count in a byte
+FIELDS_MAX = 250  # fields of inline messages included; lookups store the number in a byte
 # Member names that C or C++ would read as a keyword end in "_".
 KEYWORDS = {"bool", "continue", "default", "int", "namespace", "operator", "template"}
 STRUCT = re.compile(r"^bt_[a-z0-9_]+$")
 MEMBER = re.compile(r"^([a-z][a-z0-9_]*(\[[A-Z_]+\])?|\*)$")
-# Type of the C member: alone, nullable; codec/message.h.
+# Types of the C member of a field, and of a nullable field; see codec/message.h.
 C_TYPES = {
     "STRING": ("STR", "struct bt_str", "struct bt_str"),
     "BOOL": ("BOOL", "bool", "struct bt_opt_bool"),
@@ -78,7 +78,7 @@ C_TYPES = {
     "TIME": ("SCALAR", "struct bt_time", "const struct bt_time *"),
     "MICRO_TIME": ("SCALAR", "struct bt_time", "const struct bt_time *"),
 }
-# In configurations only.
+# Types that only configurations have.
 CONFIG_TYPES = {
     "FLOAT32": ("F32", "float", None),
     "DURATION": ("DURATION", "int64_t", "struct bt_opt_i64"),
@@ -137,12 +137,12 @@ class Field:
         self.flags = set()
         self.merge_key = None
         self.keys = None
-        self.member = None  # of the C structure; "*": those of the inline message
+        self.member = None  # member of the C structure; "*": the members of the inline message
         self.comment = ""
         self.description = ""  # for users: OpenAPI, explain
-        self.go_type = None  # of a text: the name of the type in Go, if it is not string
-        self.hidden = False  # a member of the C structure only
-        self.empty = False  # a structure that the engine writes as {} when it is all zero
+        self.go_type = None  # of a text: the name of its type in Go, unless it is string
+        self.hidden = False  # the field is only a member of the C structure
+        self.empty = False  # the engine writes the structure as {} when it is all zero
         self.default = None
         self.checks = {}  # members of struct bt_schema_checks
 
@@ -163,8 +163,8 @@ class Message:
         self.flags = set()
         self.rules = []  # (place, line): see gen_rules.py
         self.imported = False
-        self.struct = None  # its C structure
-        self.symbol = None  # of its field table in C
+        self.struct = None  # the message's C structure
+        self.symbol = None  # name of the message's field table in C
         self.wrapper = None  # the inline field whose members lie in this structure
 
     @property
@@ -179,14 +179,14 @@ class Tables:
         self.messages = {}
         self.kinds = []  # place, message key, apiVersion, kind
         self.c_types = C_TYPES
-        self.flat = set()  # keys of messages that lie in the structure of another one
+        self.flat = set()  # keys of messages whose members lie in another message's structure
 
     def complain(self, place, text):
         self.errors.append(f"{place}: {text}")
 
 
 def c_name(name):
-    """hostIP: host_ip."""
+    """The C name of a field: host_ip for hostIP."""
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).replace("-", "_").lower()
 
@@ -324,7 +324,7 @@ def read_file(tables, path):
 
 
 def resolve(tables, strict):
-    """Check the references to messages; an empty message stands in for a missing one."""
+    """Check the references to messages; an empty message replaces a missing one."""
     missing = {}
     for message in list(tables.messages.values()):
         for field in message.fields:
@@ -450,7 +450,7 @@ def struct_fields(tables, message):
 
 
 def c_layout(tables, field):
-    """Type of the member and of its items, and their alignment; None: it cannot be in C."""
+    """Type of the member and of its items, and their alignment; None: C has no such member."""
     nullable = "nullable" in field.flags
     if field.type == "MESSAGE":
         struct = tables.messages[field.message].struct
@@ -480,9 +480,9 @@ class Struct:
         self.comment = []
         self.members = {}  # name: (type, comment)
         self.needs = []  # structures that must come before it
-        self.entries = []  # structures of which it has maps
-        self.listed = []  # structures of which it has lists
-        self.imported = False  # it is in another header
+        self.entries = []  # structures of which this structure has maps
+        self.listed = []  # structures of which this structure has lists
+        self.imported = False  # the structure is declared in another header
 
     def alignment(self, structs, kind):
         inner = structs.get(kind.removeprefix("struct "))
@@ -591,7 +591,7 @@ def write_field(tables, message, field, key_lists):
 
 
 def reaching(tables, holds, enters=lambda field: True):
-    """Keys of the messages for which, or for a part of which, holds() is true."""
+    """Keys of the messages for which holds() is true, or that contain such a message."""
     found = {message.key for message in tables.messages.values() if holds(message)}
     while True:
         more = found | {key for key, message in tables.messages.items() if any(
@@ -664,12 +664,12 @@ def write_struct(struct, structs, out):
 
 
 def args_name(message):
-    """NodeAffinityArgs: node_affinity."""
+    """The C name of plugin arguments: node_affinity for NodeAffinityArgs."""
     return c_name(message.name).removesuffix("_args")
 
 
 def write_plugin_args(tables, out):
-    """Write the enumeration of plugin arguments and the structure that holds one of them."""
+    """Write the enumeration of plugin arguments, and the structure that has one of them."""
     messages = [message for message in tables.messages.values() if "pluginArgs" in message.flags]
     out.write("enum bt_plugin_args_kind {\n"
         "\tBT_ARGS_NONE,  /* no arguments were given and none exist by default */\n"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 PARAGRAPHS = (".P", ".PP")
-# A paragraph begins behind these anyway; before these none is left open.
+# OPENERS begin a paragraph, and CLOSERS end one: a .PP after an opener or before a closer is empty.
 OPENERS = (".SH", ".SS", ".TH", ".RS")
 CLOSERS = (".SH", ".SS", ".RE")
 

@@ -4,10 +4,10 @@
 
 Usage: run_tests.py BUILD_FOLDER [argument of `meson test` ...]
 
-With arguments that select tests, only what these need is built.
+If arguments select tests, only the targets that these tests need are built.
 
-A test program whose output has a line "N passed, N failed" counts by that line, any other as one.
-A program that breaks, or reports nothing done, counts as at least one failure.
+A test program counts as one test, unless its output has a line "N passed, N failed": then these
+numbers count. A program that breaks, or reports no test, counts as at least one failure.
 """
 import json
 import os
@@ -56,7 +56,7 @@ def run(folder, arguments):
     log = os.path.join(folder, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.remove(log)
-    selected = bool(arguments)  # then meson builds what they need
+    selected = bool(arguments)  # then meson builds only the targets that the tests need
     if not selected and subprocess.call(["ninja", "-C", folder]) != 0:
         print("%s: the build failed" % folder)
         return 0, 1
