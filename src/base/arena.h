@@ -32,7 +32,10 @@ void bt_arena_init_with(struct bt_arena *arena, void *memory, size_t size);
 void bt_arena_finish(struct bt_arena *arena);
 /** Like bt_arena_finish, for memory that held secrets: overwrites the memory before freeing it. */
 void bt_arena_finish_wiped(struct bt_arena *arena);
-/** Forgets all allocations and keeps the largest chunk for reuse. */
+/**
+ * Forgets all allocations and keeps the largest chunk for reuse. No effect on an arena that has no
+ * chunks yet, such as an arena that still uses the memory of bt_arena_init_with.
+ */
 void bt_arena_reset(struct bt_arena *arena);
 
 /** Maximum size of one allocation; callers must check sizes from input before they allocate. */

@@ -50,7 +50,7 @@ struct bt_flag {
 /**
  * Parses argv[0..argc) into options, a structure with the members that flags describes. Arguments
  * that are no flags go to out_arguments. BERTH_ERR_INVALID with pflag's messages (`unknown flag:
- * --x`, `flag needs an argument: --x`, ...). --help sets *out_help (never an error).
+ * --x`, `flag needs an argument: --x`, ...). --help or -h sets *out_help (never an error).
  */
 BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, void *options,
 	int argc, char **argv, struct bt_arguments *out_arguments, bool *out_help,

@@ -43,15 +43,15 @@ void bt_symbol_table_finish(struct bt_symbol_table *table);
 
 /** Interns text and takes a reference. */
 bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text);
-/** Takes another reference. */
+/** Takes another reference and returns symbol; BT_SYM_NONE and BT_SYM_EMPTY are accepted. */
 bt_sym bt_symbol_ref(struct bt_symbol_table *table, bt_sym symbol);
 /** Releases a reference; BT_SYM_NONE and BT_SYM_EMPTY are accepted. */
 void bt_symbol_unref(struct bt_symbol_table *table, bt_sym symbol);
 /** Returns the symbol of text without taking a reference; BT_SYM_NONE if text is not interned. */
 bt_sym bt_symbol_find(const struct bt_symbol_table *table, struct bt_str text);
 /**
- * Returns the text of a symbol, borrowed while a reference is held. The text does not move while
- * the symbol exists.
+ * Returns the text of a symbol, borrowed while a reference is held; absent for BT_SYM_NONE. The
+ * text does not move while the symbol exists.
  */
 struct bt_str bt_symbol_text(const struct bt_symbol_table *table, bt_sym symbol);
 
