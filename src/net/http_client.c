@@ -101,7 +101,7 @@ static struct bt_http_transfer *new_transfer(struct bt_http_client *client)
 	return transfer;
 }
 
-/* Rejects bytes that would end a header or the request line. */
+/* Rejects control characters, which could end a header; without allows_blanks, also blanks. */
 static bool is_safe(struct bt_str text, bool allows_blanks)
 {
 	for (uint32_t i = 0; i < text.length; i++) {

@@ -131,7 +131,7 @@ struct bt_http_client_request {
 BT_MUST_USE int bt_http_client_create(struct bt_loop *loop,
 	const struct bt_http_client_options *options, struct bt_http_client **out_client,
 	struct berth_error *err);
-/** Cancels running transfers. NULL accepted. */
+/** Cancels all transfers; `done` is not called for them. NULL accepted. */
 void bt_http_client_destroy(struct bt_http_client *client);
 /**
  * Replaces the TLS settings for new connections, and closes idle connections. cut: running

@@ -28,7 +28,8 @@ enum {
 };
 /**
  * Like bt_loop_add_fd, but for any of the BT_LOOP_* directions (not 0): ready gets the requested
- * directions that fd is ready for. An error of fd is reported as all requested directions.
+ * directions that fd is ready for. An error or a hangup in both directions is reported as all
+ * requested directions.
  */
 BT_MUST_USE int bt_loop_watch_fd(struct bt_loop *loop, int fd, uint32_t directions,
 	void (*ready)(void *context, uint32_t directions), void *context,
