@@ -129,9 +129,9 @@ static struct bt_str volume_claim_name(
 }
 
 /**
- * Returns the part of the pod that the controllers read: entries and volumes whose claims are
- * missing. An entry whose template does not exist is left out; *out_missing names the template.
- * Returns false if no claim is missing.
+ * Sets *out_part to the part of the pod that the controllers read: the entries and volumes whose
+ * claims are missing. An entry whose template does not exist is left out; *out_missing names the
+ * template. Returns false if no claim is missing.
  */
 static bool reduce_pod(const struct bt_claim_maker *maker, const struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_pod *out_part, struct bt_str *out_missing)

@@ -25,10 +25,10 @@ BT_MUST_USE struct bt_claim_maker *bt_claim_maker_create(
 void bt_claim_maker_destroy(struct bt_claim_maker *maker);
 /**
  * Makes the claims that the pod lacks; the pod's status then names the ResourceClaims made from
- * templates. pod: a shallow copy that may be changed, with name, namespace and uid; new members are
- * in arena. *out_missing: a ResourceClaimTemplate that does not exist ("": all exist); the pod
- * stays without that claim. *out_bytes: memory that the new claims take. An error names the object
- * that the API server refuses.
+ * templates. pod: a shallow copy with name, namespace and uid, which is changed; new members are
+ * allocated in arena. *out_missing: name of a ResourceClaimTemplate that does not exist ("": all
+ * exist); the pod stays without that claim. *out_bytes: memory that the new claims take. An error
+ * names the object that the API server refuses.
  */
 BT_MUST_USE int bt_claim_maker_make(struct bt_claim_maker *maker, struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_str *out_missing, size_t *out_bytes,

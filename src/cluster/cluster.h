@@ -4,14 +4,13 @@
 /**
  * One cluster in memory: the API server's store and verbs, the controllers, an agent for each node,
  * and the scheduler, on one clock. `berth up` serves it over HTTP; other commands run it in virtual
- * time until nothing moves. One thread. Spec: 14, 14b.
+ * time until it is idle. One thread. Spec: 14, 14b.
  *
- *     bt_cluster_create(&options, &cluster, err)   -> store, API
- *     bt_cluster_load(cluster, &files, ...)        -> objects to begin with
- *     bt_cluster_start(cluster, err)               -> controllers, node agents, scheduler
- *     bt_cluster_run(cluster, &next_ns, err)       -> a bounded amount of work, again and again
- * or, in virtual time,
- *     bt_cluster_run_until_idle(cluster, ...)      -> everything that follows from the objects
+ * bt_cluster_create(&options, &cluster, err)   -> store, API bt_cluster_load(cluster, &files, ...)
+ * -> objects to begin with bt_cluster_start(cluster, err)               -> controllers, node
+ * agents, scheduler bt_cluster_run(cluster, &next_ns, err)       -> a bounded amount of work, again
+ * and again or, in virtual time, bt_cluster_run_until_idle(cluster, ...)      -> everything that
+ * follows from the objects
  */
 #include "cluster/clock.h"
 #include "cluster/controllers.h"

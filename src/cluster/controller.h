@@ -76,7 +76,9 @@ struct bt_indexed_pod {
  */
 #define BT_HUB_WORK_PER_RUN 64
 #define BT_HUB_BACKLOG 400
-/** Limit of the changes that one run handles. No key is synced before all changes are handled. */
+/**
+ * Maximum number of changes that one run handles. No key is synced before all changes are handled.
+ */
 #define BT_HUB_NOTES_PER_RUN 512
 #define BT_HUB_CONTROLLERS_MAX 64
 
@@ -127,7 +129,8 @@ struct bt_hub_note {
 	struct bt_stored *before; /* shared; NULL: added */
 	struct bt_stored *after;  /* shared */
 	/**
-	 * If a sync patched a pod: the pod before and after, parsed, in sync_arena. Else empty.
+	 * If a sync patched a pod: the pod before and after, parsed, in sync_arena. Otherwise
+	 * empty.
 	 */
 	struct bt_api_trees trees;
 };
@@ -212,7 +215,7 @@ struct bt_hub {
 	int64_t now_ns;
 	uint32_t work;    /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */
-	bool keeps_trees; /* the note of a pod change keeps the trees of the write */
+	bool keeps_trees; /* notes of pod changes keep the trees of the current write */
 
 	uint32_t member_count;
 	struct bt_hub_member members[BT_HUB_CONTROLLERS_MAX];
@@ -316,7 +319,7 @@ struct bt_sync {
 
 struct bt_controller_ops {
 	const char *name;      /* "replicaset-controller" */
-	const char *component; /* of events; NULL: name */
+	const char *component; /* component that events name; NULL: name */
 	/** A bit for each enum bt_hub_kind that observe is called for, or BT_WATCH_ALL. */
 	uint64_t watches;
 	/**
@@ -433,7 +436,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 
 /** --- functions for the object that is synced --- */
 
-/** Writes an Event about the object. */
+/** Writes an Event about the synced object. */
 BT_PRINTF(4, 5)
 void bt_sync_event(
 	struct bt_sync *sync, const char *type, const char *reason, const char *format, ...);

@@ -105,7 +105,10 @@ static void remove_job(struct pass *pass, const struct run *run)
 	}
 }
 
-/** Deletes the oldest complete (or failed) Jobs beyond the history limit. */
+/**
+ * Deletes the oldest Jobs beyond the history limit. complete: of the complete Jobs, else of the
+ * failed Jobs.
+ */
 static void clean_history(struct pass *pass, bool complete, int64_t limit)
 {
 	int64_t count = 0;
@@ -234,7 +237,7 @@ static bool sync(struct bt_sync *sync)
 		return true;
 	}
 	collect_runs(&pass);
-	/* Remove Jobs from status.active that ended or were deleted. */
+	/* Remove from status.active the Jobs that ended or were deleted. */
 	for (uint32_t i = pass.active->count; i > 0; i--) {
 		const struct bt_json_value *reference = pass.active->elements[i - 1];
 		struct bt_str name = bt_json_text_at(reference, "name");

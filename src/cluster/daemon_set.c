@@ -42,7 +42,7 @@ struct bt_daemon_sets {
 	BT_VEC(struct bt_daemon_order) order; /* ordered_count sorted entries, then new nodes */
 	uint32_t ordered_count;
 	bool has_unread;          /* some node has is_read false */
-	struct bt_groups targets; /* unassigned pods by the node of their node affinity */
+	struct bt_groups targets; /* unassigned pods, by the node that their affinity names */
 };
 
 struct bt_daemon_pod {

@@ -53,8 +53,8 @@ static int map_file(
 }
 
 /**
- * length: the result of gzread, 0 or negative. Returns 0 if the stream ended without an error, else
- * BERTH_ERR_IO.
+ * Checks why gzread stopped. length: the result of gzread, 0 or negative. Returns 0 if the stream
+ * ended without an error, else BERTH_ERR_IO.
  */
 static int stream_error(gzFile stream, int length, struct berth_error *err)
 {

@@ -24,8 +24,9 @@ struct bt_file {
 };
 
 /**
- * path "-" reads standard input. Messages do not contain the path: "no such file or directory".
- * Returns 0, BERTH_ERR_IO or BERTH_ERR_TOO_LARGE (more than bytes_max, or than the limits above).
+ * Reads a file; path "-": standard input. Messages do not contain the path: "no such file or
+ * directory". Returns 0, BERTH_ERR_IO or BERTH_ERR_TOO_LARGE (more than bytes_max, or than the
+ * limits above).
  */
 BT_MUST_USE int bt_file_read(
 	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err);
@@ -39,7 +40,9 @@ bool bt_file_is_json(const struct bt_file *file);
 /** Lines of a text file. */
 struct bt_line_reader;
 
-/** path "-" reads standard input. Returns 0 or BERTH_ERR_IO. Messages begin with the path. */
+/**
+ * Opens a file; path "-": standard input. Returns 0 or BERTH_ERR_IO. Messages begin with the path.
+ */
 BT_MUST_USE int bt_line_reader_open(
 	const char *path, struct bt_line_reader **out_reader, struct berth_error *err);
 /** NULL accepted. */

@@ -300,7 +300,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- dependents --- */
 
-/** Replaces the list `name` of the object's metadata. Returns false if it must be tried again. */
+/**
+ * Replaces the list `name` of the object's metadata. Returns false if the write must be tried
+ * again.
+ */
 static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *name, struct bt_json_value *list,
 	struct bt_arena *arena)

@@ -71,7 +71,7 @@ struct pass {
 	int64_t current;
 	int64_t least;
 	int64_t most;
-	struct bt_str reason; /* of a change, for the event: the metric that decided */
+	struct bt_str reason; /* the metric that decided, as events show it */
 };
 
 static void free_memory(struct memory *memory)

@@ -13,8 +13,8 @@
 #include "base/vec.h"
 
 /**
- * Limit of a YAML file. It is lower than the limit of a JSON file (cluster/file.h), because YAML is
- * converted to JSON in memory.
+ * Maximum size of a YAML file in bytes. It is lower than the maximum of a JSON file
+ * (cluster/file.h), because YAML is converted to JSON in memory.
  */
 #define BT_INPUT_YAML_BYTES_MAX ((size_t)1 << 30)
 /** Maximum number of files of one input, and of entries of one directory. */

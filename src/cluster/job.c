@@ -338,8 +338,8 @@ static const struct bt_json_value *find_pod_condition(
 }
 
 /**
- * Returns the action of the first rule of spec.podFailurePolicy that matches; FAILURE_COUNT if no
- * rule matches. For FAILURE_FAIL_JOB, sets condition FailureTarget.
+ * Returns the action of the first rule of spec.podFailurePolicy that matches the pod; FAILURE_COUNT
+ * if no rule matches. For FAILURE_FAIL_JOB, sets condition FailureTarget.
  */
 static enum failure_action apply_failure_policy(struct bt_job_pass *pass, struct bt_str pod_key)
 {
@@ -891,8 +891,8 @@ static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_messa
 }
 
 /**
- * Sets the condition target and deletes the active pods. Once all pods have terminated, also sets
- * the condition final. Returns whether final was set.
+ * Sets condition `target` and deletes the active pods. Once all pods have terminated, also sets
+ * condition `final`. Returns whether `final` was set.
  */
 static bool end_job(struct bt_job_pass *pass, const char *target, const char *final,
 	const char *reason, struct bt_str message)
@@ -988,7 +988,7 @@ static void write_status(struct bt_job_pass *pass, bool suspended)
 	bt_sync_write_status(pass->sync, status);
 }
 
-/** Returns the text of a condition's member as C text. */
+/** Returns the text of a condition's member as a C string. */
 static const char *condition_text(
 	struct bt_job_pass *pass, const struct bt_json_value *condition, const char *member)
 {

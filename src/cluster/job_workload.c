@@ -47,7 +47,9 @@ void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observe
 	bt_arena_finish(&arena);
 }
 
-/** Counts the objects of the Job's namespace that refer to name. *out_first: one of them. */
+/**
+ * Counts the objects of the Job's namespace that refer to name. *out_first: one of these objects.
+ */
 static uint32_t find_references(struct bt_sync *sync, const struct bt_groups *index,
 	enum bt_hub_kind kind, struct bt_str name, const struct bt_json_value **out_first)
 {

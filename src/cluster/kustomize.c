@@ -56,7 +56,7 @@ static struct bt_str path_of(const struct folder *folder, struct bt_str name)
 	return bt_arena_printf(folder->arena, "%s/%.*s", folder->path, BT_STR_ARG(name));
 }
 
-/** Returns whether the path is inside the folder. kubectl refuses files outside, too. */
+/** Returns whether the path is inside the folder. Like kubectl, berth refuses other files. */
 static bool is_inside(struct bt_str name)
 {
 	return name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&

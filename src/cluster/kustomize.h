@@ -16,8 +16,8 @@
 #define BT_KUSTOMIZE_DEPTH_MAX 16
 
 /**
- * Appends the objects of a folder's kustomization as YAML (kubectl's) or JSON. Without
- * kubectl, a field that is not supported is an error, which names the field.
+ * Appends the objects of a folder's kustomization: as YAML if kubectl rendered them, else as JSON.
+ * Without kubectl, a field that is not supported is an error, which names the field.
  */
 BT_MUST_USE int bt_kustomize(const char *folder, struct bt_strbuf *out, struct berth_error *err);
 /** As bt_kustomize, but never calls kubectl. */

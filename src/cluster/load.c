@@ -10,7 +10,7 @@
 #include "cluster/kustomize.h"
 #include "codec/json_edit.h"
 
-/** An object with owner references. They are checked after all objects are loaded. */
+/** An object whose owner references are checked after all objects are loaded. */
 struct dependent {
 	const struct bt_api_resource *resource;
 	struct bt_str key;
@@ -204,7 +204,7 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 /** --- documents --- */
 
 /**
- * The top-level members of a document. items: the text of the member items, if that is an array;
+ * The top-level members of a document. items: the text of member "items" if its value is an array;
  * otherwise absent.
  */
 struct outline {

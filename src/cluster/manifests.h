@@ -71,7 +71,7 @@ BT_MUST_USE int bt_manifests_read_text(struct bt_manifests *cluster, const char 
 	struct bt_str text, struct berth_error *err);
 /**
  * Adds an object of a live cluster. Workloads are not expanded, because the cluster's controllers
- * have created the pods. source: of bt_manifests_add_source. object: consumed.
+ * have created the pods. source: result of bt_manifests_add_source. object: consumed.
  */
 BT_MUST_USE int bt_manifests_take_live(struct bt_manifests *cluster, uint32_t source,
 	struct bt_object *object, struct berth_error *err);
@@ -102,7 +102,7 @@ BT_MUST_USE int bt_manifests_check(const struct bt_object *object, struct berth_
  */
 bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_str api_version, struct bt_str kind, struct bt_str json);
-/** Calls bt_unknown_field_find for a manifest; for bt_input_sink.taken. */
+/** Calls bt_unknown_field_find for a manifest. Call it from bt_input_sink.taken. */
 void bt_manifests_check_fields(
 	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json);
 /** Fills the lists of owners. Call it after the last file; it may be called again. */
@@ -202,11 +202,10 @@ void bt_suffix_make(struct bt_str prefix, uint32_t index, char *out);
  * schema lacks.
  */
 
-/** Limits: checked documents of a file, and bytes of a document. Other documents are not checked.
- */
+/** Maximum number of documents of a file, and maximum bytes of a document, that are checked. */
 #define BT_UNKNOWN_FIELD_DOCUMENTS 200
 #define BT_UNKNOWN_FIELD_BYTES_MAX (UINT32_C(256) << 10)
-/** Limit of the warnings for one document. */
+/** Maximum number of warnings for one document. */
 #define BT_UNKNOWN_FIELD_WARNINGS_MAX 10
 
 struct bt_unknown_field_sink {

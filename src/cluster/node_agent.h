@@ -81,7 +81,7 @@ struct bt_agent_pod {
 	bool changes_readiness; /* annotation berth.dev/ready changed while the pod runs */
 	uint8_t host;           /* last byte of the pod's address; 0: no address */
 	int64_t accepted_ns;
-	int64_t due_ns; /* end of the stage; INT64_MAX: never */
+	int64_t due_ns; /* when the stage ends; INT64_MAX: never */
 	int64_t grace_seconds;
 	uint32_t amount_count;
 	struct bt_agent_amount *amounts; /* owned */

@@ -92,8 +92,8 @@ struct refusal {
 };
 
 /**
- * Checks the pod against labels and taints of the node. The node, which is large, is decoded only
- * if the pod selects nodes or the node has NoExecute taints.
+ * Returns whether the labels and taints of the node allow the pod; if not, sets *out_refusal. The
+ * node, which is large, is decoded only if the pod selects nodes or the node has NoExecute taints.
  */
 static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
 	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
@@ -135,7 +135,10 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	return true;
 }
 
-/** Checks that no running pod on the node uses the pod's host ports. */
+/**
+ * Returns whether no running pod on the node uses the pod's host ports; if one does, sets
+ * *out_refusal.
+ */
 static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_pod *record,
 	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
 {

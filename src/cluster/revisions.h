@@ -15,7 +15,7 @@ struct bt_revision {
 };
 
 struct bt_revisions {
-	struct bt_revision *items; /* by number as stored before this sync */
+	struct bt_revision *items; /* sorted by the numbers stored before this sync */
 	uint32_t count;
 	uint32_t update; /* index of the revision of spec.template */
 	int64_t collision_count;
@@ -26,8 +26,9 @@ void bt_revisions_observe(struct bt_groups *owned, struct bt_hub *hub,
 	const struct bt_observed *observed, const char *kind);
 /**
  * Reads the revisions of the synced object into the sync's arena. If the object's template has no
- * revision, one is created; an older revision of the template becomes the newest. hash_label: the
- * label with the revision's hash. Returns false if the sync must be tried again.
+ * revision, one is created; if an older revision equals the template, that revision becomes the
+ * newest. hash_label: the label with the revision's hash. Returns false if the sync must be tried
+ * again.
  */
 BT_MUST_USE bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned,
 	const char *hash_label, struct bt_revisions *out_revisions);

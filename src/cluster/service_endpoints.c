@@ -30,7 +30,7 @@
 struct endpoints {
 	struct bt_selector_table selectors; /* of Services */
 	struct bt_groups slices;            /* managed by this controller, by "ns/service" */
-	struct bt_groups zones;             /* nodes by their zone */
+	struct bt_groups zones;             /* keys of nodes, by zone */
 };
 
 /** Endpoints with equal ports and the same address type. */

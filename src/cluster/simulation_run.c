@@ -17,7 +17,7 @@
  * tried for ever.
  */
 #define ATTEMPTS_MAX 64
-/** Length of messages once the memory of all messages is used up. */
+/** Maximum length of a message once the memory of all messages is used up. */
 #define CUT_MESSAGE_BYTES 256
 
 /** --- changes that the scheduler observes --- */
@@ -285,7 +285,10 @@ void bt_simulation_loaded(struct bt_simulation *simulation)
 
 /** --- attempts --- */
 
-/** Keeps a copy of the message, once for consecutive pods with the same message. */
+/**
+ * Returns a copy of the message in the arena. Consecutive pods with the same message share one
+ * copy, *last.
+ */
 static struct bt_str keep_message(
 	struct bt_simulation *simulation, struct bt_str message, struct bt_str *last)
 {
@@ -540,7 +543,7 @@ struct bt_simulated_group *bt_simulation_groups(
 			group->first_pending = i;
 			group->message = entry->group_message;
 		}
-		/* Messages of members that only wait for their group give no reason. */
+		/* A pod that only waits for its group has no reason of its own. */
 		if (group->stopped == UINT32_MAX && entry->message.length != 0 &&
 			!bt_str_has_prefix(entry->message, BT_STR("pod group is unschedulable"))) {
 			group->stopped = i;

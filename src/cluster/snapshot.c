@@ -10,7 +10,7 @@
 
 #define PIECE_BYTES 65536
 #define KNOWN_FIELDS 1024
-/** Longest regular expression that replaces a CEL function on a part of a text. */
+/** Maximum bytes of a regular expression that replaces startsWith, endsWith or contains in CEL. */
 #define PATTERN_BYTES_MAX 4096
 
 struct row {
@@ -25,7 +25,10 @@ static const struct row rows[] = {
 #undef BT_SNAPSHOT_FIELD
 };
 
-/** Annotations that berth reads. Other annotations may contain anything. */
+/**
+ * How --strip-names handles the values of the annotations that berth reads. Other annotations are
+ * not in snapshots, because they may contain anything.
+ */
 enum note {
 	NOTE_NAME, /* the value is a name */
 	NOTE_KEEP, /* the value is a word of the API or a number */
@@ -358,7 +361,7 @@ static void add_text(struct bt_text_set *texts, struct bt_str text, struct bt_ar
 	}
 }
 
-/** Adds the domain and the name of a key separately, as expressions may iterate over them. */
+/** Adds the domain and the name of a key separately, because expressions may iterate over them. */
 static void add_key(struct bt_text_set *texts, struct bt_str key, struct bt_arena *arena)
 {
 	struct bt_str name = key;

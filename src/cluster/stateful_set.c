@@ -31,7 +31,7 @@ struct pass {
 	uint32_t member_count;
 	int64_t start;
 	int64_t replicas;
-	int64_t partition; /* the first ordinal that is updated */
+	int64_t partition; /* pods with lower ordinals are not updated */
 	int64_t max_unavailable;
 	int64_t min_ready_seconds;
 	uint32_t made;

@@ -33,7 +33,7 @@ struct bt_workload_pod {
 
 /** A pod that a quota refuses, or a workload for which a quota refuses some or all pods. */
 struct bt_refusal {
-	uint32_t index; /* of the workload, or of the pod itself, in the cluster */
+	uint32_t index; /* object index of the workload or the pod */
 	struct bt_str message;
 };
 

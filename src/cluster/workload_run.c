@@ -470,7 +470,7 @@ static void set_replicas(
 }
 
 /**
- * Replaces the selector by one that matches no pod: the pods of the input are found by their
+ * Replaces the selector by a selector that matches no pod: the pods of the input are found by their
  * owners, and the input's selector may be wrong.
  */
 static void replace_selector(struct bt_expansion_work *work, struct bt_json_value *tree)
@@ -523,7 +523,7 @@ static void stop_updates(struct bt_expansion_work *work, struct bt_json_value *t
 		bt_json_put(&work->scratch, NULL, "{type: 'OnDelete'}"));
 }
 
-/** Returns how many pods to create: missing ones and extra ones. */
+/** Returns how many pods to create: the missing pods and the extra pods. */
 static int64_t count_missing(const struct bt_expansion *expansion, uint32_t owner,
 	struct bt_opt_i32 replicas, uint32_t existing)
 {
@@ -797,7 +797,7 @@ static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struc
 	return result;
 }
 
-/** Sorts pods by owner, and marks the last ones of each owner as extra. */
+/** Sorts the pods by owner, and marks the last pods of each owner as extra. */
 static void sort_pods(struct bt_expansion *expansion)
 {
 	uint32_t object_count = expansion->cluster->objects.count;

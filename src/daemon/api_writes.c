@@ -27,7 +27,7 @@ static int evict(
 		return bt_write_wait(write, err);
 	}
 	bt_vec_push(&writes->evictions, write);
-	write->after = write->sequence; /* waits for itself: held until flush_evictions */
+	write->after = write->sequence; /* the write waits for itself until flush_evictions */
 	return BT_PREEMPTION_PENDING;
 }
 
@@ -109,8 +109,8 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 /**
  * PersistentVolumes and PersistentVolumeClaims are written as a whole. The scheduler keeps only the
  * fields that it reads, so the object is read first and then written with the resourceVersion that
- * the scheduler has: if the object changed since, the API server answers with a conflict. Spec: 11b
- * section 6.4, 13 section 14.6.
+ * the scheduler has: if the object has changed since that version, the API server answers with a
+ * conflict. Spec: 11b section 6.4, 13 section 14.6.
  */
 
 /** The object was read: change it and write it back. */

@@ -21,24 +21,24 @@ struct bt_api_writes_options {
 	struct bt_loop *loop;
 	struct bt_event_recorder *events; /* NULL: no events are sent */
 	/**
-	 * True while this process leads. Called before each scheduling attempt, and before each
-	 * binding, deletion and claim request is sent: a process without the lease must not send
-	 * these. NULL: always true.
+	 * Returns true while this process leads. Called before each scheduling attempt, and before
+	 * each binding, deletion and claim request is sent: a process without the lease must not
+	 * send these. NULL: always true.
 	 */
 	bool (*may_write)(void *context);
 	/**
-	 * True once the process stops: a call that waits for an answer (synchronous preemption, for
-	 * example) then fails. The loop turns during the wait, so the caller of the scheduler must
-	 * hold changes of the cluster back until its call returns. NULL: never true.
+	 * Returns true once the process stops: a call that waits for an answer (synchronous
+	 * preemption, for example) then fails. The loop turns during the wait, so the caller of the
+	 * scheduler must hold changes of the cluster back until its call returns. NULL: never true.
 	 */
 	bool (*is_stopping)(void *context);
 	int64_t (*now_ns)(void *context); /* wall clock */
 	void *context;
 	/**
-	 * The scheduler tries no pod while this many writes have no answer. Otherwise the queue of
-	 * bindings, each with its binding cycle, would grow whenever the API server or the limiter
-	 * is slower than the decisions. Called before each attempt, because the number of
-	 * connections changes with the pace of the API server. NULL: unlimited.
+	 * Returns a limit: the scheduler tries no pod while this many writes have no answer.
+	 * Otherwise the queue of bindings, each with its binding cycle, would grow whenever the API
+	 * server or the limiter is slower than the decisions. Called before each attempt, because
+	 * the number of connections changes with the pace of the API server. NULL: unlimited.
 	 */
 	uint32_t (*in_flight_max)(void *context);
 	uint64_t seed; /* for the jitter of retries */
@@ -47,7 +47,7 @@ struct bt_api_writes_options {
 BT_MUST_USE struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *options);
 /** Cancel the writes in flight; their results stay unknown. NULL accepted. */
 void bt_api_writes_destroy(struct bt_api_writes *writes);
-/** The writer for bt_scheduler_create; borrowed from writes. */
+/** Return the writer for bt_scheduler_create; borrowed from writes. */
 const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *writes);
 /**
  * Set the scheduler to which answers are reported. Call it after bt_scheduler_create, which needs
@@ -56,6 +56,6 @@ const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *wri
 void bt_api_writes_attach(struct bt_api_writes *writes, struct bt_scheduler *scheduler);
 /** Report the answers that arrived to the scheduler. Call it before bt_scheduler_step. */
 void bt_api_writes_deliver(struct bt_api_writes *writes);
-/** The number of writes without an answer, including writes that were not sent yet. */
+/** Return the number of writes without an answer, including writes that were not sent yet. */
 uint32_t bt_api_writes_in_flight(const struct bt_api_writes *writes);
 #endif

@@ -64,7 +64,7 @@ static struct bt_write *create(
 /**
  * Start the request, or take its result if an earlier call with the same arguments started it.
  * must_end: wait for the answer. out_claim: the claim in the answer; NULL: not needed. Returns 0,
- * an error, BT_WRITE_PENDING without an answer, or BT_WRITE_CONFLICT.
+ * an error, BT_WRITE_PENDING while there is no answer, or BT_WRITE_CONFLICT.
  */
 static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	const struct call *call, bool must_end, struct bt_object **out_claim,

@@ -9,7 +9,7 @@
 
 enum bt_write_kind {
 	BT_WRITE_BINDING,
-	BT_WRITE_STATUS,    /* of the pod being scheduled */
+	BT_WRITE_STATUS,    /* status of the pod being scheduled */
 	BT_WRITE_POD_GROUP, /* status of the group being scheduled */
 	BT_WRITE_EVICTION,  /* by preemption: status or deletion of another pod */
 	BT_WRITE_VOLUME,    /* PersistentVolume or PersistentVolumeClaim: GET, then PUT */

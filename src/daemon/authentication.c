@@ -189,7 +189,9 @@ static const double request_bounds[] = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
 static const struct bt_metric_buckets request_buckets = {
 	.bounds = request_bounds, .count = BT_ARRAY_LENGTH(request_bounds)};
 
-/** Register a histogram (buckets NULL: a counter) with one label. NULL without a registry. */
+/**
+ * Register a histogram (buckets NULL: a counter) with one label. Returns NULL without a registry.
+ */
 static struct bt_metric *register_metric(struct bt_metrics *metrics, const char *name,
 	const char *help, const char *label, const struct bt_metric_buckets *buckets)
 {
@@ -291,7 +293,10 @@ static void accept_user(struct bt_authentication *authentication)
 	authentication->done(authentication->context, true);
 }
 
-/** No way to authenticate is left: the request is anonymous, or fails with the collected errors. */
+/**
+ * End an authentication in which no method found a user: the request is anonymous, or fails with
+ * the collected errors.
+ */
 static void finish_without_user(struct bt_authentication *authentication)
 {
 	struct bt_caller *caller = authentication->caller;

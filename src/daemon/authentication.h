@@ -62,7 +62,7 @@ struct bt_authentication {
 	int64_t begun_ns;
 };
 
-/** Fails if the system has no random numbers. */
+/** Create an authenticator. Fails if the system has no random numbers. */
 BT_MUST_USE int bt_authenticator_create(const struct bt_authenticator_setup *setup,
 	struct bt_authenticator **out_authenticator, struct berth_error *err);
 /** Does not call done of authentications in flight. NULL accepted. */
@@ -118,7 +118,10 @@ struct bt_authorization {
  * or BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`.
  */
 BT_MUST_USE int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err);
-/** Fails if bt_authorizer_check_paths does, or if the system has no random numbers. */
+/**
+ * Create an authorizer. Fails if bt_authorizer_check_paths does, or if the system has no random
+ * numbers.
+ */
 BT_MUST_USE int bt_authorizer_create(const struct bt_authorizer_setup *setup,
 	struct bt_authorizer **out_authorizer, struct berth_error *err);
 /** Does not call done of authorizations in flight. NULL accepted. */

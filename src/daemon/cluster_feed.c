@@ -12,7 +12,7 @@
 
 #define NO_GATE BT_GATE__COUNT
 
-/** Resources that are watched, whichever profiles use them. Spec 11b section 5.1. */
+/** Resources that are watched for all profiles alike. Spec 11b section 5.1. */
 static const struct watched {
 	enum bt_kind kind;
 	enum bt_gate gate; /* NO_GATE: always */
@@ -61,7 +61,7 @@ struct bt_cluster_feed {
 	struct bt_pod_commons commons;
 	struct bt_reflector_codec pod_codec;
 	struct bt_reflector_codec node_codec;
-	uint32_t waiting; /* number of sources without their first copy */
+	uint32_t waiting; /* number of sources whose first list is incomplete */
 	uint32_t held;    /* nesting depth of bt_cluster_feed_hold */
 	BT_VEC(struct kept_change) kept;
 	bool is_synced;

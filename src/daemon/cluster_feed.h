@@ -23,7 +23,7 @@ struct bt_cluster_feed_options {
 	struct bt_complete_object_needs complete; /* kinds whose objects are kept whole */
 	int64_t (*now_ns)(void *context);         /* the clock of bt_scheduler_step */
 	void *context;
-	/** Called once, when the scheduler has the first copy of every reflector. */
+	/** Called once, when the scheduler has the first list of every reflector. */
 	void (*synced)(void *context);
 	/**
 	 * Called once, when the scheduler finds its cache corrupted: the process must end. err: may
@@ -39,7 +39,7 @@ void bt_cluster_feed_start(struct bt_cluster_feed *feed);
 void bt_cluster_feed_destroy(struct bt_cluster_feed *feed);
 bool bt_cluster_feed_is_synced(const struct bt_cluster_feed *feed);
 /**
- * Count the started reflectors that wait for their first copy; append their types separated by
+ * Count the started reflectors that wait for their first list; append their types separated by
  * blanks ("*v1.Node *v1.Pod").
  */
 uint32_t bt_cluster_feed_list_unsynced(const struct bt_cluster_feed *feed, struct bt_strbuf *out);
@@ -51,8 +51,8 @@ const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind);
 /**
  * Append a whole object as JSON, without kind and apiVersion. false: the object does not exist any
- * more, or whole objects of its kind are not kept. feed: a struct bt_cluster_feed. For struct
- * bt_extender_objects.
+ * more, or whole objects of its kind are not kept. feed: a struct bt_cluster_feed; void *, because
+ * these are functions for struct bt_extender_objects.
  */
 bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_str name,
 	struct bt_str uid, struct bt_strbuf *out);

@@ -12,8 +12,8 @@
 #include "config/config.h"
 
 /**
- * The codec of BT_KIND_NODE, BT_KIND_POD or BT_KIND_RESOURCE_CLAIM; requests JSON. Items are struct
- * bt_object with `json`.
+ * Return the codec of BT_KIND_NODE, BT_KIND_POD or BT_KIND_RESOURCE_CLAIM, which requests JSON.
+ * Items are struct bt_object with `json`.
  */
 const struct bt_reflector_codec *bt_complete_object_codec(enum bt_kind kind);
 

@@ -69,7 +69,10 @@ struct bt_daemon {
 	struct berth_error err; /* the failure, which is logged as "command failed" */
 };
 
-/** Wall time at the start plus monotonic time since: steps of the wall clock have no effect. */
+/**
+ * Return the wall time at the start plus the monotonic time since then: steps of the wall clock
+ * have no effect.
+ */
 int64_t bt_daemon_steady_ns(void *context);
 
 /** Create the parts of the daemon: spec 11 section 6.1, steps 8 to 15. */

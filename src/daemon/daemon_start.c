@@ -311,8 +311,8 @@ static bool are_handlers_synced(void *context, struct bt_strbuf *out_error)
 }
 
 /**
- * Checked with coordinated leader election only: a candidate should have its caches filled before
- * it is elected.
+ * This health check is used with coordinated leader election only: a candidate should have its
+ * caches filled before it is elected.
  */
 static bool are_informers_synced(void *context, struct bt_strbuf *out_error)
 {

@@ -123,7 +123,9 @@ struct bt_elector {
 	bool has_fetched;    /* `fetched` is set */
 	struct bt_arena observed_arena;
 	struct bt_arena fetched_arena;
-	/** The last record that this process wrote, or read as changed; O in the spec. */
+	/**
+	 * The last record that this process wrote, or that was different when read; O in the spec.
+	 */
 	struct bt_lease_record observed;
 	struct bt_lease_record fetched;  /* the last record read; J in the spec */
 	struct bt_lease_record proposal; /* the record to write; R in the spec */
@@ -148,8 +150,8 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
 void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result,
 	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now);
 /**
- * True while this process leads and no other candidate may take the lease yet: see the comment at
- * the top of this file.
+ * Return whether this process leads and no other candidate may take the lease yet: see the comment
+ * at the top of this file.
  */
 bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns);
 bool bt_elector_is_leading(const struct bt_elector *elector);

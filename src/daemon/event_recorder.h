@@ -146,7 +146,7 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
  * minutes. now_ns: since 1970. Returns when to call it next.
  */
 int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_ns);
-/** The number of remembered series and single events. */
+/** Return the number of remembered series and single events. */
 uint32_t bt_event_recorder_count(const struct bt_event_recorder *recorder);
 
 #endif

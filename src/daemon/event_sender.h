@@ -22,15 +22,18 @@ struct bt_event_sender_options {
 
 BT_MUST_USE struct bt_event_sender *bt_event_sender_create(
 	const struct bt_event_sender_options *options);
-/** Waiting events are dropped. */
+/** Destroy the sender and drop the waiting events. */
 void bt_event_sender_destroy(struct bt_event_sender *sender);
 /** Ask the server whether it serves events.k8s.io/v1. Events wait until the answer arrives. */
 void bt_event_sender_start(struct bt_event_sender *sender);
-/** The recorder whose events this sender carries; borrowed. The sender calls its tick. */
+/**
+ * Return the recorder whose events this sender sends; borrowed. The sender calls
+ * bt_event_recorder_tick.
+ */
 struct bt_event_recorder *bt_event_sender_recorder(struct bt_event_sender *sender);
 /** Send a core/v1 event on a Lease: type Normal, reason LeaderElection. */
 void bt_event_sender_lease_event(
 	struct bt_event_sender *sender, const struct bt_object_meta *lease, struct bt_str message);
-/** The number of events that were not sent successfully yet. */
+/** Return the number of events that were not sent successfully yet. */
 uint32_t bt_event_sender_waiting(const struct bt_event_sender *sender);
 #endif

@@ -30,8 +30,8 @@ BT_MUST_USE struct bt_extender_http *bt_extender_http_create(
 /** Call it after all engines that use the factory are destroyed. NULL accepted. */
 void bt_extender_http_destroy(struct bt_extender_http *extenders);
 /**
- * The factory for bt_engine_options.extenders; borrowed. Creating an extender reads the files of
- * its tlsConfig and fails if they cannot be used.
+ * Return the factory for bt_engine_options.extenders; borrowed. Creating an extender reads the
+ * files of its tlsConfig and fails if they cannot be used.
  */
 const struct bt_extender_factory *bt_extender_http_factory(struct bt_extender_http *extenders);
 /** Writes the log lines of spec 11b section 9; for bt_engine_options.extender_observer. */

@@ -55,10 +55,10 @@ void bt_leader_election_start(struct bt_leader_election *election);
 /** Release the lease if this process holds it; then handler.stopped is called. */
 void bt_leader_election_stop(struct bt_leader_election *election);
 /**
- * True if this process may act as the leader now: it has the lease, and sent its last successful
- * renewal less than the renew deadline ago. Call it before each attempt and each binding, so that a
- * process that was suspended for long writes nothing. Upstream continues until its next renewal
- * fails.
+ * Return whether this process may act as the leader now: it has the lease, and sent its last
+ * successful renewal less than the renew deadline ago. Call it before each attempt and each
+ * binding, so that a process that was suspended for long writes nothing. Upstream continues until
+ * its next renewal fails.
  */
 bool bt_leader_election_may_act(const struct bt_leader_election *election);
 /** Append host name, "_" and a random UUID. */

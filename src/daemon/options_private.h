@@ -6,7 +6,7 @@
 #include "daemon/flag_values.h"
 #include "daemon/options.h"
 
-/** Check the logging flags: spec 11 section 4.10. BERTH_ERR_INVALID with all errors. */
+/** Check the logging flags: spec 11 section 4.10. Returns BERTH_ERR_INVALID with all errors. */
 BT_MUST_USE int bt_logging_check(const struct bt_daemon_flag_value *values,
 	const struct bt_gates *gates, struct berth_error *err);
 /** Check --secure-port and the request-header flags: spec 11 sections 4.3, 4.4. Logs warnings. */

@@ -120,7 +120,7 @@ void bt_query_each(struct bt_str query, struct bt_arena *arena,
 	bt_strbuf_finish(&value);
 }
 
-/** "0.25" -> 250; 1000 if the text is not a number. */
+/** Return a quality in thousandths: 250 for "0.25". 1000 if the text is not a number. */
 static uint32_t parse_quality(struct bt_str text)
 {
 	uint32_t value = 0;

@@ -37,7 +37,7 @@ struct bt_reply {
 void bt_reply_add_header(struct bt_reply *reply, const char *name, struct bt_str value);
 /** Set code, text/plain and nosniff; the caller writes the body. */
 void bt_reply_plain(struct bt_reply *reply, uint16_t code);
-/** bt_reply_plain, with a formatted body and a newline after the body. */
+/** Call bt_reply_plain, and write a formatted body with a newline at the end. */
 BT_PRINTF(3, 4)
 void bt_reply_error(struct bt_reply *reply, uint16_t code, const char *format, ...);
 

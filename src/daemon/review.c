@@ -221,7 +221,7 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 	bt_strbuf_finish(&code);
 	if (is_retryable(answer) && review->attempts < ATTEMPTS_MAX) {
 		struct bt_reviewer *reviewer = review->reviewer;
-		/* The pause is up to 20 percent longer. */
+		/* Make the pause up to 20 percent longer, at random. */
 		int64_t jitter_ns =
 			(int64_t)bt_prng_below(&reviewer->prng, (uint64_t)review->delay_ns / 5 + 1);
 		review->retry_ns =

@@ -2,8 +2,9 @@
 #ifndef BT_DAEMON_SERVING_TLS_H
 #define BT_DAEMON_SERVING_TLS_H
 /**
- * The pairs of certificate and key that the HTTPS endpoints present: read from files, and again
- * when the files change, or a self-signed pair. Spec: 11 sections 4.3 and 9.1.
+ * The pairs of certificate and key that the HTTPS endpoints present. A pair is read from files, and
+ * again when the files change; without files, a self-signed pair is created. Spec: 11 sections 4.3
+ * and 9.1.
  */
 #include "daemon/options.h"
 #include "net/http_server.h"

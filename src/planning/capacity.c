@@ -92,7 +92,10 @@ static int compare_reasons(const void *a, const void *b)
 
 /** --- members whose copy finds no node --- */
 
-/** Returns whether a rejection by the plugin is final: placing further pods never lifts it. */
+/**
+ * Returns whether a rejection by the plugin is final: placing further pods never lifts the
+ * rejection.
+ */
 static bool only_grows_tighter(struct bt_str plugin)
 {
 	static const char *const names[] = {"NodeAffinity", "NodeDeclaredFeatures", "NodeName",
@@ -389,8 +392,8 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 }
 
 /**
- * Places one more copy. Returns false if the copy finds no room, which stops the member, or if no
- * more pods were made for the member (session->ran_dry).
+ * Places one more copy. Returns false if the copy finds no room, which stops the member, or if all
+ * pods that were made for the member are used (session->ran_dry).
  */
 static bool place_one(struct bt_capacity_session *session, uint32_t index)
 {

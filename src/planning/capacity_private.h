@@ -11,7 +11,7 @@ struct bt_capacity_runner {
 	uint32_t object;       /* index in the session's cluster */
 	uint32_t object_count; /* number of consecutive objects of one group */
 	struct bt_framework *framework;
-	struct bt_pod prototype; /* the first of pods */
+	struct bt_pod prototype; /* the first pod of `pods` */
 	/**
 	 * The admitted pods: the pods of a group; with has_own_pods one pod for each copy;
 	 * otherwise a single pod, which all copies are made from.

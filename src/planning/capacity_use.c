@@ -357,8 +357,8 @@ static struct shortage measure_shortage(
 }
 
 /**
- * Returns whether more nodes are short of a than of b, or as many nodes are, but have room for
- * fewer copies.
+ * Returns whether a is tighter than b: more nodes are short of a. If equally many nodes are short
+ * of a and b, a is tighter if the free amounts on these nodes suffice for fewer copies.
  */
 static bool is_tighter(const struct shortage *a, const struct shortage *b)
 {

@@ -15,7 +15,9 @@ enum bt_node_reference {
 };
 
 enum bt_node_reference bt_node_reference_of(struct bt_str text);
-/** "*" matches any bytes, "?" matches exactly one byte. */
+/**
+ * Returns whether the name matches the pattern: "*" stands for any bytes, "?" for exactly one byte.
+ */
 bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
 /**
  * Sets *out_reference to the first reference in rest, and rest to the text after the separator

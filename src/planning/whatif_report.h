@@ -10,7 +10,7 @@ struct bt_whatif_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
 	struct bt_str place;               /* bt_whatif_daemon_place; "" for pods of the input */
-	struct bt_pod_owner owner;         /* the PodGroup if the pod is scheduled with one */
+	struct bt_pod_owner owner;         /* the PodGroup if the pod belongs to one */
 	struct bt_str node_name;           /* "" if pending */
 	struct bt_str message;             /* why the pod is pending */
 	struct bt_str preemptor_namespace; /* for a preempted pod */

@@ -15,7 +15,7 @@
  */
 struct workload_pods {
 	BT_VEC(struct bt_deletion_candidate) list;
-	int64_t now_seconds; /* creation time of pods without one */
+	int64_t now_seconds; /* used as the creation time of pods without creation time */
 };
 
 static uint32_t index_of(const struct bt_whatif *whatif, const struct bt_deletion_candidate *pod)
