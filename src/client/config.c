@@ -471,7 +471,9 @@ static const char *folder_of(const struct bt_client_config_input *input)
 						     : SERVICE_ACCOUNT_FOLDER;
 }
 
-/* Reads the two environment variables; false: one is missing. Spec: 13 section 5. */
+/*
+ * Reads the two environment variables; false: one of them is missing or empty. Spec: 13 section 5.
+ */
 static bool read_variables(const char **out_host, const char **out_port)
 {
 	*out_host = getenv("KUBERNETES_SERVICE_HOST");

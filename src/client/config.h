@@ -3,9 +3,9 @@
 #define BT_CLIENT_CONFIG_H
 /**
  * Configuration for connecting to an API server: from a kubeconfig file, from the files of a pod
- * (in-cluster), or with a server given on the command line. Spec: 13 sections 4 and 5. No
- * connection is made here. Files that may change while a process runs (tokens, certificates, CA)
- * are only named; client/transport.h reads them.
+ * (in-cluster), or with a server given on the command line. Spec: 13 sections 4 and 5. This header
+ * makes no connection. Of files that may change while a process runs (tokens, certificates, CA),
+ * the configuration has only the paths; client/transport.h reads the files.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,9 +80,10 @@ BT_MUST_USE int bt_client_config_load(const struct bt_client_config_input *input
 BT_MUST_USE int bt_client_config_parse(struct bt_str text, const char *path, const char *master,
 	struct bt_client_config *out_config, struct berth_error *err);
 /**
- * Loads a configuration as kubectl does: the file of the input, or the merged files of KUBECONFIG,
- * or ~/.kube/config, or the in-cluster files. context NULL: the current context; master is ignored.
- * Error messages are for users: they name the file and say what to do.
+ * Loads a configuration as kubectl does: from input->kubeconfig, else from the merged files of
+ * KUBECONFIG, else from ~/.kube/config, else from the in-cluster files. input->master is ignored.
+ * context NULL: the current context. Error messages are for users: they name the file and say what
+ * to do.
  */
 BT_MUST_USE int bt_client_config_load_context(const struct bt_client_config_input *input,
 	const char *context, struct bt_client_config *out_config, struct berth_error *err);

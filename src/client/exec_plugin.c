@@ -177,7 +177,10 @@ void bt_exec_credential_finish(struct bt_exec_credential *credential)
 
 #define INFO_VARIABLE "KUBERNETES_EXEC_INFO"
 #define READ_BYTES ((size_t)16384)
-/* A child usually exits within microseconds after it closes its output. */
+/*
+ * Delays after the first and after each later waitpid that finds the child still running. The first
+ * one is short, because a child usually exits within microseconds after it closes its output.
+ */
 #define REAP_FIRST_NS BT_NS_PER_MS
 #define REAP_NEXT_NS (10 * BT_NS_PER_MS)
 
@@ -445,7 +448,7 @@ struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop, const struct bt_clie
 			"exec: executable %.*s not found", BT_STR_ARG(exec->command));
 	}
 	bt_strbuf_finish(&path);
-	/* Results are reported in a later turn, never from here. */
+	/* Results are reported in a later turn, never from this function. */
 	bt_loop_call_at(loop, 0);
 	return run;
 }

@@ -7,9 +7,9 @@
 #include "base/strbuf.h"
 
 /**
- * Appends the content. Errors: "open <path>: permission denied", "read <path>: is a directory";
- * BERTH_ERR_NOT_FOUND, BERTH_ERR_IO, BERTH_ERR_TOO_LARGE beyond bytes_max. Pipes and devices are
- * read without waiting for data.
+ * Appends the content of the file to out. Errors: "open <path>: permission denied", "read <path>:
+ * is a directory"; BERTH_ERR_NOT_FOUND, BERTH_ERR_IO, BERTH_ERR_TOO_LARGE beyond bytes_max. Pipes
+ * and devices are read without waiting for data.
  */
 BT_MUST_USE int bt_client_file_read(
 	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err);

@@ -264,8 +264,8 @@ struct reading {
 };
 
 /**
- * Starts further lists; the first list runs alone until its version is known. Returns false if all
- * lists are over.
+ * Starts further lists. The first list runs alone until its version is known, because the others
+ * use that version. Returns false if all lists are over.
  */
 static bool start_more(struct reading *reading)
 {
@@ -315,7 +315,10 @@ int bt_live_absent_error(const struct bt_live *live, const char *resource, struc
 		resource);
 }
 
-/** Returns the error of a finished list that must not fail. */
+/**
+ * Returns the error of a finished list that failed, or whose kind is needed but forbidden or
+ * absent; 0: no such list.
+ */
 static int check_ends(struct reading *reading, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < reading->started; i++) {

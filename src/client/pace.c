@@ -5,8 +5,8 @@
 #include "base/nanoseconds.h"
 
 /*
- * Target rate: twice what one thread can decide and write, because most answers take longer than
- * the shortest.
+ * Target rate. It is twice the rate at which one thread can decide and write, because the limit is
+ * computed from the shortest answer, and most answers take longer.
  */
 #define CALLS_PER_SECOND 10000
 #define PERIOD_NS (5 * BT_NS_PER_SECOND)
@@ -18,7 +18,10 @@ static void begin_period(struct bt_pace *pace, int64_t before_ns, int64_t now_ns
 	pace->since_ns = now_ns;
 }
 
-/* Starts a new period if it is due; only this and the previous period count. */
+/*
+ * Starts a new period if one is due. Only the answers of this and of the previous period count;
+ * without any, the limit falls back to the minimum.
+ */
 static void start_period_if_due(struct bt_pace *pace, int64_t now_ns)
 {
 	int64_t age_ns = now_ns - pace->since_ns;

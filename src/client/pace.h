@@ -30,7 +30,10 @@ bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at
  * 90 kB.
  */
 #define BT_PACE_CALLS_MIN 12
-/** Maximum: at 25 ms per answer 5,000 calls per second. An API server runs 200 writes at a time. */
+/**
+ * Maximum of concurrent calls: about 5,000 calls per second if an answer takes 25 ms. An API server
+ * runs at most 200 writes at a time.
+ */
 #define BT_PACE_CALLS_MAX 128
 
 /**

@@ -75,7 +75,10 @@ void bt_reflector_resume(struct bt_reflector *reflector, bool is_list)
 
 	reflector->lost_ns = 0;
 	if (lost_ns != 0 && reflector->is_synced && sink->resumed != NULL) {
-		/* the changes a watch missed arrive when it opens */
+		/*
+		 * a new watch first sends the changes that the broken watch missed, so a gap
+		 * without a list ends when the new watch opens
+		 */
 		sink->resumed(sink->context,
 			(is_list ? bt_loop_now_ns(reflector->options.loop) : reflector->opened_ns) -
 				lost_ns,
@@ -146,7 +149,7 @@ static void on_opened(void *context, struct bt_rest_call *call, struct bt_str co
 		&sink);
 }
 
-/** Cancels a request whose body cannot be used. */
+/** Cancels the running request, and handles it as ended with `end`. */
 static void cancel_request(
 	struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
 {
@@ -302,9 +305,9 @@ static int64_t patience_ends_ns(const struct bt_reflector *reflector)
 
 /**
  * Replaces a silent watch. A server that was restored from a backup sends nothing until it reaches
- * the watch's resource version, and its changes until then are lost (spec 13 section 11). If no
- * bookmark came either, a list follows, because the server then reports whether the version is too
- * large.
+ * the watch's resource version, and its changes until then are lost (spec 13 section 11). If the
+ * server sent bookmarks before, but nothing on this watch, a list follows, because the server then
+ * reports whether the version is too large.
  */
 static void end_silence(struct bt_reflector *reflector)
 {

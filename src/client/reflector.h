@@ -63,8 +63,8 @@ struct bt_reflector_sink {
 	void *context;
 	/**
 	 * old NULL: added; new NULL: deleted (old is the last state, as in the DELETED event);
-	 * is_stale: the deletion was missed by the watch and found by a list. Borrowed for the
-	 * call.
+	 * is_stale: the watch missed the deletion, and old is the last known state. Borrowed for
+	 * the call.
 	 */
 	void (*changed)(void *context, void *old_item, void *new_item, bool is_stale);
 	/** Called once, after all objects of the first list were reported. */
@@ -92,7 +92,8 @@ struct bt_reflector_options {
 	 */
 	const char *type_name;
 	const char *name; /* name for messages, as upstream's: the resource */
-	bool streaming;   /* gate WatchListClient, unless disabled by the environment */
+	bool streaming; /* list with a stream: gate WatchListClient, unless the environment disables
+	                   it */
 	struct bt_reflector_sink sink;
 	struct bt_metrics *metrics; /* informer_*; NULL: none */
 };

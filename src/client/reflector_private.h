@@ -95,15 +95,16 @@ struct bt_reflector_ending {
 };
 
 /**
- * Call when a request ends in any other way; the items of an incomplete list are discarded. The
- * state then describes the next request; *out_waits: wait for a backoff step first.
+ * Call when a request ends for which bt_reflector_state_listed is not called: any end of a stream,
+ * or an incomplete list, whose items are discarded. The state then describes the next request;
+ * *out_waits: wait for a backoff step first.
  */
 enum bt_reflector_report bt_reflector_state_ended(struct bt_reflector_state *state,
 	const struct bt_reflector_ending *ending, bool *out_waits);
 
 /**
  * Items by namespace and name; keys are read from the items instead of stored. The store's
- * references are packable if the codec has `packing`. Must not move once it has items.
+ * references are packable if the codec has `packing`.
  */
 struct bt_reflector_store {
 	const struct bt_reflector_codec *codec;
@@ -149,9 +150,15 @@ struct bt_reflector {
 /** For bt_frames_sink: context is the reflector. */
 BT_MUST_USE int bt_reflector_take_part(
 	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err);
-/** Replaces the copy by the complete list: reports the differences, logs, and calls synced. */
+/**
+ * Replaces the copy by the complete list: reports the differences, logs, and after the first list
+ * calls the sink's `synced`.
+ */
 void bt_reflector_complete_copy(struct bt_reflector *reflector);
-/** The copy is up to date again: calls `resumed` if it was not. */
+/**
+ * Call when the watch continues or a list is complete: calls the sink's `resumed` if the watch was
+ * broken and the first list is complete.
+ */
 void bt_reflector_resume(struct bt_reflector *reflector, bool is_list);
 
 static inline bool bt_reflector_is_listing(const struct bt_reflector *reflector)

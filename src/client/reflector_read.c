@@ -268,8 +268,10 @@ static void collect(struct bt_reflector *reflector, void *item)
 
 	if (packing != NULL && packing->is_soon_unpacked(item)) {
 		/*
-		 * Hold a second reference, which is not packable, until
-		 * bt_reflector_store_finish, for at most UNPACKED_MAX items.
+		 * The scheduler needs the item unpacked soon, so packing it would be wasted. A
+		 * second reference, which is not packable, keeps the item unpacked until
+		 * bt_reflector_complete_copy has passed it to the sink. At most UNPACKED_MAX items
+		 * have one.
 		 */
 		if (reflector->incoming.unpacked.count < UNPACKED_MAX) {
 			bt_vec_push(&reflector->incoming.unpacked,

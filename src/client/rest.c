@@ -142,8 +142,8 @@ void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t
 }
 
 /*
- * Longer waits for a token are logged: at verbosity 3, and very long ones also at 2, or at 0 if 2
- * is off.
+ * Longer waits for a token are logged at verbosity 3. Very long waits are also logged at verbosity
+ * 2, or at 0 if 2 is off.
  */
 #define LONG_WAIT_NS (50 * BT_NS_PER_MS)
 #define VERY_LONG_WAIT_NS BT_NS_PER_SECOND

@@ -132,10 +132,9 @@ void bt_rest_cancel(struct bt_rest_call *call);
 
 /** Returns true if the client's content type is protobuf. */
 bool bt_rest_writes_protobuf(const struct bt_rest_client *client);
-/**
- * Append a percent-encoded path segment (without a slash); append a query parameter, form-encoded.
- */
+/** Appends text as a path segment: percent-encoded, without a slash before it. */
 void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text);
+/** Appends a form-encoded query parameter. */
 void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value);
 /**
  * Encodes an object in the client's content type: protobuf if the schema has the kind, else JSON.

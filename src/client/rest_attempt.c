@@ -389,7 +389,10 @@ static void append_failure(
 	bt_strbuf_finish(&url);
 }
 
-/* Logs a header of the form `299 - "text"` (with escapes); ignores others. Spec: 13 section 9.5. */
+/*
+ * Logs a Warning header of the form `299 - "text"` (with escapes); ignores other headers. Spec: 13
+ * section 9.5.
+ */
 static void take_warning(void *context, struct bt_str value)
 {
 	struct bt_strbuf *text = context;

@@ -119,8 +119,9 @@ static int end_run(struct bt_transport *transport, int64_t now_ns, struct berth_
 }
 
 /**
- * Starts a needed run, or takes the result of a finished one. Returns true if the waiting requests
- * are to be released: they start, or fail with err if it is set.
+ * Starts a run of the plugin if a waiting request needs one, or takes the result of a finished run.
+ * Returns true if the caller must release the waiting requests: they fail with err if it is set,
+ * else they start.
  */
 static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	int64_t *out_next_ns, struct berth_error *err)
