@@ -14,7 +14,10 @@ struct bt_object_set {
 void bt_object_set_finish(struct bt_object_set *set);
 /** Returns the index of the object with the same kind, namespace and name, or BT_MAP_NONE. */
 uint32_t bt_object_set_find(const struct bt_object_set *set, const struct bt_object *object);
-/** Replaces the object at index; BT_MAP_NONE: adds it. object: consumed; NULL: removed. */
+/**
+ * Replaces the object at index; BT_MAP_NONE: adds it. object: consumed; NULL: removes the object at
+ * index.
+ */
 void bt_object_set_put(struct bt_object_set *set, uint32_t index, struct bt_object *object);
 
 /**
@@ -40,14 +43,18 @@ void bt_change_import_finish(struct bt_change_import *changes);
 BT_MUST_USE int bt_change_import_take(struct bt_change_import *changes, int64_t time_ns,
 	const struct bt_object *old_object, const struct bt_object *new_object,
 	struct berth_error *err);
-/** Ends the cluster at the start. */
+/**
+ * Creates the recording with the cluster at the start, unless it was created already. Later changes
+ * become lines with a time.
+ */
 BT_MUST_USE int bt_change_import_begin(struct bt_change_import *changes, struct berth_error *err);
 
 /** Imports a file that the recorder of kube-scheduler-simulator wrote. */
 BT_MUST_USE int bt_import_simulator(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
 /**
- * Imports a workload of a scheduler_perf file: the objects that it creates, and when. In bench/.
+ * Imports a workload of a scheduler_perf file: the objects that it creates, and when it creates
+ * them. The function is in bench/.
  */
 BT_MUST_USE int bt_import_scheduler_perf(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);

@@ -83,8 +83,8 @@ void bt_change_lines_make(struct bt_change_lines *lines, const struct bt_object 
 		return;
 	}
 	/*
-	 * Otherwise record a deletion, an addition or both: with different uids, the deletion in
-	 * between was missed.
+	 * Otherwise record a deletion, an addition or both. Both: the uids differ, so the watch
+	 * missed the deletion of the old object.
 	 */
 	if (old_object != NULL) {
 		make_deletion(lines, old_object, take, context);

@@ -23,7 +23,10 @@ struct bt_change_lines {
 typedef void bt_change_line_fn(
 	void *context, const struct bt_recording_line *line, struct bt_str version);
 
-/** old NULL: added; new NULL: deleted. Makes no line if the recorded members are equal. */
+/**
+ * Makes the lines of one change. old NULL: added; new NULL: deleted. Makes no line if the recorded
+ * members are equal.
+ */
 void bt_change_lines_make(struct bt_change_lines *lines, const struct bt_object *old_object,
 	const struct bt_object *new_object, bt_change_line_fn *take, void *context);
 void bt_change_lines_finish(struct bt_change_lines *lines);

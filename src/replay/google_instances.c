@@ -60,8 +60,8 @@ static struct bt_str member_text(const struct bt_json_value *object, const char 
 }
 
 /**
- * Makes a node affinity expression. false: node affinity cannot express the constraint, because Lt
- * and Gt compare whole numbers only.
+ * Makes a node affinity expression. Returns false if the constraint is malformed, or if it compares
+ * with a text that is not a whole number: Lt and Gt of node affinity compare only whole numbers.
  */
 static bool make_expression(struct bt_google *google, const struct bt_json_value *constraint,
 	struct bt_trace_expression *out_expression)
@@ -70,7 +70,7 @@ static bool make_expression(struct bt_google *google, const struct bt_json_value
 		"In", "NotIn", "Lt", "Gt", "Lt", "Gt", "Exists", "DoesNotExist"};
 	struct bt_str name = member_text(constraint, "name");
 	struct bt_str relation_text = member_text(constraint, "relation");
-	/* An absent member has the value of the first word. */
+	/* An absent relation means the first word, EQUAL. */
 	int relation = relation_text.length == 0
 		? EQUAL
 		: bt_google_read_word(relation_text, relations, BT_ARRAY_LENGTH(relations));

@@ -39,7 +39,8 @@ struct bt_google_collection {
 
 enum bt_google_state {
 	BT_GOOGLE_GONE,
-	BT_GOOGLE_HELD,    /* submitted at this time; may still be queued at the same time */
+	BT_GOOGLE_HELD, /* submitted at the current time; a later row of the same time may queue it
+	                 */
 	BT_GOOGLE_QUEUED,  /* held back by the batch scheduler: has no pod yet */
 	BT_GOOGLE_WAITING, /* has a pod without a node */
 	BT_GOOGLE_RUNNING,
@@ -104,8 +105,9 @@ extern const char *const bt_google_instance_columns[];
 extern const uint32_t bt_google_instance_column_count;
 
 /**
- * values: one for each of bt_google_instance_columns. *out_flaw: why the row is left out, or NULL;
- * *out_loss: which part of the row is left out, or NULL.
+ * Takes a row of the table instance_events. values: one for each of bt_google_instance_columns.
+ * *out_flaw: why the row is left out, or NULL; *out_loss: which part of the row is left out, or
+ * NULL.
  */
 BT_MUST_USE int bt_google_take_instance(struct bt_google *google, const struct bt_str *values,
 	const char **out_flaw, const char **out_loss, struct berth_error *err);

@@ -3,7 +3,8 @@
 #define BT_REPLAY_IMPORT_H
 /**
  * Makes recordings from other sources: first the cluster at the start, then pods in the order of
- * time. Input that cannot be used is counted by kind of defect, with its first lines.
+ * time. Input that cannot be used is counted by kind of defect; the numbers of the first lines are
+ * kept.
  */
 #include "base/error.h"
 #include "base/str.h"
@@ -50,7 +51,10 @@ const struct bt_import_defect *bt_import_defects(
 
 /** Adds an object to the cluster at the start. */
 void bt_import_add_object(struct bt_import *import, struct bt_str json);
-/** Ends the cluster at the start and creates the file. */
+/**
+ * Call it after the last object of the cluster at the start: creates the file and writes these
+ * objects.
+ */
 BT_MUST_USE int bt_import_begin(struct bt_import *import, struct berth_error *err);
 
 struct bt_import_pod {
@@ -71,8 +75,9 @@ struct bt_import_pod {
 BT_MUST_USE int bt_import_add_pod(
 	struct bt_import *import, const struct bt_import_pod *pod, struct berth_error *err);
 /**
- * Appends a line of any other kind, in the order of time, also for pods whose binding and end have
- * lines of their own.
+ * Appends any other line, for example one that adds, binds or ends a pod whose later life has
+ * lines, too. Lines must come in the order of time. Deletions that are due before are written
+ * first.
  */
 BT_MUST_USE int bt_import_append(
 	struct bt_import *import, const struct bt_recording_line *line, struct berth_error *err);
@@ -107,7 +112,9 @@ struct bt_import_request {
  */
 BT_MUST_USE int bt_import_alibaba_gpu_2023(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
-/** Azure's packing trace of 2020: a SQLite database. Rows are identified by rowid. */
+/**
+ * Azure's packing trace of 2020: a SQLite database. Defects give the rowid of a row as its line.
+ */
 BT_MUST_USE int bt_import_azure_packing_2020(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Google's cluster data of 2019: merges the tables in the order of time; machines and collections.
- * berth-import(1) describes how rows are converted.
+ * Google's cluster data of 2019: this file merges the tables in the order of time, and reads
+ * machines and collections. berth-import(1) describes how rows are converted.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 #define NS_PER_MICROSECOND 1000
 #define MICROSECONDS_MAX (BT_RECORDING_SECONDS_MAX * 1000000)
-/** A label's name and value. */
+/** Limit of a label's name, without its prefix, and of its value. */
 #define LABEL_BYTES_MAX 63
 
 /** Tables in the order in which rows of the same time are taken. */
@@ -189,7 +189,10 @@ static void write_machine(
 	}
 }
 
-/** Appends a line with the JSON in google->text. */
+/**
+ * Appends a line with the JSON in google->text. Does nothing while rows of time 0 are read, because
+ * begin writes the machines of that time.
+ */
 static int append_node(struct bt_google *google, const struct bt_google_machine *machine,
 	enum bt_recording_event event, struct berth_error *err)
 {

@@ -39,7 +39,10 @@ void bt_lives_destroy(struct bt_lives *lives);
 /** Returns the first and the last time of the recording, since 1970. */
 int64_t bt_lives_start_ns(const struct bt_lives *lives);
 int64_t bt_lives_end_ns(const struct bt_lives *lives);
-/** Reads the life of the next pod that the recording creates, including those of the start. */
+/**
+ * Reads the life of the next pod in the order in which the recording adds pods, beginning with the
+ * pods of the cluster at the start.
+ */
 BT_MUST_USE int bt_lives_next(
 	struct bt_lives *lives, struct bt_pod_life *out_life, struct berth_error *err);
 /** Returns the name of a node; "" for BT_SYM_EMPTY. */

@@ -150,7 +150,9 @@ static void add_input_object(
 	bt_arena_finish(&arena);
 }
 
-/** Returns the pod with the name, namespace and uid that the API server would set. */
+/**
+ * Admits the pods that have a node (are_there), or the pods without a node, and sets their specs.
+ */
 static int admit_pods(struct manifests_import *manifests, bool are_there, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < manifests->cluster.objects.count; i++) {

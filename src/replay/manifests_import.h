@@ -8,7 +8,8 @@
 #define BT_ANNOTATION_ARRIVES_AFTER "berth.dev/arrives-after"
 
 /**
- * Parses "poisson:5/s", "poisson:0.5/m", "poisson:100/h". NULL: 0, all pods arrive at the start.
+ * Parses "poisson:5/s", "poisson:0.5/m", "poisson:100/h". text NULL: *out_per_second is 0, and all
+ * pods arrive at the start.
  */
 BT_MUST_USE int bt_arrivals_parse(
 	const char *text, double *out_per_second, struct berth_error *err);

@@ -223,7 +223,10 @@ static struct bt_measured_resource *find_resource(
 	return &measure->resources.items[index];
 }
 
-/** Returns whether the pod is bound to one node by name: a pod of a DaemonSet or a static pod. */
+/**
+ * Returns whether the pod's node affinity has matchFields, which name one node: a pod of a
+ * DaemonSet.
+ */
 static bool is_of_node(const struct bt_pod_spec *spec)
 {
 	const struct bt_node_affinity *affinity =
@@ -299,7 +302,7 @@ static int compare_requests(const void *a, const void *b)
 	if (first->count != second->count) {
 		return first->count > second->count ? -1 : 1;
 	}
-	return first < second ? -1 : 1; /* the one seen first comes first */
+	return first < second ? -1 : 1; /* the request that was seen first */
 }
 
 static uint32_t find_typical(const struct bt_measure *measure, const struct bt_node_table *nodes,

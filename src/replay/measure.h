@@ -26,13 +26,16 @@ void bt_waits_add(struct bt_waits *waits, int64_t wait_ns);
 /** Returns the time that this share of the pods did not exceed, or 0 without pods. */
 int64_t bt_waits_quantile(const struct bt_waits *waits, double share);
 
-/** Limits of the different requests of pods. The most frequent ones are typical. */
+/**
+ * Maximum of different requests that are counted, and of the most frequent requests, which are the
+ * typical ones.
+ */
 #define BT_MEASURE_REQUESTS_MAX 512
 #define BT_MEASURE_TYPICAL_MAX 16
 /** Rows of the heat map; several consecutive nodes may share a row. */
 #define BT_MEASURE_HEAT_ROWS 96
 
-/** Further owners and priorities are counted together. */
+/** Maximum of owners and of priorities; further ones are counted together as "others". */
 #define BT_MEASURE_OWNERS_MAX 1000
 #define BT_MEASURE_PRIORITIES_MAX 64
 
@@ -41,7 +44,7 @@ struct bt_measured_group {
 	struct bt_str name; /* "shop/ReplicaSet/web-6f"; a priority as text; "others" */
 	int64_t priority;   /* of a group by priority */
 	struct bt_waits waits;
-	uint64_t pending; /* at the end; their time so far is in waits, too */
+	uint64_t pending; /* pods pending at the end; waits includes their time so far */
 };
 
 struct bt_measured_resource {

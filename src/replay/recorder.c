@@ -42,8 +42,8 @@ struct bt_recorder {
 /** --- parts --- */
 
 /**
- * Appends the path of a part: FILE, later ones with a number before the suffix: load.berthrec,
- * load.2.berthrec.
+ * Appends the path of a part. The first part has the path of the options, and later parts have a
+ * number before the suffix: load.berthrec, load.2.berthrec.
  */
 static void append_path(
 	const struct bt_recorder_options *options, uint32_t part, struct bt_strbuf *out)
@@ -289,7 +289,7 @@ static int write_line(struct bt_recorder *recorder, const struct waiting *waitin
 	return bt_recording_append(recorder->writer, &line, err);
 }
 
-/** Writes the waiting lines up to the last one that arrived before that time. */
+/** Writes the waiting lines up to the last line that arrived at until_ns or before. */
 static int write_until(struct bt_recorder *recorder, int64_t until_ns, struct berth_error *err)
 {
 	struct waiting *items = recorder->waiting.items;

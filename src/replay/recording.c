@@ -98,7 +98,9 @@ static int read_seconds(
 			  member, BT_RECORDING_SECONDS_MAX, BT_STR_ARG(text));
 }
 
-/** Reads "Pod", or "shop/web-1" for kinds with namespaces. */
+/**
+ * Splits "shop/web-1" into namespace and name. The name of a kind without namespaces stays whole.
+ */
 static int split_name(struct bt_recording_line *line, struct bt_str name, struct berth_error *err)
 {
 	line->name = name;

@@ -26,7 +26,7 @@ enum bt_difference {
 	BT_DIFFERENCE_NO_NODE,   /* the recorded node does not exist at this time */
 	BT_DIFFERENCE_NO_ROOM,   /* the recorded node rejects the pod */
 	BT_DIFFERENCE_SCORE,     /* the recorded node fits, but has a lower score */
-	BT_DIFFERENCE_NOMINATED, /* pods were preempted for it on the chosen node */
+	BT_DIFFERENCE_NOMINATED, /* pods on the chosen node were preempted for this pod */
 	BT_DIFFERENCE_TIE,       /* equal scores: the choice between the nodes is free */
 	BT_DIFFERENCE__COUNT,
 };
@@ -102,7 +102,7 @@ struct bt_replay_options {
 	 * preempted or evicted in the recording are deleted at their recorded times.
 	 */
 	bool prefers_recorded;
-	/** For how many differences from the recording the reason is looked for. */
+	/** The replay looks for the reasons of this many differences from the recording at most. */
 	uint32_t reasons_max;
 	const struct bt_replay_sink *sinks;
 	uint32_t sink_count;
@@ -129,8 +129,9 @@ struct bt_replay_counts {
 };
 
 /**
- * Replays with a scheduler that make_scheduler creates for a writer; the replay destroys the
- * scheduler. lives: of the same files, not read yet. Errors name file and line.
+ * Replays with a scheduler that make_scheduler creates from context and the replay's writer; the
+ * replay destroys the scheduler. lives: made from the same files; bt_lives_next was not called yet.
+ * Errors name file and line.
  */
 BT_MUST_USE int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *lives,
 	bt_scheduler_create_fn *make_scheduler, const void *context,

@@ -79,7 +79,10 @@ static uint32_t split(struct bt_str line, struct bt_arena *arena, struct bt_str 
 
 /** --- JSON rows --- */
 
-/** Returns whether the object at path contains the selected member name. */
+/**
+ * Returns whether the selected name is a member within the object at path: "capacity.cpus" within
+ * "capacity".
+ */
 static bool is_prefix(struct bt_str path, const char *name)
 {
 	struct bt_str text = bt_str_from(name);

@@ -186,8 +186,8 @@ uint32_t bt_replay_take_orphan(struct bt_replay *replay, const struct bt_pod *po
 struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay);
 /**
  * Runs the scheduler until it has nothing to do now. *out_next_ns: when it next has something to
- * do. If the replay follows the recording, pods whose recorded attempt is within BT_REPLAY_SAME_NS
- * wait until then.
+ * do. If the replay follows the recording, a pod whose recorded attempt comes within
+ * BT_REPLAY_SAME_NS waits for the time of that attempt.
  */
 BT_MUST_USE int bt_replay_schedule(
 	struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err);
@@ -217,16 +217,16 @@ BT_MUST_USE int bt_replay_change_claim(
 BT_MUST_USE int bt_replay_remove_claim(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
 /**
- * Handles a deleted pod: claims that were made for it are deleted, others are no longer reserved
- * for it. next: its replacement gets such claims and their names in its status, in the arena of the
- * line; NULL: no replacement.
+ * Handles a deleted pod: claims that were made for the pod are deleted, and other claims are no
+ * longer reserved for it. next: the replacement of the pod. Copies of the deleted claims are made
+ * for it, and its status gets their names, in the arena of the line. NULL: no replacement.
  */
 BT_MUST_USE int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone,
 	struct bt_pod *next, uint32_t returns, struct berth_error *err);
 
 /**
- * Replaces the scheduler's condition in the recorded group by that of the replay. known NULL:
- * removes it.
+ * Replaces the scheduler's condition in group, which comes from the recording, by the condition in
+ * known, the same group in the replay. known NULL: removes the condition.
  */
 void bt_replay_keep_group_condition(
 	struct bt_replay *replay, const struct bt_object *known, struct bt_pod_group *group);

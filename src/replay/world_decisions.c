@@ -315,8 +315,8 @@ int bt_replay_schedule(struct bt_replay *replay, int64_t *out_next_ns, struct be
 }
 
 /**
- * Returns whether the order of two entries is arbitrary: they were added or tried at about the same
- * time.
+ * Returns whether the order of two entries is arbitrary: they have the same priority and were
+ * queued at about the same time.
  */
 static bool is_tie(const struct bt_queue_entry *a, const struct bt_queue_entry *b)
 {

@@ -102,8 +102,9 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 }
 
 /**
- * Returns whether the replay must decide itself about the pod's end: the recording preempts it,
- * evicts it for a taint, or deletes it with its node, while the pod is on another node here.
+ * Returns whether the replay must decide the pod's end itself: because the recording preempts the
+ * pod or evicts it for a taint, or because the pod is on another node in the replay than in the
+ * recording.
  */
 static bool is_taken_back(const struct bt_replay *replay, const struct bt_replay_pod *pod,
 	const struct bt_pod_facts *facts)
