@@ -172,7 +172,10 @@ int bt_command_fail(const struct bt_command *command, struct berth_error *err)
 	return BT_EXIT_BAD_INPUT;
 }
 
-/** errno may have changed since the write that failed, so poll standard output, too. */
+/**
+ * Whether the reader of standard output has closed the pipe. errno may have changed since the write
+ * that failed, so standard output is polled, too.
+ */
 static bool is_reader_gone(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};

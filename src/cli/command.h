@@ -158,7 +158,7 @@ typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *s
  */
 BT_MUST_USE int bt_simulation_answer(struct bt_command_line *line, bt_simulation_answer_fn *answer,
 	struct bt_strbuf *out, struct berth_error *err);
-/** Schedule the first count pods of the simulation, with a progress line titled what. */
+/** Schedule the first count pods of the simulation. what: title of the progress line. */
 void bt_simulation_place(struct bt_simulation *simulation, uint32_t count, const char *what);
 /**
  * Print "berth NAME: message" (is_program: "berth-NAME: ") to standard error and finish the error.

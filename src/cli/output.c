@@ -155,7 +155,7 @@ static uint32_t count_blanks(struct bt_str line, uint32_t from)
 	return count;
 }
 
-/** Column where the last cell of the line begins. Two blanks separate cells. */
+/** Byte offset at which the last cell of the line begins. Two blanks separate cells. */
 static uint32_t last_cell_of(struct bt_str line)
 {
 	uint32_t start = count_blanks(line, 0);
@@ -230,7 +230,7 @@ static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *ou
 	}
 }
 
-/** "POD   NODE", or "Changes that would help:" */
+/** Whether the line is a heading, such as "POD NODE" or "Changes that would help:". */
 static bool is_heading(struct bt_str line)
 {
 	bool is_upper = line.length != 0;

@@ -72,7 +72,10 @@ BT_MUST_USE int bt_output_write(enum bt_output_format format, bt_output_write_te
 
 #define BT_TABLE_COLUMNS_MAX 12
 
-/** Empty: all-zero memory with column_count set, or BT_TABLE_BEGIN. */
+/**
+ * A table begins with BT_TABLE_BEGIN or, if it has no headings, as all-zero memory with
+ * column_count set.
+ */
 struct bt_table {
 	uint32_t column_count;
 	uint32_t widths[BT_TABLE_COLUMNS_MAX];
@@ -115,7 +118,7 @@ void bt_json_write_member_owner(
 /** Write "preemptor": {"namespace": ..., "name": ...}. */
 void bt_json_write_member_preemptor(
 	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name);
-/** Write the member name: {"requested": ..., "allocatable": ...}. */
+/** Write a member with this name and the value {"requested": ..., "allocatable": ...}. */
 void bt_json_write_member_usage(
 	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable);
 /** Write the time as a string member, or "" if the time is not set. */

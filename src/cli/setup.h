@@ -29,13 +29,15 @@ struct bt_setup {
 		.percentage = -1, .tie_seed = -1, .threads = 1 \
 	}
 
-/** The rows of a flag table for the fields of a struct bt_setup at an offset of the options. */
+/**
+ * The rows of a flag table that fill a struct bt_setup. at: offset of this struct in the options.
+ */
 #define BT_SETUP_FLAGS_AT(at) \
 	{"config", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_setup, config_path), "FILE", \
 		"KubeSchedulerConfiguration, YAML or JSON (default: upstream's defaults)"}, \
 		BT_SETUP_OTHER_FLAGS_AT(at)
 
-/** The rows without --config. */
+/** The rows of BT_SETUP_FLAGS_AT except --config. */
 #define BT_SETUP_OTHER_FLAGS_AT(at) \
 	{"ignore-extenders", 0, BT_FLAG_BOOL, (at) + offsetof(struct bt_setup, ignore_extenders), \
 		NULL, "schedule as if the configuration had no extenders"}, \

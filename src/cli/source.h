@@ -22,8 +22,8 @@ struct bt_source {
 };
 
 /**
- * The rows of a flag table for the fields of a struct bt_source at an offset of the options. A
- * program built without the client refuses --kubeconfig.
+ * The rows of a flag table that fill a struct bt_source. at: offset of this struct in the options.
+ * A program built without the client refuses --kubeconfig.
  */
 #define BT_SOURCE_FLAGS_AT(at) \
 	{"filename", 'f', BT_FLAG_STRINGS, (at) + offsetof(struct bt_source, files), "FILE|DIR|-", \
@@ -43,8 +43,8 @@ struct bt_source {
 	}
 
 /**
- * Without --filename, --kustomize and --kubeconfig, choose the server that kubectl would use. In a
- * program without a client, no input is BERTH_ERR_INVALID.
+ * Without --filename, --kustomize and --kubeconfig, choose the server that kubectl would use. A
+ * program built without the client returns BERTH_ERR_INVALID instead.
  */
 BT_MUST_USE int bt_source_check(
 	struct bt_source *source, const char *command_name, struct berth_error *err);
@@ -63,8 +63,8 @@ struct bt_source_provider {
 	const void *context;
 };
 /**
- * Make bt_source_read use this cluster instead of the server's. "berth view" does so before it runs
- * commands in child processes. The provider is copied.
+ * Make bt_source_read use this cluster instead of the server's. "berth view" calls this function in
+ * each child process before a command runs there. The provider is copied.
  */
 void bt_source_provide(const struct bt_source_provider *provider);
 #endif

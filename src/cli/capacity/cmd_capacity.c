@@ -75,7 +75,7 @@ static int exclude_matching(
 	return count < 0 ? (int)count : 0;
 }
 
-/** Leave the nodes and the pods on them out of the cluster. */
+/** Leave the excluded nodes and their pods out of the cluster. */
 static int exclude_nodes(struct options *options, struct berth_error *err)
 {
 	const struct bt_arguments *excluded = &options->excluded;
@@ -327,7 +327,10 @@ static void capacity_write_table(
 
 /** --- the answer as JSON: the fields of cluster-capacity's reviews and further ones --- */
 
-/** cluster-capacity reports these as primaryResources, and all others as scalarResources. */
+/**
+ * Whether cluster-capacity reports the resource in primaryResources; all other resources are in
+ * scalarResources.
+ */
 static bool is_primary(struct bt_str resource)
 {
 	return bt_str_equal_c(resource, "cpu") || bt_str_equal_c(resource, "memory") ||
@@ -475,7 +478,7 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 		bt_json_write_member_int64(writer, "rounds", answer->round_count);
 	}
 	bt_json_write_member_int64(writer, "nodes", answer->node_count);
-	/* Amounts in the units of the nodes in the JSON of "berth simulate". */
+	/* Amounts have the same units as the amounts of nodes in the JSON of "berth simulate". */
 	bt_json_begin_member_array(writer, "utilization");
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		const struct bt_capacity_total *total = &answer->totals[i];

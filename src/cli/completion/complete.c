@@ -42,8 +42,8 @@ struct bt_complete {
 #define PACKED_BYTES_MAX ((off_t)2 << 20)
 
 /**
- * Whether all files are small regular files. Only those are read, because each completion reads
- * them again.
+ * Whether all files are small regular files. Other files are not read, because each completion
+ * would read them again.
  */
 static bool is_quick(const struct bt_arguments *files)
 {
@@ -259,7 +259,10 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 	}
 }
 
-/** Offers candidates, each with the already typed text before it. */
+/**
+ * Offers the candidates of alternative for typed, which is the end of the word's text; the text
+ * before typed is put in front of each candidate.
+ */
 static void offer_behind(struct bt_complete *complete, const struct bt_complete_word *word,
 	const char *typed, struct bt_str alternative)
 {

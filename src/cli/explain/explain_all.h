@@ -19,7 +19,8 @@ BT_MUST_USE int bt_explain_all_write(struct bt_simulation *simulation, const cha
 /**
  * Explain the pod group of this name in a loaded simulation. If no pod of the group is pending,
  * only has_object, scheduled_count and fate are set (fate: BT_GROUP_FITS, or BT_GROUP_GATED if the
- * group has no pods). Requires gate GenericWorkload. out is initialised; finish it in any case.
+ * group has no pods). Requires gate GenericWorkload. out is initialised in any case; the caller
+ * must finish it, also after an error.
  */
 BT_MUST_USE int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespace_,
 	struct bt_str name, const struct bt_explain_options *options,

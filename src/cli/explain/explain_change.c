@@ -16,7 +16,8 @@ static void append_word(struct bt_strbuf *out, const char *before, struct bt_str
 
 /**
  * Whether the change frees more than the node's pods request, so that only a larger node helps.
- * Then *out_stock has the node's amounts, and *out_wanted the allocatable amount that it needs.
+ * Then *out_stock has the node's amounts, and *out_wanted the allocatable amount that the node
+ * would need.
  */
 static bool is_too_large(const struct bt_remedy *change, const struct bt_node_table *nodes,
 	struct bt_node_amounts *out_stock, int64_t *out_wanted)
@@ -62,8 +63,8 @@ static bool is_tied(const struct bt_pod *pod)
 }
 
 /**
- * Whether the only node that changes has to be larger, and the pod is not tied to it. Then adding a
- * node of that size helps as well, and moves no pods.
+ * Whether the changes concern only one node, which has to be larger, and the pod is not tied
+ * (is_tied). Then adding a node of that size helps, too, and moves no pods.
  */
 static bool adds_node(const struct bt_remedy *changes, uint32_t count, const struct bt_pod *pod,
 	const struct bt_node_table *nodes)

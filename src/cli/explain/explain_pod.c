@@ -185,7 +185,7 @@ static void append_list(
 	}
 }
 
-/** Names of one kind for suggestions: pods of the simulation, workloads of the cluster. */
+/** Names for suggestions: either of pods of the simulation, or of workloads of the cluster. */
 struct words {
 	BT_VEC(const char *) list;
 	BT_VEC(struct candidate) objects; /* in the order of list */
@@ -452,7 +452,7 @@ int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_re
 			.name = reference->name};
 		bool has_other = reference->other_namespace.length != 0;
 		if (search.found.count == 0 && !has_other && reference->kind == BT_KIND_POD) {
-			/* The name of a workload without its kind. */
+			/* The reference may be the name of a workload without its kind. */
 			const struct bt_manifests_object *workload = find_workload(
 				simulation->cluster, search.namespace_, reference->name);
 			has_other = workload != NULL;

@@ -12,14 +12,15 @@
 /** --- events of the pod on a live cluster --- */
 
 struct bt_explain_events {
-	bool is_live; /* the cluster was read from a server, and the pod is an object of it */
+	bool is_live; /* the cluster was read from a server, and the pod exists on that server */
 	struct bt_strbuf problem; /* error of reading the events; "": none */
 	struct bt_live_events list;
 };
 
 /**
  * The pod to explain. For a workload: the first pending pod in queue order that the simulation has
- * not placed, else its first pod. Without a reference: the only pending pod.
+ * not placed, else a running pod, else a pod that is being deleted, was placed or has finished.
+ * Without a reference: the only pending pod.
  */
 struct bt_pod_choice {
 	uint32_t pending; /* index in bt_simulation.pods; UINT32_MAX: the pod runs */

@@ -26,8 +26,10 @@ struct bt_replay_request {
 	int64_t to_ns;
 };
 
-/** The rows of a flag table for the fields of a struct bt_replay_request at an offset of the
- * options. */
+/**
+ * The rows of a flag table that fill a struct bt_replay_request. at: offset of this struct in the
+ * options.
+ */
 #define BT_REPLAY_FLAGS_AT(at) \
 	{"from", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_replay_request, from), "DURATION", \
 		"decide from this time of the recording on (2h30m); before, pods are bound as " \

@@ -312,7 +312,10 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	return true;
 }
 
-/** Whether the pod was rejected since its current version, for the first time or again. */
+/**
+ * Whether the object shows a rejection by the scheduler that the pod's current version does not
+ * show: the first rejection, or another one.
+ */
 static bool is_rejected(const struct bt_history *history, const struct bt_object *object)
 {
 	const struct bt_pod_condition *is = find_rejection(bt_object_value(object, BT_KIND_POD));

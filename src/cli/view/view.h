@@ -63,7 +63,7 @@ struct bt_history {
 	 */
 	const struct bt_manifests *files;
 
-	BT_VEC(struct bt_version) versions; /* by from_ns */
+	BT_VEC(struct bt_version) versions; /* sorted by from_ns */
 	struct bt_map current;              /* kind, namespace, name -> current version */
 	BT_VEC(struct bt_history_node) nodes;
 	struct bt_map node_names;

@@ -20,7 +20,7 @@ struct options {
 
 /** --- the run --- */
 
-/** Simulate one side, with a progress line titled what. */
+/** Simulate one side. what: title of the progress line. */
 static int run_side(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, const char *what, struct berth_error *err)
 {
