@@ -69,7 +69,7 @@ struct bt_daemon_pass {
 	struct bt_sync *sync;
 	struct bt_arena *arena;          /* of sync */
 	const struct bt_json_value *set; /* sync->object */
-	struct bt_json_value *template_; /* with the tolerations that daemon pods get */
+	struct bt_json_value *template_; /* spec.template with the tolerations of daemon pods */
 	struct bt_revisions revisions;
 	struct bt_str hash;
 	struct bt_pod_spec spec; /* of template_ */

@@ -406,7 +406,7 @@ struct index_failures {
 };
 
 struct failure_list {
-	struct index_failures *items; /* by index; in the arena of the sync */
+	struct index_failures *items; /* sorted by index; in the arena of the sync */
 	uint32_t count;
 };
 

@@ -145,7 +145,10 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 	return result;
 }
 
-/** Counts an object whose kind no CustomResourceDefinition has added. Each kind is listed once. */
+/**
+ * Counts an object whose kind no CustomResourceDefinition has added. Lists each kind once, until
+ * the list has UNKNOWN_KINDS_BYTES_MAX bytes.
+ */
 static void count_unknown_kind(struct loading *loading, const struct bt_json_value *object)
 {
 	struct bt_strbuf *kinds = &loading->report->unknown_kinds;

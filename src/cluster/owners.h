@@ -38,7 +38,7 @@ void bt_selector_table_finish(struct bt_selector_table *table);
 const struct bt_selector_entry *bt_selector_table_find(
 	const struct bt_selector_table *table, struct bt_str key);
 /**
- * Enqueues each object of the namespace whose selector matches these labels, for the time at_ns.
+ * Enqueues the objects in this namespace whose selectors match these labels, for the time at_ns.
  */
 void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_hub *hub,
 	struct bt_str namespace_, const struct bt_json_value *labels, int64_t at_ns);

@@ -14,8 +14,8 @@
 #define BT_PV_NO_PROVISIONER "kubernetes.io/no-provisioner"
 
 /**
- * Returns the class of a volume or claim, from the field or the old annotation; absent if it has
- * neither.
+ * Returns the class of a volume or claim: the value of the old annotation, else
+ * spec.storageClassName. Absent if the object has neither.
  */
 struct bt_str bt_pv_class_of(const struct bt_json_value *object);
 /** Returns NULL if there is no class of this name or the name is "". */

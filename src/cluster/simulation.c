@@ -363,7 +363,7 @@ static int check_uids(const struct bt_simulation *simulation, struct berth_error
 	return result;
 }
 
-/** Compares by the order of the queue, without the input order; see the header. */
+/** Compares by the order of the queue (see simulation.h), but not by the input order. */
 static int compare_in_queue(const struct bt_pod *first, const struct bt_pod *second)
 {
 	int32_t first_priority = bt_pod_priority(first);

@@ -115,7 +115,7 @@ struct bt_simulation {
 	const uint32_t *extras_wanted;
 	BT_VEC(struct bt_simulated_extra) extras; /* in input order */
 	bool preempt;                             /* preemption evicts pods; set before loading */
-	bool keep_bound;                          /* bound pods stay in the cluster after loading */
+	bool keep_bound;                          /* bound pods are not released after loading */
 	bool stays_open;      /* loading ends with bt_simulation_close; set before loading */
 	struct bt_map by_uid; /* pods */
 	struct bt_pod_commons commons;
@@ -155,8 +155,8 @@ BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct bert
 BT_MUST_USE int bt_simulation_remove_nodes(
 	struct bt_simulation *simulation, const bool *removed, struct berth_error *err);
 /**
- * Removes the running pod at index from an open simulation with preempt. Returns a reference to the
- * pod, or NULL if the pod was not loaded.
+ * Removes the running pod at index from an open simulation with preempt, and releases its claims.
+ * Returns a reference to the pod, or NULL if the pod was not loaded.
  */
 struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index);
 /**

@@ -80,7 +80,10 @@ struct pass {
 	struct bt_arena *arena;
 	enum note note;    /* how to handle the next annotation's value */
 	uint32_t by_parts; /* CEL expressions that read parts of texts */
-	/** Drivers, and strings, names and domains of device attributes. Set for renaming. */
+	/**
+	 * Texts of devices: drivers, and the strings, names and domains of attributes. Set when
+	 * texts are renamed.
+	 */
 	const struct bt_text_set *device_texts;
 	struct {
 		const struct bt_field *field; /* NULL: free */

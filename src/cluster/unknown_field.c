@@ -12,8 +12,8 @@
 #define PATH_BYTES_MAX 256
 #define FIELDS_MAX 256
 /**
- * Maximum number of messages on the path to a field: spec.template.spec.tolerations has three,
- * spec, template and spec.
+ * Maximum number of messages on the path to a field: spec.template.spec.tolerations has three
+ * (spec, template, spec).
  */
 #define MESSAGES_DEEP_MAX 4
 

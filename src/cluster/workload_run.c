@@ -191,8 +191,8 @@ static bool decode_pod(
 }
 
 /**
- * Returns the workload of a pod with this owner; for the ReplicaSet of a Deployment, the
- * Deployment.
+ * Returns the workload of a pod with this owner: the Deployment if the owner is its ReplicaSet,
+ * else the owner.
  */
 static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_json_value *reference,
 	struct bt_str namespace_)

@@ -65,7 +65,7 @@ struct bt_authentication {
 /** Create an authenticator. Fails if the system has no random numbers. */
 BT_MUST_USE int bt_authenticator_create(const struct bt_authenticator_setup *setup,
 	struct bt_authenticator **out_authenticator, struct berth_error *err);
-/** Does not call done of authentications in flight. NULL accepted. */
+/** Destroy the authenticator. done of authentications in flight is not called. NULL accepted. */
 void bt_authenticator_destroy(struct bt_authenticator *authenticator);
 /**
  * Start an authentication; call it within the handler of the request. done may be called before
@@ -124,7 +124,7 @@ BT_MUST_USE int bt_authorizer_check_paths(const bt_str_list *listed, struct bert
  */
 BT_MUST_USE int bt_authorizer_create(const struct bt_authorizer_setup *setup,
 	struct bt_authorizer **out_authorizer, struct berth_error *err);
-/** Does not call done of authorizations in flight. NULL accepted. */
+/** Destroy the authorizer. done of authorizations in flight is not called. NULL accepted. */
 void bt_authorizer_destroy(struct bt_authorizer *authorizer);
 /**
  * Start an authorization. verb: the method in lower case. arena: of the request, for the review's

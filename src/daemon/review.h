@@ -12,7 +12,7 @@
 #include "client/rest.h"
 #include "metrics/metrics.h"
 
-/** Maximum number of reviews that are cached or in flight, and of those in flight. */
+/** Maximum number of reviews (cached or in flight), and maximum number of reviews in flight. */
 #define BT_REVIEW_ANSWERS_MAX 1024
 #define BT_REVIEWS_UNDER_WAY_MAX 256
 
@@ -33,10 +33,10 @@ struct bt_reviewer_options {
 	struct bt_metric *request_seconds;
 };
 
-/** Fails if the system has no random numbers. */
+/** Create a reviewer. Fails if the system has no random numbers. */
 BT_MUST_USE int bt_reviewer_create(const struct bt_reviewer_options *options,
 	struct bt_reviewer **out_reviewer, struct berth_error *err);
-/** Does not call done of waiters any more. NULL accepted. */
+/** Destroy the reviewer. done of its waiters is not called any more. NULL accepted. */
 void bt_reviewer_destroy(struct bt_reviewer *reviewer);
 
 /** Waits for the answer to a review. Must live until done or bt_review_cancel. */
