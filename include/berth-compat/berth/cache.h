@@ -14,9 +14,11 @@
  *     Assumed, Added --remove--> Deleted              Assumed --expire--> Expired --add--> Added
  *
  * Three rules: no pod is assumed twice; a pod may be added without being assumed; a pod that was
- * not added is neither updated nor removed. A call that breaks a rule fails and changes nothing.
+ * not added cannot be updated, and a pod that is neither assumed nor added cannot be removed. A
+ * call that breaks a rule fails and changes nothing.
  *
  * Pods are known by uid. Objects are shared: the cache keeps a reference.
+
  */
 #include <stdbool.h>
 #include <stddef.h>

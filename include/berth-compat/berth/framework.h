@@ -66,10 +66,10 @@ struct berth_framework_options {
 	}
 
 /**
- * NewFramework: builds a profile of a configuration (by position) from the registry's plugins.
- * @p options NULL: the defaults. The registry must outlive the framework; the configuration is
- * shared. @p out_framework is owned: berth_framework_destroy(). Errors are those of spec 02 section
- * 8.4, as upstream prints them.
+ * NewFramework: builds the profile at position @p profile_index (from 0) of a configuration from
+ * the registry's plugins. @p options NULL: the defaults. The registry must outlive the framework;
+ * the configuration is shared. @p out_framework is owned: berth_framework_destroy(). Errors are
+ * those of spec 02 section 8.4, as upstream prints them.
  */
 BERTH_API BERTH_MUST_USE int berth_framework_create(const struct berth_registry *registry,
 	struct berth_config *config, uint32_t profile_index,
@@ -107,8 +107,8 @@ BERTH_API const struct berth_plugin_entry *berth_framework_list_plugins(
 	const struct berth_framework *framework, enum berth_extension_point point,
 	struct berth_arena *arena, uint32_t *out_count);
 /**
- * QueueSortFunc: the order of the active queue. @p out_plugin receives the plugin to pass to the
- * function as first argument, for no other use; borrowed from the framework.
+ * QueueSortFunc: the order of the active queue. @p out_plugin receives the first argument for the
+ * function, which has no other use; borrowed from the framework.
  */
 BERTH_API berth_less_fn berth_framework_queue_sort_func(
 	const struct berth_framework *framework, struct berth_plugin **out_plugin);
@@ -158,7 +158,7 @@ BERTH_API struct berth_status berth_framework_run_pre_filter_extension_remove_po
 	const struct berth_node_info *node);
 /**
  * Runs the filters on one node (spec 02 sections 5.3 and 18) without nominated pods. The result is
- * an empty map when the node fits, else the first failure; every failure with run_all_filters.
+ * an empty map when the node fits, else the first failure, or with run_all_filters all failures.
  * berth_status_merge() turns the map into one status.
  */
 BERTH_API struct berth_plugin_to_status berth_framework_run_filter_plugins(
@@ -208,8 +208,8 @@ BERTH_API struct berth_status berth_framework_run_score_plugins(struct berth_fra
 	struct berth_plugin_to_node_scores *out_scores);
 
 /*
- * Runs after a node is chosen. A node that the cluster lacks: Error `nodeinfo not found for node
- * name "<n>"`.
+ * Runners for the time after a node is chosen. For a node that the cluster lacks, they return Error
+ * `nodeinfo not found for node name "<n>"`.
  */
 
 /**
@@ -270,8 +270,8 @@ BERTH_API struct berth_status berth_framework_run_pre_bind_plugins(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, struct berth_str node_name);
 /**
- * Runs the Bind plugins up to the first that does not return Skip; Skip when every plugin does
- * (spec 02 section 5.12). Wait as in PreBind.
+ * Runs the Bind plugins up to the first that does not return Skip; returns Skip when every plugin
+ * returns Skip (spec 02 section 5.12). Wait as in PreBind.
  */
 BERTH_API struct berth_status berth_framework_run_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,

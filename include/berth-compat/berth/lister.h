@@ -23,7 +23,8 @@ typedef bool (*berth_lister_visit_fn)(void *visit_context, const void *object);
  * Lists the objects of one kind; programs may supply their own listers. A `const void *` points to
  * the structure of the kind: const struct berth_pod *, const struct berth_pvc *, const struct
  * berth_pdb *, and so on, borrowed until the owner of the objects changes something. A lister
- * without functions (all zero) has no objects; as an option it means the default.
+ * without functions (all zero) has no objects; as an optional parameter or member it stands for the
+ * default lister.
  */
 struct berth_lister {
 	void *context; /**< handed to the functions */

@@ -98,8 +98,9 @@ struct berth_feasible_nodes {
 
 /**
  * findNodesThatFit: runs PreFilter, searches until enough feasible nodes are found, and applies the
- * filters of the extenders (spec 03 sections 3.4 to 3.6), in the order of one worker. @p state must
- * be new. Returns 0, also when no node fits; BERTH_ERR_INTERNAL: a plugin or an extender failed.
+ * filters of the extenders (spec 03 sections 3.4 to 3.6), in the order in which a single worker
+ * examines the nodes. @p state must be new. Returns 0, also when no node fits; BERTH_ERR_INTERNAL:
+ * a plugin or an extender failed.
  */
 BERTH_API BERTH_MUST_USE int berth_engine_find_nodes_that_fit(struct berth_engine *engine,
 	struct berth_framework *framework, struct berth_cycle_state *state,

@@ -83,8 +83,8 @@ struct berth_class_volumes {
 /** PodVolumeClaims: claims of a pod, sorted by their state (spec 07 section 6). */
 struct berth_pod_volume_claims {
 	struct berth_pvc_list bound;     /**< claims that have a volume */
-	struct berth_pvc_list delayed;   /**< unbound, bound once the pod has a node */
-	struct berth_pvc_list immediate; /**< unbound, but must not wait for a pod */
+	struct berth_pvc_list delayed;   /** < unbound; bound once the pod has a node */
+	struct berth_pvc_list immediate; /** < unbound; their binding does not wait for a pod */
 	const struct berth_class_volumes *volumes_by_class; /**< of the classes of delayed */
 	uint32_t class_count;                               /**< entries of volumes_by_class */
 	/** Private data of the binder. NULL in claims that were not made by the binder. */
@@ -123,7 +123,10 @@ struct berth_pod_volumes {
 	uint32_t static_count;                                    /**< entries of static_bindings */
 	const struct berth_dynamic_provision *dynamic_provisions; /**< volumes to provision */
 	uint32_t dynamic_count; /**< entries of dynamic_provisions */
-	/** BERTH_VOLUMES_PENDING: the latest time of the next call; 0: when a write is answered. */
+	/**
+	 * After BERTH_VOLUMES_PENDING: call again at this time at the latest; 0: only after an
+	 * answer to a write.
+	 */
 	int64_t next_check_ns;
 	/** Private data of the binder. NULL in volumes that were not made by the binder. */
 	void *work;
@@ -211,8 +214,8 @@ struct berth_volume_binder_listers {
 		const struct berth_pvc *claim, struct berth_str *in_out_version,
 		struct berth_error *err);
 	/**
-	 * Writes the annotation volume.kubernetes.io/selected-node, by the rules of the function
-	 * above. Set both functions or none.
+	 * Writes the annotation volume.kubernetes.io/selected-node, by the rules of bind_volume.
+	 * Set both functions or neither.
 	 */
 	int (*select_node)(void *client_context, const struct berth_pvc *claim,
 		struct berth_str node_name, struct berth_str *in_out_version,

@@ -68,7 +68,7 @@ struct berth_volume_binding_args {
 
 /** The plugin. */
 struct berth_volume_binding {
-	/** First member: ops of the plugin are the functions below. */
+	/** First member; its ops are the functions below. */
 	struct berth_plugin base;
 	/**
 	 * The binder in use; may be replaced between cycles by a borrowed binder. The binder that
