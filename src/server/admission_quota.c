@@ -237,8 +237,8 @@ static bool matches_scopes(const struct usage *usage, struct bt_arena *arena,
 }
 
 /**
- * Adds amounts to used for the resources in names that both contain. subtracts: the object was
- * removed, so its amounts are subtracted.
+ * Adds amounts to used for each resource in names that used and amounts contain. subtracts: the
+ * object was removed, so its amounts are subtracted.
  */
 static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
 	const struct bt_json_value *names, const struct bt_json_value *amounts, bool subtracts)
@@ -300,7 +300,7 @@ void bt_quota_sums_destroy(struct bt_quota_sums *sums)
 }
 
 /**
- * Finds or creates the sum. If there are too many sums, mostly of deleted quotas, all of them are
+ * Finds or creates the sum. If there are too many sums, mostly of deleted quotas, all sums are
  * dropped first.
  */
 static struct quota_sum *find_sum(struct bt_api *api, struct bt_str key, uint32_t collection)

@@ -56,7 +56,7 @@ BERTH_API struct berth_equivalence_node_cache *berth_equivalence_cache_get_node_
 	struct berth_equivalence_cache *cache, struct berth_str node_name);
 /**
  * eCacheAvailable: whether kept answers may be used: both pointers are set, the cache still holds
- * the class, and the node is not a what-if with nominated pods added.
+ * the class, and the node is not a clone to which nominated pods were added (@p pods_added).
  */
 BERTH_API bool berth_equivalence_cache_is_available(const struct berth_equivalence_cache *cache,
 	const struct berth_equivalence_class *equivalence_class,

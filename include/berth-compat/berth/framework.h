@@ -11,7 +11,8 @@
  * framework it belongs to by berth_handle_framework(). berth_framework_create() makes a framework
  * over a snapshot of the caller's choice. Runners take a cycle state, which belongs to the
  * framework whose runner takes it first. Statuses and results live in berth_cycle_state_arena().
- * Nodes that a caller passes must be nodes of the framework's snapshot, or what-ifs of such nodes.
+ * Nodes that a caller passes must be nodes of the framework's snapshot, or clones of such nodes
+ * that a what-if has changed.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -179,8 +179,8 @@ BERTH_API void berth_predicate_metadata_destroy(struct berth_predicate_metadata 
 
 /**
  * Evaluates a predicate. @p metadata belongs to @p pod; NULL: computed for this call. @p node is a
- * node of the cluster, a what-if of such a node, or an aggregate that belongs to no cluster;
- * without metadata, such an aggregate is the whole cluster. The result lives in @p arena.
+ * node of the cluster, a clone of such a node, or an aggregate that belongs to no cluster; without
+ * metadata, such an aggregate is the whole cluster. The result lives in @p arena.
  */
 #define BERTH_PREDICATE_PARAMETERS \
 	const struct berth_pod *pod, const struct berth_predicate_metadata *metadata, \

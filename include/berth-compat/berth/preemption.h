@@ -257,8 +257,8 @@ BERTH_API bool berth_preemption_pod_eligible_to_preempt_others(struct berth_pree
 	const struct berth_pod_info *pod, const struct berth_status *nominated_status,
 	struct berth_arena *arena, struct berth_str *out_reason);
 /**
- * Selects the victims as spec 08 section 9 says. The node must belong to the snapshot or be a
- * what-if of such a node; node and state are left unchanged.
+ * Selects the victims as spec 08 section 9 says. The node must belong to the snapshot or be a clone
+ * of such a node; node and state are left unchanged.
  */
 BERTH_API struct berth_status berth_preemption_select_victims_on_node(
 	struct berth_preemption *preemption, struct berth_cycle_state *state,

@@ -83,8 +83,8 @@ struct berth_class_volumes {
 /** PodVolumeClaims: claims of a pod, sorted by their state (spec 07 section 6). */
 struct berth_pod_volume_claims {
 	struct berth_pvc_list bound;     /**< claims that have a volume */
-	struct berth_pvc_list delayed;   /** < unbound; bound once the pod has a node */
-	struct berth_pvc_list immediate; /** < unbound; their binding does not wait for a pod */
+	struct berth_pvc_list delayed;   /**< unbound; bound once the pod has a node */
+	struct berth_pvc_list immediate; /**< unbound; their binding does not wait for a pod */
 	const struct berth_class_volumes *volumes_by_class; /**< of the classes of delayed */
 	uint32_t class_count;                               /**< entries of volumes_by_class */
 	/** Private data of the binder. NULL in claims that were not made by the binder. */
