@@ -537,7 +537,7 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 			bt_stored_release(note.before);
 			bt_stored_release(note.after);
 		}
-		/* Free the memory of a burst (or of the start). */
+		/* After a burst of changes or the start, free the memory of the notes. */
 		if (hub->notes.capacity > 65536) {
 			bt_vec_finish(&hub->notes);
 		}

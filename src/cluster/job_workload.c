@@ -6,7 +6,7 @@
 #define TEMPLATE_NAME "workers"
 /** Longest name of an object. */
 #define NAME_BYTES_MAX 253
-/** Length of the hash in a name, with its hyphen. */
+/** Length of the hash in a name, with the hyphen in front. */
 #define HASH_BYTES 11
 
 /** Returns "<base>-<hash of the Job's uid>"; base is cut so that the name is not too long. */

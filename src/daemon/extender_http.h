@@ -15,7 +15,7 @@ struct bt_extender_http;
 
 struct bt_extender_http_options {
 	struct bt_loop *loop;
-	/** True once the process stops: waits for answers then fail. NULL: never true. */
+	/** Returns true once the process stops: waits for answers then fail. NULL: never true. */
 	bool (*is_stopping)(void *context);
 	void *context;
 	/**

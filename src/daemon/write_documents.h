@@ -49,8 +49,8 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_persistent_volume *volume);
 /**
- * Set the claim's annotation with the name of the node for which the volume is provisioned.
- * node_name "": no change.
+ * Set the claim's annotation volume.kubernetes.io/selected-node, which names the node for which the
+ * volume is provisioned. node_name "": no change.
  */
 void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name);
