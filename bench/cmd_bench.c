@@ -300,7 +300,7 @@ static const struct bt_flag flags[] = {
 	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct options, preempt), NULL,
 		"remove the victims of pods that do not fit, and try those pods again"},
 	{"verify", 0, BT_FLAG_BOOL, offsetof(struct options, verify), NULL,
-		"then run again with the plain form of each plugin, too; all decisions must agree"},
+		"run again with the plain forms of the plugins; all decisions must be the same"},
 	{"verify-pods", 0, BT_FLAG_INT, offsetof(struct options, verify_pods), "N",
 		"as --verify, with the first N pending pods only"},
 	{"suite", 0, BT_FLAG_BOOL, offsetof(struct options, suite), NULL,
@@ -364,34 +364,34 @@ const struct bt_command bt_command_bench = {
 		"  spread, prefspread              hard or soft spreading over ten zones\n"
 		"  affinity, antiaffinity          required, by zone or by host\n"
 		"  prefaffinity, prefantiaffinity  preferred, by host\n"
-		"  mixed         a random mix of these\n"
+		"  mixed         a random mix of the above\n"
 		"  preemption    pending pods preempt bound pods of lower priority\n"
 		"  nominated     as basic, while nominated pods keep room on 300 nodes\n"
 		"  churn         between pods, other pods end, and nodes are added, changed and\n"
 		"                removed\n"
 		"  backlog       pending pods of 100 shapes that do not fit; each node that is\n"
-		"                added then fits one of them\n"
+		"                added then fits one of these pods\n"
 		"  gated         scheduling gates are removed one after the other\n"
 		"  services      500 services, spread by the default constraints\n"
 		"  daemonsets    each pod requires one node by its name\n"
-		"  devices       eight devices on each node, and a claim for one in each pod\n"
+		"  devices       eight devices on each node; each pod claims one device\n"
 		"  large         objects with many labels, containers, volumes and taints\n"
 		"  gangs         gangs of 64 pods that are placed together or not at all\n"
-		"  racks         gangs of 512, each within one rack of 50 nodes\n"
+		"  racks         gangs of 512 pods, each within one rack of 50 nodes\n"
 		"  worst         no two pods are alike, and between two pods a label changes on\n"
 		"                every node\n"
 		"\n"
 		"Each run prints one line of JSON. \"seconds\" is the time for decisions and for\n"
-		"changes of the cluster between them; \"cpu_seconds\" is the processor time, for\n"
-		"machines with other load; \"load_seconds\" is the time to generate or read and\n"
-		"decode all objects. \"decisions\" is a digest of pod and node of each decision:\n"
-		"equal digests mean equal decisions. With --verify a second run makes each\n"
-		"decision also with the plain forms of the plugins, and must have the same\n"
+		"changes of the cluster between them; \"cpu_seconds\" is the same in processor\n"
+		"time, for machines with other load; \"load_seconds\" is the time to generate or\n"
+		"read and decode all objects. \"decisions\" is a digest of pod and node of each\n"
+		"decision: equal digests mean equal decisions. With --verify a second run makes\n"
+		"each decision also with the plain forms of the plugins, and must have the same\n"
 		"digest.\n"
 		"\n"
 		"With --preempt a pod that fits on no node preempts: its victims are removed at\n"
-		"once, the pod is tried again, and the line has the number of pods placed so\n"
-		"(\"preempted\"), \"victims\" and \"preemptions_per_s\".\n",
+		"once, and the pod is tried again. The line then also has \"preempted\" (pods\n"
+		"placed after preemption), \"victims\" and \"preemptions_per_s\".\n",
 	.examples =
 		"  berth bench -w spread --repeat 5 --percentage-of-nodes-to-score 100\n"
 		"  berth bench -w churn --pending 20000 --changes 10 --verify-pods 500\n"

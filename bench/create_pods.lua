@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For wrk: create pods on a running `berth up --no-scheduler --nodes 1`, names chosen by the server.
+-- For wrk: create pods on a running `berth up --no-scheduler --nodes 1`; the server chooses their names.
 --
 --   wrk -t1 -c16 -d10s -s bench/create_pods.lua https://127.0.0.1:6443 -- TOKEN
 --
--- Without a token (plain HTTP) leave it out.
+-- For plain HTTP, omit TOKEN.
 
 local body = [[{"metadata":{"generateName":"web-7c5ddbdf54-","labels":{"app":"web",
 "pod-template-hash":"7c5ddbdf54"}},"spec":{"containers":[{"name":"c","image":"nginx:1.25",
