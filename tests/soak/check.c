@@ -183,7 +183,7 @@ static bool lacks_claims(
 		return true;
 	}
 	name_pod(pod, complaint);
-	bt_strbuf_append_c(complaint, " has its claims, but is held back; no event let it go");
+	bt_strbuf_append_c(complaint, " has its claims, but no event has ended its wait for them");
 	return false;
 }
 

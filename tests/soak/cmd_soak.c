@@ -207,17 +207,17 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 
 static const struct bt_flag flags[] = {
 	{"seeds", 0, BT_FLAG_INT, offsetof(struct options, seeds), "N",
-		"how many histories (default 20)"},
+		"number of histories (default 20)"},
 	{"first-seed", 0, BT_FLAG_INT, offsetof(struct options, first_seed), "S",
-		"the seed of the first one; the others count up from it (default 1)"},
+		"seed of the first history; each next history adds 1 (default 1)"},
 	{"minutes", 0, BT_FLAG_INT, offsetof(struct options, minutes), "M",
-		"simulated minutes of changes in each (default 10)"},
+		"simulated minutes of changes in each history (default 10)"},
 	{"faults", 0, BT_FLAG_STRING, offsetof(struct options, faults), "none|some|all",
-		"writes that fail, watches that break (default some)"},
+		"how many writes fail and watches break (default some)"},
 	{"log", 0, BT_FLAG_STRING, offsetof(struct options, log_path), "FILE",
 		"write a log of all events; the same for the same seed"},
 	{"verify", 0, BT_FLAG_BOOL, offsetof(struct options, verify), NULL,
-		"recompute every decision the plain way and stop at a difference (slow)"},
+		"make every decision also with the plain plugins; stop at a difference (slow)"},
 };
 
 static const struct options defaults = {
@@ -230,13 +230,13 @@ static const struct bt_command command_soak = {
 	.usage = "berth-soak [FLAGS]",
 	.help = "Each seed is one history in virtual time: nodes, devices and pods are created,\n"
 		"changed and deleted, watches are late and break, and writes of the scheduler\n"
-		"fail. Checkers compare it with the API: no node is over-committed, no device is\n"
-		"allocated twice, each pod is bound at most once, no pod that fits waits when the\n"
-		"cluster is quiet, the cache equals the store, and no deleted object is kept. The\n"
-		"first complaint ends a history.\n",
+		"fail. Checkers compare the scheduler with the API's objects: no node is\n"
+		"over-committed, no device is allocated twice, each pod is bound at most once,\n"
+		"no pod that fits waits when the cluster is quiet, the cache equals the store,\n"
+		"and no deleted object is kept. The first complaint ends a history.\n",
 	.examples = "  berth-soak --seeds 1000 --minutes 10 --faults all\n",
 	.exit_status = "  0  no history had a complaint\n"
-		       "  1  some had one; their seeds are printed\n"
+		       "  1  some histories had a complaint; their seeds are printed\n"
 		       "  2  the flags are wrong, or the log cannot be written\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),
