@@ -291,9 +291,9 @@ static const struct bt_flag flags[] = {
 	{"show", 0, BT_FLAG_INT, offsetof(struct options, show), "N",
 		"differences to print (default 5)"},
 	{"answer", 0, BT_FLAG_BOOL, offsetof(struct options, answer), NULL,
-		"print our answers as JSON lines instead of comparing; takes CASES only"},
+		"print berth's answers as JSON lines instead of comparing; takes CASES only"},
 	{"explain", 0, BT_FLAG_BOOL, offsetof(struct options, explain), NULL,
-		"explain every pod too, and try out every change that is proposed"},
+		"also explain every pod, and try every proposed change"},
 };
 
 static const struct options defaults = {.skip_text = "", .show = SHOWN_DEFAULT};
@@ -308,12 +308,12 @@ static const struct bt_command command_conformance = {
 		"both\n"
 		"are JSON lines, gzipped or not. The first differences are printed; the last line\n"
 		"is \"N passed, N failed\". With BERTH_VERIFY=1 the column results are checked\n"
-		"against the plain plugins as well. Each case runs in a process of its own: one\n"
-		"that dies is a failed case.\n",
+		"against the plain plugins as well. Each case runs in a separate process; if the\n"
+		"process dies, the case has failed.\n",
 	.examples = "  berth-conformance cases.jsonl.gz expected.jsonl.gz --show 20\n"
 		    "  berth-conformance cases.jsonl --answer > answers.jsonl\n",
 	.exit_status = "  0  all cases passed\n"
-		       "  1  some failed, or with --answer: verification found a difference\n"
+		       "  1  some cases failed, or with --answer: verification found a difference\n"
 		       "  2  the flags are wrong or a file cannot be read\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),
