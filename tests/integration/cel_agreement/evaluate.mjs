@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions and answers as those of tests/unit/cel/cel_eval.c, which see, answered by @bufbuild/cel.
+// Answers questions with @bufbuild/cel; tests/unit/cel/cel_eval.c has the form of both.
 import * as cel from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { createInterface } from 'node:readline';

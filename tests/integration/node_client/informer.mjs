@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An informer that outlives the server it began with. Usage: informer.mjs KUBECONFIG */
+/* An informer that keeps running while the server is replaced. Usage: informer.mjs KUBECONFIG */
 import * as k8s from '@kubernetes/client-node';
 
 const config = new k8s.KubeConfig();
