@@ -3,7 +3,7 @@
 #include "api_test.h"
 #include "test_main.h"
 
-/** Writes the spec after defaulting to out, as JSON with ' for ". */
+/** Sets the defaults in the spec and writes the result to out as JSON; returns the text of out. */
 static const char *defaulted(
 	const char *spec_text, bool pod_level, struct bt_arena *arena, struct bt_strbuf *out)
 {

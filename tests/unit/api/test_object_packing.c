@@ -343,7 +343,7 @@ START_TEST(test_packed_bases__alike_nodes_take_little_memory)
 		bt_object_allow_pack(nodes[i]);
 		ck_assert_uint_lt(bt_object_bytes(nodes[i]), 200);
 	}
-	/* The objects keep what they need of the commons. */
+	/* The objects keep their shared parts after the commons are freed. */
 	bt_pod_commons_finish(&commons);
 	for (unsigned int i = 0; i < BT_ARRAY_LENGTH(nodes); i++) {
 		(void)bt_object_unpack(nodes[i]);
@@ -385,7 +385,7 @@ START_TEST(test_packed_bases__unlike_bytes_replace_the_oldest_base)
 			}
 		}
 	}
-	ck_assert_int_eq(first->bytes[0], 'a'); /* lives on with its object */
+	ck_assert_int_eq(first->bytes[0], 'a'); /* the reference of first keeps the replaced base */
 	bt_packed_base_release(first);
 	bt_strbuf_reset(&delta);
 	ck_assert_ptr_null(

@@ -470,7 +470,7 @@ END_TEST
 START_TEST(test_pod_requests__edge_01b_35_pods_of_one_node)
 {
 	/*
-	 * The three pods of the spec's edge case, one at a time; the tests of nodes cover the sums.
+	 * The three pods of the specification's edge case, each alone, and the sums of all three.
 	 */
 	static const struct {
 		const char *pod;

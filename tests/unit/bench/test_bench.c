@@ -43,7 +43,7 @@ START_TEST(test_bench_source__every_object_can_be_read)
 			bt_object_release(object);
 			bt_strbuf_reset(&text);
 		}
-		for (uint32_t i = 0; i < 8; i++) { /* more than the workload has, for churn */
+		for (uint32_t i = 0; i < 8; i++) { /* churn writes additional nodes */
 			bt_bench_write_node_turn(&source, i, i, &text);
 			struct bt_object *object = decode(&text);
 			ck_assert_int_eq(object->kind, BT_KIND_NODE);
@@ -58,8 +58,8 @@ START_TEST(test_bench_source__every_object_can_be_read)
 END_TEST
 
 /**
- * Batches and a second run request the objects again in another order: the order must not change
- * them.
+ * Batches and a second run write the same pods in another order: a pod must not depend on the
+ * order.
  */
 START_TEST(test_bench_source__order_does_not_matter)
 {

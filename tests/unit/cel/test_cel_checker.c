@@ -265,9 +265,9 @@ static const struct row rule_rows[] = {
 	{"7.3", "(sets.contains([], [1]) || {})",
 		"expected type 'bool' but found 'map(_var2, _var3)'"},
 	/*
-	 * The checker numbers type variables as it creates them, at each call first those of all
-	 * overloads: "in" has 1 + 2; the index operator has 1 + 2 + 1 + 2, and "indexOf" and "=="
-	 * around it have 1 each.
+	 * The checker numbers type variables in the order of their creation. A call first creates
+	 * the variables of all overloads of its function: "in" creates 3 (1 + 2), the index
+	 * operator 6 (1 + 2 + 1 + 2), and "indexOf" and "==" create 1 each.
 	 */
 	{"7.3", "1 in [1] && []", "expected type 'bool' but found 'list(_var3)'"},
 	{"7.3", "[[1].indexOf([1][0]) == 0 && [], true].size() == 0",

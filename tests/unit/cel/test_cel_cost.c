@@ -428,8 +428,8 @@ START_TEST(test_cel_cost__what_was_put_off_does_not_nest_for_ever)
 END_TEST
 
 /**
- * Compiles an expression of count calls; the pattern in each call is the same and needs much
- * memory.
+ * Compiles an expression of count calls and returns the result code. Each call has the same
+ * pattern, which needs much memory.
  */
 static int compile_patterns(const char *call, uint32_t count, struct bt_cel_program **out_program)
 {

@@ -644,9 +644,7 @@ START_TEST(test_cel_parser__recovery)
 }
 END_TEST
 
-/**
- * Finds the first node of the kind, from the root down. The tests check positions of nodes with it.
- */
+/** Returns the first node of the kind in the tree, parents before children; NULL: none. */
 static const struct bt_cel_node *find_kind(
 	const struct bt_cel_node *node, enum bt_cel_node_kind kind)
 {

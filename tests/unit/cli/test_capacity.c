@@ -102,7 +102,8 @@ START_TEST(test_capacity__a_mix_takes_turns)
 	ck_assert_int_eq(bt_capacity_specs_weigh(&fixture.specs, "web=3", &err), 0);
 	ck_assert_int_eq(ask(&fixture, 100, &err), 0);
 	/*
-	 * 4 cpus hold one round (3 x 500m and 1), and 3 x 500m of the next; then the node is full.
+	 * 4 cpus hold one round (3 pods of 500m and one pod of 1 cpu) and the 3 pods of 500m of the
+	 * next round. Then the node is full.
 	 */
 	ck_assert_uint_eq(fixture.answer.members[0].copies, 6);
 	ck_assert_uint_eq(fixture.answer.members[1].copies, 1);

@@ -178,7 +178,7 @@ END_TEST
 
 #define ENTRY(name) "{name: " name ", resourceClaimTemplateName: t}"
 
-/* Claims that a pod's status names already are kept. */
+/* A pod whose status already names a claim keeps this claim. */
 START_TEST(test_simulation__claims_are_made_from_templates)
 {
 	struct test_run run;

@@ -36,7 +36,7 @@ int64_t fake_turn(void);
 void fake_wait(int64_t at_most_ns);
 
 void fake_open(struct bt_rest_call *call, const char *content_type);
-/** Delivers bytes of the body; returns false if the data's callback cancelled the call. */
+/** Delivers bytes of the body; returns false if the data callback cancelled the call. */
 bool fake_data(struct bt_rest_call *call, struct bt_str bytes);
 void fake_done(struct bt_rest_call *call, const struct bt_rest_answer *answer);
 /** Ends the call with success and code 200. */

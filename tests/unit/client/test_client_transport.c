@@ -399,7 +399,7 @@ static void get_slowly(uint32_t count)
 
 	(void)fixture_call(&fixture, "GET", "/p", "", &result);
 	fixture_wait(&fixture, &fixture.request_count, count);
-	(void)nanosleep(&pause, NULL); /* a shorter pause would do, too */
+	(void)nanosleep(&pause, NULL); /* makes the answer slow; a shorter pause would also do */
 	bt_http_answer(fixture.kept, 200, &body);
 	fixture_wait(&fixture, &result.done_count, count);
 }

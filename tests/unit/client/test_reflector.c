@@ -349,7 +349,7 @@ START_TEST(test_reflector__edge_13_20_list_of_the_future)
 	send_error(call(), 500, "InternalError", "broken");
 	ck_assert_str_eq(call_after_backoff(800 * MS)->query, "resourceVersion=10");
 	fake_done(call(), &answer);
-	ck_assert_str_eq(call_at_once()->query, ""); /* no pages, as in the list before */
+	ck_assert_str_eq(call_at_once()->query, ""); /* no limit, like the previous list */
 	answer_page(call(), 1, 1, 5, "");
 	check_watch(call_at_once(), "5");
 	end();
@@ -734,7 +734,7 @@ START_TEST(test_reflector__edge_11b_39_expired_streams_again)
 	fake_open(call(), JSON);
 	send_error(call(), 410, "Expired", "too old");
 	check_stream(call_at_once(), NULL);
-	/* refused without a version: the next attempt waits for the backoff */
+	/* a request without a version was refused, so the next attempt waits for the backoff */
 	fake_refuse(call(), BT_REST_EXPIRED, 410);
 	check_stream(call_after_backoff(1600 * MS), NULL);
 	end();

@@ -47,7 +47,7 @@ static struct {
 	uint32_t first_version; /* of the epoch */
 	uint32_t epoch;
 	uint32_t next_uid;
-	struct object snapshot[NAMES]; /* of the list that is being read in pages */
+	struct object snapshot[NAMES]; /* the objects of the list that is being read in pages */
 	uint32_t snapshot_version;
 	bool calm;
 } server;

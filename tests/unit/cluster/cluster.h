@@ -48,6 +48,6 @@ const char *cluster_json(
 /** Returns "STATUS/REASON" of the condition, or "" without the condition. */
 const char *cluster_condition(
 	struct cluster *cluster, const char *resource, const char *key, const char *type);
-/** Returns how many events of the namespace have this reason. */
+/** Returns the number of Event objects with this reason, in all namespaces. */
 uint32_t cluster_events(struct cluster *cluster, const char *reason);
 #endif

@@ -208,7 +208,7 @@ START_TEST(test_deployment__scales_in_proportion_during_a_rollout)
 	world.hold_new_pods = true;
 	world_patch(&world, "apps", "deployments", KEY, BT_SUBRESOURCE_NONE, IMAGE("i:2"));
 	world_settle(&world);
-	/* Surge 3, unavailable 2: eight old pods, five new pods. */
+	/* maxSurge is 3, maxUnavailable is 2: eight old pods and five new pods. */
 	ck_assert_int_eq(number(&world, "status.replicas"), 13);
 	ck_assert_int_eq(number(&world, "status.updatedReplicas"), 5);
 	world_patch(&world, "apps", "deployments", KEY, BT_SUBRESOURCE_NONE,

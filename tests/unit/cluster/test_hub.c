@@ -119,7 +119,7 @@ START_TEST(test_hub__repeated_events_count_up)
 	}
 	ck_assert_uint_eq(world_list(&world, "", "events", NULL, NULL, keys, 4), 1);
 	event = world_get(&world, "", "events", keys[0].data);
-	/* A burst of 25 is written at once, then one more each five minutes. */
+	/* A burst of 25 events is written at once, then one more event every five minutes. */
 	ck_assert_int_eq(bt_json_int64_at(event, "count", 0), 25);
 	ck_assert(bt_str_equal_c(bt_json_text_at(event, "involvedObject.name"), "p"));
 	ck_assert(bt_str_equal_c(bt_json_text_at(event, "source.component"), "tester"));

@@ -20,7 +20,7 @@ static struct bt_str condition(struct world *world, const char *type, const char
 	return world_condition(world, "batch", "jobs", KEY, type, member);
 }
 
-/** Ends at most count running pods with this phase; returns how many. */
+/** Sets the phase of at most count running pods, which ends the pods; returns their number. */
 static uint32_t end_pods(struct world *world, const char *phase, uint32_t count)
 {
 	struct bt_str keys[2048];
@@ -201,7 +201,7 @@ START_TEST(test_job__gang_has_a_workload_and_a_group)
 					       "spec.schedulingGroup.podGroupName"),
 			bt_str_sub(group, 8, group.length)));
 	}
-	/* A replacement pod joins the existing group. */
+	/* A replacement pod joins the existing PodGroup. */
 	ck_assert_uint_eq(end_pods(&world, "Failed", 1), 1);
 	world_settle(&world);
 	world_advance(&world, 60);

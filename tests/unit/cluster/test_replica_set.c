@@ -143,8 +143,8 @@ START_TEST(test_replica_set__refused_pods_are_reported_and_tried_again_later)
 					 "ReplicaFailure", "reason"),
 		"FailedCreate"));
 	/*
-	 * Two events: the first batch creates one pod, and the status update causes a second
-	 * attempt.
+	 * Two events for two failed creations: the first batch has one pod, and the status update
+	 * causes a second attempt.
 	 */
 	ck_assert_uint_eq(world_list(&world, "", "events", NULL, NULL, NULL, 0), 2);
 	ck_assert_int_gt(bt_controllers_run(world.controllers, world.now_ns), world.now_ns);

@@ -108,7 +108,9 @@ START_TEST(test_volumes__waits_for_pods)
 		ck_assert_uint_eq(cluster_events(&cluster, "WaitForPodScheduled"), i + 1);
 	}
 	ck_assert_uint_eq(cluster_events(&cluster, "WaitForFirstConsumer"), 1);
-	/* The binder does not wait for pods that are deleted: the number of events stays. */
+	/*
+	 * The binder does not wait for pods that are deleted: the number of events stays the same.
+	 */
 	cluster_patch(&cluster, CLAIMS, "default/c", "{'metadata':{'labels':{'a':'b'}}}");
 	cluster_delete(&cluster, "pods", "default/p");
 	cluster_delete(&cluster, "pods", "default/q");

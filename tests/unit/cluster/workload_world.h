@@ -49,8 +49,9 @@ struct bt_json_value *world_get(
 int64_t world_int(struct world *world, const char *group, const char *resource, const char *key,
 	const char *path);
 /**
- * Counts the objects of a collection; with label "a=b" only those with the label. *out_keys (may be
- * NULL) receives the keys in order, in the world's arena.
+ * Returns the number of objects in a collection. label_name not NULL: only objects with this label
+ * and value count. out_keys (may be NULL) receives at most `room` keys: those of the
+ * counted objects in key order, in the world's arena; more objects fail the test.
  */
 uint32_t world_list(struct world *world, const char *group, const char *resource,
 	const char *label_name, const char *label_value, struct bt_str *out_keys, uint32_t room);
@@ -58,7 +59,9 @@ uint32_t world_list(struct world *world, const char *group, const char *resource
 uint32_t world_active_pods(struct world *world);
 uint32_t world_ready_pods(struct world *world);
 void world_set_pod(struct world *world, const char *key, const char *phase, bool ready);
-/** Returns a field of the condition, such as "True" or "False"; "" without the condition. */
+/**
+ * Returns a member ("status", "reason") of the condition of this type; "" without the condition.
+ */
 struct bt_str world_condition(struct world *world, const char *group, const char *resource,
 	const char *key, const char *type, const char *member);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Our JSON reader against jansson, on random and on damaged documents. jansson is stricter in a few
- * places where Go is not (lone surrogates, invalid UTF-8, numbers out of range): there our reader
- * may accept more documents, never fewer.
+ * Compares our JSON reader with jansson on random and on damaged documents. jansson is stricter in
+ * a few places where Go is not (lone surrogates, invalid UTF-8, numbers out of range): there our
+ * reader may accept more documents, never fewer.
  */
 #include <jansson.h>
 #include <stdlib.h>

@@ -146,7 +146,7 @@ START_TEST(test_json_patch__edge_14_24_test_failure)
 }
 END_TEST
 
-/** Applies a patch that repeats the operation count times. */
+/** Applies a patch that repeats the operation count times; returns the result code. */
 static int repeated(const char *document, const char *operation, int count)
 {
 	struct bt_arena arena = {0};

@@ -265,7 +265,7 @@ START_TEST(test_json_reader__wrong_type)
 }
 END_TEST
 
-/** Returns "[[[...]]]" or {"a":{"a":...}} of the given depth. owned. */
+/** Returns "[[[...]]]" or {"a":{"a":...}} of the given depth; the caller frees the text. */
 static char *nested(size_t depth, bool object, size_t *out_length)
 {
 	size_t open = object ? 5 : 1;

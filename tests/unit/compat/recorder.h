@@ -133,7 +133,7 @@ static struct berth_status pre_score(struct berth_plugin *plugin, struct berth_c
 	return ANSWER(POINT_PRE_SCORE, "PreScore");
 }
 
-/** Scores of plugin A: 10 times the digit in the node's name; of plugin B: 1. */
+/** Plugin A scores 10 times the digit in the node's name, plugin B always scores 1. */
 static struct berth_status score(struct berth_plugin *plugin, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node, int64_t *out_score)
 {

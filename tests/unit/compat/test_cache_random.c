@@ -194,7 +194,7 @@ static void step(int64_t now)
 	berth_object_release(pod);
 }
 
-/* Compares the sums and counts of a node's aggregate with the model. */
+/* Returns whether the sums and counts of a node's aggregate equal those of the model. */
 static bool agrees(const struct berth_node_info *node, int index)
 {
 	struct berth_resource requested;

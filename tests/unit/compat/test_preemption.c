@@ -74,8 +74,8 @@ static void init_nodes(struct world *world)
 }
 
 /**
- * Pods of priority 1 and 5 on n1, 2 and 3 on n2. The preemptor needs the room of both pods of a
- * node.
+ * Starts a cycle with pods of priority 1 and 5 on n1, and pods of priority 2 and 3 on n2. The
+ * preemptor needs the room of both pods of a node.
  */
 static void init(struct world *world, const char *more, const struct berth_preemption_ops *ops)
 {
@@ -606,7 +606,8 @@ START_TEST(test_preemption__waits_for_a_terminating_victim)
 		"'containers':[{'name':'c','resources':{'requests':{'cpu':'3'}}}]},'status':{"
 		"'nominatedNodeName':'n1'}}");
 	/*
-	 * The stored pod is the newest version and counts, not the version that is being scheduled.
+	 * The stored pod decides, because its version is newer than the version that is being
+	 * scheduled.
 	 */
 	ck_assert_int_eq(berth_engine_put(world.engine, nominated, SECOND, NULL), 0);
 	expect(&world,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The public preemption and the preemption plugin must give the same result. This test uses
- * internal headers: both get the same handle, without requests and random numbers, and extenders
- * that the test sets.
+ * The public preemption and the preemption plugin must give the same result. Both get the same
+ * handle, without a writer and without random numbers, and the extenders that the test sets.
+ * Setting these needs internal headers.
  */
 #include "base/prng.h"
 #include "berth/preemption.h"

@@ -23,7 +23,9 @@ static inline void begin_capture(struct capture *capture, int fd)
 	ck_assert_int_ge(dup2(fileno(capture->file), fd), 0);
 }
 
-/** Returns the captured bytes as text; bytes beyond the size are dropped. */
+/**
+ * Ends the capture. Writes the captured bytes to out as text and drops the bytes beyond its size.
+ */
 static inline void end_capture(struct capture *capture, char *out, size_t size)
 {
 	size_t length;

@@ -79,8 +79,8 @@ static struct bt_resource_claim copy_of(const struct bt_object *base)
 }
 
 /**
- * Calls the writer once; returns 0, an error, or pending. must_end: the write must end within the
- * call.
+ * Calls the writer once; returns 0, an error, or BT_WRITE_PENDING. status: update the status
+ * instead of the object; must_end: the write must end within the call.
  */
 static int put(struct claim_world *claims, bool status, const struct bt_object *base,
 	const struct bt_resource_claim *claim, bool must_end)

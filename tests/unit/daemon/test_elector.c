@@ -741,7 +741,10 @@ START_TEST(test_elector__takeover_in_time)
 				crash(&world.machines[i]);
 			}
 		}
-		/* The bound: a lease, a retry with jitter, and the delays of four requests. */
+		/*
+		 * The bound: the duration of a lease, a retry with jitter, and the delays of four
+		 * requests.
+		 */
 		run_for(&world, (15000 + 4400 + 800) * BT_NS_PER_MS);
 		ck_assert_uint_eq(count_actors(&world), 1);
 		world_finish(&world);

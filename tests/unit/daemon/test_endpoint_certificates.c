@@ -22,7 +22,7 @@ static void make_folder(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
-/** Returns a path in the folder; the last 64 stay valid. */
+/** Returns a path in the folder; the last 64 returned paths stay valid. */
 static const char *in_folder(const char *name)
 {
 	static char paths[64][128];
@@ -175,7 +175,7 @@ START_TEST(test_endpoint_certificates__front_proxy_of_the_config_map)
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.server.log),
 		"\"user\":\"mallory\",\"groups\":[\"g1\",\"g2\",\"system:authenticated\"],"
 		"\"extra\":{\"acme.com/scope\":[\"s\"]}}"));
-	/* a proxy certificate of another name, and no certificate */
+	/* a certificate of the proxy CA with a name that is not allowed; no certificate */
 	caller_set_header(&as_impostor, "X-Remote-User", "alice");
 	expect(&world, &as_impostor, "/healthz", 401);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
@@ -249,7 +249,7 @@ START_TEST(test_endpoint_certificates__config_map_that_makes_no_sense)
 	start(&world);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
 		"configmap/extension-apiserver-authentication: requestheader-allowed-names: "));
-	/* without valid allowed names no certificate counts as a proxy */
+	/* without valid allowed names no certificate identifies a proxy */
 	caller_set_header(&caller, "X-Remote-User", "alice");
 	expect(&world, &caller, "/metrics", 403);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&caller.answer), "system:anonymous"));

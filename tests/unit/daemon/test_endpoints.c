@@ -411,7 +411,7 @@ START_TEST(test_endpoints__too_many_wait)
 	endpoints_world_init(&world);
 	start(&world);
 	world.reviews_hang = true;
-	/* one client for all requests, so that only the connections are many */
+	/* one client makes all requests: the test needs many connections, but no more clients */
 	caller_start(&waiting[0], &world, "/configz");
 	for (uint32_t i = 1; i < WAITING_MAX; i++) {
 		waiting[i].client = waiting[0].client;

@@ -40,7 +40,7 @@ static void answer(
 			BT_STR_ARG(request->body));
 		out_answer->code = world->failures != 0 ? 500 : 201;
 		world->failures -= world->failures != 0;
-		bt_strbuf_reset(&world->list); /* the request is freed before the answer */
+		bt_strbuf_reset(&world->list); /* copied: the request is freed before the answer */
 		bt_strbuf_append_str(&world->list, request->body);
 		out_answer->body = bt_strbuf_str(&world->list);
 	} else if (strstr(request->path, "sendInitialEvents") != NULL) {

@@ -95,7 +95,10 @@ static inline void add_claim(struct world *w, const char *devices)
 	w->claim_count++;
 }
 
-/** Adds a claim of another pod that holds devices: results of status.allocation. */
+/**
+ * Adds a claim of another pod that holds devices. results: list items of the results in
+ * status.allocation.
+ */
 static inline void add_allocated(struct world *w, const char *results)
 {
 	uint32_t number = w->number++;
@@ -189,7 +192,8 @@ static inline const char *allocate_as(struct world *w, const char *node_name, bo
 
 /**
  * Allocates the claims. Returns the devices by request, claims separated by ";" ("r=p1/a r=p1/b;
- * r=..."), or "none", "invalid pool", "over" or "error: ..."; borrowed until the next call.
+ * r=..."), or "none", "invalid pool", "over" (is_over aborted the search) or "error: ...". The text
+ * is valid until the next call.
  */
 static inline const char *allocate(struct world *w, const char *node_name)
 {

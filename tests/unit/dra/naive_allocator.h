@@ -259,8 +259,8 @@ static inline bool naive_add_sets(struct naive_pool *pool, const struct bt_resou
 }
 
 /**
- * Checks that the counters which the slice's devices consume exist, and subtracts the consumption
- * of held devices.
+ * Subtracts what held devices of the slice consume from the counters of the pool; returns false if
+ * a device consumes a counter that does not exist.
  */
 static inline bool naive_take_held(
 	struct naive *n, struct naive_pool *pool, const struct bt_resource_slice *slice)

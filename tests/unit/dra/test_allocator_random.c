@@ -153,7 +153,7 @@ static void append_device(struct generator *g, bool per_device, uint32_t place)
 	}
 }
 
-/** Puts new slices of one pool, whose number is random. */
+/** Puts one or two random slices of the pool, and sometimes a slice with counters. */
 static void put_slices(struct generator *g, struct world *w, const char *driver, const char *pool)
 {
 	uint32_t count = below(g, 2) + 1;

@@ -157,8 +157,8 @@ START_TEST(test_claim_cache__one_copy_of_what_was_written)
 END_TEST
 
 /**
- * Watch and answers may share objects: if the watch delivers the assumed object, the claim is in
- * the API.
+ * The watch may deliver the very object that was assumed. The claim is then in the API, so ending
+ * the assumption changes nothing.
  */
 START_TEST(test_claim_cache__the_same_object_comes_back)
 {

@@ -69,7 +69,10 @@ static void expect(
 		(long long)anew.devices);
 }
 
-/** Puts slice number. scope: further members of the spec, beginning with a comma, or "". */
+/**
+ * Puts slice s<number> of pool p<number>. scope: further members of the spec, beginning with a
+ * comma, or "".
+ */
 static void put_slice(
 	struct dra_fixture *f, uint32_t number, const char *scope, const char *devices)
 {

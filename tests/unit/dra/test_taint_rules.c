@@ -114,7 +114,8 @@ START_TEST(test_taint_rules__what_a_rule_matches)
 			}
 			assert_seen(&f, "s1", cases[i].seen);
 			/*
-			 * If the rule comes later, the queue gets an event for the changed slice.
+			 * If the rule is added after the slice, the queue gets an event for the
+			 * changed slice.
 			 */
 			bool patched = strcmp(cases[i].seen, "own|") != 0;
 			ck_assert_uint_eq(heard.count, patched && !rule_first);

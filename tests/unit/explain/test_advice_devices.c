@@ -254,7 +254,7 @@ END_TEST
 
 struct device {
 	uint32_t model;
-	uint32_t holder; /* number of the holding pod on the node; UINT32_MAX: free */
+	uint32_t holder; /* holding pod, by index on the node; UINT32_MAX: free */
 	bool tainted;
 };
 

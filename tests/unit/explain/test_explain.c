@@ -190,8 +190,8 @@ START_TEST(test_explain__nodes_that_are_too_small_come_last)
 		"{'key':'l','effect':'NoSchedule'}]}," ROOM("4") "}");
 	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("3") "}}"), 5, &explanation);
 	/*
-	 * Node c needs two changes, a and b only one, but both are too small for the pod: their
-	 * group is last.
+	 * Node c needs two changes. Nodes a and b need one change, but are too small for the pod,
+	 * so their group is last.
 	 */
 	ck_assert_str_eq(town_groups(&town, &explanation),
 		"TaintToleration: node(s) had untolerated taint(s): c\n"

@@ -239,7 +239,10 @@ static uint32_t naive_pop(struct naive_heap *heap)
 	return best;
 }
 
-/* Spec 03 section 7: compares the order with the order of upstream's heap after the chosen node. */
+/*
+ * Spec 03 section 7: compares the order of the nodes after the chosen node with the order of
+ * upstream's heap.
+ */
 static void expect_heap_order(uint64_t seed)
 {
 	struct stored_batch test;

@@ -434,7 +434,10 @@ START_TEST(test_profile__gated_expansion)
 }
 END_TEST
 
-/** Builds two profiles from text; NULL plugins: without a plugins section. */
+/**
+ * Builds two profiles from text and compares the error ("": success). A name NULL: no such profile;
+ * plugins NULL: no plugins section.
+ */
 static void expect_profiles(const char *first_name, const char *first, const char *second_name,
 	const char *second, const char *expected)
 {

@@ -3,7 +3,7 @@
 #define BT_TESTS_UNIT_NET_CLIENT_FIXTURE_H
 /**
  * Fixture for tests of the HTTP client: records the callbacks of a transfer, and runs raw listeners
- * on the same loop whose answers the test writes byte by byte.
+ * on the same loop. The test writes the answers of the listeners byte by byte.
  */
 #include <check.h>
 

@@ -201,7 +201,7 @@ static struct bt_object *store(
 	return bt_object_share(object);
 }
 
-/** Returns the object that the API has last written for a claim; NULL: none yet. */
+/** Returns the newest of the recorder's objects for the claim; NULL: none. */
 static struct bt_object *find_made(const struct claim_recorder *recorder, struct bt_str name)
 {
 	struct bt_object *found = NULL;

@@ -15,7 +15,7 @@
 
 /** Adds nodes n1 and n2, and class c, which matches every device. */
 void devices_fixture_init(struct fixture *fixture, const char *gates, const char *args);
-/** Puts a slice of driver d, pool and node of this name; devices: list items. */
+/** Puts a slice of driver d; its pool has the name of its node. devices: list items. */
 void put_slice(struct fixture *fixture, const char *node, const char *devices);
 /**
  * Puts claim default/name, uid "uid-<name>", version 1; extra: more members, beginning with a
@@ -23,7 +23,10 @@ void put_slice(struct fixture *fixture, const char *node, const char *devices);
  */
 void put_device_claim(
 	struct fixture *fixture, const char *name, const char *requests, const char *extra);
-/** Puts the same claim with an allocation of devices (list items) on a node, NULL: anywhere. */
+/**
+ * Puts claim default/name with an allocation. node: only this node may use the allocated devices,
+ * NULL: all nodes; results: allocated devices, reserved_for: consumers, both as list items.
+ */
 void put_allocated_claim(struct fixture *fixture, const char *name, const char *node,
 	const char *results, const char *reserved_for);
 /**
@@ -34,8 +37,8 @@ void put_vain_claim(struct fixture *fixture);
 /** Returns the JSON of a pod with uid "uid-<name>" and these claims, a list separated by blanks. */
 const char *devices_pod(struct fixture *fixture, const char *name, const char *claims);
 /**
- * Returns the claim of the claim cache: "[finalizers] devices {reserved for}", "-" for no
- * allocation.
+ * Returns the claim of the claim cache: "[number of finalizers] devices {consumers}", "-" instead
+ * of the devices if there is no allocation.
  */
 const char *latest_claim(struct fixture *fixture, const char *name);
 
@@ -80,9 +83,12 @@ int64_t devices_cycle_score(struct devices_cycle *cycle, const char *node);
 const char *devices_cycle_post_filter(struct devices_cycle *cycle);
 const char *devices_cycle_reserve(struct devices_cycle *cycle, const char *node);
 void devices_cycle_unreserve(struct devices_cycle *cycle, const char *node);
-/** Calls PreBind once. */
+/** Calls PreBind once; returns its status. */
 const char *devices_cycle_pre_bind(struct devices_cycle *cycle, const char *node);
-/** Calls PreBind until it no longer waits; the clock jumps to each requested wake time. */
+/**
+ * Calls PreBind until it no longer waits, and returns its last status. The clock jumps to each
+ * requested wake time.
+ */
 const char *devices_cycle_pre_bind_to_end(struct devices_cycle *cycle, const char *node);
 void devices_cycle_end(struct devices_cycle *cycle);
 /** Runs PreFilter, Filter and Reserve on the node; all must succeed. */

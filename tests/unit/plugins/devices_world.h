@@ -11,7 +11,10 @@
 #define CONDITIONS "'bindingConditions':['ready'],'bindingFailureConditions':['broken']"
 #define RESULT_CONDITIONS "{'request':'r','driver':'d','pool':'n1','device':'a'," CONDITIONS "}"
 
-/** Begins a cycle of pod p with claim c, up to Reserve of device a on node n1. */
+/**
+ * Node n1 with device a, the API, and the cycle of pod p with claim c; world_place runs the cycle
+ * up to Reserve.
+ */
 struct world {
 	struct fixture fixture;
 	struct claim_recorder api;
@@ -19,8 +22,8 @@ struct world {
 };
 
 /**
- * Makes the world. args: arguments of the plugin; script: answers of the API (struct
- * claim_recorder).
+ * Makes the world without the cycle. args: arguments of the plugin; script: answers of the API
+ * (struct claim_recorder).
  */
 static inline void world_init_with(
 	struct world *world, const char *gates, const char *args, const char *script)

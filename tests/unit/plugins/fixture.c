@@ -265,7 +265,10 @@ static struct bt_status run_filter(struct fixture *fixture, struct bt_cycle_stat
 	return fixture->plugin->ops->filter(fixture->plugin, cycle, pod, &node);
 }
 
-/* Checks both ways to request a slot's column entry: all slots, and a list of this slot. */
+/*
+ * Returns one of the two ranges by which a caller can request the slot's column entry: all slots,
+ * or a list of this slot alone.
+ */
 static struct bt_slot_range range_of(const struct fixture *fixture, const uint32_t *slot, bool all)
 {
 	return all ? (struct bt_slot_range){.count = fixture->state->nodes.slot_count}

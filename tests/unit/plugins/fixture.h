@@ -54,20 +54,21 @@ uint32_t fixture_slot(struct fixture *fixture, const char *node_name);
 
 /** Returns the text of a status. */
 const char *fixture_status_text(struct fixture *fixture, struct bt_status status);
-/** Runs PreFilter only; out_result may be NULL. */
+/** Runs PreFilter only and returns its status; out_result may be NULL. */
 const char *fixture_pre_filter(
 	struct fixture *fixture, const char *pod, struct bt_pre_filter_result *out_result);
 /**
- * Runs PreFilter and Filter of a fresh pod on a node; returns "Skip" if PreFilter did. If the
- * plugin has a column form, this function and fixture_score check that both forms agree.
+ * Runs PreFilter and Filter of a fresh pod on a node. Returns the status of Filter, or of PreFilter
+ * if PreFilter returns Skip or fails. If the plugin has a column form, this function and
+ * fixture_score check that both forms agree.
  */
 const char *fixture_filter(struct fixture *fixture, const char *pod, const char *node_name);
-/** Runs Filter without PreFilter data. */
+/** Runs Filter without PreFilter data; returns its status. */
 const char *fixture_filter_alone(struct fixture *fixture, const char *pod, const char *node_name);
 const char *fixture_pre_score(struct fixture *fixture, const char *pod);
-/** Runs PreScore and Score; the status must be Success. */
+/** Runs PreScore and Score, which must return Success; returns the score. */
 int64_t fixture_score(struct fixture *fixture, const char *pod, const char *node_name);
-/** Runs Score without PreScore data. */
+/** Runs Score without PreScore data; returns its status. */
 const char *fixture_score_alone(
 	struct fixture *fixture, const char *pod, const char *node_name, int64_t *out_score);
 

@@ -101,7 +101,10 @@ const struct bt_pod_info *preemption_pending(struct preemption_fixture *fixture,
 /** Nominates a pod to the node; queued false: the nominator has only a stub of the pod. */
 const struct bt_pod_info *preemption_nominate(
 	struct preemption_fixture *fixture, const char *pod, const char *node, bool queued);
-/** Updates the informer: a new version of the pod, or no pod. */
+/**
+ * preemption_informer_set gives the informer a new version of the pod, preemption_informer_remove
+ * removes the pod from the informer.
+ */
 void preemption_informer_set(struct preemption_fixture *fixture, const char *pod);
 void preemption_informer_remove(struct preemption_fixture *fixture, const char *name);
 uint32_t preemption_pod_id(struct preemption_fixture *fixture, const char *name);

@@ -13,7 +13,10 @@ static void note(struct preemption_fixture *fixture, const char *what)
 	bt_strbuf_append_c(&fixture->log, what);
 }
 
-/** Answers a write: with a failure if the test sets one, otherwise now or later. */
+/**
+ * Answers a write: returns the failure that the test sets for this write, 0 for success, or
+ * BT_PREEMPTION_PENDING if answers come later.
+ */
 static int answer(struct preemption_fixture *fixture, struct bt_preemption_ticket ticket,
 	const char *verb, const struct bt_preemption_pod *pod, struct berth_error *err)
 {

@@ -14,7 +14,10 @@ static const char *pick(struct bt_prng *prng, const char *const *choices, uint32
 
 #define PICK(prng, choices) pick((prng), (choices), (uint32_t)BT_ARRAY_LENGTH(choices))
 
-/* Returns values around the limits of the kernels (2^44), beyond them, absent and negative. */
+/*
+ * Values of resources: small values, values around the limit of the kernels and far beyond the
+ * limit, and a negative value.
+ */
 static const char *const amounts[] = {"0", "1", "3", "7", "100", "1000", "10000", "1Gi",
 	"17592186044415", "17592186044416", "9223372036854775807", "-5"};
 static const char *const sane_amounts[] = {"0", "1", "2", "3", "7", "100", "1000", "64Gi"};

@@ -10,7 +10,7 @@
 	",'metadata':{'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'o','uid':'" uid \
 	"','controller':true}]}"
 
-/** Runs PreFilter of a fresh pod. */
+/** Returns the status of PreFilter of a fresh pod with these claims. */
 static const char *pre_filter(struct fixture *fixture, const char *claims)
 {
 	return fixture_pre_filter(fixture, devices_pod(fixture, "p", claims), NULL);

@@ -44,8 +44,9 @@ START_TEST(test_dynamic_resources_undo__spec_12_13_1_a_reservation_fails)
 END_TEST
 
 /**
- * If the claim was deleted and allocated again, the deletion is reported. Unreserve does not remove
- * a reservation in the API that the cycle does not know.
+ * Meanwhile the claim was allocated for this pod and is being deleted: PreBind reports the
+ * deletion. Unreserve does not remove the reservation in the API, because this cycle did not write
+ * the reservation.
  */
 START_TEST(test_dynamic_resources_undo__spec_12_13_1_deleted_and_allocated_meanwhile)
 {

@@ -10,7 +10,10 @@
 #define SERVICE(name, spec) \
 	"{'apiVersion':'v1','kind':'Service','metadata':{'name':'" name "'},'spec':{" spec "}}"
 
-/** Puts services of the namespace in name order: without selector, for app=web, for tier=front. */
+/**
+ * Puts three services, in the order of their names: a without a selector, b for app=web, c for
+ * tier=front.
+ */
 static void put_services(struct fixture *fixture)
 {
 	fixture_put(fixture, SERVICE("a", ""));

@@ -71,8 +71,8 @@ START_TEST(test_node_resources_balanced_allocation__edge_05_50_skip_and_few_entr
 END_TEST
 
 /*
- * Spec 05 section 12.4: each S is truncated separately, and binary fractions can lie below the
- * decimal value.
+ * Spec 05 section 12.4: each value S is truncated separately, and binary fractions can lie below
+ * the decimal value.
  */
 START_TEST(test_node_resources_balanced_allocation__float_care)
 {

@@ -36,7 +36,7 @@ static void add_counts(struct fixture *f, uint32_t a, uint32_t b, uint32_t x, ui
 	topology_add_pods(f, "y", FOO, y);
 }
 
-/** Builds four nodes with these pods and checks one pod. */
+/** Builds nodes a, b, x, y with these numbers of pods and checks one pod. */
 static void check_counts(const uint32_t counts[4], const char *pod, const char *expected)
 {
 	struct fixture f;
@@ -159,7 +159,7 @@ START_TEST(test_pod_topology_spread__edge_06_11_no_node_has_the_key)
 }
 END_TEST
 
-/* Builds four nodes; x lacks the label `node`. */
+/* Adds nodes a, b and y; the caller adds node x without the label `node`. */
 static void add_nodes_without_x(struct fixture *f)
 {
 	fixture_add_node(f, NODE("a", ZN("z1", "a")));
@@ -197,7 +197,10 @@ START_TEST(test_pod_topology_spread__edge_06_13_missing_second_key)
 }
 END_TEST
 
-/* Builds zones z1, z2, z3 of one node each. */
+/*
+ * Builds zone z1 with two pods, zone z2 with c pods, and zone z3 with one pod if expected names
+ * node x. Each zone has one node.
+ */
 static void check_zones(uint32_t c, const char *pod, const char *expected)
 {
 	struct fixture f;

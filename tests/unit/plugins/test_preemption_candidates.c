@@ -8,7 +8,10 @@
 
 #define FIVE_NODES "node1 node2 node3 node4 node5"
 
-/** Builds five nodes of one pod each; "1:low 2:hi" gives the priorities of the pods. */
+/**
+ * Builds nodes node1 to node5 with one pod each, p1 to p5. priorities: "low", "hi" and so on
+ * (preemption_fixture.h), one for each pod.
+ */
 static void init_five(struct preemption_fixture *fixture, const char *const priorities[5])
 {
 	static const struct preemption_options options = {

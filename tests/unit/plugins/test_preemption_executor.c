@@ -81,7 +81,10 @@ START_TEST(test_preemption__edge_08_40_victim_is_gone_or_marked)
 		expect_success(&fixture, "delete a; event a " NOTE);
 		preemption_finish(&fixture);
 
-		/* Any difference of the condition is written, here the word in the message. */
+		/*
+		 * The informer's version of the victim lacks the condition, so the condition is
+		 * written.
+		 */
 		init(&fixture, forms[i], "a:low,cpu=3,marked");
 		preemption_informer_set(&fixture, "a:low");
 		expect_success(&fixture, REMOVED("a"));

@@ -83,7 +83,7 @@ static void put_group(
 			.data);
 }
 
-/** Preempts for a group of one pod, or of two pods if second is not NULL. */
+/** Preempts for a group of one pod, or of two pods if second is not NULL; returns the status. */
 static const char *preempt(struct preemption_fixture *fixture, struct trial *trial, int priority,
 	const char *first, const char *second)
 {

@@ -18,7 +18,7 @@ START_TEST(test_preemption__edge_08_01_one_victim)
 	preemption_add_node(&fixture, "node1", "'pods':'1'");
 	preemption_add_pods(&fixture, "node1", "p1:low");
 	preemption_expect(&fixture, "p:hi", "node1:U", "Success", "node1", "node1[p1]");
-	/* The filters give the node the same status. */
+	/* Without given statuses the filters run, and also return Unschedulable for the node. */
 	preemption_expect(&fixture, "q:hi", NULL, "Success", "node1", "node1[p1]");
 	ck_assert_str_eq(preemption_choices(&fixture), "node1");
 	ck_assert_uint_eq(fixture.evaluator->attempt_count, 2);

@@ -251,7 +251,7 @@ static void change_services(struct world *w)
 
 /* --- comparisons --- */
 
-/** The results of both forms of one plugin for one pod. */
+/** The results of one form of a plugin for one pod. */
 struct answer {
 	struct bt_cycle_state cycle;
 	struct bt_status pre_filter;

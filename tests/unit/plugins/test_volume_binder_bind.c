@@ -409,7 +409,7 @@ END_TEST
 
 #define CLAIM_REF "'spec':{'claimRef':{'name':'c','namespace':'default','uid':'uid-c'}}"
 
-/** Binds the claim at every tick; the volume arrives at the third. */
+/** Binds the claim at every tick; the volume arrives at the third tick. */
 static void late_watch(struct volume_recorder *recorder)
 {
 	put_bound_claim(recorder->fixture, "c", "pv");
@@ -419,7 +419,10 @@ static void late_watch(struct volume_recorder *recorder)
 	}
 }
 
-/** Binds claim c of class W to volume pv; tick runs while PreBind waits. */
+/**
+ * Binds claim c of class W to volume pv and returns the status of PreBind; tick runs while PreBind
+ * waits.
+ */
 static const char *bind_static(
 	struct volume_recorder *recorder, void (*tick)(struct volume_recorder *))
 {
@@ -516,7 +519,10 @@ START_TEST(test_volume_binding__edge_07_69_prebound_is_not_bound)
 }
 END_TEST
 
-/** Provisions claim c of class P on n1; tick runs while PreBind waits. */
+/**
+ * Provisions claim c of class P on n1 and returns the status of PreBind; tick runs while PreBind
+ * waits.
+ */
 static const char *provision(
 	struct volume_recorder *recorder, void (*tick)(struct volume_recorder *))
 {

@@ -468,7 +468,7 @@ START_TEST(test_volume_binding__edge_07_50_no_capacity_objects)
 }
 END_TEST
 
-/** Returns the verdict on n1 for a claim of 1Gi, with this one capacity object. */
+/** Puts a capacity object and compares the verdict on n1 for a claim of 1Gi. */
 static void expect_capacity(struct fixture *fixture, const char *members, const char *expected)
 {
 	put_capacity(fixture, members);

@@ -274,7 +274,10 @@ START_TEST(test_volume_restrictions__edge_07b_11_in_use_anywhere)
 }
 END_TEST
 
-/** Runs Filter after adding and removing pods in the PreFilter data. */
+/**
+ * Returns the status of Filter on n1 after removing and adding pods in the PreFilter data. NULL: no
+ * pod.
+ */
 static const char *filter_after(struct volume_cycle *cycle, const char *removed, const char *added)
 {
 	struct fixture *fixture = cycle->fixture;

@@ -24,7 +24,7 @@ static void put_labels(struct fixture *fixture, const char *name, const char *la
 	put_volume(fixture, name, "I", "1G", NULL, extra.data);
 }
 
-/** Checks the verdict on a node with these labels for a pod with claim c. */
+/** Adds a node with these labels; returns the verdict on this node for a pod with claim c. */
 static const char *on_node(struct fixture *fixture, const char *labels)
 {
 	struct bt_str json =

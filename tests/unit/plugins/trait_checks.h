@@ -22,8 +22,8 @@ struct kept_traits {
 bool traits_agree(const struct bt_trait_list *traits, uint32_t a, uint32_t b);
 /**
  * The value of a trait for a slot must stay unchanged as long as the trait has the same identity
- * and the slot has no change that the trait reads. Returns the first slot that violates this rule,
- * or BT_SLOT_NONE; then kept has the present values.
+ * and the slot has no change that the trait reads. Returns a slot that violates this rule, or
+ * BT_SLOT_NONE. Stores the present values in kept for the next call.
  */
 uint32_t traits_check_kept(
 	struct kept_traits *kept, const struct bt_trait_list *traits, const struct bt_state *state);

@@ -53,9 +53,9 @@ struct volume_recorder {
 	struct bt_volume_writer writer;
 	struct fixture *fixture;
 	struct bt_strbuf log;
-	int fail_at; /* number of the write that fails; -1: none */
+	int fail_at; /* index of the write that fails, from 0; -1: none */
 	int writes;
-	const char *version; /* in the API's answer; NULL: unchanged */
+	const char *version; /* version in the API's answer; NULL: unchanged */
 	/** Called when a second passes; NULL: the pod is cancelled. */
 	void (*tick)(struct volume_recorder *recorder);
 	int ticks;

@@ -267,8 +267,8 @@ bool model_add_unschedulable(struct model *model, uint32_t index, uint32_t unsch
 }
 
 /**
- * Returns the unschedulable record with the smallest arrival from *arrival on, and sets *arrival
- * behind that record; NULL: none.
+ * Returns the unschedulable record with the smallest arrival that is not below *arrival, and sets
+ * *arrival to the number after it; NULL: none.
  */
 static struct model_record *next_arrived(const struct model *model, uint64_t *arrival)
 {

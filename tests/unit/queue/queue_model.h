@@ -48,7 +48,8 @@ struct model_record {
 	uint32_t pending_plugins;
 	int32_t gating_plugin; /* -1: none */
 	bool flushed;
-	uint64_t arrival; /* order among the unschedulable as in the queue; spec allows any */
+	/** Order among the unschedulable records, the same as in the queue; the spec allows any. */
+	uint64_t arrival;
 };
 
 struct model_log_item {
@@ -99,7 +100,7 @@ void model_update(
 void model_delete(struct model *model, const struct bt_object *pod);
 /** Returns whether a pop would return a record. */
 bool model_can_pop(const struct model *model);
-/** Returns whether no other record must be popped before this record. */
+/** Returns whether a pop may return this record: no record comes before it in the pop order. */
 bool model_may_pop(const struct model *model, uint32_t record);
 /** Pops the record; false: the record was discarded because its uid is in flight. */
 bool model_pop(struct model *model, uint32_t record);

@@ -9,7 +9,7 @@
 #include "queue_model.h"
 
 enum {
-	KEYS = 24, /* names of pods; half of them are in a second namespace */
+	KEYS = 24, /* number of pod names; half of the pods are in a second namespace */
 	OUT_MAX = 8,
 	OTHERS = 5,
 };

@@ -68,7 +68,10 @@ START_TEST(test_queue_change__edge_04_31_update_in_the_active_queue)
 	entry = queue_pop_expect(&queue, "a");
 	ck_assert_ptr_eq(entry->object, changed);
 	ck_assert(!bt_sym_equal(entry->signature, before));
-	/* A pod in flight keeps its signature when its newer object is set. */
+	/*
+	 * A pod in flight keeps its signature when its object is replaced: `pod` has the signature
+	 * `before`.
+	 */
 	bt_queue_refresh(queue.queue, entry, pod);
 	ck_assert(!bt_sym_equal(entry->signature, before));
 	bt_symbol_unref(&queue.state->symbols, before);

@@ -270,7 +270,7 @@ static void nominate(struct world *world, const struct bt_queue_entry *entry)
 	model_nominate(&world->model, entry->object, node);
 }
 
-/** Runs the model's failure handler, spec 04 section 11. */
+/** Fails the attempt of a pod in flight, in the queue and in the model: spec 04 section 11. */
 static void do_fail(struct world *world)
 {
 	struct bt_queue_rejection rejection;

@@ -130,7 +130,9 @@ static const char *key_of(struct devices_api *api, const char *operation,
 		.data;
 }
 
-/** Returns whether the write is answered now, or later; must_end: always now. */
+/**
+ * Returns true if the write is answered now, false if later. must_end: the write is answered now.
+ */
 static bool is_answered(struct devices_api *api, const char *operation,
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool must_end)
 {

@@ -44,8 +44,8 @@ void life_init_gated(struct life *life, const char *gates, const char *config,
 void life_init_counted(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count, struct bt_scheduler_metrics *metrics);
 /**
- * Like life_init_gated, with claims and delete_pod of the writer; conditions of victims are
- * dropped.
+ * Like life_init_gated, with the writer's claims and delete_pod. Patches that set conditions of
+ * victims are dropped.
  */
 void life_init_writing(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
@@ -61,10 +61,13 @@ void life_node(struct life *life, const char *name, const char *more);
  * further members of metadata, "" or "'labels':{...}"; more: members after metadata.
  */
 void life_pod(struct life *life, const char *name, const char *metadata, const char *more);
-/** Observes an object whose JSON has all metadata; old NULL: as an addition. */
+/**
+ * Observes an object whose JSON has all metadata, as an update of old (NULL: as an addition);
+ * returns the object, which the life owns.
+ */
 struct bt_object *life_object(
 	struct life *life, enum bt_kind kind, const char *json, struct bt_object *old);
-/** Adds an object, or updates it to a next version; consumes the object. */
+/** Adds an object, or updates it to a next version; consumes and returns the object. */
 struct bt_object *life_observe(struct life *life, struct bt_object *object);
 void life_delete(struct life *life, enum bt_kind kind, const char *namespace_, const char *name);
 /** Runs one attempt; its texts are in the arena. */

@@ -78,7 +78,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 /* The detail for a node that has filter_full_at pods. */
 #define DETAIL_FULL 0xffffffU
 
-/* A detail is the verdict of verdict_of, or the row's number + 1. */
+/* A detail is the verdict of verdict_of, or the index of the node's row + 1; 0: the node passes. */
 static bool filter_column(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
 	const struct bt_state *state, struct bt_slot_range range, uint32_t *detail)
 {

@@ -22,9 +22,9 @@
 #define MESSAGE_BUFFERS_MAX 20
 
 /**
- * Upper bound of the bytes per node of the first two decisions about a shape. They are 76: the list
- * of nodes three times, scratch and columns of the plan, and cells. A further label column or list
- * by slot takes 20 or more.
+ * Upper bound of the bytes per node of the first two decisions about a shape. The measured value is
+ * 76: the list of nodes three times, scratch and columns of the plan, and cells. A further label
+ * column or list by slot takes 20 or more.
  */
 #define FIRST_BYTES_MAX 88
 

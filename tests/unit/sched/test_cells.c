@@ -632,9 +632,9 @@ START_TEST(test_cells__a_million_positions)
 		.node_count = COUNT,
 		.empty = BT_CELL_NONE};
 	/*
-	 * Ranks 0 and 1 belong to cell 0; of the later ranks each second one is a tie. So the
-	 * leftmost path has no tie, and the first tie in pre-order is the right child in the last
-	 * depth: rank 2^19.
+	 * Ranks 0 and 1 belong to cell 0; from rank 2 on, the even ranks are ties. The ranks on the
+	 * leftmost path of the heap are odd below the root. So the first tie in pre-order is a
+	 * right child in the last depth: rank 2^19.
 	 */
 	ck_assert_uint_eq(bt_cells_choose_by_heap(model->cells, &choice), 3 * (1 << 18) - 1);
 	for (uint32_t i = 2; i < COUNT; i += 3) {

@@ -29,7 +29,7 @@ struct kinds {
 	struct script script; /* must be the first member */
 	struct world *world;
 	uint32_t pods_per_level;
-	bool dense;     /* the traits have values as columns, too */
+	bool dense;     /* the traits also have a column form */
 	uint32_t asked; /* number of slots in calls of Filter's column form */
 	uint32_t trait_calls;
 	uint32_t extra_traits; /* further traits that never differ */
@@ -226,7 +226,7 @@ struct random_run {
 	uint32_t pod_count;
 	bool with_nominations;
 	bool spreads;         /* pods of one shape whose constraints select by their labels */
-	uint32_t served_most; /* cycles that one tree served */
+	uint32_t served_most; /* the most cycles that one tree served */
 	struct bt_str nominated[NOMINATED_MAX]; /* uids; some are nominated no longer */
 	uint32_t nominated_count;
 	uint32_t scheduled;

@@ -375,8 +375,8 @@ static bool pod_exists(struct run *run, struct bt_str uid)
 }
 
 /**
- * Removes deleted pods from reservedFor, and deallocates a claim that no pod reserves; deletes the
- * claim instead if its owner is deleted, too.
+ * Removes deleted pods from reservedFor. If no pod is left, the claim is deleted if its owner is
+ * deleted, and deallocated otherwise.
  */
 static void tidy_claim(struct run *run, const struct bt_resource_claim *claim)
 {

@@ -106,8 +106,8 @@ static const char *random_part(struct random_run *run, int part)
 }
 
 /*
- * Makes a new node, or changes one part of a node, so that a stale cache is not repaired by another
- * change.
+ * Returns the JSON of a new node, or of the node with one changed part. Only one part changes,
+ * because a second change could repair a stale cache.
  */
 static const char *random_node(struct random_run *run, uint32_t number)
 {

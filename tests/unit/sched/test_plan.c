@@ -658,7 +658,7 @@ static void check_kernels(const struct bt_plan_kernels *kernels, struct bt_prng 
 
 	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
 		uint64_t draw = bt_prng_below(prng, 4);
-		/* Multiples of a hundredth of max, and the numbers next to them. */
+		/* Random numbers, multiples of max / 100, and multiples minus 1. */
 		values[i] = draw < 2 ? (int32_t)bt_prng_below(prng, (uint64_t)max + 1)
 				     : max / 100 * (int32_t)bt_prng_below(prng, 100);
 		values[i] -= draw == 3 && values[i] > 0;

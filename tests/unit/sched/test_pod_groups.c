@@ -1068,7 +1068,7 @@ static struct bt_status permit_always(BT_UNUSED struct bt_plugin *plugin,
 }
 
 /**
- * Returns the log of one random cluster. is_tried: a Permit plugin makes the engine try every
+ * Writes the log of one random cluster to log. is_tried: a Permit plugin makes the engine try every
  * member in every placement.
  */
 static void live_random_group(uint64_t seed, bool is_tried, struct bt_strbuf *log)

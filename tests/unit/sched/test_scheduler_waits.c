@@ -135,7 +135,7 @@ START_TEST(test_scheduler__pre_bind_waits_by_the_clock)
 	(void)start("p");
 	ck_assert_str_eq(life_log(&life), "patch p nominated=n1\n");
 	ck_assert(bt_binding_pods_has(handle()->binding_pods, BT_STR("uid-p")));
-	/* The plugin gave no time, so it is called again only after an answer. */
+	/* The plugin gave no wake time, so the plugin is called again only after an answer. */
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
 	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 1);
 	answer("uid-p");

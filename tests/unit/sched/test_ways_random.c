@@ -323,7 +323,9 @@ static const char *draw_pod(struct history *history)
 		.data;
 }
 
-/* Returns the JSON of pod number. pod: its further members; status: members of its status. */
+/*
+ * Returns the JSON of pod `number`. pod: further members of the pod; status: members of its status.
+ */
 static const char *pending_json(struct history *history, const char *pod, uint32_t number,
 	struct bt_str node, const char *status)
 {

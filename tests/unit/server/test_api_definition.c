@@ -205,7 +205,7 @@ START_TEST(test_api__empty_fields_of_schemas_are_dropped)
 }
 END_TEST
 
-/** Applies a custom object by server-side apply as this manager. */
+/** Applies a custom object by server-side apply as this manager; returns the code. */
 static uint16_t apply_shelf(struct api_fixture *f, const char *manager, const char *spec)
 {
 	char body[512];

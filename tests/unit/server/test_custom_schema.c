@@ -8,7 +8,7 @@
 #define CRDS "customresourcedefinitions.apiextensions.k8s.io"
 #define THINGS "things.example.com"
 
-/** Defines things.example.com; spec_schema is the schema of spec. */
+/** Defines things.example.com and returns the code; spec_schema is the schema of spec. */
 static uint16_t define(struct api_fixture *f, const char *spec_schema)
 {
 	struct bt_str body = bt_arena_printf(&f->arena,

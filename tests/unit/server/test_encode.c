@@ -18,7 +18,7 @@ static const struct bt_stored *stored_of(const char *resource, const char *key)
 	return stored;
 }
 
-/** Writes the object with this encoding. */
+/** Returns the stored object written with this encoding. */
 static const char *encode(const char *resource, const char *key, struct bt_encoding encoding)
 {
 	const struct bt_stored *stored = stored_of(resource, key);

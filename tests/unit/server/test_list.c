@@ -386,7 +386,7 @@ START_TEST(test_list__metadata_pretty_yaml)
 }
 END_TEST
 
-/** Checks a protobuf list with the list's own decoder. */
+/** Decodes a protobuf list, compares its kind, and returns the number of items. */
 static uint32_t check_protobuf(const char *kind)
 {
 	struct bt_envelope envelope;

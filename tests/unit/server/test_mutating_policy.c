@@ -247,7 +247,7 @@ START_TEST(test_mutating_policy__invoked_again)
 {
 	struct api_fixture f;
 	rows_init(&f);
-	/* policy b changes the object after a and c; only a has the policy IfNeeded */
+	/* policy b changes the object after a and c; only a has the reinvocationPolicy IfNeeded */
 	add_policy(&f, "a",
 		CONSTRAINTS("configmaps") "'reinvocationPolicy':'IfNeeded'," MUTATIONS(COUNT("a")));
 	add_policy(&f, "b", CONSTRAINTS("configmaps") NEVER MUTATIONS(COUNT("b")));

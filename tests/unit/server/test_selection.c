@@ -13,7 +13,7 @@ static const struct bt_api_resource new_events = {
 static const struct bt_api_resource maps = {.group = "", .name = "configmaps", .namespaced = true};
 static const struct bt_api_resource classes = {.group = "storage.k8s.io", .name = "storageclasses"};
 
-/** Returns the text with ' in place of ". */
+/** Stores the text with every ' replaced by "; returns the stored object. */
 static struct bt_stored *make(struct bt_store *store, const char *key, const char *text)
 {
 	char copy[4096];

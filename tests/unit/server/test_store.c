@@ -277,7 +277,7 @@ END_TEST
 
 /* --- against a naive model --- */
 
-/** A whole state: the number of the object's text by key; 0: no object. */
+/** The objects at one RV. values: for each key the number in the object's text; 0: no object. */
 struct model_state {
 	uint32_t values[MODEL_KEYS];
 };

@@ -183,7 +183,7 @@ START_TEST(test_sim_view__claims)
 END_TEST
 
 /*
- * Returns whether the pod fits that needs a volume. Without a provisioner the volume must be
+ * Returns whether a pod that needs a volume fits. Without a provisioner the volume must be
  * available, large enough and in the node's zone.
  */
 static enum bt_sim_fit fit_with_volume(const char *phase, const char *size, const char *zone)

@@ -167,7 +167,9 @@ struct question {
 	struct bt_str_map namespace_labels;
 };
 
-/** By group, key and slot: the sum of (weight + 1) over all terms of pods in the slot's domain. */
+/**
+ * Sums by group, key and slot: the sum of (weight + 1) over all terms of pods in the slot's domain.
+ */
 struct sums {
 	const struct bt_state *state;
 	int64_t at[BT_AFFINITY_GROUP__COUNT][4][NODES + 4];
