@@ -510,7 +510,10 @@ static const struct bt_json_value *schema_of_member(
 	return found != NULL && found->type == BT_JSON_OBJECT ? found : NULL;
 }
 
-/** old NULL: there was no value, or the old value cannot be matched. */
+/**
+ * Evaluates the rules of the schema for a value, unless the value is unchanged. old NULL: there was
+ * no value, or the old value cannot be matched.
+ */
 static void evaluate_rules(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *value)

@@ -296,8 +296,8 @@ static void release_definition(struct bt_api *api, struct bt_stored *stored, str
 }
 
 /**
- * Whether the definition has objects. Ignores the collection of a built-in resource, whose name a
- * definition with refused names may have.
+ * Whether the definition has objects. If the names of the definition were refused, the collection
+ * of this name may belong to a built-in resource, whose objects do not count.
  */
 static bool has_objects(const struct bt_api *api, struct bt_str name)
 {

@@ -148,7 +148,10 @@ static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 			"that "
 			"is served: v5.channel.k8s.io, v4.channel.k8s.io");
 	}
-	/* WebSocket requests are GETs, but need the right to create as well. */
+	/*
+	 * WebSocket requests are GETs, but need the right to create in addition to the right to
+	 * get.
+	 */
 	struct bt_str reason;
 	struct bt_access access = {.user = &call->user,
 		.verb = BT_STR("create"),

@@ -33,7 +33,7 @@ struct comparison {
 	const struct bt_str *new_lines;
 	uint32_t old_count;
 	uint32_t new_count;
-	/** The number of each line; equal lines have equal numbers. */
+	/** A number for the text of each line; lines with equal texts have equal numbers. */
 	uint32_t *old_numbers;
 	uint32_t *new_numbers;
 	/**
