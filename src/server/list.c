@@ -14,7 +14,8 @@
 /** An object that must be parsed into a tree counts as this many objects. */
 #define TREE_OBJECTS 4
 /**
- * Objects that a deletecollection examines per turn. Fewer than a read, as deletions take longer.
+ * Objects that a deletecollection examines per turn: fewer than a list examines, because deletions
+ * take longer.
  */
 #define DELETIONS_PER_TURN 200
 /** A protobuf list up to this size is kept while it is measured; a larger one is encoded twice. */

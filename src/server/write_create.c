@@ -58,8 +58,8 @@ static void append_text(struct bt_strbuf *out, struct bt_str text)
 }
 
 /**
- * is_element: the value is an array element. by_value: a text's content matters, since it may be a
- * list key or an element of a set.
+ * Appends the shape of a value. is_element: the value is an array element. by_value: the content of
+ * a text is part of the shape, because the text may be a list key or an element of a set.
  */
 static void append_shape(
 	struct bt_strbuf *out, const struct bt_json_value *value, bool is_element, bool by_value)

@@ -167,9 +167,9 @@ static struct bt_json_value *merge_parts(
 /** --- generation --- */
 
 /**
- * Whether metadata.generation stays. Compares the spec. For custom objects and EndpointSlices
- * compares everything except metadata and, if there is a status subresource, status; for
- * EndpointSlices also the labels.
+ * Whether the update leaves metadata.generation unchanged, because the spec stays the same. In
+ * custom objects and EndpointSlices, everything except metadata and (if there is a status
+ * subresource) status must stay the same; in EndpointSlices also the labels.
  */
 static bool same_desired_state(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
