@@ -258,7 +258,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	const struct bt_field_set *last = self->fields;
 	const struct bt_field_set *own = bt_field_set_stripped(
 		arena, bt_field_set_of(arena, &root, applied), writer->ignored_member);
-	/* Not `own`: it lacks metadata.name, and metadata itself might be pruned. */
+	/* Do not use `own` here: it lacks metadata.name, so metadata itself could be pruned. */
 	bt_apply_prune(arena, &root, object, last,
 		kept_fields(arena, managers, self, bt_field_set_of(arena, &root, applied)));
 	struct bt_field_changes changes = changes_of(arena, writer, live, object);

@@ -42,15 +42,15 @@ struct bt_apply_conflict {
 /** The conflicts of a call, in the call's arena. */
 struct bt_apply_conflicts {
 	struct bt_str text; /* `Apply failed with 1 conflict: ...`; absent: none */
-	uint32_t count;     /* of items; may be less than the number in the text */
+	uint32_t count;     /* number of items; the number in the text may be larger */
 	const struct bt_apply_conflict *items;
 };
 
 /**
- * Applies a configuration. live: the stored object (NULL: it is created). live and applied must be
- * normalised by the schema; they are not changed, but *out_object shares parts of them. *out_object
- * may contain empty objects and lists: normalise it. force: take over conflicting fields from other
- * managers.
+ * Applies a configuration. live: the stored object (NULL: the object is created). live and applied
+ * must be normalised by the schema; they are not changed, but *out_object shares parts of them.
+ * *out_object may contain empty objects and lists: normalise it. force: take over conflicting
+ * fields from other managers.
  *
  * BERTH_ERR_STATE: conflicts, in *out_conflicts (409). BERTH_ERR_INVALID: the configuration has
  * managedFields, or a list whose elements lack or repeat their keys (400).

@@ -17,7 +17,7 @@ struct bt_normalise_at {
 	uint32_t index;
 	struct bt_str name;
 	const struct bt_schema_message *owner;      /* BT_NORMALISE_FIELD */
-	const struct bt_schema_field *inline_field; /* inline field with the field, or NULL */
+	const struct bt_schema_field *inline_field; /* contains the field; NULL: none */
 };
 
 struct bt_normalise {

@@ -306,8 +306,9 @@ static const struct bt_schema_field *find_number(
 }
 
 /*
- * Returns the value of the field's member; adds the member if it is missing. A single value becomes
- * null, because a repeated field replaces it. *slot: the member's index in object, or NO_SLOT.
+ * Returns the value of the field's member; adds the member if it is missing. An existing single
+ * value is reset to null, because the last occurrence of a field counts. *slot: the member's index
+ * in object, or NO_SLOT.
  */
 static struct bt_json_value *member_of(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_json_value *object, uint16_t *slot)

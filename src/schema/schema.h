@@ -53,8 +53,8 @@ enum bt_schema_flag {
 	BT_SCHEMA_RETAIN_KEYS = 1 << 5, /* patch strategy retainKeys */
 	BT_SCHEMA_LIST_SET = 1 << 6,    /* server-side apply: a set of scalars */
 	/**
-	 * Server-side apply: the value is owned as a whole. A list without list_keys and LIST_SET
-	 * is owned as a whole even without this flag.
+	 * Server-side apply: the value is owned as a whole. A list with neither list_keys nor
+	 * LIST_SET is owned as a whole even without this flag.
 	 */
 	BT_SCHEMA_ATOMIC = 1 << 7,
 	BT_SCHEMA_NULLABLE = 1 << 8,  /* an explicit zero value is kept */
@@ -82,11 +82,11 @@ struct bt_schema_checks {
 	uint8_t format;             /* enum bt_schema_format */
 	bool has_min;
 	bool has_range;
-	bool given;     /* required: not absent, zero or empty */
+	bool given;     /* required: must not be absent, zero or empty */
 	bool immutable; /* an update must keep the value; only in root messages and specs */
 };
 
-/** Deepest nesting of a tree or of protobuf bytes. */
+/** Maximum nesting depth of a tree or of protobuf bytes. */
 #define BT_SCHEMA_DEPTH_MAX 500
 
 struct bt_schema_message;
@@ -99,12 +99,12 @@ struct bt_schema_field {
 	uint16_t flags; /* enum bt_schema_flag */
 	uint16_t number;
 	const struct bt_schema_message *message; /* BT_SCHEMA_MESSAGE */
-	const char *merge_key;                   /* strategic merge, lists of messages; or NULL */
-	const char *const *list_keys;            /* server-side apply; ends with NULL; or NULL */
-	const char *default_text;                /* of texts, numbers, bools; or NULL */
-	const char *go_type;                     /* of texts: Go's named type, or NULL */
-	const struct bt_schema_checks *checks;   /* or NULL */
-	const char *description;                 /* for users; or NULL */
+	const char *merge_key;        /* strategic merge: key of a list of messages, or NULL */
+	const char *const *list_keys; /* server-side apply: keys, NULL at the end; or NULL */
+	const char *default_text;     /* default of a text, number or bool; or NULL */
+	const char *go_type;          /* Go's named type of a text, or NULL */
+	const struct bt_schema_checks *checks; /* or NULL */
+	const char *description;               /* for users; or NULL */
 };
 
 struct bt_schema_message {
