@@ -58,7 +58,7 @@ void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli)
 	}
 }
 
-/** halves: how the decimal is rounded: 0 down, 1 to nearest, 2 up. */
+/** Appends bytes as in "1.5Gi". halves: rounding of the decimal (0 down, 1 to nearest, 2 up). */
 static void append_bytes(struct bt_strbuf *out, int64_t bytes, uint64_t halves)
 {
 	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};

@@ -5,7 +5,7 @@
 
 #include "base/compiler.h"
 
-/** Integer part of the binary logarithm of a duration in seconds; -1 if it is not positive. */
+/** Integer part of the binary logarithm of a duration; -1 if the duration is not positive. */
 static int log_rank(int64_t seconds)
 {
 	return seconds > 0 ? 63 - (int)BT_CLZ64((uint64_t)seconds) : -1;
@@ -16,7 +16,7 @@ static int compare_int64(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/** Compares by logarithmic rank; different times of equal rank compare by uid. */
+/** Compares two times by logarithmic rank; different times of equal rank by uid. */
 static int compare_times(int64_t time_a, int64_t time_b, int rank_a, int rank_b,
 	struct bt_str uid_a, struct bt_str uid_b)
 {

@@ -34,7 +34,10 @@ struct bt_deletion_candidate {
 	int age_rank;
 };
 
-/** Sorts in deletion order: the first candidate is deleted first. Equal candidates go by uid. */
+/**
+ * Sorts in deletion order: the first candidate is deleted first. Equal candidates are sorted by
+ * uid.
+ */
 void bt_deletion_order_sort(
 	struct bt_deletion_candidate *candidates, uint32_t count, int64_t now_seconds);
 #endif

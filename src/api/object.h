@@ -97,7 +97,7 @@ void bt_object_release(struct bt_object *object);
 size_t bt_object_bytes(const struct bt_object *object);
 /**
  * Keeps a copy of the JSON form with the object. The object must not be packed and must not have a
- * JSON form yet. Afterwards it is never packed.
+ * JSON form yet. Afterwards the object is never packed.
  */
 void bt_object_keep_json(struct bt_object *object, struct bt_str json);
 
@@ -109,8 +109,8 @@ void bt_object_keep_json(struct bt_object *object, struct bt_str json);
  */
 void bt_object_allow_pack(struct bt_object *object);
 /**
- * Makes a packable reference an ordinary one, unpacks the object if it is packed, and returns it. A
- * packable reference must not be shared.
+ * Makes a packable reference an ordinary one, unpacks the object if it is packed, and returns the
+ * object. A packable reference must not be shared.
  */
 struct bt_object *bt_object_unpack(struct bt_object *object);
 /** Releases a packable reference without unpacking the object. */

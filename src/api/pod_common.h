@@ -3,7 +3,7 @@
 #define BT_API_POD_COMMON_H
 /**
  * Pods of one workload share their common part: the whole spec except the node and the volumes
- * (whose names are generated per pod), the namespace and the owners. This is more than half of a
+ * (whose names are generated per pod), the namespace and the owners. They are more than half of a
  * decoded pod.
  *
  * Common parts are found in a cache of recent parts. Each pod holds a reference, so nothing needs

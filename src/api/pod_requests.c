@@ -8,7 +8,7 @@
 
 /*
  * Requests and limits of a pod, spec 01b section 3. Each resource name of the pod has a row. The
- * rules of the chapter apply to each name by itself, so the time for a container depends only on
+ * rules of the section apply to each name separately, so the time for a container depends only on
  * the container's entries.
  */
 

@@ -38,8 +38,8 @@ static bool has_both(const bt_container_list *containers)
 /**
  * Returns the default requests for containers that lack cpu or memory; NULL: none. With pod-level
  * requests, only resources that `requests` lacks get a default. Otherwise there are no defaults if
- * every container has both resources, unless a resize is pending: an infeasible resize ignores
- * requests of the spec.
+ * every container has both resources, unless a resize is pending: while a resize is infeasible,
+ * requests of the spec are ignored.
  */
 static const struct bt_resource_list *missing_of(
 	const struct bt_pod *pod, bool pod_level, const struct bt_resource_list *requests)

@@ -18,7 +18,7 @@ const struct bt_pod_resource_claim_status *bt_pod_claim_status(
 /** Returns the claim name of an entry; "": the entry needs no claim, or has no claim yet. */
 struct bt_str bt_pod_claim_name(
 	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry);
-/** Returns the uid of the pod that owns the claim; "": not created for a pod. */
+/** Returns the uid of the pod that owns the claim; "": the claim was not created for a pod. */
 struct bt_str bt_claim_owner_pod_uid(const struct bt_object_meta *claim);
 
 /** Returns true if an entry of status.reservedFor has this uid. */

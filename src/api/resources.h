@@ -40,7 +40,7 @@ struct bt_request_options {
 	bool no_containers;
 	bool dra_status; /* add status.nodeAllocatableResourceClaimStatuses */
 	const struct bt_resource_list
-		*missing; /* requests that containers without these names get; NULL: none */
+		*missing; /* added to containers without these requests; NULL: none */
 };
 
 /** Default requests of spec 01b section 6 as a resource list (static storage). */

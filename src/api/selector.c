@@ -37,7 +37,7 @@ void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_require
 	struct bt_strbuf text = {NULL, 0, 0};
 
 	if (*sink->bytes_left == 0) {
-		/* a list that had errors must not stay empty */
+		/* a list with dropped errors must not stay empty */
 		if (sink->list->count == 0) {
 			bt_error_list_add(sink->list, sink->arena, BT_STR("too many errors"));
 		}

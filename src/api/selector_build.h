@@ -51,7 +51,7 @@ void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_require
 /** Parses "In", "NotIn", ...; false: not an operator. with_comparison: Gt and Lt are allowed. */
 bool bt_selector_operator_parse(
 	struct bt_str text, bool with_comparison, enum bt_selector_operator *out_operator);
-/** Builds and validates one label requirement; adds errors to the sink, and then returns false. */
+/** Builds and validates one label requirement. On errors, adds them to the sink; returns false. */
 bool bt_requirement_build(const struct bt_requirement_source *source,
 	enum bt_selector_operator operator_, const struct bt_requirement_path *path,
 	const struct bt_error_sink *sink, struct bt_requirement *out_requirement);
