@@ -228,7 +228,7 @@ static const struct bt_cel_type *check_iteration(
 
 /**
  * Checks the result expression in a scope with one variable. The caller must have called new_list,
- * because the expansion contains an empty list, which numbers a type parameter.
+ * because the expansion contains an empty list, whose type parameter must get its number first.
  */
 static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	struct bt_cel_node *node, const struct bt_cel_type *variable)
@@ -284,7 +284,7 @@ const struct bt_cel_type *bt_cel_check_macro(
 		 */
 		const struct bt_cel_type *arguments[2];
 
-		/* Numbers a type parameter for the empty list in the expansion of cel.bind. */
+		/* Create the type parameter of the empty list in the expansion of cel.bind. */
 		(void)new_list(checker);
 		arguments[1] = check_iteration(checker, node);
 		arguments[0] = node->macro.range->type;

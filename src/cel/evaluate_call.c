@@ -319,7 +319,7 @@ static struct bt_cel_value panic(struct bt_cel_evaluation *evaluation, struct bt
 
 /**
  * Evaluates && (deciding: false) or || (deciding: true) as one flat operation with any number of
- * operands. An operand with the value of deciding ends the evaluation.
+ * operands. An operand with the value of deciding ends the operation.
  */
 static struct bt_cel_value evaluate_logic(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool deciding)

@@ -40,7 +40,7 @@ struct bt_cel_evaluation {
 	struct bt_cel_local *locals; /* evaluate_private.h */
 	uint32_t iterations;         /* since the last poll of is_interrupted */
 	uint32_t depth;              /* nesting of values: see bt_cel_enter */
-	uint32_t nesting;            /* heights of the cel.bind values in evaluation, summed up */
+	uint32_t nesting;            /* sum of the heights of the cel.bind values being evaluated */
 	bool is_interrupted;
 	/**
 	 * The error that ends the whole evaluation, for example because a bound was exceeded.

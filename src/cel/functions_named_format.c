@@ -64,7 +64,7 @@ static void check_uri(struct bt_str text, struct bt_arena *arena, struct bt_erro
 	}
 }
 
-/** Syntax: groups of 8, 4, 4, 4 and 12 hexadecimal digits, with an optional hyphen between two. */
+/** Syntax: 8, 4, 4, 4 and 12 hexadecimal digits, with an optional hyphen between two groups. */
 static void check_uuid(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
 {
 	static const uint8_t groups[] = {8, 4, 4, 4, 12};

@@ -23,7 +23,7 @@ bool bt_cel_charge_text(struct bt_cel_evaluation *evaluation, struct bt_str text
 /** Charges one unit and the work of reading the text; false: limit exceeded. */
 bool bt_cel_charge_call(struct bt_cel_evaluation *evaluation, struct bt_str text);
 
-/** Makes an error value of err's message and finishes err. */
+/** Makes an error value from err's message and finishes err. */
 struct bt_cel_value bt_cel_fail_error(
 	struct bt_cel_evaluation *evaluation, struct berth_error *err);
 /** Makes the error "<before><text><after>"; text may be long, because its bytes are charged. */
