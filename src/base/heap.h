@@ -46,7 +46,7 @@ uint32_t bt_heap_pop(struct bt_heap *heap);
 /** The item must be in the heap. */
 void bt_heap_remove(struct bt_heap *heap, uint32_t item);
 /**
- * Sets the keys of an item in the heap. Also required when only the data that tie compares has
+ * Sets the keys of an item in the heap. Call it also if only the data that tie compares has
  * changed.
  */
 void bt_heap_update(struct bt_heap *heap, uint32_t item, int64_t major, int64_t minor);
