@@ -46,7 +46,7 @@ void bt_http_exchange_resume(struct bt_http_exchange *exchange)
 		exchange->suspended = false;
 		exchange->server->active_count++;
 		exchange->server->resumed = true;
-		/* libmicrohttpd's descriptor does not become readable for a resume */
+		/* resuming does not make libmicrohttpd's descriptor readable */
 		bt_loop_call_at(exchange->server->loop, 0);
 		MHD_resume_connection(exchange->handle);
 	}
