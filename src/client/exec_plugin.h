@@ -13,7 +13,9 @@
 #include "client/config.h"
 #include "net/loop.h"
 
-/** Parsed output of a plugin. All memory belongs to `arena`, which finish wipes. */
+/**
+ * Parsed output of a plugin. All memory belongs to `arena`, which bt_exec_credential_finish wipes.
+ */
 struct bt_exec_credential {
 	struct bt_arena arena;
 	struct bt_str token;       /* "": none */

@@ -18,7 +18,7 @@ struct bt_live {
 	struct bt_strbuf server;  /* printable */
 	struct bt_strbuf context; /* printable */
 	bool has_answered;
-	int64_t last_data_ns; /* time of the last received data, or end of the wait of a Retry-After
+	int64_t last_data_ns; /* time of the last received data, or of the end of a Retry-After wait
 	                       */
 	int64_t long_wait_ns; /* last Retry-After that was too long; 0: none */
 };

@@ -53,7 +53,9 @@ struct bt_reflector_state {
 void bt_reflector_state_init(struct bt_reflector_state *state, bool streaming);
 void bt_reflector_state_finish(struct bt_reflector_state *state);
 
-/** Appends the query of the next request, with sorted parameters. field_selector: "" none. */
+/**
+ * Appends the query of the next request, with sorted parameters. field_selector "": no selector.
+ */
 void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str field_selector,
 	struct bt_prng *prng, struct bt_strbuf *out);
 
@@ -95,9 +97,9 @@ struct bt_reflector_ending {
 };
 
 /**
- * Call when a request ends for which bt_reflector_state_listed is not called: any end of a stream,
- * or an incomplete list, whose items are discarded. The state then describes the next request;
- * *out_waits: wait for a backoff step first.
+ * Call at the end of a stream, and at the end of a list that failed or is incomplete, whose items
+ * are discarded. For a complete page call bt_reflector_state_listed instead. The state then
+ * describes the next request; *out_waits: wait for a backoff step first.
  */
 enum bt_reflector_report bt_reflector_state_ended(struct bt_reflector_state *state,
 	const struct bt_reflector_ending *ending, bool *out_waits);

@@ -113,6 +113,6 @@ BT_MUST_USE int bt_google_take_instance(struct bt_google *google, const struct b
 	const char **out_flaw, const char **out_loss, struct berth_error *err);
 /** Adds running instances to the cluster at the start. */
 void bt_google_start_instances(struct bt_google *google);
-/** Called after the last row of a time: held instances become pods without a node. */
+/** Call after the last row with the same time: held instances become pods without a node. */
 BT_MUST_USE int bt_google_release_held(struct bt_google *google, struct berth_error *err);
 #endif

@@ -42,7 +42,7 @@ void bt_import_extend(struct bt_import *import, int64_t end_ns);
 /** Counts a row that is left out. path and what: literals, or valid as long as the import. */
 void bt_import_add_defect(
 	struct bt_import *import, const char *path, unsigned long line, const char *what);
-/** Counts a row of which a part is left out. path and what: as above. */
+/** Counts a row of which a part is left out. path and what: as in bt_import_add_defect. */
 void bt_import_add_loss(
 	struct bt_import *import, const char *path, unsigned long line, const char *what);
 /** Returns the defects by file and kind, in the order in which they were found. */

@@ -302,7 +302,7 @@ static int compare_requests(const void *a, const void *b)
 	if (first->count != second->count) {
 		return first->count > second->count ? -1 : 1;
 	}
-	return first < second ? -1 : 1; /* the request that was seen first */
+	return first < second ? -1 : 1; /* the request that was seen first comes first */
 }
 
 static uint32_t find_typical(const struct bt_measure *measure, const struct bt_node_table *nodes,
@@ -408,7 +408,7 @@ static void take_sample(
 	struct bt_measured_sample sample = {.time_ns = time_ns,
 		.pending = pending_count,
 		.share_count = FIXED_COLUMNS + nodes->scalars.count};
-	/* The sums of this sample count for the time since the previous one. */
+	/* The sums of this sample count for the time since the previous sample. */
 	double elapsed_ns = measure->samples.count != 0
 		? (double)(time_ns - measure->samples.items[measure->samples.count - 1].time_ns)
 		: 0;

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/** Facts of a pod or of a merge patch for one. Missing texts are "". */
+/** Facts of a pod, or of a merge patch for a pod. Missing texts are "". */
 struct bt_pod_facts {
 	struct bt_str namespace_;
 	struct bt_str name;

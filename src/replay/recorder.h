@@ -62,7 +62,7 @@ void bt_recorder_take_gap(
 	struct bt_recorder *recorder, int64_t now_ns, enum bt_kind kind, int64_t length_ns);
 /**
  * Writes and flushes the lines that have waited long enough, and begins the next part if it is due.
- * Call it twice a second. After an error, only bt_recorder_finish may be called.
+ * Call it twice a second. After an error, only bt_recorder_destroy may be called.
  */
 BT_MUST_USE int bt_recorder_flush(
 	struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err);

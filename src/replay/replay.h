@@ -102,7 +102,7 @@ struct bt_replay_options {
 	 * preempted or evicted in the recording are deleted at their recorded times.
 	 */
 	bool prefers_recorded;
-	/** The replay looks for the reasons of this many differences from the recording at most. */
+	/** Maximum number of differences from the recording whose reasons the replay looks for. */
 	uint32_t reasons_max;
 	const struct bt_replay_sink *sinks;
 	uint32_t sink_count;

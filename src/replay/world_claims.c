@@ -339,7 +339,10 @@ int bt_replay_remove_group(
 	if (!bt_replay_is_decided(replay) || !has_members(replay, line->namespace_, line->name)) {
 		return set_group(replay, old, NULL, err);
 	}
-	/* Pods that are pending or run longer here still use the group: its finalizer keeps it. */
+	/*
+	 * Pods that are pending or run longer in the replay still use the group: its finalizer
+	 * keeps it.
+	 */
 	struct bt_pod_group value =
 		*(const struct bt_pod_group *)bt_object_value(old, BT_KIND_POD_GROUP);
 	const struct bt_time now = bt_replay_time(replay);

@@ -227,7 +227,10 @@ static bool has_feasible_node(struct bt_replay *replay, const struct bt_queue_en
 	return evaluation.feasible_count != 0;
 }
 
-/** Returns the recorded life of the queued pod, or NULL if the recording has none of it. */
+/**
+ * Returns the recorded life of the queued pod, or NULL if the replay created the pod again, so that
+ * the recording has no life of it.
+ */
 static const struct bt_pod_life *recorded_life(
 	struct bt_replay *replay, const struct bt_queue_entry *entry)
 {

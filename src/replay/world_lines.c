@@ -221,7 +221,10 @@ static int remove_pod(
 
 /** --- nodes and other objects --- */
 
-/** Handles pods on a deleted node. Pods of DaemonSets and static pods are deleted with it. */
+/**
+ * Removes the pods of a deleted node. Their controllers replace them, except DaemonSets and the
+ * node itself, which owns static pods.
+ */
 static int remove_pods_of_node(
 	struct bt_replay *replay, struct bt_str node_name, struct berth_error *err)
 {

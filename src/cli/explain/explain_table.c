@@ -44,8 +44,8 @@ static bool says_more(const struct bt_explained_node *node)
 }
 
 /**
- * The hint of an obstacle, without the taint that cordoning adds if the first obstacle already says
- * that the node is cordoned. Several taints are joined with ", ".
+ * Returns the hint of an obstacle. If the first obstacle already says that the node is cordoned,
+ * the taint that cordoning adds is left out of the hint. Several taints are joined with ", ".
  */
 static struct bt_str hint_beyond_cordon(const struct bt_explained_node *node, uint32_t index)
 {

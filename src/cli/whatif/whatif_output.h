@@ -14,10 +14,10 @@ void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_what
 	const char *new_config);
 
 /**
- * N-1 analysis: for each node, each zone, or each value of a label, removes these nodes from the
- * cluster, and schedules the pods that the controllers create again. Each loss is simulated in a
- * forked copy of the process, which has the loaded cluster (cli/processes.h). The answer is the
- * same as that of a simulation that never had the nodes.
+ * N-1 analysis: removes each node in turn, or the nodes of each zone or of each value of a label,
+ * and schedules the pods that the controllers create again. Each loss is simulated in a forked copy
+ * of the process, which has the loaded cluster (cli/processes.h). The answer is the same as that of
+ * a simulation that never had the nodes.
  */
 
 struct bt_lose_options {
