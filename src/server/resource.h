@@ -55,11 +55,12 @@ enum bt_resource_flag {
 	BT_RESOURCE_GENERATION = 1 << 0,       /* 14b 2.2: generation counts changes of the spec */
 	BT_RESOURCE_NEEDS_VERSION = 1 << 1,    /* 14 11.2: no unconditional update */
 	BT_RESOURCE_CREATE_BY_UPDATE = 1 << 2, /* 14 11.3: an update creates a missing object */
-	BT_RESOURCE_ANSWERS_DELETED = 1 << 3,  /* 14 13.6: delete answers the object, no Status */
-	BT_RESOURCE_REVIEW = 1 << 4,           /* answered, never stored: 14 14.5 */
-	BT_RESOURCE_CUSTOM = 1 << 5,           /* from a CustomResourceDefinition */
-	BT_RESOURCE_HIDDEN = 1 << 6,           /* served, not in discovery */
-	BT_RESOURCE_WORKLOAD = 1 << 7,         /* gate GenericWorkload: 09 section 1 */
+	BT_RESOURCE_ANSWERS_DELETED = 1
+		<< 3, /* 14 13.6: a delete answers with the object, not with a Status */
+	BT_RESOURCE_REVIEW = 1 << 4,   /* answered, never stored: 14 14.5 */
+	BT_RESOURCE_CUSTOM = 1 << 5,   /* from a CustomResourceDefinition */
+	BT_RESOURCE_HIDDEN = 1 << 6,   /* served, not in discovery */
+	BT_RESOURCE_WORKLOAD = 1 << 7, /* gate GenericWorkload: 09 section 1 */
 };
 
 struct bt_strategy;

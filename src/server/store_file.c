@@ -38,7 +38,8 @@ struct bt_store_file {
 /* --- errors --- */
 
 /**
- * Sets an error for the last database error, which names the file. action: as in "cannot <action>".
+ * Sets err to the last error of the database; the message names the file. action: as in "cannot
+ * <action>".
  */
 static int failed(const struct bt_store_file *file, const char *action, struct berth_error *err)
 {
@@ -179,7 +180,7 @@ static int create_tables(const struct bt_store_file *file, struct berth_error *e
 		"CREATE TABLE meta(rv INTEGER NOT NULL);"
 		"INSERT INTO meta(rv) VALUES(1);"
 		"CREATE TABLE collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL "
-	        "UNIQUE);" CREATE_OBJECTS "PRAGMA application_id = %d;"
+		"UNIQUE);" CREATE_OBJECTS "PRAGMA application_id = %d;"
 		"PRAGMA user_version = %d;"
 		"COMMIT;",
 		PAGE_BYTES, APPLICATION_ID, FILE_VERSION);
