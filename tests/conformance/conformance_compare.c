@@ -178,8 +178,8 @@ static bool member_agrees(
 }
 
 /**
- * Report a difference. If both values are objects, report only the first differing node, to keep it
- * short.
+ * Report a difference. If both values are objects, report only the first differing node, to keep
+ * the report short.
  */
 static void report_member(const struct difference *difference, struct bt_str name,
 	const struct bt_json_value *expected, const struct bt_json_value *got)

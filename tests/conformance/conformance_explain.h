@@ -3,8 +3,8 @@
 #define BT_CONFORMANCE_EXPLAIN_H
 /**
  * Compares explanations with the recorded answers: groups must add up to the filter map and the
- * message; after the remedies of a proposal are applied to the objects and loaded into a new
- * engine, the pod must fit.
+ * message. Applies the remedies of each proposal to the objects, and loads the objects into a new
+ * engine, in which the pod must fit.
  */
 #include "conformance/conformance_private.h"
 #include "explain/explain.h"

@@ -18,7 +18,7 @@ class AffinityTerm:
         self.topology_key, self.weight = term.get('topologyKey', ''), weight
 
     def matches(self, pod, namespace_labels):
-        """namespace_labels: labels of the pod's namespace, or {} when the term's namespace selector was resolved before (06 3.4)."""
+        """Whether the term matches the pod. namespace_labels: labels of the pod's namespace, or {} when the term's namespace selector was resolved before (06 3.4)."""
         in_namespace = pod.namespace in self.namespaces or selector_matches(self.namespace_selector, namespace_labels)
         return in_namespace and selector_matches(self.selector, pod.labels)
 
@@ -74,7 +74,7 @@ class PodInfo:
 
     @property
     def affinity_errors(self):
-        """Required terms first, then preferred ones; within each, affinity before anti-affinity (06 3.3)."""
+        """The parse errors: required terms before preferred terms, and within each, affinity before anti-affinity (06 3.3)."""
         return [text for strength, _, text in sorted(self._terms[1], key=lambda e: (e[0] != 'required', e[1]))]
 
     @property
@@ -173,7 +173,7 @@ class Cluster:
         return [self.nodes[name] for name in sorted(self.nodes) if self.nodes[name].node is not None]
 
     def apply(self, step):
-        """A change of the cluster between two pods (README of the vectors)."""
+        """Apply a change of the cluster between two pods (README of the vectors)."""
         if step['op'] == 'deletePod':
             for info in self.nodes.values():
                 for pod in [p for p in info.pods if p.key == step['pod']]:

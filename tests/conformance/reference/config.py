@@ -49,6 +49,6 @@ class Profile:
         multi_point = merge(DEFAULT_PLUGINS, plugins.get('multiPoint'))
         self.points = {point: expand(multi_point, plugins.get(point), lambda name: implements(name, point)) for point in POINTS}
         self.weights = {}
-        for name, weight in _names(plugins.get('score'), 'enabled') + multi_point:       # 02 8.6: the first entry counts
+        for name, weight in _names(plugins.get('score'), 'enabled') + multi_point:       # spec 02 8.6: the first entry counts
             self.weights.setdefault(name, weight or 1)
         self.arguments = {c['name']: c.get('args') or {} for c in document.get('pluginConfig') or []}

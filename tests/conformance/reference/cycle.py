@@ -39,7 +39,7 @@ class Scheduler:
             return out
 
         nodes, absent = cluster.snapshot(), status.unresolvable()
-        if names is not None:                   # 03 3.4
+        if names is not None:                   # spec 03 3.4
             nodes = [n for n in nodes if n.name in names]
             out['preFilterNodes'] = sorted(names)
             absent = status.unresolvable("node(s) didn't satisfy plugin(s) [%s]" % ' '.join(sorted(narrowing)))
@@ -80,7 +80,7 @@ class Scheduler:
         out['best'] = [n.name for n in feasible if out['scores'][n.name]['total'] == highest]
         out['selected'] = out['best'][0]
 
-        placed = cluster.assume_pod(pod, out['selected'])       # 03 4
+        placed = cluster.assume_pod(pod, out['selected'])       # spec 03 4
         result, writes = framework.run_reserve(state, pod, out['selected'])
         if not result.ok:
             out['reserve'] = {'code': result.code, 'reasons': result.reasons}
@@ -107,7 +107,7 @@ class Scheduler:
 
 
 def answer(case):
-    """The expected-style answer for a case."""
+    """The answer for a case, in the format of the recorded answers."""
     scheduler, results = Scheduler(case), []
     for step in case['pending']:
         if 'op' in step:

@@ -136,7 +136,7 @@ class DynamicResources(Plugin):
         return claims
 
     def check_requests(self, claim):
-        """Device classes of an unallocated claim (12 7, step 6b)."""
+        """Check that the device classes of an unallocated claim exist (12 7, step 6b)."""
         for request in claim['spec'].get('devices', {}).get('requests') or []:
             parts = subrequests(request)
             if not parts:

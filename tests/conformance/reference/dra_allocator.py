@@ -182,7 +182,7 @@ class Allocator:
         names, set_names = [d.id for d in devices], [c['name'] for c in counter_sets]
         if len(set(names)) < len(names) or len(set(set_names)) < len(set_names) or any(w not in counters for d in all_devices for w in counters_of(d)):
             return Pool(id_, 'invalid', [], False)
-        for d in all_devices:                           # 12 9.8
+        for d in all_devices:                           # spec 12 9.8
             if self.allocated.holds(id_ + (d['name'],)):
                 for counter, amount in counters_of(d).items():
                     counters[counter] -= amount

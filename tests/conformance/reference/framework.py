@@ -80,13 +80,13 @@ class Framework:
         return status.success(), state, names, narrowing
 
     def run_update(self, state, pod, other, node, delta):
-        """AddPod and RemovePod extensions (02 5.2)."""
+        """Run the AddPod extensions (delta 1) or the RemovePod extensions (delta -1) (02 5.2)."""
         for plugin in self.at('preFilter'):
             if plugin.has_extensions and plugin.name not in state.skip_filter:
                 plugin.update(state.own[plugin.name], pod, other, node, delta)
 
     def run_filter(self, state, pod, node):
-        """The first failure of the Filter plugins (02 5.3)."""
+        """The status of the first Filter plugin that fails, or success (02 5.3)."""
         for plugin in self.at('filter'):
             if plugin.name in state.skip_filter:
                 continue
@@ -102,7 +102,7 @@ class Framework:
         return status.success()
 
     def run_filter_with_nominated(self, state, pod, node):
-        """Filter with the nominated pods of the node added, then without (02 5.4)."""
+        """Run the Filter plugins with the nominated pods of the node added, then without them (02 5.4)."""
         nominated = [q for q in self.cluster.nominated.get(node.name, []) if q.priority >= pod.priority and q.uid != pod.uid]
         if nominated:
             with_nominated, state_with = node.copy(), state.clone(self.plugins)
@@ -160,7 +160,7 @@ class Framework:
 
 
 def default_normalize(scores, reverse=False):
-    """To 0..100 by the largest score (05 3.8)."""
+    """Scale scores to 0..100 by the largest score; reverse: the largest score becomes 0 (05 3.8)."""
     largest = max([0] + scores)
     if largest == 0:
         return [100] * len(scores) if reverse else scores

@@ -136,7 +136,7 @@ class Devices:
                     'sharedCounters': [{'name': s, 'counters': {c: {'value': self.pick('2', '3', '5')} for c in names}} for s, names in counters.items()]}
             self.place(nodes, spec)
             self.publish('counters-%d' % number, spec)
-        if self.p(.12):                         # a slice of the generation before or after
+        if self.p(.12):                         # a slice of the previous or next generation
             spec = {'driver': driver, 'pool': {'name': pool, 'generation': generation + self.pick(-1, 1), 'resourceSliceCount': self.pick(1, 2)},
                     'devices': [self.device(driver, 'dev-0', nodes, False, {})]}
             self.place(nodes, spec)

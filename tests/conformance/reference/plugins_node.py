@@ -180,7 +180,7 @@ class NodeResourcesFit(Plugin):
         return status.success(), resources.pod_requests(pod.obj, pod_level=False, missing=resources.DEFAULT_REQUESTS)
 
     def on_shape(self, utilization):
-        """Broken line through the shape points (05 3.9)."""
+        """The score of a utilization, linear between the points of the shape (05 3.9)."""
         points = self.shape
         if utilization <= points[0][0]:
             return points[0][1]

@@ -10,7 +10,7 @@ from .selectors import (SelectorError, conjunction, parse_label_selector, requir
 HOSTNAME, ZONE = 'kubernetes.io/hostname', 'topology.kubernetes.io/zone'
 MAX_INT32, MAX_INT64 = 2**31 - 1, 2**63 - 1
 SYSTEM_DEFAULTS = [{'topologyKey': HOSTNAME, 'maxSkew': 3, 'whenUnsatisfiable': 'ScheduleAnyway'},
-                   {'topologyKey': ZONE, 'maxSkew': 5, 'whenUnsatisfiable': 'ScheduleAnyway'}]      # 06 2.4
+                   {'topologyKey': ZONE, 'maxSkew': 5, 'whenUnsatisfiable': 'ScheduleAnyway'}]      # spec 06 2.4
 
 
 class Constraint:

@@ -77,13 +77,13 @@ def binds_late(cluster, claim):
 
 
 def volume_affinity_matches(volume, labels):
-    """Node affinity of a PV against node labels (07 2.7)."""
+    """Whether the node affinity of a PV matches node labels (07 2.7)."""
     required = (volume['spec'].get('nodeAffinity') or {}).get('required')
     return required is None or node_selector_matches(required, labels, None)
 
 
 def topologies_match(terms, labels):
-    """StorageClass.allowedTopologies (07 2.9)."""
+    """Whether StorageClass.allowedTopologies match node labels (07 2.9)."""
     return not terms or any(term.get('matchLabelExpressions') and all(labels.get(e['key']) in e['values'] for e in term['matchLabelExpressions'])
                             for term in terms)
 
@@ -296,7 +296,7 @@ class NodeVolumeLimits(Plugin):
         for other in node.pods:
             attached.update(self.volumes_of(other, csi_node, False))
         added = [driver for handle, driver in new.items() if handle not in attached]
-        for attachment in self.cluster.list('VolumeAttachment'):        # 07b 1.3.3
+        for attachment in self.cluster.list('VolumeAttachment'):        # spec 07b 1.3.3
             volume_name = (attachment['spec'].get('source') or {}).get('persistentVolumeName')
             volume = self.cluster.get('PersistentVolume', volume_name) if volume_name else None
             driver = attachment['spec'].get('attacher')
@@ -358,7 +358,7 @@ class VolumeBinding(Plugin):
         """FindPodVolumes (07 5.2, 7.1)."""
         bound_ok, unbound_ok, space_ok, volume_found = True, True, True, True
         static, dynamic = [], []
-        for claim in own['bound']:              # 07 7.2
+        for claim in own['bound']:              # spec 07 7.2
             volume = self.cluster.view('PersistentVolume', claim['spec']['volumeName'])
             if volume is None:
                 volume_found = False
@@ -536,7 +536,7 @@ class VolumeZone(Plugin):
             found = self.cluster.get('PersistentVolume', volume_name)
             if found is None:
                 return status.unresolvable('persistentvolume "%s" not found' % volume_name), None, None
-            for key in (BETA_ZONE, BETA_REGION, ZONE, REGION):      # 07b 3.1
+            for key in (BETA_ZONE, BETA_REGION, ZONE, REGION):      # spec 07b 3.1
                 parts = [part.strip() for part in objects.labels(found).get(key, '').split('__')]
                 if all(parts):
                     wanted.append((key, set(parts)))

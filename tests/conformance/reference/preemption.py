@@ -56,7 +56,7 @@ class DefaultPreemption(Plugin):
             return status.UNSCHEDULABLE, 'preemption: ' + reason, None, {}
         nodes = self.cluster.snapshot()
         candidates, failed = [], {}
-        for node in nodes:                      # 08 3.4, 8
+        for node in nodes:                      # spec 08 3.4, 8
             if statuses.get(node.name, absent).code != status.UNSCHEDULABLE:
                 continue
             victims, violations, result = self.select_victims(state.clone(self.framework.plugins), pod, node.copy())

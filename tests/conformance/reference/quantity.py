@@ -22,7 +22,7 @@ def _parse(text):
         amount *= 2**BINARY_SUFFIX[suffix]
     else:                                       # decimal exponent, e.g. 1e9
         amount *= Fraction(10)**int(suffix[1:])
-    amount = Fraction(round_up(amount * 10**9), 10**9)      # finer than nano is rounded away from zero
+    amount = Fraction(round_up(amount * 10**9), 10**9)      # digits below nano are rounded away from zero
     if suffix in BINARY_SUFFIX and amount > INT64_MAX:
         amount = Fraction(INT64_MAX)
     return -amount if sign == '-' else amount
@@ -83,7 +83,7 @@ class Amount:
         return self if other.exact <= self.exact else Amount(other.digits, other.exponent, other.small and self.small)
 
     def integer(self, scale):
-        """In units of 10^scale, rounded up, as int64."""
+        """The amount in units of 10^scale, rounded up, as int64."""
         shift = self.exponent - scale
         if shift <= 0:
             quotient = Fraction(self.digits, 10**-shift)

@@ -3,7 +3,7 @@
 from . import quantity
 from .selectors import label_key_errors
 
-DEFAULT_REQUESTS = quantity.amount_map({'cpu': '100m', 'memory': '200Mi'})       # 01b 6
+DEFAULT_REQUESTS = quantity.amount_map({'cpu': '100m', 'memory': '200Mi'})       # spec 01b 6
 NOTHING = quantity.Amount(0, 0, True)
 STANDARD = ('cpu', 'memory', 'ephemeral-storage')
 
@@ -121,5 +121,5 @@ def host_ports(pod):
 
 
 def ports_conflict(a, b):
-    """Same protocol and port, and the same address or one of them any address (01b 7)."""
+    """Whether two host ports have the same protocol and port, and the same address or one has any address (01b 7)."""
     return a[1:] == b[1:] and ('0.0.0.0' in (a[0], b[0]) or a[0] == b[0])

@@ -60,7 +60,7 @@ def to_int64(text):
 
 
 def requirement_matches(key, operator, values, labels):
-    """One requirement against a label set (01 5.5)."""
+    """Whether a requirement matches a label set (01 5.5)."""
     if operator == 'In':
         return key in labels and labels[key] in values
     if operator == 'NotIn':
@@ -100,7 +100,7 @@ def parse_label_selector(selector):
 
 
 def selector_matches(requirements, labels):
-    """A parsed label selector against a label set (01 5.6)."""
+    """Whether a parsed label selector matches a label set (01 5.6)."""
     return requirements is not None and all(requirement_matches(k, op, v, labels) for k, op, v in requirements)
 
 
@@ -172,7 +172,7 @@ def term_is_empty(term):
 
 
 def term_matches(term, labels, node_name):
-    """A well-formed term; fields are ignored when there is no node name (05 3.6)."""
+    """Whether a well-formed term matches; without a node name, fields are ignored (05 3.6)."""
     for r in term.get('matchExpressions') or []:
         if not requirement_matches(r['key'], r['operator'], r.get('values') or [], labels):
             return False
@@ -212,7 +212,7 @@ def required_node_affinity(pod):
 
 
 def required_affinity_matches(pod, node):
-    """spec.nodeSelector and the required node affinity of a pod (01 5.10)."""
+    """Whether spec.nodeSelector and the required node affinity of a pod match the node (01 5.10)."""
     labels = objects.labels(node)
     if any(labels.get(k) != v for k, v in (pod['spec'].get('nodeSelector') or {}).items()):
         return False
@@ -223,7 +223,7 @@ def required_affinity_matches(pod, node):
 # --- tolerations
 
 def tolerates(toleration, taint):
-    """One toleration against one taint (01 5.12)."""
+    """Whether the toleration tolerates the taint (01 5.12)."""
     if toleration.get('effect') and toleration['effect'] != taint.get('effect', ''):
         return False
     if toleration.get('key') and toleration['key'] != taint.get('key', ''):
