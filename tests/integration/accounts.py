@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """ServiceAccounts over real connections: tokens, the rights that RBAC grants them, and pods that
-use them; also after a restart. tests/unit/server tests the single rules. Spec: 14 section 4, 14b
-4.3."""
+use them; also after a restart. tests/unit/server tests the rules one by one. Spec: 14 section 4,
+14b section 4.3."""
 import base64
 import calendar
 import json

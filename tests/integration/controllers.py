@@ -1026,8 +1026,8 @@ def test_logs(cluster):
 
 
 class WebSocket:
-    """Frames of a server to a client that sends none; headers is None when the upgrade was
-    refused."""
+    """A WebSocket client that only receives frames; headers is None if the server refused the
+    upgrade."""
 
     def __init__(self, cluster, path, protocol="v5.channel.k8s.io"):
         self.socket = socket.create_connection(("127.0.0.1", cluster.port), timeout=60)

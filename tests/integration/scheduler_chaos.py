@@ -141,7 +141,8 @@ class Replica:
         self.scene.note("r%d-%d starts" % (self.slot, self.generation))
         self.daemon = harness.Daemon(
             self.scene.program, self.scene.folder, self.scene.api,
-            # A preemptor whose last victim ends early may wait this long (spec 08 section 11.3).
+            # A preemptor whose last victim ends early may wait until this flush (spec 08 section
+            # 11.3); the default of 5 minutes is too long for this test.
             "--pod-max-in-unschedulable-pods-duration", "20s", proxy=self.proxy,
             config=dict(CONFIG, clientConnection=self.rng.choice(LIMITS)),
             name="r%d-%d" % (self.slot, self.generation))
@@ -477,7 +478,7 @@ class Scene:
                         print(line[:300])
 
     def check_turns(self):
-        """A replica that binds pods continues to, until another replica has taken the lease."""
+        """Asserts that the binding replica changes only when the lease changes its holder."""
         owners = [(slot, generation) for _, slot, generation, _ in sorted(self.bindings)]
         turns = sum(1 for a, b in zip(owners, owners[1:]) if a != b)
         transitions = leaders.lease_of(self.api)["spec"]["leaseTransitions"]

@@ -361,8 +361,8 @@ def test_token_of_a_plugin_is_revoked(program):
             assert len(runs(found)) == before + 1
 
 
-# The daemon watches these config maps with the authentication kubeconfig. Its plugin runs when
-# another request is made.
+# The daemon watches these config maps with the authentication kubeconfig. The credential plugin of
+# that kubeconfig runs again when another request needs a token.
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 
 

@@ -50,7 +50,10 @@ struct bt_sim_report {
 
 #define BT_SIM_MINUTES_MAX 100000
 
-/** Negative: the scheduler could not be created. A complaint is not an error. */
+/**
+ * Run one history. Returns a negative error if the scheduler could not be created. A complaint is
+ * not an error.
+ */
 BT_MUST_USE int bt_sim_run(const struct bt_sim_options *options, struct bt_sim_report *out_report,
 	struct berth_error *err);
 void bt_sim_report_finish(struct bt_sim_report *report);

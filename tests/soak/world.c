@@ -107,7 +107,7 @@ static void log_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
 		BT_STR_ARG(attempt->message));
 }
 
-/** The pod counts on its node while its writes are in flight, even if they fail. */
+/** Count the pod on its node while its writes are in flight, even if they fail. */
 static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 {
 	struct bt_object *pod = bt_object_store_find_object(

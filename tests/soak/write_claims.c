@@ -3,7 +3,7 @@
 #include "api/resource_claim.h"
 #include "soak/world.h"
 
-/** base: NULL for reads. */
+/** Write or read a claim. base: the scheduler's version of the claim; NULL for reads. */
 static int write_claim(struct bt_sim *sim, struct bt_sim_write write, const struct bt_object *base,
 	const struct bt_resource_claim *claim, struct bt_object **out_claim,
 	struct berth_error *err)
