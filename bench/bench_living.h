@@ -51,7 +51,7 @@ struct bt_living {
 BT_MUST_USE int bt_living_init(
 	struct bt_living *living, const struct bt_setup *setup, struct berth_error *err);
 void bt_living_finish(struct bt_living *living);
-/** Add a new object; consumed. Equal pods share memory from here on. */
+/** Add a new object, which is consumed. From then on it shares memory with equal pods. */
 BT_MUST_USE int bt_living_add(
 	struct bt_living *living, struct bt_object *object, struct berth_error *err);
 /** Change an object, or delete it if new_object is NULL. Both objects are consumed. */
@@ -61,8 +61,8 @@ BT_MUST_USE int bt_living_change(struct bt_living *living, struct bt_object *old
 BT_MUST_USE int bt_living_note_claims(
 	struct bt_living *living, const struct bt_pod *pod, struct berth_error *err);
 /**
- * Delete a pod, which is consumed. Claims made for the pod are deleted; other claims lose a
- * consumer.
+ * Delete a pod, which is consumed. Claims made for the pod are deleted; other claims lose their
+ * reservation for the pod.
  */
 BT_MUST_USE int bt_living_delete_pod(
 	struct bt_living *living, struct bt_object *object, struct berth_error *err);
@@ -70,8 +70,8 @@ BT_MUST_USE int bt_living_delete_pod(
 BT_MUST_USE int bt_living_change_pod(struct bt_living *living, struct bt_object *old_object,
 	const struct bt_pod *value, struct berth_error *err);
 /**
- * Try one pod, then apply what was written. out_attempt's texts are borrowed until the next call.
- * BT_ATTEMPT_IDLE: there is no pod to try.
+ * Try one pod, then apply the scheduler's writes. out_attempt's texts are borrowed until the next
+ * call. BT_ATTEMPT_IDLE: there is no pod to try.
  */
 BT_MUST_USE int bt_living_step(
 	struct bt_living *living, struct bt_attempt *out_attempt, struct berth_error *err);

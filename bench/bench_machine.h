@@ -20,6 +20,6 @@ void bt_bench_machine_finish(struct bt_bench_machine *machine);
  * The commit of the sources, with "-dirty" if they were changed; the version if there is no git.
  */
 const char *bt_bench_commit(void);
-/** "gcc 12.2.0" */
+/** Returns the compiler and its version, such as "gcc 12.2.0". */
 const char *bt_bench_compiler(void);
 #endif

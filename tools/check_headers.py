@@ -38,7 +38,7 @@ def compile_alone(root, generated, compiler, language, standard, header):
     if language == "c":
         includes = (["-I" + os.path.join(root, folder) for folder in ("src", "tests", "")]
                     + generated + includes)
-    # Twice: a header without a working guard breaks here. The typedef keeps the file non-empty.
+    # The header is included twice to test its guard. The typedef keeps the file non-empty.
     text = '#include "%s"\n#include "%s"\ntypedef int not_empty;\n' % (header, header)
     result = subprocess.run(
         [compiler, "-x", language, "-std=" + standard, "-fsyntax-only"] + WARNINGS + includes
