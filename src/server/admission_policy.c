@@ -175,7 +175,6 @@ static struct bt_cel_value request_value(const struct request *request)
 {
 	static const char *const kind_names[] = {"group", "version", "kind"};
 	static const char *const resource_names[] = {"group", "version", "resource"};
-	static const char *const user_names[] = {"username", "uid", "groups", "extra"};
 	struct bt_arena *arena = request->call->arena;
 	const struct bt_write *write = &request->call->write;
 	const struct bt_api_resource *resource = write->resource;
@@ -183,23 +182,16 @@ static struct bt_cel_value request_value(const struct request *request)
 		text_value(resource->version), text_value(resource->kind)};
 	struct bt_cel_value resource_values[] = {
 		kind_values[0], kind_values[1], text_value(resource->name)};
-	struct bt_cel_value *groups =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_value, write->user->group_count);
-	for (uint32_t i = 0; i < write->user->group_count; i++) {
-		groups[i] = bt_cel_string(write->user->groups[i]);
-	}
-	struct bt_cel_value empty = bt_expression_object(NULL, NULL, 0, arena);
-	struct bt_cel_value user_values[] = {bt_cel_string(write->user->name),
-		bt_cel_string(write->user->uid),
-		{.kind = BT_CEL_LIST, .list = {groups, write->user->group_count}}, empty};
+	struct bt_json_value *user = bt_user_info(write->user, arena);
+	bt_json_set_str(arena, user, "uid", write->user->uid);
+	(void)bt_json_ensure_object(arena, user, "extra");
 	struct bt_cel_value kind = bt_expression_object(kind_names, kind_values, 3, arena);
 	struct bt_cel_value name = bt_expression_object(resource_names, resource_values, 3, arena);
 	struct bt_cel_value part = text_value(bt_subresource_name(write->subresource));
 	struct bt_cel_value values[] = {kind, name, part, kind, name, part,
 		bt_cel_string(write->name), bt_cel_string(write->namespace_),
-		text_value(request->operation),
-		bt_expression_object(user_names, user_values, 4, arena),
-		bt_cel_bool(write->dry_run), empty};
+		text_value(request->operation), bt_expression_value(NULL, user, arena),
+		bt_cel_bool(write->dry_run), bt_expression_object(NULL, NULL, 0, arena)};
 	const char *names[BT_ARRAY_LENGTH(values)];
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
 		names[i] = bt_policy_request.fields[i].name.data;

@@ -118,6 +118,8 @@ static void copy_deletion(struct bt_list *list, const struct bt_api_request *req
 	struct bt_user *user = BT_ARENA_NEW(arena, struct bt_user);
 	struct bt_str *groups =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_str, request->user->group_count);
+	struct bt_user_extra *extras =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_user_extra, request->user->extra_count);
 
 	list->deletion = *request;
 	*user = (struct bt_user){
@@ -125,9 +127,15 @@ static void copy_deletion(struct bt_list *list, const struct bt_api_request *req
 		.uid = bt_arena_str(arena, request->user->uid),
 		.group_count = request->user->group_count,
 		.groups = groups,
+		.extra_count = request->user->extra_count,
+		.extras = extras,
 	};
 	for (uint32_t i = 0; i < user->group_count; i++) {
 		groups[i] = bt_arena_str(arena, request->user->groups[i]);
+	}
+	for (uint32_t i = 0; i < user->extra_count; i++) {
+		extras[i].key = bt_arena_str(arena, request->user->extras[i].key);
+		extras[i].value = bt_arena_str(arena, request->user->extras[i].value);
 	}
 	list->deletion.user = user;
 	list->deletion.verb = BT_VERB_DELETE;

@@ -46,22 +46,22 @@ struct answer {
 
 static const struct answer answers[] = {
 	{"'validations':[{'expression':'authorizer.group(\\\"\\\").resource(\\\"secrets\\\")."
-         "subresource(\\\"x\\\").namespace(\\\"kube-system\\\").name(\\\"n\\\").check(\\\"get\\\")."
-         "allowed()'}]",
+	 "subresource(\\\"x\\\").namespace(\\\"kube-system\\\").name(\\\"n\\\").check(\\\"get\\\")."
+	 "allowed()'}]",
 		"", "", 201, NULL},
 	{"'validations':[{'expression':'!authorizer.path(\\\"/a\\\").check(\\\"get\\\").errored() "
-         "&& authorizer.serviceAccount(\\\"a\\\", "
-         "\\\"b\\\").group(\\\"\\\").resource(\\\"pods\\\").check(\\\"get\\\").error() == "
-         "\\\"\\\"'}]",
+	 "&& authorizer.serviceAccount(\\\"a\\\", "
+	 "\\\"b\\\").group(\\\"\\\").resource(\\\"pods\\\").check(\\\"get\\\").error() == "
+	 "\\\"\\\"'}]",
 		"", "", 201, NULL},
 	{"'validations':[{'expression':'authorizer.path(\\\"/a\\\").check(\\\"get\\\").allowed() "
-         "&& authorizer.path(\\\"/b\\\").check(\\\"get\\\").allowed() && "
-         "authorizer.path(\\\"/c\\\").check(\\\"get\\\").allowed()','message':'m'}]",
+	 "&& authorizer.path(\\\"/b\\\").check(\\\"get\\\").allowed() && "
+	 "authorizer.path(\\\"/c\\\").check(\\\"get\\\").allowed()','message':'m'}]",
 		"", "", 422,
 		"expression 'authorizer.path(\"/a\").check(\"get\").allowed() && "
-                "authorizer.path(\"/b\").check(\"get\").allowed() && "
-                "authorizer.path(\"/c\").check(\"get\").allowed()' resulted in error: operation "
-                "cancelled: actual cost limit exceeded"},
+		"authorizer.path(\"/b\").check(\"get\").allowed() && "
+		"authorizer.path(\"/c\").check(\"get\").allowed()' resulted in error: operation "
+		"cancelled: actual cost limit exceeded"},
 	{"'validations':[{'expression':'has(object.data) && size(object.data) > 1'}]", "",
 		",'data':{'a':'1'}", 422,
 		"failed expression: has(object.data) && size(object.data) > 1"},
@@ -126,6 +126,36 @@ START_TEST(test_admission_policy__answers)
 		}
 		api_fixture_finish(&f);
 	}
+}
+END_TEST
+
+START_TEST(test_admission_policy__expressions_read_the_user)
+{
+	static const struct bt_user_extra extras[] = {
+		{BT_STR_INIT("k"), BT_STR_INIT("v")}, {BT_STR_INIT("k"), BT_STR_INIT("w")}};
+	static const struct bt_str groups[] = {BT_STR_INIT("system:masters")};
+	const struct bt_user user = {.name = BT_STR("u"),
+		.group_count = 1,
+		.groups = groups,
+		.extra_count = BT_ARRAY_LENGTH(extras),
+		.extras = extras};
+	struct api_fixture f;
+
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		add_policy(&f, "p",
+			CONFIG_MAPS
+			",'validations':[{'expression':'request.userInfo.username == "
+			"\\\"u\\\" && request.userInfo.uid == \\\"\\\" && request.userInfo.groups "
+	                "== "
+			"[\\\"system:masters\\\"] && request.userInfo.extra == {\\\"k\\\": "
+			"[\\\"v\\\", \\\"w\\\"]}'}]"),
+		201);
+	bind(&f, "");
+	ck_assert_uint_eq(add_map(&f, ""), 422);
+	f.request.user = &user;
+	ck_assert_msg(add_map(&f, "") == 201, "%s", api_message(&f));
+	api_fixture_finish(&f);
 }
 END_TEST
 
@@ -214,5 +244,6 @@ START_TEST(test_admission_policy__refused_policies)
 }
 END_TEST
 
-BT_TEST_MAIN("admission_policy", test_admission_policy__answers, test_admission_policy__life,
+BT_TEST_MAIN("admission_policy", test_admission_policy__answers,
+	test_admission_policy__expressions_read_the_user, test_admission_policy__life,
 	test_admission_policy__refused_policies)
