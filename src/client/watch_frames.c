@@ -361,7 +361,6 @@ static int begin_record(
 		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
 	}
 	if (!frames->in_list && number == UNKNOWN_RAW) {
-		frames->in_list = true;
 		frames->list_left = length;
 		frames->in_list = length != 0;
 		frames->state = TAG;
