@@ -19,7 +19,12 @@ static const char *const fixed_resources[BT_HISTORY_RESOURCES_FIXED] = {
 
 void bt_history_init(struct bt_history *history, int64_t now_ns)
 {
-	*history = (struct bt_history){.from_ns = now_ns, .to_ns = INT64_MAX, .revision = 1};
+	*history = (struct bt_history){
+		.from_ns = now_ns,
+		.to_ns = INT64_MAX,
+		.revision = 1,
+		.nodes_revision = 1, /* 0: a page that has no nodes yet */
+	};
 	bt_arena_init(&history->names, 0);
 	for (uint32_t i = 0; i < BT_HISTORY_RESOURCES_FIXED; i++) {
 		bt_vec_push(&history->resources, bt_str_from(fixed_resources[i]));

@@ -6,6 +6,7 @@
 #include "cli/view/view.h"
 #include "client/rest.h"
 #include "codec/json_edit.h"
+#include "planning/whatif.h"
 
 /**
  * Makes the changes that users request on the page. The requests to the API server are sent one
@@ -177,12 +178,11 @@ static int add_drain(struct bt_view_change *change, struct bt_str node, struct b
 		}
 		const struct bt_pod *pod =
 			bt_object_value(bt_object_unpack(version->object), BT_KIND_POD);
-		const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 		struct bt_str namespace_ = bt_arena_str(&change->arena, pod->metadata.namespace_);
 		struct bt_str name = bt_arena_str(&change->arena, pod->metadata.name);
-		bool stays = owner != NULL && bt_str_equal_c(owner->kind, "DaemonSet");
+		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 		bt_object_allow_pack(version->object);
-		if (stays) {
+		if (keeper == BT_KEEPER_DAEMON_SET || keeper == BT_KEEPER_NODE) {
 			continue;
 		}
 		if (change->steps.count > STEPS_MAX) {
