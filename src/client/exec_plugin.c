@@ -194,7 +194,7 @@ struct bt_exec_run {
 	pid_t pid; /* 0: not started, or reaped */
 	int status;
 	bool over;
-	bool waited_once; /* waitpid was called once without result */
+	bool waited_once; /* waitpid was called, and the child still ran */
 	struct bt_strbuf output;
 	struct bt_exec_result result;
 	struct berth_error err; /* why the child failed to start or was killed */

@@ -51,7 +51,7 @@ struct bt_pace {
 	int64_t shortest_ns; /* shortest answer of this period; INT64_MAX: none */
 	int64_t before_ns;   /* shortest answer of the previous period */
 	int64_t since_ns;    /* start of this period */
-	uint32_t grown;      /* limit reached by the answers since the last idle time */
+	uint32_t grown;      /* bound of the limit; grows with answers, reset after idle time */
 	bool is_half;        /* one of the two answers that raise the limit by one has come */
 };
 

@@ -114,7 +114,10 @@ struct bt_transport_call {
 	struct bt_strbuf failure; /* error to report instead of starting */
 	struct bt_transport_call *previous; /* in live or waiting */
 	struct bt_transport_call *next;
-	/* Set while the call waits: its number, and the request with its texts in one block. */
+	/*
+	 * Set while the call waits. ticket: increases from call to call; texts: one block with the
+	 * texts of request.
+	 */
 	uint64_t ticket;
 	struct bt_transport_request request;
 	char *texts;

@@ -79,7 +79,7 @@ BERTH_API const char *const *berth_predicate_ordering(void);
 /** InsufficientResourceError: the four numbers behind "Insufficient cpu". */
 struct berth_insufficient_resource {
 	struct berth_str resource_name; /**< "pods", "cpu", "example.com/gpu" */
-	int64_t requested;              /**< by the pod; cpu in thousandths; 1 for pods */
+	int64_t requested;              /**< by the pod; for "cpu" in thousandths, for "pods" 1 */
 	int64_t used;                   /**< by the pods on the node */
 	int64_t capacity;               /**< allocatable of the node */
 };
