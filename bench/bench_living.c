@@ -100,7 +100,7 @@ int bt_living_add(struct bt_living *living, struct bt_object *object, struct ber
 	return bt_living_change(living, NULL, object, err);
 }
 
-/** NULL: there is no claim, or the claim was not made for the pod. */
+/** Returns the claim that was made for an entry of the pod; NULL: there is none. */
 static struct bt_object *find_own_claim(const struct bt_living *living, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {

@@ -123,8 +123,8 @@ static int strategy_key(const struct bt_json_value *strategy, const char *name,
 }
 
 /**
- * Add labels that are not in the template: values from a list in turn, or a different one on every
- * node.
+ * Add the labels of the operation's strategies: values from a list in turn, or a different value on
+ * every node.
  */
 static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint32_t index,
 	struct bt_object_meta *meta, struct berth_error *err)
@@ -272,7 +272,7 @@ static int read_drivers(struct bt_arena *arena, const struct bt_json_value *limi
 	return 0;
 }
 
-/** Make the CSINode of the node; NULL: the strategy does not mention CSI. */
+/** Make the CSINode of the node. *out_object is NULL if the strategy has no CSI fields. */
 static int make_csi_node(struct bt_arena *arena, const struct bt_json_value *strategy,
 	const struct bt_object_meta *node, struct bt_object **out_object, struct berth_error *err)
 {

@@ -273,7 +273,7 @@ static int duration_of(const struct bt_perf_op *op, int64_t *out_ns, struct bert
 	return result < 0 ? bt_error_wrap(err, result, "duration") : 0;
 }
 
-/** Delete each pod that gets a node and create another in its place. */
+/** Delete each pod that gets a node, and create another pod in its place. */
 static int run_steady(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_str namespace_,
 	int64_t duration_ns, uint32_t *out_placed, struct berth_error *err)
 {

@@ -33,7 +33,7 @@ enum bt_bench_mode {
 #define BT_BENCH_NOMINATED_PODS 300
 /** Nodes per rack, if the cluster has so many nodes. */
 #define BT_BENCH_RACK_NODES 50
-/** The maximum of services in the workload `service`. */
+/** The maximum of services in the workload `services`. */
 #define BT_BENCH_SERVICES 500
 
 struct bt_bench_pod; /* bench_pods.h */
