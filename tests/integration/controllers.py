@@ -153,7 +153,7 @@ def test_endpoints_without_a_service_stay(cluster):
     made = call(cluster, "POST", CORE % name + "endpoints", {
         "metadata": {"name": "e"}, "subsets": [{"addresses": [{"ip": "10.0.0.24"}],
                                                 "ports": [{"port": 80}]}]})
-    # When the controller has deleted the endpoints of this Service, it has also seen "e".
+    # A controller that has deleted the endpoints of this Service has also seen "e".
     call(cluster, "POST", CORE % name + "services", {
         "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}})
     up.wait_for("endpoints", lambda: read(cluster, CORE % name + "endpoints/s"))

@@ -21,7 +21,7 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 JSON = {"Content-Type": "application/json"}
 YAML = {"Content-Type": "application/yaml"}
 MERGE = {"Content-Type": "application/merge-patch+json"}
-STALLED_SECONDS = 30  # bt_http_default_limits
+STALLED_SECONDS = 30  # the limit in bt_http_default_limits
 stalled = []  # clients that never read, from the first test to the last one
 
 

@@ -15,7 +15,7 @@ NODES = 20000
 ROUNDS = 4
 PODS = 3000  # pods of a round
 EXTRA_NODES = 600
-# Allowed ratio: processor caches make more memory slower; a scan of all nodes would give 100.
+# Allowed ratio: more memory is slower because of caches; a scan of all nodes would give about 100.
 RATIO_MAX = 1.6
 
 

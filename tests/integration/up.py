@@ -4,7 +4,7 @@
 A script defines functions test_* that take a Cluster and assert, and ends with main(globals()):
 they run in the order of the file against one cluster, whose flags the script may set as FLAGS. A
 test whose parameter is called `program` gets the program's path and mode instead and starts its
-own.
+own cluster.
 """
 import concurrent.futures
 import contextlib

@@ -442,7 +442,7 @@ def test_pods_of_daemon_sets_stay(program):
     proposals = told(program, lines(node("n1"), holder, waits))["proposals"]
     assert sorted(each["changes"][0]["type"] for each in proposals) == [
         "DropHostPort", "RemovePod"], proposals
-    # With the tolerations that the DaemonSet controller adds.
+    # With the node affinity of a DaemonSet pod, the removal of the pod is not proposed.
     holder["spec"]["affinity"] = {"nodeAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}}

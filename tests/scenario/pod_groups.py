@@ -313,7 +313,7 @@ def test_pending(program):
     text = program.run("pending", "-f", "-", *GANG, stdin=lines(*objects)).expect(1).out
     assert "6 pods: podgroup/g in default\n  why:  4 of 6 pods find a node, minCount is 6; " \
         "the next: Insufficient cpu (4 nodes)\n" in text, text
-    # Gate off: pods one by one.
+    # Without the gate, pods are listed one by one.
     answer = program.run("pending", "-f", "-", "-o", "json", stdin=lines(*objects)).expect(1)
     assert all(item["owner"]["kind"] == "" for item in answer.json()["groups"])
 

@@ -20,7 +20,7 @@ def test_folders_with_other_files(program):
     assert len(told) == 3 and all(
         line.endswith(name + " is not a manifest and is left out")
         for line, name in zip(told, ("kustomization.yaml", "overlay.yaml", "values.yaml"))), told
-    # Such a file is an error if it is named itself, or is broken.
+    # A file that is not a manifest is an error if -f names it; so is a manifest without a kind.
     assert "no kind" in program.run(
         "simulate", "-f", os.path.join(os.path.dirname(path), "values.yaml")).expect(2).err
     program.write("app/broken.yaml", "apiVersion: v1\nmetadata: {name: x}\n")

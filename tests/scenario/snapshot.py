@@ -269,7 +269,7 @@ def test_nothing_is_left_when_it_is_stopped(program):
     process = subprocess.Popen([program.path, "snapshot", "-f", path, "-o", pipe, "--no-gzip",
                                 "--strip-names", "--map", mapping])
     deadline = time.monotonic() + scenario.TIMEOUT_SECONDS
-    # Non-blocking: if the program fails before, it never opens the other end.
+    # Open without blocking: if the program fails early, it never opens the other end.
     with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
         while not glob.glob(mapping + "*"):  # both ends are open
             assert process.poll() is None and time.monotonic() < deadline

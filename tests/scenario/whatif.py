@@ -590,7 +590,7 @@ def test_taint_evicts(program):
     # The second pod is placed on the node again, because it tolerates the taint for a minute.
     assert set(found) == {"default/a"}, found
     objects[0] = node("n1", spec={"taints": [{"key": "k", "effect": "NoExecute"}]})
-    # Taints that were there before evict no pod.
+    # Taints that the node already has evict no pod.
     assert whatif(program, objects, "--taint", "n1=l=v:NoSchedule", status=0)["pods"] == []
 
 
