@@ -259,7 +259,8 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 }
 
 /**
- * Make one change at a time: then no event of another change requeues the pods that it could help.
+ * Make one change at a time, so that no event of another change requeues a pod that a change can
+ * help.
  */
 static void step_by_step(struct bt_sim *sim, int64_t until_ns)
 {

@@ -172,7 +172,7 @@ static void add_holders(const struct search *search, struct seen *seen)
 			view->objects, BT_KIND_RESOURCE_CLAIM, everywhere, &cursor)) != NULL) {
 		const struct bt_allocation_result *allocation = claim->status.allocation;
 		if (is_sought(search, claim)) {
-			continue; /* the search may replace its allocation */
+			continue; /* the search may replace the claim's allocation */
 		}
 		for (uint32_t i = 0; allocation != NULL && i < allocation->devices.results.count;
 			i++) {

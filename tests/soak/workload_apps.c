@@ -71,7 +71,7 @@ static void append_containers(struct bt_sim *sim, struct bt_strbuf *out)
 	}
 }
 
-/** One of the priority classes p0 to p3, or never0 to never3 with preemptionPolicy Never. */
+/** Append a random priority class: p0 to p3, or never0 to never3 with preemptionPolicy Never. */
 static void append_priority(struct bt_sim *sim, struct bt_strbuf *out)
 {
 	static const unsigned priorities[] = {0, 0, 0, 0, 1, 1, 2, 3};
@@ -116,7 +116,7 @@ static void append_spread(struct bt_sim *sim, struct bt_strbuf *out, uint32_t ap
 		1 + below(sim, 2), one_of(sim, keys, 2), one_of(sim, actions, 3), app);
 }
 
-/** One affinity term that matches the pods of an app or of a tier. */
+/** Append an affinity term that matches the pods of an app or of a tier. */
 static void append_term(struct bt_sim *sim, struct bt_strbuf *out, uint32_t app)
 {
 	static const char *const keys[] = {"topology.kubernetes.io/zone", "kubernetes.io/hostname"};

@@ -40,7 +40,7 @@ static void append_request(struct bt_sim *sim, struct bt_strbuf *out, const char
 	bt_strbuf_append_c(out, "}}");
 }
 
-/** Alternatives, the better one first. */
+/** Append a request with two alternatives, the better one first. */
 static void append_alternatives(struct bt_sim *sim, struct bt_strbuf *out)
 {
 	bt_strbuf_append_c(out, "{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"best\",");
@@ -84,7 +84,7 @@ static void append_two(struct bt_sim *sim, struct bt_strbuf *out)
 	append_request(sim, out, "s", "fast-gpu", 1, NULL);
 }
 
-/** Make spec.devices of a claim. */
+/** Append the spec of a claim, an object with the member "devices". */
 static void append_devices(struct bt_sim *sim, struct bt_strbuf *out)
 {
 	uint32_t what = below(sim, 12);

@@ -48,14 +48,14 @@ static void limit_volumes(struct bt_sim *sim)
 	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 }
 
-/** The name of a random node; "": there is none. */
+/** Returns the name of a random node; "": there are no nodes. */
 static struct bt_str pick_node(struct bt_sim *sim)
 {
 	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
 	return object != NULL ? bt_arena_str(&sim->scratch, object->meta->name) : BT_STR("");
 }
 
-/** json: a strategic merge patch. */
+/** Apply a strategic merge patch to the node. what: the change, for the log. */
 static void patch_node(struct bt_sim *sim, struct bt_str name, enum bt_subresource subresource,
 	const char *what, struct bt_str json)
 {

@@ -221,14 +221,14 @@ static void delete_terminal(struct bt_sim *sim)
 	}
 }
 
-/** A random pod; NULL: there is none. Borrowed until the next request. */
+/** Returns a random pod, borrowed until the next request; NULL: there are no pods. */
 static const struct bt_pod *pick_pod(struct bt_sim *sim)
 {
 	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_POD, &sim->changes);
 	return object != NULL ? object->value : NULL;
 }
 
-/** json: a strategic merge patch. The API may refuse the change. */
+/** Apply a strategic merge patch, which the API may refuse. what: the change, for the log. */
 static void patch_pod(struct bt_sim *sim, const struct bt_pod *pod, enum bt_subresource subresource,
 	const char *what, struct bt_str json)
 {
