@@ -54,7 +54,7 @@ class CIDR:
 
 
 class Domains(dict):
-    """A map that answers any missing key with an empty map (12b 4)."""
+    """A map in which every missing key has an empty map as its value (12b 4)."""
 
 
 class Lazy:
@@ -374,7 +374,7 @@ def is_equal(a, b):
 
 
 def lookup(container, key):
-    """Selection and index (12b 8)."""
+    """The value of a selection or an index (12b 8)."""
     if isinstance(container, dict) and key in container:
         return container[key]
     if isinstance(container, Domains):

@@ -131,7 +131,7 @@ class Framework:
         return status.success()
 
     def run_score(self, state, pod, nodes):
-        """node name -> plugin -> normalised score x weight (02 5.7)."""
+        """Returns {node name: {plugin: normalised score x weight}} (02 5.7)."""
         scores = {node.name: {} for node in nodes}
         for name, prepared in state.scoring.items():
             plugin = self.plugins[name]
