@@ -42,8 +42,8 @@ void bt_arena_reset(struct bt_arena *arena);
 #define BT_ARENA_ALLOCATION_MAX ((size_t)1 << 30)
 
 /**
- * Returns the total memory of the chunks of an arena. An owner whose arena makes no more
- * allocations may keep only the chunks.
+ * Returns the total memory of the chunks of an arena. The parameter is the list of chunks, because
+ * an owner whose arena makes no more allocations may keep only that list.
  */
 size_t bt_arena_chunk_bytes(const struct bt_arena_chunk *chunks);
 /** NULL accepted. */

@@ -122,7 +122,10 @@ static void request_ended(
 	bt_reflector_store_finish(&reflector->incoming);
 	if (reflector->lost_ns == 0 ||
 		(end == BT_REFLECTOR_END_CLEAN && reflector->opened_ns < now_ns)) {
-		/* a watch that ended cleanly was connected until now */
+		/*
+		 * The watch counts as working until now if it was working so far, or if it was open
+		 * for a while and ended cleanly.
+		 */
 		reflector->lost_ns = now_ns;
 	}
 	if (waits) {

@@ -105,8 +105,8 @@ enum bt_reflector_report bt_reflector_state_ended(struct bt_reflector_state *sta
 	const struct bt_reflector_ending *ending, bool *out_waits);
 
 /**
- * Items by namespace and name; keys are read from the items instead of stored. The store's
- * references are packable if the codec has `packing`.
+ * Items by namespace and name. The map holds only indices; the keys are read from the items. If the
+ * codec has `packing`, the store makes its references to the items packable (bt_object_allow_pack).
  */
 struct bt_reflector_store {
 	const struct bt_reflector_codec *codec;

@@ -41,7 +41,10 @@ struct bt_frames_sink {
 		struct berth_error *err);
 };
 
-/** State of a parser; zeroed memory with form and sink set is a parser at the start. */
+/**
+ * State of a parser. A structure that is zero except for form and sink is the state before the
+ * first byte.
+ */
 struct bt_frames {
 	enum bt_frames_form form;
 	struct bt_frames_sink sink;

@@ -408,7 +408,10 @@ static void write_request(struct bt_http_client_connection *connection)
 			watch(connection, BT_LOOP_READABLE | BT_LOOP_WRITABLE);
 			return;
 		}
-		/* do not fail yet: the server may have answered before it closed */
+		/*
+		 * If a part of the request was written, do not fail yet: the server may have
+		 * answered before it closed the connection.
+		 */
 		connection->write_error = errno == EPROTO ? EPIPE : errno;
 		if (transfer->out_at == 0) {
 			bt_http_connection_handle_loss(connection);

@@ -444,8 +444,8 @@ void bt_http_tls_cork(struct bt_http_exchange *exchange)
 	int fd = bt_http_socket_of(exchange->handle);
 	int unsent = -1;
 	/*
-	 * cork only if the send buffer is empty: nothing would send the rest of a record that does
-	 * not fit
+	 * Cork only if the send buffer is empty. Otherwise the record may not fit into the buffer,
+	 * and bt_http_tls_uncork cannot send the rest of a record later.
 	 */
 	if (session != NULL && ioctl(fd, TIOCOUTQ, &unsent) == 0 && unsent == 0) {
 		gnutls_record_cork(session);

@@ -151,7 +151,8 @@ static void add_input_object(
 }
 
 /**
- * Admits the pods that have a node (are_there), or the pods without a node, and sets their specs.
+ * Admits pods and sets their specs: the pods that have a node if are_there is true, else the pods
+ * without a node.
  */
 static int admit_pods(struct manifests_import *manifests, bool are_there, struct berth_error *err)
 {

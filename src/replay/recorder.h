@@ -5,8 +5,9 @@
  * Writes a recording (docs/recordings.md) of changes as they arrive: objects in the form of
  * snapshots, changes as merge patches between two such forms.
  *
- * Each kind has its own watch. So changes wait for BT_RECORDER_WINDOW_NS and are then written in
- * the order of their resource versions; changes of one kind always keep their order.
+ * Each kind has its own watch, so changes of different kinds may arrive in another order than they
+ * happened. Therefore changes wait for BT_RECORDER_WINDOW_NS and are then written in the order of
+ * their resource versions. Changes of one kind always keep the order in which they arrived.
  *
  * Times are of a steady clock, and never decrease.
  */

@@ -121,7 +121,10 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	return 0;
 }
 
-/** Deletes a victim at once, because there is no kubelet. */
+/**
+ * Notes a victim. At the end of the step, apply_writes passes it to bt_replay_disrupt_pod: there is
+ * no kubelet that must first end the pod.
+ */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
