@@ -111,8 +111,10 @@ static void count_device(
 		}
 	}
 	/*
-	 * The search skips devices in use, so selector errors on devices in use do not count. But a
-	 * false selector is reported even for a device in use.
+	 * A device in use is counted as in use if a selector fails with an error on it, because the
+	 * search does not evaluate selectors on devices in use. For a request for all devices the
+	 * search evaluates the selectors on every device, so the error counts. A device that a
+	 * selector rejects is counted as rejected even if it is in use.
 	 */
 	if (verdict == BT_VERDICT_ERROR && !option->needs_all &&
 		bt_search_is_busy(tally->search, option, device)) {

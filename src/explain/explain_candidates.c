@@ -109,9 +109,8 @@ static uint64_t hash_set(const bt_remedy_list *remedies)
 }
 
 /**
- * Finds the candidate that makes the entry remedies and the wanted changes, and counts the node for
- * the candidate; adds a candidate if there is none. Returns NULL if there are no changes or too
- * many.
+ * Finds the candidate that consists of the entry remedies and the wanted changes, or adds it if
+ * there is none. Adds 1 to its node_count. Returns NULL if there are no changes or too many.
  */
 static struct bt_candidate *collect(struct collection *collection, const bt_remedy_list *wanted,
 	double distance, bool is_too_small, uint32_t node)

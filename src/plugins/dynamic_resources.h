@@ -335,10 +335,10 @@ struct bt_object *bt_extended_claim(const struct bt_extended_resources *extended
 /** Whether the claim exists only in memory. */
 bool bt_extended_is_in_memory(const struct bt_resource_claim *claim);
 /**
- * Step of Filter (section 14.2): returns Success and sets *out_claim to the node's claim, or
- * returns UnschedulableAndUnresolvable. If device plugins of the node provide all resources,
- * *out_claim is NULL. But if the pod has claims of its own (has_user_claims), *out_claim is then a
- * claim without requests, and PreBind fails (section 21, D10).
+ * Step of Filter (section 14.2): returns Success and sets *out_claim to the special claim on the
+ * node, or returns UnschedulableAndUnresolvable. If device plugins of the node provide all
+ * resources, *out_claim depends on has_user_claims, whether the pod has claims of its own: NULL if
+ * it has none, else a claim without requests, with which PreBind fails (section 21, D10).
  */
 struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, bool has_user_claims,

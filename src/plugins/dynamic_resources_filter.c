@@ -494,9 +494,9 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 }
 
 /**
- * If no pod of the group is scheduled, remove the group's reservation from its first allocated
- * claim and return UnschedulableAndUnresolvable. Returns Success if a pod of the group is
- * scheduled, or if there is no reservation to remove.
+ * If no pod of the group is scheduled, remove the group's reservation from the first of its
+ * allocated claims that has the reservation, and return UnschedulableAndUnresolvable. Returns
+ * Success if a pod of the group is scheduled, or if there is no reservation to remove.
  */
 static struct bt_status unreserve_group(
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)

@@ -292,9 +292,10 @@ static int compare_labelled(const void *a, const void *b)
 }
 
 /**
- * Add the scores by one label to sums. scores[i] is the number of pods of the service on a node,
- * sums[i] the new score of the node: nodes whose label value has fewer of these pods score higher.
- * total: sum of all scores. divisor: number of labels. scratch: room for count entries.
+ * Add to sums[i] the score that node i gets for one label: the fewer pods of the service are on
+ * nodes with the same label value, the higher the score. scores[i]: number of pods of the service
+ * on node i. total: number of pods of the service on all nodes. divisor: number of labels. scratch:
+ * room for count entries.
  */
 static void spread_over_label(const struct bt_node_table *nodes, struct bt_str key,
 	const struct bt_node_score *scores, uint32_t count, int64_t total, double divisor,

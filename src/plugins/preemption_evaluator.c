@@ -36,8 +36,9 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_sort_by_importance(indices + middle, count - middle, scratch, more_important, context);
 	/*
 	 * Merge the two sorted halves. Take the right entry only if it is more important than the
-	 * left entry, so that equal entries stay in order. In a run of unstarted pods each entry
-	 * counts as more important than the others; the run is reversed, as by an insertion sort.
+	 * left entry, so that equal entries stay in order. Two unstarted pods of equal priority are
+	 * not equal entries: each counts as more important than the other. So the merge reverses a
+	 * run of such pods, as an insertion sort does.
 	 */
 	uint32_t left = 0;
 	uint32_t right = middle;

@@ -312,8 +312,8 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 		return;
 	}
 	/*
-	 * Start with the oldest pod: departures are sorted by arrival, and most groups are in this
-	 * order already.
+	 * Start with the oldest pod, because most groups are in the order of arrival. The
+	 * departures are then in this order too, and bt_queue_sort_departures has little to do.
 	 */
 	for (uint32_t id = group->last; id != BT_QUEUE_NONE;) {
 		uint32_t next = bt_queue_entry_at(queue, id)->previous_in_group;

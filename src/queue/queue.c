@@ -326,7 +326,10 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 			berth_error_finish(&cause);
 			result = code;
 		}
-		/* Spec 04 section 16: without hints a registration alone queues the pod. */
+		/*
+		 * If the gate SchedulerQueueingHints is off, every event for which a rejector of a
+		 * pod is registered queues the pod. Spec 04 section 16.
+		 */
 		for (uint32_t h = 0; !queue->runs_hints && h < queue->hints[i].items.count; h++) {
 			queue->hints[i].items.items[h].hint = NULL;
 		}

@@ -157,8 +157,8 @@ void bt_cycle_reset_nominated(struct bt_cycle_run *run);
  */
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run);
 /**
- * Take the nominated nodes that do not fit out of the plan; the second call puts them back. Call
- * after bt_cycle_evaluate_all_nominated.
+ * For each nominated node that does not fit, set the plan's verdict to BT_VERDICT_TAKEN_OUT. The
+ * second call restores the plan's verdicts. Call after bt_cycle_evaluate_all_nominated.
  */
 void bt_cycle_exchange_nominated(struct bt_cycle_run *run);
 
@@ -236,12 +236,12 @@ struct bt_status bt_find_nodes_that_pass_extenders(
 /*
  * --- cells ---
  *
- * A cycle over the whole list runs the per-cycle plugins for one node of each kind of nodes, a cell
- * (sched/cells.h; framework/plugin.h: cell_traits).
+ * Nodes of the same kind form a cell (sched/cells.h; framework/plugin.h: cell_traits). A cycle that
+ * searches the whole list runs the per-cycle plugins for only one node of each cell.
  *
- * If the plan keeps its nodes in cells, their tree gives each cell's best node without visiting
- * nodes (cycle_cells.c). Otherwise cells are made for this cycle, from the traits alone, with
- * another pass over the columns (cycle_flat.c).
+ * If the plan keeps its nodes in cells, a tree gives the best node of each cell without visiting
+ * nodes (cycle_cells.c). Otherwise the cycle makes its own cells, from the traits alone, in an
+ * additional pass over the columns (cycle_flat.c).
  */
 
 /** Cells with at least one node; the arrays are parallel and lie in the cycle's arena. */

@@ -84,9 +84,10 @@ struct bt_extender_response {
 
 struct bt_extender_poster {
 	/**
-	 * POST the body as Content-Type application/json and wait for the response. Returns 0 for a
-	 * response with any status; the body may be left empty unless the status is 200. Returns a
-	 * negative value, with the transport's error in err, if there is no response.
+	 * POST the body of the request as Content-Type application/json and wait for the response.
+	 * Returns 0 for a response with any status; the body of the response is needed only if the
+	 * status is 200. Returns a negative value, with the transport's error in err, if there is
+	 * no response.
 	 */
 	int (*post)(void *context, const struct bt_extender_request *request,
 		struct bt_arena *arena, struct bt_extender_response *out_response,

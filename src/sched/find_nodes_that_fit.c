@@ -30,8 +30,9 @@
 #define OUTCOME_BYTES_MAX 65536
 
 /**
- * Slot of the node with this index in the nominator. BT_SLOT_NONE: no other pods that reserve room
- * before this pod are nominated on the node, or the node is not in the snapshot.
+ * If another pod of equal or higher priority is nominated on the node, returns the slot of the
+ * node. Returns BT_SLOT_NONE if there is no such pod, or if the node is not in the snapshot. node:
+ * index in the nominator.
  */
 static uint32_t rival_slot(const struct bt_cycle_run *run, uint32_t node)
 {

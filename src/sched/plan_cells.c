@@ -341,9 +341,12 @@ static enum tree_traits compare_traits(
 }
 
 /**
- * Set plan->cells to the tree of these traits; else to a tree whose traits differ only in what they
- * count, and append the counted slots of the new traits to it; else to the least recently used
- * tree. *out_kept: as for catch_up; set unless TRAITS_SAME is returned.
+ * Set plan->cells to a tree for these traits. Returns which tree it is:
+ * - TRAITS_SAME: a tree that was made for the same traits;
+ * - TRAITS_COUNT_OTHERS: a tree that can catch up and whose traits differ only in what they count.
+ *   The slots with counts of the new traits are appended to the tree's list `counted`; *out_kept is
+ *   the length of the list before.
+ * - TRAITS_DIFFER: neither was found, and the tree is the least recently used one.
  */
 static enum tree_traits choose_tree(struct bt_plan *plan, const struct bt_state *state,
 	const struct bt_node_trait *traits, uint32_t trait_count, uint32_t *out_kept)

@@ -15,7 +15,7 @@ enum bt_change_kind {
 	BT_CHANGE_ALLOCATABLE = 1 << 2, /* allocatable of any resource */
 	BT_CHANGE_LABELS = 1 << 3,
 	BT_CHANGE_TAINTS = 1 << 4,   /* taints and unschedulable */
-	BT_CHANGE_IMAGES = 1 << 5,   /* names, sizes, and node counts as in the snapshot */
+	BT_CHANGE_IMAGES = 1 << 5,   /* names and sizes of images; bt_node_image.node_count */
 	BT_CHANGE_FEATURES = 1 << 6, /* declared features */
 	BT_CHANGE_EXISTENCE =
 		1 << 7, /* the slot entered or left the snapshot; anything may differ */
