@@ -75,7 +75,10 @@ static int decode_json(
 	return 0;
 }
 
-/** Decodes IntOrString {type 1, intVal 2, strVal 3}; type 1 is a string, all others are numbers. */
+/**
+ * Decodes the message IntOrString, whose fields are 1 type, 2 intVal and 3 strVal. If type has the
+ * value 1, the result is the text strVal; with all other values it is the number intVal.
+ */
 static int decode_protobuf(
 	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
 {

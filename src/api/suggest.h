@@ -15,12 +15,11 @@
  */
 const char *bt_suggest(const char *given, const char *const *words, size_t count);
 
-/** Suggestions for unknown kinds; most unknown kinds are custom resources. */
-
 /**
- * Appends "Deployment is of apps/v1" for a known kind, or "did you mean Node?" if the kind is
- * similar to a known one. Returns false and appends nothing if no known kind is similar, or if
- * api_version is of a custom resource's group: its kinds may have any name.
+ * Appends a hint about an unknown pair of apiVersion and kind: "Deployment is of apps/v1" if the
+ * kind exists in another apiVersion, or "did you mean Node?" if the kind is similar to a known
+ * kind. Returns false and appends nothing if there is no hint. Groups of custom resources never get
+ * a hint, because their kinds may have any name.
  */
 bool bt_kind_hint(struct bt_str api_version, struct bt_str kind, struct bt_strbuf *out);
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Macros are checked as the calls that they expand to (spec 12b section 6), in upstream's order,
- * because messages show these calls and the numbers of type parameters. For example, map() expands
- * to `[]` and calls of `_+_`, which have type parameters.
+ * A macro is checked as the calls and literals that it expands to (spec 12b section 6), because
+ * error messages show these calls. For example, map() expands to `[]` and calls of `_+_`.
+ *
+ * The order of the checks is upstream's. Many of them create a type parameter, which gets the next
+ * number, and error messages show these numbers.
  */
 #include "base/compiler.h"
 #include "cel/checker_private.h"
@@ -284,7 +286,10 @@ const struct bt_cel_type *bt_cel_check_macro(
 		 */
 		const struct bt_cel_type *arguments[2];
 
-		/* Create the type parameter of the empty list in the expansion of cel.bind. */
+		/*
+		 * The expansion of this cel.bind contains an empty list. The list is not used, but
+		 * its type parameter takes a number.
+		 */
 		(void)new_list(checker);
 		arguments[1] = check_iteration(checker, node);
 		arguments[0] = node->macro.range->type;

@@ -602,8 +602,8 @@ struct bt_cel_value bt_cel_evaluate_node(
 		}
 		if (node->select.is_test) {
 			/*
-			 * The operand of has() is free: take back the unit charged for its last
-			 * step.
+			 * Upstream charges -1 unit for has(), so that the variable in
+			 * `has(variable.field)` is free.
 			 */
 			evaluation->cost -= evaluation->cost != 0;
 			return lookup_test(&operand, &field);

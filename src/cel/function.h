@@ -287,8 +287,8 @@ const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind);
  */
 bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list);
 /**
- * Implements sort and the macro sortBy, and charges their units: sorts list by keys. list and keys
- * have the same length.
+ * For sort and the macro sortBy: returns the list sorted by keys, and charges the units of the
+ * call. keys->items[i] is the key of list->items[i].
  */
 struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_list *list, const struct bt_cel_list *keys);

@@ -54,15 +54,15 @@ struct bt_cel_parser {
 	bool is_reporting;
 	uint32_t recoveries;
 	/**
-	 * A place in the grammar is a line of parser.c. error_index: token of the last recovery;
-	 * error_line: place of the last error; error_lines: places of the recoveries since the last
-	 * matching token. A second recovery at the same place and token skips the token.
+	 * For recovery after an error. A place in the grammar is recorded as a line of parser.c.
+	 * If the parser recovers twice at the same token and the same place, it skips the token,
+	 * because it would otherwise fail there for ever.
 	 */
-	uint32_t error_index;
-	uint32_t error_line;
-	BT_VEC(uint32_t) error_lines;
-	bool is_recovering; /* no token has matched since the last error */
-	bool has_failed;    /* the current rule has failed and must end */
+	uint32_t error_index;         /* token of the last recovery; UINT32_MAX: none */
+	uint32_t error_line;          /* place of the last error */
+	BT_VEC(uint32_t) error_lines; /* places of the recoveries since a token last matched */
+	bool is_recovering;           /* no token has matched since the last error */
+	bool has_failed;              /* the current rule has failed and must end */
 	/** While probing, errors are not reported; probe_index is the first token with an error. */
 	bool is_probing;
 	uint32_t probe_index;

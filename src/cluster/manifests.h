@@ -143,8 +143,9 @@ const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kin
 uint32_t bt_manifests_first_owned(const struct bt_manifests *cluster, struct bt_str namespace_,
 	struct bt_str kind, struct bt_str name);
 /**
- * Returns the name of the Deployment that a pod's ReplicaSet belongs to: the ReplicaSet's name
- * without "-" and the pod's label pod-template-hash; "" if the name does not end with both.
+ * Returns the name of the Deployment that a pod's ReplicaSet belongs to. replica_set: name of the
+ * ReplicaSet. If the name is "<deployment>-<hash>", where <hash> is the pod's label
+ * pod-template-hash, returns <deployment>; otherwise "".
  */
 struct bt_str bt_manifests_deployment_of(
 	const struct bt_object_meta *pod, struct bt_str replica_set);

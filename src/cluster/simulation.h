@@ -115,7 +115,7 @@ struct bt_simulation {
 	const uint32_t *extras_wanted;
 	BT_VEC(struct bt_simulated_extra) extras; /* in input order */
 	bool preempt;                             /* preemption evicts pods; set before loading */
-	bool keep_bound;                          /* bound pods are not released after loading */
+	bool keep_bound;      /* loading does not release bound pods; set before loading */
 	bool stays_open;      /* loading ends with bt_simulation_close; set before loading */
 	struct bt_map by_uid; /* pods */
 	struct bt_pod_commons commons;
@@ -143,8 +143,9 @@ BT_MUST_USE int bt_simulation_init(struct bt_simulation *simulation, struct bt_m
 	bt_scheduler_create_fn *create_scheduler, const void *context, struct berth_error *err);
 void bt_simulation_finish(struct bt_simulation *simulation);
 /**
- * Expands workloads, admits pods and fills the engine's state; bound pods are released on the way.
- * Errors name file, document and object.
+ * Expands workloads, admits pods and fills the engine's state. Unless keep_bound is set,
+ * releases the pods of the input that are bound or have finished (bt_manifests_release), to save
+ * memory. Errors name file, document and object.
  */
 BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err);
 /**

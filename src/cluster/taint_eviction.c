@@ -10,8 +10,8 @@
 
 struct eviction {
 	/**
-	 * Nodes with NoExecute taints; the group is the time when the current taints were observed,
-	 * in nanoseconds, as text.
+	 * The nodes with NoExecute taints, by name. The group of a node is the time at which its
+	 * current taints were observed, as a text with a number of nanoseconds.
 	 */
 	struct bt_groups tainted;
 };

@@ -186,8 +186,8 @@ static int take_answer(struct bt_write *write, struct bt_str *out_version, struc
 }
 
 /**
- * Create a BT_WRITE_VOLUME for the pod whose binding cycle calls; the caller sets the objects of
- * the write and starts the write.
+ * Create a BT_WRITE_VOLUME for the pod whose binding cycle runs now (bt_scheduler_binding_uid). The
+ * caller sets the write's volume and claim, and starts the write.
  */
 static struct bt_write *start(struct bt_api_writes *writes, const struct bt_object_meta *meta,
 	struct bt_str subject, enum bt_kind kind)

@@ -33,12 +33,16 @@ struct key {
 	uint64_t hash[2];
 };
 
+/** An entry of a memory. Some members depend on the memory: see struct correlator. */
 struct entry {
 	struct key key;
 	uint32_t older;
 	uint32_t newer;
 	int64_t time_ns; /* similar: last seen; counted: first seen; allowed: last refill */
-	/** similar: different messages; counted: events; allowed: events that may still be sent */
+	/**
+	 * similar: number of different messages; beyond SIMILAR_MAX it only tells the next place in
+	 * the ring. counted: number of events. allowed: number of events that may still be sent.
+	 */
 	uint32_t count;
 	union {
 		uint64_t messages[SIMILAR_MAX]; /* similar: hashes of the last messages, a ring */

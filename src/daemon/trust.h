@@ -44,10 +44,10 @@ struct bt_trust_setup {
 BT_MUST_USE int bt_trust_create(
 	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err);
 /**
- * Read the ConfigMap, turning the loop until the answer arrives, at most ten seconds; then start
- * a watch. Does nothing if flags set everything, without a client, or with
- * --authentication-skip-lookup. If the read fails: logs a warning and returns 0, or with
- * --authentication-tolerate-lookup-failure=false fails.
+ * Read the ConfigMap, turning the loop until the answer arrives, at most ten seconds; then start a
+ * watch. Does nothing if flags name both CA files, if there is no client, or with
+ * --authentication-skip-lookup. If the read fails, logs warnings and starts the watch all the same;
+ * with --authentication-tolerate-lookup-failure=false, returns the error instead.
  */
 BT_MUST_USE int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err);
 void bt_trust_destroy(struct bt_trust *trust);

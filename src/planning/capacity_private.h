@@ -8,8 +8,12 @@
 /** State of a member while its copies are placed. */
 struct bt_capacity_runner {
 	struct bt_capacity_member *member;
-	uint32_t object;       /* index in the session's cluster */
-	uint32_t object_count; /* number of consecutive objects of one group */
+	/**
+	 * The spec's objects in the session's cluster: the pods of the spec's PodGroup, or one
+	 * object. Their indexes are consecutive.
+	 */
+	uint32_t object; /* index of the first object */
+	uint32_t object_count;
 	struct bt_framework *framework;
 	struct bt_pod prototype; /* the first pod of `pods` */
 	/**

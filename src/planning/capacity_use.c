@@ -126,7 +126,9 @@ static void measure_nodes(struct measuring *measuring)
 	}
 }
 
-/** Returns whether every device belongs to one node. A sum over nodes counts shared devices twice.
+/**
+ * Returns whether no device is shared between nodes: every slice names its node. If devices are
+ * shared, a sum over nodes would count them several times.
  */
 static bool are_all_local(const struct bt_dra *dra)
 {

@@ -9,7 +9,8 @@
 struct bt_whatif_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
-	struct bt_str place;               /* bt_whatif_daemon_place; "" for pods of the input */
+	/** The node that a DaemonSet made the pod for; "": another pod, or a pod of the input. */
+	struct bt_str place;
 	struct bt_pod_owner owner;         /* the PodGroup if the pod belongs to one */
 	struct bt_str node_name;           /* "" if pending */
 	struct bt_str message;             /* why the pod is pending */

@@ -179,8 +179,9 @@ static bool has_parts(const struct bt_spot *spot, const struct bt_json_value *va
 }
 
 /*
- * whole true (for a write): the set contains all values, including objects and lists. whole false
- * (for a configuration): the set contains only values without parts and elements of keyed lists.
+ * Returns the set of the places in the value. whole true (for a write): the set contains every
+ * place, including objects and lists. whole false (for a configuration): the set contains only the
+ * leaves, which are values without parts, and the elements of keyed lists.
  */
 static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, struct bt_str text,
 	const struct bt_spot *spot, const struct bt_json_value *value, bool whole)

@@ -132,7 +132,10 @@ static void write_wrapped_ref(
 	bt_json_end_array(writer);
 }
 
-/** The row of each enum bt_schema_type. Absent entries are NULL. */
+/**
+ * How OpenAPI describes a value of each enum bt_schema_type. A member is NULL if the description
+ * does not have it.
+ */
 static const struct {
 	const char *type;   /* OpenAPI's type, unless the type has a schema */
 	const char *format; /* OpenAPI's format */
