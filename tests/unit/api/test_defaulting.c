@@ -97,7 +97,10 @@ START_TEST(test_defaulting__pod_spec)
 	struct bt_strbuf got = {0};
 	struct bt_strbuf expected = {0};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		/* Write the expected spec with the same writer, so that only content counts. */
+		/*
+		 * Write the expected spec with the same writer, so that only the content is
+		 * compared.
+		 */
 		const char *wanted = rows[i].expected != NULL ? rows[i].expected : rows[i].spec;
 		const void *wanted_spec = api_decode(&arena, &bt_pod_spec_message, wanted);
 		struct bt_json_writer writer;

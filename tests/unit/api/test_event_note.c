@@ -62,7 +62,7 @@ START_TEST(test_event_note__edge_11b_27_cut_before_it_is_formatted)
 	(void)memcpy(expected + 1020, " ...", 5);
 	expect_note(message, expected);
 	/*
-	 * The cut leaves "% ..." at the end, in which Go's formatter reads "% .." as a verb without
+	 * The cut leaves "% ..." at the end. Go's formatter reads "% .." there as a verb without an
 	 * argument.
 	 */
 	message[1019] = '%';

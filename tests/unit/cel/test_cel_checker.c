@@ -381,8 +381,8 @@ START_TEST(test_cel_checker__whole_texts)
 END_TEST
 
 /**
- * Checks an expression of count nested cel.bind calls. Each call binds x to value, in which x is
- * the x of the call around it.
+ * Checks an expression of count nested cel.bind calls. Each call binds x to value; an x in value is
+ * the x of the enclosing call.
  */
 static void check_bindings(const char *value, uint32_t count, const char *expected)
 {

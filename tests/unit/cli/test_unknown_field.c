@@ -112,7 +112,7 @@ static uint32_t line_count(const struct bt_strbuf *lines)
 	return count;
 }
 
-/** The numbers of documents that are checked and of fields that are reported have limits. */
+/** The number of checked documents and the number of reported fields are limited. */
 START_TEST(test_unknown_field__limits)
 {
 	struct bt_strbuf text = {0};

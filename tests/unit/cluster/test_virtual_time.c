@@ -179,7 +179,10 @@ START_TEST(test_virtual_time__ends_with_pods_that_fit_nowhere_and_cron_jobs)
 }
 END_TEST
 
-/** Writes all objects of the store as one text. */
+/**
+ * Runs a Deployment in a cluster with this seed; returns all objects of the store as one text,
+ * which the caller frees.
+ */
 static char *dump(uint64_t seed)
 {
 	struct cluster cluster;

@@ -50,8 +50,8 @@ int64_t world_int(struct world *world, const char *group, const char *resource, 
 	const char *path);
 /**
  * Returns the number of objects in a collection. label_name not NULL: only objects with this label
- * and value count. out_keys (may be NULL) receives at most `room` keys: those of the
- * counted objects in key order, in the world's arena; more objects fail the test.
+ * and value count. out_keys (may be NULL) receives the keys of the counted objects in key order, in
+ * the world's arena; the test fails if there are more than `room`.
  */
 uint32_t world_list(struct world *world, const char *group, const char *resource,
 	const char *label_name, const char *label_value, struct bt_str *out_keys, uint32_t room);

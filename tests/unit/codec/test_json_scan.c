@@ -104,7 +104,10 @@ START_TEST(test_json_scan__utf8_length)
 		{"\xef\xbf\xbf", 3},
 		{"\xf0\x90\x80\x80", 4},
 		{"\xf4\x8f\xbf\xbf", 4},
-		/* stray continuation, overlong, truncated, surrogate, beyond the last code point */
+		/*
+		 * invalid: stray continuation bytes, overlong forms, truncated sequences,
+		 * surrogates, values beyond the last code point
+		 */
 		{"\x80", 0},
 		{"\xbf", 0},
 		{"\xc0\x80", 0},

@@ -195,7 +195,7 @@ START_TEST(test_daemon__order_of_the_start)
 }
 END_TEST
 
-/** Counts the text in the log. */
+/** Returns how often the text occurs in the log. */
 static int count_in_log(const struct world *world, const char *text)
 {
 	int count = 0;

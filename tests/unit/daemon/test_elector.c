@@ -35,7 +35,7 @@ struct machine {
 	int64_t steady_offset_ns;
 	int64_t wall_offset_us;
 	int64_t paused_until_ns;
-	uint64_t version; /* version of the object in its last answer */
+	uint64_t version; /* version of the lease in the last answer to this machine */
 	struct operation *under_way;
 	int64_t wake_ns;
 	uint32_t terms;

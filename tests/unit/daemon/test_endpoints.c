@@ -5,7 +5,7 @@
 #include "endpoints_world.h"
 #include "test_main.h"
 
-/* Endpoint requests; most of them need a review. */
+/* The number of requests that may wait at a time, as in endpoints.c. */
 #define WAITING_MAX 512
 
 static const char forbidden_metrics[] =

@@ -3,7 +3,8 @@
 #define BT_TESTS_UNIT_DRA_NAIVE_ALLOCATOR_H
 /**
  * The allocator written as in spec 12 section 9: each call rebuilds all data and searches by
- * recursion without pruning. Default gates; whole amounts; the test evaluates selectors.
+ * recursion without pruning. It supports only the default gates and whole amounts; the test
+ * evaluates selectors.
  */
 #include <stdlib.h>
 

@@ -29,7 +29,10 @@ struct random_plan {
 void random_plan_init(
 	struct random_plan *plan, uint64_t seed, uint32_t nodes_max, uint32_t pods_max);
 void random_plan_finish(struct random_plan *plan);
-/** Returns the JSON of one more node, or of another pending pod. */
+/**
+ * random_plan_node returns the JSON of one more node, random_plan_pending that of another pending
+ * pod.
+ */
 const char *random_plan_node(struct random_plan *plan, uint32_t number);
 const char *random_plan_pending(struct random_plan *plan, const char *name);
 void random_plan_build(const struct random_plan *plan, struct town *town);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The first proposal must be a smallest change: random clusters try every single change of every
- * kind, tiny clusters try every pair; no smaller change may help.
+ * The first proposal must be a smallest change: no smaller change may help. The tests try every
+ * single change of every kind in random clusters, and every pair of changes in tiny clusters.
  */
 #include "base/error.h"
 #include "random_plan.h"

@@ -135,7 +135,10 @@ START_TEST(test_batch__store)
 	result.other_count = 2;
 	ck_assert_int_eq(bt_batch_store(&test.batch, &result, 0, &test.flush), BT_BATCH_NO_HINT);
 	ck_assert_str_eq(bt_batch_flush_name(test.flush), "pod_not_batchable");
-	/* Stores twice in a row: references must stay balanced (the sanitizers report a leak). */
+	/*
+	 * Stores three times in a row: references must stay balanced (the sanitizers report a
+	 * leak).
+	 */
 	result.signature = signature_a();
 	for (uint64_t i = 0; i < 3; i++) {
 		result.cycle_count = 20 + i;

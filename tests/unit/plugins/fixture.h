@@ -40,8 +40,8 @@ struct bt_node *fixture_node(struct fixture *fixture, const char *json);
 
 void fixture_add_node(struct fixture *fixture, const char *json);
 /**
- * Puts any object except pods and nodes, with its kind; a namespaced object gets the namespace
- * "default".
+ * Puts an object of any kind except Pod and Node; the JSON has the kind. A namespaced object gets
+ * the namespace "default".
  */
 void fixture_put(struct fixture *fixture, const char *json);
 void fixture_delete(

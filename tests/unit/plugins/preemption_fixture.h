@@ -91,7 +91,7 @@ void preemption_add_node_labels(struct preemption_fixture *fixture, const char *
 	const char *allocatable, const char *labels);
 /** Adds assigned pods to a node in this order, separated by spaces; the informer has them, too. */
 void preemption_add_pods(struct preemption_fixture *fixture, const char *node, const char *pods);
-/** Puts any other object, with its kind; the namespace defaults to "default". */
+/** Puts an object of another kind; the JSON has the kind. The namespace defaults to "default". */
 void preemption_put(struct preemption_fixture *fixture, const char *json);
 /** Puts a budget in "default". selector and disrupted pods are JSON; either may be NULL. */
 void preemption_add_budget(struct preemption_fixture *fixture, const char *name,

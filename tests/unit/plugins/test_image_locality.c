@@ -68,7 +68,7 @@ START_TEST(test_image_locality__edge_05_55_repeated_image)
 	fixture_init(&fixture, &bt_image_locality_plugin);
 	fixture_add_node(&fixture, NODE("n1", IMAGE("a:1", BYTES_300)));
 	fixture_add_node(&fixture, NODE("n2", ""));
-	/* 2 x 150 MiB between 23 MiB and 2000 MiB. */
+	/* Two containers use an image of 150 MiB: 300 MiB on a scale from 23 MiB to 2000 MiB. */
 	ck_assert_int_eq(
 		fixture_score(&fixture, POD(C("a:1") "," C("a:1")), "n1"), 100 * 277 / 1977);
 	ck_assert_int_eq(

@@ -5,7 +5,7 @@
 #include "limits_fixture.h"
 #include "test_main.h"
 
-/** A pod against pods on n1 (at most three). */
+/** A pod that is filtered on n1, and the pods already on n1 (at most three). */
 struct limit_row {
 	const char *row;
 	const char *drivers; /* NULL: no CSINode */

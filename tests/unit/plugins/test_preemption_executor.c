@@ -49,7 +49,10 @@ START_TEST(test_preemption__edge_08_39_only_victim_terminates_already)
 	ck_assert_uint_eq(metrics->started_tasks, 0);
 	preemption_finish(&fixture);
 
-	/* Synchronous: the metric counts the victim nevertheless, and nominations are cleared. */
+	/*
+	 * Synchronous preemption also counts a victim that terminates already, and clears
+	 * nominations.
+	 */
 	init(&fixture, SYNC, "a:low,cpu=3,dying");
 	(void)preemption_nominate(&fixture, "n:low,nominated=node1", "node1", true);
 	metrics = &fixture.evaluator->executor.metrics;

@@ -68,7 +68,9 @@ START_TEST(test_preemption__edge_08_04_no_statuses)
 	preemption_expect(&fixture, "p:hi", "",
 		"Unschedulable: preemption: 0/1 nodes are available: 1 " NO_HELP ".", "(cleared)",
 		"none");
-	/* Absent nodes are tried if their status is Unschedulable, the status of a PreFilter. */
+	/*
+	 * Nodes absent from the statuses are tried if the status of absent nodes is Unschedulable.
+	 */
 	preemption_expect(&fixture, "p:hi", "*:U", "Success", "node1", "node1[p1]");
 	preemption_expect(&fixture, "p:hi", "*:U node1:UU",
 		"Unschedulable: preemption: 0/1 nodes are available: 1 " NO_HELP ".", "(cleared)",

@@ -8,7 +8,7 @@
 #define NODE(name, taints) "{'metadata':{'name':'" name "'},'spec':{'taints':[" taints "]}}"
 #define POD(tolerations) "{'spec':{'tolerations':[" tolerations "]}}"
 
-/** One taint list against one toleration list in Filter. */
+/** A pod with tolerations is filtered on a node with taints. */
 struct filter_row {
 	const char *name;
 	const char *node; /* named n */

@@ -246,7 +246,10 @@ END_TEST
 static const struct bt_event_registration gate_events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, queue_hint_skip}};
 
-/** Sets up a pod that NodeResourcesFit rejected and that Gate gates since a pod was deleted. */
+/**
+ * Sets up a pod that NodeResourcesFit rejected. The deletion of another pod requeued it, and then
+ * Gate gated it.
+ */
 static void init_preempting(struct queue_fixture *queue, struct fake *gate)
 {
 	const struct queue_setup setup = {

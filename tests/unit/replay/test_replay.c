@@ -460,8 +460,9 @@ END_TEST
 START_TEST(test_replay__taints_evict)
 {
 	/*
-	 * a is evicted at once, b after 10 s; c would be after 100 s, but the taint is removed
-	 * before. The replay does not repeat the recorded evictions: d stands for a, and e for b.
+	 * a is evicted at once, b after 10 s. c would be evicted after 100 s, but the taint is
+	 * removed before. The replay does not repeat the recorded evictions: d stands for a, and e
+	 * for b.
 	 */
 	check(HEADER NODE("n1", "3") POD("1", "a", OWNED, "", "1") BOUND("1", "a", "n1") POD(
 		      "2", "b", OWNED, TOLERATES("10"), "1") BOUND("2", "b", "n1") POD("3", "c",

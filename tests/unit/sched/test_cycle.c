@@ -371,8 +371,8 @@ START_TEST(test_cycle__nominated_node_outside_the_narrowing)
 	world_finish(&world);
 
 	/*
-	 * The nominated node keeps its status and the plugin in the message, but pending plugins
-	 * are dropped: spec 03 section 3.7.
+	 * The status of the nominated node and its plugin stay in the message, but the pending
+	 * plugins are dropped: spec 03 section 3.7.
 	 */
 	script_set_rows(&filter, rows, 2);
 	world_init(&world, "P,F", NULL, SCRIPTS(&narrow, &filter), 2);

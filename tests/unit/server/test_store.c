@@ -205,7 +205,10 @@ START_TEST(test_store__window_keeps_min_age_and_bytes)
 	ck_assert_uint_eq(change.rv, 22);
 	bt_store_put(store, pods, BT_STR("k"), BT_STR("{}"), 1000 * SECOND);
 	ck_assert_uint_eq(bt_store_window_start(store, pods), 33 - 10);
-	/* Too many bytes: ten changes stay; fewer only if they exceed four times the limit. */
+	/*
+	 * If the changes have too many bytes, ten changes stay, or fewer if ten changes exceed four
+	 * times the limit.
+	 */
 	for (int i = 0; i < 30; i++) {
 		char text[401];
 
@@ -285,7 +288,7 @@ struct model_state {
 static void key_text(uint32_t index, char *buffer, size_t size)
 {
 	/*
-	 * Keys are not in the order of their numbers, have different lengths, and two namespaces.
+	 * Keys are not in the order of their numbers, differ in length, and are in two namespaces.
 	 */
 	(void)snprintf(buffer, size, "%s/%x%s", index % 3 == 0 ? "a" : "b", index * 2654435761U,
 		index % 5 == 0 ? "-long-tail" : "");

@@ -17,8 +17,8 @@ static struct bt_state *state_of(struct bt_sim *sim)
 }
 
 /**
- * Returns the first pod of the mirror that is bound (bound), or that berth must schedule and has
- * not bound (!bound); NULL: none.
+ * Returns a pod of the mirror. bound: the first bound pod; !bound: the first pod that berth must
+ * schedule and has not bound. NULL: none.
  */
 static struct bt_object *find_pod(struct bt_sim *sim, bool bound)
 {

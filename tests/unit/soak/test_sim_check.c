@@ -27,8 +27,8 @@ static void bench_finish(struct bench *bench)
 }
 
 /**
- * Returns the complaint and empties it. The test fails if the complaint is empty but !good, or not
- * empty but good.
+ * Returns the complaint and empties it. good: the complaint must be empty; !good: it must not be
+ * empty.
  */
 static const char *said(struct bench *bench, bool good)
 {

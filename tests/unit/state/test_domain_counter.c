@@ -364,8 +364,8 @@ START_TEST(test_domain_counter__limits)
 	first = ask(&w, 0);
 	serial = bt_domain_counter_serial(first);
 	/*
-	 * The memory limit is far exceeded. The counter used in this cycle stays, and no other is
-	 * created.
+	 * The memory limit is far exceeded. The counter used in this cycle stays, and no further
+	 * counter is created.
 	 */
 	ck_assert_ptr_null(ask(&w, 1));
 	ck_assert_uint_eq(bt_domain_counter_serial(ask(&w, 0)), serial);

@@ -293,7 +293,7 @@ class Headers(Tree):
 
 
 class SeedMap(unittest.TestCase):
-    """What a header must look like for a name to count as there."""
+    """Names in the seed map must be declared, documented and exported."""
     headers = check_seed_map.Headers(["""
 /** Opaque. */
 struct berth_a;
