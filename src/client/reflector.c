@@ -315,20 +315,20 @@ static int64_t patience_ends_ns(const struct bt_reflector *reflector)
 static void end_silence(struct bt_reflector *reflector)
 {
 	bool is_suspect = reflector->has_bookmarks && reflector->event_count == 0;
+	int64_t lost_ns = reflector->lost_ns != 0 ? reflector->lost_ns : reflector->last_event_ns;
 
-	if (reflector->lost_ns == 0) {
-		reflector->lost_ns = reflector->last_event_ns;
-	}
 	if (is_suspect) {
 		reflector->has_bookmarks = false;
 		cancel_request(reflector, BT_REFLECTOR_END_FUTURE,
 			"no bookmarks come any more: is the resource version from the future?");
-		return;
+	} else {
+		BT_LOG_INFO(2, "Watch has fallen silent",
+			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+			BT_LOG_STR("type", bt_reflector_type_name(reflector)));
+		cancel_request(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
 	}
-	BT_LOG_INFO(2, "Watch has fallen silent",
-		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-		BT_LOG_STR("type", bt_reflector_type_name(reflector)));
-	cancel_request(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
+	/* the watch has not worked since its last event, even if its end counts as clean */
+	reflector->lost_ns = lost_ns;
 }
 
 static int64_t run_reflector(void *context, int64_t now_ns)

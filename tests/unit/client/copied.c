@@ -55,9 +55,17 @@ static void synced(void *context)
 	((struct copied *)context)->synced++;
 }
 
+static void resumed(void *context, int64_t silent_ns, bool is_list)
+{
+	if (!is_list) {
+		((struct copied *)context)->silent_ns = silent_ns;
+	}
+}
+
 struct bt_reflector_sink copied_sink(struct copied *copied)
 {
-	return (struct bt_reflector_sink){.context = copied, .changed = changed, .synced = synced};
+	return (struct bt_reflector_sink){
+		.context = copied, .changed = changed, .synced = synced, .resumed = resumed};
 }
 
 void copied_check(const struct copied *copied)

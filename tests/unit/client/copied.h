@@ -16,6 +16,7 @@ struct copied {
 	uint32_t deleted;
 	uint32_t stale; /* included in deleted */
 	uint32_t synced;
+	int64_t silent_ns; /* of the last gap without a list */
 };
 
 struct bt_reflector_sink copied_sink(struct copied *copied);

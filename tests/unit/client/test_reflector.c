@@ -770,6 +770,9 @@ START_TEST(test_reflector__edge_13_44_bookmarks_cease)
 	(void)fake_turn();
 	check_watch(call_at_once(), "13"); /* no list, and no error reported */
 	ck_assert_uint_eq(failed_to_watch, 0);
+	fake_open(call(), JSON);
+	send_bookmark(call(), 14, false);
+	ck_assert_int_eq(copied.silent_ns / SECOND, 151);
 	ck_assert_uint_eq(copied.added, 1);
 	end();
 }
