@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The page of "berth view". It draws what the server says; what would be decided is always asked
- * there (POST /api/question), which runs the command that the page shows. Everything that comes
- * from a cluster is put in as text.
+ * The page of "berth view". It draws what the server answers and never computes a decision: for a
+ * question it asks the server (POST /api/question), which runs the command that the page shows.
+ * Everything that comes from a cluster is put in as text.
  */
 "use strict";
 
