@@ -57,7 +57,7 @@ static void write_line(const struct bt_perf_options *options, const struct bt_pe
 	bt_bench_write_origin(&writer, options->setup->threads);
 	bt_json_end_object(&writer);
 	(void)printf("%s\n", bt_strbuf_c(&line));
-	(void)fflush(stdout); /* failures show at the end of the program */
+	(void)fflush(stdout); /* bt_command_main reports a failed write */
 	bt_strbuf_finish(&line);
 }
 

@@ -112,7 +112,7 @@ static int remove_pods(
 	return result;
 }
 
-/** Advance the time and make the changes that are due, with the watch stopped. */
+/** Advance the virtual time and make the changes that are due. The changes are not timed. */
 static int pass(struct bt_perf *perf, int64_t duration_ns, struct berth_error *err)
 {
 	bt_living_pass(&perf->living, duration_ns);

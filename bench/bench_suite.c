@@ -382,7 +382,7 @@ int bt_bench_suite(const struct bt_bench_suite_options *options, struct berth_er
 	}
 	struct bt_strbuf report = {0};
 	(options->json ? write_json : write_table)(outcomes, count, &report);
-	(void)fputs(bt_strbuf_c(&report), stdout); /* failures show at the end of the program */
+	(void)fputs(bt_strbuf_c(&report), stdout); /* bt_command_main reports a failed write */
 	bt_strbuf_finish(&report);
 	return 0;
 }

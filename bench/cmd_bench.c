@@ -136,7 +136,7 @@ static int write_workload(
 	write_objects(
 		source, source->bound_count + source->pending_count, bt_bench_write_pod, file);
 	if (to_stdout) {
-		return 0; /* failures show at the end of the program */
+		return 0; /* bt_command_main reports a failed write */
 	}
 	bool failed = ferror(file) != 0;
 	failed = fclose(file) != 0 || failed;
@@ -158,7 +158,7 @@ static int run_repeatedly(
 		}
 		bt_bench_write_line(run, &measured, &line);
 		(void)printf("%s\n", bt_strbuf_c(&line));
-		(void)fflush(stdout); /* failures show at the end of the program */
+		(void)fflush(stdout); /* bt_command_main reports a failed write */
 		bt_strbuf_finish(&line);
 	}
 	return 0;

@@ -157,7 +157,8 @@ def find_circles(uses):
 
 
 def layout_findings(root):
-    """Every breach of the rules about names and headers: (key words as in the list, sentence)."""
+    """Yields (words of its line in tools/open_layout.txt, sentence) for each breach of the rules
+    about names and headers."""
     src = os.path.join(root, "src")
     tags = {}
     units = {}

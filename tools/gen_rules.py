@@ -30,7 +30,7 @@ class Mistake(Exception):
 
 
 class Writer:
-    """C of the rules of one message, or of the elements of one of its lists."""
+    """Translates rules to C: those of a message, or of the elements of one of its lists."""
 
     def __init__(self, tables, message, place="place", value="object"):
         self.tables = tables
@@ -145,7 +145,8 @@ class Writer:
         raise Mistake(f"no function '{name}'")
 
     def operand(self, is_alone=True):
-        """A number or text on one side of an operator. A field alone means whether it is set."""
+        """Returns the type and the C of one side of an operator. A field without an operator
+        becomes a bool: whether the field is set."""
         token = self.take()
         if token[0] == '"':
             return "text", token

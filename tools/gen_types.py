@@ -440,7 +440,8 @@ def name_structs(tables):
 
 
 def struct_fields(tables, message):
-    """(field, whether it comes from the inline message that has no structure)."""
+    """(field, is_flat) of each member of the message's C structure. is_flat: the field belongs to a
+    message in tables.flat, whose members lie in this structure."""
     for field in message.fields:
         if field is message.wrapper:
             yield from ((inner, True) for inner in tables.messages[field.message].fields

@@ -40,8 +40,9 @@ struct bt_twin {
 struct bt_twin_verdict {
 	bool node_fits;
 	uint32_t feasible_count;
-	const struct bt_str *feasible; /* names, in the twin's arena; NULL: a remedy removes pods */
-	struct bt_str why_not;         /* why the pod does not fit on the node */
+	/** Names in the twin's arena. NULL if a remedy removes pods; the count is right anyway. */
+	const struct bt_str *feasible;
+	struct bt_str why_not; /* why the pod does not fit on the node */
 };
 
 /**

@@ -8,10 +8,14 @@ Draws COUNT cases of each category, and from each case one pod that was recorded
 Writes the objects as they are before this pod is tried to a file, which `berth explain -o json`
 reads. Applies every proposal to the objects, as src/explain/remedies.def describes the remedies.
 Then the pod must fit, by the model in reference/, on the named node and on as many nodes as berth
-says; with only a part of the proposal, the pod must fit on no node. The categories `resize` and
-`spread_default` cannot be used: their objects exist on no API server (pods without the defaults of
-limits and pod-level resources, controllers without a template), and berth adds the defaults or
-refuses the file. The last line is "N passed, N failed"; N counts pods.
+says; with only a part of the proposal, the pod must fit on no node.
+
+The categories `resize` and `spread_default` cannot be used, because no API server would store their
+objects as they are. Pods of `resize` lack requests that the server derives from limits and from
+pod-level resources; berth adds these requests, the model does not. Controllers of `spread_default`
+have no valid pod template; berth refuses the file.
+
+The last line is "N passed, N failed"; N counts pods.
 """
 import copy
 import gzip

@@ -164,8 +164,8 @@ class Daemon:
 
 @contextlib.contextmanager
 def daemon(program, api, *flags, **more):
-    """Runs a daemon for a with block. The daemon must still run at the end, unless it was
-    stopped."""
+    """Runs a daemon during a with block, and kills the daemon at the end. Its output must not have
+    reports of sanitizers, failed assertions or BERTH_VERIFY."""
     with tempfile.TemporaryDirectory() as folder:
         found = Daemon(program, folder, api, *flags, **more)
         try:

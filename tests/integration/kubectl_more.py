@@ -49,7 +49,8 @@ spec:
 
 @contextlib.contextmanager
 def watching(cluster, *arguments):
-    """Collects output lines of a kubectl that runs until the block ends."""
+    """Runs kubectl during a with block. Yields its standard output, as a file to read lines
+    from."""
     environment = dict(os.environ, HOME=session.HOME.name, KUBECONFIG=cluster.kubeconfig)
     with subprocess.Popen([session.KUBECTL] + list(arguments), env=environment, text=True,
                           stdout=subprocess.PIPE) as process:

@@ -294,7 +294,8 @@ def test_watches_that_are_too_old_leave_gaps(program):
 
     def policy(request):
         if not request.is_watch or "sendInitialEvents" in request.query:
-            # A watch-list stream continues as a watch after the list: only cut it.
+            # A streaming list gets no 410, otherwise berth would never receive the objects. The
+            # stream continues as a watch, so it is cut.
             return fault_proxy.CutAfter(rng.uniform(0.3, 1)) if request.is_watch else None
         choice = rng.random()
         if choice < 0.3:

@@ -86,7 +86,8 @@ class Witness(harness.Bindings):
         self.alive.pop(item["metadata"]["name"], None)
 
     def _listed(self, items):
-        """After a gap deletions may have been missed: counts the nodes anew."""
+        """A list follows a break of the watch, which may have missed deletions: removes the pods
+        that are not in the list."""
         self.note("all pods are listed")
         uids = {item["metadata"]["uid"] for item in items}
         for pods in self.on_node.values():
@@ -253,7 +254,8 @@ class Scene:
             replica.proxy.close()
 
     def forget_answers(self):
-        """Marks the pods of recent bindings as unheard: the answers may be lost."""
+        """Adds the pods of the last two seconds' bindings to self.unheard: the daemon may not get
+        the answers to these bindings."""
         self.unheard.update(
             name for at, _, _, name in self.bindings if at > time.monotonic() - 2)
 

@@ -73,8 +73,8 @@ def test_pods_are_replaced_while_they_are_bound(program):
 
 
 def test_pods_are_replaced_without_a_watch(program):
-    """Deletions are missed, and new pods have the same names: the sums of the nodes must be
-    right."""
+    """The watch misses deletions, and new pods have the names of the deleted pods: the scheduler
+    must still know how much of each node is in use."""
     def policy(request):
         if blind:
             return fault_proxy.Answer(410, EXPIRED) if "sendInitialEvents" not in \

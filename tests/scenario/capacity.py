@@ -549,7 +549,7 @@ def test_the_most_common_reason_is_named(program):
     taint = [{"key": "gpu", "effect": "NoSchedule"}]
     tainted = [node("t%d" % i, taints=taint) for i in range(3)]
     small = pod("x", {"cpu": "1500m"})
-    # One reason: the message has it, so the hint has only amounts.
+    # All nodes have the same reason: the message names this reason, so the hint has only amounts.
     assert tightest_of(program, tainted, pod("x", nodeSelector={"a": "b"})) == ""
     assert tightest_of(program, tainted, small) == ""
     assert tightest_of(program, [node("n1")], small) == \

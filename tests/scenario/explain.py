@@ -604,7 +604,8 @@ def alone(objects, name):
 
 
 def check_counts(answer):
-    """The groups have each node that does not fit exactly once, with the counts of the message."""
+    """Each node that does not fit is in exactly one group. The counts of nodes agree, and the
+    message has all reasons of the groups."""
     grouped = [name for group in answer["groups"] for name in group["nodes"]]
     rejected = [item["name"] for item in answer["nodes"] if not item["fits"]]
     assert sorted(grouped) == rejected and len(answer["nodes"]) == answer["nodeCount"]

@@ -71,7 +71,7 @@ spec:
 
 
 def words_back(value, names):
-    """The value with original names restored; messages as sorted lists of their parts."""
+    """Returns the value with the original names in all its texts. names: new name -> original."""
     if isinstance(value, str):
         return WORD.sub(lambda found: names.get(found.group(), found.group()), value)
     if isinstance(value, list):

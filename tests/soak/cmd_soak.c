@@ -123,7 +123,7 @@ static void print_failure(
 		     "--minutes %lld --faults %s --log soak.log%s\n",
 		(unsigned long long)seed, bt_strbuf_c(&report->complaint), (unsigned long long)seed,
 		(long long)options->minutes, options->faults, options->verify ? " --verify" : "");
-	(void)fflush(stdout); /* failures show at the end of the program */
+	(void)fflush(stdout); /* bt_command_main reports a failed write */
 }
 
 static int run_seeds(

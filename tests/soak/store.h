@@ -13,7 +13,7 @@
 
 struct bt_sim_store {
 	struct bt_cluster *cluster;
-	struct bt_object_store objects; /* of the kinds that the scheduler reads, and templates */
+	struct bt_object_store objects; /* of all kinds that the scheduler or a checker reads */
 	BT_VEC(uint8_t) kinds;          /* by collection: enum bt_kind; BT_KIND__COUNT: ignored */
 	BT_VEC(struct bt_store_change) changes; /* committed, not applied to objects yet */
 	struct bt_arena arena;                  /* for one request */

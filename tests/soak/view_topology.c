@@ -275,8 +275,9 @@ static bool all_about(const struct bt_pod_affinity *affinity, const struct bt_po
 }
 
 /**
- * Required affinity: every term needs a matching pod in the node's domain; the first pod of a group
- * needs none. A pod matches only if all terms match it.
+ * Whether the node satisfies the pod's required affinity. For every term, a pod that matches all
+ * terms must be in the node's domain. If no placed pod matches all terms, a pod that matches its
+ * own terms needs no other pod.
  */
 static bool is_attracted(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)

@@ -45,7 +45,10 @@ static bool used_elsewhere(const struct bt_sim_view *view, const struct bt_pod *
 	return false;
 }
 
-/** Volumes of the workloads are restricted to one zone by one expression, or not at all. */
+/**
+ * Whether the node matches the volume's required node affinity. A volume of the workloads has no
+ * node affinity, or one expression that names a zone.
+ */
 static bool volume_is_near(const struct bt_persistent_volume *volume, const struct bt_node *node)
 {
 	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
@@ -58,7 +61,10 @@ static bool volume_is_near(const struct bt_persistent_volume *volume, const stru
 	return bt_sim_node_is_selected(&stand_in, node);
 }
 
-/** Each volume of the workloads is large enough for one claim only; all have the same modes. */
+/**
+ * Whether the claim can be bound to the volume on the node. Access modes are not compared, because
+ * all volumes of the workloads have the same modes.
+ */
 static bool is_available(const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim, const struct bt_node *node)
 {
@@ -74,7 +80,10 @@ static bool is_available(const struct bt_persistent_volume *volume,
 		volume_is_near(volume, node);
 }
 
-/** Storage classes of the workloads allow zones by one expression, or everything. */
+/**
+ * Whether allowedTopologies of the class allows the node. A class of the workloads has no
+ * allowedTopologies, or one expression that names zones.
+ */
 static bool is_allowed(const struct bt_storage_class *class_, const struct bt_node *node)
 {
 	const struct bt_str *zone =

@@ -157,7 +157,7 @@ class PodTopologySpread(Plugin):
                 return status.unschedulable("node(s) didn't match pod topology spread constraints")
 
     def pre_score(self, state, pod, nodes):
-        """(constraints, ignored node names, counts per domain, weights) (06 2.10)."""
+        """Returns the status, and (constraints, ignored node names, counts per domain, weights) or None (06 2.10)."""
         every_key = bool(pod.spec.get('topologySpreadConstraints')) or not self.system_defaults
         try:
             constraints = self.constraints(pod, 'ScheduleAnyway')
