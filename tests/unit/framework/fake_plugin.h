@@ -73,7 +73,10 @@ void fake_answer(
 	struct fake *fake, enum fake_point point, enum bt_status_code code, const char *reason);
 /** Makes the role return code Error with a new error of this text. */
 void fake_fail(struct fake *fake, enum fake_point point, const char *error);
-/** Returns the calls since the last reset, in order: "B.Unreserve A.Unreserve". */
+/**
+ * Returns the calls of PreEnqueue, Reserve, Unreserve, PreBind and PostBind since the last reset,
+ * in order: "B.Unreserve A.Unreserve".
+ */
 const char *fake_log(void);
 void fake_log_reset(void);
 

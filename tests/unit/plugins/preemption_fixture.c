@@ -319,7 +319,7 @@ const char *preemption_status_text(struct preemption_fixture *fixture, struct bt
 		: bt_arena_printf(&fixture->arena, "%s: %.*s", code, BT_STR_ARG(message)).data;
 }
 
-/** Runs PreFilter in a new cycle; a rejection applies to every node. */
+/** Runs PreFilter in a new cycle and returns its status. */
 static struct bt_status begin_cycle(
 	struct preemption_fixture *fixture, const struct bt_pod_info *pod)
 {

@@ -114,8 +114,9 @@ uint32_t preemption_slot(struct preemption_fixture *fixture, const char *node);
 const char *preemption_begin_cycle(
 	struct preemption_fixture *fixture, const struct bt_pod_info *pod);
 /**
- * Runs PreFilter and the PostFilter chain. statuses: "node1:U node2:UU *:U" (*: status of absent
- * nodes, UU by default); NULL: the statuses of the filters. Returns "<Code>: <message>".
+ * Runs PreFilter and the PostFilter chain. statuses: "node1:U node2:UU *:U" (U Unschedulable, UU
+ * UnschedulableAndUnresolvable, P Pending; *: the status of absent nodes, UU by default); NULL: the
+ * statuses of the filters. Returns "<Code>: <message>".
  */
 const char *preemption_run(
 	struct preemption_fixture *fixture, const struct bt_pod_info *pod, const char *statuses);

@@ -22,7 +22,7 @@
 
 /**
  * Adds nodes n1 and n2 with label k = node name; class W (WaitForFirstConsumer) cannot provision, P
- * (WaitForFirstConsumer) provisions with x where k is n1 or ref, I binds immediately.
+ * (WaitForFirstConsumer) can provision on nodes whose label k is n1 or ref, I binds immediately.
  */
 void volume_fixture_init(struct fixture *fixture, const struct bt_plugin_ops *ops,
 	const char *gates, const char *args);

@@ -97,7 +97,10 @@ void world_remove_node(struct world *world, const char *name);
 /** Adds an assigned pod (with spec.nodeName). */
 void world_add_pod(struct world *world, const char *json);
 const struct bt_pod_info *world_pending(struct world *world, const char *json);
-/** Runs one scheduling cycle of a new pod and returns its result. */
+/**
+ * Run one scheduling cycle and return its result: world_schedule of a new pod, world_schedule_pod
+ * of the given pod.
+ */
 struct bt_schedule_result world_schedule(struct world *world, const char *pod_json);
 struct bt_schedule_result world_schedule_pod(struct world *world, const struct bt_pod_info *pod);
 

@@ -32,6 +32,9 @@ void stream_resource(struct stream_fixture *fixture, const char *resource, const
 uint16_t stream_list(struct stream_fixture *fixture, const char *resource, const char *namespace_);
 struct bt_watch *stream_watch(
 	struct stream_fixture *fixture, const char *resource, const char *namespace_);
-/** Reads the events that the watch has ready; last_read says whether the watch has ended. */
+/**
+ * Reads and returns the events that the watch has ready; last_read says whether the watch has
+ * ended.
+ */
 const char *stream_read(struct stream_fixture *fixture, struct bt_watch *watch);
 #endif
