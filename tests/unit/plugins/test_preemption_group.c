@@ -286,8 +286,9 @@ START_TEST(test_preemption__group_starts_with_its_first_pod)
 	struct trial trial;
 
 	/*
-	 * A group started when its first pod in the order of nodes and pods did (spec 08 section
-	 * 14), even if another pod started earlier or later: first3 is more important.
+	 * The start time of a group is that of its first pod in the order of nodes and pods (spec
+	 * 08 section 14), even if another pod started earlier or later. So first3 is more important
+	 * than first5.
 	 */
 	init(&fixture, &trial);
 	put_group(&fixture, "first3", "PodGroup", 0);

@@ -107,8 +107,8 @@ static void init(struct world *world)
 }
 
 /**
- * Counts the allocations of the decisions about MEASURED pods of one kind; each pod is placed
- * afterwards.
+ * Counts the allocations of the decisions about MEASURED pods of one kind; a pod that fits is
+ * placed afterwards.
  */
 static unsigned long measure(const char *spec, bool fits)
 {
