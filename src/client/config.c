@@ -91,7 +91,7 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 			"host must be a URL or a host:port pair: ", config->server, "");
 	}
 	if (parts.scheme.length == 0) {
-		/* Without a scheme: https if any TLS option is set. */
+		/* A URL without a scheme means https if any TLS option is set, else http. */
 		config->is_tls = config->ca.data.data != NULL || config->ca.file.length != 0 ||
 			config->certificate.data.data != NULL ||
 			config->certificate.file.length != 0 || config->insecure;
@@ -387,7 +387,7 @@ static int take_user(
 	config->impersonate_uid = user->as_uid;
 	config->impersonate_groups = user->as_groups;
 	config->exec = take_exec(user->exec, &selection->cluster, &config->arena);
-	/* impersonate_extra: {key: [value, ...]} becomes one pair per value */
+	/* convert as-user-extra, {key: [value, ...]}: each value becomes a pair of key and value */
 	struct bt_str json = user->as_user_extra;
 	struct bt_json_value *extra = NULL;
 	uint32_t count = 0;
@@ -424,7 +424,10 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err)
 {
 	struct selection selection = {0};
-	/* Missing entries count as empty. known: current-context is unset, or names a context. */
+	/*
+	 * A missing context, cluster or user counts as empty. `known` is true if current-context is
+	 * unset or names a context.
+	 */
 	bool known = file->current_context.length == 0;
 
 	for (uint32_t i = 0; i < file->contexts.count; i++) {
@@ -472,7 +475,8 @@ static const char *folder_of(const struct bt_client_config_input *input)
 }
 
 /*
- * Reads the two environment variables; false: one of them is missing or empty. Spec: 13 section 5.
+ * Reads the environment variables that name the API server in a pod. Returns false if one of the
+ * two variables is missing or empty. Spec: 13 section 5.
  */
 static bool read_variables(const char **out_host, const char **out_port)
 {
@@ -551,7 +555,10 @@ int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 	return 0;
 }
 
-/* path "" or NULL: no file; text is then empty. */
+/*
+ * Parses text, which was read from path. If path is "" or NULL, there is no kubeconfig, and text is
+ * empty.
+ */
 static int parse(struct bt_str text, const char *path, const char *master,
 	struct bt_client_config *out_config, bool *out_nothing, struct berth_error *err)
 {
@@ -582,7 +589,7 @@ int bt_client_config_parse(struct bt_str text, const char *path, const char *mas
 	return parse(text, path, master, out_config, &nothing, err);
 }
 
-/* Reads the kubeconfig; out stays empty without a path. */
+/* Reads the kubeconfig. If path is NULL or "", out stays empty and the result is 0. */
 static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct stat status;

@@ -4,8 +4,8 @@
 /**
  * Configuration for connecting to an API server: from a kubeconfig file, from the files of a pod
  * (in-cluster), or with a server given on the command line. Spec: 13 sections 4 and 5. This header
- * makes no connection. Of files that may change while a process runs (tokens, certificates, CA),
- * the configuration has only the paths; client/transport.h reads the files.
+ * makes no connection. The configuration has only the paths of files that may change while a
+ * process runs (tokens, certificates, CA); client/transport.h reads these files.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,7 +57,7 @@ struct bt_client_config {
 	struct bt_str impersonate;
 	struct bt_str impersonate_uid;
 	bt_str_list impersonate_groups;
-	BT_LIST(struct bt_str_pair) impersonate_extra; /* one pair per value */
+	BT_LIST(struct bt_str_pair) impersonate_extra; /* one pair for each value of a key */
 	const struct bt_client_exec *exec;             /* NULL: none */
 	bool in_cluster;
 	struct bt_str context; /* set by bt_client_config_load_context; "" in a cluster */

@@ -12,7 +12,10 @@
 #include "codec/base64.h"
 #include "codec/yaml.h"
 
-/* Upstream names this scheme after a source line, and the name appears in messages. */
+/*
+ * Upstream's runtime scheme for kubeconfigs is named after a source line. Error messages contain
+ * this name.
+ */
 #define SCHEME_NAME "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
 
 static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
@@ -78,7 +81,10 @@ static int check_names(const char *type, const void *items, size_t item_size, ui
 #define CHECK_NAMES(type, list, arena, err) \
 	check_names(type, (list).items, sizeof((list).items[0]), (list).count, arena, err)
 
-/* Decodes base64 in place, with a terminating zero; absent if empty. */
+/*
+ * Replaces *data by the decoded base64 text, with a terminating zero. Empty data becomes absent
+ * (data NULL).
+ */
 static int decode_data(struct bt_str *data, struct bt_arena *arena, struct berth_error *err)
 {
 	struct bt_str bytes;

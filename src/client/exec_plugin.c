@@ -217,7 +217,10 @@ static void texts_finish(struct texts *texts)
 	bt_vec_finish(&texts->list);
 }
 
-/* Whether a later entry, or berth, sets the variable again. */
+/*
+ * Returns true if a variable is set again: by the entries of exec->env from index `first` on, or by
+ * berth, which sets INFO_VARIABLE last.
+ */
 static bool is_replaced(const struct bt_client_exec *exec, uint32_t first, struct bt_str name)
 {
 	for (uint32_t i = first; i < exec->env.count; i++) {

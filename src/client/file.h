@@ -31,7 +31,10 @@ struct bt_client_file_stamp {
 struct bt_client_file_stamp bt_client_file_stamp(const char *path);
 bool bt_client_file_stamp_equal(
 	const struct bt_client_file_stamp *a, const struct bt_client_file_stamp *b);
-/** Error text as Go words it: "permission denied". */
+/**
+ * Writes the text of the errno value `number` to buffer as Go words it ("permission denied").
+ * Returns buffer, or "unknown error".
+ */
 const char *bt_client_file_errno(int number, char *buffer, size_t size);
 
 /**

@@ -260,7 +260,7 @@ struct reading {
 	struct bt_live_list lists[BT_LIVE_KIND_COUNT];
 	uint32_t started;
 	struct bt_strbuf version;                     /* resource version of the first list */
-	uint32_t reported_counts[BT_LIVE_KIND_COUNT]; /* counts already reported */
+	uint32_t reported_counts[BT_LIVE_KIND_COUNT]; /* numbers of objects last reported */
 };
 
 /**

@@ -19,8 +19,8 @@ static void begin_period(struct bt_pace *pace, int64_t before_ns, int64_t now_ns
 }
 
 /*
- * Starts a new period if one is due. Only the answers of this and of the previous period count;
- * without any, the limit falls back to the minimum.
+ * Starts a new period if one is due. Only the answers of this and of the previous period count. If
+ * neither period has an answer, the limit falls back to the minimum.
  */
 static void start_period_if_due(struct bt_pace *pace, int64_t now_ns)
 {

@@ -51,8 +51,9 @@ struct bt_pace {
 	int64_t shortest_ns; /* shortest answer of this period; INT64_MAX: none */
 	int64_t before_ns;   /* shortest answer of the previous period */
 	int64_t since_ns;    /* start of this period */
-	uint32_t grown;      /* bound of the limit; grows with answers, reset after idle time */
-	bool is_half;        /* one of the two answers that raise the limit by one has come */
+	uint32_t grown; /* upper bound of the limit, in calls; grows with answers, reset after idle
+	                   time */
+	bool is_half;   /* one of the two answers that raise the limit by one has come */
 };
 
 void bt_pace_init(struct bt_pace *pace, int64_t now_ns);

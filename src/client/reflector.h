@@ -18,8 +18,8 @@
 struct bt_reflector;
 
 /**
- * For items that can be packed: the store's references are packable (bt_object_allow_pack) except
- * during the sink's calls.
+ * Functions for items that can be packed. The reflector's references to items are packable
+ * (bt_object_allow_pack) except during the sink's calls.
  */
 struct bt_reflector_packing {
 	void (*allow_pack)(void *item);
@@ -62,9 +62,9 @@ struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons
 struct bt_reflector_sink {
 	void *context;
 	/**
-	 * old NULL: added; new NULL: deleted (old is the last state, as in the DELETED event);
-	 * is_stale: the watch missed the deletion, and old is the last known state. Borrowed for
-	 * the call.
+	 * old_item NULL: new_item was added. new_item NULL: the item was deleted; old_item is its
+	 * last state, from the DELETED event. is_stale: the watch missed the deletion, and old_item
+	 * is the last known state. Items are borrowed for the call.
 	 */
 	void (*changed)(void *context, void *old_item, void *new_item, bool is_stale);
 	/** Called once, after all objects of the first list were reported. */
@@ -72,9 +72,9 @@ struct bt_reflector_sink {
 	/** A request failed before it was opened; it will be repeated. May be NULL. */
 	void (*failed)(void *context, const struct bt_rest_answer *answer);
 	/**
-	 * Not called for the first list: a watch that was broken for silent_ns continues (is_list
-	 * false: no changes were lost), or a list replaces the copy and its differences are
-	 * reported next. May be NULL.
+	 * Called after a watch was broken for silent_ns. is_list false: the watch continues, and no
+	 * changes were lost. is_list true: a list replaces the copy, and its differences are
+	 * reported next. Not called for the first list. May be NULL.
 	 */
 	void (*resumed)(void *context, int64_t silent_ns, bool is_list);
 };

@@ -110,7 +110,7 @@ static void read_key(const void *item, struct bt_str *out_namespace, struct bt_s
 	*out_name = bt_object_name(item);
 }
 
-/** A pod without a node will be scheduled soon. */
+/** Returns true for a pod without a node, because the scheduler needs the pod unpacked soon. */
 static bool is_soon_unpacked(const void *item)
 {
 	const struct bt_object *object = item;

@@ -40,8 +40,8 @@ struct bt_reflector_state {
 	struct bt_reflector_backoff backoff;
 
 	/* state of the current list */
-	bool is_limited;                 /* pages are requested */
-	bool is_repeated;                /* repeated without a version, after a refusal */
+	bool is_limited;  /* pages are requested */
+	bool is_repeated; /* repeated without a version, because the server refused the version */
 	struct bt_strbuf list_version;   /* requested version, "": the most recent */
 	struct bt_strbuf continue_token; /* "": the first page */
 

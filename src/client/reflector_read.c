@@ -149,7 +149,7 @@ static void report_change(
 	sink->changed(sink->context, old_item, new_item, is_stale);
 }
 
-/** Reports an addition (old NULL) or an update. Takes ownership of both. */
+/** Reports an addition (old NULL) or an update. Takes ownership of old and item. */
 static void report_item(struct bt_reflector *reflector, void *old, void *item)
 {
 	const struct bt_reflector_codec *codec = reflector->options.codec;
@@ -271,7 +271,7 @@ static void collect(struct bt_reflector *reflector, void *item)
 		 * The scheduler needs the item unpacked soon, so packing it would be wasted. A
 		 * second reference, which is not packable, keeps the item unpacked until
 		 * bt_reflector_complete_copy has passed it to the sink. At most UNPACKED_MAX items
-		 * have one.
+		 * have a second reference.
 		 */
 		if (reflector->incoming.unpacked.count < UNPACKED_MAX) {
 			bt_vec_push(&reflector->incoming.unpacked,

@@ -197,7 +197,10 @@ static struct bt_str text_at(
 	return text.data != NULL ? bt_arena_str(arena, text) : BT_STR("");
 }
 
-/* Returns true if the body is a Status other than Success. */
+/*
+ * Copies class, message, reason and the other fields of a Status in the body to answer. Returns
+ * false and changes nothing if the body is not a Status, or is a Status of a success.
+ */
 static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 {
 	struct bt_json_value *value = NULL;

@@ -49,7 +49,7 @@ struct bt_rest_call {
 	/* Followed by the request's texts. */
 };
 
-/* Cells of one verb. */
+/* Metric cells of one verb. */
 struct bt_rest_verb_cells {
 	struct bt_metric_cell *duration;
 	struct bt_metric_cell *limiter;
@@ -57,7 +57,7 @@ struct bt_rest_verb_cells {
 	struct bt_metric_cell *response_size;
 };
 
-/* rest_client_requests_total of one verb and code. */
+/* Cell of the metric rest_client_requests_total for one verb and code. */
 struct bt_rest_count_cell {
 	uint8_t verb;
 	uint16_t code;

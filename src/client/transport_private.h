@@ -87,7 +87,8 @@ void bt_authorization_finish(struct bt_authorization *authorization);
  */
 void bt_authorization_refresh(struct bt_authorization *authorization, int64_t now_ns);
 /**
- * Sets the bearer token; "": none. BERTH_ERR_INVALID: it contains bytes not allowed in a header.
+ * Sets the bearer token; "": no token. BERTH_ERR_INVALID: the token contains bytes that are not
+ * allowed in a header.
  */
 BT_MUST_USE int bt_authorization_set_token(
 	struct bt_authorization *authorization, struct bt_str token, struct berth_error *err);
@@ -145,13 +146,16 @@ struct bt_transport {
 	struct bt_loop *loop;
 	const struct bt_client_config *config;
 	int64_t silence_ns; /* BT_TRANSPORT_SILENCE_NS */
-	/* Few connections are shared by calls, because each costs a handshake and memory. */
+	/*
+	 * HTTP client for calls. Calls share a few connections, because each connection costs a
+	 * handshake and memory.
+	 */
 	struct bt_http_client *calls;
 	struct bt_pace pace; /* limit of concurrent calls */
 	uint32_t calls_max;  /* current limit of connections */
 	/*
-	 * For streams, each of which keeps a connection, and requests with a timeout, which must
-	 * not wait.
+	 * HTTP client for streams, each of which keeps a connection, and for requests with a
+	 * timeout, which must not wait.
 	 */
 	struct bt_http_client *streams;
 	struct bt_authorization authorization;

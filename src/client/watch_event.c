@@ -105,7 +105,10 @@ static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watc
 	return code;
 }
 
-/** Reads WatchEvent {type 1, object 2 {raw 1}}; raw is an envelope. */
+/**
+ * Reads a protobuf WatchEvent. Field 1 is the type. Field 2 is the object, a RawExtension whose
+ * field 1 is an envelope.
+ */
 static int read_protobuf(struct bt_str bytes, struct bt_watch_event *out, struct berth_error *err)
 {
 	struct bt_wire_fields event;

@@ -290,7 +290,8 @@ static int feed_json(
 
 /*
  * Protobuf form: a watch is a sequence of length-prefixed frames. A list is one envelope (spec 13
- * section 8.3) whose raw bytes are a message {metadata 1, items 2}.
+ * section 8.3) whose raw bytes are a message with the fields metadata (number 1) and items (number
+ * 2).
  */
 
 enum {
