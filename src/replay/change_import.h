@@ -37,15 +37,15 @@ struct bt_change_import {
 void bt_change_import_init(struct bt_change_import *changes, struct bt_import *import);
 void bt_change_import_finish(struct bt_change_import *changes);
 /**
- * Adds a change. old NULL: added; new NULL: deleted. time_ns must not be before that of the
- * previous change.
+ * Adds a change of an object. old_object NULL: the object was added; new_object NULL: the object
+ * was deleted. time_ns is since the start, and must not be before the time of the previous change.
  */
 BT_MUST_USE int bt_change_import_take(struct bt_change_import *changes, int64_t time_ns,
 	const struct bt_object *old_object, const struct bt_object *new_object,
 	struct berth_error *err);
 /**
- * Creates the recording with the cluster at the start, unless it was created already. Later changes
- * become lines with a time.
+ * Creates the recording with the cluster at the start, unless the recording was created already.
+ * Later changes become lines with a time.
  */
 BT_MUST_USE int bt_change_import_begin(struct bt_change_import *changes, struct berth_error *err);
 

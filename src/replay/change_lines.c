@@ -3,7 +3,7 @@
 
 #include "codec/json_patch.h"
 
-/** meta: the metadata of the line; NULL for additions, whose JSON contains it. */
+/** meta: gives the namespace and name of the line; NULL for additions, whose JSON contains them. */
 static void write_change(const struct bt_object *object, enum bt_recording_event event,
 	const struct bt_object_meta *meta, struct bt_str json, bt_change_line_fn *take,
 	void *context)

@@ -24,8 +24,9 @@ typedef void bt_change_line_fn(
 	void *context, const struct bt_recording_line *line, struct bt_str version);
 
 /**
- * Makes the lines of one change. old NULL: added; new NULL: deleted. Makes no line if the recorded
- * members are equal.
+ * Makes the lines of one change of an object. old_object NULL: the object was added; new_object
+ * NULL: the object was deleted. Makes no line if all members that recordings contain are equal in
+ * old_object and new_object.
  */
 void bt_change_lines_make(struct bt_change_lines *lines, const struct bt_object *old_object,
 	const struct bt_object *new_object, bt_change_line_fn *take, void *context);

@@ -99,7 +99,8 @@ static bool make_expression(struct bt_google *google, const struct bt_json_value
 }
 
 /**
- * Returns a description of constraints that are left out, or NULL. text: a JSON array, or absent.
+ * Reads the constraints of a row to expressions. Returns why some constraints are left out, or NULL
+ * if all constraints are used. text: a JSON array; "": the row has no constraints.
  */
 static const char *read_constraints(struct bt_google *google, struct bt_str text,
 	struct bt_trace_expression *expressions, uint32_t *out_count)
@@ -155,7 +156,7 @@ static struct bt_str pod_name(struct bt_google *google, const struct bt_google_i
 		(long long)instance->index);
 }
 
-/** The priority ranges of the trace's documentation. */
+/** Returns the tier of a priority, by the ranges in the trace's documentation. */
 static struct bt_str tier_of_priority(int64_t priority)
 {
 	return priority >= 360    ? BT_STR("monitoring")

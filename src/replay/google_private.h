@@ -30,7 +30,10 @@ struct bt_google_machine {
 	BT_VEC(struct bt_google_attribute) attributes;
 };
 
-/** Limits of a collection for all its instances. */
+/**
+ * Limits of a collection: how many of its instances may run on one machine and on one switch. 0: no
+ * limit.
+ */
 struct bt_google_collection {
 	int64_t id; /* 0: the record is free */
 	int64_t max_per_machine;
@@ -84,10 +87,11 @@ struct bt_google_machine *bt_google_find_machine(const struct bt_google *google,
 /** Returns NULL if the collection has no limits, or its table is not given. */
 const struct bt_google_collection *bt_google_find_collection(
 	const struct bt_google *google, int64_t id);
-/** Returns "m-17". */
+/** Returns the name of a machine's node: "m-17". */
 struct bt_str bt_google_machine_name(struct bt_google *google, int64_t id);
 /**
- * Returns text that is valid as a label's name or value; equal for equal texts. In the row's arena.
+ * Makes text valid as a label's name or value. Equal texts give equal results. The result is in the
+ * row's arena.
  */
 struct bt_str bt_google_label(struct bt_google *google, struct bt_str text);
 /**

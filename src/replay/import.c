@@ -23,7 +23,8 @@ struct bt_import {
 	int64_t time_ns;                    /* of the last line */
 	int64_t end_ns;                     /* the recording lasts at least until then */
 	struct bt_recording_writer *writer; /* NULL before bt_import_begin and after the end */
-	BT_VEC(char *) objects;             /* of the start; owned; until bt_import_begin */
+	BT_VEC(char *)
+	objects; /* JSON of objects at the start; owned; empty after bt_import_begin */
 	BT_VEC(struct departure) departures;
 	BT_VEC(uint32_t) free_departures;
 	struct bt_heap due; /* departures by time */

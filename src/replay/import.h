@@ -35,9 +35,11 @@ BT_MUST_USE struct bt_import *bt_import_create(
 /** NULL accepted. */
 void bt_import_destroy(struct bt_import *import);
 int64_t bt_import_start_ns(const struct bt_import *import);
-/** Call it before bt_import_begin, if the source has a start time. */
+/**
+ * Sets the start time, since 1970. Call this before bt_import_begin if the source has a start time.
+ */
 void bt_import_set_start(struct bt_import *import, int64_t start_ns);
-/** Makes the recording last at least until end_ns, since its start. */
+/** Makes the recording last at least until end_ns, which counts from the start. */
 void bt_import_extend(struct bt_import *import, int64_t end_ns);
 /** Counts a row that is left out. path and what: literals, or valid as long as the import. */
 void bt_import_add_defect(
@@ -75,9 +77,8 @@ struct bt_import_pod {
 BT_MUST_USE int bt_import_add_pod(
 	struct bt_import *import, const struct bt_import_pod *pod, struct berth_error *err);
 /**
- * Appends any other line, for example one that adds, binds or ends a pod whose later life has
- * lines, too. Lines must come in the order of time. Deletions that are due before are written
- * first.
+ * Appends any other line, for example a line that adds, binds or ends a pod. Lines must come in the
+ * order of time. Deletions that are due before this line are written first.
  */
 BT_MUST_USE int bt_import_append(
 	struct bt_import *import, const struct bt_recording_line *line, struct berth_error *err);

@@ -120,7 +120,7 @@ static const char *find_node_flaw(const struct bt_str *values, int64_t *out_amou
 		: "gpu is no number of GPUs";
 }
 
-/** *out_gpus: GPUs of all nodes. */
+/** Imports the table of nodes. *out_gpus: number of GPUs of all nodes. */
 static int import_nodes(
 	struct bt_import *import, struct bt_rows *rows, int64_t *out_gpus, struct berth_error *err)
 {
@@ -254,8 +254,7 @@ struct drawing {
 	struct bt_arena arena;
 };
 
-static void keep_row(
-	struct drawing *drawing, const struct bt_str *values, const int64_t *amounts)
+static void keep_row(struct drawing *drawing, const struct bt_str *values, const int64_t *amounts)
 {
 	struct drawn_row row;
 	for (uint32_t i = 0; i < POD_COLUMN__COUNT; i++) {
@@ -319,7 +318,10 @@ static int draw_pods(struct bt_import *import, const struct drawing *drawing,
 	return result;
 }
 
-/** drawing: gets the rows, which are then not imported; NULL: imports the rows. */
+/**
+ * Reads the table of pods. If drawing is NULL, each row is imported as a pod; otherwise the rows
+ * are only added to drawing.
+ */
 static int import_pods(struct bt_import *import, struct bt_rows *rows, struct drawing *drawing,
 	struct berth_error *err)
 {

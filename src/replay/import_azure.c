@@ -83,7 +83,10 @@ static int choose_machine_type(struct azure *azure, struct berth_error *err)
 	return result;
 }
 
-/** shares: of core, memory, hdd, ssd, nic. */
+/**
+ * Makes amounts from the shares of core, memory, hdd, ssd and nic, in this order. A VM whose share
+ * of hdd, ssd or nic is 0 does not request that resource.
+ */
 static void make_amounts(const struct azure *azure, const double shares[5], bool is_node,
 	struct bt_trace_amount amounts[5])
 {
@@ -145,7 +148,10 @@ static const char vm_sql[] =
 	"vm.endtime, t.machineId, t.core, t.memory, t.hdd, t.ssd, t.nic FROM vm LEFT JOIN vmType "
 	"t ON t.vmTypeId = vm.vmTypeId AND t.machineId = ?1 ORDER BY vm.starttime, vm.rowid";
 
-/** A row of a VM. Times: microseconds since the start; INT64_MAX: no end. */
+/**
+ * A row of a VM. start and end are in microseconds since the start of the trace. end INT64_MAX: the
+ * VM does not end in the trace.
+ */
 struct vm {
 	struct bt_str name;
 	struct bt_str tenant;

@@ -146,7 +146,10 @@ static struct bt_google_machine *find_or_add_machine(struct bt_google *google, i
 	return found;
 }
 
-/** labels has room for all attributes and three more. */
+/**
+ * Makes the labels of a machine's node, and returns their number. labels must have room for all
+ * attributes of the machine and three more labels.
+ */
 static uint32_t make_labels(struct bt_google *google, const struct bt_google_machine *machine,
 	struct bt_trace_label *labels)
 {
@@ -519,7 +522,8 @@ static int take_row(struct bt_google *google, const struct source *source, struc
 }
 
 /**
- * Takes the rows of all files in the order of time. Rows of the same time: by table, then by file.
+ * Takes the rows of all files in the order of time. Rows of the same time are taken by table, then
+ * by file.
  */
 static int merge(
 	struct bt_google *google, struct source *sources, uint32_t count, struct berth_error *err)

@@ -95,7 +95,7 @@ struct open_life {
 #define READ_LIVES 1024
 
 struct bt_lives {
-	int file; /* struct bt_pod_life of each pod, by ordinal */
+	int file; /* descriptor; the file has a struct bt_pod_life for each pod, by ordinal */
 	uint64_t count;
 	uint64_t next; /* ordinal that is read next */
 	struct bt_pod_life read[READ_LIVES];

@@ -64,8 +64,8 @@ struct bt_recording_parts {
 };
 
 /**
- * Returns 1 and sets *out_line and its time since 1970; 0: the end. To start, zero the structure
- * and set paths.
+ * Reads the next line. Returns 1 and sets *out_line, whose time_ns is since 1970; returns 0 at the
+ * end. To start, zero the structure and set paths and path_count.
  */
 BT_MUST_USE int bt_recording_parts_next(struct bt_recording_parts *parts,
 	struct bt_recording_line *out_line, struct berth_error *err);

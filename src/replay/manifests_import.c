@@ -31,7 +31,8 @@ struct manifests_import {
 	double per_second; /* rate of a Poisson process; 0: pods arrive at the start */
 	struct bt_manifests cluster;
 	struct bt_expansion expansion;
-	const struct bt_pod_spec **specs; /* by object; NULL: no pod, or refused */
+	const struct bt_pod_spec **specs; /* by index of the object; NULL: the object is no pod, or
+	                                     the pod was refused */
 	struct bt_prng prng;
 	int64_t last_ns; /* last arrival of the Poisson process */
 	BT_VEC(struct arrival) pods;

@@ -19,7 +19,7 @@
 
 /** --- waiting times --- */
 
-/** Buckets for each power of two. */
+/** Number of buckets for each power of two. */
 #define STEPS 16
 #define STEP_BITS 4
 #define NS_PER_MS 1000000
@@ -224,8 +224,8 @@ static struct bt_measured_resource *find_resource(
 }
 
 /**
- * Returns whether the pod's node affinity has matchFields, which name one node: a pod of a
- * DaemonSet.
+ * Returns whether the pod is of a DaemonSet: the DaemonSet controller sets matchFields, which name
+ * one node, in the node affinity of its pods.
  */
 static bool is_of_node(const struct bt_pod_spec *spec)
 {
@@ -279,7 +279,7 @@ static struct column column_at(const struct bt_node_table *nodes, uint32_t index
 
 /** A typical request, by the node table's columns. */
 struct typical {
-	double share; /* of all typical pods */
+	double share; /* pods with this request / all typical pods */
 	uint32_t amount_count;
 	struct {
 		uint32_t column;
@@ -367,7 +367,7 @@ static double find_price(const struct bt_measure *measure, const struct bt_node_
 	return 0;
 }
 
-/** Sums over the nodes at one time. */
+/** Sums of one resource over all nodes at one time. */
 struct totals {
 	double used;
 	double capacity;

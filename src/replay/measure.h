@@ -27,8 +27,8 @@ void bt_waits_add(struct bt_waits *waits, int64_t wait_ns);
 int64_t bt_waits_quantile(const struct bt_waits *waits, double share);
 
 /**
- * Maximum of different requests that are counted, and of the most frequent requests, which are the
- * typical ones.
+ * Maximum number of different requests that are counted. The most frequent requests, at most
+ * BT_MEASURE_TYPICAL_MAX, are the typical requests.
  */
 #define BT_MEASURE_REQUESTS_MAX 512
 #define BT_MEASURE_TYPICAL_MAX 16
@@ -65,7 +65,7 @@ struct bt_measured_request {
 	uint64_t count;
 };
 
-/** The cost and use of an instance type (label node.kubernetes.io/instance-type). */
+/** The price of a node of an instance type (label node.kubernetes.io/instance-type). */
 struct bt_price {
 	struct bt_str instance_type;
 	double per_hour;
@@ -77,7 +77,7 @@ struct bt_measured_sample {
 	uint32_t pending;
 	uint32_t nodes;
 	uint32_t used_nodes;  /* nodes with a pod that no DaemonSet owns */
-	const double *shares; /* in use, by resource; 0 for resources that were added later */
+	const double *shares; /* share in use of each resource, by its index */
 	uint32_t share_count;
 	/** Use of the most used resource, per cent, by row of the heat map; 255: no node. */
 	const uint8_t *heat;
@@ -96,9 +96,9 @@ struct bt_measure {
 	struct bt_map request_map;
 	const struct bt_price *prices; /* borrowed; set before the replay */
 	uint32_t price_count;
-	double cost;      /* of the nodes in use */
-	double full_cost; /* of all nodes */
-	double node_ns;   /* nodes times time */
+	double cost;      /* cost of the nodes in use, in the unit of the prices */
+	double full_cost; /* cost of all nodes */
+	double node_ns;   /* number of nodes times nanoseconds */
 	double used_node_ns;
 	double lost_ns;      /* run time of preempted and lost pods */
 	uint32_t most_nodes; /* most nodes at one time */

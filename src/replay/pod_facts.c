@@ -4,7 +4,10 @@
 #include "base/compiler.h"
 #include "codec/json.h"
 
-/** Reads one member's value; result as of the functions of bt_json_reader. */
+/**
+ * Reads the value of the member `name`. Returns 0 or an error, as the functions of bt_json_reader
+ * do.
+ */
 typedef int read_member_fn(struct bt_json_reader *json, struct bt_str name, struct bt_arena *arena,
 	void *context, struct berth_error *err);
 

@@ -32,9 +32,9 @@ struct bt_recorder {
 	bool has_lines;                 /* since the last flush */
 	BT_VEC(struct waiting) waiting; /* lines that are not written yet, by order */
 	int64_t last_order[BT_KIND__COUNT];
-	struct bt_recorder_counts counts; /* bytes: of earlier parts */
+	struct bt_recorder_counts counts; /* bytes: only of earlier parts */
 	struct bt_change_lines lines;
-	struct bt_strbuf json;        /* of an object of a part's start */
+	struct bt_strbuf json;        /* JSON of an object at the start of a part */
 	struct berth_error visit_err; /* error of writing a part's start */
 	int visit_result;
 };

@@ -43,7 +43,7 @@ struct bt_recorder_counts {
 	uint32_t objects; /* at the start of the first part */
 	uint64_t changes; /* additions, changes and deletions after the start */
 	uint32_t gaps;
-	uint64_t start_bytes; /* clusters at the start of parts, compressed */
+	uint64_t start_bytes; /* bytes of the clusters at the start of parts, compressed */
 	uint64_t bytes;       /* of all parts, compressed */
 };
 
@@ -53,8 +53,8 @@ struct bt_recorder;
 BT_MUST_USE int bt_recorder_create(const struct bt_recorder_options *options, int64_t now_ns,
 	struct bt_recorder **out_recorder, struct berth_error *err);
 /**
- * Adds a change. old NULL: added; new NULL: deleted. Nothing is written if the recorded members are
- * equal.
+ * Adds a change of an object. old_object NULL: the object was added; new_object NULL: the object
+ * was deleted. Nothing is written if all members that recordings contain are equal.
  */
 void bt_recorder_take(struct bt_recorder *recorder, int64_t now_ns,
 	const struct bt_object *old_object, const struct bt_object *new_object);
@@ -72,6 +72,9 @@ struct bt_recorder_counts bt_recorder_count(const struct bt_recorder *recorder);
 uint32_t bt_recorder_by_parts(const struct bt_recorder *recorder);
 /** Writes all waiting lines, and the last line, which marks the recording as complete. */
 BT_MUST_USE int bt_recorder_end(struct bt_recorder *recorder, struct berth_error *err);
-/** Without bt_recorder_end before, the recording counts as cut off. NULL accepted. */
+/**
+ * Frees the recorder. If bt_recorder_end was not called before, the recording counts as cut off.
+ * NULL accepted.
+ */
 void bt_recorder_destroy(struct bt_recorder *recorder);
 #endif

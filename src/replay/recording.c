@@ -25,7 +25,7 @@ struct bt_recording_reader {
 	struct bt_arena header_arena;
 	struct bt_arena arena;     /* reset for each line */
 	int64_t time_ns;           /* of the previous line */
-	uint32_t start_count;      /* lines of the start that were not read yet */
+	uint32_t start_count;      /* number of lines of the start that were not read yet */
 	unsigned long line_number; /* of the line returned last */
 	bool is_complete;
 	bool is_cut; /* the file ends without the last line of a complete recording */
@@ -74,7 +74,10 @@ static int line_error(const struct bt_recording_reader *reader, int result, stru
 	return bt_error_wrap(err, result, "%s: line %lu", reader->path, reader->line_number);
 }
 
-/** A recording that was cut off may end in the middle of a line. */
+/**
+ * Returns whether the file has no further line. The last line of a recording that was cut off may
+ * be incomplete.
+ */
 static bool is_last_line(const struct bt_recording_reader *reader)
 {
 	struct bt_str text;

@@ -15,8 +15,8 @@
 #define BT_RECORDING_VERSION 1
 #define BT_RECORDING_LINE_BYTES_MAX ((uint32_t)64 << 20)
 /**
- * Limit of the start since 1970, of times and of durations, about 95 years: the sum of three such
- * values fits int64 nanoseconds.
+ * Limit, in seconds, of the start time (since 1970), of the times of lines and of durations: about
+ * 95 years. The sum of three such values fits int64 nanoseconds.
  */
 #define BT_RECORDING_SECONDS_MAX INT64_C(3000000000)
 
@@ -24,7 +24,7 @@ struct bt_recording_header {
 	int64_t start_ns;        /* since 1970 */
 	uint32_t object_count;   /* number of following lines that are the cluster at the start */
 	struct bt_str source;    /* "": not given */
-	struct bt_str recording; /* id that its parts have in common; "" */
+	struct bt_str recording; /* id that all parts have in common; "": not given */
 	uint32_t part;           /* from 1 */
 };
 

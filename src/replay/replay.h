@@ -41,7 +41,7 @@ struct bt_replay_binding {
 	/** The recorded node. "": none, or the pod was created again by this replay. */
 	struct bt_str recorded_node;
 	int64_t recorded_ns; /* -1: never */
-	/** For another node than the recorded one: the reason, if the replay looked for it. */
+	/** Why the chosen node is not the recorded node, if the replay looked for the reason. */
 	enum bt_difference difference; /* BT_DIFFERENCE__COUNT: not looked for */
 	struct bt_str reason;
 };
@@ -76,8 +76,8 @@ struct bt_replay_sink {
 	void (*waiting)(
 		void *context, const struct bt_pod *pod, int64_t created_ns, int64_t time_ns);
 	/**
-	 * Called for every change of an object. old_object NULL: added; new_object NULL: deleted.
-	 * Objects may be shared, but are not consumed.
+	 * Called for every change of an object. old_object NULL: added; new_object NULL: deleted. A
+	 * sink may keep references to the objects (bt_object_share).
 	 */
 	void (*changed)(void *context, const struct bt_object *old_object,
 		struct bt_object *new_object, int64_t time_ns);

@@ -24,7 +24,10 @@ struct bt_rows {
 		first; /* JSON: the first row, read in advance; data NULL once it was returned */
 };
 
-/** Reads a quoted value; *line: the text after it. false: the closing quote is missing. */
+/**
+ * Reads the quoted value at the start of *line, and moves *line behind the value. Returns false if
+ * the closing quote is missing.
+ */
 static bool read_quoted(struct bt_str *line, struct bt_arena *arena, struct bt_str *out_field)
 {
 	struct bt_strbuf text = {0};
@@ -45,7 +48,10 @@ static bool read_quoted(struct bt_str *line, struct bt_arena *arena, struct bt_s
 	return is_closed;
 }
 
-/** Returns the number of values, or 0 if the row is malformed. */
+/**
+ * Splits a line of comma-separated values. Returns the number of values, or 0 if the line is
+ * malformed.
+ */
 static uint32_t split(struct bt_str line, struct bt_arena *arena, struct bt_str *fields)
 {
 	uint32_t count = 0;

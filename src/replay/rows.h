@@ -13,7 +13,7 @@
 
 struct bt_rows;
 
-/** Errors name the file. path is borrowed. *out_rows is owned. */
+/** Opens the file. Errors name the file. path is borrowed. *out_rows is owned. */
 BT_MUST_USE int bt_rows_open(const char *path, struct bt_rows **out_rows, struct berth_error *err);
 /** NULL accepted. */
 void bt_rows_close(struct bt_rows *rows);

@@ -60,10 +60,10 @@ struct bt_trace_pod {
 	struct bt_trace_label apart_label;
 };
 
-/** Replaces the text in out. */
+/** Replace the text in out by the JSON of the node or of the pod. */
 void bt_trace_write_node(const struct bt_trace_node *node, struct bt_strbuf *out);
 void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out);
-/** Write merge patches: of a node's amounts; of a pod's requests. */
+/** Replace the text in out by a merge patch: of a node's amounts, or of a pod's requests. */
 void bt_trace_write_node_amounts(const struct bt_trace_node *node, struct bt_strbuf *out);
 void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbuf *out);
 
@@ -74,6 +74,6 @@ void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbu
 bool bt_trace_is_name(struct bt_str text);
 /** Reads a fraction of a machine, "0.25": from 0 to 1000. An absent text is 0. */
 bool bt_trace_read_fraction(struct bt_str text, double *out_fraction);
-/** Returns the fraction of an amount, rounded down, so that six pods of 1/6 fit. */
+/** Returns the fraction of an amount, rounded down, so that six pods of 1/6 fit on one machine. */
 int64_t bt_trace_scale(double fraction, int64_t whole);
 #endif

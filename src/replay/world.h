@@ -55,7 +55,7 @@ struct bt_replay_pod {
 	bool is_leaving;
 	enum bt_replay_end leaves_as;
 	/**
-	 * Links of the ring of one owner's orphans, whose first one is in replay->orphans;
+	 * Links of the ring of one owner's orphans, whose first orphan is in replay->orphans;
 	 * BT_MAP_NONE: not an orphan.
 	 */
 	uint32_t next_orphan;
@@ -192,8 +192,8 @@ struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay);
 BT_MUST_USE int bt_replay_schedule(
 	struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err);
 /**
- * If the replay follows the recording: called when the recorded scheduler has just tried this pod.
- * Tries the pod, and all pods before it in the queue.
+ * Tries the pod, and all pods before it in the queue. Call this when the recorded scheduler has
+ * just tried the pod, if the replay follows the recording.
  */
 BT_MUST_USE int bt_replay_schedule_pod(
 	struct bt_replay *replay, uint32_t id, struct berth_error *err);
@@ -218,8 +218,9 @@ BT_MUST_USE int bt_replay_remove_claim(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
 /**
  * Handles a deleted pod: claims that were made for the pod are deleted, and other claims are no
- * longer reserved for it. next: the replacement of the pod. Copies of the deleted claims are made
- * for it, and its status gets their names, in the arena of the line. NULL: no replacement.
+ * longer reserved for it. next: the replacement of the pod; NULL: no replacement. Copies of the
+ * deleted claims are made for next, and the status of next gets the names of the copies, in the
+ * arena of the line. returns: how many times the pod was created again; part of these names.
  */
 BT_MUST_USE int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone,
 	struct bt_pod *next, uint32_t returns, struct berth_error *err);

@@ -47,7 +47,8 @@ static bool is_used_here(const struct bt_replay *replay, const struct bt_resourc
 }
 
 /**
- * Changes the claim and passes the change to the scheduler. old NULL: added; value NULL: deleted.
+ * Changes the claim and passes the change to the scheduler. old NULL: adds the claim; value NULL:
+ * deletes the claim.
  */
 static int set_claim(struct bt_replay *replay, struct bt_object *old,
 	const struct bt_resource_claim *value, struct berth_error *err)
@@ -160,7 +161,10 @@ int bt_replay_remove_claim(
 	return remove_claim(replay, old, err);
 }
 
-/** Removes the pod from the claim's reservations; without other users, deallocates the devices. */
+/**
+ * Removes the pod from the claim's reservations. If no other pod uses the claim, deallocates the
+ * devices.
+ */
 static int release_claim(struct bt_replay *replay, struct bt_object *claim, struct bt_str pod_uid,
 	struct berth_error *err)
 {
@@ -256,7 +260,10 @@ static const struct bt_condition *find_condition(const bt_condition_list *condit
 	return NULL;
 }
 
-/** Replaces the condition of this type in a list. condition NULL: removes it. */
+/**
+ * Returns a copy of the list in which `condition` replaces SCHEDULED_CONDITION. condition NULL: the
+ * copy does not have SCHEDULED_CONDITION.
+ */
 static bt_condition_list exchange_condition(struct bt_replay *replay,
 	const bt_condition_list *conditions, const struct bt_condition *condition)
 {

@@ -35,8 +35,8 @@ static struct bt_str rejection(struct bt_replay *replay, const struct bt_evaluat
 }
 
 /**
- * Evaluates the pod again on all nodes. For this, the assumed pod is removed from the cache and
- * added again afterwards.
+ * Finds why the pod is not on its recorded node: evaluates the pod again on all nodes. For the
+ * evaluation, the assumed pod is removed from the cache; it is added again afterwards.
  */
 static void find_reason(
 	struct bt_replay *replay, const struct bt_pod *pending, struct bt_replay_binding *binding)
@@ -122,8 +122,8 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 }
 
 /**
- * Notes a victim. At the end of the step, apply_writes passes it to bt_replay_disrupt_pod: there is
- * no kubelet that must first end the pod.
+ * Notes a victim. At the end of the step, apply_writes passes the victim to bt_replay_disrupt_pod,
+ * because a replay has no kubelet that ends the victim.
  */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
@@ -244,9 +244,10 @@ static const struct bt_pod_life *recorded_life(
 }
 
 /**
- * Returns until when the queued pod must wait because the recorded scheduler tried it later, or -1.
- * An attempt that fails like the previous one writes nothing, so the recording does not show it:
- * such attempts are not delayed.
+ * Returns until when the queued pod must wait because the recorded scheduler tried it later. -1:
+ * the pod must not wait. INT64_MAX: the recorded scheduler may still try the pod, but the time is
+ * not known. An attempt that fails like the previous one writes nothing, so the recording does not
+ * show it: such attempts are not delayed.
  */
 static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entry *entry,
 	const struct bt_pod_life *life)
