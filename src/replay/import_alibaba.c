@@ -350,8 +350,8 @@ static int import_pods(struct bt_import *import, struct bt_rows *rows, struct dr
 		write_pod(&text, values, amounts,
 			bt_time_text(&arena, bt_import_start_ns(import) + time_ns));
 		/*
-		 * A pod that never ran is deleted when it was in the trace; how long it would have
-		 * run is not known.
+		 * A pod that never ran is deleted at its deletion time in the trace, because its
+		 * run time is not known.
 		 */
 		const struct bt_import_pod pod = {
 			.time_ns = time_ns,

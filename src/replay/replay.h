@@ -122,8 +122,8 @@ struct bt_replay_counts {
 	uint64_t evicted;
 	uint64_t pending;  /* at the end */
 	uint64_t running;  /* at the end */
-	uint64_t same;     /* bindings to the recorded node */
-	uint64_t recorded; /* bindings that the recording has, too */
+	uint64_t same;     /* bindings to the same node as in the recording */
+	uint64_t recorded; /* bindings of pods that the recording binds, too */
 	int64_t start_ns;  /* since 1970: when the scheduler began to decide */
 	int64_t end_ns;
 };
