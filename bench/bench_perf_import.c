@@ -55,8 +55,8 @@ static int cannot_choose(const struct bt_perf_file *file, const char *wanted, ui
 			  "%s: name one of its workloads with --workload: %s", file->path,
 			  bt_strbuf_c(&names))
 		: bt_error_set(err, BERTH_ERR_INVALID,
-			  "--workload: %s: %u workloads are called %s; there is %s", file->path,
-			  count, wanted, bt_strbuf_c(&names));
+			  "--workload %s: %s has %u such workloads; name one of these: %s", wanted,
+			  file->path, count, bt_strbuf_c(&names));
 	bt_strbuf_finish(&names);
 	return result;
 }

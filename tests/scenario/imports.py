@@ -448,8 +448,8 @@ def test_scheduler_perf_mistakes(program):
     for flags, part in [
             ([PERF], "name one of its workloads with --workload: SchedulingBasic/100Nodes, "),
             ([PERF, "--workload", "SchedulingBasic"],
-             "2 workloads are called SchedulingBasic; there is SchedulingBasic/100Nodes, "),
-            ([PERF, "--workload", "a/b"], "0 workloads are called a/b"),
+             "has 2 such workloads; name one of these: SchedulingBasic/100Nodes, "),
+            ([PERF, "--workload", "a/b"], "has 0 such workloads"),
             ([PERF, PERF], "name one file"),
             ([program.write("x.yaml", "- name: a\n  workloadTemplate: [{opcode: x}]\n"),
               "--workload", "a"], "test case a: op 1: opcode: x is unknown")]:
