@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_TESTS_UNIT_CONTROLLERS_WORKLOAD_WORLD_H
-#define BT_TESTS_UNIT_CONTROLLERS_WORKLOAD_WORLD_H
+#ifndef BT_TESTS_UNIT_CLUSTER_WORKLOAD_WORLD_H
+#define BT_TESTS_UNIT_CLUSTER_WORKLOAD_WORLD_H
 /**
  * A cluster in virtual time with the workload controllers, and an agent that starts and stops pods
  * when the test calls it.
