@@ -95,8 +95,8 @@ BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
 BT_MUST_USE int bt_json_skip(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /**
- * Returns true if arrays and objects nest deeper than depth_max. The text need not be valid. Call
- * this before a text is parsed for a recursive function.
+ * Returns true if arrays and objects nest deeper than depth_max. The text need not be valid. Check
+ * a text with this function if a recursive function will read the parsed value.
  */
 bool bt_json_nests_deeper(struct bt_str text, uint32_t depth_max);
 /** Error unless only white space is left. */

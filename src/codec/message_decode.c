@@ -353,8 +353,9 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	struct bt_any_list earlier = bt_load_list(out);
 	for (uint32_t i = 0; i < earlier.count; i++) {
 		/*
-		 * Entries of an earlier duplicate count against the memory limit again, because
-		 * copying them for each of n duplicates takes quadratic time.
+		 * The map has entries already if its name repeats in the JSON object. The copies
+		 * of these entries count against the memory limit too, because copying them for
+		 * every repetition takes quadratic time.
 		 */
 		void *entry = NULL;
 		result = add_item(decoder, &collector, &entry);
@@ -444,9 +445,10 @@ static bool is_inline(const struct bt_field *field)
 }
 
 /**
- * Finds the row for name, or the row of the inlined message that has it. A linear scan is faster
- * than a hash, because tables are short. *hint is the row of the previous member: writers mostly
- * use the table's order.
+ * Finds the row of the field with this name, or the row of the inlined message that has such a
+ * field. Returns NULL if there is no such row. The scan begins at index *hint and sets *hint to the
+ * index found, because writers mostly write members in the table's order. A linear scan is faster
+ * than a hash table, because message tables are short.
  */
 static const struct bt_field *find_row(
 	const struct bt_message *message, struct bt_str name, uint32_t *hint)

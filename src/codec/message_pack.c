@@ -308,7 +308,7 @@ static void make_index(struct bt_str base, uint16_t *index)
 	}
 }
 
-/** Length of the equal bytes from both positions on. */
+/** Returns how many bytes of base, beginning at `from`, equal the bytes beginning at `at`. */
 static uint32_t count_equal(struct bt_str base, uint32_t from, struct bt_str bytes, uint32_t at)
 {
 	uint32_t left = base.length < from ? 0 : base.length - from;

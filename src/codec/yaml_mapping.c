@@ -300,9 +300,10 @@ static bool is_merge_value(struct bt_str json)
 }
 
 /**
- * Rewrites the JSON object at the end of out, from start on: for repeated names the last value
- * counts, then members of the merged values are added for names not present yet. merged: the values
- * of "<<" in order, separated by commas; earlier values win.
+ * Rewrites the JSON object that begins at `start` and ends at the end of out. If a name repeats,
+ * the last value stays. Members of the merged objects are then added if the object lacks the name.
+ * merged: the values of "<<" in order, separated by commas. If several merged objects have the same
+ * name, the first object's value is added.
  */
 static void rewrite_mapping(struct bt_strbuf *out, size_t start, struct bt_str merged)
 {

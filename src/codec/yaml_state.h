@@ -59,7 +59,7 @@ BT_MUST_USE int bt_yaml_next_event(struct bt_yaml_reader *reader, yaml_event_t *
 /** 1-based line of the event. */
 uint32_t bt_yaml_event_line(const yaml_event_t *event);
 
-/** Appends the node that event starts as JSON; reads up to the node's last event. */
+/** Appends, as JSON, the node whose first event is `event`; reads the node's further events. */
 BT_MUST_USE int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event);
 /** Reads the next event and appends the node that it starts. */
 BT_MUST_USE int bt_yaml_append_next_node(struct bt_yaml_reader *reader);

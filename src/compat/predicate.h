@@ -34,8 +34,8 @@ struct berth_predicates {
 	struct bt_plugin *plugins[BERTH_PREDICATE__COUNT]; /* created at first use */
 	BT_VEC(struct bt_registered_predicate) registered;
 	BT_VEC(struct bt_str) ignored; /* resources that extenders handle; borrowed from config */
-	BT_VEC(int64_t)
-	generations; /* if owns_state: by slot, generation of the aggregate in the state */
+	/** If owns_state: by slot, generation of the aggregate copied to the state; 0: none. */
+	BT_VEC(int64_t) generations;
 };
 
 /** The private part of the metadata. */

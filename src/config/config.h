@@ -105,8 +105,9 @@ const struct bt_plugin_args *bt_config_profile_find_args(
 	const struct bt_config_profile *profile, struct bt_str plugin);
 
 /**
- * Checks arguments as a plugin constructor does: paths in messages start at the argument's field
- * (spec 10 section 7.5). NodeResourcesFit arguments are checked only here. gates NULL: defaults of
+ * Checks arguments as a plugin constructor does (spec 10 section 7.5). The paths in messages are
+ * relative to the arguments, without "profiles[0].pluginConfig[0].args". Only this function checks
+ * NodeResourcesFit arguments: the validation of a configuration does not. gates NULL: defaults of
  * v1.36. Returns 0 or BERTH_ERR_INVALID.
  */
 BT_MUST_USE int bt_plugin_args_validate(

@@ -17,8 +17,8 @@
 struct decoder {
 	struct bt_arena *arena;
 	struct berth_error *err;
-	const struct bt_config_schema *owner; /* innermost structure with the value in a field */
-	const struct bt_path *path;           /* path of the field in owner; NULL at the root */
+	const struct bt_config_schema *owner; /* the structure whose field is being decoded */
+	const struct bt_path *path; /* path of the field from the root; NULL at the root */
 };
 
 static int fail_mismatch(

@@ -59,7 +59,7 @@ static int refuse_version(struct bt_str text, struct berth_error *err)
 }
 
 struct version_flag {
-	const char *name; /* name of the version in range errors */
+	const char *name; /* as in messages: "<name> 1.99 is not between ..." */
 	struct bt_str given;
 	bool is_given;
 	int minor;

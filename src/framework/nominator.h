@@ -72,8 +72,9 @@ void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_inf
 	const struct bt_pod_info *new_pod, bool queued, bool can_nominate);
 void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid);
 /**
- * Call when the pod with this uid enters the queue (pod: borrowed) or leaves the queue (pod NULL:
- * the nomination then uses its stub). Does nothing if the uid has no nomination.
+ * Call this when the pod with this uid enters or leaves the queue. pod: the queued pod, borrowed;
+ * NULL if the pod left the queue: the nomination then uses bt_nomination.stub. Does nothing if the
+ * uid has no nomination.
  */
 void bt_nominator_set_queued(
 	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);

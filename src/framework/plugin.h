@@ -539,11 +539,11 @@ struct bt_plugin_shortcuts {
 	/** Kinds of node change (enum bt_change_kind) after which a slot's verdict may differ. */
 	uint32_t filter_reads;
 	/**
-	 * For every slot in range, sets detail[slot] to 0 if the node passes, else to a number (at
-	 * most 24 bits) that stands for the status of the plain form: bt_plugin_detail_status
-	 * returns this status. data is the plugin's pre-filter data (NULL if the plugin has no
-	 * PreFilter). Returns false if no slot of the range is rejected; detail need not be written
-	 * then.
+	 * Sets detail[slot] for every slot in range: 0 if the node passes, else a number of at most
+	 * 24 bits, from which bt_plugin_detail_status makes the status that `filter` would return.
+	 * data is the plugin's pre-filter data (NULL if the plugin has no PreFilter). Returns true
+	 * after writing detail. If no slot of the range is rejected, filter_column may return false
+	 * instead, without writing detail.
 	 */
 	bool (*filter_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
@@ -667,7 +667,7 @@ struct bt_plugin_shortcuts {
 	 */
 	bool (*permit_quorum)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, uint32_t *out_count);
-	/** score_placement does not depend on the nodes of the pods. */
+	/** score_placement does not depend on which nodes of the placement the pods get. */
 	bool placement_score_ignores_nodes;
 };
 

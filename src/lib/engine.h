@@ -62,8 +62,8 @@ bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_re
 void bt_requests_answer(
 	struct bt_requests *requests, uint64_t id, const struct berth_answer *answer);
 /**
- * Forgets the writes of the binding of the pod with this uid, which has failed: their answers, also
- * later ones, are ignored, and a new attempt sends new writes.
+ * Call this when the binding of the pod with this uid failed: forgets the binding's writes. Answers
+ * that came or still come to these writes are ignored, and a new attempt sends new writes.
  */
 void bt_requests_abandon(struct bt_requests *requests, struct bt_str owner_uid);
 
@@ -82,7 +82,7 @@ struct berth_extender {
 struct berth_engine {
 	struct bt_scheduler *scheduler;
 	struct bt_requests requests;
-	/** newest version of each node: the old object when the node changes */
+	/** newest version of each node; becomes the old object of the node's next update */
 	struct bt_object_store nodes;
 	BT_VEC(struct bt_failure_note) notes;
 	BT_VEC(uint32_t) free_notes;

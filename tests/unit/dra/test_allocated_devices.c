@@ -578,7 +578,10 @@ static void put_share(struct dra_fixture *f, const char *name, const char *amoun
 		name, name, amount);
 }
 
-/** The aggregate is dropped when a share ends and leaves an empty aggregate. */
+/**
+ * When a share ends and the device's other shares consume amounts of 0, the device has no consumed
+ * capacity any more. The other shares still hold the device.
+ */
 START_TEST(test_allocated_devices__shares_that_consume_nothing)
 {
 	struct dra_fixture f;

@@ -56,7 +56,10 @@ static void put_rule(struct dra_fixture *f, const char *name, const char *select
 		name, selector, name);
 }
 
-/** Compares the taint keys of each device, as the pools see the slice: "own r1|r1". */
+/**
+ * Asserts which taint keys the devices of a slice have in the pools. expected "own r1|r1": the
+ * first device has the taints own and r1, the second device has the taint r1.
+ */
 static void assert_seen(struct dra_fixture *f, const char *slice_name, const char *expected)
 {
 	const struct bt_resource_slice *slice;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From object changes to cache and queue in the living scheduler: spec 03 section 10. */
+/** Changes of objects update the scheduler's cache and queue: spec 03 section 10. */
 #include "framework/cluster_event.h"
 #include "life_world.h"
 #include "test_main.h"

@@ -504,7 +504,7 @@ START_TEST(test_object_protobuf__any_pods_sharing)
 	struct bt_strbuf bytes = {NULL, 0, 0};
 	struct bt_pod_commons commons = {0};
 	struct bt_object *kept[64] = {NULL};
-	size_t length = 0; /* of bytes without the appended name */
+	size_t length = 0; /* length of `bytes` before append_name */
 	uint32_t shared = 0;
 
 	bt_prng_init(&prng, 23);
