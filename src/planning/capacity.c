@@ -19,7 +19,10 @@
 /** Decimal digits of a uint32_t. */
 #define NUMBER_DIGITS 10
 
-/** Returns "FRONT-17". Does not use printf, which would take a sixth of the time for a copy. */
+/**
+ * Returns front, "-" and the number, such as "web-17". Does not call printf, because printf would
+ * take a sixth of the time that one copy needs.
+ */
 static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, uint32_t number)
 {
 	char digits[NUMBER_DIGITS];
@@ -36,7 +39,10 @@ static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, u
 	return (struct bt_str){text, front.length + 1 + length};
 }
 
-/** Returns an unused uid. Skips each number whose uid a pod of the input has. */
+/**
+ * Returns a uid that no pod has. Increments runner->next_number past each number whose uid a pod of
+ * the input already has.
+ */
 static struct bt_str free_uid(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
@@ -123,7 +129,10 @@ static bool can_come_back(
 	return false;
 }
 
-/** Records why the member stopped, in place of an earlier reason. */
+/**
+ * Records why the member stopped, in place of an earlier reason. If the previous attempt failed
+ * too, keeps the total of copies from the first of these failures.
+ */
 static void stop_member(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const char *type, struct bt_str message)
 {
@@ -186,8 +195,8 @@ static uint64_t version_of_claims(const struct bt_state *state)
 }
 
 /**
- * Tries to place the pod once, and returns whether it was placed. *out_freed: the pod was not
- * placed, but devices of a claim were released, so that another attempt may succeed.
+ * Tries to place the pod once, and returns whether it was placed. *out_freed: whether the pod found
+ * no node, but the attempt released devices of a claim, so that another attempt may succeed.
  */
 static bool try_once(struct bt_capacity_session *session, const struct bt_pod_info *info,
 	struct bt_schedule_result *result, bool *out_freed)
@@ -495,15 +504,15 @@ static void capacity_place_all(struct bt_capacity_session *session)
 }
 
 /**
- * If the controllers create claims for each pod of a workload, OWN_PODS_AT_FIRST pods of that
- * workload are made at first. Once all of them are used, the number is multiplied by
- * OWN_PODS_GROWTH.
+ * If the controllers create claims for each pod of a workload, every copy needs a pod of its own.
+ * The first run makes OWN_PODS_AT_FIRST pods of that workload. If these pods do not suffice, the
+ * next run makes OWN_PODS_GROWTH times as many.
  */
 #define OWN_PODS_AT_FIRST 256
 #define OWN_PODS_GROWTH 16
 /**
- * Maximum number of pods made for all these workloads together. The limit leaves room for the pods
- * of other workloads.
+ * Maximum number of pods made for all workloads whose pods have claims of their own. The limit
+ * leaves room for the pods of other workloads.
  */
 #define OWN_PODS_MAX (BT_WORKLOAD_PODS_MAX / 2)
 /** Maximum number of bytes of a name that are kept in front of a suffix. */
@@ -512,9 +521,9 @@ static void capacity_place_all(struct bt_capacity_session *session)
 /** --- the cluster of a session --- */
 
 /**
- * Returns for each object whether to leave it out; owned: bt_free. Left out are the objects in
- * question->left_out, and the workloads that a member's workload of the same kind and name
- * replaces.
+ * Returns an array with one entry per object of the cluster: whether to leave the object out. The
+ * caller frees the array with bt_free. An object is left out if question->left_out says so, or if
+ * the workload of a member has the same kind and name and replaces the object.
  */
 static bool *mark_replaced_objects(const struct bt_capacity_question *question)
 {
@@ -705,7 +714,7 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err)
 {
 	uint32_t own_pods = OWN_PODS_AT_FIRST;
-	/* OWN_PODS_MAX is divided among the members with claims per pod. */
+	/* Divide OWN_PODS_MAX among the members whose pods have claims of their own. */
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < question->spec_count; i++) {
 		count += bt_capacity_spec_creates_claims(&question->specs[i]);
@@ -750,7 +759,8 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 			return result;
 		}
 		if (own_pods == own_most) {
-			asked.max = copies; /* run again, up to the same number of copies */
+			/* No more pods can be made: the next run ends at the copies placed now. */
+			asked.max = copies;
 		}
 		own_pods = own_pods < own_most / OWN_PODS_GROWTH ? own_pods * OWN_PODS_GROWTH
 								 : own_most;

@@ -63,13 +63,17 @@ void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 BT_MUST_USE int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err);
 /**
- * Adds an object that the cluster has as a spec. text: a reference as in planning/reference.h.
- * namespace_: value of --namespace, or NULL. If neither names a namespace, the object in the
- * default namespace is used, else the only object of this kind and name in the cluster.
+ * Adds a spec that copies an object of the cluster. text: a reference as in planning/reference.h.
+ * namespace_: value of --namespace, or NULL. If neither text nor namespace_ names a namespace, the
+ * object in the default namespace is used, else the only object of this kind and name in the
+ * cluster.
  */
 BT_MUST_USE int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 	const char *namespace_, struct berth_error *err);
-/** Parses weights as in "web=3,worker=1"; members that are not named have weight 1. */
+/**
+ * Parses weights as in "web=3,worker=1". A member that text does not name keeps weight 1. Returns
+ * BERTH_ERR_INVALID for a malformed weight or a name that no spec has.
+ */
 BT_MUST_USE int bt_capacity_specs_weigh(
 	struct bt_capacity_specs *specs, const char *text, struct berth_error *err);
 /**
@@ -78,14 +82,14 @@ BT_MUST_USE int bt_capacity_specs_weigh(
  */
 bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec);
 
-/** Maximum number of copies of an answer without --max. */
+/** Default and upper limit of --max: copies of all members together. */
 #define BT_CAPACITY_COPIES_MAX 1000000
 /** Maximum number of resources whose use is summed up. */
 #define BT_CAPACITY_TOTALS_MAX 64
 
 struct bt_capacity_question {
 	const struct bt_manifests *cluster;
-	const bool *left_out;           /* by object index: whether to leave out; NULL: use all */
+	const bool *left_out; /* by object index: whether to omit the object; NULL: use all */
 	bt_scheduler_create_fn *create; /* creates the scheduler of the engine */
 	const void *create_context;     /* first argument of create */
 	const struct bt_capacity_spec *specs;
@@ -105,14 +109,18 @@ struct bt_capacity_reason {
 /** Why a member gets no further copy. */
 struct bt_capacity_stop {
 	/**
-	 * Unschedulable, SchedulerError, SchedulingGated, NotHandled (names of fates), or
-	 * LimitReached.
+	 * "LimitReached" if the limit of copies was reached, else the name of a fate:
+	 * "Unschedulable", "SchedulerError", "SchedulingGated" or "NotHandled".
 	 */
 	const char *type;
 	struct bt_str message; /* the scheduler's message */
 	struct bt_str hint; /* why most nodes reject the copy, as part of a sentence; "": no hint */
 	BT_LIST(struct bt_capacity_reason) reasons;
-	uint32_t total; /* copies of all members when a copy of this member first did not fit */
+	/**
+	 * Number of copies of all members at this member's first failed attempt since its last
+	 * placed copy.
+	 */
+	uint32_t total;
 };
 
 /** A placement (the nodes with one value of a topology key) and the whole groups placed in it. */
@@ -121,7 +129,7 @@ struct bt_capacity_placement {
 	uint32_t copies;
 };
 
-/** A resource that a copy requests, if the amount is above 0. */
+/** A resource that a copy requests; amount is above 0. */
 struct bt_capacity_request {
 	struct bt_str resource;
 	int64_t amount; /* cpu in millicores */
@@ -151,7 +159,10 @@ struct bt_capacity_node {
 	struct bt_capacity_use allocatable;
 };
 
-/** One resource, summed over all nodes. */
+/**
+ * Amounts of one resource, summed over all nodes. before, after: what the pods request before the
+ * first copy and after the last copy.
+ */
 struct bt_capacity_total {
 	struct bt_str resource;
 	int64_t before;
@@ -173,7 +184,7 @@ struct bt_capacity_answer {
 	uint32_t total_count;
 	uint32_t copies;       /* of all members */
 	uint32_t round_count;  /* rounds in which every member placed its weight */
-	uint32_t queue_placed; /* pending pods placed, with after_queue */
+	uint32_t queue_placed; /* pending pods that were placed; 0 without after_queue */
 	uint32_t queue_pending;
 };
 

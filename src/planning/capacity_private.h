@@ -39,8 +39,8 @@ struct bt_capacity_session {
 	struct bt_engine *engine; /* owned by the simulation */
 	uint32_t *extras; /* extra pods to make, by object index (bt_simulation.extras_wanted) */
 	struct bt_capacity_runner *runners;
-	uint32_t *slots;            /* by index in answer->nodes */
-	uint32_t *node_of_slot;     /* inverse of slots */
+	uint32_t *slots;            /* slot of each node, by index in answer->nodes */
+	uint32_t *node_of_slot;     /* index in answer->nodes, by slot */
 	struct bt_arena copy_arena; /* holds one copy */
 	bool ran_dry;               /* a member has used all pods that were made for it */
 };

@@ -64,8 +64,9 @@ static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
 }
 
 /**
- * Returns the workload. If it has no name or is terminating, returns a copy with the spec's name
- * and without deletion timestamp, because the controller would create no pods for it.
+ * Returns a reference to the workload. The controller creates no pods for a workload that is
+ * terminating or has no name. For such a workload, returns a copy that has the spec's name and no
+ * deletion timestamp.
  */
 static struct bt_object *make_workload(
 	const struct bt_capacity_spec *spec, const struct bt_object *object)

@@ -10,9 +10,9 @@
 
 /** --- devices that one more copy needs, and how many nodes have them left --- */
 
-/** One device request, summed over the nodes that have too few free devices. */
+/** One device request, and the nodes that have too few free devices for the request. */
 struct device_shortage {
-	struct bt_request_report request; /* report of the first of these nodes */
+	struct bt_request_report request; /* as reported for the first node of the cluster */
 	uint32_t node_count;              /* nodes with too few free devices */
 	int64_t free_total;               /* free devices on these nodes */
 	uint32_t free_most;               /* largest number of free devices on one of these nodes */
@@ -127,8 +127,8 @@ static void measure_nodes(struct measuring *measuring)
 }
 
 /**
- * Returns whether no device is shared between nodes: every slice names its node. If devices are
- * shared, a sum over nodes would count them several times.
+ * Returns whether every ResourceSlice names its node, so that no device is shared between nodes. A
+ * sum over nodes would count a shared device several times.
  */
 static bool are_all_local(const struct bt_dra *dra)
 {
@@ -335,7 +335,7 @@ struct shortage {
 	uint64_t reason_count; /* nodes that the scheduler rejected for lack of the resource */
 	uint32_t node_count;   /* nodes with less than a copy needs */
 	int64_t free_total;    /* free amount on these nodes */
-	int64_t free_most;     /* largest free amount on one of them */
+	int64_t free_most;     /* largest free amount on one of these nodes */
 };
 
 static struct shortage measure_shortage(
@@ -372,8 +372,8 @@ static bool is_tighter(const struct shortage *a, const struct shortage *b)
 }
 
 /**
- * Returns the resource that is short according to the rejection reason; NULL: another kind of
- * reason.
+ * Returns the resource that the nodes have too little of according to the rejection reason. NULL:
+ * the reason names no resource that the member requests.
  */
 static const struct bt_capacity_request *short_resource(
 	const struct bt_capacity_member *member, struct bt_str reason)
@@ -407,8 +407,9 @@ static uint64_t count_reason(const struct bt_capacity_member *member, const char
 }
 
 /**
- * Sets the hint: the reason of most nodes (if there are several reasons) and the amounts of the
- * tightest shortage.
+ * Sets the hint. If there are several rejection reasons, the hint names the reason that rejected
+ * the most nodes, unless that reason is the tightest resource. Then follow the free amounts of the
+ * tightest resource.
  */
 static void set_hint(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {

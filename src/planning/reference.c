@@ -21,7 +21,7 @@ bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name)
 	uint32_t p = 0;
 	uint32_t n = 0;
 	uint32_t star = UINT32_MAX;
-	uint32_t behind = 0; /* end of the text that the last "*" matches */
+	uint32_t behind = 0; /* where the text ends that the last "*" of the pattern matches */
 	while (n < name.length) {
 		if (p < pattern.length && pattern.data[p] == '*') {
 			star = p++;

@@ -50,8 +50,8 @@ struct bt_pod_reference {
 	struct bt_str name;
 	/**
 	 * "job/web" can mean the Job "web" or the pod "web" in namespace "job". kind and name then
-	 * mean the Job, and other_namespace is "job", to search the pod if the Job does not exist.
-	 * "": the argument has only one meaning.
+	 * mean the Job. other_namespace is "job": if the Job does not exist, the pod is searched in
+	 * that namespace. "": the argument has only one meaning.
 	 */
 	struct bt_str other_namespace;
 };

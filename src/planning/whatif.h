@@ -45,8 +45,8 @@ struct bt_whatif_change {
 	enum bt_whatif_kind kind;
 	const char *text; /* the flag's value */
 	/**
-	 * What to change: nodes (planning/reference.h). ADD: a node's name. SCALE: the workload's
-	 * name. WITH: a file.
+	 * What to change: a reference to nodes (planning/reference.h). ADD: the name of the node
+	 * that the new nodes are copied from. SCALE: the workload's name. WITH: a file.
 	 */
 	struct bt_str target;
 	struct bt_str namespace_; /* SCALE; "default" when none is given */
@@ -86,15 +86,15 @@ enum bt_departure {
 
 /** Effects of the changes on one object. */
 struct bt_whatif_mark {
-	bool is_deleted; /* by a change */
-	bool lost;       /* a pod that no change was meant to delete */
-	bool drained;    /* a node */
-	bool scaled;     /* a workload */
+	bool is_deleted; /* a change deleted the object */
+	bool lost;       /* an evicted pod that no controller recreates */
+	bool drained;    /* the object is a node that was drained */
+	bool scaled;     /* the object is a workload that was scaled */
 	bool is_shared;  /* several budgets cover the evicted pod */
 	uint8_t departure;
 	/**
-	 * 1 + an index in budgets; 0: none. For an evicted pod: the first budget that covers the
-	 * pod. For a PodDisruptionBudget: the entry of this budget.
+	 * 1 + an index in budgets; 0: no budget. For an evicted pod: the first budget that covers
+	 * the pod. For a PodDisruptionBudget: the entry of this budget.
 	 */
 	uint32_t budget;
 };
@@ -157,8 +157,8 @@ void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_c
 void bt_whatif_unplace(struct bt_manifests *cluster);
 /**
  * Makes the simulation create missing pods of a live cluster's DaemonSets, as the controller does
- * when nodes change. Call it before bt_whatif_init: then both sides create the pods that were
- * missing already, and these pods are no difference.
+ * when nodes change. Call this function before bt_whatif_init. Both sides then create the pods that
+ * are missing in the input, so the report does not list these pods as differences.
  */
 void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster);
 

@@ -218,7 +218,7 @@ static int count_eviction(struct bt_whatif *whatif, struct bt_whatif_budget *bud
 	budget->evictions++;
 	/*
 	 * Evicting a pod that is not ready uses up no disruption if enough pods are healthy, or
-	 * with policy AlwaysAllow.
+	 * if the budget's unhealthyPodEvictionPolicy is AlwaysAllow.
 	 */
 	bool is_free = !is_healthy(pod) &&
 		(budget->is_met ||

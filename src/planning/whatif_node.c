@@ -197,7 +197,10 @@ static void set_label(struct bt_str_map *labels, struct bt_str key, const struct
 
 /** --- editing nodes --- */
 
-/** Applies the change to the selected nodes. Returns 0 if the change had no effect on any node. */
+/**
+ * Applies the change to the selected nodes. Returns a number above 0 if the change had an effect on
+ * some node, else 0.
+ */
 static uint32_t edit_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, const bool *selected)
 {
@@ -307,7 +310,10 @@ int bt_whatif_change_nodes(
 
 /** --- new nodes --- */
 
-/** Returns a copy of the model as a healthy new node without images. */
+/**
+ * Returns a copy of the model node as a new node: schedulable, without images, and without taints
+ * whose key begins with node.kubernetes.io/, because such taints report problems of the model node.
+ */
 static struct bt_node fresh_node(
 	const struct bt_node *model, struct bt_str name, struct bt_arena *arena)
 {

@@ -36,7 +36,8 @@ BT_MUST_USE int bt_whatif_drain_pods(
 void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected);
 /**
  * Evicts the pods that do not tolerate a NoExecute taint which their node did not have before.
- * old_nodes: the nodes before the change, by index in work; NULL: no new taints.
+ * old_nodes[i]: the node at index i in work before the change; NULL: that object is no node or got
+ * no new taints.
  */
 void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object *const *old_nodes);
 /** Evicts pods from the selected nodes if their DaemonSet no longer selects the node. */

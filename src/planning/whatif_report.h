@@ -9,7 +9,10 @@
 struct bt_whatif_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
-	/** The node that a DaemonSet made the pod for; "": another pod, or a pod of the input. */
+	/**
+	 * The node that a DaemonSet of the input made the pod for. "": the input contains the pod,
+	 * or no DaemonSet made the pod.
+	 */
 	struct bt_str place;
 	struct bt_pod_owner owner;         /* the PodGroup if the pod belongs to one */
 	struct bt_str node_name;           /* "" if pending */
@@ -120,7 +123,7 @@ struct bt_whatif_report {
 	const struct bt_whatif_side *before;
 	const struct bt_whatif_side *after;
 	const struct bt_whatif_changes *changes;
-	const char *new_config; /* NULL: none */
+	const char *new_config; /* file of the after side; NULL: same configuration on both sides */
 	bool from_scratch;
 	BT_VEC(struct bt_whatif_difference) pods;    /* by effect, namespace, owner, name */
 	BT_VEC(struct bt_whatif_node) nodes;         /* nodes that differ, by name */

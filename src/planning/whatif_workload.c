@@ -262,8 +262,8 @@ int bt_whatif_scale(
 		&whatif->work, index, copy_with_replicas(object->object, change->count));
 	resume(whatif, index);
 	/*
-	 * Create the missing pods even if the cluster is live, because its controller has not seen
-	 * the change.
+	 * Create the missing pods even if the cluster is live, because the workload's controller in
+	 * that cluster has not seen the change.
 	 */
 	whatif->work.objects.items[index].pods_exist = false;
 	whatif->marks.items[index].scaled = true;
