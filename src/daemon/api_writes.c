@@ -27,12 +27,14 @@ static int evict(
 		return bt_write_wait(write, err);
 	}
 	bt_vec_push(&writes->evictions, write);
-	write->after = write->sequence; /* the write waits for itself until flush_evictions */
+	write->after =
+		write->sequence; /* the write waits for itself: only flush_evictions starts it */
 	return BT_PREEMPTION_PENDING;
 }
 
 /**
- * Start the held evictions. They are sent once the status patch of their attempt has its answer.
+ * Start the evictions that were held during the attempt. If the attempt's status patch has no
+ * answer yet, the evictions are sent after that answer.
  */
 static void flush_evictions(void *context)
 {
@@ -54,7 +56,10 @@ static void flush_evictions(void *context)
 	writes->attempt_patch = 0;
 }
 
-/** Create a patch of the pod's status, not sent yet. NULL: the patch would change nothing. */
+/**
+ * Create a write that patches the pod's status, without starting the write. NULL: the patch would
+ * change nothing.
+ */
 static struct bt_write *create_patch(struct bt_api_writes *writes, enum bt_write_kind kind,
 	const struct bt_pod *pod, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination)
@@ -113,7 +118,7 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
  * conflict. Spec: 11b section 6.4, 13 section 14.6.
  */
 
-/** The object was read: change it and write it back. */
+/** Change the object in the answer to the GET, and PUT the changed object. */
 static void write_back(struct bt_write *write, struct bt_json_value *object, struct bt_arena *arena)
 {
 	struct bt_api_writes *writes = write->writes;
@@ -168,8 +173,9 @@ void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answe
 }
 
 /**
- * Take the result of a BT_WRITE_VOLUME. Returns BT_WRITE_PENDING while there is no answer.
- * out_version: resourceVersion of the written object; borrowed until the next call.
+ * Take the result of a BT_WRITE_VOLUME. Returns BT_WRITE_PENDING while the write has no answer.
+ * *out_version: resourceVersion of the written object, set only on success; borrowed until the next
+ * call.
  */
 static int take_answer(struct bt_write *write, struct bt_str *out_version, struct berth_error *err)
 {
@@ -200,7 +206,10 @@ static struct bt_write *start(struct bt_api_writes *writes, const struct bt_obje
 	return write;
 }
 
-/** Find the volume write for this object and subject that the pod's binding cycle has started. */
+/**
+ * Find the BT_WRITE_VOLUME for this object and subject that the running binding cycle started in an
+ * earlier call. NULL: there is no such write.
+ */
 static struct bt_write *find(const struct bt_api_writes *writes, const struct bt_object_meta *meta,
 	struct bt_str subject)
 {
@@ -415,7 +424,10 @@ static void report_result(struct bt_write *write)
 
 void bt_api_writes_deliver(struct bt_api_writes *writes)
 {
-	/* Reporting a result may finish or take another write at once, which changes the list. */
+	/*
+	 * Take the first write until the list is empty: reporting a result may end or take another
+	 * write, which changes the list.
+	 */
 	while (writes->answered.count != 0) {
 		struct bt_write *write = writes->answered.items[0];
 		bt_vec_remove_ordered(&writes->answered, 0);

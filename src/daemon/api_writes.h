@@ -36,16 +36,18 @@ struct bt_api_writes_options {
 	void *context;
 	/**
 	 * Returns a limit: the scheduler tries no pod while this many writes have no answer.
-	 * Otherwise the queue of bindings, each with its binding cycle, would grow whenever the API
-	 * server or the limiter is slower than the decisions. Called before each attempt, because
-	 * the number of connections changes with the pace of the API server. NULL: unlimited.
+	 * Without the limit, the queue of bindings, each with its binding cycle, would grow
+	 * whenever the API server or the limiter is slower than the decisions. Called before each
+	 * attempt, because the number of connections changes with the pace of the API server. NULL:
+	 * no limit.
 	 */
 	uint32_t (*in_flight_max)(void *context);
 	uint64_t seed; /* for the jitter of retries */
 };
 
 BT_MUST_USE struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *options);
-/** Cancel the writes in flight; their results stay unknown. NULL accepted. */
+/** Destroy the writer and cancel the writes in flight, whose results stay unknown. NULL accepted.
+ */
 void bt_api_writes_destroy(struct bt_api_writes *writes);
 /** Return the writer for bt_scheduler_create; borrowed from writes. */
 const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *writes);

@@ -13,7 +13,7 @@ struct call {
 	enum bt_kind kind;
 	struct bt_str namespace_;
 	struct bt_str name; /* "": a request on the collection */
-	const char *tail;   /* of the path: "" or "/status" */
+	const char *tail;   /* end of the path: "" or "/status" */
 	struct bt_str content_type;
 	struct bt_str body;
 	bool retries;

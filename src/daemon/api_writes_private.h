@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_DAEMON_API_WRITES_PRIVATE_H
 #define BT_DAEMON_API_WRITES_PRIVATE_H
-/** Shared by the files of api_writes only. */
+/** Declarations shared by the files api_writes*.c. */
 #include "base/map.h"
 #include "base/prng.h"
 #include "base/vec.h"
@@ -11,7 +11,7 @@ enum bt_write_kind {
 	BT_WRITE_BINDING,
 	BT_WRITE_STATUS,    /* status of the pod being scheduled */
 	BT_WRITE_POD_GROUP, /* status of the group being scheduled */
-	BT_WRITE_EVICTION,  /* by preemption: status or deletion of another pod */
+	BT_WRITE_EVICTION,  /* by preemption: status patch or deletion of a victim */
 	BT_WRITE_VOLUME,    /* PersistentVolume or PersistentVolumeClaim: GET, then PUT */
 	BT_WRITE_CLAIM,     /* by DynamicResources: a ResourceClaim, or a pod's claim statuses */
 };
@@ -37,8 +37,8 @@ struct bt_write {
 	char *uid;
 	/**
 	 * Identifies the write among the writes of one kind and uid. BINDING: the node. VOLUME: the
-	 * uid of the claim, or the node selected for the claim. CLAIM: method, kind and name. NULL:
-	 * no caller takes the result.
+	 * uid of the claim, or the node selected for the claim. CLAIM: method, kind, namespace,
+	 * name and subresource. NULL: no caller takes the result.
 	 */
 	char *subject;
 	char *namespace_;
@@ -98,13 +98,14 @@ struct bt_write *bt_write_create(struct bt_api_writes *writes, enum bt_write_kin
 void bt_write_destroy(struct bt_write *write);
 /**
  * Send the oldest waiting write with the uid of `write` (which may have ended). Sends nothing if
- * another write of that uid is in flight, or if the oldest waits for another write (`after`).
+ * another write of that uid is in flight, or if the oldest waiting write must wait for its write
+ * `after`.
  */
 void bt_write_start(struct bt_write *write);
 /** Find the pod's write of this kind and subject; NULL: there is no such write. */
 struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write_kind kind,
 	struct bt_str uid, struct bt_str subject);
-/** Destroy a finished write. Returns its result: 0, or the error in the answer. */
+/** Destroy a write that has its answer. Returns 0, or the error in the answer. */
 int bt_write_take(struct bt_write *write, struct berth_error *err);
 /** Replace *text (NULL accepted) by a copy of value. */
 void bt_write_set_text(char **text, struct bt_str value);

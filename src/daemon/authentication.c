@@ -167,7 +167,9 @@ static enum bt_bearer bearer_find(
 	if (protocols.token_count == 0) {
 		return BT_BEARER_NONE;
 	}
-	/* A second protocol is needed, which the server can select without sending the token back.
+	/*
+	 * The client must offer a second protocol: the server has to select a protocol, and must
+	 * not send the token back.
 	 */
 	if (protocols.is_broken || protocols.token_count > 1 || protocols.other_count == 0 ||
 		protocols.token.length == 0) {

@@ -12,7 +12,7 @@
 
 #define NO_GATE BT_GATE__COUNT
 
-/** Resources that are watched for all profiles alike. Spec 11b section 5.1. */
+/** The resources to watch, whatever plugins the profiles enable. Spec 11b section 5.1. */
 static const struct watched {
 	enum bt_kind kind;
 	enum bt_gate gate; /* NO_GATE: always */

@@ -16,8 +16,8 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 	struct bt_object *object = item;
 	/*
 	 * As in upstream's caches, objects have no kind and apiVersion, and pods have no
-	 * managedFields. Claims have no managedFields either: the server keeps its value if a write
-	 * omits the member.
+	 * managedFields. Claims have no managedFields either: the server keeps the stored
+	 * managedFields if a write omits the member.
 	 */
 	struct bt_arena arena = {0};
 	struct bt_json_value *value;

@@ -52,7 +52,10 @@ static void log_plugins(const struct bt_framework *framework)
 	for (size_t i = 0; i < BT_CONFIG_PLUGINS_POINTS; i++) {
 		write_point(&writer, framework, bt_config_plugins_points[i]);
 	}
-	/* Upstream's struct has a field for multiPoint, which is expanded and empty by now. */
+	/*
+	 * Upstream's struct also has the field MultiPoint, which is empty here, because its plugins
+	 * were moved to the extension points.
+	 */
 	bt_json_write_name_c(&writer, "MultiPoint");
 	write_entries(&writer, NULL, 0);
 	write_point(&writer, framework, BT_POINT_PLACEMENT_GENERATE);

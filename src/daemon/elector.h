@@ -124,7 +124,8 @@ struct bt_elector {
 	struct bt_arena observed_arena;
 	struct bt_arena fetched_arena;
 	/**
-	 * The last record that this process wrote, or that was different when read; O in the spec.
+	 * The last record that this process wrote, or that differed from `observed` when it was
+	 * read; O in the spec.
 	 */
 	struct bt_lease_record observed;
 	struct bt_lease_record fetched;  /* the last record read; J in the spec */
@@ -135,7 +136,10 @@ void bt_elector_init(struct bt_elector *elector, const struct bt_elector_options
 void bt_elector_finish(struct bt_elector *elector);
 /** Start to acquire the lease. Call it once. */
 void bt_elector_start(struct bt_elector *elector);
-/** Stop: bt_elector_next then returns the requests that release the lease, if it is held. */
+/**
+ * Stop the election. If this process holds the lease, bt_elector_next then returns the requests
+ * that release the lease.
+ */
 void bt_elector_stop(struct bt_elector *elector);
 /**
  * Return the next order. A request in the order counts as in flight until it is answered or

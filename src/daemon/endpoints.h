@@ -28,8 +28,8 @@ struct bt_endpoints_options {
 	const struct bt_daemon_options *options; /* borrowed while the endpoints live */
 	bool enable_profiling;
 	/**
-	 * Clients for reviews, each with its own limits (200 per second, burst 400). NULL: no
-	 * delegation.
+	 * Clients for TokenReviews and SubjectAccessReviews, each with its own limits (200 requests
+	 * per second, burst 400). NULL: the API server is not asked.
 	 */
 	struct bt_rest_client *authentication_client;
 	struct bt_rest_client *authorization_client;

@@ -303,7 +303,10 @@ static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_e
 	return NONE;
 }
 
-/** PATCH the series with its current count; if the event was deleted, POST it with the series. */
+/**
+ * PATCH the series with its current count. If the event was deleted, POST the event with the series
+ * instead.
+ */
 static void send_series(struct bt_event_recorder *recorder, const struct series *series)
 {
 	struct bt_event_delivery event = {series->record, series->count, series->last_ns};

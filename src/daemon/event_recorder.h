@@ -2,9 +2,10 @@
 #ifndef BT_DAEMON_EVENT_RECORDER_H
 #define BT_DAEMON_EVENT_RECORDER_H
 /**
- * Turns the scheduler's events into writes: the first event of a key is posted, the second
- * starts a series, later events are counted, and the count is patched from time to time. No I/O:
- * the writes go to a sink. Spec: 11b sections 8.1 and 8.4.
+ * Turns the scheduler's events into writes. Events with the same key, that is, events that differ
+ * at most in their note, form a series: the first event is posted, the second event starts the
+ * series, later events are counted, and the count is patched from time to time. The recorder does
+ * no I/O: it passes the writes to a sink. Spec: 11b sections 8.1 and 8.4.
  *
  * Events with reason `Scheduled` are not remembered: the key contains the pod's resourceVersion,
  * which the binding changes, so no later event can have the same key. Bursts of such events take no
@@ -67,8 +68,8 @@ struct bt_str bt_event_record_part(const struct bt_event_record *record, enum bt
 /** Return the namespace of the regarding object, or "default". */
 struct bt_str bt_event_record_namespace(const struct bt_event_record *record);
 /**
- * Append metadata.name: `<name of the object>.<time in hexadecimal>`, or a UUID if that would be
- * longer than 253 bytes.
+ * Append metadata.name: `<name of the object>.<time in hexadecimal>`, or a UUID if that name
+ * would be longer than 253 bytes.
  */
 void bt_event_record_append_name(const struct bt_event_record *record, struct bt_strbuf *out);
 
@@ -143,7 +144,7 @@ void bt_event_recorder_record_pod(struct bt_event_recorder *recorder, const stru
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record);
 /**
  * Every 30 minutes, patch all series. Every 6 minutes, forget the keys that were not seen for 6
- * minutes. now_ns: since 1970. Returns when to call it next.
+ * minutes. now_ns: since 1970. Returns when to call this function next, since 1970.
  */
 int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_ns);
 /** Return the number of remembered series and single events. */

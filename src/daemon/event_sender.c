@@ -33,20 +33,28 @@ struct key {
 	uint64_t hash[2];
 };
 
-/** An entry of a memory. Some members depend on the memory: see struct correlator. */
+/**
+ * An entry of one of the memories `similar`, `counted` and `allowed` of struct correlator (below).
+ * Some members mean something else in each memory.
+ */
 struct entry {
 	struct key key;
 	uint32_t older;
 	uint32_t newer;
-	int64_t time_ns; /* similar: last seen; counted: first seen; allowed: last refill */
 	/**
-	 * similar: number of different messages; beyond SIMILAR_MAX it only tells the next place in
-	 * the ring. counted: number of events. allowed: number of events that may still be sent.
+	 * Since 1970. In `similar`: time of the last event. In `counted`: time of the first event.
+	 * In `allowed`: when `count` was increased last.
+	 */
+	int64_t time_ns;
+	/**
+	 * In `similar`: number of different messages; from SIMILAR_MAX on, the count only tells
+	 * which place of `messages` is overwritten next. In `counted`: number of events. In
+	 * `allowed`: number of events that may still be sent.
 	 */
 	uint32_t count;
 	union {
-		uint64_t messages[SIMILAR_MAX]; /* similar: hashes of the last messages, a ring */
-		char *name;                     /* counted: owned */
+		uint64_t messages[SIMILAR_MAX]; /* in `similar`: ring of message hashes */
+		char *name;                     /* in `counted`: the Event's name; owned */
 	};
 };
 
@@ -59,7 +67,7 @@ struct memory {
 
 struct correlator {
 	struct memory similar; /* key: all parts but the message */
-	struct memory counted; /* key: all parts */
+	struct memory counted; /* key: all parts; of combined events: all but the message */
 	struct memory allowed; /* key: source and object */
 	struct bt_strbuf name;
 };
@@ -121,7 +129,10 @@ static struct key key_of(const struct bt_event_record *record, const enum bt_eve
 	return key;
 }
 
-/* The first OBJECT_PARTS are source and object, the first SIMILAR_PARTS all but the message. */
+/*
+ * The keys of the three memories: the first OBJECT_PARTS parts identify source and object, the
+ * first SIMILAR_PARTS are all parts but the message, and EQUAL_PARTS are all parts.
+ */
 static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, BT_EVENT_API_VERSION,
 	BT_EVENT_NAMESPACE, BT_EVENT_NAME, BT_EVENT_UID, BT_EVENT_TYPE, BT_EVENT_REASON,
 	BT_EVENT_NOTE};
@@ -158,7 +169,10 @@ static bool is_one_too_many(struct correlator *correlator, const struct bt_event
 	return is_full;
 }
 
-/** Count the event in its entry (of similar events if is_combined), and return the entry. */
+/**
+ * Count the event in the entry of events that are equal, or, if is_combined, in the entry of
+ * similar events. Returns the entry.
+ */
 static const struct entry *count(
 	struct correlator *correlator, const struct bt_event_record *record, bool is_combined)
 {
@@ -180,7 +194,10 @@ static const struct entry *count(
 	return entry;
 }
 
-/** True if the event's object has caused too many events: a token bucket per source and object. */
+/**
+ * Return whether the event must be dropped, because its source has sent too many events about its
+ * object. Each pair of source and object has a token bucket.
+ */
 static bool is_spam(struct correlator *correlator, const struct bt_event_record *record)
 {
 	struct key key = key_of(record, parts, OBJECT_PARTS, 4);
@@ -222,7 +239,7 @@ enum form {
 struct waiting {
 	struct waiting *next;           /* next in bt_event_sender.first */
 	struct bt_event_record *record; /* shared */
-	char *name;                     /* owned; core forms */
+	char *name;                     /* owned; set in the core/v1 forms, else NULL */
 	int64_t first_ns;               /* core forms */
 	int64_t last_ns;
 	uint32_t count; /* of the series, or of equal events */

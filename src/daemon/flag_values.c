@@ -596,7 +596,10 @@ static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
 			widest = head.length > widest ? head.length : widest;
 		}
 	}
-	/* A longer flag gets a line of its own, so that the other descriptions have room. */
+	/*
+	 * A flag that is too long for the limited column gets a line of its own, so that the
+	 * descriptions of the other flags have room.
+	 */
 	size_t column = widest + 3 < BT_HELP_TEXT_COLUMN ? widest + 3 : BT_HELP_TEXT_COLUMN;
 	bt_strbuf_printf(out, "\n%s flags:\n\n", section_names[section]);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {

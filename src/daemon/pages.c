@@ -258,7 +258,10 @@ static void take_parameter(void *context, struct bt_str name, struct bt_str valu
 	parameters->excluded_count++;
 }
 
-/** True if the check is excluded; removes its name, so that names of unknown checks are left. */
+/**
+ * Return whether the request excludes the check. Removes the check's name from the excluded names:
+ * the names that are left after all checks are names of unknown checks.
+ */
 static bool take_exclusion(struct parameters *parameters, const char *name)
 {
 	for (uint32_t i = 0; i < parameters->excluded_count; i++) {

@@ -50,9 +50,9 @@ struct bt_review_waiter {
 };
 
 /**
- * Request a review. spec: borrowed for the call; reviews with equal specs are equal. arena: for the
- * request's document. done is called before this function returns if the answer is cached or too
- * many reviews are in flight.
+ * Request a review. spec: borrowed for the call; reviews with equal specs share an answer. arena:
+ * for the request's document. done is called before this function returns if the answer is cached
+ * or too many reviews are in flight.
  */
 void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
 	struct bt_arena *arena, struct bt_review_waiter *waiter);

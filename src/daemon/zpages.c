@@ -32,7 +32,8 @@ struct wanted {
 };
 
 /**
- * Return the form after the last served form of structured documents, which begin with FORM_JSON.
+ * Return the end of the served structured forms: the forms from FORM_JSON up to, but without, the
+ * returned form are served.
  */
 static enum form forms_end(const struct bt_zpage_facts *facts)
 {
