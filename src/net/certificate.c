@@ -351,8 +351,8 @@ int bt_certificate_authorities_create(struct bt_str pem,
 	code = gnutls_x509_trust_list_init(&authorities->list, count);
 	for (unsigned int i = 0; i < count; i++) {
 		/*
-		 * The list owns the certificates that it accepts. The others are freed here:
-		 * duplicates, and all certificates if the list could not be created.
+		 * The list owns the certificates that it accepts. Free the certificates that the
+		 * list does not own: duplicates, or all if the list could not be created.
 		 */
 		if (code < 0 ||
 			gnutls_x509_trust_list_add_cas(authorities->list, &certificates[i], 1, 0) !=

@@ -46,7 +46,10 @@ BT_MUST_USE int bt_certificate_check(
 /** CA certificates that verify client certificates. */
 struct bt_certificate_authorities;
 
-/** BERTH_ERR_INVALID: the text has no certificate, or an unreadable certificate. */
+/**
+ * Parses the CA certificates in a PEM text. BERTH_ERR_INVALID: the text has no certificate, or an
+ * unreadable certificate.
+ */
 BT_MUST_USE int bt_certificate_authorities_create(struct bt_str pem,
 	struct bt_certificate_authorities **out_authorities, struct berth_error *err);
 /** NULL accepted. */
@@ -60,10 +63,10 @@ struct bt_certificate_subject {
 };
 
 /**
- * chain: DER, leaf first (bt_http_peer_certificates). Succeeds if the leaf chains to one of the
- * authorities, all certificates are valid at now_seconds, and the leaf allows client
- * authentication; else BERTH_ERR_INVALID with a text such as `x509: certificate signed by unknown
- * authority`.
+ * Verifies a client's certificate chain, and returns the subject of the leaf. chain: DER, leaf
+ * first (bt_http_peer_certificates). Succeeds if the leaf chains to one of the authorities, all
+ * certificates are valid at now_seconds, and the leaf allows client authentication; else
+ * BERTH_ERR_INVALID with a text such as `x509: certificate signed by unknown authority`.
  */
 BT_MUST_USE int bt_certificate_verify_client(const struct bt_certificate_authorities *authorities,
 	const struct bt_str *chain, uint32_t count, int64_t now_seconds, struct bt_arena *arena,

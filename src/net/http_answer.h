@@ -33,7 +33,7 @@ struct bt_http_answer {
 	bool keeps;       /* valid after the head: the connection can be reused */
 	bool is_chunked;
 	bool has_length;
-	bool is_bad_length;          /* Content-Length is not a number, or two differ */
+	bool is_bad_length;          /* a Content-Length is not a number, or two of them differ */
 	uint8_t informational_count; /* 1xx answers so far */
 	uint16_t code;
 	uint32_t line_at;      /* start of the incomplete line in `head` */

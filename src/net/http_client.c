@@ -134,8 +134,8 @@ static void append_header(struct bt_strbuf *out, const char *name, struct bt_str
 }
 
 /*
- * Appends the request line and the headers derived from the URL; has_host and has_user: the
- * caller's headers already contain Host and Authorization.
+ * Appends the request line and the headers derived from the URL. has_host: the caller's headers
+ * contain Host. has_user: the caller's headers contain Authorization.
  */
 static void append_head(
 	struct bt_http_transfer *transfer, struct bt_str method, bool has_host, bool has_user)

@@ -152,8 +152,8 @@ BT_MUST_USE struct bt_http_transfer *bt_http_client_start(
 /** Cancels the transfer; none of its callbacks is called afterwards. */
 void bt_http_transfer_cancel(struct bt_http_transfer *transfer);
 /**
- * First value of a response header, names compare case-insensitively; data NULL: absent. Valid
- * until `done` returns.
+ * Returns the first value of a response header. Names compare case-insensitively. data NULL: the
+ * response has no such header. The value is valid until `done` returns.
  */
 struct bt_str bt_http_transfer_header(const struct bt_http_transfer *transfer, const char *name);
 void bt_http_transfer_each_header(const struct bt_http_transfer *transfer, const char *name,

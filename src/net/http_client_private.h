@@ -62,7 +62,7 @@ struct bt_http_client_connection {
 	struct bt_http_client *client;
 	struct bt_http_trust *trust;
 	struct bt_http_transfer *transfer;          /* NULL: idle */
-	struct bt_http_client_connection *previous; /* bt_http_client.idle */
+	struct bt_http_client_connection *previous; /* in the list bt_http_client.idle */
 	struct bt_http_client_connection *next;
 	enum bt_http_phase phase;
 	int fd; /* -1: not open */
@@ -119,8 +119,8 @@ struct bt_http_transfer {
 	int64_t deadline_ns;     /* INT64_MAX: no deadline */
 	int64_t head_silence_ns; /* 0: unlimited */
 	int64_t body_silence_ns;
-	int64_t last_data_ns; /* time of the last byte from the server; before it, the time when the
-	                         transfer left the queue */
+	int64_t last_data_ns; /* time of the last byte from the server; before the first byte, the
+	                         time when the transfer left the queue */
 	int64_t sent_ns;
 	int64_t answered_ns;
 	uint64_t body_bytes_max;

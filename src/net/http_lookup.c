@@ -13,11 +13,14 @@
 #include "base/assert.h"
 #include "net/http_proxy.h"
 
-/* Stack of a lookup thread; also name service modules of the C library run on it. */
+/*
+ * Bytes of the stack of a lookup thread. The name service modules of the C library run on this
+ * stack, too.
+ */
 #define STACK_BYTES 262144
 #define HOST_BYTES_MAX 255
 
-/* Shared by loop and thread; the last of the two frees the lookup. */
+/* Shared by the loop's thread and the lookup thread; the last holder frees the lookup. */
 struct bt_http_lookup {
 	atomic_int holders;
 	int event_fd;

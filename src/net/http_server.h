@@ -45,7 +45,7 @@ struct bt_tls_options {
 /** Parses "VersionTLS12"; "" is the default. BERTH_ERR_INVALID: `unknown tls version "X"`. */
 BT_MUST_USE int bt_tls_version_parse(
 	struct bt_str text, enum bt_tls_version *out_version, struct berth_error *err);
-/** Returns true if upstream accepts the name; out_is_insecure: upstream warns about it. */
+/** Returns true if upstream accepts the name; *out_is_insecure: upstream logs a warning. */
 bool bt_tls_cipher_suite_is_known(const char *name, bool *out_is_insecure);
 /**
  * Appends the priority string. BERTH_ERR_INVALID: `Cipher suite X not supported or doesn't exist`,
@@ -61,7 +61,7 @@ struct bt_http_server;
 struct bt_http_exchange;
 
 struct bt_http_limits {
-	uint32_t body_bytes_max;          /* larger bodies: 413 by the handler's too_large */
+	uint32_t body_bytes_max;          /* larger bodies: too_large of the handler is called */
 	uint32_t header_bytes_max;        /* larger request headers: 431 */
 	uint32_t connections_max;         /* further connections wait, or are closed */
 	uint32_t connections_per_ip_max;  /* 0: unlimited */
@@ -158,7 +158,10 @@ struct bt_str bt_http_method(const struct bt_http_exchange *exchange);
 struct bt_str bt_http_path(const struct bt_http_exchange *exchange);
 /** Text after '?', as sent; "" without a query. */
 struct bt_str bt_http_query(const struct bt_http_exchange *exchange);
-/** First value; names compare case-insensitively. data NULL: absent. */
+/**
+ * Returns the first value of a request header. Names compare case-insensitively. data NULL: the
+ * request has no such header.
+ */
 struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char *name);
 void bt_http_each_header(const struct bt_http_exchange *exchange, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context);
@@ -218,7 +221,10 @@ void bt_http_answer_websocket(struct bt_http_exchange *exchange, const char *pro
 /** Call it when a waiting stream may have more data. No effect on a stream that does not wait. */
 void bt_http_stream_resume(struct bt_http_exchange *exchange);
 
-/** Percent-decodes into out; false: a broken escape, or a zero byte. plus_is_blank: for queries. */
+/**
+ * Appends the percent-decoded text to out. plus_is_blank: decode "+" as a blank, as in queries.
+ * false: the text has a broken escape or an encoded zero byte.
+ */
 BT_MUST_USE bool bt_http_percent_decode(
 	struct bt_str text, bool plus_is_blank, struct bt_strbuf *out);
 

@@ -13,15 +13,18 @@
 
 #include "net/http_server.h"
 
-/** A client's connection; in the list `arriving` while the handler has none of its requests. */
+/**
+ * A client's connection. The connection is in the list `arriving` while the server waits for a
+ * complete request, or for the client's close frame of a WebSocket.
+ */
 struct bt_http_connection {
 	struct MHD_Connection *handle;
-	struct bt_http_tls_set *tls_set;   /* its certificates; NULL: no TLS */
+	struct bt_http_tls_set *tls_set;   /* certificates of the connection; NULL: no TLS */
 	struct bt_http_exchange *exchange; /* the current request; NULL between requests */
 	int64_t since_ns;                  /* start of waiting for a complete request */
 	bool arriving;
 	bool has_request;                    /* a request was received */
-	bool long_timeout;                   /* its timeout is stalled_timeout_seconds now */
+	bool long_timeout;                   /* the timeout is stalled_timeout_seconds now */
 	struct bt_http_connection *previous; /* in the list `arriving`, oldest first */
 	struct bt_http_connection *next;
 };

@@ -183,7 +183,8 @@ static size_t pending(const struct bt_http_client_connection *connection, uint32
 }
 
 /*
- * GnuTLS returns early after a session ticket or a warning, although more records may be available.
+ * Returns whether a read ended early and must be repeated: GnuTLS returns after a session ticket or
+ * a warning, although more records may be available.
  */
 static bool is_interrupted(const struct bt_http_client_connection *connection, uint32_t level,
 	ssize_t code, size_t before)

@@ -101,7 +101,10 @@ static void append_short(struct bt_strbuf *out, struct bt_str text)
 	bt_strbuf_append_str(out, text);
 }
 
-/* Appends user name and password, each after a length byte; false: invalid, or too long. */
+/*
+ * Appends user name and password, each after a length byte. false: the user name or the password is
+ * malformed or too long.
+ */
 static bool append_login(struct bt_strbuf *out, struct bt_str user)
 {
 	struct bt_str name = bt_str_cut(&user, ':');

@@ -96,8 +96,8 @@ void bt_http_websocket_end(struct bt_http_websocket *websocket)
 }
 
 /*
- * Processes the frame whose header bytes are collected so far. false: too many unsent pongs, close
- * the connection.
+ * Processes the frame whose header bytes are collected so far. false: too many pongs are not sent
+ * yet, and the caller must close the connection.
  */
 static bool take_frame(struct bt_http_websocket *websocket)
 {

@@ -284,8 +284,8 @@ static int wait_ms(int64_t due_ns, int64_t now_ns)
 }
 
 /*
- * Saves the due time for workers that an outer turn is calling: they are skipped in this turn and
- * must still be called in time.
+ * Resets due_ns. If an outer turn is calling workers, saves the due time first: a nested turn skips
+ * these workers, so the outer turn must still call them in time.
  */
 static void keep_due(struct bt_loop *loop)
 {
