@@ -17,11 +17,11 @@ struct bt_claim_maker {
 	struct bt_cluster *cluster; /* NULL before the first pod that needs a claim */
 	struct bt_arena scratch;    /* reset for each pod */
 	/**
-	 * The model: the last pod that the controllers made claims for. model_part is the pod
-	 * before, model_pod the pod after the controllers ran. model_claims has the claims in the
-	 * order of the pod's resourceClaimStatuses, then of its volumes; NULL: the API server
-	 * refused the claim. The next pod with equal entries and volumes gets copies of the model's
-	 * claims.
+	 * The model is the last pod that the controllers made claims for. A later pod with equal
+	 * entries and volumes gets copies of the model's claims, without a run of the controllers.
+	 * model_part: the pod before the controllers ran. model_pod: the pod after they ran.
+	 * model_claims: the claims in the order of the pod's resourceClaimStatuses, then of its
+	 * volumes; a NULL entry is a claim that the API server refused.
 	 */
 	struct bt_object *model_part;
 	struct bt_object *model_pod;
@@ -109,7 +109,7 @@ static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)
 
 /** --- claims that a pod lacks --- */
 
-/** Returns whether the entry needs no claim or has one. */
+/** Returns whether no claim must be made for the entry. */
 static bool has_claim(const struct bt_claim_maker *maker, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
@@ -225,7 +225,10 @@ static size_t set_claim(struct bt_claim_maker *maker, uint32_t index, const stru
 		return 0; /* the API server refused the claim: the pod has none */
 	}
 	struct bt_object_meta *copy = bt_object_copy_value(model, &maker->scratch);
-	/* Drop the version, which is of another store: the scheduler must see the claim as new. */
+	/*
+	 * Drop the resourceVersion, which comes from the maker's store: the scheduler must see the
+	 * claim as new.
+	 */
 	copy->resource_version = BT_STR("");
 	struct bt_owner_reference owner = *bt_object_controller(model->meta);
 	if (!bt_str_equal(owner.uid, pod->metadata.uid)) {

@@ -13,9 +13,10 @@
 #include "base/error.h"
 
 struct bt_cluster_clock {
-	int64_t start_ns; /* the cluster's time at the start, since 1970 */
+	int64_t start_ns; /* the cluster's time at the start, since 1970; virtual time: the current
+	                     time */
 	int64_t start_monotonic_ns;
-	double scale; /* 0: virtual time, and start_ns is the current time */
+	double scale; /* cluster seconds per second of the machine; 0: virtual time */
 	int file;     /* descriptor of the file that the time is saved in; -1: no file */
 	int64_t next_save_ns;
 };
@@ -38,13 +39,13 @@ int64_t bt_cluster_clock_now_ns(void *clock);
 /** Move virtual time to now_ns; an earlier time changes nothing. */
 void bt_cluster_clock_advance(struct bt_cluster_clock *clock, int64_t now_ns);
 /**
- * Returns when the monotonic clock reaches a time of the cluster; INT64_MAX: never. Not for virtual
- * time.
+ * Returns the time of the monotonic clock at which the cluster's clock reaches cluster_ns.
+ * INT64_MAX (never) stays INT64_MAX. Must not be called in virtual time.
  */
 int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int64_t cluster_ns);
 /**
- * Saves the time if a save is due. Returns when to call again, on the monotonic clock; INT64_MAX:
- * the clock has no file.
+ * Saves the time if a save is due. Returns the time of the monotonic clock at which to call again;
+ * INT64_MAX: the clock has no file.
  */
 int64_t bt_cluster_clock_save(struct bt_cluster_clock *clock);
 #endif

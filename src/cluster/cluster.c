@@ -22,7 +22,7 @@
 #include "server/api.h"
 #include "server/event_expiry.h"
 
-/** Scheduling attempts of one run; after them controllers and clients get a turn. */
+/** Maximum number of scheduling attempts in one run. Then controllers and clients get a turn. */
 #define ATTEMPTS_PER_RUN 64
 #define TOKEN_KEY_BYTES_MAX 65536
 #define TICK_NS BT_NS_PER_SECOND
@@ -69,7 +69,7 @@ struct bt_cluster {
 	struct bt_scheduler
 		*scheduler; /* NULL: there is no scheduler, and the following members are empty */
 	struct bt_cluster_writes writes;
-	BT_VEC(uint8_t) kinds;                  /* enum bt_kind, or KIND_NONE, by collection */
+	BT_VEC(uint8_t) kinds; /* enum bt_kind of each collection; KIND_NONE: not watched */
 	BT_VEC(struct bt_store_change) changes; /* not observed yet; entries are shared */
 	struct bt_pod_commons commons;
 	int64_t next_tick_ns;
@@ -286,9 +286,10 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 }
 
 /**
- * Returns whether the API adds the protection finalizers to claims and volumes. It does if all
- * three controllers below run, because they remove the finalizers. It also does if none of them
- * runs, as a kube-apiserver without controllers does.
+ * Returns whether the API adds the protection finalizers to claims and volumes. If all three
+ * controllers below run, the API adds the finalizers, because these controllers remove them. If
+ * none of the three runs, the API adds the finalizers, too, as a kube-apiserver without controllers
+ * does.
  */
 static bool protects_storage(const struct bt_controllers_options *controllers)
 {

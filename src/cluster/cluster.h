@@ -6,11 +6,12 @@
  * and the scheduler, on one clock. `berth up` serves it over HTTP; other commands run it in virtual
  * time until it is idle. One thread. Spec: 14, 14b.
  *
- * bt_cluster_create(&options, &cluster, err)   -> store, API bt_cluster_load(cluster, &files, ...)
- * -> objects to begin with bt_cluster_start(cluster, err)               -> controllers, node
- * agents, scheduler bt_cluster_run(cluster, &next_ns, err)       -> a bounded amount of work, again
- * and again or, in virtual time, bt_cluster_run_until_idle(cluster, ...)      -> everything that
- * follows from the objects
+ * Order of the calls:
+ * - bt_cluster_create creates the store and the API server.
+ * - bt_cluster_load (load.h) stores the initial objects.
+ * - bt_cluster_start starts the controllers, the node agents and the scheduler.
+ * - bt_cluster_run does a bounded amount of work; call it again and again. In virtual time,
+ *   bt_cluster_run_until_idle does all the work instead.
  */
 #include "cluster/clock.h"
 #include "cluster/controllers.h"

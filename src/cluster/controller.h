@@ -35,11 +35,12 @@ enum bt_pod_phase {
 };
 
 /**
- * Kinds of lists of pods. Every pod is in one list of the kind BT_PODS_OF_OWNER; an assigned pod is
- * also in one list of the kind BT_PODS_ON_NODE.
+ * Kinds of lists of pods. Every pod is in one list of the kind BT_PODS_OF_OWNER, where "owner"
+ * means the entry of ownerReferences with controller true. An assigned pod is also in one list of
+ * the kind BT_PODS_ON_NODE.
  */
 enum bt_pod_list {
-	BT_PODS_OF_OWNER, /* pods of one controller, or pods of one namespace without a controller
+	BT_PODS_OF_OWNER, /* the pods of one owner, or the pods of one namespace that have no owner
 	                   */
 	BT_PODS_ON_NODE,
 	BT_POD_LIST_COUNT,
@@ -48,7 +49,7 @@ enum bt_pod_list {
 struct bt_indexed_pod {
 	struct bt_str key; /* "ns/name" */
 	struct bt_str uid;
-	struct bt_str owner_uid; /* uid of the controller; "": no controller */
+	struct bt_str owner_uid; /* uid of the owner (the ReplicaSet, Job, ...); "": no owner */
 	struct bt_str node_name; /* "" while unassigned */
 	struct bt_str hash;      /* label pod-template-hash or controller-revision-hash */
 	enum bt_pod_phase phase;
@@ -140,11 +141,12 @@ struct bt_hub_item {
 	char *key; /* owned; NULL: a free slot */
 	uint32_t key_length;
 	uint32_t controller;
-	uint32_t next; /* in the controller's ready list, or in the list of free slots */
+	uint32_t next; /* index of the next item in the controller's ready list, or of the next free
+	                  slot */
 	uint32_t failures;
 	bool ready;
 	bool running;
-	bool periodic; /* delayed by bt_hub_enqueue_periodic only */
+	bool periodic; /* the delay comes from bt_hub_enqueue_periodic only */
 };
 
 struct bt_hub_queue {
@@ -187,7 +189,7 @@ struct bt_pod_index {
  * Event. The memory is a ring: a new event replaces the oldest.
  */
 #define BT_HUB_EVENTS_REMEMBERED 1024
-/** Number of slots for rate limits (bt_hub_event_source), found by hash. */
+/** Number of slots of the hash table of rate limits (struct bt_hub_event_source). */
 #define BT_HUB_EVENT_SOURCES 4096
 
 struct bt_hub_event_memory {
@@ -211,7 +213,7 @@ struct bt_hub {
 	struct bt_store *store;                                 /* borrowed */
 	const struct bt_api_resource *kinds[BT_HUB_KIND_COUNT]; /* by enum bt_hub_kind */
 	struct bt_controllers_options options;
-	char **names; /* owned copies behind options.names */
+	char **names; /* owned copies, to which options.names points */
 	int64_t now_ns;
 	uint32_t work;    /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */
@@ -223,7 +225,7 @@ struct bt_hub {
 	uint32_t turn_left; /* syncs that are left of this turn */
 
 	BT_VEC(struct bt_hub_note) notes;
-	uint32_t next_note;                       /* earlier notes were observed and released */
+	uint32_t next_note; /* index of the first note that is not observed yet */
 	BT_VEC(struct bt_hub_interest) interests; /* by collection */
 	uint64_t interests_generation;
 
@@ -251,7 +253,7 @@ struct bt_controller_row {
 	const struct bt_controller_ops *ops;
 };
 
-/** The rows of controllers.def. The last row's name is NULL. */
+/** One row for each controller in controllers.def. A row whose name is NULL ends the array. */
 extern const struct bt_controller_row bt_controller_rows[];
 BT_MUST_USE int bt_controllers_check_names(
 	const struct bt_controllers_options *options, struct berth_error *err);
@@ -395,7 +397,7 @@ uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str 
  */
 uint16_t bt_hub_take_pod(struct bt_hub *hub, struct bt_str namespace_, struct bt_json_value *pod,
 	bool repeated, struct bt_arena *arena);
-/** Returns how many pods one sync may create: burst, or no limit with a pod taker. */
+/** Returns how many pods one sync may create: burst pods, or any number if a pod taker is set. */
 static inline uint32_t bt_hub_burst(const struct bt_hub *hub, uint32_t burst)
 {
 	return hub->options.pods.take != NULL ? UINT32_MAX : burst;
@@ -409,8 +411,8 @@ uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resourc
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
 	struct bt_arena *arena);
 /**
- * Deletes the object. grace_seconds -1: the object's default. uid: a precondition; absent: no
- * precondition.
+ * Deletes the object. grace_seconds -1: the object's default grace period. uid: the delete fails if
+ * the object has another uid; absent: the uid is not checked.
  */
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, int64_t grace_seconds, enum bt_propagation propagation,
@@ -428,7 +430,8 @@ bool bt_hub_remove_finalizer(struct bt_hub *hub, const struct bt_api_resource *r
 	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena);
 /**
  * Writes a core/v1 Event about an object; a repeated event increases the count of the stored Event.
- * Writes nothing beyond the rate limit or with a pod taker. Texts are copied.
+ * Writes nothing if the rate limit is used up, or if options.pods has a pod taker. Texts are
+ * copied.
  */
 void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *type, const char *reason,
@@ -459,12 +462,12 @@ uint16_t bt_sync_patch(struct bt_sync *sync, enum bt_hub_kind kind, struct bt_st
  */
 uint16_t bt_sync_delete(
 	struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key, struct bt_str uid);
-/** As bt_controller_owner_reference, in the arena. */
+/** Returns a reference to the synced object as an owner; see bt_controller_owner_reference. */
 struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct bt_arena *arena);
 /**
  * Creates count copies of pod in the object's namespace, with events. Returns false and sets
- * sync->failed if not all were created. *out_failure (may be NULL): set to the last failure of the
- * API, in sync->arena; unchanged if there is none.
+ * sync->failed if not all were created. *out_failure (may be NULL): the message of the last create
+ * that the API refused, in sync->arena; unchanged if the API refused none.
  */
 bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count,
 	struct bt_str *out_failure);
@@ -516,21 +519,28 @@ static inline bool bt_pod_is_active(const struct bt_indexed_pod *record)
  */
 uint64_t bt_label_bits(const struct bt_json_value *labels);
 
-/** Returns NULL if there is no such pod. Borrowed until the hub observes the next change. */
+/**
+ * Returns the pod's record, borrowed until the hub observes the next change; NULL: there is no pod
+ * with this key.
+ */
 const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key);
-/** Returns the first pod whose controller has this uid; next[BT_PODS_OF_OWNER] continues the
- * list. */
+/**
+ * Returns the first pod whose controller has this uid, or NULL; next[BT_PODS_OF_OWNER] continues
+ * the list.
+ */
 const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid);
 /** Returns the active pods whose controller has this uid; the array is in the arena. */
 const struct bt_indexed_pod **bt_pod_index_active(
 	const struct bt_hub *hub, struct bt_str uid, struct bt_arena *arena, uint32_t *out_count);
 /**
- * Returns the first of the namespace's pods without a controller; next[BT_PODS_OF_OWNER] continues
- * the list.
+ * Returns the first pod of the namespace that has no controller, or NULL; next[BT_PODS_OF_OWNER]
+ * continues the list.
  */
 const struct bt_indexed_pod *bt_pod_index_orphans(
 	const struct bt_hub *hub, struct bt_str namespace_);
-/** Returns the first pod assigned to the node; next[BT_PODS_ON_NODE] continues the list. */
+/**
+ * Returns the first pod assigned to the node, or NULL; next[BT_PODS_ON_NODE] continues the list.
+ */
 const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node);
 
 /** --- job_workload.c --- */

@@ -37,9 +37,10 @@ struct bt_pod_taker {
 struct bt_controllers_options {
 	/**
 	 * Each entry is a name or several names joined by commas, as in kube-controller-manager's
-	 * --controllers: "*" all, "-foo" all but foo. NULL: all. Callers check bt_controllers_has
-	 * for the controllers of persistent volumes, node life cycle and protection: without them,
-	 * admission must not add finalizers and taints that nothing would remove.
+	 * --controllers: "*" is all, "-foo" is all but foo. NULL: all controllers run. If the
+	 * controllers of persistent volumes, node life cycle or protection do not run
+	 * (bt_controllers_has), the caller must configure admission so that it does not add the
+	 * finalizers and taints that these controllers would remove.
 	 */
 	const char *const *names;
 	uint32_t name_count;

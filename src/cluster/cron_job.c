@@ -106,8 +106,8 @@ static void remove_job(struct pass *pass, const struct run *run)
 }
 
 /**
- * Deletes the oldest Jobs beyond the history limit. complete: of the complete Jobs, else of the
- * failed Jobs.
+ * Deletes the oldest finished Jobs beyond the history limit. complete true: deletes complete Jobs;
+ * false: deletes failed Jobs.
  */
 static void clean_history(struct pass *pass, bool complete, int64_t limit)
 {

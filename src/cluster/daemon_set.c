@@ -21,7 +21,7 @@
 struct bt_daemon_node {
 	char *name;            /* owned; NULL: deleted */
 	struct bt_arena arena; /* of labels and taints */
-	uint32_t place;        /* index in places of the current sync */
+	uint32_t place;        /* index in bt_daemon_pass.places of the current sync */
 	bool is_read;          /* false: the next sync reads labels and taints */
 	struct bt_str_map labels;
 	bt_taint_list taints;
@@ -186,7 +186,10 @@ static bool is_available(struct bt_daemon_pass *pass, const struct bt_indexed_po
 			&pass->sync->wait_until_seconds);
 }
 
-/** Finds the node's pods of the current and of an older template; deleting pods do not count. */
+/**
+ * Finds the node's pod of the current template and its pod of an older template. *out_new,
+ * *out_old: NULL if there is no such pod. Pods that are being deleted do not count.
+ */
 static void find_pods(const struct bt_daemon_pass *pass, const struct bt_daemon_place *place,
 	const struct bt_indexed_pod **out_new, const struct bt_indexed_pod **out_old)
 {
@@ -375,7 +378,7 @@ static void order_nodes(struct bt_daemon_sets *self, struct bt_arena *arena)
 	self->ordered_count = self->order.count;
 }
 
-/** Reads changed nodes, at most NODE_READS_PER_SYNC. Returns whether all are read. */
+/** Reads changed nodes, at most NODE_READS_PER_SYNC. Returns whether all changed nodes are read. */
 static bool read_nodes(struct bt_daemon_pass *pass)
 {
 	struct bt_daemon_sets *self = pass->self;

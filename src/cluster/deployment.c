@@ -58,7 +58,7 @@ struct counters {
 	int64_t wanted; /* sum of spec.replicas */
 };
 
-/** Returns the number of sets (set_at): the old sets, then the new set if it exists. */
+/** Returns the number of sets that set_at gives: the old sets, then the new set if it exists. */
 static uint32_t set_count(const struct rollout *rollout)
 {
 	return rollout->old_count + (rollout->new_set != NULL ? 1 : 0);
@@ -736,8 +736,8 @@ static void scale_in_proportion(struct rollout *rollout)
 	bool newer_first = left > 0;
 
 	/*
-	 * Order: larger sets first; of equal sets the newer one when replicas are added, else the
-	 * older one.
+	 * Sort the sets by size, largest first. Sets of the same size are sorted by age: newest
+	 * first if replicas are added, oldest first if replicas are removed.
 	 */
 	for (uint32_t i = 0; i < set_count(rollout); i++) {
 		struct rollout_set *set = set_at(rollout, i);

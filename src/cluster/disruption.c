@@ -52,7 +52,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- scales --- */
 
-/** Records that the controller is counted. Returns false if it was counted before. */
+/** Records that the controller is counted. Returns false if the controller was already counted. */
 static bool add_owner(struct pass *pass, struct bt_str uid)
 {
 	for (uint32_t i = 0; i < pass->owners.count; i++) {

@@ -12,14 +12,14 @@
 #define BT_LINK_NONE UINT32_MAX
 
 /**
- * One owner of one object. Only the hash of the owner's uid is stored, so callers must read the
- * object to be sure.
+ * One owner of one object. Only the hash of the owner's uid is stored. Two uids may have the same
+ * hash, so callers must read the object to see whether it refers to the owner.
  */
 struct bt_garbage_link {
 	char *key; /* of the dependent, owned; NULL: a free slot */
 	uint64_t owner_hash;
 	uint32_t collection;
-	uint32_t next; /* in the list of the owner's links, or of the free slots */
+	uint32_t next; /* index of the owner's next link, or of the next free slot */
 	uint32_t previous;
 };
 
@@ -328,10 +328,10 @@ static bool has_dependents(const struct collector *self, const struct bt_json_va
 
 /**
  * If an owner lives, removes the references to owners that are gone or in foreground deletion.
- * Otherwise deletes the object. A finalizer orphan or foregroundDeletion of the object decides the
- * propagation policy; without such a finalizer the policy is Foreground if an owner waits for the
- * object and the object has dependents, else Background. Returns false if a write must be tried
- * again.
+ * Otherwise deletes the object. The propagation policy of the delete: if the object has the
+ * finalizer "orphan" or "foregroundDeletion", Orphan or Foreground; else Foreground if an owner
+ * waits for the object and the object has dependents; else Background. Returns false if a write
+ * must be tried again.
  */
 static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource *resource,
 	struct bt_str key, const struct bt_json_value *object, struct bt_arena *arena)

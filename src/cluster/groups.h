@@ -17,7 +17,8 @@ struct bt_group_entry {
 	char *key; /* owned; the text of the group follows the key; NULL: a free entry */
 	uint32_t key_length;
 	uint32_t group_length;
-	uint32_t next; /* in the group; in a free entry: index + 1 of the next free entry */
+	uint32_t next; /* index of the group's next entry; in a free entry: index + 1 of the next
+	                  free entry */
 	uint32_t previous;
 };
 

@@ -200,7 +200,9 @@ uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resourc
 }
 
 #define BURST_MILLI 25000
-/** Time in which a rate limit gains a thousandth of an event; it gains one event in 300 s. */
+/**
+ * Time in which a rate limit gains a thousandth of an event. So a limit gains one event in 300 s.
+ */
 #define NS_PER_MILLI_TOKEN (INT64_C(300) * BT_NS_PER_SECOND / 1000)
 #define MESSAGE_BYTES_MAX 1024
 /** Longest object name in an Event's name, which must stay a valid name with the stamp added. */
@@ -537,7 +539,9 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 			bt_stored_release(note.before);
 			bt_stored_release(note.after);
 		}
-		/* After a burst of changes or the start, free the memory of the notes. */
+		/*
+		 * The list of notes is long after the start or a burst of changes: free its memory.
+		 */
 		if (hub->notes.capacity > 65536) {
 			bt_vec_finish(&hub->notes);
 		}

@@ -113,7 +113,9 @@ static bool is_foreign(struct bt_json_reader reader)
 			(result == 0 && is_kind && bt_str_equal_c(value, "\"Kustomization\""));
 	}
 	bt_arena_finish(&arena);
-	/* A syntax error is no reason to skip: reading the value reports it. */
+	/*
+	 * A value with a syntax error is not skipped, because reading the value reports the error.
+	 */
 	return result == 0 && (!is_manifest || is_kustomization);
 }
 
@@ -258,8 +260,8 @@ static bool is_page(const struct bt_file *file)
 }
 
 /**
- * Returns whether the file is binary. UTF-16 text, which has zero bytes but begins with a byte
- * order mark, is not.
+ * Returns whether the file is binary. UTF-16 text is not binary: it has zero bytes, but begins with
+ * a byte order mark.
  */
 static bool is_binary(const struct bt_file *file)
 {

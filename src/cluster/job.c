@@ -64,7 +64,7 @@ struct bt_job_pass {
 	const struct bt_indexed_pod **active;
 	uint32_t active_count;
 	int64_t ready;
-	int64_t terminating; /* deleting, but not finished */
+	int64_t terminating; /* pods that are being deleted, but are not finished */
 	struct bt_str group; /* PodGroup of new pods; "": none */
 	bool more;           /* sync the Job again at once */
 };
@@ -712,8 +712,8 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 #define RETRY_MAX_NS (INT64_C(600) * BT_NS_PER_SECOND)
 
 /**
- * Returns when new pods may be created after this number of failures in a row, the last of them at
- * last_ns.
+ * Returns the time in ns from which on new pods may be created. failures: number of failures in a
+ * row; the latest was at last_ns. Returns 0 if there were no failures.
  */
 static int64_t retry_time(int64_t failures, int64_t last_ns)
 {

@@ -48,7 +48,8 @@ void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observe
 }
 
 /**
- * Counts the objects of the Job's namespace that refer to name. *out_first: one of these objects.
+ * Counts the objects of this kind in the Job's namespace that refer to the Job or Workload `name`.
+ * *out_first: one of these objects; unchanged if there are none.
  */
 static uint32_t find_references(struct bt_sync *sync, const struct bt_groups *index,
 	enum bt_hub_kind kind, struct bt_str name, const struct bt_json_value **out_first)
@@ -144,10 +145,11 @@ static const struct bt_json_value *create_group(
 }
 
 /**
- * The objects are found by their references, not by owner, because users may have created them.
- * Pods name their PodGroup in spec.schedulingGroup only. If the PodGroup were also their owner,
- * pods would outlive their Job: the protection finalizer keeps the PodGroup until its pods have
- * ended, and the garbage collector keeps the pods while an owner exists.
+ * The Workload and the PodGroup are found by the references in their specs, not by their owners,
+ * because users may have created the two objects. Pods name their PodGroup in spec.schedulingGroup
+ * only. If the PodGroup were also their owner, pods would outlive their Job: the protection
+ * finalizer keeps the PodGroup until its pods have ended, and the garbage collector keeps the pods
+ * while an owner exists.
  */
 bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *groups,
 	bool has_pods, struct bt_str *out_name)

@@ -19,8 +19,8 @@ static void observe_service(
 }
 
 /**
- * Creates the object default/kubernetes, or replaces it if the array `member` differs from the
- * stored object's. member NULL: an existing object stays unchanged.
+ * Creates the object default/kubernetes, or replaces the object if its array `member` differs from
+ * the array of the stored object. member NULL: an existing object stays unchanged.
  */
 static bool create_or_replace(struct bt_sync *sync, enum bt_hub_kind kind, const char *member,
 	struct bt_json_value *wanted)

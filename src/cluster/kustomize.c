@@ -476,7 +476,10 @@ static int fill_data(struct folder *folder, const char *field, const struct bt_j
 	return result;
 }
 
-/** Changes the object that a generator of another folder made: behavior merge or replace. */
+/**
+ * Changes an object that a generator of another folder made. resource: the new content. merges:
+ * behavior merge; false: behavior replace.
+ */
 static int regenerate(
 	struct folder *folder, const char *field, const struct bt_kustomized *resource, bool merges)
 {
@@ -684,7 +687,10 @@ static int add_labels(struct folder *folder)
 	return 0;
 }
 
-/** Applies the entries {source, targets}, or {path} of files that contain such entries. */
+/**
+ * Applies the field replacements. An entry is {source, targets}, or {path}: the name of a file that
+ * contains entries {source, targets}.
+ */
 static int replace_fields(struct folder *folder)
 {
 	const char *field = "replacements";

@@ -12,7 +12,7 @@
 #include "berth/error.h"
 #include "codec/json_edit.h"
 
-/** Nesting of folders that list each other as resources. */
+/** Maximum depth of folders that are resources of other folders' kustomizations. */
 #define BT_KUSTOMIZE_DEPTH_MAX 16
 
 /**

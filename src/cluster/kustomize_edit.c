@@ -130,7 +130,8 @@ static bool was_in(const struct bt_kustomized *resource, struct bt_str namespace
 
 /**
  * Returns the object whose last recorded name is `name`, or else the object that had this name
- * earlier, because patches may use any of an object's names.
+ * earlier, because patches may use any of an object's names. Returns NULL if there is no such
+ * object.
  */
 static const struct bt_kustomized *find_named(const struct search *search, struct bt_str kind,
 	struct bt_str name, struct bt_str namespace_)
@@ -577,8 +578,8 @@ static struct bt_str hash_text(struct bt_arena *arena, struct bt_str text)
 }
 
 /**
- * Returns the hash of the content as kustomize computes it: of {data, kind, name: "", type} as Go
- * encodes JSON.
+ * Returns the hash of the object's content. Like kustomize, hashes the JSON text that Go writes for
+ * {data, kind, name: "", type}.
  */
 static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_value *object)
 {

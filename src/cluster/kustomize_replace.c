@@ -128,7 +128,7 @@ static int cut_piece(struct bt_arena *arena, const struct bt_json_value *options
 
 /**
  * Returns the target's text with the piece at options.index replaced; a negative index inserts the
- * piece in front, an index beyond the end appends it.
+ * piece in front, an index beyond the last piece appends the piece.
  */
 static struct bt_str replace_piece(struct change *change, struct bt_str target, struct bt_str piece)
 {

@@ -146,8 +146,8 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 }
 
 /**
- * Counts an object whose kind no CustomResourceDefinition has added. Lists each kind once, until
- * the list has UNKNOWN_KINDS_BYTES_MAX bytes.
+ * Counts an object whose kind is not served, even after all CustomResourceDefinitions are loaded.
+ * Lists each kind once, until the list has UNKNOWN_KINDS_BYTES_MAX bytes.
  */
 static void count_unknown_kind(struct loading *loading, const struct bt_json_value *object)
 {

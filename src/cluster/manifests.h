@@ -108,9 +108,9 @@ void bt_manifests_check_fields(
 /** Fills the lists of owners. Call it after the last file; it may be called again. */
 void bt_manifests_index_owners(struct bt_manifests *cluster);
 /**
- * Fills an empty cluster with the objects of another one, under the same names and uids. The two
- * share the objects, which are immutable. left_out[i]: leave out the object at index i; left_out
- * NULL: copy all objects. Owners are not indexed.
+ * Fills the empty cluster out_copy with the objects of source, under the same names and uids. Both
+ * clusters share the objects, which are immutable. left_out[i]: the object at index i is not
+ * copied; left_out NULL: all objects are copied. Owners are not indexed.
  */
 void bt_manifests_copy(
 	const struct bt_manifests *source, const bool *left_out, struct bt_manifests *out_copy);
@@ -118,7 +118,7 @@ void bt_manifests_copy(
 void bt_manifests_exchange(struct bt_manifests *cluster, uint32_t index, struct bt_object *object);
 /**
  * Adds an object whose name is unused. source: the object's source in messages. object: consumed.
- * Returns its index in *out_index. Errors: as of bt_manifests_read.
+ * *out_index: the index of the new object. Errors are those of bt_manifests_read.
  */
 BT_MUST_USE int bt_manifests_put(struct bt_manifests *cluster, const char *source,
 	struct bt_object *object, uint32_t *out_index, struct berth_error *err);
@@ -126,9 +126,10 @@ BT_MUST_USE int bt_manifests_put(struct bt_manifests *cluster, const char *sourc
 uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
 /**
- * Returns the name of an object of this kind, in this namespace (NULL: in any), that is closest to
- * the mistyped name, or NULL if no name is close. Only objects that is_there accepts count; NULL:
- * all. The result is in the arena. *out_count (may be NULL): the number of objects that count.
+ * Suggests a correction of the mistyped `name`: returns the closest name of an object of this kind,
+ * in the arena, or NULL if no name is close. namespace_: only objects of this namespace are
+ * compared; NULL: objects of all namespaces. is_there: only objects that this function accepts are
+ * compared; NULL: all objects. *out_count (may be NULL): how many objects were compared.
  */
 const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kind kind,
 	const struct bt_str *namespace_, struct bt_str name,

@@ -16,8 +16,9 @@
 #define COLONS_OF_ADDRESS 2
 
 /**
- * Names and keys that a scheduler gives a meaning to, or that every cluster has. They are kept only
- * as whole texts, because names that are composed of several names do not contain them.
+ * Names and keys that a scheduler gives a meaning to, or that every cluster has. A text that equals
+ * one of these names is not renamed. The names are not searched for inside longer texts, because
+ * composed names do not contain them.
  */
 static const char *const known_names[] = {"", "-9223372036854775808", "0.0.0.0",
 	"::", "metadata.name", "default-scheduler", "system-cluster-critical",
@@ -58,7 +59,7 @@ static const char *const known_terms[] = {"cpu", "memory", "ephemeral-storage", 
 	"@yearly", "@annually", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MON-FRI",
 	"SAT-SUN"};
 
-/** Domains of keys that Kubernetes defines, and the names of keys in them. */
+/** Domains and prefixes of the keys that Kubernetes defines, and the texts that may follow them. */
 static const char *const known_domains[] = {"kubernetes.io/", "beta.kubernetes.io/",
 	"node.kubernetes.io/", "node-role.kubernetes.io/", "topology.kubernetes.io/",
 	"failure-domain.beta.kubernetes.io/", "apps.kubernetes.io/", "batch.kubernetes.io/",
@@ -275,7 +276,10 @@ static uint32_t end_of(struct bt_str text, struct bt_str word)
 	return (uint32_t)(word.data - text.data) + word.length;
 }
 
-/** Returns the next code: above the codes of all numbers if is_number, else of all words. */
+/**
+ * Returns the code for a new word: is_number: above the codes of all numbers; else above the codes
+ * of all words that are not numbers.
+ */
 static uint32_t next_code(const struct bt_neutral_names *names, bool is_number)
 {
 	return is_number ? FIRST_LONG_NUMBER + names->number_count

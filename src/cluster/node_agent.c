@@ -12,7 +12,7 @@
  * its spec.podCIDR ---
  */
 
-#define BLOCK_COUNT 65536u /* of 256 addresses each in 10.0.0.0/8 */
+#define BLOCK_COUNT 65536u /* blocks of 256 addresses in 10.0.0.0/8 */
 
 /** Parses "a.b.c.d/length". */
 static bool read_cidr(struct bt_str text, uint32_t *out_address, uint32_t *out_length)

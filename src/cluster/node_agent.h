@@ -41,17 +41,19 @@ enum bt_agent_known_resource {
 
 struct bt_agent_node {
 	char *name;         /* owned; NULL: a free slot */
-	uint32_t pod_count; /* pods with a record; the node's record stays until this is 0 */
+	uint32_t pod_count; /* pods of the node in bt_node_agent; the node's record stays until the
+	                       count is 0 */
 	uint32_t next_free;
 	bool exists;
 	bool simulated;
 	bool has_no_execute; /* the node has NoExecute taints */
 	bool has_subnet;
 	uint8_t subnet[3];    /* first three bytes of the addresses of the node's pods */
-	uint32_t first_block; /* first of the /24 blocks of 10.0.0.0/8 in the subnet */
+	uint32_t first_block; /* number of the subnet's first /24 block, counted from the start
+	                         of 10.0.0.0/8 */
 	uint32_t block_count;
 	uint8_t last_host; /* last byte of the address that was assigned last */
-	uint64_t hosts[4]; /* one bit for each assigned address, by last byte */
+	uint64_t hosts[4]; /* bit n is set if the address with last byte n is assigned */
 	char address[16];  /* the node's own address */
 	BT_VEC(struct bt_agent_resource) resources;
 };
@@ -127,7 +129,7 @@ void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod);
 
 struct bt_json_value *bt_agent_running_status(
 	const struct bt_sync *sync, struct bt_agent_pod *record);
-/** Returns those members of the running status that the pod does not have yet. */
+/** Returns the members of the running status that the pod's stored status lacks. */
 struct bt_json_value *bt_agent_missing_status(
 	const struct bt_sync *sync, struct bt_agent_pod *record);
 /** Returns the status of a pod whose containers all ended with this code. */

@@ -123,7 +123,10 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	for (uint32_t i = 0; i < node.spec.taints.count; i++) {
 		const struct bt_taint *taint = &node.spec.taints.items[i];
 
-		/* NoSchedule is for the scheduler; users may assign pods in spite of it. */
+		/*
+		 * Check only NoExecute. The effect NoSchedule concerns the scheduler; users may
+		 * still assign pods to the node.
+		 */
 		if (bt_str_equal_c(taint->effect, "NoExecute") &&
 			!bt_tolerations_tolerate(&pod->spec.tolerations, taint, true)) {
 			*out_refusal = (struct refusal){BT_STR("TaintToleration"),
@@ -136,8 +139,8 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 }
 
 /**
- * Returns whether no running pod on the node uses the pod's host ports; if one does, sets
- * *out_refusal.
+ * Returns whether the pod's host ports are free: no running pod on the node uses them. If a port is
+ * not free, sets *out_refusal.
  */
 static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_pod *record,
 	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
@@ -377,10 +380,10 @@ static void start_clock(struct bt_sync *sync, struct bt_agent_pod *record, int64
 }
 
 /**
- * Returns the key of the claim that the pod waits for, or "": the first PersistentVolumeClaim that
- * is not bound, else "#" and the key of the first ResourceClaim that is not allocated and reserved
- * for the pod. If that ResourceClaim has not been created yet, returns "#" and the pod's key,
- * because creating the claim changes the pod.
+ * Returns the key of the claim that the pod waits for; "": the pod waits for no claim. First looks
+ * for a PersistentVolumeClaim that is not bound, then for a ResourceClaim that is not allocated or
+ * not reserved for the pod. "#" precedes the key of a ResourceClaim. If the ResourceClaim has not
+ * been created yet, returns "#" and the pod's key, because creating the claim changes the pod.
  */
 static struct bt_str missing_claim(struct bt_sync *sync, const struct bt_agent_pod *record)
 {

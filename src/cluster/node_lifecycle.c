@@ -187,7 +187,7 @@ static bool mark_unknown(struct bt_sync *sync)
 
 /**
  * Calls mark_unknown if the heartbeat of the node is late; otherwise enqueues the node for the time
- * when it will be late. Returns false if a write failed.
+ * when the heartbeat will be late. Returns false if a write failed.
  */
 static bool check_heartbeat(struct bt_sync *sync)
 {
@@ -216,7 +216,8 @@ struct wanted {
 	const char *key;
 	const char *condition; /* NULL: spec.unschedulable */
 	const char *status;
-	bool no_execute; /* with effect NoExecute, too, not only NoSchedule */
+	bool no_execute; /* the taint is also set with effect NoExecute; false: only with NoSchedule
+	                  */
 };
 
 static const struct wanted wanted_taints[] = {

@@ -44,8 +44,8 @@ void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_
 	struct bt_str namespace_, const struct bt_json_value *labels, int64_t at_ns);
 
 /**
- * Enqueues the owner that the changed object has, and the owner that it had before the change, if
- * the owner is of this kind. For an object without owner, enqueues the objects that select it
+ * Enqueues the current owner of the changed object and its owner before the change; an owner of
+ * another kind is not enqueued. For an object without owner, enqueues the objects that select it
  * (selectors may be NULL). An object that its owner no longer selects becomes a stray.
  */
 void bt_owners_enqueue(struct bt_hub *hub, const struct bt_observed *observed, const char *kind,

@@ -10,8 +10,8 @@ struct binder {
 	struct bt_groups claimed;   /* volumes with a claimRef, by the key of the claim */
 	struct bt_groups pending;   /* claims that are not bound, by class */
 	/**
-	 * Uses of claims by unassigned pods. A key is "<pod key>#<index in spec.volumes>"; its
-	 * group is the key of the claim that the volume uses.
+	 * Uses of claims by unassigned pods. A key is "<pod key>#<index in spec.volumes>". The
+	 * group of the key is the key of the claim that the volume uses.
 	 */
 	struct bt_groups waiting;
 };
@@ -206,8 +206,8 @@ static bool bind(
 }
 
 /**
- * Returns the newest of the default classes, the first by name if several are equally new; "":
- * none.
+ * Returns the name of the newest default class; "": there is no default class. If several are
+ * equally new, returns the first name in the order of names.
  */
 static struct bt_str default_class(struct bt_sync *sync)
 {
@@ -326,8 +326,8 @@ static bool sync_unbound(struct bt_sync *sync)
 }
 
 /**
- * Resizes a bound claim that requests more, in place of a driver's resizer and the kubelet.
- * Admission has checked that the class allows expansion.
+ * Resizes a bound claim that requests more storage than it has. Does the work of a driver's resizer
+ * and of the kubelet. Admission has checked that the class allows expansion.
  */
 static bool expand(struct bt_sync *sync, const struct bt_json_value *volume)
 {

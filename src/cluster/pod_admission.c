@@ -128,7 +128,8 @@ static void remove_missing_class(struct bt_pod_admission *admission, struct bt_j
 
 /**
  * Sends admission->text, the pod without its name, to the API server as a dry run, and adds the
- * admitted spec to the list.
+ * admitted spec to the list. is_restored: the pod only gets missing defaults, because another API
+ * server has admitted it.
  */
 static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod *pod,
 	bool is_restored, struct berth_error *err)

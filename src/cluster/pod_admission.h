@@ -22,7 +22,7 @@ BT_MUST_USE struct bt_pod_admission *bt_pod_admission_create(
 void bt_pod_admission_destroy(struct bt_pod_admission *admission);
 /**
  * Admits the pod and counts it against the quotas of its namespace. *out_spec: the pod's spec after
- * admission, without the node, borrowed from the admission.
+ * admission, but without nodeName; borrowed from the admission.
  *
  * is_from_cluster: another API server has admitted the pod, so the pod only gets missing defaults
  * and no quota refuses it. A pod that already has a priority, an overhead or a node is treated in

@@ -30,7 +30,7 @@ static struct bt_object *without_users(
 		if (left.status.reserved_for.count == 0) {
 			bt_resource_claim_remove_finalizer(&left, &arena);
 		}
-		/* Without a version the claim counts as newer than the scheduler's copy. */
+		/* A claim without resourceVersion counts as newer than the scheduler's copy. */
 		left.metadata.resource_version = BT_STR("");
 		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);
 	}

@@ -10,15 +10,16 @@
 #include "state/state.h"
 
 /**
- * Call it when the pod is deleted: claims made for the pod are deleted; other claims are no longer
- * reserved for the pod, and lose their devices with their last user. keeps_made: the pod loses its
- * node, but stays, so claims made for the pod are kept without their devices.
+ * Call it when the pod is deleted. Claims that were made for the pod are deleted. The pod is
+ * removed from reservedFor of other claims; a claim that no pod uses any more loses its devices.
+ * keeps_made: the pod is not deleted, but loses its node, so claims that were made for the pod are
+ * treated like other claims.
  */
 void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made);
 /**
- * As bt_pod_claims_release for all these pods, in the objects of a cluster. No claim is removed: a
- * claim made for one of the pods stays without owner, annotation and devices, so that no pod finds
- * the claim.
+ * Does the work of bt_pod_claims_release for all these pods, on the objects of the input instead of
+ * a state. No claim is deleted: a claim that was made for one of the pods loses its owner,
+ * annotation and devices, so that no pod finds the claim.
  */
 void bt_pod_claims_release_all(struct bt_manifests *cluster, const struct bt_text_set *pod_uids);
 #endif

@@ -5,7 +5,8 @@
 
 /*
  * The list of an owner's pods is found by the hash of the owner's uid. The list of a namespace's
- * pods without owner is found by the hash, with another seed, of the namespace.
+ * pods without owner is found by the hash of the namespace; another seed keeps the two kinds of
+ * hashes apart.
  */
 #define ORPHANS_SEED UINT64_C(1)
 

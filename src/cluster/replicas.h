@@ -9,7 +9,7 @@ void bt_replicas_sort_for_deletion(const struct bt_indexed_pod **pods, uint32_t 
 	struct bt_arena *arena, int64_t now_seconds);
 /**
  * Returns whether the pod has been ready for min_ready_seconds. *out_wait_until (seconds; may be
- * NULL) is lowered to the time when the pod will be available, if it is ready.
+ * NULL) is lowered to the time when a ready pod will be available.
  */
 bool bt_replicas_is_available(const struct bt_indexed_pod *pod, int64_t min_ready_seconds,
 	int64_t now_seconds, int64_t *out_wait_until);

@@ -36,10 +36,11 @@ struct endpoints {
 /** Endpoints with equal ports and the same address type. */
 struct port_group {
 	struct bt_json_value *ports;
-	struct bt_json_value *addresses;     /* for the Endpoints object: ready addresses */
-	struct bt_json_value *not_ready;     /* for the Endpoints object: other addresses */
-	BT_VEC(struct bt_json_value *) list; /* for slices; entry NULL: already in a slice */
-	struct bt_map by_identity;           /* index in list */
+	struct bt_json_value *addresses; /* for the Endpoints object: ready addresses */
+	struct bt_json_value *not_ready; /* for the Endpoints object: other addresses */
+	BT_VEC(struct bt_json_value *)
+	list;                      /* endpoints for slices; NULL entry: already in a slice */
+	struct bt_map by_identity; /* index in list */
 	const char *address_type;
 };
 
@@ -75,7 +76,7 @@ static void finish_pass(struct pass *pass)
 
 /* --- changes --- */
 
-/** Returns whether a change of a pod does not change the pod's endpoints. */
+/** Returns whether the pod has the same endpoints before and after the change. */
 static bool is_same_endpoint(const struct bt_json_value *before, const struct bt_json_value *after)
 {
 	static const char *const texts[] = {
@@ -316,7 +317,9 @@ static bool begin(struct pass *pass, struct bt_sync *sync)
 		!bt_str_equal_c(bt_json_text_at(sync->object, "spec.type"), "ExternalName");
 }
 
-/** Copies the Service's labels; LABEL_HEADLESS is set only if the Service is headless. */
+/**
+ * Returns a copy of the Service's labels. LABEL_HEADLESS is set only if the Service is headless.
+ */
 static struct bt_json_value *service_labels(const struct pass *pass)
 {
 	struct bt_arena *arena = pass->sync->arena;

@@ -69,7 +69,10 @@ struct loading {
 	struct bt_text_set missing_templates;
 };
 
-/** Returns the node with its name and uid in the cluster, and with defaults. */
+/**
+ * Returns a copy of the node that is object `index` of the input, with the name and uid that the
+ * cluster has for it, and with defaults. New members are in scratch.
+ */
 static struct bt_node input_node(
 	const struct bt_manifests *cluster, uint32_t index, struct bt_arena *scratch)
 {
@@ -250,7 +253,7 @@ static bool is_complete(const struct bt_manifests_object *object, const struct b
 }
 
 /**
- * exists true: admits the pods that exist in the cluster; exists false: admits the new pods.
+ * Admits the input's pods that exist in the cluster (exists true) or that are new (exists false).
  * Existing pods must be admitted first, because they use quotas already.
  */
 static int admit_pods(struct loading *loading, bool exists, struct berth_error *err)

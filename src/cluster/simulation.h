@@ -52,9 +52,10 @@ struct bt_simulated_pod {
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
 	struct bt_str message;             /* set for all other fates */
 	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
-	struct bt_str group_name;          /* PodGroup of the pod; "": none, or the gate is off */
-	struct bt_str group_message;       /* last status message of the group */
-	int64_t score;                     /* of the chosen node; 0 if only that node fits */
+	struct bt_str
+		group_name; /* PodGroup of the pod; "": none, or gate GenericWorkload is off */
+	struct bt_str group_message; /* last status message of the group */
+	int64_t score;               /* of the chosen node; 0 if only that node fits */
 	uint32_t feasible_count;
 	uint32_t attempts;
 	bool waiting;    /* waits on Permit with its node reserved */
@@ -92,10 +93,11 @@ struct bt_simulated_group {
 	uint32_t placed_count;
 	uint32_t pending_count;
 	uint32_t first_pending; /* index of the first pending pod in bt_simulation.pods */
-	struct bt_str message;  /* of the group; "": not tried, or accepted */
-	struct bt_str reason;   /* message of the pod `stopped`; "": no such pod */
-	uint32_t stopped;       /* index of the first pending pod with a reason of its own, not
-	                           only that its group is unschedulable; UINT32_MAX: no such pod */
+	struct bt_str message;  /* the group's last status message; "": the group was not tried, or
+	                           was accepted */
+	struct bt_str reason;   /* message of the pod at index `stopped`; "": no such pod */
+	uint32_t stopped; /* index of the first pending pod whose message gives another reason than
+	                     that the pod group is unschedulable; UINT32_MAX: no such pod */
 };
 
 struct bt_simulation {
@@ -149,9 +151,10 @@ void bt_simulation_finish(struct bt_simulation *simulation);
  */
 BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err);
 /**
- * Removes nodes and their devices from a simulation that stays open, between loading and closing.
- * removed[i]: object i is a node to remove. The state is then as if the nodes had never been
- * loaded, once bt_simulation_take_running has removed their pods.
+ * Removes nodes and their devices from the state. Call it between loading and closing a simulation
+ * with stays_open. removed[i]: object i of the input is a node to remove. The caller then removes
+ * the pods of the nodes with bt_simulation_take_running; afterwards the state is as if the nodes
+ * had never been loaded.
  */
 BT_MUST_USE int bt_simulation_remove_nodes(
 	struct bt_simulation *simulation, const bool *removed, struct berth_error *err);
@@ -166,11 +169,11 @@ struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, u
 BT_MUST_USE int bt_simulation_add_pod(struct bt_simulation *simulation, const struct bt_pod *pod,
 	uint32_t index, struct berth_error *err);
 /**
- * Opens the simulation again after bt_simulation_run, to remove another node. The pods that were
- * placed are removed, so all of them must come from bt_simulation_add_pod. The caller then returns
- * the removed objects: first the node, then the node's pods in the order of the input. If all pods
- * were bound, and had no volumes, claims or group, the state is then equal to that before the
- * removal.
+ * Opens the simulation again after bt_simulation_run, so that the caller can remove another node.
+ * All pods of the run are removed from the simulation; they must have come from
+ * bt_simulation_add_pod. The caller then returns what it removed: first the node, then the node's
+ * pods in input order. Afterwards the state equals the state before the removal, provided that the
+ * run bound all its pods and that no pod has volumes, claims or a group.
  */
 void bt_simulation_reopen(struct bt_simulation *simulation);
 /**
@@ -207,8 +210,8 @@ struct bt_simulated_group *bt_simulation_groups(
  */
 void bt_simulation_run(struct bt_simulation *simulation, uint32_t count);
 /**
- * Returns how many pods of the simulation come before this pod in the queue. The pod itself need
- * not be in the simulation.
+ * Returns how many pods of the simulation come before this pod in the queue. The pod need not be
+ * part of the simulation.
  */
 uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod);
 /** Returns the slots of the nodes of the input, ascending by name; owned: bt_free. */

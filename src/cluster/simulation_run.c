@@ -46,7 +46,7 @@ static void enqueue_pod(struct bt_simulation *simulation, uint32_t index)
 		return;
 	}
 	entry->object = bt_object_create_pod(entry->pod, NULL, &simulation->commons);
-	/* Increasing times, so that the queue keeps the pods' order. */
+	/* Each pod is observed 1 ns after the previous pod, so that the queue keeps their order. */
 	int result = bt_scheduler_observe(
 		simulation->scheduler, NULL, entry->object, simulation->start_ns + index, NULL);
 	BT_ASSERT(result == 0); /* a new pod cannot contradict the cache */
@@ -318,8 +318,9 @@ static struct bt_str nominated_node(
 }
 
 /**
- * Evicts terminating pods of lower priority from the nominated node: preemption does not delete
- * them again, and no kubelet ends them in a simulation.
+ * Evicts terminating pods of lower priority from the node that the preemptor is nominated for.
+ * Preemption does not delete terminating pods again, and a simulation has no kubelet that would end
+ * them.
  */
 static void evict_terminating(
 	struct bt_simulation *simulation, const struct bt_simulated_pod *preemptor)
@@ -353,7 +354,7 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 	}
 	const struct bt_queue_entry *queued = bt_queue_find(
 		bt_scheduler_queue(simulation->scheduler), attempt->namespace_, attempt->name);
-	/* A pod in the error backoff had an error, unless it was rejected with its group. */
+	/* A pod in the error backoff had an error, unless the pod was rejected with its group. */
 	bool is_error = queued != NULL && queued->place == BT_QUEUE_ERROR_BACKOFF &&
 		(attempt->group_name.length == 0 || !rejected);
 	if (queued == NULL || is_error || attempt->has_waited || entry->attempts >= ATTEMPTS_MAX) {
@@ -543,7 +544,7 @@ struct bt_simulated_group *bt_simulation_groups(
 			group->first_pending = i;
 			group->message = entry->group_message;
 		}
-		/* A pod that only waits for its group has no reason of its own. */
+		/* Skip pods that are pending only because their group is unschedulable. */
 		if (group->stopped == UINT32_MAX && entry->message.length != 0 &&
 			!bt_str_has_prefix(entry->message, BT_STR("pod group is unschedulable"))) {
 			group->stopped = i;

@@ -71,8 +71,8 @@ bool bt_snapshot_find_action(
 /** --- visiting the fields of an object --- */
 
 /**
- * One pass over an object's texts. With collecting, texts are collected; with renaming, they are
- * replaced. Both may be set.
+ * One pass over an object's texts. collecting not NULL: the words of the texts are collected there.
+ * renaming not NULL: the texts are replaced by neutral texts. Both members may be set.
  */
 struct pass {
 	struct bt_neutral_names *collecting;
@@ -154,7 +154,10 @@ static bool is_numeric(struct bt_str text)
 	return true;
 }
 
-/** Renames the words of a list, except the API's words and numbers. */
+/**
+ * Renames the parts of a text that is a list with commas or blanks. Words of the API and numbers
+ * stay.
+ */
 static void rename_value(struct pass *pass, struct bt_str *text)
 {
 	struct bt_strbuf out = {0};
@@ -201,9 +204,10 @@ static bool has_part(struct bt_str text, struct bt_str function, struct bt_str p
 }
 
 /**
- * Returns a regular expression that matches the neutral names of all device texts for which
- * function (startsWith, endsWith, contains) is true with this part. Absent: the expression would be
- * too long, or names are still collected.
+ * A CEL expression calls function (startsWith, endsWith or contains) with the argument `part`.
+ * Returns a regular expression that matches the neutral names of all device texts for which this
+ * call is true. Returns an absent text if the regular expression would be too long, or if names are
+ * still being collected.
  */
 static struct bt_str find_texts(
 	void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena)
@@ -232,8 +236,8 @@ static struct bt_str find_texts(
 }
 
 /**
- * Renames the names in a CEL expression. An expression that cannot be parsed is renamed as one
- * name, because its evaluation fails before and after.
+ * Renames the names in a CEL expression. An expression that cannot be parsed is renamed as if it
+ * were one name, because its evaluation fails with the original names and with the neutral names.
  */
 static void rename_expression(struct pass *pass, struct bt_str *text)
 {
@@ -267,7 +271,7 @@ static void take_text(void *context, const struct bt_message *message, const str
 		rename_expression(pass, text);
 		break;
 	case BT_SNAPSHOT_WORDS:
-		break; /* is_kept has left only words that stay */
+		break; /* the words stay; is_kept has dropped all other texts */
 	case BT_SNAPSHOT_KEEP:
 		rename_value(pass, text);
 		break;
@@ -529,7 +533,7 @@ void bt_snapshot_stream_sort_names(struct bt_snapshot_stream *stream)
 	}
 	bt_neutral_names_sort(&stream->names);
 	stream->pass.renaming = &stream->names;
-	stream->pass.by_parts = 0; /* counted again by appending */
+	stream->pass.by_parts = 0; /* bt_snapshot_stream_append counts them again */
 }
 
 const struct bt_object_meta *bt_snapshot_stream_append(

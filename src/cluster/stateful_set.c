@@ -328,8 +328,8 @@ static bool is_surplus(const struct pass *pass, const struct member *member)
 }
 
 /**
- * Deletes pods with ordinals outside of the set's range, highest first. Returns false if there are
- * such pods.
+ * Deletes pods with ordinals outside of the set's range, highest first. Returns whether all pods
+ * are inside the range.
  */
 static bool remove_surplus(struct pass *pass)
 {

@@ -22,7 +22,10 @@ static void add_object(struct loading *loading, enum bt_kind kind, const void *v
 	bt_arena_reset(&loading->arena);
 }
 
-/** Returns the name of the default class; if there are several, of the newest; "": none. */
+/**
+ * Returns the name of the default StorageClass; if there are several, the name of the newest; "":
+ * there is none.
+ */
 static struct bt_str find_default_class(const struct bt_manifests *cluster)
 {
 	const struct bt_object_meta *best = NULL;

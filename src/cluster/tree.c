@@ -283,8 +283,8 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 	if (!bt_tree_is_over(pod) &&
 		bt_tree_set_condition(arena, conditions, &condition, false, now_ns)) {
 		/*
-		 * Without a grace period no node agent will write the end of the pod, and
-		 * controllers that have a finalizer on the pod wait for its end.
+		 * Without a grace period no node agent sets the final phase of the pod, so set the
+		 * phase here: controllers that have a finalizer on the pod wait for it.
 		 */
 		status = bt_json_put(arena, NULL, "{conditions: %v, phase: %c}", conditions,
 			grace_seconds == 0 ? "Failed" : NULL);

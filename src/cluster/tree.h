@@ -34,7 +34,8 @@ bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *select
 bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
 	const struct bt_json_value *labels);
 /**
- * Decodes a tree with a message table of api/. Returns false if the tree does not have that form.
+ * Decodes a tree into the struct that a message table of api/ describes. Returns false if the tree
+ * does not fit the table, for example because a member has another type.
  */
 bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
 	const struct bt_message *message, void *out);

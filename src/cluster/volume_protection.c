@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Removes the protection finalizers, which admission adds, from deleting claims, volumes and
- * PodGroups that are no longer in use. Spec: 14b sections 6.4 and 6.9.
+ * Removes the protection finalizers, which admission adds, from claims, volumes and PodGroups that
+ * are being deleted and are no longer in use. Spec: 14b sections 6.4 and 6.9.
  */
 #include "cluster/persistent_volume.h"
 
 struct protection {
 	/**
-	 * Uses of objects by pods. A key is "<pod key>#<index in spec.volumes>", with index 0 for a
-	 * PodGroup; its group is the key of the object that the pod uses.
+	 * Uses of objects by pods. A key is "<pod key>#<index in spec.volumes>", or "<pod key>#0"
+	 * for the use of a PodGroup. The group of the key is the key of the object that the pod
+	 * uses.
 	 */
 	struct bt_groups uses;
 };

@@ -61,8 +61,8 @@ void bt_expansion_finish(struct bt_expansion *expansion);
 /** Creates the API server that admits the pods, with the classes and policies of the input. */
 BT_MUST_USE int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err);
 /**
- * Records that a quota refuses the object, or pods of it: keeps the first message of each object,
- * and warns.
+ * Records that a quota refuses the pod at index, or pods of the workload at index, and warns. Only
+ * the first message about each object is kept.
  */
 void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const char *message);
 /**
@@ -78,9 +78,10 @@ BT_MUST_USE int bt_expansion_admit(struct bt_expansion *expansion, uint32_t inde
 BT_MUST_USE int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err);
 
 /**
- * Returns the index of the next object that the object at owner controls, after the object at `at`
- * (first: the first object); BT_MANIFESTS_NONE: there is no more. uids are compared if both are
- * known.
+ * Iterates over the objects that the object at index `owner` controls: returns the index of the
+ * object that follows the object at index `at`, or BT_MANIFESTS_NONE at the end. first: `at` is
+ * ignored, and the first object is returned. An owner reference with another uid than the owner's
+ * does not count, if both uids are known.
  */
 uint32_t bt_expansion_next_owned(
 	const struct bt_expansion *expansion, uint32_t owner, uint32_t at, bool first);

@@ -216,9 +216,9 @@ static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_js
 }
 
 /**
- * Decodes a pod into work->last. Members equal to those of the last pod are not decoded again: the
- * pods of a DaemonSet differ only in affinity, those of a StatefulSet in metadata, hostname and
- * volumes.
+ * Decodes a pod into work->last. Members that equal those of the last pod are not decoded again,
+ * because most members are equal: the pods of a DaemonSet differ only in affinity, and the pods of
+ * a StatefulSet differ only in metadata, hostname and volumes.
  */
 static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value *tree)
 {
@@ -288,7 +288,7 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 	return decoded;
 }
 
-/** Returns an unused name "PREFIXxxxxx". */
+/** Returns an unused name for work->last: its generateName and a suffix. */
 static struct bt_str next_name(struct bt_expansion_work *work)
 {
 	const struct bt_object_meta *meta = &work->last.metadata;
@@ -492,8 +492,8 @@ static bool is_usable(struct bt_expansion_work *work, const struct bt_label_sele
 }
 
 /**
- * Replaces a selector that does not match the template, because the deployment controller would not
- * find the ReplicaSets that it creates.
+ * Replaces a selector that does not match the template, because with this selector the deployment
+ * controller would not find the ReplicaSets that it creates.
  */
 static void repair_selector(struct bt_expansion_work *work, struct bt_json_value *tree,
 	const struct bt_deployment *deployment)
@@ -589,7 +589,7 @@ static int restore_deployment(
 	return restore(work, index, is_new ? BT_KIND_DEPLOYMENT : BT_KIND_REPLICA_SET, tree, err);
 }
 
-/** Adds a ReplicaSet or ReplicationController. */
+/** Stores a ReplicaSet or ReplicationController, unless no pods must be created for it. */
 static int restore_replicas(struct bt_expansion_work *work, uint32_t index,
 	struct bt_opt_i32 replicas, struct berth_error *err)
 {

@@ -211,8 +211,9 @@ static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str name
 }
 
 /**
- * Evicts a pod, at once for synchronous preemption, else after the attempt: the preemptor's
- * nomination must be written before its victims are deleted (spec 13 section 14.9).
+ * Evicts a pod. Synchronous preemption (ticket without executor) evicts at once. Asynchronous
+ * preemption evicts after the attempt, because the preemptor's nomination must be written before
+ * the victims are deleted (spec 13 section 14.9); then the function returns BT_PREEMPTION_PENDING.
  */
 static int evict(struct bt_cluster_writes *writes, struct bt_preemption_ticket ticket,
 	struct bt_str namespace_, struct bt_str name, struct bt_str status, struct berth_error *err)
@@ -351,8 +352,8 @@ static struct bt_api_request request_for(const struct bt_cluster_writes *writes,
 }
 
 /**
- * Decodes a stored claim; the result keeps the JSON text. NULL: the text is not valid, and err is
- * set.
+ * Decodes a stored claim; the returned object keeps the JSON text. NULL: the text is not valid, and
+ * err is set.
  */
 static struct bt_object *decode(const struct bt_stored *stored, struct berth_error *err)
 {
@@ -377,8 +378,8 @@ static int perform(struct bt_cluster_writes *writes, const struct bt_api_request
 }
 
 /**
- * Returns the stored claim with all members, if it has base's resourceVersion, else NULL: the
- * caller then uses base.
+ * Returns the stored claim, which has all members, if its resourceVersion is that of base.
+ * Otherwise returns NULL, and the caller uses base.
  */
 static struct bt_object *find_complete(
 	struct bt_cluster_writes *writes, const struct bt_object *base)

@@ -12,7 +12,7 @@
 struct bt_cluster_writes_eviction {
 	struct bt_preemption_ticket ticket;
 	char *key;    /* owned: "namespace/name" */
-	char *status; /* owned: JSON patch; "": delete the pod */
+	char *status; /* owned: JSON patch of the pod's status; "": delete the pod */
 };
 
 struct bt_cluster_writes {
