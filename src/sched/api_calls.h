@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "framework/plugin.h"
 
-/** In ascending order of relevance. */
+/** Types of calls in ascending order of relevance: a binding is more relevant than a patch. */
 enum bt_api_call_type {
 	BT_API_CALL_POD_STATUS_PATCH,
 	BT_API_CALL_POD_BINDING,
@@ -30,16 +30,19 @@ enum bt_api_call_type {
 const char *bt_api_call_type_name(enum bt_api_call_type type);
 
 /**
- * Results of a call besides 0 and BERTH_ERR_*. They are no errors. SKIPPED: the call was not sent,
- * because it would change nothing or a more relevant call is stored. OVERWRITTEN: a newer call
- * replaced it; a call that was in flight may still take effect.
+ * Two further results of a call, besides 0 and BERTH_ERR_*. These results are not errors. SKIPPED:
+ * the call was not sent, because it would change nothing or a more relevant call is stored.
+ * OVERWRITTEN: a newer call replaced it; a call that was in flight may still take effect.
  */
 #define BT_API_CALL_SKIPPED 1
 #define BT_API_CALL_OVERWRITTEN 2
 
 struct bt_api_call {
 	enum bt_api_call_type type;
-	/** Shared reference. A patch starts from the status of this version of the pod. */
+	/**
+	 * The call owns a reference to this object. A patch changes the status of this version of
+	 * the pod.
+	 */
 	struct bt_object *pod;
 	/* Fields of a patch. */
 	bool has_condition;
@@ -61,20 +64,20 @@ struct bt_api_call {
 };
 
 /**
- * Make a call for bt_api_calls_add, which consumes it. pod gets a reference; condition (may be
- * NULL), nomination and node_name are copied.
+ * Make a call for bt_api_calls_add, which consumes the call. The call takes a reference to pod;
+ * condition (may be NULL), nomination and node_name are copied.
  */
 struct bt_api_call *bt_api_call_create_patch(struct bt_object *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination);
 struct bt_api_call *bt_api_call_create_binding(
 	struct bt_object *pod, const struct bt_pod_info *pod_info, struct bt_str node_name);
-/** Whether the pod already has everything that the call would set. false for a binding. */
+/** Whether the pod already has everything that the call would set. Always false for a binding. */
 bool bt_api_call_is_no_op(const struct bt_api_call *call);
 
 /**
  * finished is called once for each call that ends, with the result of the call: 0, BERTH_ERR_*,
- * BT_API_CALL_SKIPPED or BT_API_CALL_OVERWRITTEN. message is upstream's text unless the result is
- * 0. finished may be NULL and must not change the queue.
+ * BT_API_CALL_SKIPPED or BT_API_CALL_OVERWRITTEN. message is "" if the result is 0, otherwise
+ * upstream's text for the result. finished may be NULL and must not change the queue.
  */
 struct bt_api_calls_observer {
 	void *context;
@@ -131,9 +134,12 @@ void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod);
 
 /** The pod's call in flight, or NULL. */
 struct bt_api_call *bt_api_calls_in_flight(const struct bt_api_calls *calls, struct bt_str uid);
-/** The pod's latest call, in flight or not; NULL: none. */
+/** The pod's latest call, in flight or not. NULL: the pod has no call. */
 const struct bt_api_call *bt_api_calls_find(const struct bt_api_calls *calls, struct bt_str uid);
 
-/** Checks the whole structure; *out_reason: the first flaw, NULL if there is none. For tests. */
+/**
+ * For tests: check the whole structure. *out_reason describes the first flaw. If the structure has
+ * no flaw, returns true and sets *out_reason to NULL.
+ */
 bool bt_api_calls_validate(const struct bt_api_calls *calls, const char **out_reason);
 #endif

@@ -221,7 +221,7 @@ uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key)
 	return use_cell(cells, cell);
 }
 
-/* The contribution of a node or a member to the tree node above it. */
+/* The contribution of a tree node or of a member to the tree node above. */
 struct cell_share {
 	int32_t best;
 	uint32_t ties;

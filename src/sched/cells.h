@@ -54,7 +54,7 @@ struct bt_places; /* state/places.h */
 
 /**
  * The arrays are by tree node; bt_cells.first_node has the index at which each level begins. A tree
- * node without members has the entries BT_CELLS_NO_SCORE, 0, 0.
+ * node without members has best = BT_CELLS_NO_SCORE, ties = 0 and members = 0.
  */
 struct bt_cell {
 	int32_t *best;  /* owned; one block of memory for all three arrays */
@@ -108,8 +108,8 @@ void bt_cells_destroy(struct bt_cells *cells);
 void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t key_words);
 
 /**
- * The number of the cell with this key, which is created if it does not exist. The number stays
- * valid while the cell has members. BT_CELL_NONE: all BT_CELLS_MAX numbers are in use.
+ * Returns the number of the cell with this key. Creates the cell if it does not exist. The number
+ * stays valid while the cell has members. BT_CELL_NONE: all BT_CELLS_MAX numbers are in use.
  */
 uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key);
 
@@ -129,7 +129,7 @@ static inline const uint64_t *bt_cells_key(const struct bt_cells *cells, uint32_
 	return cells->keys + (size_t)cell * cells->key_words;
 }
 
-/** Any member of the cell, which must have members. */
+/** Returns any member of the cell. The cell must have members. */
 uint32_t bt_cells_member(struct bt_cells *cells, uint32_t cell);
 
 /**
@@ -145,8 +145,9 @@ struct bt_cells_choice {
 	uint32_t node_count;
 	uint32_t empty; /* the cell of places without a node; BT_CELL_NONE: there are none */
 	/**
-	 * The snapshot's places if positions are not in list order; each query increases the
-	 * counter places->detours. NULL: positions are in list order, places without a node last.
+	 * The snapshot's places if positions are not in list order. The functions below then add
+	 * the additional steps that this order costs to places->detours. NULL: positions are in
+	 * list order, and places without a node come last.
 	 */
 	struct bt_places *places;
 };

@@ -8,7 +8,10 @@
 
 enum { HALF = BT_CELLS_BLOCK / 2 };
 
-/* Lanes of 32 bits, because compilers vectorise them but not 64-bit lanes. */
+/*
+ * Collects 32 bits at a time, because compilers vectorise this loop, but not a loop that collects
+ * 64 bits.
+ */
 static uint32_t members_of_half(const uint16_t *cell_of, uint16_t cell)
 {
 	uint32_t bits = 0;

@@ -32,8 +32,9 @@ struct bt_cycle_state *bt_engine_begin_cycle(
 uint32_t bt_search_limit(
 	const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count);
 /**
- * Slots that may be searched after PreFilter's result, in order; all nodes if the result does not
- * restrict them. *out_slots lies in the arena or in the snapshot.
+ * Get the slots of the nodes that PreFilter's result allows, in the order of the snapshot or of the
+ * assumed placement. If the result does not restrict the nodes, these are all nodes. *out_slots
+ * lies in the arena or in the snapshot.
  */
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
 	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count);
@@ -57,8 +58,8 @@ uint32_t bt_find_preferred_slot(const struct bt_engine *engine);
 /**
  * Choose among the nodes with the best total: the preferred node if it is one of these nodes, else
  * the node that the tie policy picks. Returns the node's index in `slots`. count > 0. totals and
- * numbers are parallel to slots. numbers: random numbers that come with extenders' scores; NULL:
- * none.
+ * numbers are parallel to slots. numbers: random numbers that decide between equal totals if
+ * extenders scored nodes; NULL: no extender scored nodes.
  */
 uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
 	const uint64_t *numbers, uint32_t count);
@@ -139,7 +140,7 @@ struct bt_cycle_run {
 	const struct bt_queued_attempt *attempt; /* NULL: the pod comes from no queue */
 	struct bt_str hint;                      /* name of the node to try first; "": none */
 	const uint32_t *ranked;                  /* the scored nodes in search order */
-	const int64_t *totals;                   /* totals of these nodes */
+	const int64_t *totals;                   /* totals, parallel to ranked */
 	uint32_t ranked_count;
 	struct bt_cycle_extension extension;
 	int64_t step_started_ns; /* start of the running extension point, by the metrics' clock */
@@ -152,8 +153,9 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run);
 /** Discard the known results, because the filters run again for another search. */
 void bt_cycle_reset_nominated(struct bt_cycle_run *run);
 /**
- * Evaluate all nominated nodes, in search order if the order can matter. false: there are too many,
- * or a filter failed with an error.
+ * Evaluate all nominated nodes. Evaluates the nodes in search order, unless each result depends
+ * only on the pod's shape, the node and the node's nominated pods. Returns false if there are too
+ * many nominated nodes, or if a filter failed with an error.
  */
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run);
 /**
@@ -203,8 +205,8 @@ bool bt_cycle_needs_ranking(const struct bt_cycle_run *run);
 void bt_cycle_point_ran(
 	struct bt_cycle_run *run, enum bt_timed_point point, const struct bt_status *status);
 /**
- * As bt_cycle_point_ran for the Filter point; status: of the Filter point. No effect if the profile
- * has no Filter plugins.
+ * Does the same as bt_cycle_point_ran, for the Filter point. status: result of the Filter point. No
+ * effect if the profile has no Filter plugins.
  */
 void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *status);
 /**
@@ -283,9 +285,9 @@ uint32_t bt_cell_list_keep_feasible(struct bt_cell_list *list);
 int64_t *bt_score_cells(
 	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);
 /**
- * End the cycle without a feasible node, with statuses by group of nodes. verdicts, sizes: by
- * group; group_of: group of each place. Each nominated node gets a separate group. The arrays must
- * outlive the cycle's decision.
+ * End the cycle without a feasible node. All nodes of a group have the same status in the
+ * diagnosis. verdicts and sizes are indexed by group; group_of has the group of each place. Each
+ * nominated node gets a separate group. The arrays must outlive the cycle's decision.
  */
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of);

@@ -6,8 +6,8 @@
 #include "sched/plan_private.h"
 
 /**
- * The cells that have nodes, with the plan's verdicts, without the cells of nodes that were taken
- * out. *out_empty: the cell of places without a node, or BT_CELL_NONE.
+ * List the cells that have nodes, each with its verdict in the plan. Cells of nodes that were taken
+ * out are not listed. *out_empty: the cell of places without a node, or BT_CELL_NONE.
  */
 static struct bt_cell_list list_cells(
 	const struct bt_cycle_run *run, struct bt_cells *tree, uint32_t *out_empty)
@@ -180,7 +180,10 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 
 /** --- whether cells can decide --- */
 
-/** Traits of the cycle, and the plugins that gave them. */
+/**
+ * Collects the traits for a cycle. A plugin that is a filter and a score is asked for its traits
+ * once.
+ */
 struct trait_collector {
 	const struct bt_cycle_run *run;
 	struct bt_trait_list *traits;

@@ -413,8 +413,8 @@ static void choose_by_heap(void *argument, uint32_t part)
 }
 
 /**
- * The slot that the tie policy chooses. best: the largest total of each part; best_total: of all
- * parts; node_count: number of feasible nodes.
+ * The slot that the tie policy chooses. best: the largest total of each part; best_total: the
+ * largest total of all parts; node_count: number of feasible nodes.
  */
 static uint32_t choose(
 	const struct flat *flat, const int32_t *best, int32_t best_total, uint32_t node_count)
@@ -504,7 +504,7 @@ static void rank(const struct flat *flat, uint32_t node_count)
 	run->ranked_count = count;
 }
 
-/** A pass over the totals. */
+/** A pass that computes the total of each slot, and the largest values and totals of each part. */
 struct totals_pass {
 	const struct flat *flat;
 	int32_t score;              /* score of all nodes, if cell_scores is NULL */

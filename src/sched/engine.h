@@ -104,7 +104,7 @@ struct bt_engine {
 	struct bt_batch *batches;
 };
 
-/** The options of the state that follow from feature gates. */
+/** Returns the options of the state, which depend on the feature gates. */
 struct bt_state_options bt_engine_state_options(const struct bt_gates *gates);
 /**
  * Takes a reference to config. Fails if plugins, extenders or profiles cannot be created (spec 02
@@ -122,11 +122,14 @@ struct bt_diagnosis {
 	struct bt_node_statuses statuses;
 	struct bt_plugin_set unschedulable_plugins;
 	struct bt_plugin_set pending_plugins;
-	/** Extenders rejected nodes; counted as a plugin named Extender. */
+	/**
+	 * Extenders rejected nodes. The queue then treats the extenders as one more plugin that
+	 * rejected the pod.
+	 */
 	bool rejected_by_extender;
 	/**
-	 * The pod was rejected by a status that names no plugin; counted as a plugin without a
-	 * name.
+	 * The pod was rejected by a status that names no plugin. The queue then counts a plugin
+	 * without a name as one more plugin that rejected the pod.
 	 */
 	bool nameless_plugin;
 	struct bt_str pre_filter_message;

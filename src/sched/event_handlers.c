@@ -179,8 +179,8 @@ static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, 
 }
 
 /**
- * The pod's nomination ended: requeue pods of at most the pod's priority, which may use the freed
- * node.
+ * The pod's nomination ended: requeue the pods whose priority is at most this pod's priority,
+ * because the reserved room on the node is free again.
  */
 static void announce_nomination_end(
 	struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)

@@ -15,7 +15,7 @@ static void observe_call(const struct bt_extenders *extenders, const struct bt_e
 	}
 }
 
-/** error "": the call succeeded. */
+/** Report the end of a call to the observer. error "": the call succeeded. */
 static void observe_end(const struct bt_extenders *extenders, const struct bt_extender *extender,
 	enum bt_extender_verb verb, struct bt_str error)
 {

@@ -75,8 +75,8 @@ struct bt_extender_candidates {
 	uint32_t *slots; /* slots of these nodes, parallel to `nodes` */
 	uint32_t count;
 	/**
-	 * By slot: 1 if an extender returned the node as an object, because later steps then ignore
-	 * the node's pods. NULL: no node.
+	 * By slot: 1 if an extender returned the node as an object. Later steps then ignore the
+	 * node's pods. NULL: no extender returned an object.
 	 */
 	uint8_t *without_pods;
 };

@@ -53,7 +53,7 @@ struct part {
 	uint32_t value_size;   /* size of an element or map entry, which begins with a bt_str */
 	uint32_t value_offset; /* offset of the value in a map entry */
 	uint32_t json_offset;  /* where an element's JSON text is stored; 0: not stored */
-	bool null_clears;      /* null resets the value, a struct node_list */
+	bool null_clears;      /* JSON null resets the value, which is a struct node_list */
 };
 
 #define TEXT(where) \

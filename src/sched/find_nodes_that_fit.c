@@ -274,7 +274,7 @@ uint32_t bt_num_feasible_nodes_to_find(uint32_t node_count, int32_t percentage)
 		percent = 50 - (int64_t)node_count / 125;
 		percent = percent < 5 ? 5 : percent;
 	}
-	/* int32 arithmetic that may wrap, as upstream's. */
+	/* The multiplication is an int32 multiplication that may wrap, as in upstream. */
 	int32_t wanted = (int32_t)((uint32_t)node_count * (uint32_t)percent) / 100;
 	return wanted < 100 ? 100 : (uint32_t)wanted;
 }
@@ -302,7 +302,7 @@ uint32_t bt_search_limit(
 	return node_count;
 }
 
-/** bt_search_candidates for few names, without a pass over the list. */
+/** Does the work of bt_search_candidates for few names, without a pass over the list of nodes. */
 static uint32_t *few_candidates(const struct bt_state *state,
 	const struct bt_pre_filter_result *result, struct bt_arena *arena, uint32_t *out_count)
 {
@@ -552,7 +552,7 @@ static void count_verdicts(const struct bt_cycle_run *run, struct bt_node_search
 	for (uint32_t i = 0; i < examined; i++) {
 		uint32_t slot = search.slots[(search.start + i) % search.count];
 		if (find_nominated(run, slot) != NULL) {
-			continue; /* counted when it was evaluated */
+			continue; /* was counted when the node was evaluated */
 		}
 		nodes++;
 		if (run->verdict[slot] != 0) {

@@ -13,8 +13,8 @@
  *
  * local[slot]: sum of weight x score of the plugins without normalisation.
  *
- * raws[i].values: raw scores of a normalised plugin. Normalisation depends on the largest of them
- * over the nodes that are feasible in the cycle.
+ * raws[i].values: raw scores of a normalised plugin. Normalisation depends on the largest raw score
+ * among the nodes that are feasible in the cycle.
  *
  * Plugins that depend on other nodes' pods run in every cycle in addition (columns_per_cycle).
  * Plugins without a column form run node by node. A plan that is used again keeps its nodes in
@@ -31,7 +31,8 @@
 
 #define BT_VERDICT_OUTSIDE UINT32_MAX
 /**
- * Verdict during one decision of a nominated node that was evaluated separately and does not fit.
+ * Verdict of a nominated node that was evaluated separately and does not fit. The node has this
+ * verdict only during one decision.
  */
 #define BT_VERDICT_TAKEN_OUT (UINT32_MAX - 1)
 #define BT_VERDICT_DETAIL_BITS 24
@@ -119,7 +120,10 @@ struct bt_nominated_outcome {
 	struct bt_status status;
 };
 
-/** Outcomes on nominated nodes, kept between pods of a shape; indexed as the nominator's nodes. */
+/**
+ * Outcomes on nominated nodes, which are kept between the pods of a shape. An outcome has the index
+ * that its node has in the nominator.
+ */
 struct bt_nominated_outcomes {
 	BT_VEC(struct bt_nominated_outcome) items;
 	int32_t priority; /* of the pod */
@@ -205,8 +209,8 @@ void bt_plan_cache_destroy(struct bt_plan_cache *cache);
 
 /**
  * Find or make the plan of a pod's shape. The plan's columns may be missing or belong to an earlier
- * snapshot. NULL if the profile's weights do not allow columns (a negative weight, or totals that
- * can reach 2^30): then the plain runners decide.
+ * snapshot. Returns NULL if the profile's weights do not allow columns (a negative weight, or
+ * totals that can reach 2^30): then the plain runners decide.
  */
 struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
@@ -220,7 +224,7 @@ void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
 
 /**
  * Update the verdict column to the current snapshot. Valid scores are updated too; if all slots are
- * evaluated anew, the scores become invalid (`scored`).
+ * evaluated anew, the scores become invalid (scored becomes false).
  */
 void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 
@@ -246,23 +250,32 @@ const uint32_t *bt_plan_room(struct bt_plan *plan, struct bt_engine *engine,
 /* Functions that evaluate a few nodes of the snapshot without the columns. Results are not kept. */
 
 /**
- * Verdicts by slot of all filters with a column form; only the entries of these slots are valid.
- * Borrowed until the next call.
+ * Verdicts by slot of all filters with a column form; only the entries of the slots in `slots` are
+ * valid. Borrowed until the next call.
  */
 const uint32_t *bt_plan_slot_verdicts(const struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
 	uint32_t count);
-/** Add the plugin's scores to the totals, normalised over these feasible nodes. */
+/**
+ * Add the plugin's scores to totals[], which is parallel to `slots`. The scores are normalised over
+ * the nodes in `slots`, which must be feasible.
+ */
 void bt_plan_add_normalized(
 	const struct bt_plan_raw *raw, const uint32_t *slots, uint32_t count, int64_t *totals);
-/** Totals of the plan's scores, normalised over these feasible nodes. */
+/**
+ * Set totals[], which is parallel to `slots`, to the totals of the plan's scores. The scores are
+ * normalised over the nodes in `slots`, which must be feasible.
+ */
 void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t count, int64_t *totals);
 
-/** Set a node's verdict during a decision; returns the previous one. */
+/** Set a node's verdict during a decision. Returns the previous verdict. */
 uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t verdict);
 
-/** The status of a verdict of a filter (not 0, OUTSIDE or TAKEN_OUT); memory from the arena. */
+/**
+ * Returns the status that belongs to the verdict of a filter. verdict: not 0, OUTSIDE or TAKEN_OUT.
+ * The texts of the status lie in the arena.
+ */
 struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t verdict,
 	struct bt_arena *arena);

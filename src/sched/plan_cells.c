@@ -53,7 +53,7 @@ static uint32_t first_cycle_filter(const struct bt_plan *plan)
 	return i;
 }
 
-/** catch_up prefetches columns this many slots ahead. */
+/** Number of slots by which catch_up prefetches columns ahead. */
 #define SLOTS_AHEAD 16
 
 /** Input for the keys of one cycle. */
@@ -76,7 +76,10 @@ static struct key_maker key_maker_of(const struct bt_plan *plan, const struct bt
 	};
 }
 
-/** Write the key of a slot's cell; slot BT_SLOT_NONE: of the cell of places without a node. */
+/**
+ * Write the key of a slot's cell. slot BT_SLOT_NONE: write the key of the cell of places without a
+ * node.
+ */
 static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key)
 {
 	if (slot == BT_SLOT_NONE) {

@@ -44,8 +44,8 @@ struct column_pass {
 	uint32_t to;
 	enum { SCORES_ALL, SCORES_THAT_SPLIT, SCORES_THAT_DO_NOT } scores;
 	struct bt_parts parts; /* of a pass over all slots */
-	bool fills;            /* filter_part: verdicts are not initialised */
-	bool counts;           /* filter_part: count feasible slots */
+	bool fills;            /* filter_part initialises the verdicts first */
+	bool counts;           /* filter_part counts feasible slots */
 	atomic_uint feasible_count;
 	atomic_uint_fast64_t has_raw; /* bit i: some part has values of raws[i] */
 };
@@ -149,7 +149,8 @@ static void evaluate_raw(struct column_pass *pass, uint32_t index, struct bt_slo
 			atomic_fetch_or_explicit(
 				&pass->has_raw, UINT64_C(1) << index, memory_order_relaxed);
 		} else if (range.count != plan->slot_count) {
-			bt_fill_scores(range, raw->values, 0); /* other parts may have values */
+			/* Raw scores of other parts may not be 0, so all values must be valid. */
+			bt_fill_scores(range, raw->values, 0);
 		}
 		return;
 	}

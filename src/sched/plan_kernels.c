@@ -115,8 +115,8 @@ static int32_t max_total(const int32_t *totals, uint32_t count)
 }
 
 /**
- * Bit i: values[i] == value. Lanes of 32 bits, because compilers vectorise them but not 64-bit
- * lanes.
+ * Bit i: values[i] == value. Returns 32 bits, because compilers vectorise this loop, but not a loop
+ * that collects 64 bits.
  */
 static uint32_t equal_of_32(const int32_t *values, int32_t value)
 {

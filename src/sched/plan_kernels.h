@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 struct bt_plan_kernels {
-	/** Set verdict to tag | detail where verdict is 0 and detail is not. */
+	/** Set verdict to tag | detail where verdict is 0 and detail is not 0. */
 	void (*merge_verdicts)(
 		uint32_t *verdict, const uint32_t *detail, uint32_t tag, uint32_t count);
-	/** As merge_verdicts, but a verdict of a filter later in the list is replaced too. */
+	/**
+	 * Does the same as merge_verdicts, and also replaces verdicts of filters later in the list.
+	 */
 	void (*merge_earlier)(
 		uint32_t *verdict, const uint32_t *detail, uint32_t tag, uint32_t count);
 	/** Number of verdicts that are 0. */
@@ -23,8 +25,8 @@ struct bt_plan_kernels {
 	void (*start_totals)(int32_t *totals, const int32_t *local, const uint32_t *verdict,
 		int32_t score, uint32_t count);
 	/**
-	 * As start_totals with the score of each slot's cell; BT_TOTAL_INFEASIBLE is the score of
-	 * infeasible cells.
+	 * Does the same as start_totals, with the score of each slot's cell. The score of an
+	 * infeasible cell is BT_TOTAL_INFEASIBLE.
 	 */
 	void (*start_cell_totals)(int32_t *totals, const int32_t *local, const uint32_t *verdict,
 		const uint32_t *cell_of, const int32_t *cell_scores, uint32_t count);

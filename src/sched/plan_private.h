@@ -30,7 +30,10 @@ struct bt_plan_cache {
 	/* Column blocks of removed plans, each with block_slots entries of 4 bytes. */
 	BT_VEC(void *) free_blocks;
 	uint32_t block_slots;
-	/* Scratch columns, valid during one pass or cycle. All but `marks` lie in `scratch`. */
+	/*
+	 * Scratch columns, valid during one pass or cycle. All columns except `marks` lie in the
+	 * block `scratch`.
+	 */
 	uint32_t *scratch; /* owned */
 	uint32_t *detail;
 	/**
@@ -53,7 +56,7 @@ static inline uint64_t bt_plan_class_version(const struct bt_state *state)
 	return state->dra != NULL ? state->dra->classes.version : 0;
 }
 
-/** Data argument for the plugin's score_column. */
+/** Returns the data argument for the plugin's score_column. */
 const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugin *plugin);
 /**
  * Put the slots with a change of these kinds since log sequence `since` into cache->changed;
@@ -63,7 +66,7 @@ uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_chan
 	uint64_t since, uint32_t kinds);
 /**
  * Add slots to cache->changed, which has `count` slots, without duplicates. Returns the new number.
- * Only directly after bt_plan_changed_slots.
+ * Call only directly after bt_plan_changed_slots.
  */
 uint32_t bt_plan_add_slots(
 	struct bt_plan_cache *cache, uint32_t count, const uint32_t *slots, uint32_t slot_count);

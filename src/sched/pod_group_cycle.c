@@ -21,7 +21,7 @@ struct member_try {
 	struct bt_held_pod *held; /* the member's cycle and result; NULL: not tried */
 	struct bt_status permit;
 	bool requires_preemption; /* no node fits, but PostFilter nominated a node */
-	bool is_placed;           /* has a node, at once or after preemption */
+	bool is_placed;           /* the member has a node, at once or after preemption */
 };
 
 /** One run of the algorithm over all members. */
@@ -305,7 +305,10 @@ static struct forecast forecast_members(struct bt_group_cycle *cycle,
 		forecast.needed = quorum > forecast.needed ? quorum : forecast.needed;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		/* A search that stops at its limit visits other nodes in the next attempt. */
+		/*
+		 * A search that stops at its limit does not visit all nodes of the placement, so
+		 * the columns do not tell which members find a node.
+		 */
 		if (placements[i].count == 0 ||
 			bt_search_limit(engine, framework, placements[i].count) <
 				placements[i].count) {
@@ -349,7 +352,7 @@ static bool is_feasible(const struct group_run *run)
 }
 
 /**
- * Run the members restricted to one placement. The run ends with Error if the placement cannot be
+ * Try all members on the nodes of one placement. The run ends with Error if the placement cannot be
  * assumed.
  */
 static struct group_run run_in_placement(
@@ -826,7 +829,7 @@ static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *hel
 	struct bt_scheduler *scheduler = cycle->scheduler;
 	struct bt_schedule_result *result = &held->result;
 	struct bt_queue_entry *entry = held->entry;
-	/* From here on the cycle is that of a single pod. */
+	/* From here on the cycle is the cycle of a single pod. */
 	result->cycle->group = NULL;
 	result->diagnosis.statuses = scheduler->engine->statuses;
 	bool is_reserved = bt_engine_reserve(scheduler->engine, &entry->pod, result);
@@ -1183,8 +1186,8 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 }
 
 /**
- * Index of the placement that the last run chose; if no placement was chosen, of the placement in
- * which most members found a node.
+ * Returns the index of the placement that the last run chose. If no placement was chosen, returns
+ * the index of the placement in which most members found a node.
  */
 static uint32_t closest_placement(const struct bt_group_cycle *cycle)
 {

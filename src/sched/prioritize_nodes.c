@@ -96,8 +96,8 @@ struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *s
 			&run->engine->extenders, run->pod, arena, candidates, totals, scored);
 		for (uint32_t i = 0; i < candidates->count; i++) {
 			/*
-			 * 63-bit random numbers, as upstream's. Among equal totals, these numbers
-			 * decide before the rank does.
+			 * Draw 63-bit random numbers, as upstream does. Among equal totals, these
+			 * numbers decide before the rank does.
 			 */
 			numbers[i] = scored[i] ? bt_prng_next(&run->engine->prng) >> 1 : 0;
 		}

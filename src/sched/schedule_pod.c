@@ -27,7 +27,7 @@ void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *stat
 
 /**
  * Whether PreFilter ended with this plugin. If the status names no plugin, PreFilter ended after
- * the last plugin that restricted the nodes. narrowed_after: the plugins after this plugin that
+ * the last plugin that restricted the nodes. narrowed_after: set of the later plugins that
  * restricted the nodes.
  */
 static bool ends_pre_filter(const struct bt_cycle_run *run, const struct bt_plugin *plugin,
@@ -274,8 +274,8 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 	struct bt_node_search_result found =
 		bt_find_nodes_that_pass_filters(run, (struct bt_node_search){&slot, 1, 0, 1});
 	/*
-	 * If a Filter or extender fails here, upstream only logs the error; the full search
-	 * decides.
+	 * If a Filter plugin or an extender fails here, upstream only logs the error. Then the full
+	 * search decides.
 	 */
 	if (found.feasible_count != 0 && run->extension.active) {
 		struct bt_status status = bt_find_nodes_that_pass_extenders(run, &found);
@@ -372,7 +372,9 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 	run->pre_filter = cached ? run->plan->pre_filter
 				 : bt_run_pre_filter(run->framework, run->cycle, run->pod);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_FILTER, &run->pre_filter.status);
-	/* Count the evaluations, also if the plan had the result. */
+	/*
+	 * Count the evaluations for the metrics, also if the plan already had PreFilter's result.
+	 */
 	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_FILTER];
 	struct bt_plugin_set narrowed = run->pre_filter.plugins_with_nodes;
 	if (run->framework->metrics != NULL) {
@@ -533,9 +535,9 @@ static void begin_run(struct bt_engine *engine, struct bt_framework *framework,
 		const struct bt_plan *plan = out_run->plan;
 		for (uint32_t i = 0; i < cycle->plugin_count; i++) {
 			/*
-			 * If only some PreFilter plugins are cached, the runner copies their data
-			 * when it reaches the plugin, so that plugins that do not run leave no
-			 * data.
+			 * If only some PreFilter plugins are cached, the runner copies a plugin's
+			 * data when the runner reaches the plugin. So plugins that do not run leave
+			 * no data.
 			 */
 			if (plan->pre_filter_cached) {
 				cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];
@@ -579,7 +581,7 @@ const uint32_t *bt_engine_room(struct bt_engine *engine, struct bt_framework *fr
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt)
 {
 	struct bt_schedule_result result;
-	/* Metrics are off: the later decision counts the evaluations. */
+	/* Switch the metrics off, because the decision that follows counts the same evaluations. */
 	struct bt_profile_metrics *metrics = framework->metrics;
 	const uint32_t *room = NULL;
 	begin_result(engine, framework, &result);
@@ -637,8 +639,8 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		}
 	}
 	/*
-	 * Reset the plugins' data, so that no later step of the cycle reads the data: the data
-	 * points to counters that change after this function and may be freed.
+	 * Reset the plugins' data, which points to the state's counters. After this function the
+	 * counters may change or be freed, so no later step of the cycle may read them.
 	 */
 	cycle->borrows_counters = false;
 	for (uint32_t i = 0; i < framework->instances.count; i++) {

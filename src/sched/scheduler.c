@@ -23,7 +23,10 @@ static void update_gauge(struct bt_collected_value *value, double now)
 	}
 }
 
-/** As update_gauge, for a family with one label; the cell is looked up at the first call. */
+/**
+ * Does the same as update_gauge, for a family with one label. Looks up the metric cell at the first
+ * call.
+ */
 static void update_labelled(struct bt_scheduler *scheduler, struct bt_collected_value *value,
 	enum bt_scheduler_family family, const char *label, double now)
 {

@@ -50,15 +50,15 @@ struct bt_scheduler_writer {
 		const char *action, struct bt_str note);
 	/**
 	 * PATCH a pod's status for preemption: set a victim's condition, or clear the nomination of
-	 * a lower-priority pod. Results and ticket as in struct bt_preemption_writer. NULL:
-	 * patch_status is called.
+	 * a lower-priority pod. struct bt_preemption_writer describes the results and the ticket.
+	 * NULL: patch_status is called.
 	 */
 	int (*patch_other)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_pod *pod, const struct bt_pod_condition *condition,
 		const struct bt_post_filter_result *nomination, struct berth_error *err);
 	/**
 	 * DELETE a victim, as struct bt_preemption_writer describes. NULL: victims are not deleted.
-	 * If set, patch_status or patch_other must be set too.
+	 * If delete_pod is set, patch_status or patch_other must be set too.
 	 */
 	int (*delete_pod)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *victim, struct berth_error *err);
@@ -102,7 +102,7 @@ struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler);
 struct bt_object *bt_scheduler_find_pod(
 	struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name);
 
-/** As bt_scheduler_find_pod; NULL also if the pod has another uid. */
+/** Does the same as bt_scheduler_find_pod, but also returns NULL if the pod has another uid. */
 const struct bt_pod *bt_scheduler_find_same_pod(struct bt_scheduler *scheduler,
 	struct bt_str namespace_, struct bt_str name, struct bt_str uid);
 
@@ -138,7 +138,7 @@ struct bt_attempt {
 	struct bt_str name;
 	struct bt_str uid;
 	struct bt_str node_name;
-	int64_t score; /* of the node; 0 if no other node was feasible, or if has_waited */
+	int64_t score; /* total of the node; 0 if no other node was feasible, or if has_waited */
 	uint32_t feasible_count; /* number of feasible nodes found; 0 if has_waited */
 	struct bt_str reason;
 	struct bt_str message;
@@ -199,12 +199,12 @@ struct bt_tried_group {
 	uint32_t placement_count; /* 0: an error came before, or no placement was generated */
 	const struct bt_tried_placement *placements;
 	/**
-	 * Index of the chosen placement; if no placement was chosen, of the placement with most
-	 * placed members.
+	 * Index of the chosen placement. If no placement was chosen, this is the index of the
+	 * placement with the most placed members.
 	 */
 	uint32_t closest;
 	uint32_t member_count;
-	/* In the order of the cycle, with their results in the placement `closest`. */
+	/* The members in the order of the cycle, with their results in the placement `closest`. */
 	struct bt_tried_member *members;
 	/* The members were kept as if bound (bt_try_group_options.keeps). */
 	bool is_kept;
@@ -212,8 +212,8 @@ struct bt_tried_group {
 
 struct bt_try_group_options {
 	/**
-	 * Defaulted pods, at least one, all of one existing group (state/pod_groups.h). They need
-	 * not be in the queue, and PreEnqueue does not run.
+	 * Defaulted pods, at least one, all of one existing group (state/pod_groups.h). The pods
+	 * need not be in the queue, and PreEnqueue does not run for them.
 	 */
 	const struct bt_pod *const *pods;
 	uint32_t count;

@@ -536,7 +536,7 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 	return true;
 }
 
-/** As continue_permitted, for a binding in PreBind or Bind. */
+/** Continue a binding in PreBind or Bind. Returns true if the attempt ended. */
 static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held,
 	int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -562,7 +562,7 @@ void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 	struct bt_api_call *call = bt_api_calls_in_flight(&scheduler->calls, uid);
 	struct bt_held_pod *held = find_binding(scheduler, uid);
 	if (call != NULL && call->type == BT_API_CALL_POD_BINDING) {
-		/* The answer belongs to the pod's call in flight. */
+		/* A pod has at most one call in flight, so the answer belongs to this call. */
 		if (!call->is_listed) {
 			call->is_listed = true;
 			bt_fifo_push(&scheduler->answered, call);

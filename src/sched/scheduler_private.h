@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SCHED_SCHEDULER_PRIVATE_H
 #define BT_SCHED_SCHEDULER_PRIVATE_H
-/** Private to the files of struct bt_scheduler. */
+/**
+ * The structure of a scheduler and its functions, for the files in this folder that implement
+ * struct bt_scheduler.
+ */
 #include "api/change.h"
 #include "base/fifo.h"
 #include "base/map.h"
@@ -44,7 +47,7 @@ struct bt_device_change {
 	struct bt_object *new_object;
 };
 
-/** Metrics of one event label. */
+/** Last values of the metrics whose label is one cluster event. */
 struct bt_collected_label {
 	struct bt_collected_value incoming[3]; /* active, backoff, unschedulable */
 	struct bt_collected_value in_flight;
@@ -78,7 +81,7 @@ struct bt_scheduler {
 	struct bt_binding_pods binding;
 	BT_VEC(struct bt_held_pod *)
 	permitted; /* pods that wait on Permit, in the order of their attempts */
-	/* Pods in PreBind or Bind; NULL: a free place. */
+	/* Pods in PreBind or Bind. An entry that is NULL is free; its index is in free_bindings. */
 	BT_VEC(struct bt_held_pod *) bindings;
 	BT_VEC(uint32_t) free_bindings;
 	struct bt_map bindings_by_uid;
@@ -92,14 +95,15 @@ struct bt_scheduler {
 	bool runs_calls; /* bt_scheduler_run_calls is running */
 	struct bt_api_calls calls;
 	/**
-	 * Binding calls whose answer has arrived, so that the writer is called again; NULL: a call
-	 * that has ended meanwhile.
+	 * Queued calls whose answer has arrived. The writer is called again for each of these
+	 * calls. An entry is NULL if its call has ended meanwhile.
 	 */
 	BT_FIFO(struct bt_api_call *) answered;
 	struct bt_preemption_writer preemption;
 	/**
 	 * Changes of claims and slices by plugins (dra/dra.h) that the queue does not have yet,
-	 * because no event may be handled while a plugin runs. References to both objects.
+	 * because no event may be handled while a plugin runs. Each entry holds references to both
+	 * objects.
 	 */
 	BT_VEC(struct bt_device_change) device_changes;
 	/* Pods to activate when no plugin is running. */

@@ -15,8 +15,8 @@
 #include "base/compiler.h"
 
 /**
- * Whether heap position a comes before b in pre-order of the implicit binary heap (children of i:
- * 2i+1, 2i+2).
+ * Whether heap position a comes before heap position b in pre-order of the implicit binary heap
+ * (children of i: 2i+1, 2i+2).
  */
 bool bt_heap_precedes(uint32_t a, uint32_t b);
 /**
@@ -32,8 +32,8 @@ static inline uint64_t bt_heap_order(uint32_t position)
 /** The index that upstream's heap pops first among totals[0..count); count > 0. O(count). */
 uint32_t bt_heap_choose(const int64_t *totals, uint32_t count);
 /**
- * As bt_heap_choose, but among equal totals the largest number comes first. numbers NULL: all
- * numbers are equal.
+ * Does the same as bt_heap_choose, but among equal totals the largest number comes first. numbers
+ * NULL: all numbers are equal.
  */
 uint32_t bt_heap_choose_by(const int64_t *totals, const uint64_t *numbers, uint32_t count);
 #endif
