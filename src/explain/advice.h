@@ -34,7 +34,7 @@ struct bt_advice {
 	 * Alternative to `remedies` that changes only the pod, so that it helps on every node.
 	 * Empty: no alternative is known, or `remedies` itself changes only the pod. Exception: if
 	 * the node runs as many pods as allowed, the list also has the change of the node, because
-	 * no change of the pod replaces it.
+	 * no change of the pod can replace the change of the node.
 	 */
 	BT_VEC(struct bt_remedy) pod_remedies;
 	/**
@@ -77,8 +77,8 @@ BT_PRINTF(2, 3)
 void bt_advice_hint(struct bt_advice *advice, const char *format, ...);
 
 /*
- * Tables of advisers, defined in advice_<area>.c. A NULL name ends each table; advice.c searches
- * them.
+ * Tables of advisers, defined in advice_<area>.c. An entry whose name is NULL ends each table.
+ * advice.c searches all tables.
  */
 extern const struct bt_adviser bt_advisers_resources[]; /* NodeResourcesFit, NodePorts */
 extern const struct bt_adviser

@@ -330,7 +330,10 @@ static void hint_not_ready(struct bt_advice *advice, const struct bt_resource_cl
 	berth_error_finish(&err);
 }
 
-/** Returns "train" of "shop/train"; all claims are in the pod's namespace. */
+/**
+ * Returns the name of the request's claim without the namespace ("train" for "shop/train"), because
+ * all claims are in the pod's namespace.
+ */
 static struct bt_str claim_name(const struct bt_request_report *request)
 {
 	struct bt_str name = request->claim;

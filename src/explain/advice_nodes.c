@@ -124,8 +124,8 @@ static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 
 /**
  * Finds the change of one label that meets every requirement on change->key, and sets
- * change->remove or change->value. Returns false if no known change does. now: present value of the
- * label; NULL: the node lacks the label.
+ * change->remove or change->value. Returns false if no known change meets every requirement. now:
+ * present value of the label; NULL: the node lacks the label.
  */
 static bool solve_key(const struct demands *demands, struct label_change *change,
 	const struct bt_str *now, struct bt_arena *arena)
@@ -188,7 +188,10 @@ static bool solve(const struct demands *demands, const struct bt_str_map *labels
 	return true;
 }
 
-/** Formats "lacks label disk=ssd", "label disk is hdd, not ssd", "has label spot". */
+/**
+ * Sets advice->hint to a text such as "lacks label disk=ssd", "label disk is hdd, not ssd" or "has
+ * label spot".
+ */
 static void hint_requirement(struct bt_advice *advice, const struct bt_requirement *requirement,
 	const struct bt_str *now)
 {

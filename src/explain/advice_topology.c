@@ -460,8 +460,9 @@ static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 		value = bt_node_info_name(view->advice->node);
 	} else {
 		/*
-		 * Find the domain with the fewest matching pods that would accept the pod; 0: none.
-		 * A trial decides whether the domain still accepts the pod when this node joins it.
+		 * Among the domains that would accept the pod, find the domain with the fewest
+		 * matching pods. domain stays 0 if no domain would accept the pod. A trial decides
+		 * whether the domain still accepts the pod when this node joins it.
 		 */
 		const struct bt_spread_table *table = &view->data->limits[index].table;
 		int64_t least = bt_spread_highest_count(view->data, index) + 1;

@@ -336,8 +336,8 @@ static void advise_restrictions(struct bt_advice *advice)
 	if (bt_advice_has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
 		/*
 		 * If another pod uses an exclusive claim of the pending pod, the plugin rejects the
-		 * node even without pods. find_disk_holders would then blame every pod that it
-		 * tries, so it is not called.
+		 * node even without pods. Do not call find_disk_holders in this case, because it
+		 * would blame every pod that it tries.
 		 */
 		count = holders->count == 0 ? find_disk_holders(advice, pods) : 0;
 		if (count == 1 && pods[0] != BT_POD_NONE) {

@@ -66,8 +66,8 @@ void bt_needs_finish(struct bt_needs *needs)
 
 /**
  * Merges `remedy` into `known` if one change can replace both: equal remedies, tolerations of one
- * key, amounts of one resource (added up), or raises of one maxSkew (the larger counts). Otherwise
- * returns false.
+ * key, amounts of one resource (added up), or raises of one maxSkew (the larger maxSkew counts).
+ * Otherwise returns false.
  */
 static bool merge_remedy(struct bt_remedy *known, const struct bt_remedy *remedy)
 {

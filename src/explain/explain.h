@@ -51,19 +51,19 @@ struct bt_explained_node {
 	/** PreFilter excluded this node or all nodes; the node's group has PreFilter's status. */
 	bool in_pre_filter;
 	/**
-	 * The rejections in the order of the profile's filters. With in_pre_filter: first
+	 * The rejections in the order of the profile's filters. If in_pre_filter is set: first
 	 * PreFilter's rejection, then the rejections of the filters as if PreFilter had passed.
 	 */
 	BT_LIST(struct bt_obstacle) obstacles;
 	/**
-	 * Changes that make the pod fit if entry_remedies are applied, too. Absent if is_final: no
-	 * known changes help.
+	 * Changes that make the pod fit if entry_remedies are applied, too. Empty if is_final is
+	 * set, because no known changes help.
 	 */
 	BT_LIST(struct bt_remedy) remedies;
 	bool is_final;
 	bool is_too_small; /* even the node without pods is too small; such nodes come last */
 	double distance;
-	/* Only for nodes that fit. */
+	/* Set only for nodes that fit. */
 	int64_t total_score;
 	BT_LIST(struct bt_explained_score) scores;
 };
@@ -130,15 +130,15 @@ struct bt_explanation {
 	uint32_t untried_count;
 	/**
 	 * Changes without which no profile queues the pod: removal of gates, another schedulerName.
-	 * They are part of every proposal.
+	 * These changes are part of every proposal.
 	 */
 	BT_LIST(struct bt_remedy) entry_remedies;
 	struct bt_explained_preemption preemption;
 };
 
 /**
- * Callbacks that return whole objects, because the state keeps only parts of objects. They are
- * called only for objects that are in the state.
+ * Callbacks that return whole objects, because the state keeps only parts of objects. The callbacks
+ * are called only for objects that are in the state.
  */
 struct bt_explain_objects {
 	/**
@@ -157,7 +157,7 @@ struct bt_explain_options {
 
 /**
  * Explains a pod that is not in the state (the caller removes a running pod first). The pod must be
- * defaulted and is borrowed for the call. Returns 0 also if no node accepts the pod,
+ * defaulted and is borrowed for the call. Returns 0 also if no node accepts the pod. Returns
  * BERTH_ERR_INTERNAL if the state contradicts itself. out is initialised in any case and must be
  * finished.
  */

@@ -227,7 +227,7 @@ static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_li
 	return dropped;
 }
 
-/** Collects the sets of changes that make one node accept the pod: up to four. */
+/** Collects up to BT_WISHES_MAX sets of changes. Each set should make the node accept the pod. */
 static void collect_of_node(struct collection *collection, uint32_t index)
 {
 	struct bt_explain_search *search = collection->search;

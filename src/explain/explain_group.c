@@ -83,8 +83,8 @@ static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
 }
 
 /**
- * Applies run->remedies to the members and the pods `more`, and collects those that pass
- * PreEnqueue, in run->arena. Returns the number of collected pods.
+ * Applies run->remedies to the members and the pods `more`, and collects the pods that pass
+ * PreEnqueue in run->arena. Returns the number of collected pods.
  */
 static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, uint32_t more_count,
 	const struct bt_pod ***out_pods)
@@ -225,9 +225,9 @@ static bool is_usable(const struct group_run *run, const struct bt_proposal *pro
 }
 
 /**
- * Whether the proposal lowers requests, or frees resources on a node that the trial gave to members
- * of the group. The second change needs a larger node, because the group's own members use the
- * resources.
+ * Whether the proposal lowers requests, or frees resources on a node on which the trial placed
+ * members of the group. Freeing resources on such a node needs a larger node, because the group's
+ * own members use the resources.
  */
 static bool is_second_choice(const struct bt_tried_group *tried, const struct bt_proposal *proposal)
 {
@@ -356,7 +356,7 @@ static void explain_first_member(void *context, const struct bt_tried_group *tri
 
 /** --- changes of nodes and members --- */
 
-/** Applies the remedies to every node that they name. */
+/** Applies run->remedies to every node that a remedy names. */
 static void show_remedies(struct group_run *run)
 {
 	for (uint32_t i = 0; i < run->remedies.count; i++) {

@@ -57,8 +57,9 @@ struct bt_needs {
 	bt_remedy_vec remedies;
 	bt_remedy_vec of_pod; /* changes of the pod instead of the node where possible */
 	/**
-	 * For each obstacle, the shorter of the two lists of changes. If both have the same length,
-	 * the changes of the node, unless only they need a larger node.
+	 * For each obstacle, the changes of the node or the changes of the pod, whichever are
+	 * fewer. If the numbers are equal, the changes of the node, unless only these changes need
+	 * a larger node.
 	 */
 	bt_remedy_vec fewest;
 	double distance;

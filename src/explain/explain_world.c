@@ -27,8 +27,8 @@ static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *r
 
 /**
  * Changes the node that remedies[first] changes: applies all remedies of the list that change this
- * node. Does nothing if an earlier remedy changes the same node, because all of them are applied
- * already. Returns false if the node does not exist or nodes cannot be changed.
+ * node. Does nothing if an earlier remedy changes the same node, because then all remedies of that
+ * node are applied already. Returns false if the node does not exist or nodes cannot be changed.
  */
 static bool change_node(struct bt_explain_world *world, const struct bt_remedy *remedies,
 	uint32_t count, uint32_t first, const struct bt_explain_objects *objects)
