@@ -156,7 +156,10 @@ void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 {
 	bt_queue_park_all(queue, NULL);
 	if (now_ns >= queue->next_backoff_flush_ns) {
-		/* A flush replaces all flushes that were missed, as with Go's tickers. */
+		/*
+		 * One flush replaces all flushes that were missed, as a Go ticker drops missed
+		 * ticks.
+		 */
 		int64_t missed =
 			(int64_t)(((uint64_t)now_ns - (uint64_t)queue->next_backoff_flush_ns) /
 				(uint64_t)BACKOFF_INTERVAL_NS);

@@ -28,8 +28,8 @@ enum selection {
 };
 
 /**
- * Last result of the HINTS_OF_POD hints in a group. The result is reusable only if the labels are
- * all that these hints read and that differs between the pods of a group.
+ * Last result of the HINTS_OF_POD hints in a group. The result is reusable only if the pods of a
+ * group differ only in their labels in the data that these hints read.
  */
 struct label_memo {
 	bool usable;
@@ -49,7 +49,7 @@ enum hint_outcome {
 	HINT_ERROR,
 };
 
-/** Counts `count` results of a hint that took this long each. */
+/** Counts `count` calls of a hint that had the same outcome. Each call took duration_ns. */
 static void count_hints(const struct move_pass *pass, struct bt_queue_listener *listener,
 	enum hint_outcome outcome, uint32_t count, int64_t duration_ns)
 {
@@ -347,7 +347,10 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 	}
 }
 
-/** What an event offers at most, to skip groups without calling their hints. */
+/**
+ * Upper limits of what an event offers to pods. A group that needs more is skipped, without a call
+ * of a hint.
+ */
 struct screen {
 	bool is_usable;
 	bool has_limits;
@@ -359,7 +362,8 @@ struct screen {
 
 /**
  * Prepares the screen for a class. The screen is usable if the event is not about an unschedulable
- * pod, and if each rejector that listens to the event gives limits or offers.
+ * pod, and if each rejector that listens to the event sets `most` (hint_limits) or `offers`
+ * (hint_offers).
  */
 static void init_screen(const struct move_pass *pass, uint32_t profile,
 	const struct bt_rejectors *rejectors, struct screen *screen)

@@ -456,7 +456,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 	/* Keep the old pod alive: the record may hold the only reference to it. */
 	old_pod = bt_object_share(old_pod);
 	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
-		/* The group depends on the shape. */
+		/* Link the entry again, because its group depends on the shape of the pod. */
 		bt_queue_unlink(queue, entry);
 		swap_pod(queue, entry, old_value, new_pod);
 		bt_queue_link(queue, entry);

@@ -146,7 +146,7 @@ enum bt_queue_place {
 	BT_QUEUE_OUT = BT_QUEUE__PLACES, /* popped, or not queued yet */
 };
 
-/** Spec 04 section 2.2. */
+/** Options of a queue. Spec 04 section 2.2. */
 struct bt_queue_options {
 	int64_t initial_backoff_ns;
 	int64_t max_backoff_ns;          /* 0: no backoff */
@@ -181,8 +181,8 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 struct bt_queue_entry {
 	struct bt_object *object;      /* owns the memory of pod; reference held */
 	int64_t timestamp_ns;          /* time of creation or of the last failure */
-	int64_t initial_attempt_ns;    /* time of first entry into the active queue, or unset */
-	int64_t backoff_expiration_ns; /* unset until first needed */
+	int64_t initial_attempt_ns;    /* first entry into activeQ, or BT_QUEUE_TIME_UNSET */
+	int64_t backoff_expiration_ns; /* BT_QUEUE_TIME_UNSET until first needed */
 	uint64_t name_hash;            /* hash of namespace and name */
 	uint64_t sequence;             /* order of arrival in unschedulablePods */
 	uint32_t unschedulable_count;
@@ -192,7 +192,7 @@ struct bt_queue_entry {
 	bt_sym signature;       /* BT_SYM_NONE: not batchable */
 	uint32_t gating_plugin; /* index in the profile, or BT_QUEUE_NONE */
 	uint32_t id;
-	/* Used only while the pod is unschedulable. */
+	/* The group and its links are used only while the pod is unschedulable. */
 	uint32_t group;
 	uint32_t previous_in_group;
 	uint32_t next_in_group;
@@ -227,8 +227,8 @@ struct bt_queue;
 /**
  * Creates the queue that all profiles share; the QueueSort plugin of the first profile orders the
  * queue. options are copied; state, profiles and nominator are borrowed for the life of the queue.
- * BERTH_ERR_INVALID when plugins fail to register their events; err then has the messages of all of
- * them, one per line. Spec 04 section 2.2, 04 (hints) section 3.
+ * BERTH_ERR_INVALID when plugins fail to register their events; err then has the messages of all
+ * these plugins, one per line. Spec 04 section 2.2, 04 (hints) section 3.
  */
 BT_MUST_USE int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
 	const struct bt_profiles *profiles, struct bt_nominator *nominator,
@@ -260,20 +260,23 @@ void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod);
 /* Attempts. */
 
 /**
- * Pops the next pod to try, which is then in flight; NULL when upstream's Pop would block. The
- * caller owns the entry until bt_queue_add_unschedulable_if_not_present succeeds or
+ * Pops the next pod to try. The pod is then in flight. Returns NULL when upstream's Pop would
+ * block. The caller owns the entry until bt_queue_add_unschedulable_if_not_present succeeds or
  * bt_queue_release is called. Spec 04 section 8.2.
  */
 struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue);
 /** Returns the pod that bt_queue_pop would return, or NULL. Borrowed until the next change. */
 const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue);
 /**
- * Pops a pod by name from whatever queue it is in (for members of a pod group); NULL if the pod is
- * unknown, gated or in flight. Spec 04 section 8.3.
+ * Pops a pod by name from whatever queue it is in (for members of a pod group). Returns NULL if the
+ * pod is unknown, gated or in flight. Spec 04 section 8.3.
  */
 struct bt_queue_entry *bt_queue_pop_pod(
 	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name, int64_t now_ns);
-/** Stops the collection of events for the pod of this uid. Idempotent. Spec 04 section 8.4. */
+/**
+ * Stops the collection of events for the pod with this uid. No effect if the pod is not in flight.
+ * Spec 04 section 8.4.
+ */
 void bt_queue_done(struct bt_queue *queue, struct bt_str uid);
 /**
  * Calls bt_queue_done for the pod of a popped entry and destroys the entry. Spec 04 section 8.4.
@@ -315,9 +318,9 @@ struct bt_queue_check {
 };
 
 /**
- * MoveAllToActiveOrBackoffQueue. old_object is NULL for additions, new_object for deletions; both
- * are of the kind that the event's resource names, and are shared. Not for the wildcard event.
- * check NULL: every pod. Spec 04 section 8.7.
+ * MoveAllToActiveOrBackoffQueue. old_object is NULL for additions, new_object is NULL for
+ * deletions. The objects are of the kind that the event's resource names, and are shared. event
+ * must not be the wildcard event. check NULL: the event may move every pod. Spec 04 section 8.7.
  */
 void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	const struct bt_cluster_event *event, struct bt_object *old_object,

@@ -8,14 +8,16 @@
 #include "framework/hint_marks.h"
 #include "queue/queue.h"
 
-/** Requeue strategies (spec 04 section 3.3), ascending by eagerness. */
+/**
+ * Requeue strategies (spec 04 section 3.3), in ascending order of how soon the pod is tried again.
+ */
 enum bt_queue_strategy {
 	BT_STRATEGY_SKIP,
 	BT_STRATEGY_AFTER_BACKOFF,
 	BT_STRATEGY_IMMEDIATELY,
 };
 
-/** Event labels that the queue uses itself; the first entries of `events`. */
+/** Event labels that the queue itself uses. They are the first entries of bt_queue.events. */
 enum bt_queue_known_event {
 	BT_EVENT_POD_ADD,
 	BT_EVENT_POD_UPDATE,
@@ -174,7 +176,7 @@ struct bt_queue {
 	int64_t next_backoff_flush_ns;
 	int64_t next_leftover_flush_ns;
 
-	/* Temporary memory of one operation, reused by the next. */
+	/* Temporary memory of one operation of the queue. The next operation reuses the memory. */
 	struct bt_arena arena;
 	struct bt_strbuf text;
 	BT_VEC(struct bt_queue_departure) departures;
@@ -194,13 +196,16 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 
 /* unschedulable.c */
 
-/** When more records than this are unparked, a pass over unschedulable pods parks them again. */
+/**
+ * When more records than this number are unparked, a pass over the unschedulable pods parks the
+ * records again.
+ */
 #define BT_QUEUE_UNPARKED_MAX 1024
 
 /**
  * Returns the complete record. A parked record has only the members in front of
- * unschedulable_plugins; it is unparked first, which changes its address. A member of a ready group
- * moves to the active heap.
+ * unschedulable_plugins. Such a record is unparked first, which changes the address of the record.
+ * A member of a ready group moves to the active heap.
  */
 struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id);
 /**

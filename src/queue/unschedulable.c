@@ -45,7 +45,7 @@ static struct bt_str group_namespace(
 	return bt_symbol_text(&queue->state->symbols, group->namespace_);
 }
 
-/** All groups must be empty. */
+/** Frees the maps and lists of unschedulable pods. All groups must be empty. */
 void bt_queue_unschedulable_finish(struct bt_queue *queue)
 {
 	bt_map_finish(&queue->class_map);
@@ -319,8 +319,8 @@ void bt_queue_unpark_all_ready(struct bt_queue *queue)
 
 /*
  * Unschedulable pods may be many and wait long. Between two operations of the queue they are
- * parked: the decoded object is packed, and only the front of the record stays allocated. The
- * group, the class and the object have the values to restore the other members.
+ * parked: the decoded object is packed, and only the front of the record stays allocated. Unparking
+ * restores the other members from the group, the class and the object.
  */
 
 #define PARKED_BYTES offsetof(struct bt_queue_entry, unschedulable_plugins)
