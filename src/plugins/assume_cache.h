@@ -6,8 +6,8 @@
  * but that the watch has not reported yet, on top of the object store. Spec: 07 section 3.1.
  *
  * An assumption is valid as long as the store has the version of the object that the assumption was
- * made from. The version is checked when the object is read. Outdated assumptions are dropped then,
- * or when the cache is swept.
+ * made from. The version is checked when the object is read. An outdated assumption is dropped when
+ * it is read, or when the cache is swept.
  */
 #include "api/object.h"
 #include "base/map.h"
@@ -27,7 +27,10 @@ struct bt_assume_cache {
 	uint32_t sweep_at; /* number of assumptions that triggers a sweep */
 };
 
-/** store is borrowed for the life of the cache. The cache must not move afterwards. */
+/**
+ * Set up an empty cache, which must not move afterwards. store is borrowed for the life of the
+ * cache.
+ */
 void bt_assume_cache_init(
 	struct bt_assume_cache *cache, const struct bt_object_store *store, enum bt_kind kind);
 void bt_assume_cache_finish(struct bt_assume_cache *cache);
@@ -39,9 +42,9 @@ void bt_assume_cache_finish(struct bt_assume_cache *cache);
 const void *bt_assume_cache_find_api(
 	const struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name);
 /**
- * Returns the assumed object if the store still has the version that it was made from, otherwise
- * the stored object; NULL if the store has no such object. Borrowed until an assume, a restore or a
- * change of the store.
+ * Returns the assumed object if the store still has the version that the assumption was made from,
+ * otherwise the stored object; NULL if the store has no such object. Borrowed until an assume, a
+ * restore or a change of the store.
  */
 const void *bt_assume_cache_find(
 	struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name);

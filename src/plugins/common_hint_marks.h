@@ -18,9 +18,9 @@ bool bt_hint_want_values(struct bt_hint_wants *wants, enum bt_hint_mark_kind kin
 	const struct bt_requirement *requirements, uint32_t count,
 	const struct bt_symbol_table *symbols);
 /**
- * Add to `wants` marks of which every pod that matches the selector has at least one: the values of
- * one requirement (as bt_hint_want_values), or BT_MARK_POD if no requirement has the operator In. A
- * selector that matches nothing adds no mark.
+ * Add marks to `wants`, so that every pod that matches the selector has at least one of these
+ * marks. The marks are the values of one requirement (see bt_hint_want_values), or BT_MARK_POD if
+ * no requirement has the operator In. A selector that matches nothing adds no mark.
  */
 void bt_hint_want_pods(struct bt_hint_wants *wants, const struct bt_selector *selector,
 	const struct bt_symbol_table *symbols);

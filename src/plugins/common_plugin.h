@@ -56,13 +56,19 @@ static inline struct bt_str bt_plugin_pod_group_name(const struct bt_pod_spec *s
 					      : (struct bt_str){0};
 }
 
-/** Whether the pod is bound or nominated, so that a node's resources are reserved for it. */
+/**
+ * Whether the pod is bound or nominated. In both cases resources of a node are reserved for the
+ * pod.
+ */
 static inline bool bt_plugin_pod_is_placed(const struct bt_pod *pod)
 {
 	return pod->spec.node_name.length != 0 || pod->status.nominated_node_name.length != 0;
 }
 
-/* Cycle data by plugin index; NULL until PreFilter (PreScore) sets it. */
+/*
+ * The functions below get and set the cycle data of a plugin. The data is NULL until the plugin's
+ * PreFilter or PreScore sets it.
+ */
 
 static inline const void *bt_plugin_pre_filter_data(
 	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)

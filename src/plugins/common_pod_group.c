@@ -67,7 +67,10 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 				bt_symbol_text(&state->symbols, member->name), pod_id};
 		}
 	}
-	/* Sort by name, so that of several offending pods the error always names the same pod. */
+	/*
+	 * Sort by name, so that the error names the same pod each time if several pods are at
+	 * fault.
+	 */
 	if (count > 1) {
 		qsort(scheduled, count, sizeof(*scheduled), compare_members);
 	}

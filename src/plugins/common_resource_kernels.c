@@ -4,7 +4,7 @@
  * AVX2 and AVX-512. The macro BT_KERNELS is the name of the table. All variants give bit-identical
  * results: every operation is an IEEE double operation, and the only fused operations are those in
  * divide(), whose result equals that of a division. -ffp-contract=off keeps compilers from fusing
- * others.
+ * other operations.
  */
 #include <math.h>
 
@@ -110,8 +110,8 @@ BT_ALWAYS_INLINE double truncated(double amount)
 /**
  * Returns the points (0 to 100) of one resource of one node: the free share or, with `most`, the
  * used share. The result is truncated, so one multiplication by the inverse gives the integer
- * quotient: adding 0.5 keeps the exact quotient at least 0.5 / capacity, which is more than 2^-45,
- * away from every integer, and the two roundings of a value of at most 100.5 cause a smaller error.
+ * quotient: adding 0.5 keeps the exact quotient away from every integer by at least 0.5 / capacity,
+ * which is more than 2^-45. The two roundings of a value of at most 100.5 cause a smaller error.
  */
 BT_ALWAYS_INLINE double allocation_points(
 	double capacity, double used, double inverse, double request, bool most)

@@ -20,12 +20,12 @@ static inline uint32_t bt_topology_domain(const struct bt_label_column *column, 
 }
 
 /**
- * Add the node trait whose value is the domain of a key, unless the list has the trait already. For
- * keys with few domains.
+ * Add the node trait whose value is the domain of a key, unless the list has the trait already. Use
+ * only for keys with few domains, because nodes of different domains are in different cells.
  */
 void bt_topology_add_domain_trait(struct bt_trait_list *list, const struct bt_label_column *column);
 
-/** A change of the count of one domain in one table. */
+/** A change of the count of one domain in one table, made by a what-if run. */
 struct bt_domain_change {
 	uint32_t table;
 	uint32_t domain;

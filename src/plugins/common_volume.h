@@ -22,7 +22,10 @@
 #define BT_STORAGE_RESOURCE BT_STR("storage")
 #define BT_WAIT_FOR_FIRST_CONSUMER BT_STR("WaitForFirstConsumer")
 
-/* Find objects; NULL if there is none. */
+/*
+ * The functions below find an object in the object store. They return NULL if the object does not
+ * exist.
+ */
 
 static inline const struct bt_persistent_volume_claim *bt_find_claim(
 	const struct bt_state *state, struct bt_str namespace_, struct bt_str name)
@@ -115,8 +118,8 @@ struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str ke
 	struct bt_str value, struct bt_arena *arena);
 
 /**
- * Returns the parts of a label value between "__", trimmed, sorted and without duplicates. There is
- * at least one part; an empty part comes first.
+ * Splits a label value at "__" and returns the parts: trimmed, sorted and without duplicates. There
+ * is at least one part; an empty part comes first.
  */
 bt_str_list bt_zones_of_label(struct bt_str value, struct bt_arena *arena);
 
@@ -126,7 +129,7 @@ bt_str_list bt_zones_of_label(struct bt_str value, struct bt_arena *arena);
  */
 struct bt_unique_volume {
 	struct bt_str driver; /* may be empty */
-	/** set if the volume of the claim is unknown, otherwise absent */
+	/** namespace of the claim if the claim's volume is unknown, otherwise absent */
 	struct bt_str claim_namespace;
 	struct bt_str handle; /* the volume handle, or the name of the claim */
 	uint64_t hash;        /* set by bt_volume_set_add */

@@ -74,7 +74,7 @@ static enum bt_queueing_hint after_claim_change(struct bt_plugin *plugin,
 	if (!resolve(plugin, pod->object, &new_claim->metadata, &is_own)) {
 		return BT_HINT_SKIP;
 	}
-	/* Devices became free; the hint does not ask which pod's claim had them. */
+	/* Devices became free. They may help the pod, whichever claim had the devices before. */
 	if (old_claim != NULL && old_claim->status.allocation != NULL &&
 		new_claim->status.allocation == NULL) {
 		return BT_HINT_QUEUE;
@@ -222,8 +222,9 @@ struct preparation {
 static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	/*
-	 * With the gate, PreFilter looks up the pod's group even if neither the pod nor the group
-	 * has claims.
+	 * With the gate DRAWorkloadResourceClaims, PreFilter looks up the pod's group even if
+	 * neither the pod nor the group has claims, so the result does not depend on the shape
+	 * alone.
 	 */
 	return bt_plugin_pod_spec(pod)->resource_claims.count == 0 &&
 		!bt_extended_is_wanted(bt_dynamic_resources_of(plugin), pod->shape) &&

@@ -37,8 +37,9 @@ struct bt_resolved_claim {
 };
 
 /**
- * Get the name of an entry's claim; absent if the entry needs no claim. *out_generated: the claim
- * is made from a template. Fails if a generated claim is not in the pod's status yet.
+ * Get the name of an entry's claim. *out_name is absent if the entry needs no claim.
+ * *out_generated: the claim is made from a template. Fails if a generated claim is not in the pod's
+ * status yet.
  */
 BT_MUST_USE int bt_dynamic_entry_name(const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry, struct bt_str *out_name, bool *out_generated,
@@ -166,8 +167,9 @@ struct bt_dynamic_cycle {
 	struct bt_filter_limit limit;
 	struct bt_extended_resources *extended; /* NULL: no special claim */
 	/**
-	 * Filter's outcomes for all nodes, or NULL. If set, only the last node that passed Filter
-	 * is kept, in `last`, and `nodes` is not used.
+	 * Filter's outcomes for all nodes, or NULL. If column is set, `last` has the result of the
+	 * last node that passed Filter, the results of other nodes are not kept, and `nodes` is not
+	 * used.
 	 */
 	const struct bt_allocation_column *column;
 	struct bt_dynamic_node last;
@@ -190,8 +192,8 @@ static inline struct bt_dynamic_cycle *bt_dynamic_cycle_of(
 }
 
 /**
- * Returns Filter's result for a node. NULL if the node has not passed Filter or, with `column`, if
- * it is not the last node that passed.
+ * Returns Filter's result for a node. Returns NULL if the node has not passed Filter. If `column`
+ * is set, returns NULL also for all nodes except the last node that passed Filter.
  */
 static inline const struct bt_dynamic_node *bt_dynamic_node_of(
 	const struct bt_dynamic_cycle *data, uint32_t slot)
@@ -335,10 +337,11 @@ struct bt_object *bt_extended_claim(const struct bt_extended_resources *extended
 /** Whether the claim exists only in memory. */
 bool bt_extended_is_in_memory(const struct bt_resource_claim *claim);
 /**
- * Step of Filter (section 14.2): returns Success and sets *out_claim to the special claim on the
- * node, or returns UnschedulableAndUnresolvable. If device plugins of the node provide all
- * resources, *out_claim depends on has_user_claims, whether the pod has claims of its own: NULL if
- * it has none, else a claim without requests, with which PreBind fails (section 21, D10).
+ * Step of Filter (section 14.2): find the special claim for the node. has_user_claims: whether the
+ * pod has claims of its own. Returns Success and sets *out_claim, or returns
+ * UnschedulableAndUnresolvable. If device plugins of the node provide all resources, the pod needs
+ * no devices on the node: *out_claim is then NULL or, with has_user_claims, a claim without
+ * requests, with which PreBind fails (section 21, D10).
  */
 struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, bool has_user_claims,
@@ -383,7 +386,7 @@ struct bt_new_allocation {
 };
 /**
  * Section 15.2: check in Filter that the node has the resources that the allocations need.
- * *out_demand: these resources; NULL: none.
+ * *out_demand: the needed resources. NULL: the allocations need no resources of the node.
  */
 struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,

@@ -245,8 +245,9 @@ static void add_mapping(struct request_builder *builder, uint32_t container, str
 }
 
 /**
- * Map a short-lived container to devices of long-lived containers that start after it has ended.
- * Returns the number of devices, which may exceed the number that `wanted` asks for.
+ * Map a short-lived container to devices of long-lived containers that start after the short-lived
+ * container has ended. Returns the number of devices, which may exceed the number that `wanted`
+ * asks for.
  */
 static int64_t borrow_devices(
 	struct request_builder *builder, const struct container_request *wanted)

@@ -267,8 +267,8 @@ int bt_dynamic_allocation(const struct bt_dynamic_cycle *data, const struct bt_d
 		return 0;
 	}
 	/*
-	 * Count the earlier claims that were passed to the allocator: the index of this claim among
-	 * them.
+	 * Count the earlier claims that were passed to the allocator. This number is the index of
+	 * the claim in the call of the allocator.
 	 */
 	uint32_t place = 0;
 	for (uint32_t i = 0; i < index; i++) {
@@ -320,7 +320,10 @@ static int64_t score_claim(const struct bt_dynamic_claim *claim)
 	return sum;
 }
 
-/** Whether the scores of nodes can differ. They differ only by the selected alternatives. */
+/**
+ * Whether the scores of nodes can differ. Scores differ only if different alternatives of a request
+ * (firstAvailable) are selected.
+ */
 static bool scores_alternatives(const struct bt_plugin *plugin, const struct bt_dynamic_cycle *data)
 {
 	return data->has_alternatives && bt_plugin_gate(plugin, BT_GATE_DRA_PRIORITIZED_LIST);

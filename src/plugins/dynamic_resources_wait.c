@@ -137,9 +137,9 @@ static void count(const struct bt_dynamic_resources *instance, const struct bt_d
 }
 
 /**
- * Check the current versions of the claims in order, up to the first that is not ready. Returns 0,
- * a negative code, or BT_WRITE_PENDING if a claim is not ready. *out_status: label of the metrics;
- * not set if pending.
+ * Check the current versions of the claims in order, up to the first claim that is not ready.
+ * Returns 0, a negative code, or BT_WRITE_PENDING if a claim is not ready. *out_status: label of
+ * the metrics; not set if pending.
  */
 static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const char **out_status, struct berth_error *err)

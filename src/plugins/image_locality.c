@@ -49,8 +49,8 @@ static bt_str_list names_of_pod(
 }
 
 /**
- * Returns the size of an image, reduced in proportion if few nodes have it. Otherwise all pods
- * would go to the nodes where the first pods ran.
+ * Returns the size of an image times the share of nodes that have the image. Without this factor
+ * all pods would go to the nodes where the first pods ran.
  */
 static int64_t spread_size(int64_t size_bytes, uint32_t holder_count, uint32_t node_count)
 {
@@ -138,8 +138,8 @@ static bool find_images(
 }
 
 /**
- * Nodes without the pod's images get the score of the sum 0. The images of most pods are on no
- * node; if all scores are then 0, the function does not write them and returns false.
+ * For most pods no node has any of the images. All nodes then have the same score. If this score is
+ * 0, the function returns false and does not write scores.
  */
 static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,

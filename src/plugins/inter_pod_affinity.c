@@ -266,8 +266,8 @@ static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_
 }
 
 /**
- * Context of add_hit, which adds to tables each term of an existing pod that matches the pod. The
- * term is added with the factor fixed + factors x weight of the term.
+ * Context of add_hit, which is called for each term of an existing pod that matches the pod.
+ * add_hit adds the term to `tables` with the factor fixed + factors x weight of the term.
  */
 struct existing_sum {
 	struct bt_state *state;
@@ -930,8 +930,8 @@ static const struct score_data *prepare_score(
 	void **kept = &cycle->pre_score_data[plugin->index];
 
 	/*
-	 * PreScore may run again, after pods were added or removed, if the cycle is plain or does
-	 * not borrow counters.
+	 * Do not keep the data if the cycle is plain or does not borrow counters, because PreScore
+	 * may then run again after pods were added or removed.
 	 */
 	if (cycle->plain || !cycle->borrows_counters) {
 		return NULL;

@@ -467,8 +467,8 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	}
 	/*
 	 * Check only blocks in which a node may lack something. The details of skipped blocks are
-	 * set to 0 only once a lacking node is found, because the caller ignores them if there is
-	 * none.
+	 * set to 0 only once a lacking node is found, because the caller ignores the details if no
+	 * node lacks a resource.
 	 */
 	for (uint32_t first = range.first, next; first < end; first = next) {
 		bool allowed = floors_allow(&instance->floors[first / FLOOR_SLOTS], data);
@@ -510,7 +510,10 @@ static void lower_room(
 	}
 }
 
-/** The node table must not have wide values. */
+/**
+ * Lower room[slot] to the number of pods of the shape that fit on the node (filter_room in
+ * framework/plugin.h). The node table must not have wide values.
+ */
 static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *room)

@@ -29,8 +29,8 @@
  */
 
 /**
- * The cache is emptied when it uses more memory than this, which is enough for some 10,000
- * selectors.
+ * Maximum memory of the cache, enough for some 10,000 selectors. The cache is emptied when it uses
+ * more memory.
  */
 #define KEPT_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
@@ -428,7 +428,7 @@ static bool count_constraint(struct bt_state *state, const struct bt_spread_list
 		.selector = &constraint->selector};
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	bool has_affinity = list->affinity.has_affinity || spec->node_selector.count != 0;
-	/** Distinct keys of the list other than the constraint's. */
+	/** Distinct keys of the list, without the key of the constraint. */
 	struct bt_str other_keys[BT_COUNTED_TERMS_MAX];
 	struct bt_counter_spec counter_spec = {
 		.term_count = !constraint->selector.nothing &&
@@ -707,7 +707,7 @@ int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32
 		}
 	}
 	if (changed > 1 || appeared != 0) {
-		/* If several domains have changed or one is new, scan all domains. */
+		/* If several domains have changed or a domain is new, scan all domains. */
 		low = LOW_OF_NOTHING;
 		domain_count += appeared;
 		for (uint32_t i = 1; i < limit->table.size; i++) {
@@ -1431,7 +1431,10 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 				term->empty_domain == 0) {
 				add_count_trait(out, term->column, &term->table, TRAIT_DOMAIN_PODS);
 			} else {
-				/* Nodes with and without the label may be in the same domain. */
+				/*
+				 * A domain may have several nodes, with and without the label, so
+				 * the domain itself is the trait.
+				 */
 				bt_topology_add_domain_trait(out, term->column);
 			}
 		}

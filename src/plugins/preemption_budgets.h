@@ -51,19 +51,19 @@ void bt_budgets_finish(struct bt_budgets *budgets);
 /** Update from the budgets in the object store. Does nothing if they have not changed. */
 void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state);
 /**
- * Use these budgets instead of the stored ones until the next refresh or load. Texts are borrowed
- * until then.
+ * Use these budgets instead of the stored budgets until the next refresh or load. Texts are
+ * borrowed for this time.
  */
 void bt_budgets_load(struct bt_budgets *budgets,
 	const struct bt_pod_disruption_budget *const *objects, uint32_t count);
 /**
- * Charge every budget that covers the pod. Returns true if one of them had no disruption left in
- * this round.
+ * Charge every budget that covers the pod. Returns true if at least one of these budgets had no
+ * disruption left in this round.
  */
 bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod);
 /**
- * As bt_budgets_charge, for pods that are evicted together: stops at the first budget without a
- * disruption left (spec 08 section 14 step 5).
+ * Does the same as bt_budgets_charge, but stops at the first budget without a disruption left. Used
+ * for pods that are evicted together (spec 08 section 14 step 5).
  */
 bool bt_budgets_charge_until_violated(struct bt_budgets *budgets, const struct bt_pod_info *pod);
 #endif

@@ -90,8 +90,9 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		if (!has_column || (shortcuts->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
 			/*
-			 * sums_only stays true only if, of the data that a removal changes, the
-			 * filter reads nothing but the sums of requests.
+			 * Removing a pod changes several kinds of data of the node. sums_only stays
+			 * true only if the sums of requests are the only such data that the filter
+			 * reads.
 			 */
 			run->sums_only &= has_column &&
 				(shortcuts->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;

@@ -157,9 +157,11 @@ static const bt_candidate_score default_scores[] = {
 };
 
 /**
- * Move the candidate to select to the front of the equally good candidates. It is the preferred
- * node, if that node is among them. Otherwise, in replays, it is the first by name, or the last by
- * name if the victims have not started, because upstream reads the clock later for later nodes.
+ * Select one of the equally good candidates and move this candidate to the front of choices. If the
+ * preferred node is a candidate, select the preferred node. Otherwise, if the handle takes the
+ * first node by name (in replays), select the first candidate by name, or the last candidate by
+ * name if the victims have not started: upstream then uses the current time as their start, and
+ * reads a later time for a later node. Otherwise keep the order.
  */
 static void keep_preferred(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)

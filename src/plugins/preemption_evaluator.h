@@ -21,8 +21,8 @@
 
 /*
  * Caches that are kept between attempts: the lowest priority of the pods on each node, and the
- * results of dry runs for pods of a shape. They are updated from the change log of the state and do
- * not change the result of an attempt. Spec 08 sections 8 and 9.
+ * results of dry runs for pods of a shape. The caches are updated from the change log of the state,
+ * and do not change the result of an attempt. Spec 08 sections 8 and 9.
  */
 
 /** Lowest pod priorities by node and by block of 64 nodes. */
@@ -121,7 +121,7 @@ struct bt_preemption_candidate {
 
 /**
  * Result of one attempt. Memory: the cycle's arena. choices: the candidates that all criteria rate
- * as equally good; the selected one is first.
+ * as equally good; the selected candidate is first.
  */
 struct bt_preemption_decision {
 	const struct bt_preemption_candidate *candidates;

@@ -258,7 +258,7 @@ static uint32_t find_task(const struct bt_preemption_executor *executor, uint32_
 
 /**
  * Handle the result of a write; may start the next write for the same victim. deleted: the write
- * was the deletion.
+ * was the DELETE of the victim.
  */
 static void write_done(struct bt_preemption_task *task, uint32_t item, bool deleted, int result);
 

@@ -48,10 +48,10 @@ struct bt_preemption_executor {
 	struct bt_preemption_metrics metrics;
 };
 
-/** The executor must not move afterwards. */
+/** Initialise an executor, which must not move afterwards. */
 void bt_preemption_executor_init(struct bt_preemption_executor *executor,
 	const struct bt_handle *handle, const char *plugin_name);
-/** Running tasks are dropped. */
+/** Free the memory of the executor. Running tasks are dropped. */
 void bt_preemption_executor_finish(struct bt_preemption_executor *executor);
 
 /**

@@ -54,7 +54,9 @@ static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_g
 	return &attempt->units.items[attempt->units.count - 1];
 }
 
-/** Like upstream's moreImportantUnit, spec 08 section 14. */
+/**
+ * Whether unit a is more important than unit b (upstream's moreImportantUnit, spec 08 section 14).
+ */
 static bool more_important(const void *context, uint32_t a, uint32_t b)
 {
 	const struct attempt *attempt = context;

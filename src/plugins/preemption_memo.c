@@ -8,7 +8,7 @@
  * names.
  */
 #define STATUSES_MAX 64
-/** A memo is cleared when it has more victims per node than this on average. */
+/** A memo is cleared when it has, on average, more than this number of victims per node. */
 #define VICTIMS_PER_SLOT 16
 
 void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest)

@@ -272,8 +272,8 @@ static bool parse_version(struct bt_str text, uint64_t *out_version)
 }
 
 /**
- * Whether the stored object is older than the written one. Versions that are not numbers count as
- * equal.
+ * Whether the stored object is older than the written object. Versions that are not numbers count
+ * as equal.
  */
 static bool is_behind(struct bt_str stored, struct bt_str written)
 {
@@ -440,8 +440,8 @@ static int check_once(struct bt_real_binder *binder, const struct bt_pod_info *p
 
 /**
  * Check whether all claims are bound, at most once per second of the handle's clock. Returns 0 if
- * they are bound, or BT_WRITE_PENDING if the caller must call again later. If the writer has a wait
- * function, blocks instead. Fails when the bind timeout is over.
+ * all claims are bound, or BT_WRITE_PENDING if the caller must call again later. If the writer has
+ * a wait function, blocks instead. Fails when the bind timeout is over.
  */
 static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct bt_pod_volumes *volumes, struct berth_error *err)
@@ -564,8 +564,8 @@ static int compare_class_volumes(const void *a, const void *b)
 }
 
 /**
- * Returns the index of the first volume whose class is class_name or sorts after class_name; with
- * `after`, of the first volume whose class sorts after class_name.
+ * Returns the index of the first volume whose class is class_name or sorts after class_name. If
+ * `after` is set, returns the index of the first volume whose class sorts after class_name.
  */
 static uint32_t class_bound(
 	const struct bt_class_index *index, struct bt_str class_name, bool after)

@@ -30,7 +30,7 @@ struct bt_pod_volume_claims {
 struct bt_static_binding {
 	const struct bt_persistent_volume *volume;
 	const struct bt_persistent_volume_claim *claim;
-	/** Version of the volume; after the write, of the written object. */
+	/** Version of the volume. After the write: version of the written object. */
 	struct bt_str resource_version;
 };
 

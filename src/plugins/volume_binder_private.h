@@ -70,8 +70,8 @@ static inline struct bt_real_binder *bt_real_binder_of(struct bt_volume_binder *
 }
 
 /**
- * Returns the volumes of the class, ordered by capacity and name; *out_count: their number.
- * Borrowed until the store changes.
+ * Returns the volumes of the class, ordered by capacity and name. *out_count: number of these
+ * volumes. Borrowed until the store changes.
  */
 struct bt_class_volume *bt_class_index_find(
 	struct bt_real_binder *binder, struct bt_str class_name, uint32_t *out_count);

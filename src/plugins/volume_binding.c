@@ -262,8 +262,8 @@ static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 }
 
 /**
- * Cycle data. Filter writes to it although clones of the cycle share it; this is harmless (spec 07
- * section 5).
+ * Cycle data of the plugin. Clones of the cycle share the data, and Filter writes to the data. Spec
+ * 07 section 5 says why this is harmless.
  */
 struct binding_data {
 	bool all_bound;
