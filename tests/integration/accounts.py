@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ServiceAccounts over real connections: tokens, the rights that RBAC grants them, and pods that
-use them; also after a restart. tests/unit/server tests the rules one by one. Spec: 14 section 4,
-14b section 4.3."""
+"""ServiceAccounts over real connections: tokens, rights by RBAC, pods with an account,
+certificates, and tokens after a restart of the server. tests/unit/server tests the rules one by
+one. Spec: 14 section 4, 14b section 4.3."""
 import base64
 import calendar
 import json
@@ -143,7 +143,8 @@ def test_policies_ask_the_authorizer(cluster):
 
 
 def test_policies_add_labels_and_sidecars(cluster):
-    """Pods of a Deployment get the policy's changes, with defaults, once a binding exists."""
+    """When the mutating policy has a binding, each new pod of a Deployment gets a label, an
+    annotation and a sidecar; the sidecar gets the defaults of a container."""
     admission = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic"
     make(cluster, "/api/v1/namespaces", {"metadata": {"name": "meshed"}})
     up.wait_for("an account", lambda: cluster.get(accounts("meshed") + "/default")[0] == 200)
@@ -185,7 +186,7 @@ def test_policies_add_labels_and_sidecars(cluster):
         assert sorted(each["name"] for each in pod["spec"]["containers"]) == ["proxy", "shop"]
         proxy = [each for each in pod["spec"]["containers"] if each["name"] == "proxy"][0]
         assert proxy["image"] == "mesh/proxy:2" and proxy["imagePullPolicy"] == "IfNotPresent"
-        # the token volume that every container gets when the admission plugins run again
+        # The admission plugins run again after the policy, so the sidecar mounts the token volume.
         assert proxy["volumeMounts"], proxy
         assert pod["metadata"]["labels"]["mesh"] == "on"
         assert pod["metadata"]["annotations"]["containers"] == "2"
@@ -206,7 +207,8 @@ class Key:
                         self.path], check=True)
 
     def request(self, cluster, name, subject, names="", approve=True, **spec):
-        """Waits until a CertificateSigningRequest is signed or has failed, and returns it."""
+        """Creates and approves a CertificateSigningRequest, waits until the request is signed or
+        has failed, and returns the request. approve False: returns the new request at once."""
         more = ["-addext", "subjectAltName=" + names] if names else []
         pem = subprocess.run(["openssl", "req", "-new", "-key", self.path, "-subj", subject] + more,
                              check=True, stdout=subprocess.PIPE).stdout
@@ -239,7 +241,8 @@ def show(path, *what):
 
 
 def who(cluster, certificate, key):
-    """Returns the status of a request with a certificate, and the user name and groups in it."""
+    """Sends a SelfSubjectReview with a client certificate. Returns (status code, user name, groups)
+    of the answer; if the server refuses, (status code, message, [])."""
     context = ssl.create_default_context(cadata=cluster.ca())
     context.load_cert_chain(certificate, key.path)
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
@@ -265,7 +268,7 @@ def test_signed_certificates_authenticate(cluster):
         dates = dict(line.split("=") for line in show(path, "-dates").split("\n") if line)
         first, last = [calendar.timegm(time.strptime(dates[name], "%b %d %H:%M:%S %Y GMT"))
                        for name in ("notBefore", "notAfter")]
-        # Valid five minutes before the request, too, because clocks of clients may lag.
+        # 600 s after the request and 300 s before the request, because clocks of clients may lag.
         assert last - first == 900, dates
         assert "TLS Web Client" in show(path, "-text") and "CA:FALSE" in show(path, "-text")
         assert who(cluster, path, key) == (
@@ -341,7 +344,8 @@ def test_what_is_not_signed(cluster):
                 failed = found["status"]["conditions"][1]
                 assert failed["type"] == "Failed" and text in failed["message"], (name, found)
                 assert failed["reason"] == "SignerValidationFailure"
-        # requests that stay unsigned: Kubernetes has no controller for the signer, or not approved
+        # Two requests stay unsigned: "other" has a signer without a controller in Kubernetes,
+        # "waiting" is not approved.
         key.request(cluster, "other", "/CN=a", approve=False, signerName="example.com/mine")
         key.request(cluster, "waiting", "/CN=a", approve=False)
         status, found = cluster.json("POST", REQUESTS, {
@@ -358,7 +362,7 @@ def test_what_is_not_signed(cluster):
 
 
 def test_users_that_may_approve(cluster):
-    """Besides the right to update approval, an approver needs a right for the signer."""
+    """An approver needs the right to update approvals, and the right to approve for the signer."""
     cluster.json("POST", "/api/v1/namespaces/default/serviceaccounts",
                  {"metadata": {"name": "approver"}})
     role = {"metadata": {"name": "approver"}, "rules": [
@@ -396,7 +400,7 @@ def test_restart(program):
         with program.up("--data-dir", folder) as cluster:
             assert cluster.get(pods(), token=token)[0] == 200
             assert cluster.get("/api/v1/pods", token=token)[0] == 403
-    # Another server has another signing key.
+    # Another server has another signing key, so it rejects the token.
     with program.up() as cluster:
         make(cluster, accounts(), {"metadata": {"name": "robot"}})
         assert cluster.get(pods(), token=token)[0] == 401

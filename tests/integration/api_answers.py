@@ -6,9 +6,9 @@ Usage: api_answers.py BERTH plain|sanitized [NAME]...
 
 The recordings are tests/conformance/vectors/api.*: creates, applies of two managers, updates, the
 three patches, lists, tables and deletions of objects of 32 kinds, with whole, partial and damaged
-bodies. A sequence agrees if all answers have the same code, body and warnings, without uids,
-versions, times and random values. DIFFERENT_NUMBERS has the sequences that differ on purpose, and
-why. With names, the differences of these sequences are printed.
+bodies. A sequence agrees if all answers have the same code, body and warnings; uids, versions,
+times and random values are not compared. DIFFERENT_NUMBERS lists the sequences that differ on
+purpose, with the reason. NAME: prints the differences of the sequence with this name.
 """
 import gzip
 import http.client
@@ -21,7 +21,7 @@ import up
 
 VECTORS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                        "conformance", "vectors")
-# --controllers needs a name: this controller has nothing to do here.
+# Runs almost no controllers. The flag needs a name, and this controller has nothing to do here.
 FLAGS = ["--nodes", "0", "--no-scheduler", "--controllers=podgroup-protection-controller"]
 SHARE_MIN = 0.95
 

@@ -4,8 +4,9 @@
 
 Usage: cel_agreement.py CEL_EVAL plain|sanitized BUILD_FOLDER [SEED]
 
-They agree if both give the same value, or both give an error, whose text may differ. KNOWN has the
-known differences and their reasons. cel_expressions.py lists the expressions that are left out.
+The two agree if both give the same value, or if both give an error; texts of errors may differ.
+KNOWN has the known differences and their reasons. cel_expressions.py lists the expressions that are
+left out.
 """
 import json
 import math
@@ -93,8 +94,8 @@ def nan_has_no_order(_, ours, theirs, __):
 
 
 def no_key_of_a_map(_, ours, theirs, __):
-    """`key in map` with a key of an impossible type is false; @bufbuild/cel has no such
-    overload."""
+    """`key in map` is false if the key's type cannot be the type of a map key; @bufbuild/cel gives
+    an error, because it has no overload for such a key."""
     return "value" in ours and re.search(
         r"'@in' applied to '\(\w+, map\)'", theirs.get("error", ""))
 
@@ -105,7 +106,8 @@ def field_of_a_list(_, ours, theirs, __):
 
 
 def searched_list(_, ours, theirs, __):
-    """Kubernetes gives lists indexOf() and lastIndexOf(); dyn variables may be lists."""
+    """In Kubernetes lists have indexOf() and lastIndexOf(), in @bufbuild/cel they do not. A dyn
+    variable of a random expression may be a list."""
     return "value" in ours and re.search(
         r"'(?:lastI|i)ndexOf' applied to 'list", theirs.get("error", ""))
 
@@ -116,15 +118,16 @@ def large_uint_quotient(_, ours, theirs, __):
 
 
 def text_for_number(question, ours, _, __):
-    """JavaScript converts more texts to numbers; only dyn variables contain such texts."""
+    """JavaScript converts texts to numbers that CEL refuses; only dyn variables contain such
+    texts."""
     return re.fullmatch("type conversion error from 'string' to '(?:int|uint|double)'",
                         ours.get("error", "")) is not None and any(
         re.match(r"dyn\(r?[\"']", text) for text in question["variables"].values())
 
 
 def mixed_literal(_, ours, theirs, __):
-    """Elements of a literal have one type, and dyn is a separate type; @bufbuild/cel mixes
-    types."""
+    """All elements of a list or map literal must have the same type, and dyn differs from every
+    other type; @bufbuild/cel allows elements of different types."""
     return re.search(r"expected type '[^']*' but found '[^']*dyn|expected type '[^']*dyn",
                      ours.get("refused", "")) is not None
 

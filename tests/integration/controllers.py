@@ -153,7 +153,8 @@ def test_endpoints_without_a_service_stay(cluster):
     made = call(cluster, "POST", CORE % name + "endpoints", {
         "metadata": {"name": "e"}, "subsets": [{"addresses": [{"ip": "10.0.0.24"}],
                                                 "ports": [{"port": 80}]}]})
-    # A controller that has deleted the endpoints of this Service has also seen "e".
+    # The controller handles changes in order. When it has created and deleted the endpoints of this
+    # later Service, it has also seen "e".
     call(cluster, "POST", CORE % name + "services", {
         "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}})
     up.wait_for("endpoints", lambda: read(cluster, CORE % name + "endpoints/s"))
@@ -434,7 +435,7 @@ def test_stateful_set_scales_down_in_order(cluster):
     set_ready(cluster, "sets", "down-2", True)
     up.wait_for("down-2 gone", lambda: names_of(cluster, "sets", "down") == ["down-0", "down-1"])
     set_ready(cluster, "sets", "down-1", True)
-    # The lowest unhealthy pod is deleted last.
+    # All pods are deleted now, the unhealthy pod with the lowest number last.
     up.wait_for("none", lambda: not names_of(cluster, "sets", "down"))
 
 
@@ -482,7 +483,8 @@ def test_stateful_set_partition_and_revisions(cluster):
     up.wait_for("all", lambda: set(images().values()) == {"i:2"} and len(images()) == 3)
     up.wait_for("completion", lambda: read(cluster, path)["status"]["currentRevision"] ==
                 read(cluster, path)["status"]["updateRevision"])
-    # Restoring the first template gives its revision a new number; the history limit applies.
+    # Restoring the first template gives the template's old revision a new number. Revisions beyond
+    # the history limit are deleted.
     patch(cluster, path, {"spec": {"template": {"spec": {"containers": [
         {"name": "c", "image": "i:1"}]}}}})
     up.wait_for("back", lambda: read(cluster, path)["status"]["currentRevision"] == first)
@@ -597,12 +599,13 @@ def test_daemon_set_revisions(cluster):
         "updatedNumberScheduled") == 3 and read(cluster, path)["status"]["numberReady"] == 3)
     assert sorted(each["revision"] for each in revisions(
         cluster, "sets", "agent").values()) == [1, 2]
-    # A revision that is in use is created again.
+    # The controller creates a deleted revision again if the revision is in use.
     newest = max(revisions(cluster, "sets", "agent").values(), key=lambda each: each["revision"])
     call(cluster, "DELETE", APPS % "sets" + "controllerrevisions/" + newest["metadata"]["name"])
     up.wait_for("its return", lambda: read(
         cluster, APPS % "sets" + "controllerrevisions/" + newest["metadata"]["name"]))
-    # Deleted with orphans and created again: pods and revisions are adopted, no pod restarts.
+    # The set is deleted without its dependents and created again: the new set adopts the pods and
+    # revisions, and no pod restarts.
     before = {each["metadata"]["uid"] for each in pods(cluster, "sets", "app=agent")}
     made = read(cluster, path)
     call(cluster, "DELETE", path + "?propagationPolicy=Orphan")
@@ -802,7 +805,7 @@ def test_autoscaler(program):
         assert condition(found, "ScalingActive")["reason"] == "ValidMetricFound", found
         assert found["status"]["currentMetrics"][0]["resource"]["current"] == {
             "averageUtilization": 90, "averageValue": "90m"}, found
-        # Less use: scale down after five minutes of the cluster's time.
+        # Every pod uses 9 %: scale down after five minutes of the cluster's time.
         patch(cluster, web, {"spec": {"template": {"metadata": {"annotations": {
             "berth.dev/cpu-usage": "9m"}}}}})
         up.wait_for("the minimum", lambda: read(cluster, web)["spec"]["replicas"] == 2)
@@ -847,7 +850,7 @@ def test_custom_metrics(program):
             "value: unable to get metric requests: no metrics returned from custom metrics API"])
         patch(cluster, web, {"spec": {"template": {"metadata": {"annotations": {
             "berth.dev/metrics": "errors=1, requests{verb=get}=12, requests{verb=put}=2500m"}}}}})
-        # 14.5 per pod, at any number of pods.
+        # Every pod reports 14.5 (12 + 2.5) at any number of pods: scale to the maximum.
         up.wait_for("the maximum", replicas(8))
         found = read(cluster, path)["status"]["currentMetrics"][0]
         assert found == {"type": "Pods", "pods": {"metric": {"name": "requests"}, "current": {
@@ -873,7 +876,7 @@ def test_custom_metrics(program):
         call(cluster, "GET", one + "/requests?metricLabelSelector=%2B%2B", None, 400)
         call(cluster, "POST", one + "/requests", {}, 405)
 
-        # Object metric, for all pods together; the HPA's own tolerance applies.
+        # Object metric: the value counts for all pods together. The tolerance in the HPA applies.
         call(cluster, "POST", CORE % name + "services", {
             "metadata": {"name": "front", "annotations": {"berth.dev/metrics": "hits=95"}},
             "spec": {"ports": [{"port": 80}]}})
@@ -930,7 +933,7 @@ def test_custom_metrics(program):
 # --- deletion with dependents ---
 
 def owned(name, *owners, block=True, **more):
-    """Creates a config map with owner references."""
+    """Returns a ConfigMap with owner references."""
     return {"metadata": dict({"name": name, "ownerReferences": [{
         "apiVersion": "v1", "kind": "ConfigMap", "name": each["metadata"]["name"],
         "uid": each["metadata"]["uid"], "blockOwnerDeletion": block} for each in owners]}, **more)}
@@ -1026,8 +1029,8 @@ def test_logs(cluster):
 
 
 class WebSocket:
-    """A WebSocket client that only receives frames; headers is None if the server refused the
-    upgrade."""
+    """A WebSocket client that only receives frames. The member headers is None if the server
+    refused the upgrade."""
 
     def __init__(self, cluster, path, protocol="v5.channel.k8s.io"):
         self.socket = socket.create_connection(("127.0.0.1", cluster.port), timeout=60)

@@ -131,7 +131,7 @@ def test_a_restart_continues_where_it_was(program):
         assert len(cluster.json("GET", "/api/v1/nodes")[1]["items"]) == 2
         version = cluster.json("GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"]
         assert int(version) >= int(before["metadata"]["resourceVersion"])
-        # The server refuses an old version, so that watchers list again.
+        # The server refuses a watch from an old version, so that the watcher lists again.
         _, text = cluster.get("/api/v1/pods?watch=1&resourceVersion=1&timeoutSeconds=1")
         event = json.loads(text.splitlines()[0])
         assert event["type"] == "ERROR" and event["object"]["code"] == 410
@@ -148,7 +148,7 @@ def test_a_restart_continues_where_it_was(program):
 
 
 def flood_until_killed(cluster, worker, acknowledged, asked):
-    """Pipelines of writes, a hundred in flight at a time. Each name is written once."""
+    """Sends pipelines of a hundred writes until the server is killed. Each name is written once."""
     path, count = "/api/v1/namespaces/default/configmaps", 0
     try:
         with pipeline.Pipeline(cluster) as connection:
@@ -165,7 +165,7 @@ def flood_until_killed(cluster, worker, acknowledged, asked):
                     acknowledged[name] = int(
                         json.loads(body)["metadata"]["resourceVersion"])
     except (OSError, ValueError):
-        pass  # the server was killed
+        pass  # the killed server closed the connection
 
 
 def watch_until_killed(cluster, seen):
@@ -229,7 +229,8 @@ def test_what_was_seen_is_kept(program):
 
 
 def fill_until_refused(cluster):
-    """Creates objects until one is refused; returns the accepted names, and the refusal."""
+    """Creates objects until the server refuses one; returns the accepted names, and the answer that
+    refused."""
     accepted, path = [], "/api/v1/namespaces/default/configmaps"
     for i in range(2000):
         try:

@@ -19,7 +19,8 @@ import kube_apiserver
 import up
 
 VERIFY = {"BERTH_VERIFY": "1"}
-# --controllers needs a name: this controller has nothing to do. kube-apiserver has no controllers.
+# Runs almost no controllers, as kube-apiserver has none. The flag needs a name, and this controller
+# has nothing to do.
 NO_CONTROLLERS = "--controllers=podgroup-protection-controller"
 PODS = "/api/v1/namespaces/default/pods"
 START_SECONDS = 60
@@ -69,7 +70,7 @@ class Server:
 
 @contextlib.contextmanager
 def server(program, *flags):
-    """The API server for one test."""
+    """Runs an API server during a with block; yields the Server or KubeApiServer."""
     with tempfile.TemporaryDirectory() as folder:
         if kube_apiserver.is_wanted():
             found = kube_apiserver.KubeApiServer(folder)
@@ -164,8 +165,8 @@ class Daemon:
 
 @contextlib.contextmanager
 def daemon(program, api, *flags, **more):
-    """Runs a daemon during a with block, and kills the daemon at the end. Its output must not have
-    reports of sanitizers, failed assertions or BERTH_VERIFY."""
+    """Runs a daemon during a with block, and kills the daemon at the end. Asserts that the daemon's
+    output has no report of a sanitizer, of a failed assertion or of BERTH_VERIFY."""
     with tempfile.TemporaryDirectory() as folder:
         found = Daemon(program, folder, api, *flags, **more)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices, claims and pods of the tests of dynamic resource allocation."""
+"""Devices, claims and pods for tests of dynamic resource allocation."""
 import json
 
 import up
@@ -19,7 +19,7 @@ def device_class(name="gpu", resource=None):
 
 
 def slice_of(node, devices):
-    """Creates a ResourceSlice with devices gpu-0, gpu-1, ... of a node."""
+    """Returns a ResourceSlice with devices gpu-0, gpu-1, ... of a node."""
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
             "metadata": {"name": node + "-gpus"},
             "spec": {"driver": "gpu.example.com", "nodeName": node,
@@ -76,7 +76,7 @@ def items(api, path):
 
 
 def devices_of(found):
-    """Returns "pool/device" of a claim's allocation."""
+    """Returns "pool/device" for each device that is allocated to the claim."""
     results = found.get("status", {}).get("allocation", {}).get("devices", {}).get("results", [])
     return [result["pool"] + "/" + result["device"] for result in results]
 

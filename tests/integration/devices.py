@@ -58,7 +58,7 @@ def test_what_kubectl_shows(cluster):
 
 
 def test_devices_pass_on(cluster):
-    """A pod without a free device waits until other pods end."""
+    """A pod for which no device is free waits until other pods end."""
     apply(cluster, deployment("late", 1, template_name="one"))
     up.wait_for("a pod that waits", lambda: "cannot allocate all claims" in kubectl(
         cluster, "get", "events"))
@@ -82,7 +82,8 @@ def test_finished_pods_give_back(cluster):
 
 
 def test_shared_claim(cluster):
-    """Two pods use one claim, on one node; the claim outlives the pods, without its device."""
+    """Two pods share a claim and run on the same node. When the pods are deleted, the claim stays
+    and its device is free."""
     apply(cluster, devices.claim("both"), devices.pod("a", claim_name="both"),
           devices.pod("b", claim_name="both"))
     found = devices.wait_for_running(cluster, 2)

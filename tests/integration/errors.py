@@ -85,7 +85,7 @@ def test_409(cluster):
 def test_413(cluster):
     refused(cluster, "POST", PODS, 413, "RequestEntityTooLarge", "",
             b" " * (4 << 20), headers=JSON)
-    # A large announced body is refused before any byte of it arrives.
+    # The server refuses a Content-Length that is too large before any byte of the body arrives.
     with pipeline.connect(cluster) as connection:
         connection.sendall(pipeline.head(cluster, "POST", PODS, "Content-Type: application/json\r\n"
                                 "Content-Length: 1000000000\r\n"))

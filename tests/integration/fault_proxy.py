@@ -292,7 +292,8 @@ def status_body(code, reason, message):
 
 
 def sometimes(seed, chance, fault, applies=lambda request: True):
-    """Returns a policy: fault() for this share of the requests for which applies() is true."""
+    """Returns a policy that injects fault() into a random share (chance) of the requests for which
+    applies(request) is true."""
     rng = random.Random(seed)
 
     def policy(request):

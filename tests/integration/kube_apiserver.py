@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real kube-apiserver with its etcd, for tests that otherwise run against `berth up`.
 
-A script uses it if the word kube-apiserver follows its other arguments. BERTH_KUBE_APISERVER and
-BERTH_ETCD name the two programs; without the first the script is skipped.
+A script uses kube-apiserver if the word kube-apiserver follows the other arguments of the script.
+BERTH_KUBE_APISERVER and BERTH_ETCD name the two programs; without BERTH_KUBE_APISERVER the script
+is skipped.
 """
 import json
 import os

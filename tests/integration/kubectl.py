@@ -27,7 +27,8 @@ HOME = tempfile.TemporaryDirectory()
 
 @contextlib.contextmanager
 def one_at_a_time(folder):
-    """A lock, since two scripts may unpack the package at the same time."""
+    """Holds a lock during a with block, since two scripts may unpack the package at the same
+    time."""
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -57,8 +58,8 @@ KUBECTL = debian_kubectl(sys.argv[4]) if sys.argv[3] == "--debian" else sys.argv
 
 
 def kubectl(cluster, *arguments, stdin=None, status=0, editor=None, timeout=90):
-    """Runs kubectl and returns its standard output; it must exit with this status (None: any
-    status, and both outputs are returned)."""
+    """Runs kubectl, asserts the exit status, and returns the standard output. status None: any
+    status is accepted, and standard output and standard error are returned."""
     environment = dict(os.environ, HOME=HOME.name, KUBECONFIG=cluster.kubeconfig)
     if editor:
         environment["KUBE_EDITOR"] = editor
@@ -72,7 +73,7 @@ def kubectl(cluster, *arguments, stdin=None, status=0, editor=None, timeout=90):
 
 
 def version_of(cluster):
-    """(major, minor) of the client."""
+    """Returns the version of kubectl as (major, minor)."""
     found = json.loads(kubectl(cluster, "version", "--client", "-o", "json"))
     minor = re.match(r"\d+", found["clientVersion"]["minor"]).group()
     return int(found["clientVersion"]["major"]), int(minor)
@@ -281,7 +282,7 @@ def test_apply_server_side(cluster):
     kubectl(cluster, "apply", "--server-side", "--field-manager=other", "--force-conflicts",
             "-f", "-", stdin=settings.replace("'1'", "'9'"))
     assert json_of(cluster, "get", "cm", "applied")["data"] == {"a": "9", "b": "2"}
-    # The server takes over the fields of the earlier client-side apply.
+    # Server-side apply takes over the fields of the earlier client-side apply.
     kubectl(cluster, "apply", "-f", "-", stdin=settings.replace("applied", "migrated"))
     kubectl(cluster, "apply", "--server-side", "-f", "-",
             stdin=settings.replace("applied", "migrated").replace("'2'", "'3'"))
@@ -387,7 +388,7 @@ def test_cordon_and_drain(cluster):
     assert column(kubectl(cluster, "get", "nodes"), "STATUS")[node] == "Ready,SchedulingDisabled"
     out = kubectl(cluster, "drain", node, "--ignore-daemonsets", "--force", "--timeout=60s",
                   status=None)
-    assert re.search(r"^node/%s (drained|evicted)$" % node, out, re.M), out  # evicted: 1.20
+    assert re.search(r"^node/%s (drained|evicted)$" % node, out, re.M), out  # 1.20: evicted
     wait_for_pods(cluster, "app=web", 3)
     pods = json_of(cluster, "get", "pods", "-l", "app=web")["items"]
     assert node not in [pod["spec"]["nodeName"] for pod in pods]

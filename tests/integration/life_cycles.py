@@ -172,7 +172,7 @@ FIXED_NAMES = {
     "ipaddresses": "10.96.0.77", "apiservices": "v1.life.example",
     "customresourcedefinitions": "widgets.life.example",
 }
-# A write to the status subresource leaves annotations and labels unchanged.
+# Kinds whose status subresource ignores changes of annotations and labels.
 METADATA_IS_RESET = {"customresourcedefinitions", "resourceclaims"}
 SCALED = {"deployments", "replicasets", "statefulsets", "replicationcontrollers"}
 

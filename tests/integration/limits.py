@@ -26,7 +26,8 @@ stalled = []  # clients that never read, from the first test to the last one
 
 
 def resident_mb(cluster):
-    """Resident memory in MiB; 0 under a sanitizer, which keeps freed memory for a while."""
+    """Returns the server's resident memory in MiB. Returns 0 under a sanitizer, because sanitizers
+    keep freed memory for a while."""
     if sys.argv[2] == "sanitized":
         return 0
     with open("/proc/%d/status" % cluster.process.pid, encoding="ascii") as file:
@@ -54,7 +55,8 @@ def test_slow_readers_begin(cluster):
         connection.sendall(pipeline.head(cluster, "GET", path))
         stalled.append((connection, time.monotonic()))
     serves(cluster)
-    # A list of 20 MB for each client: kernel buffers may hold much of it, the server must not.
+    # Each client asked for a list of 20 MB. Kernel buffers may hold much of the lists; the server
+    # must not.
     assert resident_mb(cluster) - before < 100, resident_mb(cluster) - before
 
 
@@ -102,7 +104,7 @@ def test_thousands_of_connections_come_and_go(cluster):
     for i in range(6000):
         connection = pipeline.connect(cluster)
         connection.sendall((b"", list_head[:30], list_head, watch_head)[i % 4])
-        if i % 8 < 4:  # with a reset instead of a regular end
+        if i % 8 < 4:  # close with a reset instead of a regular end
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                   b"\1\0\0\0\0\0\0\0")
         connection.close()
@@ -257,7 +259,7 @@ def test_deep_and_swollen_documents(cluster):
 
 
 def test_patches_that_grow_an_object(cluster):
-    """Sends until the server refuses; accepted objects are still stored."""
+    """Patches an object until the server refuses; the last accepted version stays stored."""
     for name, path, patch, code in (
             ("data", MAPS + "/grows-data", lambda i: {"data": {"k%d" % i: "x" * 100000}}, 422),
             ("annotations", MAPS + "/grows-annotations",

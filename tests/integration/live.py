@@ -46,7 +46,8 @@ def write_kubeconfig(folder, server, ca_file, token, name="kubeconfig"):
 
 
 class Scene:
-    """A server with some objects, a proxy that records requests and injects faults, the program."""
+    """A server with some objects, a proxy that records requests and injects faults, and the
+    program that reads through the proxy."""
 
     def __init__(self, program, api, folder):
         self.api = api
@@ -150,8 +151,9 @@ def test_live_cluster(program):
 @contextlib.contextmanager
 def silent_servers(cluster):
     """
-    Read from a server that accepts connections but sends nothing, not even for TLS, and from a
-    server that does not answer. Both run beside the other tests, since both take long.
+    Starts two snapshots that run beside the other tests, since each takes long: one from a server
+    that accepts connections but does not even answer the TLS handshake, one from a server that
+    answers no request. Yields the futures of the two results.
     """
     def read(server, ca_file, name):
         path = write_kubeconfig(cluster.folder, server, ca_file, "t", name)
@@ -219,7 +221,8 @@ def check_json(cluster):
 
 
 def check_expired_pages(cluster):
-    """The state expires between two pages, or before the first: the list starts again."""
+    """The server's state at the requested version expires between two pages of a list, or before
+    the first page: the list starts again."""
     live = cluster.run("simulate", "-o", "json").expect(1)
     for mark in ("continue=", "resourceVersionMatch=Exact"):
         seen = []
@@ -304,7 +307,8 @@ def check_bad_answers(cluster):
 
 
 def once(condition, fault):
-    """A policy that injects the fault into the first of these requests."""
+    """Returns a policy that injects the fault into the first request for which condition() is
+    true, and the list that the policy fills with this request."""
     seen = []
 
     def policy(request):
@@ -316,7 +320,7 @@ def once(condition, fault):
 
 
 def check_hurried_answers(cluster):
-    """Retry-After of a server: short waits are waited, long ones are reported."""
+    """Retry-After of a server: the program waits for a short time; a long time is an error."""
     body = fault_proxy.status_body(429, "TooManyRequests", "slow down")
     live = cluster.run("simulate", "-o", "json").expect(1)
     cluster.fault, seen = once(lambda request: resource_of(request) == "services",
@@ -351,7 +355,8 @@ def check_cut_lists(cluster):
 
 
 def check_exact_refused(cluster):
-    """Servers without resourceVersionMatch, and servers that lack the requested state."""
+    """Reads from servers that do not know resourceVersionMatch, and from servers that do not have
+    the requested version."""
     live = cluster.run("simulate", "-o", "json").expect(1)
     for answer in (status_answer(400, "BadRequest", "resourceVersionMatch is unknown"),
                    status_answer(422, "Invalid", "resourceVersionMatch is forbidden"),

@@ -13,7 +13,7 @@ import up
 
 FAST = ["--tls", "off", "--time-scale", "60"]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
-# The kinds in a dump; owners do not always come first.
+# The kinds in a dump. Some owners come after their dependents.
 DUMPED = ["/api/v1/pods", "/apis/apps/v1/replicasets", "/apis/apps/v1/deployments",
           "/apis/apps/v1/statefulsets", "/apis/apps/v1/daemonsets", "/apis/batch/v1/jobs",
           "/api/v1/nodes", "/api/v1/namespaces", "/api/v1/persistentvolumeclaims",
@@ -56,7 +56,7 @@ def test_examples(program):
 
 
 def build(cluster):
-    """A cluster with objects of many kinds, all settled."""
+    """Creates objects of many kinds, and waits until all are settled."""
     def create(path, body):
         status, answer = cluster.json("POST", path, body)
         assert status == 201, answer
@@ -106,7 +106,7 @@ def build(cluster):
 
 
 def picture(cluster):
-    """The parts of the objects that must be equal after a dump is loaded."""
+    """Returns the parts of the objects that must be equal after a dump is loaded."""
     found = {}
     for path in DUMPED:
         if path.endswith("/leases"):

@@ -16,7 +16,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def install(folder):
-    """Installs the client in a folder of the build; None when npm cannot fetch it."""
+    """Installs the client in a folder and returns the folder; None if npm cannot fetch the
+    client."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         return None
     os.makedirs(folder, exist_ok=True)

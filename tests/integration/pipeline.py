@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Raw connections to a running `berth up`: many requests a second, pipelined or broken."""
+"""Raw connections to a running `berth up`, for pipelined and broken requests."""
 import json
 import socket
 
 
 def connect(cluster, timeout=60, receive_bytes=None):
-    """Opens a socket, with TLS when the cluster uses it. receive_bytes: size of the kernel's
-    buffer."""
+    """Opens a socket, with TLS if the cluster uses TLS. timeout: seconds; receive_bytes: size of
+    the kernel's receive buffer, None: the default."""
     connection = socket.socket()
     if receive_bytes is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -37,7 +37,7 @@ class Pipeline:
             cluster.port, cluster.token)
 
     def send(self, requests):
-        """Writes (method, path, document or None) of each request."""
+        """Sends requests (method, path, document); document None: no body."""
         parts = []
         for method, path, document in requests:
             body = b"" if document is None else json.dumps(document).encode()
@@ -47,7 +47,8 @@ class Pipeline:
         self.socket.sendall(b"".join(parts))
 
     def receive(self):
-        """Returns (status, body) of the next answer; ConnectionError: the connection ended."""
+        """Returns (status, body) of the next answer; raises ConnectionError if the connection
+        ended."""
         status = self.answers.readline()
         if not status.startswith(b"HTTP/1.1 "):
             raise ConnectionError("the connection ended")

@@ -50,8 +50,8 @@ def bound(api, prefix=""):
 
 
 def condition(api, name=None):
-    """Returns (status, reason, message) of the condition of the named or only group; None: no
-    condition yet."""
+    """Returns (status, reason, message) of the condition of the named group; name None: of the only
+    group. Returns None while there is no condition."""
     for found in items(api, GROUP + "/podgroups"):
         if name in (None, found["metadata"]["name"]):
             for entry in found.get("status", {}).get("conditions", []):
@@ -67,7 +67,7 @@ def wait_for_condition(api, status, name=None):
 
 
 def table_cells(api, path):
-    """Parses kubectl's table: a row {column: cell} for each object."""
+    """Requests a table as kubectl does; returns a row {column: cell} for each object."""
     status, _, text = api.request("GET", path, headers={"Accept": TABLE})
     assert status == 200, text
     table = json.loads(text)
@@ -147,7 +147,7 @@ def test_gang_evicts_a_gang_as_a_whole(program):
 
 
 def gauge(daemon, api, name):
-    """Sum of the daemon's metric series with this name."""
+    """Returns the sum of the daemon's metric series with this name."""
     import ssl
     context = ssl._create_unverified_context()
     asked = urllib.request.Request("https://127.0.0.1:%d/metrics" % daemon.port,

@@ -148,7 +148,8 @@ def test_parallel_writers_lose_nothing(cluster):
 
 
 class Informer:
-    """Keeps config maps by name by list and watch, like the informers of other client libraries."""
+    """Keeps the ConfigMaps by name with list and watch, like the informers of other client
+    libraries."""
 
     def __init__(self, api):
         self.api = api
@@ -163,7 +164,8 @@ class Informer:
         self.lists += 1
 
     def follow_until(self, name):
-        """Runs until this object is known; a version that is too old leads to a new list."""
+        """Watches until the object with this name is known. If the watch's version is too old,
+        lists again."""
         while name not in self.objects:
             try:
                 self._watch(name)
@@ -207,7 +209,7 @@ def test_informer_over_restarts(program):
             informer.follow_until("c")
             assert informer.objects.pop("kube-root-ca.crt")
             assert informer.objects == {"b": {"v": "2"}, "c": {"v": "1"}}, informer.objects
-            informer.version = "1"  # a version of the beginning, which the server no longer keeps
+            informer.version = "1"  # an early version, which the server no longer keeps
             informer.api.create_namespaced_config_map("default", config_map("d"))
             lists = informer.lists
             informer.follow_until("d")

@@ -64,7 +64,7 @@ def read_lines(path):
 
 
 class Rebuilt:
-    """Replays the lines of a recording: the cluster, and the events."""
+    """The objects and the events after all lines of a recording."""
 
     def __init__(self, path):
         lines = read_lines(path)
@@ -146,8 +146,8 @@ class Recording:
 
 @contextlib.contextmanager
 def scene(program, policy=None, *flags):
-    """Returns (server, folder, kubeconfig); with a policy, the client goes through a fault
-    proxy."""
+    """Yields (server, folder, kubeconfig). policy None: the kubeconfig leads to the server,
+    otherwise to a fault proxy."""
     with program.up("--nodes", "3", "--pod-start-delay", "200ms", "--pod-stop-delay", "200ms",
                     *flags) as api, tempfile.TemporaryDirectory() as folder:
         if policy is None:
@@ -163,7 +163,7 @@ def scene(program, policy=None, *flags):
 
 
 def write_direct(api, folder, server=None):
-    """Makes a kubeconfig that bypasses the proxy."""
+    """Returns the path of a new kubeconfig that bypasses the proxy."""
     ca = os.path.join(folder, "direct.crt")
     with open(ca, "w", encoding="utf-8") as file:
         file.write(api.ca())
@@ -200,7 +200,7 @@ def compare(found, expected):
 
 
 def settle(program, api, folder, path):
-    """Waits until the recording equals the server's objects, while both are idle."""
+    """Waits until the recording has exactly the server's objects; no test writes meanwhile."""
     def is_same():
         with contextlib.suppress(AssertionError, ValueError, zlib.error):
             compare(Rebuilt(path).objects, snapshot_of(program, api, folder))
@@ -212,8 +212,8 @@ def settle(program, api, folder, path):
 
 
 def churn(api, rounds, seed, pause):
-    """Deployments are created, scaled and deleted; pods are changed. Returns the names of all
-    pods that were created directly."""
+    """Creates, scales and deletes Deployments, and changes pods. Returns the names of all pods that
+    were created without a Deployment."""
     rng = random.Random(seed)
     made = []
     deployments = "/apis/apps/v1/namespaces/default/deployments"
@@ -321,7 +321,8 @@ def test_a_killed_recording_has_all_but_the_last_second(program):
         recording = Recording(program, kubeconfig, path)
         churn(api, 3, 5, 0.2)
         expected = snapshot_of(program, api, folder)
-        # berth record promises this time; a machine under load gets some more.
+        # The manual promises that only the last second may be missing; a machine under load gets
+        # some more time.
         time.sleep(3 if program.sanitized else 1.5)
         recording.stop(signal.SIGKILL, -signal.SIGKILL)
         found = Rebuilt(path)
@@ -383,8 +384,8 @@ def test_a_full_disk_is_an_error_and_keeps_what_is_there(program):
 
 
 def test_rights(program):
-    """Without the right to read a kind, the kind is left out; without nodes, or without a
-    server, nothing is recorded."""
+    """Without the right to read a kind, the recording leaves out the kind. Without the right to
+    read nodes, or without a server, nothing is recorded."""
     forbidden = fault_proxy.status_body(403, "Forbidden", "services is forbidden")
     denied = ["/api/v1/services"]
 

@@ -33,8 +33,8 @@ import scenario  # pylint: disable=wrong-import-position
 
 SEEDS = 3
 SECONDS = 8
-# Smallest share of equal bindings when the order of all lines is known: a change may arrive between
-# a decision and its binding.
+# Smallest share of bindings that a replay must reproduce if the order of all lines is known. Some
+# bindings differ, because a change may arrive between a decision and its binding.
 REPRODUCED = 0.65
 WINDOW_SECONDS = 0.5
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
@@ -45,7 +45,8 @@ EXPIRED = fault_proxy.status_body(410, "Expired", "too old resource version: 1 (
 
 
 class Watcher:
-    """Records what happens to pods by a watch without faults: by name, (event, uid, node)."""
+    """Watches pods without faults. The member seen has the list of (event, uid, node) of each pod,
+    by the pod's name."""
 
     def __init__(self, api):
         self.api = api
@@ -90,7 +91,7 @@ class Watcher:
 
 
 def faults(seed):
-    """A proxy policy by seed: no faults, broken watches, expired watches, delays."""
+    """Returns the proxy policy of a seed: no faults, broken watches, expired watches or delays."""
     rng = random.Random(seed)
     kind = seed % 4
 
@@ -277,7 +278,8 @@ def count_reproduced(program, folder, path, seconds):
 
 
 def is_still(program, api, folder, path):
-    """The recording equals the server's objects, now and later: no job ends meanwhile."""
+    """Whether the recording equals the server's objects, and the objects stay unchanged for 1.5 s:
+    a job may still be about to end."""
     before = record.snapshot_of(program, api, folder)
     time.sleep(1.5)
     with contextlib.suppress(AssertionError, ValueError, zlib.error):
@@ -321,7 +323,8 @@ def run_seed(program, seed):
 
 
 def test_a_calm_cluster_is_reproduced(program):
-    """Pods one after another, some deleted: every binding of the replay is to the recorded node."""
+    """Creates pods one after another and deletes some: the replay binds every pod to the recorded
+    node."""
     rng = random.Random(1)
     with record.scene(program, None, "--node-cpu", "4") as (api, folder, kubeconfig):
         watcher = Watcher(api)

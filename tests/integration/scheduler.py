@@ -112,7 +112,8 @@ def test_edge_11_44_without_election_the_end_is_a_failure(program):
 
 
 def test_edge_11_45_second_signal(program):
-    """While the server does not answer, the first signal alone would only start a wait."""
+    """While the server does not answer, the daemon waits after the first signal; the second signal
+    ends the daemon at once."""
     with harness.server(program) as api:
         harness.make_nodes(api, 1)
         with harness.daemon(program, api, config=ELECTION) as daemon:
@@ -154,7 +155,7 @@ def test_configz_shows_what_was_logged(program):
 
 
 def test_no_configuration(program):
-    """Edge case 11 21."""
+    """Edge case 11 21: without a configuration the daemon ends with a message."""
     result = subprocess.run([program.path, "scheduler", "--secure-port", "0"],
                             capture_output=True, text=True, timeout=30, check=False)
     assert result.returncode == 1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two `berth scheduler` over connections with all kinds of faults, killed, stopped and restarted,
 with an API server that restarts, nodes that change and pods of all shapes. When the faults end,
-every pod is bound, no pod was bound twice, no node was ever overcommitted, and the two never wrote
-alternately.
+every pod is bound, no pod was bound twice, no node was ever overcommitted, and the two schedulers
+wrote alternately only when the lease changed its holder.
 
 Usage: scheduler_chaos.py BERTH plain|sanitized [--seconds N] [--seed N] [--rounds N]
 
@@ -34,7 +34,7 @@ NODE_MILLI = 4000
 CONTROLLERS = ["--controllers=persistentvolume-binder-controller", "--controllers=*"]
 CLASSES = {"low": 10, "middle": 1000, "high": 100000}
 CONFIG = dict(leaders.ELECTION, podInitialBackoffSeconds=1, podMaxBackoffSeconds=2)
-# The first limit delays writes until tokens are available.
+# Limits of the daemon's requests per second. The first limit delays requests; -1 means no limit.
 LIMITS = [{"qps": 20, "burst": 10}, {"qps": -1}, {"qps": -1}]
 EXPECTED = {0, 1, -signal.SIGKILL}
 
@@ -50,13 +50,13 @@ def milli(item):
 class Witness(harness.Bindings):
     """Also sums the requests on each node, in the order of the server's events.
 
-    A scheduler that misses the answer to a binding counts the room as free until its watch reports
-    the pod: such pods are not counted.
+    A scheduler that does not get the answer to a binding counts the room of the pod as free until
+    its watch reports the pod. So pods with such a binding do not count.
     """
 
     def __init__(self, api, sizes, unheard, note):
         self.sizes = sizes   # node -> milli CPU; a name keeps its size
-        self.unheard = unheard  # names of pods with a binding whose answer may be lost
+        self.unheard = unheard  # names of pods whose binding's answer may be lost
         self.note = note
         self.on_node = {}    # node -> {uid: (name, milli CPU)}
         self.too_full = []
@@ -254,8 +254,8 @@ class Scene:
             replica.proxy.close()
 
     def forget_answers(self):
-        """Adds the pods of the last two seconds' bindings to self.unheard: the daemon may not get
-        the answers to these bindings."""
+        """Adds the pods that were bound in the last two seconds to self.unheard, because the daemon
+        may not get the answers to these bindings."""
         self.unheard.update(
             name for at, _, _, name in self.bindings if at > time.monotonic() - 2)
 
@@ -469,7 +469,7 @@ class Scene:
                 item["metadata"]["name"] for item in left)) from None
 
     def print_about(self, text):
-        """Prints the log lines about the pods and nodes that a failure names."""
+        """Prints the log lines about the pods and nodes that the text of a failure names."""
         names = {'"%s"' % name for name in re.findall(r"\bn\d+", text)}
         names |= {'"default/%s"' % name for name in re.findall(r"\bp\d+", text)}
         for replica in self.replicas:

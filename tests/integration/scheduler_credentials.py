@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`berth scheduler` and its ways to authenticate and to reach the server: certificates, tokens,
-plugins, passwords, proxies, names. Files that change while the daemon runs are read again. Spec
-13 sections 4 to 7."""
+credential plugins, passwords, proxies, server names. The daemon reads files again that change while
+it runs. Spec 13 sections 4 to 7."""
 import asyncio
 import base64
 import contextlib
@@ -39,7 +39,7 @@ class Authority:
             folder, "DNS:authority", "authority")
 
     def issue(self, name):
-        """Returns (certificate, key), PEM."""
+        """Returns (certificate, key) for this common name, as PEM text."""
         key, request, certificate = (
             os.path.join(self.folder, name + end) for end in (".key", ".csr", ".crt"))
         run("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
@@ -82,7 +82,8 @@ class Scene:
 
     @contextlib.contextmanager
     def daemon(self, user=None, cluster=None, environment=None, secrets=()):
-        """cluster: members that override the correct ones."""
+        """Runs a daemon with a separate kubeconfig. cluster: members that replace or extend the
+        correct members of the kubeconfig's cluster."""
         found = {"server": self.proxy.server, "certificate-authority": self.proxy.ca_file}
         found.update(cluster or {})
         document = {
@@ -141,7 +142,8 @@ def test_certificate_in_files_is_rotated(program):
             with found.daemon(user) as daemon:
                 found.bind_more(daemon)
                 assert {request.peer for request in found.proxy.requests} == {"first"}
-                # Half of a pair is on disk for a moment: the old pair stays in use.
+                # For a while the new certificate is on disk with the old key: the daemon continues
+                # to use the old pair.
                 certificate, key = authority.issue("second")
                 write(found.path("client.crt"), certificate)
                 found.bind_more(daemon)
@@ -154,7 +156,8 @@ def test_certificate_in_files_is_rotated(program):
                 found.proxy.cut_everything()
                 before = len(found.proxy.requests)
                 found.bind_more(daemon)
-                # The last requests: connections from before the change may use the first pair.
+                # Only the last requests are checked, because connections that were opened before
+                # the change may still use the first pair.
                 later = found.proxy.requests[before:]
                 assert len(later) > 10
                 assert {request.peer for request in later[-10:]} == {"second"}
@@ -189,7 +192,7 @@ def test_no_certificate_where_one_is_needed(program):
 # --- tokens ---
 
 def test_token_file_is_rotated(program):
-    """The token is read again after 50 s; no watch ends because of it."""
+    """The daemon reads the token again after 50 s; no watch ends because of the new token."""
     def policy(request):
         return None if bearer(request) in accepted else fault_proxy.Answer(401, UNAUTHORIZED)
     accepted = {"first-token"}
@@ -389,7 +392,7 @@ def test_plugin_gives_certificates(program):
                 up.wait_for("watches of the second", lambda: paths(found, "second") ==
                             paths(found, "first") - {CONFIG_MAPS}, 30)
                 assert "Failed to watch" not in daemon.output()
-                # The watches resume at their version: nothing is listed again.
+                # Each watch resumes at its last version, without a new list.
                 assert not [request for request in found.watches()
                             if request.peer == "second" and "sendInitialEvents" in request.query]
 

@@ -49,8 +49,8 @@ def writes(proxy):
 
 
 def check_writes(proxy, pod, expected):
-    """Checks the order of writes. The nominated node is written on another connection, at any
-    time before the binding."""
+    """Checks the order of writes. The nominated node is not part of the order: it is written on
+    another connection, at any time before the binding."""
     found = writes(proxy)
     meant = ("PATCH", devices.PODS + "/%s/status" % pod)
     first = [json.loads(request.body) for request in proxy.requests
@@ -93,7 +93,8 @@ def test_writes_in_order(program):
 
 
 def test_conflicts(program):
-    """A driver or another client changed the claim: the daemon reads and writes it again."""
+    """A write conflicts because a driver or another client changed the claim: the daemon reads the
+    claim and writes again."""
     refused = []
 
     def policy(request):
@@ -117,7 +118,8 @@ def test_conflicts(program):
 
 
 def test_conflicts_without_end(program):
-    """The attempt fails, no allocation stays behind, and the next attempt succeeds."""
+    """Every write conflicts: the attempt fails, no allocation stays behind, and the next attempt
+    succeeds when the conflicts end."""
     state = {"refuses": True}
 
     def policy(request):
@@ -155,9 +157,9 @@ def test_pod_is_deleted_while_it_is_bound(program):
             daemon.wait_for_line('"Delete event for')
             gone.set()
             devices.wait_for_no_claims(api)
-            # Wait for the end of the attempt. A pod that was rejected before would stay
-            # unschedulable, because this end requeues no pod if the claim is deleted (spec 12
-            # section 16).
+            # Create the next pod only after the end of the attempt. If the next pod were rejected
+            # earlier, it would stay unschedulable, because the end of the attempt requeues no pod
+            # if the claim is deleted (spec 12 section 16).
             daemon.wait_for_line("Error scheduling pod; retrying")
             make_pods(api, "q0")
             devices.wait_for_running(api, 1, prefix="q")
@@ -223,7 +225,7 @@ def test_useless_allocation_is_taken_back(program):
 
 
 def test_stop_while_the_server_does_not_answer(program):
-    """PostFilter waits for its write, but the process still ends on a signal."""
+    """PostFilter waits for the answer to its write, but a signal still ends the process."""
     seen = threading.Event()
 
     def policy(request):

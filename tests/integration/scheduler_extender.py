@@ -73,7 +73,7 @@ def scene(program, extenders, nodes=4, **more):
 
 
 def only(*allowed):
-    """A filter that keeps these nodes; node objects are sent and returned."""
+    """Returns a filter verb that keeps these nodes; request and answer contain node objects."""
     def verb(request):
         assert request["NodeNames"] is None
         items = [node for node in request["Nodes"]["items"]
@@ -256,8 +256,8 @@ def test_tls(program):
         pair = fault_proxy.make_certificate(folder)
         extender = Extender({"filter": only("n1")}, tls=pair)
         verb = {"urlPrefix": extender.url, "filterVerb": "filter", "enableHTTPS": True}
-        # Works with the right CA, and without a CA, because then nothing is verified. Another CA is
-        # an error.
+        # Requests succeed with the right CA, and without a CA, because then the certificate is not
+        # verified. Requests fail with another CA.
         for tls in ({"tlsConfig": {"caFile": pair[0]}}, {}):
             with scene(program, [dict(verb, **tls)]) as (api, _):
                 harness.make_pods(api, "p", 1)

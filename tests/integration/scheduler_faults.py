@@ -135,7 +135,7 @@ def test_answers_to_bindings_are_lost(program):
     with scene(program, policy) as (api, proxy, _, _):
         harness.make_pods(api, "p", PODS)
     bound = [request.path for request in proxy.requests if request.is_binding]
-    # A write is not retried by itself, and a bound pod is not scheduled again.
+    # The client does not retry a binding, and the scheduler does not schedule a bound pod again.
     assert len(bound) < PODS * 1.5, len(bound)
 
 
@@ -224,14 +224,15 @@ def test_pods_and_nodes_come_and_go_behind_a_bad_line(program):
                 time.sleep(1.5)
                 daemon.process.send_signal(signal.SIGUSR2)
                 daemon.wait_for_line("Dump of scheduling queue")
-                # Deleted nodes that had pods are still in the cache, as upstream.
+                # Deleted nodes that had pods are still in the cache, as in upstream, so only missed
+                # pods are errors.
                 assert "missedPods" not in daemon.output(), daemon.output()[-4000:]
         finally:
             proxy.close()
 
 
 def test_every_binding_has_an_event(program):
-    """Writes of events fail at times; each event is still written once."""
+    """Some writes of events fail; each event is still written, and only once."""
     policy = fault_proxy.sometimes(
         11, 0.3, lambda: fault_proxy.Answer(
             500, fault_proxy.status_body(500, "InternalError", "not now"), {"Retry-After": "1"}),

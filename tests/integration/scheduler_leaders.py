@@ -208,7 +208,7 @@ def test_the_wall_clock_jumps(program):
     """A preloaded library shifts the daemon's time of day by hours, in both directions."""
     shim = os.environ.get("BERTH_TEST_CLOCK_SHIM", "")
     if not shim or program.sanitized:
-        return  # a preloaded library must come first, and so must the sanitizers' own
+        return  # the shim must be preloaded first, but so must a sanitizer's library
     with harness.server(program) as api, tempfile.TemporaryDirectory() as folder, \
             contextlib.ExitStack() as stack:
         harness.make_nodes(api, NODES, pods="1000")

@@ -43,7 +43,7 @@ def delete(api, name):
 
 
 def check_cache(daemon):
-    """The daemon compares its cache with the server's objects."""
+    """Makes the daemon compare its cache with the server's objects, and asserts that they agree."""
     time.sleep(1)
     daemon.process.send_signal(signal.SIGUSR2)
     daemon.wait_for_line("Dump of scheduling queue")
@@ -103,7 +103,8 @@ def test_pods_are_replaced_without_a_watch(program):
 
 
 def test_streaming_lists_expire_half_way(program):
-    """410 as an answer and as an event, before the end of the list and instead of it."""
+    """The server sends 410 as an answer or as an event, within a streaming list or instead of the
+    list."""
     asked = {}
 
     def policy(request):

@@ -18,7 +18,7 @@ import up
 SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "spec")
 AS_JSON = {"clientConnection": {"contentType": "application/json"}}
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
-# promtool warns of these names, but they are upstream's.
+# promtool warns of these metric names, but upstream has the same names.
 UPSTREAM_NAMES = {name + ' counter metrics should have "_total" suffix' for name in (
     "authenticated_user_requests", "authentication_attempts")}
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -185,7 +185,7 @@ def test_health_and_rights(program):
 
 
 def families_of_the_spec():
-    """{name: (type, labels)} of the table in spec 11 section 10.2."""
+    """Returns {name: (type, labels)} of the metrics in the table of spec 11 section 10.2."""
     with open(os.path.join(SPEC, "11-daemon.md"), encoding="utf-8") as file:
         text = file.read()
     table = text[text.index("### 10.2 "):text.index("### 10.3 ")]
@@ -198,7 +198,8 @@ def families_of_the_spec():
 
 
 def families_of(text):
-    """Parses an exposition: {name: (type, labels or None without a sample, stability)}."""
+    """Parses the text of /metrics. Returns {name: (type, labels, stability)}; labels is None if the
+    metric has no sample."""
     kinds, labels, stability = {}, {}, {}
     for line in text.splitlines():
         match = re.match(r"# TYPE (\S+) (\S+)", line)
@@ -218,7 +219,7 @@ def families_of(text):
 
 
 def helps_of_the_spec():
-    """Table of spec 11 section 10.7: {family: text}."""
+    """Returns {metric name: help text} of the table in spec 11 section 10.7."""
     with open(os.path.join(SPEC, "11-daemon.md"), encoding="utf-8") as file:
         part = file.read().split("### 10.7")[1].split("\n## ")[0]
     return dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", part, re.M))
@@ -308,13 +309,14 @@ def check_secrets(api, daemon):
         daemon, "/configz", token=api.token)[2]
     assert api.token not in text
     assert "a-callers-secret" not in text
-    # The process is not dumpable: root owns its /proc, and no core file is written.
+    # root owns the files in /proc of a process that is not dumpable; such a process writes no core
+    # file.
     status = os.stat("/proc/%d/environ" % daemon.process.pid)
     assert status.st_uid == 0
 
 
 def test_odd_configuration_files(program):
-    """Files are read or refused, in little time and memory."""
+    """The daemon reads or refuses each of these files, with little time and memory."""
     kind = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
     bomb = kind + "a: &a [x, x, x, x, x, x, x, x, x]\n"
     for before, name in zip("abcdefghi", "bcdefghij"):

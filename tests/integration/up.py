@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A running `berth up` for the scripts of this folder.
 
-A script defines functions test_* that take a Cluster and assert, and ends with main(globals()):
-they run in the order of the file against one cluster, whose flags the script may set as FLAGS. A
-test whose parameter is called `program` gets the program's path and mode instead and starts its
-own cluster.
+A script defines functions test_* that take a Cluster, and ends with main(globals()). main() runs
+these functions in the order of the file against one cluster; the script may set the cluster's flags
+as FLAGS. A test whose parameter is called `program` gets a Program instead, and starts a separate
+cluster.
 """
 import concurrent.futures
 import contextlib
@@ -140,7 +140,7 @@ class Program:
 
     @contextlib.contextmanager
     def up(self, *flags):
-        """Runs a cluster for a with block; the cluster must end cleanly."""
+        """Runs a cluster during a with block; asserts that the cluster ends without an error."""
         with tempfile.TemporaryDirectory() as folder:
             cluster = Cluster(self, folder, *flags)
             try:
@@ -155,7 +155,8 @@ class Program:
 
 
 def wait_for(what, condition, seconds=60):
-    """Waits until condition() is true and returns its value: another process can only be polled."""
+    """Calls condition() again and again until its value is true, and returns the value. what: name
+    of the awaited state in the message of a timeout."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()

@@ -405,7 +405,8 @@ class Walk:
         return "%s: %d" % (key_of(pod), status)
 
     def stray_pod(self):
-        """Orphans a pod, never of a StatefulSet: the orphan's name would block the set."""
+        """Orphans a pod that belongs to no StatefulSet: an orphan of a StatefulSet would keep a
+        name that the set needs for a new pod."""
         pod = self.pick("pods", lambda found: owner_of(found) and not is_over(found)
                         and found["metadata"]["labels"].get("app", "").startswith("w")
                         and "statefulset.kubernetes.io/pod-name" not in found["metadata"]["labels"])
@@ -549,7 +550,7 @@ class Walk:
             return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) // 1024
 
     def trim(self):
-        """Deletes objects, so that their number stays bounded."""
+        """Deletes some objects, so that the number of objects stays bounded."""
         jobs = [job for job in self.items("jobs")]
         for job in jobs[:max(0, len(jobs) - 10)]:
             self.delete(self.path("jobs", job), {"propagationPolicy": "Background"})

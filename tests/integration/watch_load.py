@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A hundred watchers get ten thousand events, each once and in order; a stalled watcher slows no
-other."""
+"""A hundred watchers get ten thousand events, each once and in order; a stalled watcher does not
+slow the other watchers."""
 import hashlib
 import json
 import re
@@ -77,7 +77,7 @@ class Connection:
 
 
 def writer(cluster, count):
-    """Creates and changes configmaps over one connection; yields now and then."""
+    """Creates and changes configmaps over one connection; yields after each batch."""
     connection = socket.create_connection(("127.0.0.1", cluster.port))
     answers = connection.makefile("rb")
     head = "Host: localhost:%d\r\nAuthorization: Bearer %s\r\n" % (cluster.port, cluster.token)
@@ -143,7 +143,8 @@ def test_every_watcher_sees_every_change_once_and_in_order(cluster):
 
 
 def test_protobuf_watchers_see_the_same(cluster):
-    """Two clients watch in JSON and protobuf: the same events, the same versions (14 case 42)."""
+    """A JSON watch and a protobuf watch get the same events with the same versions (spec 14 case
+    42)."""
     version = cluster.json("GET", "/api/v1/configmaps")[1]["metadata"]["resourceVersion"]
     for i in range(20):
         status, _ = cluster.json("PUT", "/api/v1/namespaces/default/configmaps/m1",
@@ -189,7 +190,7 @@ def test_an_answer_of_protobuf_is_what_watchers_get(cluster):
             envelopes.append(cluster.get(path, headers=protobuf)[1])
             assert i % 3 == 0 or answer == envelopes[-1]
         text = b"".join(iter(lambda: watcher.recv(65536), b""))
-    # The length of a chunk is between two events, not within one.
+    # Chunks end between two events, so no event contains a chunk length.
     assert text.count(b"ADDED") == 12, text[:3000]
     for envelope in envelopes:
         assert text.count(envelope) == 1, envelope

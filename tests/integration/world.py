@@ -258,7 +258,7 @@ def test_volumes(program):
         message = [condition(item, "PodScheduled")["message"] for item in ends
                    if not item["spec"].get("nodeName")][0]
         assert "node(s) exceed max volume count" in message, message
-        # A provisioned volume is deleted with its claim; the others stay.
+        # A provisioned volume is deleted with its claim; the other volumes stay.
         for name in ("scratch", "static"):
             delete(cluster, "%s/pods/%s" % (where, name))
         wait_gone(cluster, where + "/persistentvolumeclaims/scratch-v")
@@ -266,7 +266,7 @@ def test_volumes(program):
         delete(cluster, where + "/persistentvolumeclaims/static")
         up.wait_for("a released volume", lambda: get(
             cluster, CORE + "/persistentvolumes/disk")["status"]["phase"] == "Released")
-        # The waiting pod gets the node that the ephemeral volume has left.
+        # The waiting pod gets the node on which the ephemeral volume is no longer attached.
         for name in ("fourth", "fifth"):
             wait_running(cluster, "%s/pods/%s" % (where, name))
 
@@ -286,7 +286,7 @@ def test_spread_affinity_and_gates(program):
         found = [zones[item["spec"]["nodeName"]] for item in items(
             cluster, where + "/pods?labelSelector=app%3Dspread")]
         assert sorted(found) == ["zone-a"] * 3 + ["zone-b"] * 3, found
-        # The binding adds the zone label.
+        # The binding copies the node's zone label to the pod.
         assert [item["metadata"]["labels"]["topology.kubernetes.io/zone"] for item in items(
             cluster, where + "/pods?labelSelector=app%3Dspread")] == found
 
@@ -533,7 +533,7 @@ def test_restarts_in_the_middle(program):
             wait_running(cluster, where + "/pods/low")
             start_everything(cluster)
             for _ in range(3):
-                # Each moment finds the cluster in another state.
+                # Kill the process at different moments, each in another state of the cluster.
                 time.sleep(moment)
                 cluster.stop(signal.SIGKILL)
                 cluster = up.Cluster(program, folder, *flags)
