@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Make the reference of the public headers; every warning of doxygen is a failure.
+"""Make the reference pages of the public headers. A header with a warning of doxygen is a failure.
 
 Usage: check_doc.py SOURCE_ROOT [OUTPUT_FOLDER]
 Without an output folder the pages are deleted. Prints "N passed, N failed"; N counts headers.
@@ -25,7 +25,7 @@ def run_doxygen(root, output):
 
 
 def check(root, output):
-    """(number of headers, names of those with problems, problems as printable text)."""
+    """(number of headers, names of the headers with problems, problems as printable text)."""
     headers = sorted(name for folder in ("include/berth", "include/berth-compat/berth")
                      if os.path.isdir(os.path.join(root, folder))
                      for name in os.listdir(os.path.join(root, folder)) if name.endswith(".h"))

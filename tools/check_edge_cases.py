@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every numbered edge case of a finished chapter has a unit test named after it.
+"""Check that every numbered edge case of a finished chapter has a unit test with its number.
 
 Usage: check_edge_cases.py SOURCE_ROOT
 
 The name of a test has the number of its case: test_<module>__edge_01b_12_<words> tests case 12 of
-chapter 01b; numbers have two digits at least. If a chapter has several lists, the module selects
-the list. Prints one line per problem, then "N passed, N failed"; N counts cases.
+chapter 01b; numbers have two digits at least. If a chapter has several lists of cases, the module
+in the name selects the list. Prints one line per problem, then "N passed, N failed"; N counts the
+cases.
 """
 import os
 import re
@@ -71,12 +72,13 @@ FUNCTION = re.compile(r"^[a-z][^\n;{}()]*?\b(\w+)\([^;{}]*\)\n\{\n(.*?)^\}",
                       re.DOTALL | re.MULTILINE)
 MACRO = re.compile(r"^#define (\w+)\(((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
 WORD = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-# Assertions in functions with these names only check the setup of a test, not its case.
+# Calls of functions with these names do not count as assertions of a test: such functions prepare
+# the test, and their assertions check only the preparation.
 PREPARATION = re.compile(r"(?:^|_)(?:init|finish|make|add|create|destroy|new|register)(?:_|$)")
 
 
 def lists_of(text):
-    """{section number: [case numbers]} of a chapter."""
+    """{section number: [case numbers]} of the lists in the text of a chapter."""
     found = {}
     section, depth = None, 0
     for line in text.split("\n"):
@@ -127,7 +129,8 @@ def asserts(called, asserting):
 
 
 def citations(tests, asserting):
-    """{token: [(number, module, test name, path)]}, and the tests that assert nothing."""
+    """{token: [(case number, module, test name, path)]}, and problems: the tests that assert
+    nothing."""
     cited, empty = {}, []
     for module, name, body, path in tests:
         for token, numbers in CITED.findall(name):
@@ -140,7 +143,8 @@ def citations(tests, asserting):
 
 
 def check_list(entry, numbers, cited):
-    """(cases, problems) of one list."""
+    """(number of cases, problems) of one list. numbers: the cases of the list; cited: see
+    citations()."""
     problems = []
     own = [c for c in cited.get(entry.token, ())
            if entry.modules is None or c[1].startswith(entry.modules)]

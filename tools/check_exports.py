@@ -13,7 +13,7 @@ FOREIGN = re.compile(r"^(?:_|asan\.|\.)")
 
 
 def names_of(nm, options, library):
-    """Names of the symbols that the library defines for others."""
+    """Names of the external symbols that the library defines."""
     output = subprocess.run([nm] + options + [library], capture_output=True, text=True,
                             check=True).stdout
     fields = [line.split() for line in output.splitlines()]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compile every header alone: all as C, the public ones also as C++; and the examples in them.
+"""Compile every header alone: all headers as C, public headers also as C++.
 
-A header of libberth has an example between @code{.c} and @endcode. The example is compiled as C
-after an include of berth/berth.h.
+Every header of libberth must have an example between @code{.c} and @endcode. The example is
+compiled as C after an include of berth/berth.h.
 
 Usage: check_headers.py SOURCE_ROOT [-IFOLDER_OF_GENERATED_HEADERS] CC [CXX]
 """

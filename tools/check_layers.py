@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fail when a source file includes a header of a layer above its own, and when the files of src
-break a rule about names and headers:
+"""Fail when a source file includes a header that its layer may not include, or when the files of
+src break one of these rules about names and headers:
 
 - a tag (struct, enum or union with prefix bt_) is defined in one file only
 - a basename stands for one file or one .c and .h pair only
@@ -157,8 +157,8 @@ def find_circles(uses):
 
 
 def layout_findings(root):
-    """Yields (words of its line in tools/open_layout.txt, sentence) for each breach of the rules
-    about names and headers."""
+    """Yields (words, sentence) for each breach of the rules about names and headers. words: the
+    line of tools/open_layout.txt that would allow the breach."""
     src = os.path.join(root, "src")
     tags = {}
     units = {}
@@ -201,7 +201,8 @@ def layout_findings(root):
 
 
 def covers(line, key):
-    """Return whether a line of the list allows the finding. A circle also allows its parts."""
+    """Return whether a line of the list allows the breach key. A line for a circle also allows
+    circles of some of its files."""
     if key[0] == "circle":
         return line[0] == "circle" and set(key[1:]) <= set(line[1:])
     return line == key

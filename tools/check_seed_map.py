@@ -40,7 +40,8 @@ class Headers:
         return "/**<" in self.text[position:line_end]
 
     def find(self, pattern):
-        """Returns None if nothing matches, else whether a matching declaration is documented."""
+        """Returns None if no declaration matches, else whether one of the matching declarations is
+        documented."""
         places = [match.start() for match in re.finditer(pattern, self.code)]
         if not places:
             return None
@@ -146,7 +147,7 @@ def exported_names(library):
 
 
 def check(root, library):
-    """(number of correct, wrong and skipped rows, problems as printable lines)."""
+    """(number of correct rows, of wrong rows, of skipped rows, problems as printable lines)."""
     texts = []
     for folder in ("include/berth", "include/berth-compat/berth"):
         for name in sorted(os.listdir(os.path.join(root, folder))):

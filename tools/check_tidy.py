@@ -43,7 +43,7 @@ BANNED = {
     "gmtime": "code in api/time.h",
     "signal": "sigaction",
 }
-# Files in which these functions are banned, too, as everywhere in src except base/alloc.c and
+# Files in which the functions of BANNED_OUTSIDE_ALLOC are banned, too, except base/alloc.c and
 # base/assert.c.
 ALLOC_RULED = ("src/", "bench/bench_", "bench/cmd_", "tests/soak/", "tests/conformance/")
 BANNED_OUTSIDE_ALLOC = {

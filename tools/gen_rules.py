@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turn the rules of *.api files into C: the checks of server/kinds that gen_types.py writes.
+"""Turn the rules of *.api files into the C functions of server/kinds that check objects.
+gen_types.py calls this module.
 
 src/api/types/README.md describes the rules.
 """
@@ -30,12 +31,12 @@ class Mistake(Exception):
 
 
 class Writer:
-    """Translates rules to C: those of a message, or of the elements of one of its lists."""
+    """Translates rules to C: the rules of a message, or of the elements of a list in a message."""
 
     def __init__(self, tables, message, place="place", value="object"):
         self.tables = tables
         self.message = message
-        # Names of the C variables for the place of the object in errors, and for the object.
+        # Names of the C variables that contain the object's path for errors, and the object.
         self.place = place
         self.object = value
         self.lets = {}
@@ -145,8 +146,8 @@ class Writer:
         raise Mistake(f"no function '{name}'")
 
     def operand(self, is_alone=True):
-        """Returns the type and the C of one side of an operator. A field without an operator
-        becomes a bool: whether the field is set."""
+        """Returns the type and the C text of one operand. is_alone: the operand is not a side of an
+        operator; a field then becomes a bool: whether the field is set."""
         token = self.take()
         if token[0] == '"':
             return "text", token

@@ -4,7 +4,7 @@
 
 The format is described in src/api/types/README.md. Every mistake is reported as file:line: text
 and makes the run fail. A reference to a package without a file is a mistake only with --strict;
-otherwise an empty message replaces the missing one.
+otherwise an empty message replaces the missing message.
 """
 
 import argparse
@@ -139,10 +139,10 @@ class Field:
         self.keys = None
         self.member = None  # member of the C structure; "*": the members of the inline message
         self.comment = ""
-        self.description = ""  # for users: OpenAPI, explain
-        self.go_type = None  # of a text: the name of its type in Go, unless it is string
+        self.description = ""  # text for users, in OpenAPI and `kubectl explain`
+        self.go_type = None  # of a STRING: the name of the field's type in Go; None: string
         self.hidden = False  # the field is only a member of the C structure
-        self.empty = False  # the engine writes the structure as {} when it is all zero
+        self.empty = False  # a structure that is all zero is written as {}, not left out
         self.default = None
         self.checks = {}  # members of struct bt_schema_checks
 
@@ -192,7 +192,7 @@ def c_name(name):
 
 
 def read_flag(tables, field, word):
-    """One flag of a field's line."""
+    """Add one flag, a word of the field's line, to the field."""
     name, equals, value = word.partition("=")
     if name == "merge" and equals:
         field.merge_key = value
@@ -324,7 +324,7 @@ def read_file(tables, path):
 
 
 def resolve(tables, strict):
-    """Check the references to messages; an empty message replaces a missing one."""
+    """Check the references to messages; an empty message replaces a missing message."""
     missing = {}
     for message in list(tables.messages.values()):
         for field in message.fields:
@@ -480,7 +480,7 @@ class Struct:
         self.name = name
         self.comment = []
         self.members = {}  # name: (type, comment)
-        self.needs = []  # structures that must come before it
+        self.needs = []  # structures that must be declared before this structure
         self.entries = []  # structures of which this structure has maps
         self.listed = []  # structures of which this structure has lists
         self.imported = False  # the structure is declared in another header
@@ -670,7 +670,8 @@ def args_name(message):
 
 
 def write_plugin_args(tables, out):
-    """Write the enumeration of plugin arguments, and the structure that has one of them."""
+    """Write the enumeration of the kinds of plugin arguments, and the structure that contains the
+    arguments of one kind."""
     messages = [message for message in tables.messages.values() if "pluginArgs" in message.flags]
     out.write("enum bt_plugin_args_kind {\n"
         "\tBT_ARGS_NONE,  /* no arguments were given and none exist by default */\n"

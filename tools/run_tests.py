@@ -6,8 +6,8 @@ Usage: run_tests.py BUILD_FOLDER [argument of `meson test` ...]
 
 If arguments select tests, only the targets that these tests need are built.
 
-A test program counts as one test, unless its output has a line "N passed, N failed": then these
-numbers count. A program that breaks, or reports no test, counts as at least one failure.
+A test program counts as one test. If its output has a line "N passed, N failed", the numbers in
+the line count instead. A program that breaks, or reports no test, counts as at least one failure.
 """
 import json
 import os
@@ -35,7 +35,8 @@ def count_one(result, output):
 
 
 def count_all(lines):
-    """(passed, failed, names of skipped, names of failed) of a testlog.json, one test a line."""
+    """(number of passed tests, of failed tests, names of skipped programs, of failed programs).
+    lines: the lines of a testlog.json, one for each program."""
     passed, failed, skipped, bad = 0, 0, [], []
     for line in lines:
         if not line.strip():
