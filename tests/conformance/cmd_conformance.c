@@ -51,8 +51,8 @@ static void split_skip(struct options *options)
 }
 
 /**
- * Compare an answer with the recorded one. complaints: about explanations, counted like
- * differences.
+ * Compares an answer with the recorded answer. complaints: lines about explanations and
+ * verification, "": none. A case with complaints fails, as a case with differences.
  */
 static int compare_case(const struct options *options, struct bt_arena *arena, struct bt_str answer,
 	struct bt_str complaints, const struct bt_json_value *expected, struct tally *tally,
@@ -85,7 +85,7 @@ static int compare_case(const struct options *options, struct bt_arena *arena, s
 	return 0;
 }
 
-/** The recorded answer of the next case; "" with --answer. */
+/** Reads the recorded answer of the next case; "" with --answer, which compares nothing. */
 static int next_expected(const struct options *options, struct bt_line_reader *reader,
 	struct bt_str *out_line, struct berth_error *err)
 {
@@ -149,7 +149,10 @@ static void report_death(
 	bt_arena_finish(&arena);
 }
 
-/** In the child: run the case and write the tally to the pipe, which has room for it. */
+/**
+ * Runs in the child: runs the case and writes the tally to file, the write end of a pipe. The write
+ * does not block, because the tally fits into the buffer of the pipe.
+ */
 BT_NORETURN static void run_and_exit(const struct options *options, struct bt_str case_json,
 	struct bt_str expected_json, struct tally *tally, int file)
 {
@@ -194,7 +197,7 @@ static int run_case_apart(const struct options *options, struct bt_str case_json
 	return after.result < 0 ? bt_error_set(err, after.result, "%s", after.error) : 0;
 }
 
-/** Answers that have no case would otherwise be ignored. */
+/** Fails if there are more recorded answers than cases: the file belongs to other cases. */
 static int check_no_more(
 	const struct options *options, struct bt_line_reader *expected, struct berth_error *err)
 {

@@ -86,7 +86,7 @@ static uint32_t count_of(const struct bt_json_value *list)
 	return list != NULL && list->type == BT_JSON_ARRAY ? list->count : 0;
 }
 
-/** Shares of devices have random ids: compare only whether there is one. */
+/** Shares of devices have random ids: replaces each id by "*", so that only its presence counts. */
 static void level_share_ids(const struct bt_json_value *result)
 {
 	const struct bt_json_value *writes = bt_json_find(result, "writes");

@@ -68,7 +68,10 @@ static void check_filtered_node(struct check *check, const struct bt_explained_g
 	}
 }
 
-/** Nodes that PreFilter did not name are not in the recorded filter map. */
+/**
+ * Checks a node that PreFilter rejected according to the explanation. Such a node is not in the
+ * recorded filter map, so the recorded PreFilter must have failed, or named only other nodes.
+ */
 static void check_narrowed_node(struct check *check, const struct bt_explained_node *node)
 {
 	const struct bt_json_value *named = bt_json_find(check->expected, "preFilterNodes");
@@ -175,7 +178,7 @@ static uint32_t count_reasons(const struct bt_explanation *explanation, struct l
 	return count;
 }
 
-/** Compute the recorded message from the groups alone. */
+/** Appends the message that upstream composes, computed from the reasons of the groups alone. */
 static void append_message(struct check *check, struct bt_strbuf *out)
 {
 	const struct bt_explanation *explanation = check->explanation;

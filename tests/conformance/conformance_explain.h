@@ -9,7 +9,8 @@
 #include "conformance/conformance_private.h"
 #include "explain/explain.h"
 
-/* conformance_remedy.c; if a function fails, err names the remedy that does not apply */
+/* conformance_remedy.c: if one of these functions fails, err names the remedy that does not apply
+ */
 
 /** Apply the remedies that change the pod to its JSON; other remedies are ignored. */
 BT_MUST_USE int bt_remedies_edit_pod(struct bt_arena *arena, struct bt_json_value *pod,
@@ -31,16 +32,19 @@ struct bt_twin {
 	struct bt_engine *engine;
 	struct bt_arena arena;
 	BT_VEC(struct bt_pod_info *) queued;
-	/* The changes of the last try, to undo them. */
-	BT_VEC(struct bt_case_node) changed; /* with the node as it was */
-	BT_VEC(const struct bt_node *) now;
+	/* Nodes that the current try has changed, to undo the changes. */
+	BT_VEC(struct bt_case_node) changed; /* before the change */
+	BT_VEC(const struct bt_node *) now;  /* after the change */
 };
 
 /** Whether the pod fits in the twin. */
 struct bt_twin_verdict {
 	bool node_fits;
 	uint32_t feasible_count;
-	/** Names in the twin's arena. NULL if a remedy removes pods; the count is right anyway. */
+	/**
+	 * Names of the feasible nodes, in the twin's arena. NULL if a remedy removes pods;
+	 * feasible_count is set in this case, too.
+	 */
 	const struct bt_str *feasible;
 	struct bt_str why_not; /* why the pod does not fit on the node */
 };

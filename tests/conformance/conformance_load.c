@@ -211,7 +211,7 @@ static int delete_pod(struct bt_case_run *run, struct bt_str key, struct berth_e
 			continue;
 		}
 		entry->placed = false;
-		/* Without a node name the pod is removed from the node that the cache has. */
+		/* Without a node name the state looks up in its cache where the pod is. */
 		struct bt_pod *pod = BT_ARENA_NEW(&run->arena, struct bt_pod);
 		*pod = *entry->pod;
 		pod->spec.node_name = BT_STR("");

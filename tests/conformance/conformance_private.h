@@ -61,7 +61,7 @@ struct bt_case_run {
 	struct bt_explain_tally *tally;
 	const struct bt_json_value *expected; /* the case's answer */
 	struct bt_strbuf *complaints;         /* lines about explanations and verification */
-	uint32_t result_count;                /* number of pods so far */
+	uint32_t result_count;                /* pods that were scheduled so far */
 };
 
 /* conformance_load.c */

@@ -35,7 +35,8 @@ static void note_write(struct bt_case_run *run, struct bt_str volume,
 }
 
 /**
- * Records the write of VolumeBinding; refuse_to_wait ends PreBind before it waits for the effect.
+ * Records a binding by VolumeBinding in the answer. No controller completes the binding, but
+ * PreBind does not wait for that: see refuse_to_wait.
  */
 static int record_bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim,
@@ -80,7 +81,10 @@ static int refuse_to_wait(
 	return bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context canceled");
 }
 
-/** Record the writes of PreBind; what Reserve assumed stays for later steps. */
+/**
+ * Runs PreBind and records its writes. The objects that Reserve assumed stay in the caches, for
+ * later steps of the case.
+ */
 static void write_writes(struct bt_case_run *run, struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -173,9 +177,9 @@ static bool is_feasible(const struct bt_evaluation *evaluation, uint32_t slot)
 }
 
 /**
- * Run the scheduling cycle on the same pod: verify mode compares it with the plain plugins, and it
- * must choose the same node as the evaluation. Not compared for a nominated pod: the cycle tries
- * the nominated node first, which the vectors do not do.
+ * Runs the scheduling cycle on the same pod. In verify mode the engine compares the cycle with the
+ * plain plugins. The cycle must also choose the same node as the evaluation, except for a nominated
+ * pod: the cycle tries the nominated node first, the evaluation does not.
  */
 static void check_cycle(
 	struct bt_case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod)
@@ -190,15 +194,16 @@ static void check_cycle(
 	bool agree = chosen == best || pod->nominated_node_name.length != 0;
 	if (!agree && chosen != BT_SLOT_NONE && is_feasible(&evaluation, chosen)) {
 		/*
-		 * The nodes may differ: the cycle takes a single feasible node without scoring,
-		 * which may fail; and a search that stops early takes the best of the nodes found.
+		 * The nodes may differ for two reasons. The cycle takes a single feasible node
+		 * without scoring; the evaluation scores the node, and scoring may fail. A search
+		 * that stops early chooses only among the nodes that it has found.
 		 */
 		agree = evaluation.feasible_count == 1 ||
 			decision.feasible_count < evaluation.feasible_count;
 	} else if (!agree && chosen != BT_SLOT_NONE) {
 		/*
-		 * The results may differ: the evaluation visits all nodes by name and stops at an
-		 * error.
+		 * The cycle may succeed where the evaluation fails: the evaluation visits all nodes
+		 * in the order of their names and stops at the first error.
 		 */
 		agree = !bt_status_is_success(&evaluation.error);
 	}

@@ -21,7 +21,10 @@ static struct bt_str tree_text(struct bt_twin *twin, const struct bt_json_value 
 	return json;
 }
 
-/** Apply a write that the case's engine has assumed. */
+/**
+ * Applies a write that the case's engine has assumed to object, the JSON of a volume or claim. Does
+ * nothing if the write is for another object.
+ */
 static void write_back(
 	struct bt_twin *twin, const struct bt_case_write *write, struct bt_json_value *object)
 {
@@ -101,8 +104,8 @@ static bool is_removed(const struct bt_twin *twin, const struct bt_case_pod *ent
 }
 
 /**
- * Load the claims as the case's engine has them, with assumed writes; removed pods have no
- * reservations.
+ * Loads the ResourceClaims as the case's engine has them, with assumed writes, but without the
+ * reservations of the pods that the remedies remove.
  */
 static void load_claims(struct bt_twin *twin)
 {
@@ -226,7 +229,10 @@ static int change_node(struct bt_twin *twin, struct bt_str name, const struct bt
 	return result;
 }
 
-/** Pods to be removed must be on the nodes that the remedies name. */
+/**
+ * Fails if a remedy removes a pod that is not on the node that the remedy names. *out_any: whether
+ * any remedy removes a pod.
+ */
 static int check_removals(const struct bt_twin *twin, const struct bt_remedy *remedies,
 	uint32_t count, bool *out_any, struct berth_error *err)
 {

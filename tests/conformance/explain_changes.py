@@ -170,7 +170,8 @@ def remove_pod(objects, change):
 
 
 def leave_claim(claim, uid):
-    """Remove the reservation of the uid; the last reservation also frees the devices."""
+    """Remove the reservation of the pod with this uid. Without any reservation the claim loses its
+    devices."""
     status = claim.get("status") or {}
     users = status.get("reservedFor") or []
     left = [user for user in users if user.get("uid") != uid]

@@ -2,8 +2,9 @@
 #ifndef BT_LIFE_API_H
 #define BT_LIFE_API_H
 /**
- * The API of a recorded life: an object store without defaults, validation or controllers, like the
- * one of the recordings, and the scheduler's writes to it. Format: tests/conformance/README.md.
+ * The API of a recorded life: an object store, and the scheduler's writes to the store. Like the
+ * store of the recordings, it has no defaults, validation or controllers. Format:
+ * tests/conformance/README.md.
  */
 #include "conformance/conformance.h"
 #include "sched/extender_wire.h"
@@ -11,8 +12,8 @@
 
 /** A change of the store that the scheduler has not observed yet. */
 struct life_event {
-	struct bt_object *old_object;
-	struct bt_object *new_object;
+	struct bt_object *old_object; /* NULL: the object was added */
+	struct bt_object *new_object; /* NULL: the object was deleted */
 };
 
 /** The deletion of a victim, which starts after the cycle. */
@@ -39,7 +40,7 @@ struct life_api {
 	struct bt_claim_writer claims;
 	/** The configuration's extenders, and the rules of the servers behind them. */
 	const struct bt_json_value *extender_configs;
-	const struct bt_json_value *extenders; /* NULL: there are none */
+	const struct bt_json_value *extenders; /* NULL: the case has no extenders */
 	struct bt_extender_poster poster;
 };
 

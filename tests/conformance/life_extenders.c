@@ -211,7 +211,8 @@ static void answer_preempt(struct question *question)
 
 static void carry_out_binding(struct question *question)
 {
-	/* The pod exists since the request was made for it. */
+	/* The binding cannot fail: the pod exists, because the request is for a pod in its cycle.
+	 */
 	(void)!life_api_bind(question->api, bt_json_text_at(question->body, "PodNamespace"),
 		bt_json_text_at(question->body, "PodName"),
 		bt_arena_str(&question->api->arena, bt_json_text_at(question->body, "Node")), NULL);
@@ -251,7 +252,10 @@ static const struct verb *find_verb(const struct bt_extender_request *request)
 	return found;
 }
 
-/** Find the server in the case's list for this extender of the configuration. */
+/**
+ * Returns the rules of the server behind this extender of the configuration, found by urlPrefix;
+ * NULL: the case has no rules for the extender.
+ */
 static const struct bt_json_value *find_server(
 	const struct life_api *api, const struct bt_config_extender *config)
 {

@@ -18,9 +18,9 @@ struct life_run {
 	struct life_api api;
 	struct bt_json_writer writer;
 	/**
-	 * Whether to write the nomination of a pod that was popped and dropped: recordings with
-	 * feature gates or extenders have only the pod's name, older recordings the nomination,
-	 * too.
+	 * Whether to write the nomination of a pod that the scheduler popped and dropped without
+	 * an attempt. Older recordings have the nomination; recordings with feature gates or
+	 * extenders have only the name of such a pod.
 	 */
 	bool shows_dropped;
 	BT_VEC(struct bt_attempt) ended; /* attempts of the step, in the order they began */
@@ -60,8 +60,8 @@ static int advance(struct life_run *run, const struct bt_json_value *step, struc
 	const struct bt_json_value *seconds = bt_json_find(step, "seconds");
 	struct bt_quantity amount;
 	/*
-	 * A whole or decimal number, parsed as a quantity; a step moves the clock by milliseconds
-	 * at least and by less than a century.
+	 * Seconds are a whole or decimal number, parsed as a quantity with a resolution of
+	 * milliseconds. The limit is just below a century.
 	 */
 	if (seconds == NULL || seconds->type != BT_JSON_NUMBER ||
 		bt_quantity_parse(seconds->text, &run->api.arena, &amount, NULL) < 0 ||
@@ -125,7 +125,7 @@ static void write_attempt(struct life_run *run, const struct bt_attempt *attempt
 	}
 }
 
-/** The placements that were scored for a group. */
+/** Writes the placements that were scored for a group, with the scores of each plugin. */
 static void write_placements(struct life_run *run, const struct bt_group_attempt *group)
 {
 	if (group->placement_count == 0) {
@@ -200,7 +200,8 @@ static void note_attempt(struct life_run *run, const struct bt_attempt *done)
 	bt_vec_push(&run->ended, attempt);
 }
 
-/** Resume bindings that wait for the events of their own writes. */
+/** Resumes the bindings that wait for the events of their own writes. Returns whether any waited.
+ */
 static bool resume_waiting(struct life_run *run)
 {
 	bool any = false;

@@ -4,9 +4,9 @@
 
 usage: run_category.py BERTH_CONFORMANCE CATEGORY [FIELD,... | --explain]
 
-The last line is "N passed, N failed": the number of passed cases, and the number by which it is
-below that of standing.json. FIELD,...: members that are not compared. --explain: also explain every
-pod; every proposed change must help.
+The last line is "N passed, N failed": the first number counts the passed cases, the second is how
+many more cases should pass by standing.json. FIELD,...: members that are not compared. --explain:
+also explain every pod; every proposed change must help.
 """
 import json
 import os
@@ -41,7 +41,7 @@ def main(program, category, skip=""):
         print("raise %s to %d in standing.json" % (category, passed))
         missing = 1
     if not passed and not missing:
-        passed = 1  # no case is expected to pass yet: the run itself is the test
+        passed = 1  # no case is expected to pass yet: the finished run counts as a passed test
     print("%d passed, %d failed" % (passed, missing))
     return 1 if missing else 0
 

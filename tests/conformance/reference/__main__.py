@@ -20,8 +20,8 @@ def lines(path):
 
 
 def canonical(result):
-    """A copy of a result, normalised for comparison (README of the vectors): reasons about scalar resources come last, in any order;
-    share ids are random; amounts are compared by value; an empty message equals no message."""
+    """A copy of a result in which everything that may differ between equal results has one form (README of the vectors): the order of
+    reasons about scalar resources, random share ids, the notation of amounts, an empty or absent message."""
     result = json.loads(json.dumps(result))
     for verdict in (result.get('filter') or {}).values():
         if verdict['plugin'] == 'NodeResourcesFit':

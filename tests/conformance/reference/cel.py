@@ -58,7 +58,7 @@ class Domains(dict):
 
 
 class Lazy:
-    """The value of cel.bind: evaluated at most once."""
+    """The value of a variable of cel.bind. It is computed when the variable is first read, and at most once."""
 
     def __init__(self, compute):
         self.compute, self.outcome = compute, None

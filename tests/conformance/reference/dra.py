@@ -105,7 +105,7 @@ class DraState:
     def __init__(self, claims=(), extended=None):
         self.claims, self.unallocated = list(claims), [c for c in claims if not allocation_of(c)]
         self.unavailable, self.by_node, self.allocated, self.classes = set(), {}, None, {}
-        self.extended, self.special = extended, {}      # scalar requests, node -> claim (12 14)
+        self.extended, self.special = extended, {}      # requests of scalar resources, None: not needed; node -> claim for extended resources (12 14)
 
 
 class DynamicResources(Plugin):
@@ -243,7 +243,7 @@ class DynamicResources(Plugin):
         return default_normalize(scores)
 
     def reserve(self, own, pod, node_name):
-        """Keep the allocations; the writes are those of 12 13.1 (12 12, 13)."""
+        """Keep the allocations for later pods. Returns the status and the writes of PreBind (12 12, 13.1)."""
         if own is None:
             return status.success(), []
         if own.unallocated and not own.by_node.get(node_name):

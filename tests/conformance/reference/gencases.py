@@ -657,7 +657,7 @@ def c_binding(g):
     return [vols(g.pod('pend-%d' % i), g.r.choice([1, 1, 2, 3])) for i in range(g.r.randint(2, 6))], None
 
 def c_evict(g):
-    """Preemption with many candidates: ties at every criterion, own nominations, ReadWriteOncePod, terminating victims."""
+    """Preemption with many candidates: ties at every criterion, nominated pending pods, ReadWriteOncePod, terminating victims."""
     nodes = g.nodes(3, 10)
     for n in nodes:
         n['spec'].pop('unschedulable', None)

@@ -9,7 +9,7 @@ EXPRESSIONS = [
     'has(' + DOMAIN + '.ecc) && ' + DOMAIN + '.ecc', DOMAIN + '.?index.orValue(7) > 0', 'has(' + DOMAIN + '.nope)', '"m" in ' + DOMAIN + ' || true',
     DOMAIN + '.model.startsWith("a") || true', '!("memory" in ' + CAPACITY + ') || ' + CAPACITY + '.memory.compareTo(quantity("4")) >= 0',
     '[1, 2].exists(i, i == ' + DOMAIN + '.?index.orValue(1))', DOMAIN + '.?model.orValue("a") in ["a", "b"]',
-    # errors where something is missing
+    # These expressions give an error on devices without the attribute or capacity.
     DOMAIN + '.model == "a"', DOMAIN + '.model in ["a", "b"]', DOMAIN + '.index % 2 == 0 || ' + DOMAIN + '.ecc', DOMAIN + '.nope == "x"',
     DOMAIN + '.version.isGreaterThan(semver("1.5.0"))', CAPACITY + '.memory.isGreaterThan(quantity("3"))',
     '("a" + "b").size() == 2 ? ' + DOMAIN + '.ecc : true', '1 / ' + DOMAIN + '.index == 1',
@@ -120,7 +120,7 @@ class Devices:
         stated = count + bool(counters)
         for i in range(count):
             if self.p(.06):
-                continue                        # the pool is not whole
+                continue                        # a slice is missing, so the pool is incomplete
             if self.p(.2):
                 where = {}
                 self.place(nodes, where)

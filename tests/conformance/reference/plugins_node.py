@@ -246,7 +246,7 @@ class NodeResourcesBalancedAllocation(Plugin):
                 squares += (f - mean) * (f - mean)
             deviation = math.sqrt(squares / len(fractions))
         points = int((1 - deviation) * 100)
-        return points if -2**63 <= points < 2**63 else -2**63       # as amd64 converts
+        return points if -2**63 <= points < 2**63 else -2**63       # amd64 converts NaN and numbers outside of int64 to the least int64
 
 
 class ImageLocality(Plugin):

@@ -472,7 +472,7 @@ class VolumeBinding(Plugin):
         return True
 
     def reserve(self, own, pod, node_name):
-        """Assume the bindings; the writes are those of 07 9.1 (07 5.4, 8)."""
+        """Assume the bindings. Returns the status and the writes of PreBind (07 5.4, 8, 9.1)."""
         if not own or node_name not in own['by node'] or self.all_bound(pod):
             return status.success(), []
         static, dynamic = own['by node'][node_name]

@@ -21,7 +21,7 @@ def fit_error(count, statuses, absent, pre_filter_message=''):
 
 
 def is_preemption_in_progress(pod):
-    """A terminating victim of an earlier preemption (08 6)."""
+    """Whether the pod is a terminating victim of an earlier preemption (08 6)."""
     if not objects.is_being_deleted(pod.obj):
         return False
     for c in objects.status(pod.obj).get('conditions') or []:

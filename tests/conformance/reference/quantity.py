@@ -39,8 +39,8 @@ def parse_map(quantities):
 
 
 class Amount:
-    """A quantity with its form, which decides how a number that does not fit int64 is converted (01 5.1): the number is
-    `digits` x 10^`exponent`; small: as upstream keeps it in an int64."""
+    """A quantity with its form. The form decides how a number that does not fit int64 is converted (01 5.1). The number is
+    `digits` x 10^`exponent`; small: upstream keeps the number in an int64, not in a big decimal."""
     SMALL_BINARY_DIGITS = {10: 11, 20: 8, 30: 5, 40: 2}
 
     def __init__(self, digits, exponent, small):
@@ -60,7 +60,7 @@ class Amount:
             exponent -= len(digits)
         exact = _parse(text)
         exponent = max(exponent, -9)
-        if (exact / Fraction(10)**exponent).denominator != 1:       # 1.5Ki has fewer digits than its parts
+        if (exact / Fraction(10)**exponent).denominator != 1:       # the fraction of a binary quantity may need more digits
             exponent = -9
         return Amount(int(exact / Fraction(10)**exponent), 0 if exact == 0 else exponent, small or exact == 0)
 
@@ -74,7 +74,7 @@ class Amount:
         exponent = min(self.exponent, other.exponent)
         scaled = [a.digits * 10**(a.exponent - exponent) for a in (self, other)]
         small = self.small and other.small and all(-2**63 <= n < 2**63 for n in scaled + [sum(scaled)])
-        if not small:                       # a big sum has the finer scale of the two, never a coarser one
+        if not small:                       # a sum that is not small has the finer scale of the two amounts
             return Amount(sum(scaled), exponent, False)
         return Amount(sum(scaled), exponent, True)
 

@@ -121,5 +121,5 @@ def host_ports(pod):
 
 
 def ports_conflict(a, b):
-    """Whether two host ports have the same protocol and port, and the same address or one has any address (01b 7)."""
+    """Whether two host ports have the same protocol and port, and equal addresses; 0.0.0.0 equals every address (01b 7)."""
     return a[1:] == b[1:] and ('0.0.0.0' in (a[0], b[0]) or a[0] == b[0])
