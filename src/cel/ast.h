@@ -48,8 +48,9 @@ enum bt_cel_operator {
 	BT_CEL_OP_INDEX,
 	BT_CEL_OP_OPTIONAL_INDEX,
 	/*
-	 * The functions `or` and `orValue`, which evaluate the argument only if the target is none.
-	 * Set when the program is made.
+	 * The functions `or` and `orValue`, which evaluate the argument only if the target is
+	 * optional.none(). The call gets these values when the program is made; until then it has
+	 * BT_CEL_OP_NONE.
 	 */
 	BT_CEL_OP_OPTIONAL_OR,
 	BT_CEL_OP_OPTIONAL_OR_VALUE,
@@ -79,17 +80,17 @@ enum bt_cel_reference {
 
 struct bt_cel_node {
 	enum bt_cel_node_kind kind;
-	uint32_t position; /* for messages: code points from the start (spec 12b section 7.7) */
+	uint32_t position; /* code points before the node, for messages (spec 12b section 7.7) */
 	/**
-	 * Height of the subtree, 1 for a leaf: at most BT_CEL_DEPTH_MAX, also for chains like a + a
-	 * + a, so that tree walks may recurse. Set by the parser.
+	 * Height of the subtree; a leaf has height 1. Set by the parser. The height is at most
+	 * BT_CEL_DEPTH_MAX, even for chains like a + a + a, so tree walks may recurse.
 	 */
 	uint32_t height;
 	const struct bt_cel_type *type; /* set by the checker; NULL after compilation */
 	/**
-	 * The value of a literal, or of a node that was evaluated when the program was made; NULL:
-	 * the node is not folded. constant_cost: the units that reading the value costs. Both are
-	 * set when the program is made.
+	 * The value of a literal, or of a node that was evaluated when the program was made. NULL:
+	 * the node is not constant. Set when the program is made, together with constant_cost: the
+	 * units that an evaluation charges for reading the value.
 	 */
 	const struct bt_cel_value *constant;
 	uint32_t constant_cost;
@@ -178,7 +179,7 @@ struct bt_cel_node {
  */
 struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t index);
 
-/** Position of an issue without a place. */
+/** Position of an issue that concerns the expression as a whole. */
 #define BT_CEL_NOWHERE UINT32_MAX
 
 /** An error in an expression. */
@@ -203,8 +204,9 @@ void bt_cel_issue_add(struct bt_cel_issues *issues, uint32_t position, const cha
 void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out);
 
 /**
- * parser.c. Returns NULL and adds issues on a syntax error. The tree lives in the arena, with a
- * copy of the source that the tree refers to.
+ * parser.c. Returns the root of the tree. NULL: the source has a syntax error or exceeds a limit,
+ * and the function has added issues. The tree lives in the arena, together with a copy of the
+ * source that the tree refers to.
  */
 struct bt_cel_node *bt_cel_parse(
 	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues);
@@ -214,9 +216,9 @@ uint64_t bt_cel_estimate(const struct bt_cel_node *node);
 void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues);
 /**
  * checker.c. Returns false and adds issues on a type error. Writes types and overloads into the
- * tree. The types live in the scratch arena, which must outlive the validators and the check of the
- * result type; everything else lives in the arena. *out_local_count: number of slots for macro
- * variables that an evaluation needs.
+ * tree. The types live in the scratch arena; the caller frees this arena only after the validators
+ * and the check of the result type have run. Everything else lives in the arena. *out_local_count:
+ * number of slots for macro variables that an evaluation needs.
  */
 bool bt_cel_check(struct bt_cel_node *root, const struct bt_cel_environment *environment,
 	struct bt_arena *arena, struct bt_arena *scratch, struct bt_cel_issues *issues,

@@ -41,13 +41,13 @@ struct bt_cel_environment {
 	const struct bt_cel_variable *variables;
 	uint32_t variable_count;
 	/**
-	 * The result must be bool (or any, which is checked at run time). false: any type is
-	 * accepted.
+	 * true: the result must have the type bool, or the type any, whose value is checked at run
+	 * time. false: the result may have every type.
 	 */
 	bool must_be_bool;
 	/**
-	 * Gate DRAListTypeAttributes: attributes of devices are dyn instead of any, and with
-	 * must_be_bool a dyn result is accepted too.
+	 * Whether the gate DRAListTypeAttributes is enabled. If so, attributes of devices have the
+	 * type dyn instead of any, and must_be_bool also accepts a result of the type dyn.
 	 */
 	bool accepts_dyn;
 	/**
@@ -60,9 +60,9 @@ struct bt_cel_environment {
 struct bt_cel_program;
 
 /**
- * Compiles an expression. out_program is owned: bt_cel_program_destroy(). On failure err has the
- * text after "CEL compile error: ", e.g. `compilation failed: ERROR: <input>:1:1: ...` or `must
- * evaluate to bool or the unknown type, not int` (spec 12b section 12).
+ * Compiles an expression. The caller destroys *out_program with bt_cel_program_destroy(). On
+ * failure err has the text after "CEL compile error: ", e.g. `compilation failed: ERROR:
+ * <input>:1:1: ...` or `must evaluate to bool or the unknown type, not int` (spec 12b section 12).
  */
 BT_MUST_USE int bt_cel_compile(struct bt_str expression,
 	const struct bt_cel_environment *environment, struct bt_cel_program **out_program,

@@ -154,7 +154,10 @@ static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, b
 	}
 }
 
-/** Resolves a member call whose target is a dotted name to a function with a dotted name. */
+/**
+ * Turns a member call into a global call if its target and name together are the dotted name of a
+ * function, such as optional.of. Other calls stay unchanged.
+ */
 static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
 	char buffer[DOTTED_NAME_MAX];

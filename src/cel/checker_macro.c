@@ -175,8 +175,9 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 }
 
 /**
- * Checks the range and opens the scope of the variables; the caller checks the condition and the
- * result, and closes the scope.
+ * Checks the range and opens the scope of the variables. The caller checks the condition and the
+ * result, and closes the scope. Returns the types of the range's keys and values; *out_accumulator
+ * is the initial type of the accumulator.
  */
 static struct element open_iteration(struct bt_cel_checker *checker, struct bt_cel_node *node,
 	const struct bt_cel_type **out_accumulator)

@@ -20,12 +20,12 @@
 
 struct bt_cel_binding {
 	uint32_t parameter;
-	const struct bt_cel_type *before; /* the previous binding; NULL: free */
+	const struct bt_cel_type *before; /* previous binding; NULL: the parameter was free */
 };
 
 struct bt_cel_inference {
 	struct bt_arena *arena;
-	BT_VEC(const struct bt_cel_type *) bound; /* by parameter; NULL: free */
+	BT_VEC(const struct bt_cel_type *) bound; /* type of each parameter; NULL: free */
 	BT_VEC(struct bt_cel_binding) trail;      /* to undo bindings of a failed attempt */
 	uint32_t steps;
 	uint32_t depth;
@@ -36,22 +36,23 @@ void bt_cel_inference_finish(struct bt_cel_inference *inference);
 
 const struct bt_cel_type *bt_cel_fresh_parameter(struct bt_cel_inference *inference);
 /**
- * Makes a LIST, OPTIONAL or TYPE of first (second NULL), or a MAP from first to second. If the type
- * is too large, sets is_exhausted and returns the type BT_CEL_ERROR.
+ * Makes a type of this kind. LIST, OPTIONAL and TYPE: first is the inner type, and second is NULL.
+ * MAP: first is the type of the keys, second the type of the values. If the new type is too large,
+ * sets is_exhausted and returns the type BT_CEL_ERROR.
  */
 const struct bt_cel_type *bt_cel_type_make(struct bt_cel_inference *inference,
 	enum bt_cel_kind kind, const struct bt_cel_type *first, const struct bt_cel_type *second);
 
 /**
- * Whether values of the types `from` can be used as the types `to`, pairwise. true: binds the type
- * parameters in them; false: all bindings stay as they were.
+ * Whether a value of the type from[i] can be used as the type to[i], for every i below count. true:
+ * binds the type parameters in these types. false: all bindings stay as they were.
  */
 bool bt_cel_assign(struct bt_cel_inference *inference, const struct bt_cel_type *const *from,
 	const struct bt_cel_type *const *to, uint32_t count);
 /** Replaces the bound parameters in a type by their types. is_final: free parameters become dyn. */
 const struct bt_cel_type *bt_cel_substitute(
 	struct bt_cel_inference *inference, const struct bt_cel_type *type, bool is_final);
-/** Returns the more general of two types if a can be used as b; else NULL. */
+/** Returns the more general one of the types a and b. NULL: a cannot be used as b. */
 const struct bt_cel_type *bt_cel_join(struct bt_cel_inference *inference,
 	const struct bt_cel_type *a, const struct bt_cel_type *b);
 /** Whether two types are identical. */
@@ -127,8 +128,8 @@ void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
 /** Returns whether a checked node can be used as bool; if not, adds an issue. */
 bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node);
 /**
- * Selects overloads. false, with an issue: the function is unknown or no overload accepts the
- * types.
+ * Selects the overloads that accept the argument types. false: the function is unknown, or no
+ * overload accepts the types; an issue is added.
  */
 bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_application *application,
 	struct bt_cel_resolution *out_resolution);

@@ -249,7 +249,10 @@ static int prepare_call(
 	const struct bt_cel_node *argument;
 
 	if (node->call.operator_ == BT_CEL_OP_IN) {
-		/* Upstream uses a hash table if the list is constant. */
+		/*
+		 * Upstream uses a hash table if the list is constant and has only numbers, bools
+		 * and strings.
+		 */
 		argument = node->call.arguments[1];
 		node->call.in_constants = argument->kind == BT_CEL_NODE_LIST &&
 			argument->constant != NULL && argument->constant_cost == 0 &&

@@ -29,7 +29,10 @@ static uint64_t divide_up(uint64_t size, uint64_t divisor)
 	return size / divisor + (size % divisor != 0);
 }
 
-/** Returns the maximum size of a value: bytes of a text, elements of a list or map; 0: unknown. */
+/**
+ * Returns the maximum size of the node's value: bytes of a text, or elements of a list or map. 0:
+ * the size is unknown.
+ */
 static uint64_t size_of(const struct bt_cel_node *node)
 {
 	if (node->kind == BT_CEL_NODE_LITERAL &&

@@ -436,8 +436,9 @@ static struct bt_cel_value evaluate_local(struct bt_cel_evaluation *evaluation, 
 }
 
 /**
- * Unwraps an item or entry with a question mark. false: the optional is none and the caller leaves
- * the item out, or *value is now an error, which begins with the text `what`.
+ * Unwraps the value of an item or entry with a question mark. Returns false in two cases. If the
+ * optional is none, *value stays unchanged, and the caller leaves the item or entry out. If *value
+ * is no optional, *value becomes an error that begins with the text `what`.
  */
 static bool unwrap(
 	struct bt_cel_evaluation *evaluation, struct bt_str what, struct bt_cel_value *value)
@@ -602,8 +603,8 @@ struct bt_cel_value bt_cel_evaluate_node(
 		}
 		if (node->select.is_test) {
 			/*
-			 * Upstream charges -1 unit for has(), so that the variable in
-			 * `has(variable.field)` is free.
+			 * Upstream charges -1 unit for has(). In `has(variable.field)` this makes
+			 * up for the unit that reading the variable costs.
 			 */
 			evaluation->cost -= evaluation->cost != 0;
 			return lookup_test(&operand, &field);

@@ -376,7 +376,10 @@ static struct bt_cel_value evaluate_in(
 		return left;
 	}
 	if (node->call.in_constants) {
-		/* Upstream uses a hash table. */
+		/*
+		 * Upstream finds the left operand in a hash table, which costs no units, and panics
+		 * if the operand is a semver or bytes.
+		 */
 		if (!bt_cel_charge_work(evaluation, right.list.count)) {
 			return evaluation->stop;
 		}

@@ -4,9 +4,9 @@
 #include "cel/function.h"
 
 /*
- * Units of one step, without its expressions. Every step reads the hidden accumulator (1). In
- * addition: the loop condition (all: 2, exists: 3), counting or inserting (1), or making a list of
- * the element (10) and appending that list (1).
+ * Units of one step, without its expressions. Every step reads the hidden accumulator, for 1 unit.
+ * To this are added: 2 units for the loop condition of all(), or 3 for that of exists(); 1 unit for
+ * counting or inserting; 10 units for making a list of the element, and 1 for appending that list.
  */
 #define ALL_UNITS 3
 #define EXISTS_UNITS 4
@@ -147,7 +147,8 @@ static struct bt_cel_value evaluate_quantifier(
 }
 
 /**
- * Evaluates the condition of the step, if any. An error is kept in the loop and counts as false.
+ * Evaluates the condition of the step. An error is kept in the loop and counts as false. Returns
+ * true if the macro has no condition.
  */
 static bool condition_holds(struct loop *loop)
 {
@@ -382,8 +383,9 @@ static struct bt_cel_value evaluate(
 }
 
 /**
- * Restores the slots of the macro's variables afterwards, so that a macro that runs inside another
- * macro (the value of cel.bind runs on first use) leaves no values behind.
+ * Restores the slots of the macro's variables after the evaluation. This matters because the value
+ * of cel.bind is evaluated on first use, perhaps while the same macro runs: the inner run must not
+ * leave its values in the slots.
  */
 struct bt_cel_value bt_cel_evaluate_macro(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)

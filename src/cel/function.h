@@ -86,7 +86,7 @@ enum bt_cel_charge {
 	BT_CEL_CHARGE_ELEMENTS, /* bt_cel_charge_elements of the first argument */
 };
 
-/** Distinguishes overloads that share a function. */
+/** Distinguishes overloads that share an implementation. */
 enum bt_cel_variant {
 	BT_CEL_VARIANT_NONE,
 	BT_CEL_VARIANT_START,
@@ -155,19 +155,22 @@ extern const uint32_t bt_cel_overload_count;
 
 /* Helpers for functions. */
 
-/** Charges units. false: a limit is exceeded, the evaluation stops; return evaluation->stop. */
+/**
+ * Charges units. false: a limit is exceeded and the evaluation stops; the caller must return
+ * evaluation->stop.
+ */
 bool bt_cel_charge(struct bt_cel_evaluation *evaluation, uint64_t units);
 /** Charges ceil(length * tenths / 10) units for a text; false as in bt_cel_charge. */
 bool bt_cel_charge_tenths(struct bt_cel_evaluation *evaluation, uint64_t length, uint64_t tenths);
 /**
- * Call before work that units do not cover. count: bytes or elements to handle. false: the limit is
- * exceeded, the evaluation stops; return evaluation->stop.
+ * Call before work that units do not cover. count: number of bytes or elements to handle. false:
+ * the limit is exceeded and the evaluation stops; the caller must return evaluation->stop.
  */
 bool bt_cel_charge_work(struct bt_cel_evaluation *evaluation, uint64_t count);
 /**
- * Allocates arena memory (aligned for any type, not zeroed) whose size depends on values; use it
- * for every output that may be longer than its inputs. NULL: the limit is exceeded, the evaluation
- * stops; return evaluation->stop.
+ * Allocates arena memory (aligned for any type, not zeroed) whose size depends on values; call this
+ * function for every output that may be longer than its inputs. NULL: the limit is exceeded and the
+ * evaluation stops; the caller must return evaluation->stop.
  */
 void *bt_cel_alloc(struct bt_cel_evaluation *evaluation, uint64_t count, size_t size);
 /**
@@ -177,7 +180,10 @@ void *bt_cel_alloc(struct bt_cel_evaluation *evaluation, uint64_t count, size_t 
  */
 bool bt_cel_enter(struct bt_cel_evaluation *evaluation);
 void bt_cel_leave(struct bt_cel_evaluation *evaluation);
-/** Calls bt_cel_regex_find and charges its work; also false if the limit is exceeded. */
+/**
+ * Calls bt_cel_regex_find and charges the work of the search. false: there is no match, or the
+ * limit is exceeded and the evaluation stops.
+ */
 bool bt_cel_search(struct bt_cel_evaluation *evaluation, const struct bt_cel_regex *regex,
 	struct bt_str text, uint32_t from, uint32_t *out_start, uint32_t *out_end);
 /**
@@ -196,8 +202,9 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
 /* evaluate.c */
 
 /**
- * Result of isGreaterThan, isLessThan or compareTo, depending on the call's variant. order:
- * negative, 0 or positive.
+ * Returns the result of isGreaterThan, isLessThan or compareTo, depending on the call's variant.
+ * order: negative, 0 or positive, if the target is less than, equal to or greater than the
+ * argument.
  */
 struct bt_cel_value bt_cel_answer_order(const struct bt_cel_call *call, int order);
 /**
@@ -225,24 +232,24 @@ struct bt_cel_value bt_cel_equal(struct bt_cel_evaluation *evaluation,
 /** Whether left == right is true; charges no units, only work. */
 bool bt_cel_is_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
 	const struct bt_cel_value *right);
-/** Sets the order (-1, 0, 1) of two values; false: not comparable, or NaN. */
+/** Sets *out_order to -1, 0 or 1. false: the values cannot be compared, or one of them is NaN. */
 bool bt_cel_compare(
 	const struct bt_cel_value *left, const struct bt_cel_value *right, int *out_order);
 /** Call before bt_cel_map_find: charges the work of comparing all keys. false: limit exceeded. */
 bool bt_cel_charge_find(struct bt_cel_evaluation *evaluation, const struct bt_cel_map *map,
 	const struct bt_cel_value *key);
 /**
- * Returns the value of a key (numeric kinds compare by value); NULL: the map lacks the key. Ignores
- * map->missing.
+ * Returns the value of a key. NULL: the map lacks the key. Numbers of different kinds are the same
+ * key if they are equal. The function does not use map->missing.
  */
 const struct bt_cel_value *bt_cel_map_find(
 	const struct bt_cel_map *map, const struct bt_cel_value *key);
 
-/* semver.c: spec 12b section 9.8; also used for attributes */
+/* semver.c: spec 12b section 9.8; also used for device attributes that are versions */
 
 /**
- * Parses a version. err: the texts of spec 12b section 9.8. is_normalised: parse as semver(s, true)
- * does. The result borrows text, or a normalised copy in the arena.
+ * Parses a version. is_normalised: parse as semver(s, true) does. The result borrows text, or a
+ * normalised copy of text in the arena. err has the messages of spec 12b section 9.8.
  */
 BT_MUST_USE int bt_cel_semver_parse(struct bt_str text, bool is_normalised, struct bt_arena *arena,
 	struct bt_cel_semver *out_version, struct berth_error *err);
@@ -260,8 +267,9 @@ struct bt_cel_format_clause {
 };
 
 /**
- * Reads the next part of the format and advances *at: a text ("%" for "%%"), or, if *out_text is
- * empty, a clause begins at *at. false: end of the format.
+ * Reads the next part of the format and advances *at. If the part is a text, *out_text is this text
+ * ("%" for "%%"). If the part is a clause, *out_text is empty, and *at is behind the "%"; the
+ * caller then calls bt_cel_format_parse. false: the format has no more parts.
  */
 bool bt_cel_format_next(struct bt_str format, uint32_t *at, struct bt_str *out_text);
 /** Parses the clause behind a % and advances *at. false: *out_failure is the error. */
@@ -318,7 +326,7 @@ void bt_cel_cidr_print(const struct bt_cel_cidr *cidr, struct bt_strbuf *out);
 
 struct bt_cel_url {
 	struct bt_str text;   /* the source, scheme in lower case */
-	struct bt_str scheme; /* lower case, "" for none */
+	struct bt_str scheme; /* lower case; "": a path without scheme */
 	struct bt_str host;   /* with the port, unescaped */
 	struct bt_str path;   /* as in the source */
 	struct bt_str query;  /* the part after "?" */

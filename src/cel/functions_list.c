@@ -12,7 +12,7 @@
 /** includes() checks at most this many elements of a list. */
 #define INCLUDES_MAX 48
 
-/** Allocates and charges a new list; NULL: limit exceeded. */
+/** Allocates a list of count elements and charges its units. NULL: a limit is exceeded. */
 static struct bt_cel_value *make_list(struct bt_cel_evaluation *evaluation, uint64_t count)
 {
 	if (!bt_cel_charge(evaluation, count) || !bt_cel_charge(evaluation, LIST_UNITS)) {
@@ -355,7 +355,8 @@ static bool is_comparable(const struct bt_cel_value *value)
 }
 
 /**
- * Charges LIST_UNITS plus 2 n^2 units, or 2.1 n^2 (rounded down) if the first element is a string.
+ * Charges LIST_UNITS plus 2 n^2 units, where n is the number of elements. If the first element is a
+ * string, charges 2.1 n^2 units, rounded down, instead of 2 n^2.
  */
 static bool charge_pairs(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
 {

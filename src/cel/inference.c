@@ -3,7 +3,10 @@
 
 #include "base/assert.h"
 
-/** Maximum depth of a type: parameters can be bound to types that contain parameters. */
+/**
+ * Maximum depth of a type. A type can be deep without many parts, because a parameter can be bound
+ * to a type that contains parameters.
+ */
 #define DEPTH_MAX 1500
 
 void bt_cel_inference_finish(struct bt_cel_inference *inference)
@@ -273,7 +276,10 @@ bool bt_cel_type_is_same(const struct bt_cel_type *a, const struct bt_cel_type *
 	return true;
 }
 
-/** A signature that is being read. named: the type parameters A and B; NULL: not yet used. */
+/**
+ * A signature that is being read. named: the types of the parameters A and B; NULL: the signature
+ * has not used this parameter yet.
+ */
 struct reader {
 	struct bt_cel_inference *inference;
 	const char *next;

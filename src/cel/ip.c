@@ -331,7 +331,10 @@ void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 			out, "%u.%u.%u.%u", ip->bytes[0], ip->bytes[1], ip->bytes[2], ip->bytes[3]);
 		return;
 	}
-	/* Find the first longest run of two or more zero groups; gap_count 0: none. */
+	/*
+	 * Find the longest run of two or more zero groups; the first of several longest runs
+	 * counts. gap_count 0: there is no such run.
+	 */
 	uint32_t best = 0;
 
 	uint32_t gap_count = 0;

@@ -189,7 +189,7 @@ static bool is_back_quoted(char c)
  */
 static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
-	/* Longer signs come first. */
+	/* Longer signs come first, because the first match counts. */
 	static const struct {
 		char sign[3];
 		enum bt_cel_token_kind kind;

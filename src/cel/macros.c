@@ -91,8 +91,8 @@ static void expand(
 			return;
 		}
 		/*
-		 * Variables that iterate over elements must not hide the accumulator. Variables of
-		 * the other macros may: these macros have no accumulator.
+		 * A variable that iterates over elements must not hide the accumulator. cel.bind,
+		 * optMap and optFlatMap have no accumulator, so their variables may have its name.
 		 */
 		if ((macro != BT_CEL_MACRO_BIND && macro != BT_CEL_MACRO_OPT_MAP &&
 			    macro != BT_CEL_MACRO_OPT_FLAT_MAP) &&

@@ -234,7 +234,10 @@ static struct bt_cel_token parse_field_name(
 	return name;
 }
 
-/** Whether another element follows: a comma, but not a trailing one. */
+/**
+ * Whether another element follows: the next token is a comma, and the token behind the comma can
+ * begin an element. elements: tokens that can begin an element.
+ */
 static bool has_more(const struct bt_cel_parser *parser, uint64_t elements)
 {
 	return bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_COMMA &&
@@ -377,7 +380,10 @@ static struct bt_cel_node *parse_name(
 		return &parser->nothing;
 	}
 	if (parser->is_reporting) {
-		/* Upstream reads a dotted name at once if it is the type of an object. */
+		/*
+		 * If "{" follows a dotted name, the name is the type of an object. Upstream then
+		 * reads the whole name in one rule.
+		 */
 		while (bt_cel_syntax_ahead(parser, end) == BT_CEL_TOKEN_DOT &&
 			bt_cel_syntax_ahead(parser, end + 1) == BT_CEL_TOKEN_IDENTIFIER) {
 			end += 2;
@@ -657,7 +663,8 @@ static const struct binary binaries[BT_CEL_TOKEN__COUNT] = {
 
 /**
  * Parses operands joined by operators of the precedence `lowest` or higher. All operands have the
- * same frame, because precedence does not change the errors.
+ * same frame `operand`, because an error message does not depend on the precedence of the operator
+ * before the error.
  */
 static struct bt_cel_node *parse_operation(
 	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *operand, enum level lowest)

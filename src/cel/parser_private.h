@@ -63,7 +63,10 @@ struct bt_cel_parser {
 	BT_VEC(uint32_t) error_lines; /* places of the recoveries since a token last matched */
 	bool is_recovering;           /* no token has matched since the last error */
 	bool has_failed;              /* the current rule has failed and must end */
-	/** While probing, errors are not reported; probe_index is the first token with an error. */
+	/**
+	 * The parser probes whether a minus begins a negative number (probe_number in parser.c).
+	 * During a probe errors are not reported; probe_index is the first token with an error.
+	 */
 	bool is_probing;
 	uint32_t probe_index;
 };
@@ -76,8 +79,8 @@ bool bt_cel_syntax_is_ahead(const struct bt_cel_parser *parser, uint32_t distanc
 /** Moves past a token that matches, and returns it. */
 struct bt_cel_token bt_cel_syntax_take(struct bt_cel_parser *parser);
 /**
- * Call where alternatives or an optional part begin. expected: tokens that can begin them. line:
- * identifies the place in the grammar. false: the rule fails.
+ * Call where alternatives or an optional part begin. expected: tokens that can begin the
+ * alternatives or the part. line: identifies the place in the grammar. false: the rule fails.
  */
 bool bt_cel_syntax_begin(struct bt_cel_parser *parser, uint64_t expected, uint32_t line);
 /**
@@ -87,8 +90,8 @@ bool bt_cel_syntax_begin(struct bt_cel_parser *parser, uint64_t expected, uint32
 bool bt_cel_syntax_match(
 	struct bt_cel_parser *parser, uint64_t expected, uint64_t next, uint32_t line);
 /**
- * Makes the rule fail: no alternative begins with the next tokens, up to the token at this
- * distance.
+ * Makes the rule fail, because no alternative begins with the tokens from the next token to the
+ * token at this distance.
  */
 void bt_cel_syntax_fail(struct bt_cel_parser *parser, uint32_t distance, uint32_t line);
 /** Ends a rule; if the rule failed, skips tokens to recover. */

@@ -188,7 +188,10 @@ static void rename_pair(const struct renamer *renamer, struct bt_str domain, str
 	*out_name = bt_str_sub(whole, slash + 1, whole.length);
 }
 
-/** Finds the domain of a field written after ["domain"]. */
+/**
+ * Finds the domain of the field at index. dots: dot_length of the field. false: the tokens before
+ * the field are not ["domain"] and the dots.
+ */
 static bool find_domain(
 	struct renamer *renamer, uint32_t index, int dots, struct bt_str *out_domain)
 {
@@ -244,8 +247,9 @@ static bool is_part_call(const struct renamer *renamer, uint32_t index)
 }
 
 /**
- * Replaces the call by matches() with a pattern for the renamed texts. false: there is no call of
- * startsWith, endsWith or contains at index, or find_texts returns no pattern.
+ * If a call of startsWith, endsWith or contains begins at index, appends a call of matches() with
+ * the pattern that find_texts returns. false: there is no such call, or find_texts returns no
+ * pattern; nothing is appended.
  */
 static bool append_part_call(struct renamer *renamer, uint32_t index)
 {

@@ -245,7 +245,10 @@ int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_sem
 
 /* Functions of semantic versions. Spec: 12b section 9.8. */
 
-/** The second argument of semver() and isSemver(): whether to normalise. */
+/**
+ * Returns the second argument of semver() and isSemver(): whether to normalise. Without this
+ * argument returns false.
+ */
 static bool is_normalised(const struct bt_cel_call *call)
 {
 	return call->count > 1 && call->arguments[1].boolean;

@@ -63,7 +63,10 @@ struct bt_cel_type {
 	uint32_t parameter; /* BT_CEL_PARAMETER: its number */
 	/** number of types that the type consists of, itself included; 0 means 1 */
 	uint32_t parts;
-	/** list(T), optional(T), type(T): T in [0]; map(K, V): both. */
+	/**
+	 * list(T), optional(T), type(T): T is of[0]. map(K, V): K is of[0], V is of[1]. Unused:
+	 * NULL.
+	 */
 	const struct bt_cel_type *of[2];
 	const struct bt_cel_object *object; /* of a BT_CEL_OBJECT; else NULL */
 	/**

@@ -281,7 +281,10 @@ struct bt_cel_value bt_cel_fn_is_url(const struct bt_cel_call *call)
 				   NULL) == 0);
 }
 
-/** Makes a string value; the part lives as long as the URL. */
+/**
+ * Returns one part of the URL, which the variant of the overload selects. The string borrows from
+ * the URL.
+ */
 struct bt_cel_value bt_cel_fn_url_part(const struct bt_cel_call *call)
 {
 	enum bt_cel_variant part = call->overload->variant;
@@ -356,8 +359,9 @@ static int compare_parameters(const void *a, const void *b)
 }
 
 /**
- * Splits the query into parameters, sorted by name; skips parameters with a bad escape or a
- * semicolon. Returns the number of parameters.
+ * Splits the query into parameters, sorted by name. Skips a parameter with an invalid escape or a
+ * semicolon. out has room for one parameter more than the query has "&". Returns the number of
+ * parameters.
  */
 static uint32_t read_parameters(
 	struct bt_cel_evaluation *evaluation, struct bt_str query, struct parameter *out)

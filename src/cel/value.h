@@ -26,11 +26,16 @@ struct bt_cel_map {
 	const struct bt_cel_entry *entries; /* in iteration order */
 	uint32_t count;
 	/**
-	 * If not NULL: the value of a missing key when the key is indexed, selected or tested with
-	 * has(); `in`, size, == and macros ignore it. For unknown domains: spec 12b section 4.
+	 * The value that indexing, selecting and has() give for a key that the map lacks. NULL: the
+	 * map has no such value. The operator `in`, size, == and macros ignore this value. The maps
+	 * of device attributes and capacities have such a value, so that a domain that the device
+	 * lacks is an empty map: spec 12b section 4.
 	 */
 	const struct bt_cel_value *missing;
-	/** For an object that the expression made: `Object.spec`. NULL: a map. */
+	/**
+	 * Type name of an object that the expression made, such as `Object.spec`. NULL: the value
+	 * is a map.
+	 */
 	const struct bt_str *type_name;
 };
 
