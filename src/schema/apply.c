@@ -110,7 +110,7 @@ static bool is_kubectl(const struct bt_apply_writer *writer)
 }
 
 /**
- * The fields in the configuration that kubectl's annotation holds; NULL: the object has no
+ * Returns the fields of the configuration that kubectl's annotation holds. NULL: the object has no
  * annotation, or the annotation is invalid.
  */
 static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
@@ -175,8 +175,8 @@ static void update_last_applied(struct bt_arena *arena, const struct bt_apply_wr
 /** --- apply --- */
 
 /**
- * Changes from old (NULL: no object) to new_object. `changed` lacks the fields that no manager can
- * own and the writer's ignored_member.
+ * Returns the changes from old to new_object. old NULL: the object is new. The set `changed` lacks
+ * the fields that no manager can own, and lacks the writer's ignored_member.
  */
 static struct bt_field_changes changes_of(struct bt_arena *arena,
 	const struct bt_apply_writer *writer, const struct bt_json_value *old,
@@ -374,7 +374,7 @@ void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer
 	struct bt_managers *managers =
 		bt_managers_read(arena, given || old == NULL ? new_object : old, &given);
 	if (given && managers->count == 0) {
-		/* [{}]: the client removes all owners */
+		/* the client sent only invalid entries, such as [{}]: remove all owners */
 		bt_managers_write(arena, managers, new_object);
 		return;
 	}

@@ -30,7 +30,10 @@ struct bt_managers *bt_managers_read(
  */
 void bt_managers_write(
 	struct bt_arena *arena, struct bt_managers *managers, struct bt_json_value *object);
-/** The writer's Apply entry (applies) or Update entry, added if missing. */
+/**
+ * Returns the writer's Apply entry if applies is true, otherwise its Update entry. Adds the entry
+ * if managers lacks it.
+ */
 struct bt_manager *bt_managers_of(
 	struct bt_managers *managers, const struct bt_apply_writer *writer, bool applies);
 /**
@@ -39,14 +42,17 @@ struct bt_manager *bt_managers_of(
  */
 void bt_managers_cap(struct bt_arena *arena, struct bt_managers *managers);
 /**
- * Merges the configuration into the live object (NULL: none), which is changed in place and becomes
- * part of *out_value; list elements match by their keys. BERTH_ERR_INVALID: a list of the
- * configuration has elements without keys or with equal keys.
+ * Merges the configuration `applied` into the live value. live is changed in place and becomes part
+ * of *out_value. live NULL: there is no live value. List elements match by their keys.
+ * BERTH_ERR_INVALID: a list of the configuration has elements without keys or with equal keys.
  */
 BT_MUST_USE int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spot,
 	struct bt_json_value *live, const struct bt_json_value *applied,
 	struct bt_json_value **out_value, struct berth_error *err);
-/** Removes from value, in place, the fields that are in last (NULL: none) but not in keep. */
+/**
+ * Removes from value, in place, the fields that are in last but not in keep. NULL is the empty set
+ * for last and for keep.
+ */
 void bt_apply_prune(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *value,
 	const struct bt_field_set *last, const struct bt_field_set *keep);
 #endif

@@ -170,8 +170,8 @@ static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const s
 	const struct bt_field_set *keep, uint32_t depth);
 
 /**
- * Prunes one child that the manager owned, or that has parts that the manager owned; false: the
- * caller removes the child.
+ * Prunes one child. The manager owned the child or parts of the child. false: the caller must
+ * remove the child.
  */
 static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_field_child *child, const struct bt_field_set *last,
@@ -192,7 +192,9 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	return keep != NULL || child->value->count != 0 || depth == 0;
 }
 
-/* list: the list of which value is an element, or NULL. Key members of an element are not pruned.
+/*
+ * Prunes the children of value. list: the place of the list that has value as an element; the key
+ * members of such an element are not pruned. NULL: value is not an element of a keyed list.
  */
 static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const struct bt_spot *list,
 	struct bt_json_value *value, const struct bt_field_set *last,

@@ -342,8 +342,8 @@ static void print_edge(struct path_list *list, const struct bt_field_set *set)
 }
 
 /*
- * Lists first the direct children that are in the set themselves, then the places below each
- * child.
+ * Lists the paths of the set. The direct children that are in the set come first; then come the
+ * places below each child.
  */
 static void list_paths(struct path_list *list, const struct bt_field_set *set)
 {

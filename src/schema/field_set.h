@@ -40,10 +40,10 @@ struct bt_json_value *bt_field_set_format(struct bt_arena *arena, const struct b
 
 const struct bt_field_set *bt_field_set_union(
 	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b);
-/** Places in a that are not in b. */
+/** Returns the places in a that are not in b. */
 const struct bt_field_set *bt_field_set_difference(
 	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b);
-/** Places in both a and b. */
+/** Returns the places that are in a and in b. */
 const struct bt_field_set *bt_field_set_intersection(
 	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b);
 bool bt_field_set_equal(const struct bt_field_set *a, const struct bt_field_set *b);
@@ -80,23 +80,23 @@ struct bt_field_children {
 
 enum bt_field_shape {
 	BT_FIELD_LEAF,   /* owned as a whole */
-	BT_FIELD_PARTS,  /* parts are owned separately; there is at least one */
+	BT_FIELD_PARTS,  /* parts are owned separately; there is at least one part */
 	BT_FIELD_BROKEN, /* a list with missing or repeated keys: owned as a whole */
 };
 
 /**
- * The direct children of a value, ascending by kind and text. *out_children is set only if PARTS is
- * returned.
+ * Finds the direct children of a value, ascending by kind and text. *out_children is set only if
+ * BT_FIELD_PARTS is returned.
  */
 enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *value, struct bt_field_children *out_children);
 /**
- * The edge texts of the list's elements, in list order. *out_kind and *out_texts (one for each
- * element) are set only if PARTS is returned.
+ * Finds the edge of each element of the list. *out_kind is the kind of all edges; *out_texts has
+ * one text for each element, in list order. Both are set only if BT_FIELD_PARTS is returned.
  */
 enum bt_field_shape bt_field_list_texts(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *list, char *out_kind, struct bt_str **out_texts);
-/** The places that a configuration names: its leaves, and the elements of keyed lists. */
+/** Returns the places that a configuration names: its leaves, and the elements of keyed lists. */
 const struct bt_field_set *bt_field_set_of(
 	struct bt_arena *arena, const struct bt_spot *spot, const struct bt_json_value *value);
 

@@ -14,8 +14,8 @@ struct bt_keyed_list {
 /**
  * Sorts the merged elements. Elements whose key is in names follow the order of names; the other
  * elements keep the order that they have in merged. The two sequences are merged: if the next
- * elements of both are in the server's list, the order of that list decides; otherwise the element
- * in names comes first. out_elements has room for merged->count.
+ * element of each sequence is in the server's list, the order of the server's list decides;
+ * otherwise the element whose key is in names comes first. out_elements has room for merged->count.
  */
 void bt_list_order(const struct bt_keyed_list *merged, const struct bt_str *names,
 	uint32_t name_count, const struct bt_str *server_keys, uint32_t server_count,

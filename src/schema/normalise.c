@@ -76,7 +76,10 @@ void bt_schema_default(const struct bt_schema_message *message, struct bt_json_v
 #define PLACE_KIND (BT_SCHEMA_PLACES_MAX + 1)
 #define PLACE_API_VERSION (BT_SCHEMA_PLACES_MAX + 2)
 
-/** State for one message: the members already seen, and the number of members that are kept. */
+/**
+ * State of normalising one message. seen: a bit for each place whose member was read. kept: number
+ * of members kept so far, which are the first members of object.
+ */
 struct members {
 	const struct bt_schema_message *message;
 	struct bt_json_value *object;
@@ -354,8 +357,8 @@ static int take_member(struct bt_normalise *run, struct members *members,
 }
 
 /*
- * Adds missing ALWAYS members, unless the object is partial. base: place of the message's first
- * field.
+ * Adds missing ALWAYS members, unless the object is partial. base: index of the place of the
+ * message's first field.
  */
 static int add_missing(struct bt_normalise *run, struct members *members,
 	const struct bt_schema_message *message, struct bt_normalise_at *at, uint32_t base)

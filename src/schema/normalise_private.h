@@ -23,7 +23,7 @@ struct bt_normalise_at {
 struct bt_normalise {
 	struct bt_arena *arena;
 	const struct bt_schema_watcher *watcher; /* NULL: none */
-	uint32_t problem_count;                  /* problems that the watcher accepted */
+	uint32_t problem_count;                  /* problems for which the watcher returned true */
 	bool partial;                            /* do not add missing ALWAYS members */
 	struct bt_strbuf scratch;
 	struct berth_error *err;
@@ -33,8 +33,8 @@ struct bt_normalise {
 BT_MUST_USE int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_normalise_at *at, struct bt_json_value *value);
 /**
- * Sets the error "cannot unmarshal" and returns BERTH_ERR_INVALID. The error names the field's
- * type; element: it names the type of a single element or map value instead.
+ * Sets the error "cannot unmarshal" and returns BERTH_ERR_INVALID. The error names the type of the
+ * field; if element is true, it names the type of one element or map value of the field.
  */
 int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field *field,
 	bool element, const struct bt_normalise_at *at, const struct bt_json_value *value);
@@ -43,6 +43,6 @@ int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field
  * an element or map value.
  */
 void bt_normalise_set_zero(const struct bt_schema_field *field, struct bt_json_value *value);
-/** Whether Go omits the value with omitempty. */
+/** Whether the value is a value that Go omits for a field with omitempty. */
 bool bt_normalise_is_zero(const struct bt_schema_field *field, const struct bt_json_value *value);
 #endif

@@ -7,7 +7,7 @@
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 
-/** The row of each enum bt_schema_type: the type's name in Go, and the type's zero value. */
+/** The name in Go and the zero value of each enum bt_schema_type. */
 static const struct {
 	const char *go_type;         /* for error messages */
 	enum bt_json_type zero_type; /* JSON type of the zero value */

@@ -36,19 +36,23 @@ struct bt_openapi_resource {
 /** Writes the hash of a document: the index contains this hash, and it can serve as an ETag. */
 void bt_openapi_hash(struct bt_str document, char out_hash[BT_OPENAPI_HASH_BYTES]);
 /**
- * /openapi/v3 as JSON: all groups and versions of the resources, with the hash of each document.
+ * Writes /openapi/v3 as JSON: all groups and versions of the resources, with the hash of the
+ * document of each group and version.
  */
 void bt_openapi_v3_index(
 	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out);
-/** /openapi/v3/apis/<group>/<version> or /openapi/v3/api/v1 as JSON: one group and version. */
+/**
+ * Writes /openapi/v3/apis/<group>/<version> or /openapi/v3/api/v1 as JSON: the resources of one
+ * group and version.
+ */
 void bt_openapi_v3_document(struct bt_str group, struct bt_str version,
 	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out);
-/** /openapi/v2 as JSON: all resources. */
+/** Writes /openapi/v2 as JSON: all resources. */
 void bt_openapi_v2_document(
 	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out);
 /**
- * /openapi/v2 as application/com.github.proto-openapi.spec.v2.v1.0+protobuf, reduced to what old
- * clients need: which kinds can be patched with dryRun.
+ * Writes /openapi/v2 as application/com.github.proto-openapi.spec.v2.v1.0+protobuf, reduced to what
+ * old clients need: which kinds can be patched with dryRun.
  */
 void bt_openapi_v2_protobuf(
 	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out);

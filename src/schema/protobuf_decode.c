@@ -284,8 +284,9 @@ static int decode_entry(struct decoder *decoder, const struct bt_schema_field *f
 }
 
 /*
- * The field with this protobuf number, or NULL. *hint is the index of the last field found; the
- * search starts there, because the numbers in a message mostly ascend.
+ * Returns the field with this protobuf number. NULL: the message has no such field. *hint is the
+ * index of the last field found; the search starts at this index, because the numbers in encoded
+ * messages mostly ascend.
  */
 static const struct bt_schema_field *find_number(
 	const struct bt_schema_message *message, uint32_t number, uint32_t *hint)

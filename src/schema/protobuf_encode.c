@@ -31,7 +31,7 @@ static uint64_t number_of(const struct bt_json_value *value)
 	return (uint64_t)number;
 }
 
-/* Writes a message with one length-delimited field, number 1: a Quantity, for example. */
+/* Writes a message that has only the length-delimited field 1, for example a Quantity. */
 static void write_boxed(struct bt_strbuf *out, uint32_t number, struct bt_str bytes)
 {
 	size_t box = bt_wire_open(out, number);

@@ -66,8 +66,8 @@ uint32_t bt_schema_place_count(const struct bt_schema_message *message)
 }
 
 /*
- * Finds a member in inline messages. base: place of the message's first field. Recursion: inline
- * messages may contain inline messages.
+ * Finds a member in the inline messages of message. base: index of the place of message's first
+ * field. Inline messages may contain inline messages, so the function calls itself.
  */
 static bool locate_inline(const struct bt_schema_message *message, struct bt_str name,
 	uint32_t base, struct bt_schema_place *out_place)

@@ -19,8 +19,8 @@
 #include "codec/json.h"
 
 /**
- * Type of a single value. The comments give its encoding in JSON and, after the semicolon, in
- * protobuf.
+ * Type of a single value. Each comment gives the encoding in JSON and, after the semicolon, the
+ * encoding in protobuf: the message, and in braces its fields with their field numbers.
  */
 enum bt_schema_type {
 	BT_SCHEMA_STRING,
@@ -74,7 +74,7 @@ enum bt_schema_format {
 
 /** Valid values of a field; bt_kinds_validate (server/strategy.h) reports other values. */
 struct bt_schema_checks {
-	const char *const *allowed; /* texts, NULL at the end; or NULL: any text */
+	const char *const *allowed; /* texts, terminated by NULL; no array (NULL): any text */
 	const char *unique;         /* member that must differ between elements; NULL: none */
 	int64_t min;                /* with has_min or has_range */
 	int64_t max;                /* with has_range */
@@ -99,12 +99,12 @@ struct bt_schema_field {
 	uint16_t flags; /* enum bt_schema_flag */
 	uint16_t number;
 	const struct bt_schema_message *message; /* BT_SCHEMA_MESSAGE */
-	const char *merge_key;        /* strategic merge: key of a list of messages, or NULL */
-	const char *const *list_keys; /* server-side apply: keys, NULL at the end; or NULL */
-	const char *default_text;     /* default of a text, number or bool; or NULL */
-	const char *go_type;          /* Go's named type of a text, or NULL */
-	const struct bt_schema_checks *checks; /* or NULL */
-	const char *description;               /* for users; or NULL */
+	const char *merge_key;        /* strategic merge: key of a list of messages; NULL: none */
+	const char *const *list_keys; /* server-side apply: keys, NULL at the end; NULL: none */
+	const char *default_text;     /* default of a text, number or bool; NULL: none */
+	const char *go_type;          /* Go's named type of a text; NULL: string */
+	const struct bt_schema_checks *checks; /* NULL: none */
+	const char *description;               /* for users; NULL: none */
 };
 
 struct bt_schema_message {
@@ -114,7 +114,7 @@ struct bt_schema_message {
 	bool has_defaults;                    /* here or in nested messages */
 	bool has_checks;                      /* here or in nested messages */
 	const struct bt_schema_field *fields; /* ascending number */
-	const char *description;              /* for users; or NULL */
+	const char *description;              /* for users; NULL: none */
 };
 
 /** A message that is the root of objects. */
@@ -136,18 +136,20 @@ extern const struct bt_schema_message *const bt_schema_messages;
 extern const uint32_t bt_schema_message_count;
 
 /**
- * Root message of a kind, or NULL. api_version is "v1" or "group/version". Options and responses
- * common to all groups (DeleteOptions, Status, WatchEvent ...) are found under any version.
+ * Returns the root message of a kind. NULL: the kind is unknown. api_version is "v1" or
+ * "group/version". Options and responses common to all groups (DeleteOptions, Status, WatchEvent
+ * ...) are found under any version.
  */
 const struct bt_schema_message *bt_schema_find(struct bt_str api_version, struct bt_str kind);
 /**
- * The field with this JSON name, including fields of inline messages, or NULL. *out_inline (may be
- * NULL): the inline field that contains the field, or NULL.
+ * Returns the field with this JSON name, which may be a field of an inline message. NULL: the
+ * message has no such field. *out_inline is the inline field that contains the result; NULL: the
+ * message itself contains the result. out_inline may be NULL.
  */
 const struct bt_schema_field *bt_schema_field_find(const struct bt_schema_message *message,
 	struct bt_str name, const struct bt_schema_field **out_inline);
 
-/** How to treat members that are unknown to the schema or repeated. */
+/** What the server does about members that are unknown to the schema or repeated. */
 enum bt_field_validation {
 	BT_FIELD_VALIDATION_IGNORE,
 	BT_FIELD_VALIDATION_WARN,
@@ -157,13 +159,13 @@ enum bt_field_validation {
 /**
  * Normalises a decoded object, in place, to the form that is stored:
  *
- * - Unknown members are dropped. A repeated member keeps only the last value. Both are reported.
- *   Nulls are dropped. Members with a zero value ("", 0, false, empty) are dropped unless the
- *   schema says ALWAYS or NULLABLE.
+ * - Unknown members are dropped. A repeated member keeps only the last value. Unknown and repeated
+ *   members are reported as problems. Nulls are dropped. Members with a zero value ("", 0, false,
+ *   empty) are dropped unless the schema says ALWAYS or NULLABLE.
  * - Quantities, times and numbers become canonical. A null list element or map value becomes the
  *   zero value.
  * - Missing ALWAYS members are added with their zero value, which is null for lists, maps and
- *   times. Empty lists and maps with ALWAYS become null, too.
+ *   times. Empty lists and maps that are ALWAYS members become null, too.
  * - Fields keep the sender's order; added members follow. kind and apiVersion of a root message
  *   are not changed.
  *
@@ -178,9 +180,9 @@ enum bt_field_validation {
  * out_problems (an array, may be NULL) receives `unknown field "spec.foo"` and `duplicate field
  * "..."` texts, in document order, without duplicates, at most BT_SCHEMA_PROBLEMS_MAX.
  * BERTH_ERR_INVALID: a value has the wrong type; the error is Go's ("json: cannot unmarshal number
- * into Go struct field Container.spec.containers.image of type string"; spec 14 section 9.3).
- * An invalid quantity, time or base64 text gives the parser's error.
- * BERTH_ERR_TOO_LARGE: a custom resource nests deeper than BT_SCHEMA_DEPTH_MAX.
+ * into Go struct field Container.spec.containers.image of type string"; spec 14 section 9.3). An
+ * invalid quantity, time or base64 text gives the parser's error. BERTH_ERR_TOO_LARGE: a custom
+ * resource nests deeper than BT_SCHEMA_DEPTH_MAX.
  */
 #define BT_SCHEMA_PROBLEMS_MAX 100
 BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
@@ -205,7 +207,8 @@ struct bt_schema_problem {
 struct bt_schema_watcher {
 	void *context;
 	/**
-	 * Receives a problem. false: do not count it, for example because it was reported before.
+	 * Receives a problem. Returns false if the problem does not count toward
+	 * BT_SCHEMA_PROBLEMS_MAX, for example because the same problem was received before.
 	 */
 	bool (*take)(void *context, const struct bt_schema_problem *problem);
 };
@@ -247,8 +250,8 @@ BT_MUST_USE int bt_schema_decode_protobuf(const struct bt_schema_message *messag
 	struct berth_error *err);
 /**
  * Encodes a normalised object. A member that is unknown to the schema is skipped; a value of the
- * wrong type is skipped or encoded as zero. Fields are in ascending order, map entries in the
- * tree's order.
+ * wrong type is skipped or encoded as zero. Fields are written by ascending number, map entries in
+ * the order of the tree.
  */
 void bt_schema_encode_protobuf(const struct bt_schema_message *message,
 	const struct bt_json_value *object, struct bt_strbuf *out);

@@ -17,7 +17,10 @@ struct bt_spot {
 	bool custom_root; /* root of a custom resource */
 };
 
-/** message NULL: a custom resource; parts describes its lists and maps, or is NULL. */
+/**
+ * Returns the place of an object's root. message: type of the object; NULL: a custom resource.
+ * parts: for a custom resource, describes its lists and maps; NULL: there is no description.
+ */
 struct bt_spot bt_spot_root(
 	const struct bt_schema_message *message, const struct bt_schema_message *parts);
 struct bt_spot bt_spot_member(const struct bt_spot *spot, struct bt_str name);

@@ -271,7 +271,10 @@ static int merge_all(struct list_merge *list, const struct bt_json_value *old,
 	return 0;
 }
 
-/** Merges a list with patch strategy merge. order NULL: elements are sorted as in the patch. */
+/**
+ * Merges a list whose patch strategy is merge. order: the list's order directive. NULL: the patch
+ * has no order directive, and its elements give the order.
+ */
 static int merge_list(struct merge *merge, const struct bt_spot *spot,
 	const struct bt_json_value *list, struct bt_json_value *patch,
 	const struct bt_json_value *order, struct bt_json_value **out_result)
@@ -443,7 +446,7 @@ static int apply_order(struct merge *merge, const struct bt_spot *spot, struct o
 	if (!bt_spot_has(&member, BT_SCHEMA_MERGE) ||
 		(list != NULL && list->type != BT_JSON_ARRAY) ||
 		(list == NULL && member_of(object, name) == NULL)) {
-		return 0; /* no list to order */
+		return 0; /* there is no list that the directive could order */
 	}
 	if (list == NULL) {
 		list = bt_json_new(merge->arena, BT_JSON_ARRAY);
