@@ -30,8 +30,8 @@ enum bt_amount_rounding {
 };
 
 /**
- * Appends an amount in the unit of its resource: cpu (milli), memory and similar (bytes), or a
- * count.
+ * Appends an amount as people write it for this resource. amount is in millicores for cpu, in bytes
+ * for memory and similar resources, and a count for other resources.
  */
 void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
 	enum bt_amount_rounding rounding);

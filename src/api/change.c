@@ -84,7 +84,7 @@ bool bt_taint_list_equal(const bt_taint_list *a, const bt_taint_list *b)
 static bool scaled_down(const struct bt_pod *old_pod, const struct bt_pod *new_pod,
 	const struct bt_change_gates *gates, struct bt_arena *arena)
 {
-	/* pod-level resources count regardless of their gate */
+	/* the options include pod-level resources even if the gate PodLevelResources is off */
 	struct bt_request_options options = {
 		.use_status = true, .use_pod_status = gates->in_place_pod_level_resources};
 	struct bt_resource_list before = bt_pod_requests(old_pod, &options, arena);

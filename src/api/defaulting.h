@@ -15,8 +15,9 @@
 #include "base/arena.h"
 
 /**
- * Sets defaults by rules 1 to 3, 5 and 6: rounding of resources, requests from limits (containers,
- * then pod level), protocols and host ports, scheduler name. pod_level: gate PodLevelResources.
+ * Sets the defaults of rules 1 to 3, 5 and 6 of the spec: rounds resources; copies limits to
+ * missing requests, first of the containers, then at pod level; sets protocols, host ports and the
+ * scheduler name. pod_level: whether the gate PodLevelResources is enabled.
  */
 void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena);
 /**

@@ -28,7 +28,10 @@ struct bt_deletion_candidate {
 	int64_t deletion_cost;
 	int64_t ready_since_seconds;
 	int64_t created_seconds;
-	/* Computed by bt_deletion_order_sort. */
+	/*
+	 * Computed by bt_deletion_order_sort: ready_on_node is the number of ready candidates on
+	 * the candidate's node; the ranks are binary logarithms of ready time and age in seconds.
+	 */
 	int64_t ready_on_node;
 	int ready_rank;
 	int age_rank;

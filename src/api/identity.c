@@ -27,7 +27,7 @@ bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod)
 
 static bool same_condition(const struct bt_pod_condition *a, const struct bt_pod_condition *b)
 {
-	/* a different observedGeneration alone is no change */
+	/* do not compare observedGeneration: upstream does not treat its change as a change */
 	return bt_str_equal(a->status, b->status) && bt_str_equal(a->reason, b->reason) &&
 		bt_str_equal(a->message, b->message) &&
 		bt_time_compare(&a->last_probe_time, &b->last_probe_time) == 0 &&

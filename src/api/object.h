@@ -109,13 +109,13 @@ void bt_object_keep_json(struct bt_object *object, struct bt_str json);
  */
 void bt_object_allow_pack(struct bt_object *object);
 /**
- * Makes a packable reference an ordinary one, unpacks the object if it is packed, and returns the
- * object. A packable reference must not be shared.
+ * Turns a packable reference into an ordinary reference, unpacks the object if it is packed, and
+ * returns the object. A packable reference must not be shared.
  */
 struct bt_object *bt_object_unpack(struct bt_object *object);
 /** Releases a packable reference without unpacking the object. */
 void bt_object_release_packable(struct bt_object *object);
-/** Return name and namespace, also of a packed object. */
+/** These functions return the name and the namespace; they also work for a packed object. */
 struct bt_str bt_object_name(const struct bt_object *object);
 struct bt_str bt_object_namespace(const struct bt_object *object);
 /** Hash of an object's identity, for maps. */
@@ -168,7 +168,7 @@ struct bt_object_sink {
 /** Nesting limit of lists. */
 #define BT_OBJECT_LIST_DEPTH_MAX 8
 /**
- * Limits for one cluster read by a command: number of objects, and memory of the decoded objects.
+ * Limits for a cluster that a command reads: number of objects, and bytes of the decoded objects.
  */
 #define BT_OBJECTS_READ_MAX 1000000
 #define BT_OBJECTS_READ_BYTES_MAX ((size_t)4 << 30)
@@ -189,8 +189,8 @@ void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_
 BT_MUST_USE int bt_object_merge_patch(enum bt_kind kind, const void *value, struct bt_str patch,
 	struct bt_object **out_object, struct berth_error *err);
 /**
- * Returns a shallow copy of the value, in the arena. As every value, the copy begins with its
- * metadata.
+ * Returns a shallow copy of the object's structure, in the arena. Like every such structure, the
+ * copy begins with its metadata.
  */
 void *bt_object_copy_value(const struct bt_object *object, struct bt_arena *arena);
 /**

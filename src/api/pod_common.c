@@ -110,7 +110,7 @@ struct bt_pod_common *bt_pod_commons_take_out(
 	}
 	BT_ASSERT(common->reference_count < UINT32_MAX);
 	common->reference_count++;
-	/* this may also drop the cache's reference to the part just found */
+	/* this may also drop the cache's reference to `common`; the reference taken above stays */
 	while (commons->bytes > BT_POD_COMMONS_BYTES_MAX) {
 		release_cached(commons, commons->next_slot);
 		commons->next_slot = (commons->next_slot + 1) % BT_POD_COMMONS;

@@ -3,8 +3,8 @@
 #define BT_API_POD_COMMON_H
 /**
  * Pods of one workload share their common part: the whole spec except the node and the volumes
- * (whose names are generated per pod), the namespace and the owners. They are more than half of a
- * decoded pod.
+ * (whose names are generated per pod), the namespace and the owners. The common part is more than
+ * half of a decoded pod.
  *
  * Common parts are found in a cache of recent parts. Each pod holds a reference, so nothing needs
  * to be removed from the cache when pods are deleted. A part that only one pod has is not stored.
@@ -49,8 +49,8 @@ struct bt_packed_bases {
 struct bt_pod_commons {
 	struct {
 		uint64_t hash;
-		struct bt_pod_common *common; /* owned; NULL: only one pod had the hash */
-		uint64_t first_name_hash;     /* hash of that pod's name */
+		struct bt_pod_common *common; /* owned; NULL: only one pod had this hash so far */
+		uint64_t first_name_hash;     /* hash of the name of the first pod with this hash */
 	} slots[BT_POD_COMMONS];
 	uint32_t next_way;                   /* next entry of a set to replace */
 	uint32_t next_slot;                  /* next entry to drop at the memory limit */

@@ -258,8 +258,9 @@ static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quan
 }
 
 /**
- * Raises the own value of each name to the value in the list if that is larger, or sets the own
- * value if there is none. keep_existing: only sets own values.
+ * Merges the list into the own values of the current container. A name without an own value gets
+ * the value in the list. An existing own value is raised to the value in the list if that is
+ * larger, or stays unchanged if keep_existing is true.
  */
 static void merge_into_own(
 	struct computation *computation, const struct bt_resource_list *list, bool keep_existing)
@@ -383,8 +384,9 @@ static void load_container(
 
 /**
  * Computes the total of each row from the containers, sidecars and init containers (spec 01b
- * section 3.2). An init container updates only the rows of the resources that it names: in other
- * rows its step equals the sum of the sidecars so far, which row->init already covers.
+ * section 3.2). An init container updates only the rows of the resources that it names. In the
+ * other rows it needs only the sum of the sidecars so far, and row->init is already at least that
+ * sum.
  */
 static void add_containers(struct computation *computation)
 {
@@ -442,7 +444,10 @@ bool bt_pod_has_pod_level_requests(const struct bt_pod *pod)
 	return pod->spec.resources != NULL && has_pod_level_name(&pod->spec.resources->requests);
 }
 
-/** Whether the first PodResizePending condition, of any status, has the reason Infeasible. */
+/**
+ * Whether the first PodResizePending condition has the reason Infeasible. The status of the
+ * condition does not matter.
+ */
 static bool resize_is_infeasible(const struct bt_pod *pod)
 {
 	const struct bt_pod_condition *condition =

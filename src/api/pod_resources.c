@@ -36,10 +36,11 @@ static bool has_both(const bt_container_list *containers)
 }
 
 /**
- * Returns the default requests for containers that lack cpu or memory; NULL: none. With pod-level
- * requests, only resources that `requests` lacks get a default. Otherwise there are no defaults if
- * every container has both resources, unless a resize is pending: while a resize is infeasible,
- * requests of the spec are ignored.
+ * Returns the default requests for containers that lack cpu or memory. NULL: no container needs a
+ * default. pod_level: the pod has pod-level requests; then only resources that `requests` lacks get
+ * a default. Without pod-level requests, there are no defaults if every container requests cpu and
+ * memory. A pending resize is an exception: if the resize is infeasible, the requests of the spec
+ * do not count, and containers may lack requests after all.
  */
 static const struct bt_resource_list *missing_of(
 	const struct bt_pod *pod, bool pod_level, const struct bt_resource_list *requests)

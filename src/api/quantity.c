@@ -83,8 +83,8 @@ static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target
 	case 6:
 	case 9:
 		/*
-		 * Upstream quirk, spec 01 section 5.1: these shifts wrap around, all others give 0
-		 * on overflow.
+		 * Upstream quirk, spec 01 section 5.1: on overflow, these differences of exponents
+		 * give a result modulo 2^64; all other differences give 0.
 		 */
 		return mantissa == INT64_MIN
 			? 0
@@ -320,7 +320,10 @@ static int decode_json(
 	return code;
 }
 
-/** Decodes Quantity {string 1}; without the field the quantity is 0. */
+/**
+ * Decodes the message Quantity, whose field 1 is the text of the quantity. If the field is missing,
+ * the quantity is 0.
+ */
 static int decode_protobuf(
 	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
 {

@@ -80,7 +80,7 @@ void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *ou
 /** The scalar type of quantities, for descriptions of messages. */
 extern const struct bt_scalar_type bt_quantity_scalar;
 
-/** An entry of map<str,qty>, which is a resource list. */
+/** An entry of a resource list: the name of a resource and its quantity. */
 struct bt_resource_entry {
 	struct bt_str name;
 	struct bt_quantity quantity;

@@ -30,7 +30,9 @@ int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b);
 void bt_decimal_add(struct bt_decimal *sum, const struct bt_decimal *addend);
 /** *product *= factor; if the digits do not fit, the result is the operand of larger magnitude. */
 void bt_decimal_multiply(struct bt_decimal *product, const struct bt_decimal *factor);
-/** Returns the value at scale 10^target with upstream's overflow behaviour. */
+/**
+ * Returns the value in units of 10^target. Overflow gives upstream's results: spec 01 section 5.1.
+ */
 int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target);
 /**
  * Removes factors of ten from the magnitude, so that equal values have equal fields; zero gets

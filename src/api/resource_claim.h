@@ -15,7 +15,10 @@
  */
 const struct bt_pod_resource_claim_status *bt_pod_claim_status(
 	const struct bt_pod *pod, struct bt_str entry_name);
-/** Returns the claim name of an entry; "": the entry needs no claim, or has no claim yet. */
+/**
+ * Returns the name of the claim for an entry of spec.resourceClaims. "": the entry needs no claim,
+ * or the pod's status does not name the claim yet.
+ */
 struct bt_str bt_pod_claim_name(
 	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry);
 /** Returns the uid of the pod that owns the claim; "": the claim was not created for a pod. */

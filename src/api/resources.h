@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_RESOURCES_H
 #define BT_API_RESOURCES_H
-/** Resource names, requests of a pod, the integer resource record, host ports. Spec: 01b; variants:
- * 05 section 3.3. */
+/**
+ * Resource names, requests of a pod, the integer resource record, host ports. Spec: 01b. Spec 05
+ * section 3.3 names the variants of requests: A, Z and F.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,8 +32,10 @@ uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantit
 #define BT_DEFAULT_CPU_MILLI 100
 #define BT_DEFAULT_MEMORY_BYTES (INT64_C(200) * 1024 * 1024)
 
-/** Options of the request computation, spec 01b section 3. All-zero: spec only, pod level and
- * overhead included. */
+/**
+ * Options of the request computation, spec 01b section 3. All-zero options: the function reads only
+ * the spec, and includes pod-level resources and the overhead.
+ */
 struct bt_request_options {
 	bool use_status;     /* also read the resources in the statuses of containers */
 	bool use_pod_status; /* also read status.resources of the pod; requires use_status */
@@ -98,8 +102,9 @@ struct bt_resource_gates {
 };
 
 /**
- * Resources that a pod adds to its node: variants A and Z (spec 01b sections 4 and 6, spec 05
- * section 3.3).
+ * Resources that a pod adds to its node. requested is variant A; the non_zero members are variant
+ * Z, in which containers without requests for cpu or memory have default requests (spec 01b
+ * sections 4 and 6, spec 05 section 3.3).
  */
 struct bt_pod_resources {
 	struct bt_resource requested;

@@ -33,8 +33,8 @@ struct bt_requirement {
 bool bt_requirement_matches(const struct bt_requirement *requirement, const struct bt_str *value);
 
 /**
- * A conjunction of requirements. If `nothing` is set, the selector matches no object (absent
- * LabelSelector).
+ * A selector that matches an object if all requirements match. If `nothing` is true, the selector
+ * matches no object; an absent LabelSelector gives such a selector.
  */
 struct bt_selector {
 	bool nothing;
@@ -60,8 +60,8 @@ void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struc
 struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_arena *arena);
 
 /**
- * Add the messages of spec 01 section 5.4 for a label key or label value, each as a separate entry;
- * a valid key or value adds nothing.
+ * These functions add the messages of spec 01 section 5.4 for a label key or label value, each as a
+ * separate entry. A valid key or value adds nothing.
  */
 void bt_label_key_errors(
 	struct bt_str key, struct bt_arena *arena, struct bt_error_list *out_errors);
@@ -119,8 +119,8 @@ struct bt_parsed_node_selector bt_node_selector_parse(
 void bt_node_selector_errors(const struct bt_parsed_node_selector *selector, struct bt_arena *arena,
 	struct bt_error_list *out_errors);
 /**
- * Matches a node. node_name "" leaves the field set empty: all field requirements are then
- * satisfied. errors (may be NULL) gets the parse errors if no term matched.
+ * Whether a node matches. node_name "": the node has no fields, and all field requirements are
+ * satisfied. errors receives the parse errors if no term matched; errors may be NULL.
  */
 bool bt_node_selector_matches(const struct bt_parsed_node_selector *selector,
 	struct bt_str node_name, const struct bt_str_map *labels, struct bt_arena *arena,

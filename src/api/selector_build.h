@@ -48,7 +48,10 @@ struct bt_requirement_source {
  */
 void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_requirement_path *path,
 	const char *field, struct bt_str detail);
-/** Parses "In", "NotIn", ...; false: not an operator. with_comparison: Gt and Lt are allowed. */
+/**
+ * Parses "In", "NotIn", ... false: the text is no operator, or is Gt or Lt while with_comparison is
+ * false.
+ */
 bool bt_selector_operator_parse(
 	struct bt_str text, bool with_comparison, enum bt_selector_operator *out_operator);
 /** Builds and validates one label requirement. On errors, adds them to the sink; returns false. */

@@ -303,8 +303,8 @@ static int decode_micro_time(
 #define SECONDS_MAX INT64_C(253402300799)
 
 /**
- * Decodes Time {seconds 1, nanos 2}; an empty message is the zero time. unit: precision in
- * nanoseconds; 0: whole seconds.
+ * Decodes the message Time, whose fields are 1 seconds and 2 nanos. An empty message is the zero
+ * time. unit: precision in nanoseconds; 0: whole seconds.
  */
 static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct berth_error *err)
 {
@@ -329,7 +329,7 @@ static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct ber
 	return 0;
 }
 
-/** Keeps whole seconds only, as in JSON. */
+/** Drops the nanoseconds, because this type has only whole seconds in JSON. */
 static int decode_time_protobuf(
 	struct bt_str bytes, struct bt_arena *arena BT_UNUSED, void *out, struct berth_error *err)
 {

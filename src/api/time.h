@@ -22,13 +22,13 @@ BT_MUST_USE int bt_time_parse(
 	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
 /** Appends "2006-01-02T15:04:05Z". */
 void bt_time_format(const struct bt_time *time, struct bt_strbuf *out);
-/** Parse and format with exactly six fraction digits. */
+/** These functions parse and format times with exactly six fraction digits. */
 BT_MUST_USE int bt_micro_time_parse(
 	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
 void bt_micro_time_format(const struct bt_time *time, struct bt_strbuf *out);
 /**
- * Format a time in nanoseconds since 1970, with whole seconds or microseconds: truncated, not
- * rounded.
+ * These functions format a time given in nanoseconds since 1970, with whole seconds or with
+ * microseconds. The rest is cut off, not rounded.
  */
 struct bt_str bt_time_text(struct bt_arena *arena, int64_t time_ns);
 struct bt_str bt_micro_time_text(struct bt_arena *arena, int64_t time_ns);
@@ -41,8 +41,8 @@ int64_t bt_time_ns(const struct bt_time *time);
 int bt_time_compare(const struct bt_time *a, const struct bt_time *b);
 
 /**
- * Convert a date of the proleptic Gregorian calendar to days since 1970-01-01 and back; month and
- * day count from 1.
+ * These functions convert a date of the proleptic Gregorian calendar to days since 1970-01-01 and
+ * back. Months and days count from 1.
  */
 int64_t bt_days_from_date(int64_t year, int64_t month, int64_t day);
 void bt_date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day);

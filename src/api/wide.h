@@ -29,7 +29,7 @@ static inline bool bt_wide_is_zero(const struct bt_wide *wide)
 }
 int bt_wide_compare(const struct bt_wide *a, const struct bt_wide *b);
 
-/* These return false if the result does not fit; *wide is then undefined. */
+/* The next three functions return false if the result does not fit; *wide is then undefined. */
 BT_MUST_USE bool bt_wide_multiply_add(struct bt_wide *wide, uint32_t factor, uint32_t addend);
 BT_MUST_USE bool bt_wide_multiply_power10(struct bt_wide *wide, uint64_t exponent);
 BT_MUST_USE bool bt_wide_add(struct bt_wide *wide, const struct bt_wide *addend);
@@ -40,8 +40,8 @@ uint32_t bt_wide_divide(struct bt_wide *wide, uint32_t divisor);
 /** Divides by 10^exponent, rounding down; returns true if there was a remainder. */
 bool bt_wide_divide_power10(struct bt_wide *wide, uint64_t exponent);
 /**
- * Writes decimal digits, zero-terminated; buffer has BT_WIDE_DIGITS + 1 bytes. Returns their start
- * in buffer.
+ * Writes decimal digits, zero-terminated; buffer has BT_WIDE_DIGITS + 1 bytes. Returns a pointer to
+ * the first digit, which is somewhere in buffer.
  */
 const char *bt_wide_digits(const struct bt_wide *wide, char *buffer);
 #endif
