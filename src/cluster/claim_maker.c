@@ -184,7 +184,7 @@ static void add_model_claim(struct bt_claim_maker *maker, enum bt_kind kind,
 	bt_vec_push(&maker->model_claims, claim);
 }
 
-/** Makes the pod part the model. The controllers have already handled the part. */
+/** Makes `part` the model. The controllers have already made the claims of this pod. */
 static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
 {
 	struct bt_str namespace_ = part->metadata.namespace_;

@@ -110,7 +110,8 @@ int64_t bt_cluster_clock_save(struct bt_cluster_clock *clock)
 	int64_t kept_ns = cluster_time(clock, is_last ? now_ns : now_ns + 2 * SAVE_EVERY_NS);
 	clock->next_save_ns = now_ns + SAVE_EVERY_NS;
 	if (!is_last && kept_ns <= bt_clock_wall_ns() + 2 * SAVE_EVERY_NS) {
-		return clock->next_save_ns; /* a restart could use the machine's clock */
+		return clock->next_save_ns; /* no save is needed: the machine's clock is not behind,
+		                               so a restart uses that clock */
 	}
 	(void)snprintf(text, sizeof(text), "%019" PRId64 "\n", kept_ns);
 	/* A failed write is no reason to stop: a restart then begins with the machine's time. */

@@ -70,7 +70,8 @@ struct bt_cluster {
 		*scheduler; /* NULL: there is no scheduler, and the following members are empty */
 	struct bt_cluster_writes writes;
 	BT_VEC(uint8_t) kinds; /* enum bt_kind of each collection; KIND_NONE: not watched */
-	BT_VEC(struct bt_store_change) changes; /* not observed yet; entries are shared */
+	/** Changes that the scheduler has not observed yet, with references to the objects. */
+	BT_VEC(struct bt_store_change) changes;
 	struct bt_pod_commons commons;
 	int64_t next_tick_ns;
 	/**

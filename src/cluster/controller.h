@@ -310,7 +310,7 @@ struct bt_sync {
 	void *data;             /* the controller's data */
 	struct bt_arena *arena; /* reset after the sync */
 	struct bt_str key;
-	const struct bt_api_resource *resource; /* of object; NULL: keys do not name objects */
+	const struct bt_api_resource *resource; /* of `object`; NULL: keys name no objects */
 	struct bt_json_value *object;
 	int64_t now_ns;
 	int64_t now_seconds;

@@ -38,8 +38,8 @@ struct bt_daemon_sets {
 	struct bt_groups revisions;
 	BT_VEC(struct bt_daemon_node) nodes; /* by slot */
 	BT_VEC(uint32_t) free_slots;
-	struct bt_map by_name;                /* slots */
-	BT_VEC(struct bt_daemon_order) order; /* ordered_count sorted entries, then new nodes */
+	struct bt_map by_name;                /* name -> slot */
+	BT_VEC(struct bt_daemon_order) order; /* sorted up to ordered_count, then new nodes */
 	uint32_t ordered_count;
 	bool has_unread;          /* some node has is_read false */
 	struct bt_groups targets; /* unassigned pods, by the node that their affinity names */

@@ -42,8 +42,8 @@ struct rollout {
 	struct bt_json_value *conditions;       /* of the status to be written */
 	int64_t collision_count;
 	int64_t replicas;    /* spec.replicas */
-	int64_t surge;       /* 0 with Recreate */
-	int64_t unavailable; /* 0 with Recreate */
+	int64_t surge;       /* pods allowed above replicas; 0 with Recreate */
+	int64_t unavailable; /* pods that may be unavailable; 0 with Recreate */
 	bool recreate;
 	struct rollout_set *new_set;  /* NULL: not made yet */
 	struct rollout_set *old_sets; /* oldest first */

@@ -54,7 +54,7 @@ struct bt_manifests {
 	struct bt_map owner_map; /* namespace, kind, name -> owner */
 	struct bt_arena arena;   /* names, uids and policies */
 	size_t object_bytes;
-	uint32_t uid_count;                            /* generated uids */
+	uint32_t uid_count;                            /* number of uids generated so far */
 	void (*warn)(void *context, const char *line); /* NULL: no warnings */
 	void *warn_context;
 	bool replaces; /* a repeated object replaces the earlier one without a warning */

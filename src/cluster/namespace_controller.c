@@ -9,7 +9,8 @@
 /** Maximum number of finalizers that the conditions list. */
 #define FINALIZERS_MAX 20
 /**
- * Deleted objects enqueue their namespace after this time, so that one sync handles many of them.
+ * The deletion of an object enqueues its namespace after this delay, so that one sync handles many
+ * deletions.
  */
 #define GATHER_NS (BT_NS_PER_SECOND / 10)
 

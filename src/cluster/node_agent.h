@@ -100,7 +100,7 @@ struct bt_node_agent {
 	/** Pods by the key of the claim that they wait for; keys of ResourceClaims begin with #. */
 	struct bt_groups waiting;
 	uint32_t *block_uses; /* number of nodes in each block; owned */
-	uint32_t free_blocks; /* blocks without nodes */
+	uint32_t free_blocks; /* number of blocks without nodes */
 	uint32_t next_block;  /* the block that is tried first */
 	uint32_t next_lease;  /* index of the node whose lease is renewed next */
 	int64_t lease_due_ns;

@@ -34,7 +34,7 @@ struct bt_selector_table {
 };
 
 void bt_selector_table_finish(struct bt_selector_table *table);
-/** Returns NULL if the object has no usable selector. */
+/** Returns the selector of the object with this key; NULL: the object has no usable selector. */
 const struct bt_selector_entry *bt_selector_table_find(
 	const struct bt_selector_table *table, struct bt_str key);
 /**

@@ -10,8 +10,8 @@
 #include "codec/json.h"
 
 /**
- * Finds the name of the claim of an entry of the pod's spec.resourceClaims. *out_name "": the entry
- * needs no claim. Returns false if the claim is not created yet.
+ * Finds the name of the claim that an entry of the pod's spec.resourceClaims uses. *out_name "":
+ * the entry needs no claim. Returns false if the claim is not created yet.
  */
 bool bt_claim_of_entry(const struct bt_json_value *pod, const struct bt_json_value *entry,
 	struct bt_str *out_name);

@@ -29,8 +29,9 @@
 
 struct endpoints {
 	struct bt_selector_table selectors; /* of Services */
-	struct bt_groups slices;            /* managed by this controller, by "ns/service" */
-	struct bt_groups zones;             /* keys of nodes, by zone */
+	struct bt_groups slices; /* EndpointSlices that this controller manages, grouped by the key
+	                            of their Service */
+	struct bt_groups zones;  /* keys of nodes, by zone */
 };
 
 /** Endpoints with equal ports and the same address type. */
@@ -40,7 +41,7 @@ struct port_group {
 	struct bt_json_value *not_ready; /* for the Endpoints object: other addresses */
 	BT_VEC(struct bt_json_value *)
 	list;                      /* endpoints for slices; NULL entry: already in a slice */
-	struct bt_map by_identity; /* index in list */
+	struct bt_map by_identity; /* identity_of an endpoint -> index in list */
 	const char *address_type;
 };
 

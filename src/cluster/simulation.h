@@ -31,7 +31,7 @@ enum bt_fate {
 	BT_FATE_SCHEDULED,
 	BT_FATE_UNSCHEDULABLE,    /* no node fits */
 	BT_FATE_SCHEDULER_ERROR,  /* a plugin failed */
-	BT_FATE_SCHEDULING_GATED, /* held back before the queue */
+	BT_FATE_SCHEDULING_GATED, /* rejected by a PreEnqueue plugin */
 	BT_FATE_NOT_HANDLED,      /* no profile has the pod's schedulerName */
 	BT_FATE_DELETING,         /* not tried, because the pod is terminating */
 	BT_FATE__COUNT,
@@ -49,12 +49,12 @@ struct bt_simulated_pod {
 	                             have the pod */
 	uint64_t sequence;        /* input order */
 	enum bt_fate fate;
-	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
-	struct bt_str message;             /* set for all other fates */
+	struct bt_str node_name;           /* the pod's node, for BT_FATE_SCHEDULED */
+	struct bt_str message;             /* the reason, for all other fates */
 	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
 	struct bt_str
 		group_name; /* PodGroup of the pod; "": none, or gate GenericWorkload is off */
-	struct bt_str group_message; /* last status message of the group */
+	struct bt_str group_message; /* last status message of the PodGroup; "": none */
 	int64_t score;               /* of the chosen node; 0 if only that node fits */
 	uint32_t feasible_count;
 	uint32_t attempts;
@@ -107,7 +107,7 @@ struct bt_simulation {
 	struct bt_expansion expansion;
 	struct bt_claim_maker *claims; /* for pods to be placed */
 	struct bt_arena arena;
-	BT_VEC(struct bt_simulated_pod) pods;           /* in the order they are decided */
+	BT_VEC(struct bt_simulated_pod) pods;           /* after loading: in queue order */
 	BT_VEC(struct bt_simulated_eviction) evictions; /* in the order they happened */
 	/**
 	 * By object index, set before loading: how many extra pods to make for a workload
@@ -119,7 +119,7 @@ struct bt_simulation {
 	bool preempt;                             /* preemption evicts pods; set before loading */
 	bool keep_bound;      /* loading does not release bound pods; set before loading */
 	bool stays_open;      /* loading ends with bt_simulation_close; set before loading */
-	struct bt_map by_uid; /* pods */
+	struct bt_map by_uid; /* uid -> index in pods */
 	struct bt_pod_commons commons;
 	BT_VEC(struct bt_simulated_change) changes; /* not yet observed by the scheduler */
 	uint64_t version;                           /* of the last object that changed */
@@ -183,7 +183,7 @@ void bt_simulation_reopen(struct bt_simulation *simulation);
 void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index);
 /** Returns whether bt_simulation_return_node can be called for the node at index. */
 bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint32_t index);
-/** Adds the removed pod again. object: of bt_simulation_take_running; consumed. */
+/** Adds the removed pod again. object: the result of bt_simulation_take_running; consumed. */
 void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_object *object);
 /** Ends loading: sorts the pods into the order of the queue. */
 void bt_simulation_close(struct bt_simulation *simulation);
@@ -205,8 +205,8 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
 struct bt_simulated_group *bt_simulation_groups(
 	const struct bt_simulation *simulation, uint32_t *group_of, uint32_t *out_count);
 /**
- * Schedules the first count pods. If more pods are left, the state is afterwards the state that an
- * attempt of the next pod would find.
+ * Schedules the first `count` pods. Afterwards, if pods are left, the scheduler's state is what the
+ * attempt of the next pod would start from.
  */
 void bt_simulation_run(struct bt_simulation *simulation, uint32_t count);
 /**

@@ -89,8 +89,8 @@ static bool find_way(const struct bt_schema_message *message, struct bt_str name
 }
 
 /**
- * Appends the path of the nearest field of this name below the message, which is at path. Returns
- * false if there is no such field.
+ * Finds the nearest field of this name below the message and appends the path of the field. path:
+ * the path of the message, with a dot at the end, or "". Returns false if there is no such field.
  */
 static bool append_below(const struct bt_schema_message *message, struct bt_str path,
 	struct bt_str name, struct bt_strbuf *out)

@@ -341,7 +341,10 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
  * Spec: 12 sections 12 to 15. ---
  */
 
-/** Returns a request for the claim of this name; name "": for the collection, to create a claim. */
+/**
+ * Returns a request for the claim of this name. name "": the request is for the collection, to
+ * create a claim.
+ */
 static struct bt_api_request request_for(const struct bt_cluster_writes *writes, enum bt_verb verb,
 	struct bt_str namespace_, struct bt_str name)
 {
