@@ -19,7 +19,8 @@ static const struct {
 
 struct visit {
 	struct bt_admission *admission;
-	struct bt_json_value *pod; /* the pod that gets the defaults; NULL: only checks */
+	struct bt_json_value
+		*pod; /* the pod that gets the defaults; NULL: the pod is only checked */
 	const struct bt_json_value *validated; /* the pod that is checked */
 	struct bt_json_value *notes;           /* array of texts for the pod's annotation */
 	struct bt_strbuf errors;

@@ -38,8 +38,9 @@ static const struct bt_json_value *global_default(
 }
 
 /**
- * Finds the PriorityClass that spec names, or else the global default, whose name is set in spec.
- * *out_class NULL: there is no such class. false: the request is refused.
+ * Finds the PriorityClass that spec names. If spec names no class, finds the global default and
+ * sets its name in spec. *out_class NULL: there is no such class. Returns false if the request is
+ * refused.
  */
 static bool find_class(struct bt_admission *admission, struct bt_json_value *spec,
 	const struct bt_json_value **out_class)
@@ -154,8 +155,8 @@ void bt_admission_check_priority_class(
 
 #define DEFAULT_TOLERATION_SECONDS 300
 /**
- * In longer lists a toleration may be added twice: duplicates do no harm, but comparing thousands
- * of tolerations takes too long.
+ * A longer list is not searched for the toleration that is added, which may then be in the list
+ * twice. A duplicate does no harm, but comparing thousands of tolerations takes too long.
  */
 #define COMPARED_TOLERATIONS_MAX 256
 

@@ -311,7 +311,10 @@ static void set_variables(struct evaluation *evaluation)
 	}
 }
 
-/** false: a condition is false or its evaluation failed. */
+/**
+ * Returns whether all match conditions of the policy hold. A condition whose evaluation fails does
+ * not hold.
+ */
 static bool conditions_hold(struct evaluation *evaluation)
 {
 	const struct bt_policy_expressions *conditions = &evaluation->policy->conditions;
@@ -480,7 +483,8 @@ struct run {
 	struct bt_cel_authorizer authorizer;
 	struct bt_cel_access access;
 	struct bt_cel_value values[BT_POLICY__COUNT]; /* set when the first policy matches */
-	uint32_t change_count; /* request.change_count when values' object was set */
+	uint32_t change_count; /* request.change_count at the time when the object in `values` was
+	                          set */
 };
 
 /** Restored objects and objects of the policies' API group are exempt from policies. */
@@ -507,7 +511,10 @@ static void run_init(struct run *run, struct bt_call *call, const char *operatio
 	}
 }
 
-/** false: the binding's policy does not exist, or the request does not match. */
+/**
+ * Evaluates the binding's policy for the request. Returns false if the policy does not exist or the
+ * request does not match.
+ */
 static bool run_policy(
 	struct run *run, const struct bt_policy_set *set, const struct bt_json_value *binding)
 {
@@ -565,8 +572,8 @@ bool bt_policies_mutate(
 	run_init(&run, call, old != NULL ? "UPDATE" : "CREATE", old, object);
 	run.request.target = object;
 	/*
-	 * Per binding: the change count after its policy ran, plus one; 0: the policy does not
-	 * match.
+	 * For each binding: change_count after the policy of the binding ran, plus one. 0: the
+	 * request does not match the policy.
 	 */
 	uint32_t *seen = BT_ARENA_NEW_ARRAY(call->arena, uint32_t, set->bindings.count);
 	for (uint32_t i = 0; i < set->bindings.count && failure->code == 0; i++) {

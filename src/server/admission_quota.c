@@ -160,7 +160,10 @@ static bool has_cross_namespace_terms(const struct bt_json_value *spec)
 	return false;
 }
 
-/** Matches a text ("" if absent) with an expression's operator and values. */
+/**
+ * Returns whether the text matches the expression's operator and values. text "": the object does
+ * not have the field.
+ */
 static bool matches_values(const struct bt_json_value *expression, struct bt_str text)
 {
 	struct bt_str operator_ = bt_json_text_at(expression, "operator");

@@ -54,7 +54,7 @@ static struct bt_json_value *new_object(struct bt_arena *arena, const char *name
 	return object;
 }
 
-/** Makes the role of a row; the rows that follow it have its rules. */
+/** Makes the role of a row. The rules of the role are in the rows that follow. */
 static struct bt_json_value *make_role(const struct row *row, struct bt_arena *arena)
 {
 	struct bt_json_value *role = new_object(arena, row->texts[1]);

@@ -156,7 +156,7 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 	return object;
 }
 
-/** `Pod in version "v1" cannot be handled as a Pod: <text>` */
+/** Refuses the request with 400 `Pod in version "v1" cannot be handled as a Pod: <text>`. */
 static void refuse_body(struct bt_call *call, struct bt_str version, struct bt_str kind,
 	struct bt_str wanted_kind, const char *text)
 {
@@ -242,8 +242,8 @@ static struct bt_str conversion_text(struct bt_arena *arena, struct bt_str text)
 }
 
 /**
- * 422 for a patch whose result is invalid, with the result (or the strategic patch) in the message:
- * spec 14 section 9.2.
+ * Refuses a patch whose result is invalid with 422. The message shows the result or, for a
+ * strategic patch, the patch. Spec: 14 section 9.2.
  */
 static void refuse_patched(struct bt_call *call, struct bt_json_value *object, struct bt_str text)
 {

@@ -201,8 +201,8 @@ const struct bt_strategy bt_strategy_custom_with_defaults = {.from_stored = from
 /** --- for server-side apply --- */
 
 /**
- * Members with longer names, and members beyond this number, are treated as if the schema did not
- * name them.
+ * Limits of the bytes of a name and of the number of members. Members with longer names, and
+ * members beyond the maximum number, are treated as if the schema did not name them.
  */
 #define NAME_BYTES_MAX 255
 #define MEMBERS_MAX 65535

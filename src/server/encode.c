@@ -67,7 +67,10 @@ void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out)
 	bt_strbuf_append_char(out, '\n');
 }
 
-/** false: the kind has no protobuf schema. */
+/**
+ * Writes the document as protobuf. Returns false if the kind of the document has no protobuf
+ * schema.
+ */
 static bool write_protobuf(const struct bt_json_value *document, struct bt_strbuf *out)
 {
 	struct bt_envelope envelope = {

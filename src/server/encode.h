@@ -132,10 +132,16 @@ enum bt_event_type {
 
 /** Wraps this protobuf envelope of an object in the frame of a watch event: spec 13 section 8.4. */
 void bt_encode_frame(enum bt_event_type type, struct bt_str envelope, struct bt_strbuf *out);
-/** rv: resourceVersion to write into the metadata; 0: keep the object's. */
+/**
+ * Encodes a watch event with the object. rv: resourceVersion to write into the metadata; 0: keep
+ * the resourceVersion of the object.
+ */
 void bt_encode_event(struct bt_encoder *encoder, enum bt_event_type type,
 	const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out);
-/** is_initial_end: with the annotation k8s.io/initial-events-end. */
+/**
+ * Encodes a BOOKMARK event. is_initial_end: the bookmark has the annotation
+ * k8s.io/initial-events-end.
+ */
 void bt_encode_bookmark(
 	struct bt_encoder *encoder, uint64_t rv, bool is_initial_end, struct bt_strbuf *out);
 void bt_encode_error_event(

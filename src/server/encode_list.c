@@ -66,7 +66,10 @@ static void write_head(struct bt_encoder *encoder, const struct bt_list_metadata
 	}
 }
 
-/** Writes ListMeta {resourceVersion 2, continue 3, remainingItemCount 4} as field 1 of the list. */
+/**
+ * Writes the ListMeta as field 1 of the list. The numbers of its fields are 2 (resourceVersion), 3
+ * (continue) and 4 (remainingItemCount).
+ */
 static void write_metadata_message(const struct bt_list_metadata *metadata, struct bt_strbuf *out)
 {
 	struct bt_strbuf message = {0};

@@ -6,7 +6,7 @@
 
 /** "meta.k8s.io/v1" */
 const char *bt_encode_meta_version(const struct bt_encoding *encoding);
-/** Writes JSON text as YAML; as JSON if that fails. */
+/** Writes JSON text as YAML. If the conversion fails, writes the JSON text, which is valid YAML. */
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
 /**
  * The object's text with its managedFields (tables leave them out); borrowed until the next call.
@@ -14,7 +14,8 @@ void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
 struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored *stored);
 /**
  * Parses a stored text into a tree of the resource's version, in the encoder's arena, which is
- * emptied first. rv: resourceVersion to set in the metadata; 0: keep the object's.
+ * emptied first. rv: resourceVersion to set in the metadata; 0: keep the resourceVersion of the
+ * object.
  */
 struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv);
 /** A new object that begins with kind and apiVersion. */

@@ -132,8 +132,8 @@ uint64_t bt_expression_max_count(const struct bt_json_value *schema)
 	const struct bt_json_value *item =
 		bt_json_find(schema, is_array ? "items" : "additionalProperties");
 	/*
-	 * smallest elements of arrays and maps: `{},` and `"":{},`, for booleans `true,` and
-	 * `"":true,`; required members are ignored
+	 * bytes of the smallest element: `{},` in an array and `"":{},` in a map; if the elements
+	 * are booleans, `true,` and `"":true,`; required members are ignored
 	 */
 	uint64_t bytes = (is_array ? 3U : 6U) +
 		(bt_str_equal_c(bt_json_text_at(item, "type"), "boolean") ? 2U : 0U);

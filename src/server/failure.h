@@ -31,7 +31,7 @@ struct bt_failure {
 	struct bt_str uid;
 	struct bt_failure_cause *causes;
 	int32_t retry_after_seconds; /* in details and the Retry-After header; 0: none */
-	/** No Retry-After header. */
+	/** retry_after_seconds is only in details, and the answer has no Retry-After header. */
 	bool retry_only_in_details;
 	struct bt_str continue_token; /* metadata.continue of a 410 */
 };
@@ -93,7 +93,7 @@ struct bt_field_errors {
 	size_t expression_bytes;      /* size of the object's CEL expressions compiled so far */
 };
 
-/** detail: printf. value: NULL, or the invalid value. */
+/** Adds an error. format: printf format of the detail. value: the invalid value, or NULL. */
 BT_PRINTF(5, 6)
 void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_type type,
 	struct bt_str field, const struct bt_json_value *value, const char *format, ...);

@@ -449,7 +449,7 @@ static void open_watch(void *context)
 	bt_front_send_stream(call, bt_encoding_content_type(&call->encoding, true), &stream);
 }
 
-/** --- all of them --- */
+/** --- all verbs --- */
 
 /** Sets the encoding of the answer from the Accept header; false: sets call->failure. */
 static bool choose_encoding(struct bt_front_call *call)
