@@ -167,6 +167,6 @@ void bt_front_send_stream(
 	struct bt_front_call *call, const char *content_type, const struct bt_http_stream *stream);
 void bt_front_send_websocket(
 	struct bt_front_call *call, const char *protocol, const struct bt_http_stream *stream);
-/** true: the limit of open watches and connections is reached, and 429 was sent. */
+/** Returns true and sends 429 if the limit of open watches and connections is reached. */
 bool bt_front_refuse_further(struct bt_front_call *call);
 #endif

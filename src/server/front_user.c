@@ -32,8 +32,8 @@ static struct bt_str host_of(struct bt_str text)
 }
 
 /*
- * Whether the host is safe from DNS rebinding: addresses are, and localhost, which no foreign DNS
- * server resolves.
+ * Returns whether the host is safe from DNS rebinding. Addresses and localhost are safe, because no
+ * foreign DNS server resolves them.
  */
 static bool host_is_safe(struct bt_str host)
 {

@@ -437,7 +437,7 @@ static enum step advance(struct bt_list *list, uint32_t *budget)
 
 bool bt_list_gather(struct bt_list *list, size_t bytes_max)
 {
-	/* Enough that a table page of 500 rows is one answer. */
+	/* The budget is large enough that a table page of 500 rows is one answer. */
 	uint32_t budget = 2 * OBJECTS_PER_TURN;
 
 	while (list->pending.length < bytes_max) {

@@ -96,7 +96,7 @@ uint16_t bt_fail_token_expired(
 
 /* --- numbers and booleans --- */
 
-/** `strconv.ParseInt: parsing "x": invalid syntax` */
+/** Returns a text as Go does: `strconv.ParseInt: parsing "x": invalid syntax`. */
 static struct bt_str number_problem(
 	struct bt_str text, const char *function, struct bt_arena *arena)
 {

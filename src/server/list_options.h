@@ -15,7 +15,7 @@ enum bt_rv_match {
 
 struct bt_list_options {
 	int64_t limit; /* 0: none */
-	bool has_rv;   /* given, and not "" */
+	bool has_rv;   /* resourceVersion is given and not "" */
 	uint64_t rv;
 	enum bt_rv_match match;
 	int64_t timeout_seconds; /* 0: none */

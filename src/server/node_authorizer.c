@@ -105,7 +105,10 @@ static bool has_reference(
 	return false;
 }
 
-/** The claim of an ephemeral volume is named after the pod and the volume. */
+/**
+ * Returns whether claim is the name of the claim of an ephemeral volume of the pod. The name
+ * consists of the names of the pod and the volume.
+ */
 static bool has_ephemeral_claim(const struct bt_json_value *pod, struct bt_str claim)
 {
 	const struct bt_json_value *volumes = bt_json_array_at(pod, "spec.volumes");
@@ -378,8 +381,9 @@ static bool is_allowed_label(struct bt_str key)
 }
 
 /**
- * Appends the names of labels that nodes may not change and that a has, but b does not have or has
- * with another value. known: the values have been compared, so only missing labels count.
+ * Appends the names of changed labels that nodes may not change. A label of a is changed if b does
+ * not have the label, or has another value. known: the values were compared before, so only labels
+ * that b does not have count.
  */
 static void append_forbidden_labels(const struct bt_json_value *a, const struct bt_json_value *b,
 	bool known, struct bt_strbuf *out)

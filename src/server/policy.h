@@ -64,7 +64,7 @@ struct bt_policy {
 	size_t bytes; /* memory of the compiled programs */
 };
 
-/** The bindings of one kind of policy, and the policies that they name. */
+/** The bindings of one kind of policy, and the policies that the bindings name. */
 struct bt_policy_set {
 	BT_VEC(struct bt_policy *) policies;
 	BT_VEC(const struct bt_json_value *) bindings;

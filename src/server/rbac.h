@@ -52,7 +52,8 @@ void bt_api_rules_of(struct bt_api *api, const struct bt_user *user, struct bt_s
 /**
  * Prevents privilege escalation. A user who creates (old NULL) or changes a role needs all rules of
  * the role, or the verb "escalate" on the role. A user who creates or changes a binding needs all
- * rules of the named role, or the verb "bind" on the role. false: *out_failure.
+ * rules of the named role, or the verb "bind" on the role. Returns false and sets *out_failure if
+ * the user lacks these rights.
  */
 BT_MUST_USE bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
@@ -60,7 +61,8 @@ BT_MUST_USE bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_us
 	struct bt_failure *out_failure);
 /**
  * Checks a write of a CertificateSigningRequest: approving or denying needs the verb "approve" on
- * the signer, and writing the certificate the verb "sign". false: *out_failure.
+ * the signer, and writing the certificate needs the verb "sign". Returns false and sets
+ * *out_failure if the user lacks the verb.
  */
 BT_MUST_USE bool bt_rbac_check_signer(struct bt_api *api, const struct bt_user *user,
 	enum bt_subresource subresource, struct bt_str name, const struct bt_json_value *old,

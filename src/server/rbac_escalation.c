@@ -144,7 +144,7 @@ static bool is_allowed(struct bt_api *api, const struct bt_user *user, const cha
 	return bt_api_authorize(api, &access, arena, NULL);
 }
 
-/** Whether the writer has all of these rules; false: *out_failure. */
+/** Returns whether the writer has all of these rules; if not, sets *out_failure. */
 static bool check_rules(struct bt_api *api, const struct bt_user *user,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
 	const struct bt_policy_rule *rules, uint32_t count, struct bt_arena *arena,

@@ -13,8 +13,8 @@ struct segments {
 };
 
 /*
- * Empty segments are skipped, except an empty namespace, which means all namespaces. Spec 14
- * section 5.
+ * Splits a path at its slashes. Empty segments are skipped, except an empty namespace, which means
+ * all namespaces. Spec: 14 section 5.
  */
 static bool split(struct bt_str path, struct segments *out)
 {

@@ -175,8 +175,8 @@ struct bt_check {
 void bt_kinds_enter_volume(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec);
 /**
- * Called before the parts of a pod spec or device claim are validated. Collect in check the names
- * that rules of these parts look up.
+ * Called before the parts of a pod spec or of a device claim are validated. The functions collect
+ * in check the names that the rules of these parts look up.
  */
 void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec);
 void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices);
@@ -211,8 +211,9 @@ struct bt_json_value *bt_kinds_quantity_value(
 /** Rounds every quantity of a resource list up to a multiple of 1/1000. */
 void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map);
 /**
- * For every member of the second map: map[name] += quantity, or map[name] = max(map[name],
- * quantity). Stops at BT_KINDS_RESOURCES_MAX entries in map.
+ * Merge the quantities of a second map into map, name by name. The first function sets the sum of
+ * the two quantities, the second function their maximum. Both stop when map has
+ * BT_KINDS_RESOURCES_MAX entries.
  */
 void bt_kinds_add_quantities(
 	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *addend);
@@ -256,7 +257,7 @@ void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct 
  */
 struct bt_json_value *bt_kinds_container_sum(
 	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
-/** Parts of the strategy of pods. */
+/** Functions of the strategy of pods (struct bt_strategy). */
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 void bt_kinds_prepare_pod(const struct bt_write *write, struct bt_json_value *object);

@@ -23,7 +23,7 @@
 
 /** A common run of lines that ends at one line of the new text. */
 struct run {
-	uint32_t row; /* last line of the run in the old text, + 1 */
+	uint32_t row; /* index of the last line of the run in the old text, plus 1 */
 	uint32_t length;
 };
 

@@ -184,7 +184,7 @@ static bool find_positive(struct bt_arena *arena, const struct bt_json_value *ma
 
 /**
  * Adds one list of requests and limits to the state of the QoS class. any: cpu or memory is given
- * somewhere; full: cpu and memory have limits everywhere, and these equal the requests.
+ * somewhere; full: cpu and memory have limits everywhere, and the limits equal the requests.
  */
 static void add_to_qos(
 	struct bt_arena *arena, const struct bt_json_value *resources, bool *any, bool *full)
