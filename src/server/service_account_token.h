@@ -14,8 +14,9 @@
 /**
  * Authenticates a token; *out_user lives in the arena. audiences: the token must be for at least
  * one of these audiences; NULL or empty: for the API server (BT_TOKEN_ISSUER). *out_audiences (in
- * the arena): the requested audiences that the token has. false: *out_problem (out_problem may be
- * NULL) is the reason, "" for a text that is not a token of this server.
+ * the arena): the requested audiences that the token has. Returns false if the token is not valid.
+ * *out_problem is then the reason, or "" for a text that is not a token of this server; out_problem
+ * may be NULL.
  */
 BT_MUST_USE bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 	const struct bt_json_value *audiences, struct bt_arena *arena, struct bt_user *out_user,

@@ -7,8 +7,8 @@
 #include "server/store_private.h"
 
 /**
- * A window with more than this many times window_bytes_max always forgets its oldest changes, so
- * that writers of huge objects cannot use unlimited memory.
+ * A window that is larger than this many times window_bytes_max always forgets its oldest changes,
+ * so that writers of huge objects cannot use unlimited memory.
  */
 #define HARD_BYTES_FACTOR 4
 
@@ -84,7 +84,7 @@ uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv)
 	uint32_t low = 0;
 	uint32_t high = window->count;
 
-	/* Most callers have read all changes, or all but the newest. */
+	/* Check the usual case first: most callers have read all changes, or all but the newest. */
 	if (high == 0 || bt_window_at(window, high - 1)->rv <= rv) {
 		return high;
 	}

@@ -15,7 +15,7 @@
  * column owner_values had the name times, and uids and addresses were part of the owners' texts.
  */
 #define FILE_VERSION 3
-/** Wastes little space with objects of one to two kilobytes. */
+/** This page size wastes little space if objects have one to two kilobytes. */
 #define PAGE_BYTES 8192
 
 struct bt_store_file {
@@ -276,8 +276,8 @@ static struct bt_str column_text(sqlite3_stmt *statement, int column)
 }
 
 /**
- * Returns the place of a collection's id in the file (0: not written). Unlike the store's index the
- * id stays the same over restarts.
+ * Returns a pointer to the id that the collection has in the file; the id is 0 if the collection is
+ * not written yet. Unlike the store's index of the collection, the id stays the same over restarts.
  */
 static uint32_t *id_of(struct bt_store_file *file, uint32_t collection)
 {

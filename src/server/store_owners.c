@@ -38,7 +38,7 @@ struct bt_owners {
 	uint32_t reference_count;
 	uint32_t length;
 	uint32_t time_count;
-	uint32_t value_count; /* besides times */
+	uint32_t value_count; /* number of values that are not times */
 	char bytes[];         /* the JSON array without the values that were cut out */
 };
 

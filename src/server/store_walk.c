@@ -156,8 +156,8 @@ void bt_order_insert(struct bt_collection *collection, uint32_t slot)
 }
 
 /**
- * Returns the position of the first key that is not below the given key; with after: that is above
- * the given key.
+ * Returns the position of the first key that is not below the given key or, if `after` is true, of
+ * the first key that is above the given key.
  */
 static struct bt_order_position seek(
 	struct bt_collection *collection, struct bt_str key, bool after)
@@ -178,7 +178,7 @@ static struct bt_order_position seek(
 	return position;
 }
 
-/** NULL: the position is at the end. */
+/** Returns the entry at the position; NULL: the position is at the end. */
 static struct bt_stored *entry_at(
 	const struct bt_collection *collection, struct bt_order_position position)
 {
@@ -284,8 +284,8 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection_
 }
 
 /**
- * The state of a key at the walk's RV, for a key that changed later. Borrowed from the window,
- * which keeps all changes after the walk's RV as long as the window's start is not after that RV.
+ * The state at the walk's RV of a key that changed after that RV. Borrowed from the window, which
+ * keeps all changes after the walk's RV as long as the window's start is not after that RV.
  */
 struct undo {
 	const struct bt_stored *named; /* any entry with this key */

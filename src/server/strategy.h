@@ -66,10 +66,10 @@ struct bt_strategy {
 	 */
 	void (*prepare_update)(const struct bt_write *write, const struct bt_json_value *old,
 		struct bt_json_value *object);
-	/** On updates, before bt_kinds_validate. */
+	/** Called on updates before bt_kinds_validate: adds errors of the update. */
 	void (*validate_update_first)(const struct bt_write *write, const struct bt_json_value *old,
 		const struct bt_json_value *object, struct bt_field_errors *errors);
-	/** On updates, after bt_kinds_validate: 14b 2.3. */
+	/** Called on updates after bt_kinds_validate: adds errors of the update. 14b 2.3. */
 	void (*validate_update)(const struct bt_write *write, const struct bt_json_value *old,
 		const struct bt_json_value *object, struct bt_field_errors *errors);
 	/**
@@ -78,7 +78,7 @@ struct bt_strategy {
 	 */
 	void (*from_stored)(const struct bt_write *write, struct bt_json_value *object);
 	void (*to_stored)(const struct bt_write *write, struct bt_json_value *object);
-	/** false: the stored object is not visible in this version. */
+	/** Returns false if the stored object is not visible in this version. */
 	bool (*is_served)(const struct bt_stored *stored);
 };
 
@@ -88,7 +88,7 @@ struct bt_strategy {
  */
 const struct bt_strategy *bt_strategy_find(
 	const char *group, const char *version, const char *name);
-/** For custom resources. */
+/** For custom resources whose schema has no defaults. */
 extern const struct bt_strategy bt_strategy_custom;
 /**
  * For custom resources whose schema has defaults: stored objects get the defaults that were added

@@ -97,8 +97,8 @@ bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str contai
 }
 
 /**
- * Reads a whole number of at least min from an option; leaves *out if the option is empty. false:
- * invalid.
+ * Reads a whole number of at least min from an option. Does not change *out if the option is empty.
+ * Returns false and adds an error if the option is invalid.
  */
 static bool read_number(struct bt_field_errors *errors, struct bt_str text, const char *name,
 	int64_t min, int64_t *out)

@@ -217,7 +217,7 @@ static bool refuse_disruption(
 	return false;
 }
 
-/** Starts a call of the same client and time on another object. */
+/** Starts a call on another object, for the client of parent and with the time of parent. */
 static void sub_call(struct bt_call *call, const struct bt_call *parent,
 	struct bt_api_request *request, struct bt_api_answer *answer)
 {

@@ -47,7 +47,7 @@ void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, st
 	struct bt_str format, struct bt_str description, int64_t priority);
 /** Writes the text, or the fallback if the text is empty, as a cell; frees the text. */
 void bt_cell_buffer(const struct bt_table_row *row, struct bt_strbuf *text, const char *fallback);
-/** "5m30s", "3h", "2d", ... */
+/** Appends a duration as kubectl shows it: "5m30s", "3h", "2d". */
 void bt_table_append_duration(struct bt_strbuf *out, int64_t seconds);
 /** Appends the time since `time` (RFC 3339), or the fallback if `time` is not valid. */
 void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, const char *fallback,

@@ -45,7 +45,7 @@ struct bt_watchers {
 	uint64_t visible_rv;
 	BT_VEC(struct bt_watch_link *) collections; /* by collection: the first watch of its list */
 	uint32_t count;
-	int64_t next_due_ns; /* the earliest bookmark or end */
+	int64_t next_due_ns; /* time of the earliest bookmark or end of a watch */
 	struct bt_wait *waits;
 	struct bt_wait *due_waits; /* waits that run_waits has not called yet */
 	struct cached_event cache[CACHE_SLOTS];

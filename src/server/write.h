@@ -259,8 +259,8 @@ void bt_tokens_destroy(struct bt_tokens *tokens);
 /** --- NodeRestriction: node_authorizer.c --- */
 
 /**
- * Checks what a node may write of an object that it may access; old or object may be NULL. false:
- * the call failed.
+ * Refuses a write by a node that NodeRestriction does not allow. old NULL: a create; object NULL: a
+ * delete. false: the call failed.
  */
 bool bt_node_restrict(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
@@ -287,7 +287,7 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
 /** Removes fields of the schemas that mean nothing when empty, such as `properties: {}`. */
 void bt_definition_remove_empty(const struct bt_json_value *definition);
-/** Checks the schemas of the versions, except those that old has, too. */
+/** Checks the schemas of the versions, except schemas that are unchanged from old. */
 void bt_definition_check_schemas(const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
 /** Call after a commit of a definition; definition NULL: it was removed. */

@@ -134,8 +134,8 @@ static struct bt_json_value *merge_parts(
 	if (call->write.subresource == BT_SUBRESOURCE_STATUS ||
 		call->write.subresource == BT_SUBRESOURCE_APPROVAL) {
 		/*
-		 * status and approval may also write labels and the like, except in definitions and
-		 * custom objects: spec 14 section 11.5.
+		 * The subresources status and approval may also write labels and the other metadata
+		 * in `all`, except in definitions and custom objects: spec 14 section 11.5.
 		 */
 		static const char *const all[] = {
 			"labels", "annotations", "ownerReferences", "finalizers", "generateName"};
@@ -167,9 +167,10 @@ static struct bt_json_value *merge_parts(
 /** --- generation --- */
 
 /**
- * Whether the update leaves metadata.generation unchanged, because the spec stays the same. In
- * custom objects and EndpointSlices, everything except metadata and (if there is a status
- * subresource) status must stay the same; in EndpointSlices also the labels.
+ * Returns whether the update leaves metadata.generation unchanged. For most kinds, the spec must
+ * stay the same. For custom objects and EndpointSlices, everything except metadata and (if there is
+ * a status subresource) status must stay the same. For EndpointSlices, the labels must stay the
+ * same, too.
  */
 static bool same_desired_state(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
