@@ -25,13 +25,13 @@ BT_MUST_USE int bt_live_open(const char *kubeconfig, const char *context, struct
 	struct berth_error *err);
 /** NULL accepted. */
 void bt_live_close(struct bt_live *live);
-/** The connection's loop, for further signals and timers. */
+/** Returns the connection's loop, for further signals and timers. */
 struct bt_loop *bt_live_loop(const struct bt_live *live);
-/** Client for other requests to the same server, including writes. */
+/** Returns the client for other requests to the same server, including writes. */
 struct bt_rest_client *bt_live_client(const struct bt_live *live);
-/** The server's URL as in the kubeconfig; borrowed, safe to print. */
+/** Returns the server's URL as in the kubeconfig; borrowed, safe to print. */
 const char *bt_live_server(const struct bt_live *live);
-/** The kubeconfig's context; "" in a pod. Borrowed, safe to print. */
+/** Returns the kubeconfig's context; "" in a pod. Borrowed, safe to print. */
 const char *bt_live_context(const struct bt_live *live);
 
 struct bt_live_sink {

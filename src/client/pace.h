@@ -60,10 +60,10 @@ void bt_pace_init(struct bt_pace *pace, int64_t now_ns);
 /** Reports an answer; latency_ns: from the written request to the start of the answer. */
 void bt_pace_answered(struct bt_pace *pace, int64_t latency_ns, int64_t now_ns);
 /**
- * Current limit, from BT_PACE_CALLS_MIN to BT_PACE_CALLS_MAX; the minimum after 5 to 10 seconds
- * without answers.
+ * Returns the current limit, from BT_PACE_CALLS_MIN to BT_PACE_CALLS_MAX; the minimum after 5 to 10
+ * seconds without answers.
  */
 uint32_t bt_pace_calls(struct bt_pace *pace, int64_t now_ns);
-/** Time at which the limit falls back to the minimum if no further answers arrive. */
+/** Returns the time at which the limit falls back to the minimum if no further answers arrive. */
 int64_t bt_pace_idle_at_ns(const struct bt_pace *pace);
 #endif

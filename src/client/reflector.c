@@ -291,7 +291,10 @@ static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 	return now_ns + SILENCE_NS;
 }
 
-/** Time at which a silent server counts as hung, and the request is replaced; INT64_MAX: never. */
+/**
+ * Returns the time at which a silent server counts as hung, and the request is replaced; INT64_MAX:
+ * never.
+ */
 static int64_t patience_ends_ns(const struct bt_reflector *reflector)
 {
 	int64_t end_ns = reflector->opened_ns + OVERDUE_NS +

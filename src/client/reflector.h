@@ -54,9 +54,9 @@ struct bt_reflector_codec {
 };
 
 const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
-/** Codec for pods that share common parts (api/pod_common.h). commons: borrowed. */
+/** Returns the codec for pods that share common parts (api/pod_common.h). commons: borrowed. */
 struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons);
-/** Codec for nodes that can be packed. commons: borrowed. */
+/** Returns the codec for nodes that can be packed. commons: borrowed. */
 struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons);
 
 struct bt_reflector_sink {

@@ -114,7 +114,10 @@ static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 	return code;
 }
 
-/** Media type without parameters: "application/json" of "application/json; charset=utf-8". */
+/**
+ * Returns the media type without parameters: "application/json" of "application/json;
+ * charset=utf-8".
+ */
 static struct bt_str media_type_of(struct bt_str content_type)
 {
 	return bt_str_trim(bt_str_cut(&content_type, ';'), BT_STR_SPACE);
@@ -236,7 +239,7 @@ static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 	return true;
 }
 
-/* Text of a body that is not a Status; "unknown" if the body is not text. */
+/* Returns the text of a body that is not a Status; "unknown" if the body is not text. */
 static struct bt_str body_text(const struct bt_rest_answer *answer)
 {
 	struct bt_str type = media_type_of(answer->content_type);

@@ -80,8 +80,8 @@ static bool labels_match(const struct request *request, const struct bt_json_val
 }
 
 /**
- * Whether the request matches the constraints; match NULL: always. needs_rule: constraints without
- * resourceRules match nothing instead of everything.
+ * Returns whether the request matches the constraints; match NULL: always. needs_rule: constraints
+ * without resourceRules match nothing instead of everything.
  */
 static bool is_matched(
 	const struct request *request, const struct bt_json_value *match, bool needs_rule)
@@ -156,7 +156,7 @@ static struct bt_cel_value text_value(const char *text)
 	return bt_cel_string(bt_str_from(text));
 }
 
-/** The object as a CEL value with kind and apiVersion, as clients see it. */
+/** Returns the object as a CEL value with kind and apiVersion, as clients see it. */
 static struct bt_cel_value object_value(
 	const struct request *request, const struct bt_json_value *object)
 {

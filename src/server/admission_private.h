@@ -22,8 +22,8 @@ void bt_admission_refuse(struct bt_admission *admission, const char *format, ...
 const struct bt_api_resource *bt_admission_resource(
 	const struct bt_admission *admission, const char *group, const char *name);
 /**
- * The stored object of a built-in resource, as a tree in the arena of the write; NULL: there is no
- * object with this key.
+ * Returns the stored object of a built-in resource, as a tree in the arena of the write; NULL:
+ * there is no object with this key.
  */
 struct bt_json_value *bt_admission_read(const struct bt_admission *admission, const char *group,
 	const char *name, struct bt_str key);

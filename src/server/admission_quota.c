@@ -75,7 +75,10 @@ static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
 	}
 }
 
-/** The amounts that the object uses, as an object whose names are those of a quota's spec.hard. */
+/**
+ * Returns the amounts that the object uses, as an object whose names are those of a quota's
+ * spec.hard.
+ */
 static struct bt_json_value *amounts_of(
 	const struct usage *usage, struct bt_arena *arena, const struct bt_json_value *object)
 {
@@ -179,8 +182,8 @@ static bool matches_values(const struct bt_json_value *expression, struct bt_str
 }
 
 /**
- * Whether the object is in the scope. expression: the entry of spec.scopeSelector with this scope;
- * NULL: the scope is from spec.scopes.
+ * Returns whether the object is in the scope. expression: the entry of spec.scopeSelector with this
+ * scope; NULL: the scope is from spec.scopes.
  */
 static bool matches_scope(const struct usage *usage, struct bt_arena *arena, struct bt_str scope,
 	const struct bt_json_value *expression, const struct bt_json_value *object)
@@ -218,7 +221,7 @@ static bool matches_scope(const struct usage *usage, struct bt_arena *arena, str
 		has_cross_namespace_terms(spec);
 }
 
-/** Whether all scopes of the quota's spec match. */
+/** Returns whether all scopes of the quota's spec match. */
 static bool matches_scopes(const struct usage *usage, struct bt_arena *arena,
 	const struct bt_json_value *quota_spec, const struct bt_json_value *object)
 {
@@ -361,8 +364,8 @@ static void add_stored(const struct usage *usage, const struct bt_json_value *qu
 }
 
 /**
- * The usage of the quota by the objects of usage's resource in the namespace; updates the cached
- * sum, which *out_sum receives.
+ * Returns the usage of the quota by the objects of usage's resource in the namespace; updates the
+ * cached sum, which *out_sum receives.
  */
 static struct bt_json_value *used_of(
 	const struct usage *usage, const struct bt_json_value *quota, struct quota_sum **out_sum)
@@ -542,7 +545,7 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 		BT_STR("\"hard\""), check_quota, &usage);
 }
 
-/** Whether objects of this resource can count against any of the amounts in spec.hard. */
+/** Returns whether objects of this resource can count against any of the amounts in spec.hard. */
 static bool may_count(const struct bt_api_resource *resource, const struct bt_json_value *hard)
 {
 	bool is_core = resource->group[0] == '\0';

@@ -225,7 +225,7 @@ uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresourc
 								 : 0;
 }
 
-/** Whether the value nests deeper than this many levels; recursion stops there. */
+/** Returns whether the value nests deeper than this many levels; recursion stops there. */
 static bool is_deeper(const struct bt_json_value *value, uint32_t levels)
 {
 	if (value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT) {

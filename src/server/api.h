@@ -109,7 +109,7 @@ struct bt_store *bt_api_store(const struct bt_api *api);
 struct bt_resources *bt_api_resources(const struct bt_api *api);
 int64_t bt_api_now_ns(const struct bt_api *api);
 const struct bt_api_options *bt_api_options(const struct bt_api *api);
-/** The server's random number generator. */
+/** Returns the server's random number generator. */
 struct bt_prng *bt_api_prng(struct bt_api *api);
 
 enum bt_patch_type {
@@ -231,20 +231,20 @@ void bt_api_perform(struct bt_api *api, const struct bt_api_request *request,
 	struct bt_arena *arena, struct bt_api_answer *out_answer);
 void bt_api_answer_finish(struct bt_api_answer *answer);
 /**
- * Bit mask (1 << enum bt_verb) of the verbs of the resource or its subresource; 0: no such
- * subresource.
+ * Returns a bit mask (1 << enum bt_verb) of the verbs of the resource or its subresource; 0: no
+ * such subresource.
  */
 uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresource subresource);
 
 /** --- for callers inside the process --- */
 
 /**
- * The stored object as a tree in the arena, which borrows nothing from the store; NULL: there is no
- * such object. key: "ns/name" or "name".
+ * Returns the stored object as a tree in the arena, which borrows nothing from the store; NULL:
+ * there is no such object. key: "ns/name" or "name".
  */
 BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 	const struct bt_api_resource *resource, struct bt_str key, struct bt_arena *arena);
-/** Whether the pod's status says that this container is running. */
+/** Returns whether the pod's status says that this container is running. */
 bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str container);
 /** {"username", "uid", "groups", "extra"}: the user as reviews show it. Texts are borrowed. */
 BT_MUST_USE struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena);
@@ -257,8 +257,8 @@ struct bt_api_trees {
 	const struct bt_json_value *after;  /* NULL: not parsed */
 };
 /**
- * The trees of the current change. Valid while the store calls its listeners for a new or changed
- * object; they live in the arena of the request.
+ * Returns the trees of the current change. Valid while the store calls its listeners for a new or
+ * changed object; they live in the arena of the request.
  */
 const struct bt_api_trees *bt_api_trees(const struct bt_api *api);
 /** Parses the stored text into a tree that borrows from the text. */

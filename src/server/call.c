@@ -165,7 +165,7 @@ static void refuse_body(struct bt_call *call, struct bt_str version, struct bt_s
 		BT_STR_ARG(version), BT_STR_ARG(wanted_kind), text);
 }
 
-/** The group in Go's names of internal types: "core", "apps", "storage". */
+/** Returns the group in Go's names of internal types: "core", "apps", "storage". */
 static struct bt_str internal_group(struct bt_str api_version)
 {
 	int64_t slash = bt_str_find_char(api_version, '/');

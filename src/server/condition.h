@@ -6,9 +6,9 @@
 
 struct bt_call;
 
-/** The entry with this type in an array of conditions, or NULL. */
+/** Returns the entry with this type in an array of conditions, or NULL. */
 struct bt_json_value *bt_condition_find(const struct bt_json_value *conditions, const char *type);
-/** Whether the condition exists and has this status. */
+/** Returns whether the condition exists and has this status. */
 bool bt_condition_is(const struct bt_json_value *conditions, const char *type, const char *status);
 
 /**

@@ -45,8 +45,8 @@ struct bt_cron_zone {
  */
 bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone);
 /**
- * Whether a zone of that name exists. Also true if the machine has no time zone database, because
- * no name can be checked then.
+ * Returns whether a zone of that name exists. Also true if the machine has no time zone database,
+ * because no name can be checked then.
  */
 bool bt_cron_zone_exists(struct bt_str name);
 void bt_cron_zone_finish(struct bt_cron_zone *zone);
@@ -54,13 +54,13 @@ void bt_cron_zone_finish(struct bt_cron_zone *zone);
 /** Parses a schedule; false: the text is malformed. */
 bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron);
 /**
- * The first time after `after` that the schedule matches, or `after` plus the interval of "@every".
- * Times are seconds since 1970; 0: there is none within five years.
+ * Returns the first time after `after` that the schedule matches, or `after` plus the interval of
+ * "@every". Times are seconds since 1970; 0: there is none within five years.
  */
 int64_t bt_cron_next(const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t after);
 /**
- * The last time in (from, until] that the schedule matches; "@every" counts from `from`. 0: there
- * is none.
+ * Returns the last time in (from, until] that the schedule matches; "@every" counts from `from`. 0:
+ * there is none.
  */
 int64_t bt_cron_last(
 	const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t from, int64_t until);

@@ -21,8 +21,8 @@
 #define BT_ANNOTATION_EXTERNAL_METRICS "berth.dev/external-metrics"
 
 /**
- * The versions that this group serves, preferred version first, NULL at the end. Returns NULL if
- * group is none of bt_custom_metrics_groups.
+ * Returns the versions that this group serves, preferred version first, NULL at the end. Returns
+ * NULL if group is none of bt_custom_metrics_groups.
  */
 const char *const *bt_custom_metrics_versions(struct bt_str group);
 /** "custom.metrics.k8s.io", "external.metrics.k8s.io"; NULL at the end. */
@@ -47,7 +47,7 @@ struct bt_custom_metric_walk bt_custom_metrics_of(
 bool bt_custom_metric_next(const struct bt_api *api, struct bt_custom_metric_walk *walk,
 	struct bt_str name, const struct bt_selector *selector, struct bt_arena *arena,
 	struct bt_custom_metric *out_metric);
-/** The sum of the matching entries; false: there are none. */
+/** Sets *out_sum to the sum of the matching entries. Returns false if no entry matches. */
 bool bt_custom_metric_sum(const struct bt_api *api, const struct bt_json_value *object,
 	const char *annotation, struct bt_str name, const struct bt_selector *selector,
 	struct bt_arena *arena, double *out_sum);

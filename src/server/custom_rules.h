@@ -59,8 +59,8 @@ struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,
 /** NULL accepted. */
 void bt_custom_rules_destroy(struct bt_custom_rules *rules);
 /**
- * The compiled node of a schema inside the root; NULL: that schema has neither patterns, formats
- * nor rules.
+ * Returns the compiled node of a schema inside the root; NULL: that schema has neither patterns,
+ * formats nor rules.
  */
 const struct bt_custom_node *bt_custom_rules_find(
 	const struct bt_custom_rules *rules, const struct bt_json_value *schema);

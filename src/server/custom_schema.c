@@ -35,7 +35,10 @@ static bool take_from_budget(uint64_t *budget, uint64_t amount)
 	return true;
 }
 
-/** The schema of a member; NULL: the schema has none. *out_known: whether the member is allowed. */
+/**
+ * Returns the schema of a member; NULL: the schema has none. *out_known: whether the member is
+ * allowed.
+ */
 static const struct bt_json_value *member_schema(
 	const struct bt_json_value *schema, struct bt_str name, bool *out_known)
 {
@@ -495,8 +498,8 @@ static void add_error(void *context, const struct bt_path *place, const struct b
 }
 
 /**
- * The schema that all versions share, which upstream calls spec.validation; NULL: the versions
- * differ, or one has no schema.
+ * Returns the schema that all versions share, which upstream calls spec.validation; NULL: the
+ * versions differ, or one has no schema.
  */
 static const struct bt_json_value *common_schema(const struct bt_json_value *versions)
 {

@@ -24,6 +24,6 @@ void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_
  */
 const struct bt_schema_message *bt_custom_describe_parts(
 	const struct bt_json_value *schema, struct bt_arena *arena);
-/** Whether any part of the schema has a default. */
+/** Returns whether any part of the schema has a default. */
 bool bt_custom_has_defaults(const struct bt_json_value *schema);
 #endif

@@ -286,7 +286,8 @@ static void check_enum(struct checker *checker, const struct bt_path *place,
 /** --- lists --- */
 
 /**
- * Whether two items have equal keys in a list of type map; without keys: whether they are equal.
+ * Returns whether two items have equal keys in a list of type map; without keys: whether they are
+ * equal.
  */
 static bool same_item(const struct bt_json_value *keys, const struct bt_json_value *schema,
 	const struct bt_json_value *a, const struct bt_json_value *b)
@@ -400,7 +401,7 @@ static struct bt_str trim_end(struct bt_str text)
 	return text;
 }
 
-/** The message of a violated rule. */
+/** Returns the message of a violated rule. */
 static struct bt_str message_of(struct checker *checker, const struct bt_custom_rule *rule,
 	const struct bt_cel_value *values, struct bt_arena *arena)
 {
@@ -479,8 +480,8 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 }
 
 /**
- * The old element with the same keys; NULL: there is none, or the list is not of type map, so that
- * elements cannot be matched.
+ * Returns the old element with the same keys; NULL: there is none, or the list is not of type map,
+ * so that elements cannot be matched.
  */
 static const struct bt_json_value *old_item(struct checker *checker,
 	const struct bt_json_value *schema, const struct bt_json_value *old,

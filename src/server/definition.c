@@ -296,8 +296,8 @@ static void release_definition(struct bt_api *api, struct bt_stored *stored, str
 }
 
 /**
- * Whether the definition has objects. If the names of the definition were refused, the collection
- * of this name may belong to a built-in resource, whose objects do not count.
+ * Returns whether the definition has objects. If the names of the definition were refused, the
+ * collection of this name may belong to a built-in resource, whose objects do not count.
  */
 static bool has_objects(const struct bt_api *api, struct bt_str name)
 {
@@ -334,8 +334,8 @@ void bt_definition_remove_if_empty(
 }
 
 /**
- * The resource of the definition's objects. If no version is served any more, serves all versions
- * again, so that the objects can be deleted.
+ * Returns the resource of the definition's objects. If no version is served any more, serves all
+ * versions again, so that the objects can be deleted.
  */
 static const struct bt_api_resource *resource_of(struct bt_call *call, uint32_t collection)
 {

@@ -36,8 +36,8 @@ static bool is_listed(const struct bt_api_resource *resource)
 }
 
 /*
- * Whether the resource at index is the first listed resource of its group or, with of_version, of
- * its group and version.
+ * Returns whether the resource at index is the first listed resource of its group or, with
+ * of_version, of its group and version.
  */
 static bool is_first(const struct bt_resources *resources, uint32_t index, bool of_version)
 {
@@ -157,7 +157,7 @@ struct bt_json_value *bt_discovery_group(
 	return object;
 }
 
-/* The names of the verbs, sorted by name as in upstream's discovery. */
+/* Returns the names of the verbs, sorted by name as in upstream's discovery. */
 static struct bt_json_value *verb_names(uint32_t verbs, struct bt_arena *arena)
 {
 	static const enum bt_verb order[] = {BT_VERB_CREATE, BT_VERB_DELETE,
@@ -172,7 +172,7 @@ static struct bt_json_value *verb_names(uint32_t verbs, struct bt_arena *arena)
 	return names;
 }
 
-/* The verbs that discovery shows; for proxy, the verbs of all HTTP methods. */
+/* Returns the verbs that discovery shows; for proxy, the verbs of all HTTP methods. */
 static uint32_t discovery_verbs(
 	const struct bt_api_resource *resource, enum bt_subresource subresource)
 {

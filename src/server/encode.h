@@ -44,8 +44,8 @@ struct bt_encoding {
 };
 
 /**
- * Whether the resource can be encoded like this: custom resources have no protobuf (except as bare
- * metadata), tables have no protobuf, and reviews have no tables.
+ * Returns whether the resource can be encoded like this: custom resources have no protobuf (except
+ * as bare metadata), tables have no protobuf, and reviews have no tables.
  */
 bool bt_encoding_is_possible(
 	const struct bt_encoding *encoding, const struct bt_api_resource *resource);

@@ -9,7 +9,8 @@ const char *bt_encode_meta_version(const struct bt_encoding *encoding);
 /** Writes JSON text as YAML. If the conversion fails, writes the JSON text, which is valid YAML. */
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
 /**
- * The object's text with its managedFields (tables leave them out); borrowed until the next call.
+ * Returns the object's text with its managedFields (tables leave them out); borrowed until the next
+ * call.
  */
 struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored *stored);
 /**
@@ -18,13 +19,13 @@ struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored 
  * object.
  */
 struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv);
-/** A new object that begins with kind and apiVersion. */
+/** Returns A new object that begins with kind and apiVersion. */
 struct bt_json_value *bt_encode_with_kind(struct bt_arena *arena, struct bt_str kind,
 	struct bt_str api_version, const struct bt_json_value *object);
-/** A new object that has only the metadata. */
+/** Returns A new object that has only the metadata. */
 struct bt_json_value *bt_encode_bare_metadata(
 	struct bt_arena *arena, const struct bt_json_value *object);
-/** The apiVersion of objects in this view. */
+/** Returns the apiVersion of objects in this view. */
 struct bt_str bt_encode_api_version(struct bt_encoder *encoder, enum bt_view view);
 /** Writes one row of a table. */
 void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *object,

@@ -23,7 +23,8 @@ static bool is_reserved(struct bt_str name)
 }
 
 /**
- * The name as expressions write it, escaped where needed; absent: expressions cannot use the name.
+ * Returns the name as expressions write it, escaped where needed; absent: expressions cannot use
+ * the name.
  */
 static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 {
@@ -70,7 +71,7 @@ static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
  */
 #define REQUIRED_MAX 256
 
-/** Smallest size of a value of the schema in a request. */
+/** Returns the smallest size of a value of the schema in a request. */
 static uint64_t min_bytes(const struct bt_json_value *schema)
 {
 	struct bt_str type = bt_json_text_at(schema, "type");
@@ -97,7 +98,7 @@ static uint64_t min_bytes(const struct bt_json_value *schema)
 	return bytes;
 }
 
-/** Largest number of elements, members or bytes of a value of the schema. */
+/** Returns the largest number of elements, members or bytes of a value of the schema. */
 static uint64_t max_size(const struct bt_json_value *schema)
 {
 	struct bt_str type = bt_json_text_at(schema, "type");
@@ -525,7 +526,7 @@ static struct bt_json_value *make_scalar(
 	return NULL;
 }
 
-/** The recursion ends at DOCUMENT_DEPTH_MAX. */
+/** Makes the JSON value. The recursion ends at DOCUMENT_DEPTH_MAX. */
 static struct bt_json_value *make_document(
 	struct document *document, const struct bt_cel_value *value)
 {

@@ -19,13 +19,13 @@ const struct bt_cel_type *bt_expression_type(
 /** Largest number of values of one type that fit into a request, at any depth. */
 #define BT_EXPRESSION_COUNT_MAX UINT64_C(1048576)
 /**
- * Largest number of elements of an array, or members of a map, that the schema allows; at most
- * BT_EXPRESSION_COUNT_MAX. For cost estimates.
+ * Returns the largest number of elements of an array, or members of a map, that the schema allows;
+ * at most BT_EXPRESSION_COUNT_MAX. For cost estimates.
  */
 uint64_t bt_expression_max_count(const struct bt_json_value *schema);
 /**
- * A document as a CEL value, which borrows from the document. schema NULL: numbers without a
- * fraction become int, other numbers double, and other types stay as in JSON.
+ * Returns A document as a CEL value, which borrows from the document. schema NULL: numbers without
+ * a fraction become int, other numbers double, and other types stay as in JSON.
  */
 struct bt_cel_value bt_expression_value(const struct bt_json_value *schema,
 	const struct bt_json_value *value, struct bt_arena *arena);

@@ -101,8 +101,8 @@ static void finish_connection(void *context)
 }
 
 /**
- * The server's preferred subprotocol among those that the client offers; NULL: none of them is
- * served.
+ * Returns the server's preferred subprotocol among those that the client offers; NULL: none of them
+ * is served.
  */
 static const char *choose_protocol(const struct bt_front_call *call)
 {

@@ -118,9 +118,9 @@ void bt_front_end(struct bt_front_call *call);
 /** Sets call->user. false: call->failure says why not. */
 BT_MUST_USE bool bt_front_identify(struct bt_front_call *call);
 bool bt_front_is_master(const struct bt_front_call *call);
-/** The user that the token authenticates; NULL: the token is unknown. */
+/** Returns the user that the token authenticates; NULL: the token is unknown. */
 const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struct bt_str token);
-/** Whether call->user may perform the request. false: sets call->failure. */
+/** Returns whether call->user may perform the request. false: sets call->failure. */
 BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
 
 /** --- front_call.c --- */

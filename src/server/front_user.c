@@ -20,7 +20,7 @@ static struct bt_str find_header(const struct bt_front_call *call, const char *n
 	return call->front->wire->header(call->exchange, name);
 }
 
-/* The host in "host:port", "[address]:port" or "host". */
+/* Returns the host in "host:port", "[address]:port" or "host". */
 static struct bt_str host_of(struct bt_str text)
 {
 	if (text.length != 0 && text.data[0] == '[') {
@@ -180,7 +180,7 @@ static void take_group(void *context, struct bt_str value)
 }
 
 /**
- * Whether the user of the request may impersonate this user, group or uid; false: sets
+ * Returns whether the user of the request may impersonate this user, group or uid; false: sets
  * call->failure.
  */
 static bool may_impersonate(struct bt_front_call *call, const char *group, const char *resource,
@@ -272,7 +272,7 @@ bool bt_front_identify(struct bt_front_call *call)
 
 /** --- authorization --- */
 
-/** The value of `name=value` in a field selector; "": no such term. */
+/** Returns the value of `name=value` in a field selector; "": no such term. */
 static struct bt_str selected_value(struct bt_str selector, const char *name)
 {
 	if (bt_str_find_char(selector, '\\') >= 0) {
@@ -291,8 +291,8 @@ static struct bt_str selected_value(struct bt_str selector, const char *name)
 }
 
 /**
- * The verb by the HTTP method, even if the resource does not have that verb: a 403 must come before
- * a 405.
+ * Returns the verb by the HTTP method, even if the resource does not have that verb: a 403 must
+ * come before a 405.
  */
 static const char *verb_of(const struct bt_front_call *call)
 {

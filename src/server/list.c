@@ -70,7 +70,10 @@ static int begin_walk(struct bt_list *list)
 		&list->walk, NULL);
 }
 
-/** The next selected object. NULL: *out_step tells why; STEP_GO_ON: there are no more objects. */
+/**
+ * Returns the next selected object. NULL: *out_step tells why; STEP_GO_ON: there are no more
+ * objects.
+ */
 static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enum step *out_step)
 {
 	const struct bt_strategy *strategy = list->request.resource->strategy;

@@ -63,9 +63,9 @@ struct bt_list_request {
 struct bt_list;
 
 /**
- * The RV that a list or watch asks for if the store has not reached it yet; 0: no need to wait.
- * Wait up to 3 seconds for the RV, then open the list or watch in any case: the answer is 504 if
- * the RV is still in the future.
+ * Returns the RV that a list or watch asks for if the store has not reached it yet; 0: no need to
+ * wait. Wait up to 3 seconds for the RV, then open the list or watch in any case: the answer is 504
+ * if the RV is still in the future.
  */
 uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);

@@ -152,7 +152,10 @@ static bool parse_rv(struct bt_str text, uint64_t *out_rv)
 	return true;
 }
 
-/** The RV is not a number: 400, but for a watch 500 without a reason, as upstream answers. */
+/**
+ * Fails because the RV is not a number: with 400, but for a watch with 500 without a reason, as
+ * upstream answers.
+ */
 static uint16_t fail_rv(
 	struct bt_str text, bool is_watch, struct bt_arena *arena, struct bt_failure *out_failure)
 {

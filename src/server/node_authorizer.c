@@ -9,7 +9,7 @@
 
 #define NODE_USER_PREFIX BT_STR("system:node:")
 
-/** The node name in the user name; absent: the user is no node. */
+/** Returns the node name in the user name; absent: the user is no node. */
 static struct bt_str node_of_user(const struct bt_user *user)
 {
 	if (!bt_str_has_prefix(user->name, NODE_USER_PREFIX) ||
@@ -65,8 +65,8 @@ static bool has_name(const struct bt_json_value *value, const char *member, stru
 }
 
 /**
- * Whether the value contains a reference to the object of the kind with the name wanted (absent: to
- * any object of the kind). Recursion follows the pod, whose depth is limited.
+ * Returns whether the value contains a reference to the object of the kind with the name wanted
+ * (absent: to any object of the kind). Recursion follows the pod, whose depth is limited.
  */
 static bool has_reference(
 	const struct bt_json_value *value, enum reference_kind kind, struct bt_str wanted)
@@ -157,8 +157,8 @@ static bool is_on_node(const struct bt_json_value *pod, struct bt_str node)
 }
 
 /**
- * Whether a pod of the node refers to the object. Only pods whose text contains the node's name are
- * parsed, so most pods cost only a text search.
+ * Returns whether a pod of the node refers to the object. Only pods whose text contains the node's
+ * name are parsed, so most pods cost only a text search.
  */
 static bool is_referred_to(const struct node_query *query, enum reference_kind kind,
 	struct bt_str namespace_, struct bt_str name)
@@ -193,7 +193,7 @@ static bool is_volume_of_pods(const struct node_query *query, const struct bt_js
 		bt_json_text_at(volume, "spec.claimRef.name"));
 }
 
-/** Whether a CSI volume that a pod of the node uses names the Secret. */
+/** Returns whether a CSI volume that a pod of the node uses names the Secret. */
 static bool is_secret_of_volumes(const struct node_query *query)
 {
 	struct bt_store *store = bt_api_store(query->api);
@@ -469,8 +469,8 @@ static bool restrict_node(const struct restriction *restriction)
 }
 
 /**
- * A mirror pod represents a static pod. It must not refer to objects, because that would give the
- * node access to them.
+ * Refuses a mirror pod, which represents a static pod, that refers to objects. The mirror pod must
+ * not refer to objects, because that would give the node access to them.
  */
 static bool restrict_mirror_pod(const struct restriction *restriction)
 {

@@ -139,7 +139,10 @@ static uint16_t set_failure(
 		BT_STR(""), errors);
 }
 
-/* Whether there is at least one value and all values are "All"; adds an error for another value. */
+/*
+ * Returns whether there is at least one value and all values are "All"; adds an error for another
+ * value.
+ */
 static bool dry_run_of(const struct bt_json_value *values, struct bt_field_errors *errors)
 {
 	for (uint32_t i = 0; i < values->count; i++) {

@@ -409,8 +409,8 @@ static bool list_has(const struct bt_text_list *list, struct bt_str text)
 }
 
 /**
- * Whether an entry of the list covers the resource. Entries are "*", "pods", "pods/log", or "*"
- * followed by "/log", which covers the subresource log of all resources.
+ * Returns whether an entry of the list covers the resource. Entries are "*", "pods", "pods/log", or
+ * "*" followed by "/log", which covers the subresource log of all resources.
  */
 static bool resources_have(
 	const struct bt_text_list *list, struct bt_str resource, struct bt_str subresource)

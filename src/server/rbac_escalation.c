@@ -21,8 +21,8 @@ struct check {
 };
 
 /**
- * Whether one of the writer's rules allows the access. An access without a name is to all objects,
- * so a rule with resourceNames does not allow it.
+ * Returns whether one of the writer's rules allows the access. An access without a name is to all
+ * objects, so a rule with resourceNames does not allow it.
  */
 static bool is_covered(struct check *check, const struct bt_access *access)
 {
@@ -184,7 +184,8 @@ static bool check_rules(struct bt_api *api, const struct bt_user *user,
 }
 
 /**
- * Whether the user has {verbs: *, apiGroups: *, resources: *} and {verbs: *, nonResourceURLs: *}.
+ * Returns whether the user has {verbs: *, apiGroups: *, resources: *} and {verbs: *,
+ * nonResourceURLs: *}.
  */
 static bool has_everything(struct bt_api *api, const struct bt_user *user, struct bt_arena *arena)
 {

@@ -47,7 +47,7 @@ enum bt_subresource {
 	BT_SUBRESOURCE__COUNT,
 };
 
-/** Name in URLs: "", "status", "scale", "binding", ... */
+/** Returns the name in URLs: "", "status", "scale", "binding", ... */
 const char *bt_subresource_name(enum bt_subresource subresource);
 
 /** Where the resource differs from the common rules. */
@@ -109,8 +109,8 @@ BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store, uin
 void bt_resources_destroy(struct bt_resources *resources);
 uint32_t bt_resources_count(const struct bt_resources *resources);
 /**
- * The served resources in discovery order: built-in resources first, then custom resources by
- * group, version and name. NULL: index is too large.
+ * Returns the served resources in discovery order: built-in resources first, then custom resources
+ * by group, version and name. NULL: index is too large.
  */
 const struct bt_api_resource *bt_resources_at(const struct bt_resources *resources, uint32_t index);
 /** Returns NULL if the resource is not served. */
@@ -120,14 +120,14 @@ const struct bt_api_resource *bt_resources_find(const struct bt_resources *resou
 const struct bt_api_resource *bt_resources_find_kind(
 	const struct bt_resources *resources, struct bt_str api_version, struct bt_str kind);
 /**
- * The first version of the built-in resource with this group and name, served or not; asserts that
- * it exists.
+ * Returns the first version of the built-in resource with this group and name, served or not;
+ * asserts that it exists.
  */
 const struct bt_api_resource *bt_resources_builtin(
 	const struct bt_resources *resources, const char *group, const char *name);
 /**
- * The resource (first served version) whose objects are in this collection of the store; NULL: not
- * served. O(1).
+ * Returns the resource (first served version) whose objects are in this collection of the store;
+ * NULL: not served. O(1).
  */
 const struct bt_api_resource *bt_resources_of_collection(
 	const struct bt_resources *resources, uint32_t collection);

@@ -160,7 +160,7 @@ void bt_resources_define(
 
 /** --- names --- */
 
-/** Whether word is a plural, singular or short name of the resource. */
+/** Returns whether word is a plural, singular or short name of the resource. */
 static bool is_name_of(const struct bt_api_resource *resource, struct bt_str word)
 {
 	return word.length != 0 &&

@@ -35,7 +35,10 @@ struct bt_resources {
 	uint64_t generation;
 };
 
-/** The row with this name, even if its resource was removed; NULL: there never was such a row. */
+/**
+ * Returns the row with this name, even if its resource was removed; NULL: there never was such a
+ * row.
+ */
 struct bt_resource_row *bt_resources_row(const struct bt_resources *resources, struct bt_str group,
 	struct bt_str version, struct bt_str name);
 /** Adds a row whose group, version and name are set. */

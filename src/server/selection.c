@@ -332,7 +332,9 @@ static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_
 	return any;
 }
 
-/** Whether all labels and fields were found, so that the remaining text need not be read. */
+/**
+ * Returns whether all labels and fields were found, so that the remaining text need not be read.
+ */
 static bool is_complete(const struct bt_selection *selection)
 {
 	if (selection->label_count != 0 && !selection->saw_metadata) {

@@ -42,6 +42,6 @@ uint16_t bt_selection_parse(struct bt_selection *out_selection,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str labels,
 	struct bt_str fields, struct bt_arena *failure_arena, struct bt_failure *out_failure);
 void bt_selection_finish(struct bt_selection *selection);
-/** Whether the object matches. stored: from the selection's collection, any namespace. */
+/** Returns whether the object matches. stored: from the selection's collection, any namespace. */
 bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored);
 #endif

@@ -352,7 +352,7 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
 }
 
 /**
- * Whether the object exists with this uid, and its deletionTimestamp, if any, is at most
+ * Returns whether the object exists with this uid, and its deletionTimestamp, if any, is at most
  * DELETION_SECONDS ago. *seen_rv: RV of the object when it last had this uid and no
  * deletionTimestamp, to skip parsing.
  */
@@ -383,7 +383,7 @@ static bool object_exists(struct bt_api *api, const char *resource_name, struct 
 		bt_api_now_ns(api) / BT_NS_PER_SECOND < deleted.seconds + DELETION_SECONDS;
 }
 
-/** Whether the Secret of a legacy token still contains the same token. */
+/** Returns whether the Secret of a legacy token still contains the same token. */
 static bool secret_has_token(struct bt_api *api, const struct claims *claims, struct bt_str token,
 	struct bt_arena *arena)
 {

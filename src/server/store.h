@@ -34,7 +34,10 @@ static inline struct bt_str bt_stored_key(const struct bt_stored *stored)
 	return (struct bt_str){stored->bytes, stored->key_length};
 }
 
-/** The object's text, {"metadata":{..},..}, without kind, apiVersion and metadata.managedFields. */
+/**
+ * Returns the object's text, {"metadata":{..},..}, without kind, apiVersion and
+ * metadata.managedFields.
+ */
 static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 {
 	return (struct bt_str){stored->bytes + stored->key_length, stored->text_length};
@@ -43,20 +46,23 @@ static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 /** NULL accepted. */
 struct bt_owners *bt_owners_share(struct bt_owners *owners);
 void bt_owners_unref(struct bt_owners *owners);
-/** Length of the object's values (times, uids and addresses of managedFields) that owners lacks. */
+/**
+ * Returns the length of the object's values (times, uids and addresses of managedFields) that
+ * owners lacks.
+ */
 uint32_t bt_stored_values_bytes(const struct bt_stored *stored);
 
 /** Appends the object's text including metadata.managedFields. */
 void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out);
 
-/** The part before the slash of a key "namespace/name"; "" for a key without a slash. */
+/** Returns the part before the slash of a key "namespace/name"; "" for a key without a slash. */
 static inline struct bt_str bt_key_namespace(struct bt_str key)
 {
 	int64_t slash = bt_str_find_char(key, '/');
 	return bt_str_sub(key, 0, slash < 0 ? 0 : (uint32_t)slash);
 }
 
-/** The part after the slash of a key, or the whole key. */
+/** Returns the part after the slash of a key, or the whole key. */
 static inline struct bt_str bt_key_name(struct bt_str key)
 {
 	int64_t slash = bt_str_find_char(key, '/');
@@ -125,9 +131,11 @@ BT_MUST_USE uint32_t bt_store_collection_find(const struct bt_store *store, stru
 struct bt_str bt_store_collection_name(const struct bt_store *store, uint32_t collection);
 uint32_t bt_store_collection_count(const struct bt_store *store);
 
-/** RV of the last commit; at least 1. */
+/** Returns the RV of the last commit; at least 1. */
 uint64_t bt_store_rv(const struct bt_store *store);
-/** The RV of the next commit. Callers need it in advance, because texts contain their RV. */
+/**
+ * Returns the RV of the next commit. Callers need it in advance, because texts contain their RV.
+ */
 uint64_t bt_store_next_rv(const struct bt_store *store);
 
 /** Borrowed until the next change of this key; NULL: not found. O(1). */
@@ -159,7 +167,8 @@ struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection, s
 
 uint64_t bt_store_count(const struct bt_store *store, uint32_t collection);
 /**
- * Number of objects whose key begins with prefix ("" or "namespace/") and is greater than `after`.
+ * Returns the number of objects whose key begins with prefix ("" or "namespace/") and is greater
+ * than `after`.
  */
 uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection,
 	struct bt_str prefix, struct bt_str after);
@@ -196,7 +205,7 @@ void bt_store_walk_end(struct bt_store_walk *walk);
 
 /** --- changes --- */
 
-/** The smallest RV from which bt_store_next_change can continue for this collection. */
+/** Returns the smallest RV from which bt_store_next_change can continue for this collection. */
 uint64_t bt_store_window_start(const struct bt_store *store, uint32_t collection);
 /**
  * Finds the first change of the collection after rv; false: there is none yet. The change is
@@ -230,6 +239,6 @@ BT_MUST_USE int bt_store_open(struct bt_store *store, const char *path, struct b
  * error the changes are kept, so that a later call tries again.
  */
 BT_MUST_USE int bt_store_sync(struct bt_store *store, struct berth_error *err);
-/** Whether there are changes that bt_store_sync would write. */
+/** Returns whether there are changes that bt_store_sync would write. */
 bool bt_store_needs_sync(const struct bt_store *store);
 #endif

@@ -122,7 +122,10 @@ struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collect
 BT_MUST_USE bool bt_store_restore(
 	struct bt_store *store, uint32_t collection, struct bt_stored *entry);
 
-/** Index of the first change after rv, counted from the oldest change; count if there is none. */
+/**
+ * Returns the index of the first change after rv, counted from the oldest change; count if there is
+ * none.
+ */
 uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv);
 static inline const struct bt_window_change *bt_window_at(
 	const struct bt_window *window, uint32_t index)
@@ -146,9 +149,9 @@ void bt_owner_pool_release(struct bt_owner_pool *pool);
  */
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	struct bt_str *out_rest, struct bt_str *out_values);
-/** The managedFields text without values, as stored in the file's row. */
+/** Returns the managedFields text without values, as stored in the file's row. */
 struct bt_str bt_owners_text(const struct bt_owners *owners);
-/** The id of the owners' row in the file; 0: not written yet. */
+/** Returns the id of the owners' row in the file; 0: not written yet. */
 int64_t bt_owners_row(const struct bt_owners *owners);
 void bt_owners_set_row(struct bt_owners *owners, int64_t row);
 /**
@@ -156,21 +159,24 @@ void bt_owners_set_row(struct bt_owners *owners, int64_t row);
  * owners with this text from another row.
  */
 struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row);
-/** Whether owners (NULL: none), values and text of an object in the file match. */
+/** Returns whether owners (NULL: none), values and text of an object in the file match. */
 bool bt_owners_fit(const struct bt_owners *owners, struct bt_str values, struct bt_str text);
-/** Ids of the rows of owners that no object uses any more, borrowed until the next change. */
+/**
+ * Returns the ids of the rows of owners that no object uses any more, borrowed until the next
+ * change.
+ */
 const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count);
 /** Call after the unused rows were removed from the file. */
 void bt_owner_pool_clear_unused(struct bt_owner_pool *pool);
 /** Call if writing the rows with ids above `last` failed: the owners count as not written. */
 void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last);
 /**
- * Length of the values that the owners' text lacks, joined: times as "2026-11-21T00:00:00Z", then
- * uids and addresses, each with a blank behind it. values: the values of an object; objects that
- * share owners have different values.
+ * Returns the length of the values that the owners' text lacks, joined: times as
+ * "2026-11-21T00:00:00Z", then uids and addresses, each with a blank behind it. values: the values
+ * of an object; objects that share owners have different values.
  */
 uint32_t bt_owners_values_bytes(const struct bt_owners *owners, const char *values);
-/** The object's values, in the form of bt_owners_values_bytes. */
+/** Returns the object's values, in the form of bt_owners_values_bytes. */
 struct bt_str bt_stored_values(const struct bt_stored *stored);
 
 /** --- store_walk.c --- */

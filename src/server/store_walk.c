@@ -11,7 +11,7 @@ static struct bt_str key_of(
 	return bt_stored_key(collection->entries.items[leaf->slots[offset]]);
 }
 
-/** Whether the first key of a leaf is above the key. */
+/** Returns whether the first key of a leaf is above the key. */
 static bool is_above(const struct bt_collection *collection, uint32_t leaf, struct bt_str key)
 {
 	return bt_str_compare(key_of(collection, collection->leaves.items[leaf], 0), key) > 0;
@@ -248,7 +248,7 @@ void bt_order_finish(struct bt_collection *collection)
 	bt_vec_finish(&collection->unordered);
 }
 
-/** Number of keys before a position. */
+/** Returns the number of keys before a position. */
 static uint64_t rank_of(const struct bt_collection *collection, struct bt_order_position position)
 {
 	uint64_t rank = position.offset;

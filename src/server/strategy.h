@@ -88,7 +88,10 @@ struct bt_strategy {
  */
 const struct bt_strategy *bt_strategy_find(
 	const char *group, const char *version, const char *name);
-/** For custom resources whose schema has no defaults. */
+/**
+ * The strategy without functions: for built-in resources without a row, and for custom resources
+ * whose schema has no defaults.
+ */
 extern const struct bt_strategy bt_strategy_custom;
 /**
  * For custom resources whose schema has defaults: stored objects get the defaults that were added
@@ -116,7 +119,10 @@ void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *o
 void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 
-/** Whether the Job controller makes a gang of the pods of a Job with this spec: 14b section 6.3. */
+/**
+ * Returns whether the Job controller makes a gang of the pods of a Job with this spec: 14b section
+ * 6.3.
+ */
 bool bt_kinds_job_is_gang(const struct bt_json_value *spec);
 
 /** --- admission: 14b section 4 --- */

@@ -576,7 +576,7 @@ static void cell_ports(struct bt_table_row *row)
 
 /** --- Events: the two groups have different member names --- */
 
-/** The first text that is not empty, at up to four paths. */
+/** Returns the first text that is not empty, at up to four paths. */
 static struct bt_str first_text(const struct bt_json_value *object, const char *const paths[4])
 {
 	for (size_t i = 0; i < 4 && paths[i] != NULL; i++) {

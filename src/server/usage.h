@@ -26,13 +26,16 @@ struct bt_usage {
 
 /** Checks that the text has the form above; the error says what is wrong. */
 BT_MUST_USE int bt_usage_check(const char *text, struct berth_error *err);
-/** The current level of an amount or a curve; false: the text is a share or malformed. */
+/**
+ * Sets *out_level to the current level of an amount or a curve. Returns false if the text is a
+ * share or malformed.
+ */
 bool bt_usage_level(const struct bt_api *api, struct bt_str text, double *out_level);
-/** Whether the pod runs, so that its usage can be measured. */
+/** Returns whether the pod runs, so that its usage can be measured. */
 bool bt_usage_is_known(const struct bt_json_value *pod);
-/** Usage of one of spec.containers. */
+/** Returns the usage of one of spec.containers. */
 struct bt_usage bt_usage_of_container(const struct bt_api *api, const struct bt_json_value *pod,
 	const struct bt_json_value *container);
-/** Usage of all pods on the node. The pods are summed at most once per window. */
+/** Returns the usage of all pods on the node. The pods are summed at most once per window. */
 struct bt_usage bt_usage_of_node(struct bt_api *api, struct bt_str name);
 #endif

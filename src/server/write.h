@@ -103,7 +103,7 @@ bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_
 bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
 	struct bt_str api_version, struct bt_str kind);
 
-/** The object's metadata; created if missing. */
+/** Returns the object's metadata; created if missing. */
 struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_value *object);
 /** Returns an empty list of errors in the arena of the call. */
 struct bt_field_errors bt_call_field_errors(struct bt_call *call);
@@ -154,7 +154,7 @@ void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *store
 
 /** --- admission policies: policy.c, admission_policy.c --- */
 
-/** Whether any admission policy has a binding. */
+/** Returns whether any admission policy has a binding. */
 bool bt_policies_exist(struct bt_api *api);
 
 /** NULL accepted. */
@@ -214,8 +214,8 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 /** Fails with 400: the body has no name. */
 void bt_call_refuse_nameless(struct bt_call *call);
 /**
- * Whether the object has a deletionTimestamp and can be removed now, because no finalizer or grace
- * period keeps it.
+ * Returns whether the object has a deletionTimestamp and can be removed now, because no finalizer
+ * or grace period keeps it.
  */
 bool bt_call_is_finished(const struct bt_call *call, const struct bt_json_value *object);
 void bt_call_patch(struct bt_call *call);

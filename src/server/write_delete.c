@@ -22,7 +22,7 @@ static void refuse_precondition(struct bt_call *call, struct bt_str text)
 	failure->kind = bt_str_from(kind);
 }
 
-/** The grace period in the request; -1: none. */
+/** Returns the grace period in the request; -1: none. */
 static int64_t requested_grace(const struct bt_call *call)
 {
 	int64_t grace = call->request->grace_period_seconds;
@@ -32,7 +32,7 @@ static int64_t requested_grace(const struct bt_call *call)
 	return grace > GRACE_SECONDS_MAX ? GRACE_SECONDS_MAX : grace;
 }
 
-/** The grace period of the deletion: spec 14 section 13.1. */
+/** Returns the grace period of the deletion: spec 14 section 13.1. */
 static int64_t grace_of(const struct bt_call *call, const struct bt_json_value *object)
 {
 	struct bt_str phase = bt_json_text_at(object, "status.phase");

@@ -135,7 +135,8 @@ static struct bt_json_value *merge_parts(
 		call->write.subresource == BT_SUBRESOURCE_APPROVAL) {
 		/*
 		 * The subresources status and approval may also write labels and the other metadata
-		 * in `all`, except in definitions and custom objects: spec 14 section 11.5.
+		 * in `all`, except in definitions and custom objects, and except ownerReferences in
+		 * pods: spec 14 section 11.5.
 		 */
 		static const char *const all[] = {
 			"labels", "annotations", "ownerReferences", "finalizers", "generateName"};

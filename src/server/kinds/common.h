@@ -38,7 +38,7 @@ struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const 
 struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name);
 /** Returns the text of a member; "" if the member is missing or not a text. */
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name);
-/** Whether an element of the list equals the value. */
+/** Returns whether an element of the list equals the value. */
 bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_value *value);
 /**
  * Sets the member of target to the same member of old (the value is shared, not copied), or removes
@@ -46,11 +46,11 @@ bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_va
  */
 void bt_kinds_reset_member(struct bt_arena *arena, struct bt_json_value *target,
 	const struct bt_json_value *old, const char *name);
-/** Whether the write restores an object with a status, so that the status must be kept. */
+/** Returns whether the write restores an object with a status, so that the status must be kept. */
 bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_value *object);
 /**
- * Whether the request writes only the status or a binding: the spec comes from the store and is not
- * checked again.
+ * Returns whether the request writes only the status or a binding: the spec comes from the store
+ * and is not checked again.
  */
 bool bt_kinds_keeps_spec(const struct bt_write *write);
 
@@ -87,7 +87,7 @@ struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json
 
 /** --- checks --- */
 
-/** Whether the name is a DNS label, or a DNS subdomain (RFC 1123). */
+/** Returns whether the name is a DNS label, or a DNS subdomain (RFC 1123). */
 bool bt_kinds_is_label(struct bt_str name);
 bool bt_kinds_is_subdomain(struct bt_str name);
 /** Checks name, labels, annotations, owners and finalizers in metadata. */
@@ -108,7 +108,7 @@ void bt_kinds_check_label_key(
  */
 void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *requirement, bool compares);
-/** Whether a label selector matches these labels (selector NULL: never; empty: always). */
+/** Returns whether a label selector matches these labels (selector NULL: never; empty: always). */
 bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
 	const struct bt_json_value *labels);
 /** The text must be one of texts, which end with NULL. */

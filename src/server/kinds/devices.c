@@ -85,7 +85,7 @@ void bt_rule_device_parameters(
 	bt_strbuf_finish(&text);
 }
 
-/** Whether the text is a C identifier of at most IDENTIFIER_BYTES_MAX bytes. */
+/** Returns whether the text is a C identifier of at most IDENTIFIER_BYTES_MAX bytes. */
 static bool is_identifier(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -400,7 +400,7 @@ void bt_rule_device_properties(
 	}
 }
 
-/** Whether the name consists of DNS subdomains separated by slashes. */
+/** Returns whether the name consists of DNS subdomains separated by slashes. */
 static bool is_pool_name(struct bt_str name)
 {
 	for (int64_t slash = 0; slash >= 0;) {

@@ -41,8 +41,8 @@ static void default_secret(const struct bt_write *write, struct bt_json_value *o
 }
 
 /**
- * Sum of the decoded sizes of the values. Four base64 characters make three bytes; padding and line
- * breaks do not count.
+ * Returns the sum of the decoded sizes of the values. Four base64 characters make three bytes;
+ * padding and line breaks do not count.
  */
 static uint64_t data_bytes(const struct bt_json_value *data, bool is_base64)
 {

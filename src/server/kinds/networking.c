@@ -120,7 +120,7 @@ static bool needs_node_ports(const struct bt_json_value *spec)
 			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
 }
 
-/** Whether the JSON text of another stored service contains member (`"name":value`). */
+/** Returns whether the JSON text of another stored service contains member (`"name":value`). */
 static bool is_used(const struct bt_write *write, struct bt_str member)
 {
 	struct bt_store *store = bt_api_store(write->api);
@@ -158,7 +158,10 @@ static struct bt_str new_address(const struct bt_write *write)
 	return bt_str_sub(member, 13, member.length - 14);
 }
 
-/** A text search is enough: all node ports have five digits, so none is a prefix of another. */
+/**
+ * Returns whether another service uses the port. A text search is enough: all node ports have five
+ * digits, so no port is a prefix of another port.
+ */
 static bool is_node_port_used(const struct bt_write *write, int64_t port)
 {
 	return is_used(write, bt_arena_printf(write->arena, "\"nodePort\":%lld", (long long)port));
@@ -241,7 +244,7 @@ static void remove_unchanged(
 	}
 }
 
-/** The old port with the same number and protocol, or NULL. */
+/** Returns the old port with the same number and protocol, or NULL. */
 static const struct bt_json_value *find_port(
 	const struct bt_json_value *before, const struct bt_json_value *port)
 {

@@ -6,7 +6,8 @@
 /* Defaults of pods and pod templates. Spec: 14b section 3.1. */
 
 /**
- * Default of imagePullPolicy. If the image has a tag, the tag decides, even if a digest follows.
+ * Returns the default of imagePullPolicy. If the image has a tag, the tag decides, even if a digest
+ * follows.
  */
 static const char *pull_policy(struct bt_str image)
 {

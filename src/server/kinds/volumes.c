@@ -6,7 +6,7 @@
 
 /** --- PersistentVolume --- */
 
-/** The schema message of the volume sources, such as hostPath and nfs. */
+/** Returns the schema message of the volume sources, such as hostPath and nfs. */
 static const struct bt_schema_message *volume_sources(void)
 {
 	const struct bt_schema_field *source = NULL;

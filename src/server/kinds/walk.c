@@ -5,7 +5,9 @@
 
 #define DRIVER_BYTES_MAX 63
 
-/** Whether the value is missing, empty or 0, so that a required field counts as not given. */
+/**
+ * Returns whether the value is missing, empty or 0, so that a required field counts as not given.
+ */
 static bool is_empty(const struct bt_schema_field *field, const struct bt_json_value *value)
 {
 	if (value == NULL || value->type == BT_JSON_NULL) {
