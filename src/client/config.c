@@ -64,7 +64,10 @@ static struct parts split(struct bt_str url)
 	return parts;
 }
 
-/* Rejects bytes that are not allowed in URLs or would change the request. */
+/*
+ * Returns false if the text contains bytes that are not allowed in URLs or would change the
+ * request.
+ */
 static bool is_clean(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {

@@ -192,7 +192,7 @@ static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error
 	return code;
 }
 
-/* Detects an HTML page, as saved from a wrong link. */
+/* Returns true if the text is an HTML page, as a browser saves one from a wrong link. */
 static bool is_page(struct bt_str text)
 {
 	uint32_t i = 0;

@@ -179,7 +179,7 @@ void bt_exec_credential_finish(struct bt_exec_credential *credential)
 #define READ_BYTES ((size_t)16384)
 /*
  * Delays after the first and after each later waitpid that finds the child still running. The first
- * one is short, because a child usually exits within microseconds after it closes its output.
+ * delay is short, because a child usually exits within microseconds after it closes its output.
  */
 #define REAP_FIRST_NS BT_NS_PER_MS
 #define REAP_NEXT_NS (10 * BT_NS_PER_MS)

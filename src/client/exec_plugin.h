@@ -64,7 +64,10 @@ BT_MUST_USE struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop,
  * later turn of the loop.
  */
 bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next_ns);
-/** Output (borrowed) or error of a finished run. */
+/**
+ * Returns 0 and the output (borrowed) of a finished run, or the error of the run. *out_result is
+ * set in both cases.
+ */
 BT_MUST_USE int bt_exec_run_output(const struct bt_exec_run *run, struct bt_str *out_output,
 	struct bt_exec_result *out_result, struct berth_error *err);
 /** Kills a running child. Wipes the output. NULL accepted. */

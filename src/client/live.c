@@ -264,8 +264,8 @@ struct reading {
 };
 
 /**
- * Starts further lists. The first list runs alone until its version is known, because the others
- * use that version. Returns false if all lists are over.
+ * Starts further lists. The first list runs alone until its version is known, because the other
+ * lists use that version. Returns false if all lists are over.
  */
 static bool start_more(struct reading *reading)
 {

@@ -61,7 +61,10 @@ struct bt_live_watch;
 
 struct bt_live_watch_sink {
 	void *context;
-	/** As a reflector's `changed` (client/reflector.h); objects are borrowed for the call. */
+	/**
+	 * Like `changed` of a reflector's sink (client/reflector.h), but without is_stale. Objects
+	 * are borrowed for the call.
+	 */
 	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object);
 	/**
 	 * The watch of this kind was broken for length_ns. is_list: a new list was needed, and its

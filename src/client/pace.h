@@ -18,7 +18,9 @@ struct bt_limiter {
 	double full_at_ns;   /* time at which the bucket is full again */
 };
 
-/** qps <= 0: no limit. burst > 0 otherwise. */
+/**
+ * Initializes the limiter with a full bucket. qps <= 0: no limit. qps > 0: burst must be above 0.
+ */
 void bt_limiter_init(struct bt_limiter *limiter, double qps, int32_t burst, int64_t now_ns);
 /**
  * Takes a token and returns true, or returns false with the time of the next token in *out_at_ns.

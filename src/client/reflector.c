@@ -179,7 +179,10 @@ static void on_data(void *context, struct bt_rest_call *call, struct bt_str byte
 	berth_error_finish(&err);
 }
 
-/** A lost connection ends a stream as if the server had closed it; spec 13 section 7.4. */
+/**
+ * Returns how a request without a response ended. A lost connection ends a stream as if the server
+ * had closed the stream: spec 13 section 7.4.
+ */
 static enum bt_reflector_end end_without_response(
 	const struct bt_reflector *reflector, enum bt_http_failure failure)
 {

@@ -91,7 +91,7 @@ struct bt_reflector_options {
 	 * the last dot are ignored.
 	 */
 	const char *type_name;
-	const char *name; /* name for messages, as upstream's: the resource */
+	const char *name; /* name for messages; as upstream, the name of the resource */
 	bool streaming; /* list with a stream: gate WatchListClient, unless the environment disables
 	                   it */
 	struct bt_reflector_sink sink;

@@ -149,7 +149,7 @@ struct bt_reflector {
 	enum bt_reflector_end failure; /* why reading failed */
 };
 
-/** For bt_frames_sink: context is the reflector. */
+/** Processes a part of a body. The function `take` of bt_frames_sink; context is the reflector. */
 BT_MUST_USE int bt_reflector_take_part(
 	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err);
 /**

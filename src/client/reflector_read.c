@@ -9,7 +9,7 @@
 /** Maximum number of a list's items that are kept unpacked: a few megabytes. */
 #define UNPACKED_MAX 8192
 
-/** Key of an item in the store. */
+/** Reads the key of an item. */
 static void reflector_store_key(const struct bt_reflector_store *store, const void *item,
 	struct bt_str *out_namespace, struct bt_str *out_name)
 {

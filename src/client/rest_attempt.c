@@ -380,7 +380,7 @@ void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out)
 	}
 }
 
-/* Go's error format: `Post "https://host/path": EOF`. */
+/* Appends an error in Go's format: `Post "https://host/path": EOF`. */
 static void append_failure(
 	const struct bt_rest_call *call, const char *message, struct bt_strbuf *out)
 {

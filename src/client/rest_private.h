@@ -96,7 +96,7 @@ struct bt_rest_client {
 	struct bt_rest_metrics metrics;
 };
 
-/** Sends the request; the token is taken already, or not needed. */
+/** Sends the request. The caller has taken the token of the limiter, or the request needs none. */
 void bt_rest_send(struct bt_rest_call *call);
 /** Ends a call whose may_send has returned false. */
 void bt_rest_refuse(struct bt_rest_call *call);

@@ -20,7 +20,10 @@ struct bt_transport_options {
 	int64_t connect_timeout_ns;            /* 0: 30 s, as spec 13 section 7.1 */
 };
 
-/** BERTH_ERR_*: errors of credentials that are fatal at start (spec 13 sections 6.2, 6.4). */
+/**
+ * Creates a transport. Errors: credentials that cannot be used from the start (spec 13 sections
+ * 6.2, 6.4).
+ */
 BT_MUST_USE int bt_transport_create(const struct bt_transport_options *options,
 	struct bt_transport **out_transport, struct berth_error *err);
 /** Cancels running calls. Must not be called within a call's callback. NULL accepted. */
@@ -56,9 +59,12 @@ BT_MUST_USE struct bt_transport_call *bt_transport_start(
 	struct bt_transport *transport, const struct bt_transport_request *request);
 /** Cancels the call; no callback follows. No effect within its `done`. */
 void bt_transport_cancel(struct bt_transport_call *call);
-/** As bt_http_transfer_header, for the call's transfer; absent while the call has no transfer. */
+/**
+ * Returns a header of the answer, like bt_http_transfer_header; absent while the call has no
+ * transfer.
+ */
 struct bt_str bt_transport_header(const struct bt_transport_call *call, const char *name);
-/** As bt_http_transfer_each_header, for the call's transfer. */
+/** Passes each header of this name in the answer to take, like bt_http_transfer_each_header. */
 void bt_transport_each_header(const struct bt_transport_call *call, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context);
 #endif

@@ -35,7 +35,7 @@ struct bt_tls_material {
 	struct bt_client_file_stamp key_stamp;
 	bool pair_changed;             /* changed since the periodic check */
 	struct berth_error pair_error; /* set until the first usable pair */
-	int64_t pair_refreshed_ns;     /* last check of the file stamps */
+	int64_t pair_refreshed_ns;     /* time of the last check of the file stamps */
 	int64_t pair_check_ns;         /* time of the next periodic check */
 	int64_t pair_backoff_ns;
 	int64_t ca_refreshed_ns;
@@ -55,7 +55,7 @@ enum bt_tls_change bt_tls_material_check(
  */
 bool bt_tls_material_set_pair(
 	struct bt_tls_material *material, struct bt_str certificate, struct bt_str key);
-/** Borrowed until the next change. */
+/** Returns the current material, borrowed until the next change. */
 struct bt_http_client_tls bt_tls_material_view(const struct bt_tls_material *material);
 void bt_tls_material_finish(struct bt_tls_material *material);
 

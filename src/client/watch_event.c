@@ -7,7 +7,7 @@
 
 #define INITIAL_EVENTS_END "k8s.io/initial-events-end"
 
-/** out must be zeroed. */
+/** Decodes JSON or protobuf into out, which must be zeroed. */
 static int decode(const struct bt_message *message, struct bt_str bytes, bool is_protobuf,
 	struct bt_arena *arena, void *out, struct berth_error *err)
 {

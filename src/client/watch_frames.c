@@ -395,7 +395,7 @@ static size_t tag_bytes(const struct bt_strbuf *held)
 	return 0;
 }
 
-/** Ends a value, and the list if it was the last. */
+/** Ends a value. Ends also the list if the value was its last. */
 static void end_record(struct bt_frames *frames)
 {
 	frames->state = TAG;

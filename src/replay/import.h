@@ -29,7 +29,10 @@ struct bt_import_counts {
 
 struct bt_import;
 
-/** output_path and source are borrowed. start_ns: since 1970. */
+/**
+ * Creates an import; the output file is created by bt_import_begin. output_path and source are
+ * borrowed. start_ns: since 1970.
+ */
 BT_MUST_USE struct bt_import *bt_import_create(
 	const char *output_path, bool is_gzipped, const char *source, int64_t start_ns);
 /** NULL accepted. */
@@ -108,18 +111,19 @@ struct bt_import_request {
 };
 
 /**
- * Alibaba's GPU cluster trace of 2023: a table of nodes and a table of pods, in any order,
+ * Imports Alibaba's GPU cluster trace of 2023: a table of nodes and a table of pods, in any order,
  * recognised by their columns.
  */
 BT_MUST_USE int bt_import_alibaba_gpu_2023(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
 /**
- * Azure's packing trace of 2020: a SQLite database. Defects give the rowid of a row as its line.
+ * Imports Azure's packing trace of 2020: a SQLite database. Defects give the rowid of a row as its
+ * line.
  */
 BT_MUST_USE int bt_import_azure_packing_2020(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
 /**
- * Google's cluster data of 2019: files of the tables machine_events, machine_attributes,
+ * Imports Google's cluster data of 2019: files of the tables machine_events, machine_attributes,
  * collection_events and instance_events in any order, recognised by their columns. Memory depends
  * on how many instances and machines exist at a time.
  */

@@ -261,7 +261,10 @@ struct column {
 	const int64_t *requested;
 };
 
-/** Columns: cpu, memory, then the scalar resources in the order in which they were added. */
+/**
+ * Returns the column with this index: 0 is cpu, 1 is memory; the scalar resources follow in the
+ * order in which they were added.
+ */
 static struct column column_at(const struct bt_node_table *nodes, uint32_t index)
 {
 	if (index == 0) {

@@ -70,8 +70,8 @@ const struct bt_recording_header *bt_recording_header(const struct bt_recording_
 BT_MUST_USE int bt_recording_next(struct bt_recording_reader *reader,
 	struct bt_recording_line *out_line, struct berth_error *err);
 /**
- * At the end: returns whether the last line marked the recording as complete. false: the recording
- * was cut off, for example in the middle of a line or of compressed data.
+ * Call this after the last line: returns whether that line marked the recording as complete. false:
+ * the recording was cut off, for example in the middle of a line or of compressed data.
  */
 bool bt_recording_is_complete(const struct bt_recording_reader *reader);
 /** Appends "FILE: line N", of the line returned last. */

@@ -226,7 +226,10 @@ const char *bt_rows_path(const struct bt_rows *rows)
 	return rows->path;
 }
 
-/** "capacity.cpus" also selects a column capacity_cpus, because many databases allow no dots. */
+/**
+ * Returns whether the name selects the column. "capacity.cpus" also selects a column capacity_cpus,
+ * because many databases allow no dots.
+ */
 static bool is_column(struct bt_str column, struct bt_str name)
 {
 	bool is_equal = column.length == name.length;

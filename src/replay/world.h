@@ -234,7 +234,10 @@ void bt_replay_keep_group_condition(
 /** Executes the scheduler's write of the group's condition. */
 BT_MUST_USE int bt_replay_set_group_condition(struct bt_replay *replay, struct bt_str namespace_,
 	struct bt_str name, const struct bt_condition *condition, struct berth_error *err);
-/** The recording deletes the group: the replay deletes it once it has no pods. */
+/**
+ * Handles a deletion of a group by the recording: the replay deletes the group once the group has
+ * no pods.
+ */
 BT_MUST_USE int bt_replay_remove_group(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
 BT_MUST_USE int bt_replay_remove_from_group(

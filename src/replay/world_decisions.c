@@ -268,7 +268,10 @@ static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entr
 	return -1;
 }
 
-/** Among nodes of equal score, makes the scheduler choose the recorded node, if life is known. */
+/**
+ * Makes the scheduler choose the recorded node among nodes of equal score. life NULL: no
+ * preference.
+ */
 static void prefer_recorded(struct bt_replay *replay, const struct bt_pod_life *life)
 {
 	bt_scheduler_prefer_node(replay->scheduler,

@@ -121,7 +121,10 @@ void bt_replay_add_orphan(struct bt_replay *replay, uint32_t id)
 	pods[first].last_orphan = id;
 }
 
-/** object: the pod's object, because the pod's record may no longer have it. */
+/**
+ * Removes the pod from the orphans; does nothing if it is no orphan. object: the object of the pod,
+ * which the pod's record may no longer have.
+ */
 static void remove_orphan(struct bt_replay *replay, uint32_t id, const struct bt_object *object)
 {
 	struct bt_replay_pod *pods = replay->pods.items;

@@ -487,7 +487,10 @@ struct run {
 	                          set */
 };
 
-/** Restored objects and objects of the policies' API group are exempt from policies. */
+/**
+ * Returns whether the request is exempt from policies: restored objects and objects of the
+ * policies' API group are.
+ */
 static bool is_exempt(const struct bt_call *call)
 {
 	return call->write.restoring || strcmp(call->write.resource->group, bt_policy_group) == 0;

@@ -246,7 +246,10 @@ BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 	const struct bt_api_resource *resource, struct bt_str key, struct bt_arena *arena);
 /** Returns whether the pod's status says that this container is running. */
 bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str container);
-/** {"username", "uid", "groups", "extra"}: the user as reviews show it. Texts are borrowed. */
+/**
+ * Returns the user as reviews show users: {"username", "uid", "groups", "extra"}. Texts are
+ * borrowed.
+ */
 BT_MUST_USE struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena);
 /**
  * Trees of the object before and after a write, as far as the write has parsed them. They may
@@ -264,7 +267,7 @@ const struct bt_api_trees *bt_api_trees(const struct bt_api *api);
 /** Parses the stored text into a tree that borrows from the text. */
 BT_MUST_USE struct bt_json_value *bt_api_parse_stored(
 	const struct bt_stored *stored, struct bt_arena *arena);
-/** "ns/name", or "name" when namespace_ is "". */
+/** Returns "ns/name", or "name" if namespace_ is "". */
 BT_MUST_USE struct bt_str bt_api_key(
 	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name);
 #endif

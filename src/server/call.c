@@ -271,7 +271,7 @@ static void refuse_patched(struct bt_call *call, struct bt_json_value *object, s
 
 /**
  * Ignores, warns about or refuses the normaliser's problems, as the request's fieldValidation says.
- * false: refused.
+ * Returns false if the request is refused.
  */
 static bool accept_problems(struct bt_call *call, struct bt_json_value *object,
 	const struct bt_json_value *problems, struct bt_str version, struct bt_str kind,

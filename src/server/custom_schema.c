@@ -147,8 +147,8 @@ static void complete_object(struct completion *completion, const struct bt_path 
 }
 
 /**
- * keeps: the value is an element of an array that keeps unknown members, and so must keep its
- * unknown members, too.
+ * Drops unknown members and sets defaults in a value. keeps: the value is an element of an array
+ * that keeps unknown members, so the value keeps its unknown members, too.
  */
 static void complete_value(struct completion *completion, const struct bt_path *place,
 	const struct bt_json_value *schema, struct bt_json_value *value, bool keeps)
@@ -297,7 +297,10 @@ const struct bt_schema_message *bt_custom_describe_parts(
 
 static void remove_empty(struct bt_json_value *schema);
 
-/** value: a schema, an array of schemas, or a bool in place of a schema; NULL accepted. */
+/**
+ * Removes the empty fields of the schemas in value. value: a schema, an array of schemas, or a bool
+ * in place of a schema; NULL accepted.
+ */
 static void remove_empty_in(struct bt_json_value *value)
 {
 	if (value != NULL && value->type == BT_JSON_ARRAY) {

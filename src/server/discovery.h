@@ -4,21 +4,24 @@
 /** Discovery documents. Spec: 14 section 6. */
 #include "server/media.h"
 
-/** {"kind":"APIVersions",...} of /api. address: host and port that clients should use. */
+/**
+ * Returns the document of /api, {"kind":"APIVersions",...}. address: host and port that clients
+ * should use.
+ */
 BT_MUST_USE struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena);
-/** APIGroupList of /apis. */
+/** Returns the APIGroupList of /apis. */
 BT_MUST_USE struct bt_json_value *bt_discovery_groups(
 	const struct bt_resources *resources, struct bt_arena *arena);
-/** APIGroup of /apis/<group>; the group must be served. */
+/** Returns the APIGroup of /apis/<group>. The group must be served. */
 BT_MUST_USE struct bt_json_value *bt_discovery_group(
 	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena);
-/** APIResourceList of one version, which must be served. */
+/** Returns the APIResourceList of one version, which must be served. */
 BT_MUST_USE struct bt_json_value *bt_discovery_resources(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_arena *arena);
-/** APIGroupDiscoveryList of /api (is_core) or /apis. */
+/** Returns the APIGroupDiscoveryList of /api (is_core) or /apis. */
 BT_MUST_USE struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resources,
 	bool is_core, enum bt_discovery_form form, struct bt_arena *arena);
-/** {"paths":[...]} of /. */
+/** Returns the document of /, {"paths":[...]}. */
 BT_MUST_USE struct bt_json_value *bt_discovery_paths(
 	const struct bt_resources *resources, struct bt_arena *arena);
 /** Group, version and kind of the document that a subresource reads and writes. */

@@ -50,8 +50,9 @@ struct bt_encoding {
 bool bt_encoding_is_possible(
 	const struct bt_encoding *encoding, const struct bt_api_resource *resource);
 /**
- * Content type: "application/json", "application/yaml" or "application/vnd.kubernetes.protobuf";
- * for watches in protobuf "application/vnd.kubernetes.protobuf;stream=watch".
+ * Returns the content type: "application/json", "application/yaml" or
+ * "application/vnd.kubernetes.protobuf"; for watches in protobuf
+ * "application/vnd.kubernetes.protobuf;stream=watch".
  */
 const char *bt_encoding_content_type(const struct bt_encoding *encoding, bool is_watch);
 
@@ -90,8 +91,9 @@ void bt_encoder_finish(struct bt_encoder *encoder);
 void bt_encode_object(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out);
 /**
- * As bt_encode_object, for an object that is not stored (dry run); it has kind and apiVersion, as
- * in the answer of bt_api_perform. For Status and other kinds use bt_encode_document.
+ * Like bt_encode_object, for an object that is not stored (dry run). The object has kind and
+ * apiVersion, as in the answer of bt_api_perform. For Status and other kinds use
+ * bt_encode_document.
  */
 void bt_encode_object_tree(
 	struct bt_encoder *encoder, const struct bt_json_value *object, struct bt_strbuf *out);
@@ -104,12 +106,15 @@ struct bt_list_metadata {
 	int64_t remaining_item_count; /* -1: leave the field out */
 };
 
-/** metadata NULL: the list's metadata is not known yet, and bt_encode_list_end writes it. */
+/**
+ * Encodes the beginning of a list. metadata NULL: the list's metadata is not known yet, and
+ * bt_encode_list_end writes the metadata.
+ */
 void bt_encode_list_begin(
 	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out);
 void bt_encode_list_item(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out);
-/** metadata NULL: bt_encode_list_begin has written it. */
+/** Encodes the end of a list. metadata NULL: bt_encode_list_begin has written the metadata. */
 void bt_encode_list_end(
 	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out);
 /**

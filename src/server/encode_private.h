@@ -4,7 +4,7 @@
 /** Shared by encode.c and encode_list.c. */
 #include "server/encode.h"
 
-/** "meta.k8s.io/v1" */
+/** Returns "meta.k8s.io/v1" or "meta.k8s.io/v1beta1". */
 const char *bt_encode_meta_version(const struct bt_encoding *encoding);
 /** Writes JSON text as YAML. If the conversion fails, writes the JSON text, which is valid YAML. */
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
@@ -19,10 +19,10 @@ struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored 
  * object.
  */
 struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv);
-/** Returns A new object that begins with kind and apiVersion. */
+/** Returns a new object that begins with kind and apiVersion. */
 struct bt_json_value *bt_encode_with_kind(struct bt_arena *arena, struct bt_str kind,
 	struct bt_str api_version, const struct bt_json_value *object);
-/** Returns A new object that has only the metadata. */
+/** Returns a new object that has only the metadata. */
 struct bt_json_value *bt_encode_bare_metadata(
 	struct bt_arena *arena, const struct bt_json_value *object);
 /** Returns the apiVersion of objects in this view. */

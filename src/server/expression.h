@@ -10,9 +10,9 @@
 #include "codec/json.h"
 
 /**
- * CEL type of the values of a schema. is_resource: the schema describes a whole object, so that
- * expressions also see apiVersion, kind, metadata.name and metadata.generateName. The result is in
- * the arena; it is dyn if there is no schema.
+ * Returns the CEL type of the values of a schema. is_resource: the schema describes a whole object,
+ * so that expressions also see apiVersion, kind, metadata.name and metadata.generateName. The
+ * result is in the arena; it is dyn if there is no schema.
  */
 const struct bt_cel_type *bt_expression_type(
 	const struct bt_json_value *schema, bool is_resource, struct bt_arena *arena);
@@ -24,7 +24,7 @@ const struct bt_cel_type *bt_expression_type(
  */
 uint64_t bt_expression_max_count(const struct bt_json_value *schema);
 /**
- * Returns A document as a CEL value, which borrows from the document. schema NULL: numbers without
+ * Returns a document as a CEL value, which borrows from the document. schema NULL: numbers without
  * a fraction become int, other numbers double, and other types stay as in JSON.
  */
 struct bt_cel_value bt_expression_value(const struct bt_json_value *schema,

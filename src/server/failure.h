@@ -50,16 +50,16 @@ struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_
 BT_PRINTF(5, 6)
 uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
 	const char *format, ...);
-/** 404 `pods "x" not found` with details. */
+/** Fails with 404 `pods "x" not found` and details. */
 uint16_t bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name);
-/** 409 `Operation cannot be fulfilled on pods "x": <text>`. */
+/** Fails with 409 `Operation cannot be fulfilled on pods "x": <text>`. */
 uint16_t bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text);
-/** 403 `pods "x" is forbidden: <text>`. */
+/** Fails with 403 `pods "x" is forbidden: <text>`. */
 uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text);
-/** 400 BadRequest. */
+/** Fails with 400 BadRequest and the formatted message. */
 BT_PRINTF(3, 4)
 uint16_t bt_fail_bad_request(
 	struct bt_failure *out, struct bt_arena *arena, const char *format, ...);
@@ -97,12 +97,12 @@ struct bt_field_errors {
 BT_PRINTF(5, 6)
 void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_type type,
 	struct bt_str field, const struct bt_json_value *value, const char *format, ...);
-/** "spec.containers[0].name": printf into the errors' arena. */
+/** Formats a path such as "spec.containers[0].name" in the arena of errors. */
 BT_PRINTF(2, 3)
 struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *format, ...);
 /**
- * 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` with the errors as causes. kind: "Pod",
- * for example.
+ * Fails with 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` and the errors as causes.
+ * kind: "Pod", for example.
  */
 uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
 	struct bt_str kind, struct bt_str name, const struct bt_field_errors *errors);

@@ -304,7 +304,8 @@ static void free_call(struct bt_front_call *call)
 }
 
 /*
- * Without the parameter pretty, JSON is indented for browsers, curl and Wget, whose users read it.
+ * Returns whether to indent the JSON of the answer. Without the parameter pretty, JSON is indented
+ * for browsers, curl and Wget, because their users read the answer.
  */
 static bool needs_indent(const struct bt_front_call *call)
 {
@@ -404,7 +405,7 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 	bt_http_set_data(exchange, bt_front_begin(context, exchange, &request));
 }
 
-/* There is no call, because the body was discarded: the answer is sent directly. */
+/* Answers 413. There is no call, because the body was discarded, so the answer is sent directly. */
 static void on_too_large(void *context, struct bt_http_exchange *exchange)
 {
 	static const char text[] =

@@ -150,7 +150,7 @@ void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str
  */
 void bt_front_send(struct bt_front_call *call, uint16_t code, const char *content_type);
 void bt_front_send_text(struct bt_front_call *call, uint16_t code, const char *text);
-/** document: complete with kind and apiVersion. */
+/** Sends a document, which is complete with kind and apiVersion, as the answer. */
 void bt_front_send_document(
 	struct bt_front_call *call, uint16_t code, const struct bt_json_value *document);
 /** Sets call->failure; returns false. */

@@ -69,12 +69,12 @@ struct bt_list;
  */
 uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
-/** As bt_list_future_rv, for a get with the parameter resourceVersion. */
+/** Like bt_list_future_rv, for a get with the parameter resourceVersion. */
 uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version);
 /** Checks resourceVersion of a get: returns 0, or 400 if it is not a number. */
 uint16_t bt_get_check_rv(
 	struct bt_str resource_version, struct bt_arena *arena, struct bt_failure *out_failure);
-/** 504 `Timeout: Too large resource version: 999999, current: 225`. */
+/** Fails with 504 `Timeout: Too large resource version: 999999, current: 225`. */
 uint16_t bt_fail_future_rv(
 	struct bt_failure *out, struct bt_arena *arena, uint64_t rv, uint64_t current);
 
@@ -89,7 +89,10 @@ uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *ar
  * takes too long. true: the list is complete.
  */
 bool bt_list_gather(struct bt_list *list, size_t bytes_max);
-/** Only after bt_list_gather returned true: hands over the gathered bytes and ends the list. */
+/**
+ * Hands over the gathered bytes and ends the list. Call this only after bt_list_gather returned
+ * true.
+ */
 void bt_list_take(struct bt_list *list, struct bt_strbuf *out);
 /** --- struct bt_http_stream --- */
 int64_t bt_list_read(void *list, char *buffer, size_t capacity);

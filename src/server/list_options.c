@@ -124,7 +124,10 @@ static uint16_t parse_count(struct bt_str text, int64_t *out_value, struct bt_ar
 	return 0;
 }
 
-/** Like Go's decoding of these parameters: every text but "", "0" and "false" is true. */
+/**
+ * Returns whether a parameter is true. As in Go's decoding of these parameters, every text but "",
+ * "0" and "false" is true.
+ */
 static bool is_true(struct bt_str text)
 {
 	static const char lower[] = "false";

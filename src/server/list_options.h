@@ -38,14 +38,14 @@ struct bt_list_token {
 	struct bt_str start;
 };
 
-/** base64 of {"v":"meta.k8s.io/v1","rv":222,"start":"a1\u0000"} */
+/** Returns a continue token: base64 of {"v":"meta.k8s.io/v1","rv":222,"start":"a1\u0000"}. */
 struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_arena *arena);
 /** Decodes a continue token. 0, or 400 with *out_failure: the text is not a valid token. */
 uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
 	struct bt_arena *arena, struct bt_failure *out_failure);
 /**
- * 410: the state at the token's RV is no longer stored. The failure contains a new token that
- * continues in the current state.
+ * Fails with 410, because the state at the token's RV is no longer stored. The failure contains a
+ * new token that continues in the current state.
  */
 uint16_t bt_fail_token_expired(
 	struct bt_failure *out, struct bt_arena *arena, const struct bt_list_token *token);

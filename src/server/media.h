@@ -25,7 +25,7 @@ enum bt_body_media bt_body_media_parse(struct bt_str content_type);
  */
 BT_MUST_USE bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resource,
 	bool is_watch, struct bt_encoding *out);
-/** As bt_accept_object, for documents without a resource, which have no views. */
+/** Like bt_accept_object, for documents without a resource, which have no views. */
 BT_MUST_USE bool bt_accept_document(struct bt_str accept, struct bt_encoding *out);
 
 enum bt_discovery_form {
@@ -34,12 +34,15 @@ enum bt_discovery_form {
 	BT_DISCOVERY_V2BETA1,
 };
 
-/** As bt_accept_object, for /api and /apis. */
+/**
+ * Like bt_accept_object, for /api and /apis. *out_form: the form of discovery that the entry asks
+ * for.
+ */
 BT_MUST_USE bool bt_accept_discovery(
 	struct bt_str accept, struct bt_encoding *out, enum bt_discovery_form *out_form);
 /**
- * As bt_accept_object, for /openapi/v2. Sets *out_protobuf if the answer is protobuf; otherwise the
- * answer is JSON.
+ * Like bt_accept_object, for /openapi/v2. Sets *out_protobuf if the answer is protobuf; otherwise
+ * the answer is JSON.
  */
 BT_MUST_USE bool bt_accept_openapi(struct bt_str accept, bool *out_protobuf);
 #endif

@@ -75,7 +75,7 @@ struct bt_policy_set {
  * of the API group changes.
  */
 const struct bt_policy_set *bt_policies_in_force(struct bt_api *api, enum bt_policy_kind kind);
-/** NULL: the set has no policy of this name. */
+/** Finds a policy of the set by its name. NULL: the set has no policy of this name. */
 const struct bt_policy *bt_policy_set_find(const struct bt_policy_set *set, struct bt_str name);
 /**
  * Applies the Object or the JSONPatches that a mutation returned; in admission_mutation.c. On

@@ -237,7 +237,10 @@ static void remove_record(struct bt_rbac *rbac, uint32_t index)
 	free_record(record);
 }
 
-/** Called during a commit, so it only notes the change. */
+/**
+ * Notes a change, which apply_notes applies later, because the store calls this listener during a
+ * commit.
+ */
 static void record_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_rbac *rbac = context;

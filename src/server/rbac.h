@@ -25,7 +25,7 @@ struct bt_access {
 };
 
 bool bt_user_has_group(const struct bt_user *user, const char *group);
-/** "system:serviceaccount:NAMESPACE:NAME", the user name of a ServiceAccount. */
+/** Returns the user name of a ServiceAccount: "system:serviceaccount:NAMESPACE:NAME". */
 struct bt_str bt_account_user_name(
 	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name);
 

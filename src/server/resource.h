@@ -25,7 +25,7 @@ enum bt_verb {
 	BT_VERB__COUNT,
 };
 
-/** "get", "deletecollection", ... */
+/** Returns the name of the verb: "get", "deletecollection", ... */
 const char *bt_verb_name(enum bt_verb verb);
 
 enum bt_subresource {
@@ -109,8 +109,8 @@ BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store, uin
 void bt_resources_destroy(struct bt_resources *resources);
 uint32_t bt_resources_count(const struct bt_resources *resources);
 /**
- * Returns the served resources in discovery order: built-in resources first, then custom resources
- * by group, version and name. NULL: index is too large.
+ * Returns a served resource by its index in discovery order: built-in resources come first, then
+ * custom resources by group, version and name. NULL: index is too large.
  */
 const struct bt_api_resource *bt_resources_at(const struct bt_resources *resources, uint32_t index);
 /** Returns NULL if the resource is not served. */
@@ -146,9 +146,9 @@ void bt_resources_define(
  */
 struct bt_str bt_resources_name_conflict(const struct bt_resources *resources, struct bt_str name,
 	const struct bt_json_value *definition, struct bt_arena *arena);
-/** "v1" or "apps/v1". */
+/** Returns the apiVersion of the resource: "v1" or "apps/v1". */
 struct bt_str bt_resource_api_version(
 	const struct bt_api_resource *resource, struct bt_arena *arena);
-/** "pods" or "deployments.apps", as in messages. */
+/** Returns the name of the resource as messages show it: "pods" or "deployments.apps". */
 struct bt_str bt_resource_qualified(const struct bt_api_resource *resource, struct bt_arena *arena);
 #endif

@@ -184,7 +184,7 @@ static enum bt_selection_place find_field(const struct bt_api_resource *resource
 /** Longest part of an invalid label in a message. */
 #define SHOWN_MAX 256
 
-/** 400: the resource does not support the field label. */
+/** Fails with 400, because the resource does not support the field label. */
 static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str label)
 {

@@ -126,7 +126,9 @@ void bt_store_destroy(struct bt_store *store);
  * The name is copied.
  */
 BT_MUST_USE uint32_t bt_store_collection(struct bt_store *store, struct bt_str name);
-/** BT_STORE_NO_COLLECTION: there is no collection with this name. */
+/**
+ * Finds a collection by its name. BT_STORE_NO_COLLECTION: there is no collection with this name.
+ */
 BT_MUST_USE uint32_t bt_store_collection_find(const struct bt_store *store, struct bt_str name);
 struct bt_str bt_store_collection_name(const struct bt_store *store, uint32_t collection);
 uint32_t bt_store_collection_count(const struct bt_store *store);
@@ -138,7 +140,10 @@ uint64_t bt_store_rv(const struct bt_store *store);
  */
 uint64_t bt_store_next_rv(const struct bt_store *store);
 
-/** Borrowed until the next change of this key; NULL: not found. O(1). */
+/**
+ * Returns the object with this key, borrowed until the next change of the key. NULL: there is no
+ * such object. O(1).
+ */
 struct bt_stored *bt_store_find(
 	const struct bt_store *store, uint32_t collection, struct bt_str key);
 /**

@@ -140,7 +140,7 @@ void bt_window_finish(struct bt_window *window);
 #define BT_OWNERS_TIME_BYTES 20
 
 BT_MUST_USE struct bt_owner_pool *bt_owner_pool_create(void);
-/** The pool is freed with the last of its owners. */
+/** Releases the pool, which is freed when its last owners are released. */
 void bt_owner_pool_release(struct bt_owner_pool *pool);
 /**
  * Cuts managedFields out of an object's text: the remaining text is *text followed by *out_rest.

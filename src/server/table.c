@@ -120,14 +120,14 @@ void bt_cell_buffer(const struct bt_table_row *row, struct bt_strbuf *text, cons
 	bt_strbuf_finish(text);
 }
 
-/** The text at the path, or the fallback if it is absent or empty. */
+/** Writes the text at the path, or the fallback if the text is absent or empty. */
 static void cell_text(struct bt_table_row *row)
 {
 	struct bt_str text = bt_json_text_at(row->object, row->path);
 	bt_json_write_str(row->writer, text.length != 0 ? text : bt_str_from(row->fallback));
 }
 
-/** A reference as "Kind/name". */
+/** Writes the reference at the path as "Kind/name". */
 static void cell_reference(struct bt_table_row *row)
 {
 	const struct bt_json_value *reference = bt_json_object_at(row->object, row->path);
@@ -143,7 +143,7 @@ static void cell_int(struct bt_table_row *row)
 	bt_json_write_int64(row->writer, bt_json_int64_at(row->object, row->path, 0));
 }
 
-/** The bool at the path; if it is absent, true if the column has a fallback, else false. */
+/** Writes the bool at the path. An absent bool is true if the column has a fallback, else false. */
 static void cell_bool(struct bt_table_row *row)
 {
 	bt_json_write_bool(
@@ -157,13 +157,13 @@ static void cell_truth(struct bt_table_row *row)
 		bt_json_bool_at(row->object, row->path, row->fallback != NULL) ? "True" : "False");
 }
 
-/** Number of entries of the array at the path. */
+/** Writes the number of entries of the array at the path. */
 static void cell_count(struct bt_table_row *row)
 {
 	bt_json_write_int64(row->writer, bt_json_array_at(row->object, row->path)->count);
 }
 
-/** Time since the time at the path. */
+/** Writes how much time has passed since the time at the path. */
 static void cell_since(struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
@@ -171,7 +171,7 @@ static void cell_since(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "");
 }
 
-/** Texts of the array at the path, joined by commas. */
+/** Writes the texts of the array at the path, joined by commas. */
 static void cell_texts(struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
@@ -179,7 +179,7 @@ static void cell_texts(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, row->fallback);
 }
 
-/** path is "list|member": the member of each object in the list, joined by commas. */
+/** Writes a member of each object in a list, joined by commas. path is "list|member". */
 static void cell_members(struct bt_table_row *row)
 {
 	struct bt_str path = bt_str_from(row->path);
@@ -210,7 +210,7 @@ static void append_labels(struct bt_strbuf *out, const struct bt_json_value *lab
 	bt_free(sorted);
 }
 
-/** A map of texts as "a=1,b=2". */
+/** Writes the map of texts at the path as "a=1,b=2". */
 static void cell_labels(struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
@@ -218,7 +218,9 @@ static void cell_labels(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "<none>");
 }
 
-/** A label selector {matchLabels, matchExpressions} in the syntax of kubectl. */
+/**
+ * Writes the label selector {matchLabels, matchExpressions} at the path in the syntax of kubectl.
+ */
 static void cell_selector(struct bt_table_row *row)
 {
 	const struct bt_json_value *selector = bt_json_object_at(row->object, row->path);
@@ -519,7 +521,7 @@ static void cell_roles(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "<none>");
 }
 
-/** The node's first address of the type in path. */
+/** Writes the node's first address of the type that path names. */
 static void cell_address(struct bt_table_row *row)
 {
 	const struct bt_json_value *addresses = bt_json_array_at(row->object, "status.addresses");
@@ -588,7 +590,10 @@ static struct bt_str first_text(const struct bt_json_value *object, const char *
 	return BT_STR("");
 }
 
-/** The member of a core/v1 Event, or the member that events.k8s.io/v1 has in its place. */
+/**
+ * Writes the member at the path, which core/v1 Events have, or the member at the fallback, which
+ * events.k8s.io/v1 Events have in its place.
+ */
 static void cell_event_member(struct bt_table_row *row)
 {
 	bt_json_write_str(row->writer,
@@ -661,7 +666,10 @@ static void cell_event_count(struct bt_table_row *row)
 
 /** --- policies, scheduling, data --- */
 
-/** The number or percentage at the path, as given, or the fallback. */
+/**
+ * Writes the number or percentage at the path, as given. If the value is absent, writes the
+ * fallback.
+ */
 static void cell_amount(struct bt_table_row *row)
 {
 	const struct bt_json_value *value = bt_json_find_path(row->object, row->path);
@@ -702,8 +710,8 @@ static void cell_data_count(struct bt_table_row *row)
 /** --- volumes and devices --- */
 
 /**
- * Access modes: RWO, ROX, RWX, RWOP, each once and always in this order. fallback, if set, is the
- * path of a text: the cell is empty if that text is empty.
+ * Writes the access modes RWO, ROX, RWX, RWOP, each once and always in this order. fallback, if
+ * set, is the path of a text: the cell is empty if that text is empty.
  */
 static void cell_modes(struct bt_table_row *row)
 {
@@ -730,7 +738,7 @@ static void cell_volume_status(struct bt_table_row *row)
 	}
 }
 
-/** The storage class in the old annotation, or else in the spec. */
+/** Writes the storage class in the old annotation or, without that annotation, in the spec. */
 static void cell_class(struct bt_table_row *row)
 {
 	const struct bt_json_value *annotations =
@@ -745,7 +753,7 @@ static void cell_class(struct bt_table_row *row)
 	}
 }
 
-/** Unbound claims show no capacity. */
+/** Writes the capacity of a claim; unbound claims show no capacity. */
 static void cell_claim_capacity(struct bt_table_row *row)
 {
 	bool is_bound = bt_json_text_at(row->object, "spec.volumeName").length != 0;
@@ -911,7 +919,7 @@ static void cell_targets(struct bt_table_row *row)
 
 /** --- networking, roles --- */
 
-/** Names of the subjects of the kind in path. */
+/** Writes the names of the subjects of the kind that path names. */
 static void cell_subjects(struct bt_table_row *row)
 {
 	const struct bt_json_value *subjects = bt_json_array_at(row->object, "subjects");
@@ -949,7 +957,9 @@ static void write_first(const struct bt_table_row *row, struct bt_strbuf *text, 
 	bt_cell_buffer(row, text, fallback);
 }
 
-/** Hosts of the rules; "*" if there are none, because the ingress then matches all hosts. */
+/**
+ * Writes the hosts of the rules, or "*" without hosts, because the ingress then matches all hosts.
+ */
 static void cell_hosts(struct bt_table_row *row)
 {
 	const struct bt_json_value *rules = bt_json_array_at(row->object, "spec.rules");

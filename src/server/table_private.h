@@ -55,7 +55,7 @@ void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, c
 
 /** --- custom resources --- */
 
-/** additionalPrinterColumns of the definition's version, or an empty array. */
+/** Returns additionalPrinterColumns of the definition's version, or an empty array. */
 const struct bt_json_value *bt_table_custom_columns(const struct bt_api_resource *resource);
 void bt_table_write_custom_columns(
 	const struct bt_api_resource *resource, struct bt_json_writer *writer);

@@ -16,7 +16,7 @@
 /** The registry of all watches, and of waits for an RV. */
 struct bt_watchers;
 
-/** api is borrowed. seed: for the random timeouts of watches. */
+/** Creates a registry. api is borrowed. seed: for the random timeouts of watches. */
 BT_MUST_USE struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t seed);
 /** All watches and waits must have ended. NULL accepted. */
 void bt_watchers_destroy(struct bt_watchers *watchers);

@@ -97,7 +97,7 @@ enum bt_body_source {
  */
 bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source);
 /**
- * As bt_call_decode, for a body of another kind than the resource (Binding, Eviction, Scale ...),
+ * Like bt_call_decode, for a body of another kind than the resource (Binding, Eviction, Scale ...),
  * without defaults. api_version: absent means any.
  */
 bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
@@ -113,8 +113,7 @@ struct bt_field_errors bt_call_field_errors(struct bt_call *call);
 bool bt_call_validate(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
 /**
- * If there are errors, fails with 422 for the resource's kind and returns true; false: there are no
- * errors.
+ * Fails with 422 for the resource's kind and returns true if there are errors; else returns false.
  */
 bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *errors);
 
@@ -195,12 +194,12 @@ int64_t bt_api_resource_version_of(const struct bt_json_value *metadata);
 
 void bt_call_get(struct bt_call *call);
 void bt_call_create(struct bt_call *call);
-/** The steps of a create after decoding; answers 201. */
+/** Does the steps of a create after decoding, and answers 201. */
 void bt_call_create_object(struct bt_call *call, struct bt_json_value *object);
 void bt_call_update(struct bt_call *call);
 /**
- * The steps of an update after decoding: object becomes the new stored state, as far as the call's
- * subresource may change it. old: tree of stored; not changed.
+ * Does the steps of an update after decoding: stores object, as far as the call's subresource may
+ * change the stored object. old: tree of stored; not changed.
  */
 void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	const struct bt_json_value *old, struct bt_json_value *object);
@@ -225,7 +224,7 @@ void bt_call_patch(struct bt_call *call);
  */
 struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 	const struct bt_schema_message *message, struct bt_json_value *document);
-/** `default/web; apps/v1, Kind=Deployment`: how errors name an apply configuration. */
+/** Returns how errors name an apply configuration: `default/web; apps/v1, Kind=Deployment`. */
 struct bt_str bt_call_apply_identity(
 	const struct bt_call *call, const struct bt_json_value *applied);
 /** Returns the field manager of this write and the schema of its fields, for server-side apply. */
@@ -264,7 +263,9 @@ void bt_tokens_destroy(struct bt_tokens *tokens);
  */
 bool bt_node_restrict(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
-/** As bt_node_restrict, for a token; reference: the object that the token is bound to, or NULL. */
+/**
+ * Like bt_node_restrict, for a token. reference: the object that the token is bound to, or NULL.
+ */
 bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference);
 
 /** --- rbac.c --- */
