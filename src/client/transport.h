@@ -21,8 +21,8 @@ struct bt_transport_options {
 };
 
 /**
- * Creates a transport. Errors: credentials that cannot be used from the start (spec 13 sections
- * 6.2, 6.4).
+ * Creates a transport. Fails only with errors of credentials that are fatal at start (spec 13
+ * sections 6.2, 6.4).
  */
 BT_MUST_USE int bt_transport_create(const struct bt_transport_options *options,
 	struct bt_transport **out_transport, struct berth_error *err);

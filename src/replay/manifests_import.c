@@ -175,7 +175,10 @@ static int admit_pods(struct manifests_import *manifests, bool are_there, struct
 	return 0;
 }
 
-/** pod: after admission. */
+/**
+ * Adds a pod that has a node to the cluster at the start, and any other pod to the arrivals. Skips
+ * terminated pods. pod: the pod after admission.
+ */
 static int take_pod(
 	struct manifests_import *manifests, const struct bt_pod *pod, struct berth_error *err)
 {

@@ -500,7 +500,9 @@ void bt_admit_topology_labels(
 	}
 }
 
-/** PodGroupWorkloadExists: 4.12. */
+/**
+ * PodGroupWorkloadExists: 4.12. The Workload and the template that a new PodGroup names must exist.
+ */
 static void check_workload(struct bt_admission *admission, const struct bt_json_value *group)
 {
 	const struct bt_json_value *reference =

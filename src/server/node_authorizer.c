@@ -469,8 +469,9 @@ static bool restrict_node(const struct restriction *restriction)
 }
 
 /**
- * Refuses a mirror pod, which represents a static pod, that refers to objects. The mirror pod must
- * not refer to objects, because that would give the node access to them.
+ * Restricts the pods that a node creates: only mirror pods, which represent static pods of the
+ * node. A mirror pod must not refer to objects, because a reference would give the node access to
+ * the object.
  */
 static bool restrict_mirror_pod(const struct restriction *restriction)
 {

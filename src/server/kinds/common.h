@@ -261,7 +261,7 @@ struct bt_json_value *bt_kinds_container_sum(
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 void bt_kinds_prepare_pod(const struct bt_write *write, struct bt_json_value *object);
-/** Guaranteed, BestEffort or Burstable. 14b section 2.2. */
+/** Returns the QoS class of a pod spec: Guaranteed, BestEffort or Burstable. 14b section 2.2. */
 const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_value *spec);
 #define BT_KIND(group_, version_, resource_, name_) \
 	extern const struct bt_strategy bt_strategy_##name_;

@@ -10,7 +10,7 @@
 
 /** --- webhooks --- */
 
-/** The list must not be empty; "*", if present, must be its only entry. */
+/** Checks that the list is not empty, and that "*", if present, is the only entry. */
 static void check_wildcard(struct bt_check *check, const struct bt_path *place,
 	const struct bt_json_value *rule, const char *name)
 {

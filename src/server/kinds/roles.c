@@ -112,7 +112,7 @@ void bt_rule_role_binding(
 	}
 }
 
-/* The message prints the value with Go's internal field names. */
+/* Refuses a change of roleRef. The message prints the value with Go's internal field names. */
 static void validate_binding_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {

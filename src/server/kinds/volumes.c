@@ -32,7 +32,7 @@ static void set_phase_time(const struct bt_write *write, struct bt_json_value *s
 		bt_time_text(write->arena, write->now_ns));
 }
 
-/** The phase of a new volume or claim is Pending. */
+/** Sets the phase of a new volume or claim to Pending. */
 static void prepare_create(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *status = bt_json_ensure_object(write->arena, object, "status");

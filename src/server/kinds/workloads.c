@@ -107,7 +107,10 @@ const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 		: template_;
 }
 
-/** set_defaults of kinds that have only the schema's defaults and those of the pod template. */
+/**
+ * The function set_defaults of kinds that have only the defaults of the schema and of the pod
+ * template.
+ */
 static void default_template(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *spec = bt_kinds_object(object, "spec");
