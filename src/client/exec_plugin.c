@@ -268,7 +268,7 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Finds the command's path; false: it is not in PATH. */
+/* Finds the command's path. Returns false if the command is not in PATH. */
 static bool find_program(struct bt_str command, struct bt_strbuf *out)
 {
 	const char *variable = getenv("PATH");

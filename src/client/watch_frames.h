@@ -74,6 +74,6 @@ void bt_frames_finish(struct bt_frames *frames);
  */
 BT_MUST_USE int bt_frames_feed(
 	struct bt_frames *frames, struct bt_str bytes, struct berth_error *err);
-/** Returns true if the body may end here; false: it was truncated. */
+/** Returns true if the body may end here, and false if the body was truncated. */
 bool bt_frames_is_complete(const struct bt_frames *frames);
 #endif

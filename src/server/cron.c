@@ -230,7 +230,7 @@ static int64_t big_endian(const unsigned char *bytes, uint32_t count)
 
 /**
  * Parses a time zone file (RFC 9636): a header and block with 32-bit times, which are skipped, then
- * a header and block with 64-bit times. false: malformed.
+ * a header and block with 64-bit times. Returns false if the file is malformed.
  */
 static bool parse_zone(const unsigned char *bytes, size_t length, struct bt_cron_zone *out_zone)
 {

@@ -42,7 +42,8 @@ struct bt_custom_metric_walk {
 struct bt_custom_metric_walk bt_custom_metrics_of(
 	const struct bt_json_value *object, const char *annotation);
 /**
- * Finds the next entry with that name whose labels match the selector; false: there are no more.
+ * Finds the next entry with that name whose labels match the selector; false: no further entry
+ * matches.
  */
 bool bt_custom_metric_next(const struct bt_api *api, struct bt_custom_metric_walk *walk,
 	struct bt_str name, const struct bt_selector *selector, struct bt_arena *arena,

@@ -379,7 +379,9 @@ static const char *const event_names[] = {
 	[BT_EVENT_ERROR] = "ERROR",
 };
 
-/** Finds the value of metadata.resourceVersion in the text; false: there is none. */
+/**
+ * Finds the value of metadata.resourceVersion in the text; false: the text has no resourceVersion.
+ */
 static bool find_rv(struct bt_encoder *encoder, struct bt_str text, struct bt_str *out_value)
 {
 	static const char *const path[] = {"metadata", "resourceVersion"};

@@ -339,8 +339,8 @@ static void await(struct bt_front_call *call, uint64_t rv, void (*reached)(void 
 }
 
 /**
- * Reads the format of the body from Content-Type; false: the verb does not accept it (sets
- * call->failure).
+ * Reads the format of the body from Content-Type; false: the verb does not accept the format, and
+ * call->failure is set.
  */
 static bool read_media(struct bt_front_call *call, enum bt_body_media *out_media)
 {

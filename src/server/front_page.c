@@ -12,7 +12,7 @@
 #include "server/custom_metrics.h"
 #include "server/front_private.h"
 #include "server/service_account_token.h"
-/** Adds the ETag; false: the client has this version, and 304 was sent. */
+/** Adds the ETag. If the client has this version already, sends 304 and returns false. */
 static bool send_if_changed(struct bt_front_call *call, const char *hash)
 {
 	struct bt_str etag = bt_arena_printf(&call->arena, "\"%s\"", hash);
@@ -147,7 +147,10 @@ static void send_v2(struct bt_front_call *call)
 	}
 }
 
-/* Parses "api/v1" or "apis/<group>/<version>"; false: not served. */
+/*
+ * Parses "api/v1" or "apis/<group>/<version>"; Returns false if no resource of that version is
+ * served.
+ */
 static bool parse_group_version(
 	const struct rows *rows, struct bt_str text, struct bt_str *group, struct bt_str *version)
 {

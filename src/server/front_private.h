@@ -115,7 +115,7 @@ void bt_front_end(struct bt_front_call *call);
 
 /** --- front_user.c --- */
 
-/** Sets call->user. false: call->failure says why not. */
+/** Sets call->user. Returns false and sets call->failure if the credentials are refused. */
 BT_MUST_USE bool bt_front_identify(struct bt_front_call *call);
 bool bt_front_is_master(const struct bt_front_call *call);
 /** Returns the user that the token authenticates; NULL: the token is unknown. */

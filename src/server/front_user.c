@@ -108,7 +108,10 @@ const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struc
 	return user;
 }
 
-/** Identifies the user by the client certificate; false: there is none, or it is not valid. */
+/**
+ * Identifies the user by the client certificate; false: there is no certificate, or the certificate
+ * is not valid.
+ */
 static bool identify_by_certificate(struct bt_front_call *call)
 {
 	const struct bt_front *front = call->front;

@@ -17,8 +17,8 @@ struct entry {
 };
 
 /*
- * Cuts the text before the separator off *rest and trims it. false: *rest is absent, so nothing is
- * left.
+ * Cuts the text before the separator off *rest and trims the text. Returns false if *rest is
+ * absent, because nothing is left.
  */
 static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 {

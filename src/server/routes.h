@@ -46,8 +46,8 @@ struct bt_route {
 void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 	struct bt_arena *arena, struct bt_route *out_route);
 /**
- * Sets the verb of a request for a resource. false: answer 405. wants_watch: the query has
- * watch=true.
+ * Sets the verb of a request for a resource. Returns false if the resource does not allow the
+ * method (405). wants_watch: the query has watch=true.
  */
 BT_MUST_USE bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
 	enum bt_verb *out_verb);

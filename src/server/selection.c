@@ -117,7 +117,7 @@ static bool has_rows(const struct bt_api_resource *resource)
 	return false;
 }
 
-/** Splits a dotted path; false: too many members. */
+/** Splits a dotted path. Returns false if the path is empty or has too many members. */
 static bool set_path(struct bt_selection_field *field, struct bt_str path)
 {
 	field->depth = 0;

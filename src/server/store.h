@@ -213,9 +213,9 @@ void bt_store_walk_end(struct bt_store_walk *walk);
 /** Returns the smallest RV from which bt_store_next_change can continue for this collection. */
 uint64_t bt_store_window_start(const struct bt_store *store, uint32_t collection);
 /**
- * Finds the first change of the collection after rv; false: there is none yet. The change is
- * borrowed until the window forgets it. The caller must first check that rv is not before the
- * window's start. O(log window).
+ * Finds the first change of the collection after rv. Returns false if there is no such change yet.
+ * The change is borrowed until the window forgets it. The caller must first check that rv is not
+ * before the window's start. O(log window).
  */
 bool bt_store_next_change(const struct bt_store *store, uint32_t collection, uint64_t rv,
 	struct bt_store_change *out_change);

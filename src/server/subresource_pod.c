@@ -226,8 +226,8 @@ static void sub_call(struct bt_call *call, const struct bt_call *parent,
 }
 
 /**
- * Checks the budget that selects the pod, and counts the pod as disrupted. false: the call failed,
- * and the pod must not be evicted.
+ * Checks the PodDisruptionBudget that selects the pod, and counts the pod as disrupted. false: the
+ * call failed, and the pod must not be evicted.
  */
 static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 {

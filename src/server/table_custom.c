@@ -20,7 +20,7 @@ static bool skip_text(struct path *path, const char *text)
 	return true;
 }
 
-/** Takes the text before the closing quote; false: no closing quote. */
+/** Takes the text before the closing quote. Returns false if there is no closing quote. */
 static bool take_quoted(struct path *path, char quote, struct bt_str *out_text)
 {
 	const char *start = path->next;
