@@ -375,7 +375,8 @@ static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource
 
 /**
  * Returns whether the object with this uid is an owner of `object`, directly or indirectly. *left:
- * how many owners may still be read.
+ * how many more owner references may be examined; each one decreases *left. At 0 the search ends
+ * without a result (false).
  */
 static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 	struct bt_str namespace_, struct bt_str uid, uint32_t *left, struct bt_arena *arena)

@@ -52,8 +52,8 @@ struct bt_simulated_pod {
 	struct bt_str node_name;           /* the pod's node, for BT_FATE_SCHEDULED */
 	struct bt_str message;             /* the reason, for all other fates */
 	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
-	struct bt_str
-		group_name; /* PodGroup of the pod; "": none, or gate GenericWorkload is off */
+	/** PodGroup of the pod; "": the pod has none, or gate GenericWorkload is off. */
+	struct bt_str group_name;
 	struct bt_str group_message; /* last status message of the PodGroup; "": none */
 	int64_t score;               /* of the chosen node; 0 if only that node fits */
 	uint32_t feasible_count;

@@ -53,7 +53,7 @@ bool bt_neutral_names_is_term(struct bt_str text);
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term);
 /** Orders the collected words. Call it once, before renaming. */
 void bt_neutral_names_sort(struct bt_neutral_names *names);
-/** Returns the neutral text, in the arena, for a text that was collected with this is_term. */
+/** Returns the neutral text, in the arena, for a text that was collected with the same is_term. */
 struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
 	bool is_term, struct bt_arena *arena);
 /** Appends a JSON object that maps neutral words to original words, and a newline. */

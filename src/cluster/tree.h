@@ -61,7 +61,10 @@ void bt_tree_remove_condition(struct bt_json_value *conditions, const char *type
 
 /** --- writes --- */
 
-/** Returns whether stored has every member of wanted; zero, empty and null equal absent. */
+/**
+ * Returns whether stored has every member of wanted; a member that is zero, empty or null counts as
+ * absent.
+ */
 bool bt_tree_covers(const struct bt_json_value *stored, const struct bt_json_value *wanted);
 /**
  * Patches the status with these members, unless the status has them already. Returns false if the
