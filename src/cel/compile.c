@@ -144,8 +144,8 @@ static void validate_call(struct validator *validator, const struct bt_cel_node 
 
 /**
  * Checks that the elements of a list literal, or the keys or the values of a map literal, have the
- * type of the first one. An optional element (`?x`) counts with the type inside the optional.
- * is_map: report every mismatch, otherwise only the first.
+ * type of the first element, key or value. An optional element (`?x`) counts with the type inside
+ * the optional. is_map true: reports every mismatch; false: reports only the first mismatch.
  */
 static void validate_elements(struct validator *validator, struct bt_cel_node *const *nodes,
 	const bool *is_optional, uint32_t count, bool is_map)

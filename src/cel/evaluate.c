@@ -398,7 +398,7 @@ static struct bt_cel_value lookup_test(
  * error.
  */
 
-/** Units of creating a list or a map that is not constant. Spec: 12b section 10. */
+/** Units of creating a list, a map or an object that is not constant. Spec: 12b section 10. */
 #define LIST_UNITS 10
 #define MAP_UNITS 30
 #define OBJECT_UNITS 40

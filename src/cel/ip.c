@@ -8,8 +8,8 @@
 #define IPV6_BYTES 16u
 
 /**
- * A text that is being parsed. message: the error; at: the rest of the text that the message
- * quotes, if any.
+ * A text that is being parsed. After a failure, message is the error message, and `at` is the rest
+ * of the text that the message quotes; `at` is empty if the message quotes nothing.
  */
 struct reader {
 	struct bt_str text;

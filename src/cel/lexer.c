@@ -492,7 +492,10 @@ static char short_escape(char c)
 	return found != NULL ? to[found - from] : '\0';
 }
 
-/** Decodes one escape; next points behind the backslash. false: invalid escape. */
+/**
+ * Decodes one escape; escape->next points to the character after the backslash. false: the escape
+ * is invalid.
+ */
 static bool take_escape(struct escape *escape)
 {
 	char c = escape->next < escape->end ? *escape->next : '\0';

@@ -124,7 +124,7 @@ static struct bt_str rename_name(const struct renamer *renamer, struct bt_str na
 	return renamer->renaming->rename(renamer->renaming->context, name, renamer->arena);
 }
 
-/** Reads the text of a literal. false: invalid escape. */
+/** Reads the text of the literal at index. false: the literal has an invalid escape. */
 static bool read_literal(struct renamer *renamer, uint32_t index, struct bt_str *out_text)
 {
 	const struct bt_cel_token *token = &renamer->tokens.items[index];

@@ -57,8 +57,8 @@ static int parse_uint(struct bt_str text, uint64_t *out, struct berth_error *err
 }
 
 /**
- * Parses a number without leading zeros. characters, zeroes: start of the errors for other
- * characters and for leading zeros.
+ * Parses a number without leading zeros. The error message begins with `characters` if the text has
+ * other characters than digits, and with `zeroes` if it has leading zeros.
  */
 static int parse_number(struct bt_str text, const char *characters, const char *zeroes,
 	uint64_t *out, struct berth_error *err)
