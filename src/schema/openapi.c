@@ -947,7 +947,10 @@ static void encode_parameter(const char *name, struct bt_strbuf *out)
 	}
 }
 
-/* Encodes only that the resource can be patched with dryRun. */
+/*
+ * Encodes the path of the resource, and only the patch operation of this path. Old clients read
+ * whether patch has the parameter dryRun.
+ */
 static void encode_patch(const struct bt_openapi_resource *resource, struct bt_strbuf *out)
 {
 	struct bt_strbuf path = {NULL, 0, 0};
