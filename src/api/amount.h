@@ -6,7 +6,10 @@
 
 /** Appends a number with separators: "4,812". */
 void bt_amount_append_count(struct bt_strbuf *out, int64_t count);
-/** Appends a number and its noun: "4,812 nodes". one: the noun for a count of 1. */
+/**
+ * Appends a number and its noun: "4,812 nodes". one: the noun for a count of 1; many: the noun for
+ * other counts.
+ */
 void bt_amount_append_counted(
 	struct bt_strbuf *out, int64_t count, const char *one, const char *many);
 /** Appends CPUs: "250m" below one, otherwise exact to the millicore: "4", "1.5", "38,563.5". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_IDENTITY_H
 #define BT_API_IDENTITY_H
-/** Keys, owners and states of pods. Spec: 01 sections 5.13 to 5.18. */
+/** States and conditions of pods. Spec: 01 sections 5.13 to 5.18. */
 #include <stdbool.h>
 
 #include "api/meta.h"

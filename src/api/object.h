@@ -64,7 +64,8 @@ struct bt_object {
 		const struct bt_object_meta *meta; /* first member of value */
 	};
 	/**
-	 * The object as JSON, without kind and apiVersion, stored in `memory`; data NULL: not kept.
+	 * The object as JSON, without kind and apiVersion, stored in `memory`. json.data is NULL if
+	 * the object does not keep its JSON form.
 	 */
 	struct bt_str json;
 	struct bt_pod_common *common; /* shared part that value borrows from; NULL: none */
@@ -133,7 +134,10 @@ const void *bt_object_value(const struct bt_object *object, enum bt_kind kind);
  */
 BT_MUST_USE int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	struct bt_object **out_object, struct berth_error *err);
-/** As bt_object_decode_as, from protobuf: the raw bytes of an envelope or of a list's item. */
+/**
+ * Like bt_object_decode_as, but decodes protobuf. bytes: the member raw of an envelope, or an item
+ * of a list.
+ */
 BT_MUST_USE int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes,
 	struct bt_object **out_object, struct berth_error *err);
 /**

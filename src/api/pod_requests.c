@@ -54,7 +54,7 @@ struct computation {
 	uint32_t current;  /* number of the current container, from 1 */
 	uint32_t *touched; /* rows that have a value for the current container */
 	uint32_t touched_count;
-	const struct named_status *statuses; /* sorted by name and order; NULL: search linearly */
+	const struct named_status *statuses; /* sorted by name, then order; NULL: search linearly */
 	uint32_t status_count;
 };
 

@@ -246,7 +246,7 @@ static int make_big(const struct scan *scan, const struct suffix *suffix, struct
 	} else {
 		decimal.scale -= suffix->exponent;
 	}
-	BT_ASSERT(fits); /* 400 digits and 60 bits are far below the width */
+	BT_ASSERT(fits); /* 400 digits times 2^60 need far fewer bits than a bt_wide has */
 	if (bt_wide_is_zero(magnitude)) {
 		*out = bt_quantity_make(0, 0, suffix->format);
 		return 0;
