@@ -32,7 +32,8 @@ const char *bt_api_call_type_name(enum bt_api_call_type type);
 /**
  * Two further results of a call, besides 0 and BERTH_ERR_*. These results are not errors. SKIPPED:
  * the call was not sent, because it would change nothing or a more relevant call is stored.
- * OVERWRITTEN: a newer call replaced it; a call that was in flight may still take effect.
+ * OVERWRITTEN: a newer call replaced the call. A replaced call that was in flight may still take
+ * effect.
  */
 #define BT_API_CALL_SKIPPED 1
 #define BT_API_CALL_OVERWRITTEN 2

@@ -323,8 +323,8 @@ void bt_cells_filled(struct bt_cells *cells)
 
 /*
  * Update the tree after a position's contribution to a cell changed from `before` to `after`.
- * `joined` is added to the member counts: 1, 0 or, wrapped, -1. A block is rescanned only if its
- * last best child became worse.
+ * `joined` is added to the member counts: 1 if a member joins the cell, -1 (wrapped) if a member
+ * leaves, otherwise 0. A block is rescanned only if its last best child became worse.
  */
 static void change(struct bt_cells *cells, uint32_t cell, uint32_t position,
 	struct cell_share before, struct cell_share after, uint32_t joined)

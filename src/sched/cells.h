@@ -35,9 +35,10 @@ struct bt_places; /* state/places.h */
 /*
  * The tree of blocks. Level 0 consists of the positions. A tree node of level k + 1 covers 64
  * neighbouring tree nodes of level k; the highest level is a single tree node that covers all
- * positions. For each tree node, a cell has the number of its members below, their best local
- * score, and the number of members with that score. The levels below the highest are padded to
- * whole blocks of 64 entries with tree nodes without members.
+ * positions. For each tree node, a cell has three values: the number of the cell's members below
+ * the tree node, the best local score of these members, and the number of members with this score.
+ * The levels below the highest are padded to whole blocks of 64 entries with tree nodes without
+ * members.
  */
 
 #define BT_CELLS_BLOCK_BITS 6

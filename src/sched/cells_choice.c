@@ -583,7 +583,7 @@ static uint64_t last_before(uint32_t rank, uint32_t depth)
  * Heap positions of the same depth are in pre-order if their ranks ascend, so only the first tie of
  * each depth can win. The leftmost position of a depth precedes all positions except the leftmost
  * positions above, which are its ancestors. If no leftmost position is a tie, the first tie of the
- * deepest level is most likely to win, and it limits the search in the levels above.
+ * deepest level is most likely to win, and this tie limits the search in the levels above.
  */
 uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_cells_choice *choice)
 {

@@ -66,7 +66,8 @@ uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const i
 
 /**
  * Add the plan's scores from its columns to totals[], which is parallel to `slots`. Raw scores are
- * normalised over these feasible nodes. adds_local: add the local scores too.
+ * normalised over the nodes in `slots`, which must be feasible. adds_local: add the local scores
+ * too.
  */
 void bt_cycle_add_columns(const struct bt_plan *plan, const uint32_t *slots, uint32_t count,
 	bool adds_local, int64_t *totals);
@@ -217,8 +218,8 @@ void bt_cycle_count_filters(
 	const struct bt_cycle_run *run, uint32_t examined, const uint32_t *rejected);
 /**
  * Count the evaluations of filters on one node up to the index `failing` of the filter that rejects
- * the node; filter_count if none does. Filters that run node by node are not counted here, because
- * their runner counts them.
+ * the node; filter_count if no filter rejects the node. Filters that run node by node are not
+ * counted here, because their runner counts them.
  */
 void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
 /** Count `calls` evaluations of each plugin of the list, except plugins that skip the pod. */
@@ -231,7 +232,10 @@ void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_
 
 void bt_cycle_extension_init(struct bt_cycle_run *run);
 void bt_cycle_extension_finish(struct bt_cycle_run *run);
-/** Reduce the feasible nodes to those that the filter extenders accept. Success or Error. */
+/**
+ * Remove the nodes that a filter extender rejects from the feasible nodes. Returns Success or
+ * Error.
+ */
 struct bt_status bt_find_nodes_that_pass_extenders(
 	struct bt_cycle_run *run, struct bt_node_search_result *found);
 

@@ -203,17 +203,17 @@ struct bt_queued_attempt {
 	bool skips_post_filter;       /* simulation: PostFilter does not run */
 };
 /**
- * As bt_engine_schedule, but may first try only the next best node of the previous attempt
- * (opportunistic batching).
+ * Does the same as bt_engine_schedule, but may first try only the next best node of the previous
+ * attempt (opportunistic batching).
  */
 void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
 	struct bt_schedule_result *out_result);
 /**
- * As bt_engine_schedule_queued, for the attempts of one pod group cycle: does not refresh the
- * snapshot, so pods assumed in the snapshot count. While a placement is assumed, only the
- * placement's nodes are searched, in the placement's order; plugins that count over the cluster
- * still count over all nodes. attempt NULL: no batching. Spec: 09 section 8.
+ * Does the same as bt_engine_schedule_queued, for the attempts of one pod group cycle. Does not
+ * refresh the snapshot, so pods that are assumed only in the snapshot count. While a placement is
+ * assumed, only the placement's nodes are searched, in the placement's order; plugins that count
+ * over the cluster still count over all nodes. attempt NULL: no batching. Spec: 09 section 8.
  */
 void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
@@ -235,9 +235,9 @@ const uint32_t *bt_engine_room(struct bt_engine *engine, struct bt_framework *fr
 bool bt_engine_reserve(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
 /**
- * As bt_engine_reserve, for a pod group cycle and in the snapshot only. slot: the chosen or the
- * nominated node. *out_permit: Success or Wait. On failure all steps are undone and result has the
- * reason. Spec: 09 section 7.5.
+ * Does the same as bt_engine_reserve, for a member in a pod group cycle. The pod is assumed only in
+ * the snapshot. slot: the chosen or the nominated node. *out_permit: Success or Wait. On failure
+ * all steps are undone and result has the reason. Spec: 09 section 7.5.
  */
 bool bt_engine_reserve_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
 	uint32_t slot, struct bt_schedule_result *result, struct bt_status *out_permit);

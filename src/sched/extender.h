@@ -32,9 +32,9 @@ struct bt_extender_observer {
 	void (*answered)(void *context, const struct bt_config_extender *extender,
 		enum bt_extender_verb verb, struct bt_str error);
 	/**
-	 * Runs if a call failed and the error is ignored. message is upstream's, e.g. "Skipping
-	 * extender as it returned error and has ignorable flag set"; verbosity is the message's log
-	 * level.
+	 * Runs if a call failed and the error is ignored. message is upstream's log message, e.g.
+	 * "Skipping extender as it returned error and has ignorable flag set"; verbosity is the
+	 * message's log level.
 	 */
 	void (*ignored)(void *context, const struct bt_config_extender *extender,
 		const char *message, int verbosity, struct bt_str error);

@@ -203,7 +203,7 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 				if (pod_id == BT_POD_NONE) {
 					/*
 					 * The pod was deleted meanwhile. The extender can still
-					 * identify it by the uid.
+					 * identify the pod by the uid.
 					 */
 					struct bt_pod pod = {.metadata = {.uid = uid}};
 					bt_message_encode_json(&bt_pod_message, writer, &pod);

@@ -83,7 +83,7 @@ struct bt_plan_score {
 /**
  * A plan's nodes in cells (sched/cells.h): the nodes of a cell have the same verdict, raw scores
  * and traits. Cells are used while the shape recurs, on average, soon enough for repairs to be
- * cheaper than a pass over the columns. If they cost more than they save (too many cells, or
+ * cheaper than a pass over the columns. If the cells cost more than they save (too many cells, or
  * different traits in each cycle), the plan has no cells for a while. All-zero memory: no cells
  * yet.
  */

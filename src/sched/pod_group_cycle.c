@@ -104,7 +104,8 @@ bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt 
 /**
  * Activate the unscheduled members of groups for which GangScheduling requested activation (spec 09
  * section 6.3). The unscheduled members include members of this cycle that are not submitted yet.
- * Activation has no effect on them: an in-flight pod is requeued after its attempt in any case.
+ * Activation has no effect on such members: an in-flight pod is requeued after its attempt in any
+ * case.
  */
 static void activate_wanted(struct bt_group_cycle *cycle)
 {

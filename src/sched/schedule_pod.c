@@ -206,7 +206,7 @@ bool bt_cycle_needs_ranking(const struct bt_cycle_run *run)
 
 /**
  * Store the ranking for the next attempt. Returns, for the metrics, why the next attempt has no
- * ranking; BT_BATCH_FLUSH_NONE: it has a ranking.
+ * ranking; BT_BATCH_FLUSH_NONE: the next attempt has a ranking.
  */
 static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batch)
 {

@@ -71,8 +71,9 @@ struct bt_scheduler_writer {
 	/** Report a line that upstream logs as an error. */
 	void (*warn)(void *context, struct bt_str line);
 	/**
-	 * Called by each step before it pops a pod, after the binding cycles that can continue.
-	 * false: do not pop a pod, because the writer is full or may not write. NULL: always true.
+	 * Called by each step before the step pops a pod, after the binding cycles that can
+	 * continue. false: do not pop a pod, because the writer is full or may not write. NULL:
+	 * always true.
 	 */
 	bool (*may_schedule)(void *context);
 	/**
@@ -249,10 +250,10 @@ void bt_scheduler_prefer_pod(
 /**
  * Do one piece of work: flush the queue, then finish one binding cycle that need not wait any
  * longer (Permit has decided, an answer has arrived, a timeout has expired, or preemption cancels
- * the cycle); if there is none, pop one pod and run its scheduling and binding cycles. Returns the
- * time of the next call: now_ns if work was done, otherwise the next flush or timeout. Call also
- * after a change, after an answer, and when may_schedule becomes true. The first call starts the
- * queue's clock.
+ * the cycle); if all binding cycles must wait, pop one pod and run its scheduling and binding
+ * cycles. Returns the time of the next call: now_ns if work was done, otherwise the next flush or
+ * timeout. Call also after a change, after an answer, and when may_schedule becomes true. The first
+ * call starts the queue's clock.
  */
 int64_t bt_scheduler_step(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
@@ -268,8 +269,8 @@ int64_t bt_scheduler_next_step_ns(const struct bt_scheduler *scheduler);
  */
 bool bt_scheduler_has_work(const struct bt_scheduler *scheduler);
 /**
- * An answer has arrived for this pod's bind, or for a write of its volumes or claims during the
- * binding. The next step calls the writer again.
+ * An answer has arrived for this pod's bind, or for a write of the pod's volumes or claims during
+ * the binding. The next step calls the writer again.
  */
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid);
 /** Whether the gate SchedulerAsyncAPICalls is on. */

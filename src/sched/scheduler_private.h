@@ -128,7 +128,7 @@ void bt_scheduler_activate(
 void bt_scheduler_activate_requested(struct bt_scheduler *scheduler, int64_t now_ns);
 /** Set the clock of the plugins. */
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns);
-/** Bind a reserved pod, or hold it if a step must wait. Consumes entry. */
+/** Bind a reserved pod, or hold the pod if a step must wait. Consumes entry. */
 void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
 /** Finish one binding that need not wait any longer. false: there is no such binding. */
