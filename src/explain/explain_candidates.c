@@ -109,8 +109,9 @@ static uint64_t hash_set(const bt_remedy_list *remedies)
 }
 
 /**
- * Finds the candidate that consists of the entry remedies and the wanted changes, or adds it if
- * there is none. Adds 1 to its node_count. Returns NULL if there are no changes or too many.
+ * Finds the candidate that consists of the entry remedies and the wanted changes, or adds this
+ * candidate. Adds 1 to the candidate's node_count. Returns NULL if there are no changes or too many
+ * changes.
  */
 static struct bt_candidate *collect(struct collection *collection, const bt_remedy_list *wanted,
 	double distance, bool is_too_small, uint32_t node)
@@ -383,8 +384,8 @@ static void keep_better(struct removal *removal, const bt_remedy_vec *remedies, 
 }
 
 /**
- * Evaluates the cluster without the pod. Stores the changes in removal->best if they are better
- * than the present best. node: index of the pod's node.
+ * Evaluates the cluster without the pod. Stores the needed changes in removal->best if they are
+ * better than the changes stored there. node: index of the pod's node.
  */
 static int try_removal(
 	struct removal *removal, uint32_t pod_id, uint32_t node, struct berth_error *err)

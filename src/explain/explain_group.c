@@ -205,7 +205,7 @@ static struct bt_pod *restrict_to_placement(
 
 /**
  * Whether the proposal can help the whole group. Removing one pod, or moving a pod to another
- * placement, cannot.
+ * placement, cannot help the whole group.
  */
 static bool is_usable(const struct group_run *run, const struct bt_proposal *proposal)
 {
@@ -581,8 +581,8 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 		struct outcome outcome = try_group(run, NULL, 0, NULL);
 		if (outcome.is_accepted) {
 			/*
-			 * The estimate is usually exact. Trying one node less then proves that it
-			 * is the smallest number.
+			 * The estimate is usually exact. Trying one node less then proves that the
+			 * estimate is the smallest number.
 			 */
 			high = count;
 			placed_count = outcome.placed_count;

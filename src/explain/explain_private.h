@@ -13,8 +13,8 @@ typedef BT_VEC(struct bt_remedy) bt_remedy_vec;
 /** Data of a node for the search of proposals; at the same index as the node in the explanation. */
 struct bt_outlook {
 	/**
-	 * Like node->remedies, but with changes of the pod instead of the node wherever they help;
-	 * absent: equal to node->remedies.
+	 * The changes in node->remedies, but with changes of the pod instead of the node wherever
+	 * changes of the pod help. Absent if the list would equal node->remedies.
 	 */
 	bt_remedy_list of_pod;
 	double of_pod_distance;
@@ -140,7 +140,7 @@ struct bt_scan {
 };
 
 /**
- * Runs PreFilter and, for the nodes that it leaves, Filter. wanted: slot whose result becomes
+ * Runs PreFilter, then Filter on the nodes that PreFilter leaves. wanted: slot whose result becomes
  * slot_fits, or BT_SLOT_NONE. stop: end at the first feasible node.
  */
 struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wanted, bool stop);

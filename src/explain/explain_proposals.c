@@ -377,8 +377,8 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 	}
 
 	/*
-	 * Drop the proposal if the budget did not suffice to prove that it is the smallest, or if
-	 * an earlier proposal makes only some of its changes.
+	 * Drop the proposal if the budget did not suffice to prove that the proposal is the
+	 * smallest, or if the proposal includes all changes of an earlier proposal.
 	 */
 	if (result < 0 || search->exhausted || is_known(search, &remedies)) {
 		return result;
