@@ -147,8 +147,8 @@ void bt_queue_entry_set_pod(
 	bt_object_release(old_object);
 	if (profile != entry->profile) {
 		/*
-		 * The API does not allow schedulerName to change. If it changes all the same,
-		 * rejectors are mapped by plugin name.
+		 * The API does not allow schedulerName to change. If schedulerName changes
+		 * nevertheless, rejectors are mapped by plugin name.
 		 */
 		uint32_t before = entry->profile;
 

@@ -8,7 +8,7 @@
  *
  * The queue runs on one thread. Time is a parameter, in nanoseconds since 1970 (spec 04 section
  * 3.4: one wall clock), and should not go back. Where upstream's Pop blocks, bt_queue_pop returns
- * NULL and the owner calls it again after the next change or tick. bt_queue_tick replaces
+ * NULL and the owner calls bt_queue_pop again after the next change or tick. bt_queue_tick replaces
  * upstream's two flushers.
  *
  * Pods come as decoded objects; the queue shares them. Operations that move one pod cost O(log n).
