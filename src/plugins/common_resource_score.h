@@ -99,10 +99,10 @@ struct bt_resource_gates bt_resource_gates_of(const struct bt_gates *gates);
 /*
  * --- Resource scores of many slots at once, with the results of the integer formulas of spec 05
  * sections 11.5 and 12.3. The kernels compute in doubles so that the compiler can vectorise them.
- * This is exact: with all amounts in [0, 2^44) every product and quotient is below 2^52, and a
- * correctly rounded quotient of such integers truncates to the integer quotient. If the node table
- * has wide values (node_table.h: has_wide_values) or the request is wide, nodes must be scored one
- * by one. ---
+ * The results are exact: with all amounts in [0, 2^44) every product and quotient is below 2^52,
+ * and a correctly rounded quotient of such integers truncates to the integer quotient. If the node
+ * table has wide values (node_table.h: has_wide_values) or the request is wide, nodes must be
+ * scored one by one. ---
  */
 
 /** Amounts of at least this value are "wide". */
@@ -142,9 +142,9 @@ enum {
 bool bt_requests_are_narrow(const int64_t *requests, uint32_t count);
 
 /**
- * Whether the column forms of the resource plugins can be used: with narrow amounts scores stay in
- * range and the kernels are exact. Otherwise nodes are scored one by one, which also reports
- * upstream's errors for huge amounts.
+ * Whether the column forms of the resource plugins can be used, because all amounts are narrow:
+ * scores then stay in range, and the kernels are exact. Otherwise nodes are scored one by one,
+ * which also reports upstream's errors for huge amounts.
  */
 static inline bool bt_score_amounts_are_narrow(
 	const struct bt_state *state, const int64_t *requests, uint32_t count)

@@ -66,8 +66,8 @@ static inline int64_t bt_domain_changes_sum(
 /*
  * Data of InterPodAffinity's PreFilter, which src/explain also reads. PreFilter counts pods for
  * each (topology key, value) pair, as in spec 06 sections 3.5 and 3.8. There is a table for each
- * key. The count of a domain is the sum over the sources of its table. The sum is computed when it
- * is read, so domains that are not read cost nothing.
+ * key. The count of a domain is the sum over the sources of its table. The sum is computed when a
+ * caller reads the count, so domains whose counts are not read cost nothing.
  */
 
 /** Counts from the state, times a factor. */
@@ -136,7 +136,7 @@ struct bt_incoming_terms {
 	struct bt_incoming_term *items;
 };
 
-/** Returns the terms of the pod; NULL if it has no inter-pod affinity. */
+/** Returns the terms of the pod; NULL if the pod has no inter-pod affinity. */
 static inline const struct bt_affinity_terms *bt_affinity_terms_of(const struct bt_pod_info *pod)
 {
 	return pod->shape->affinity_terms;

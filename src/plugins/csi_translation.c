@@ -443,8 +443,8 @@ int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_n
 
 		if (start >= 0) {
 			/*
-			 * ".+" is greedy: it ends before the last "-secret", after at least one
-			 * byte.
+			 * ".+" is greedy: the account ends before the last "-secret", and has at
+			 * least one byte.
 			 */
 			struct bt_str rest = bt_str_sub(
 				account, (uint32_t)start + prefix.length, account.length);

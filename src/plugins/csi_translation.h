@@ -48,7 +48,7 @@ bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_t
  */
 BT_MUST_USE int bt_in_tree_volume_handle(const struct bt_persistent_volume *volume,
 	struct bt_arena *arena, struct bt_str *out_handle, struct berth_error *err);
-/** Like bt_in_tree_volume_handle, for an inline volume of a pod in pod_namespace. */
+/** Does the same as bt_in_tree_volume_handle, for an inline volume of a pod in pod_namespace. */
 BT_MUST_USE int bt_in_tree_inline_handle(const struct bt_volume *volume,
 	struct bt_str pod_namespace, struct bt_arena *arena, struct bt_str *out_handle,
 	struct berth_error *err);

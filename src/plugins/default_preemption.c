@@ -113,7 +113,10 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	/* The plugin has no PreFilter, so its PreFilter data can hold the decision. */
+	/*
+	 * The plugin has no PreFilter, so the decision can be stored as the PreFilter data of the
+	 * plugin.
+	 */
 	struct bt_preemption_decision *decision =
 		BT_ARENA_NEW(cycle->arena, struct bt_preemption_decision);
 	bt_plugin_set_pre_filter_data(plugin, cycle, decision);

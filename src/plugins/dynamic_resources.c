@@ -22,8 +22,8 @@
 #define ENTRIES_USUAL 8
 
 /**
- * Resolve the pod's claims. *out_has: whether `claim` (may be NULL) is one of them. Returns false
- * if a claim cannot be resolved.
+ * Resolve the pod's claims. *out_has: whether `claim` (may be NULL) is one of the resolved claims.
+ * Returns false if a claim cannot be resolved.
  */
 static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 	const struct bt_object_meta *claim, bool *out_has)

@@ -154,7 +154,7 @@ struct bt_filter_limit {
 	bool is_timed_out;
 };
 
-/** Cycle data from PreFilter on, in the cycle's arena. Clones of the cycle share it. */
+/** Cycle data from PreFilter on, in the cycle's arena. Clones of the cycle share the data. */
 struct bt_dynamic_cycle {
 	struct bt_dynamic_claim *claims;
 	uint32_t count;

@@ -358,8 +358,8 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 	}
 	if (binding->claim->allocation != NULL || assumed) {
 		/*
-		 * The allocation is written, or will never be written, so it is no longer in
-		 * flight.
+		 * The allocation is written, or will never be written. So the allocation is no
+		 * longer in flight.
 		 */
 		binding->claim->is_signalled = false;
 		(void)bt_claim_cache_maybe_remove(claims, binding->claim->uid, true);
@@ -420,7 +420,10 @@ static bool needs_no_binding(const struct binding *binding)
 		binding->node != NULL ? binding->node->special : NULL;
 
 	return claim->bind.step == BT_CLAIM_STEP_DONE || (claim->is_special && special == NULL) ||
-		/* Reserve has not allocated the special claim, and it has no requests. */
+		/*
+	         * Reserve has not allocated the special claim, and the special claim has no
+	         * requests.
+	         */
 		(claim->is_special && claim->bind.step == BT_CLAIM_STEP_START &&
 			claim->allocation == NULL &&
 			special->claim.spec.devices.requests.count == 0) ||

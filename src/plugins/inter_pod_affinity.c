@@ -40,8 +40,8 @@ enum {
 };
 
 /**
- * A table with more than SOURCES_MAX + domains / DOMAINS_PER_SOURCE sources replaces them by an
- * array of their sums.
+ * If a table has more than SOURCES_MAX + domains / DOMAINS_PER_SOURCE sources, the sources are
+ * replaced by an array of the sums by domain.
  */
 #define SOURCES_MAX 16
 #define DOMAINS_PER_SOURCE 64
@@ -215,7 +215,8 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 }
 
 /**
- * Expand the pod's terms of one affinity group. Their tables are found in, or added to, `tables`.
+ * Expand the pod's terms of one affinity group. The tables of the terms are found in, or added to,
+ * `tables`.
  */
 static struct bt_incoming_terms expand_terms(struct bt_state *state, const struct bt_pod_info *pod,
 	enum bt_affinity_group group, struct bt_affinity_tables *tables, struct bt_arena *arena)
@@ -280,7 +281,7 @@ struct existing_sum {
 
 /**
  * Add a source to the table: the number of pods that match all of the terms, times factor. Returns
- * false if there are too many terms or there is no counter for them.
+ * false if there are too many terms, or if the state has no counter for the terms.
  */
 static bool count_matching(struct bt_state *state, const struct bt_incoming_term *terms,
 	uint32_t term_count, struct bt_affinity_tables *tables, struct bt_arena *arena,

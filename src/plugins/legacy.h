@@ -2,8 +2,8 @@
 #ifndef BT_PLUGINS_LEGACY_H
 #define BT_PLUGINS_LEGACY_H
 /**
- * Predicates and priorities that upstream has removed, as plugins. All are registered, but a
- * profile must name them to enable them. Spec: 05b part B.
+ * Predicates and priorities that upstream has removed, as plugins. All these plugins are
+ * registered, but a plugin runs only in profiles that name the plugin. Spec: 05b part B.
  */
 #include "framework/plugin.h"
 

@@ -77,7 +77,8 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 }
 
 /**
- * Add the volume of a claim if it is of the driver, or the claim itself if its volume is not known.
+ * Add the volume of a claim if the volume is of the driver. If the volume of the claim is not
+ * known, add the claim itself.
  */
 static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
 	struct bt_str claim_name, struct bt_volume_set *ids)

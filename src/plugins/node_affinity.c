@@ -557,8 +557,8 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 			bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), &arena);
 
 		/*
-		 * Queue on a parse error, or if the new version of the node matches and the old one
-		 * does not.
+		 * Queue on a parse error, or if the new version of the node matches and the old
+		 * version does not.
 		 */
 		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(nodes) && nodes[i] != NULL; i++) {
 			struct bt_error_list errors = {0};

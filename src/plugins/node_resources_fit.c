@@ -102,8 +102,8 @@ struct fit_plugin {
 	struct bt_resource_gates gates;
 	struct fit_scorer scorer;
 	/**
-	 * The lowest free amounts in each block of FLOOR_SLOTS slots, as of floor_sequence. If a
-	 * pod requests no more than these amounts, it fits on all nodes of the block, so the nodes
+	 * The lowest free amounts in each block of FLOOR_SLOTS slots, as of floor_sequence. A pod
+	 * that requests no more than these amounts fits on all nodes of the block, so the nodes
 	 * need not be checked one by one.
 	 */
 	struct fit_floors *floors;
@@ -595,7 +595,7 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 
 /*
  * Upstream quirk, spec 05 section 11.6: the pod's request ignores pod-level requests and status,
- * but the node's sum includes them.
+ * but the sum of the node's pods includes pod-level requests and status.
  */
 static int64_t *scoring_requests(
 	const struct fit_plugin *instance, const struct bt_pod_info *pod, struct bt_arena *arena)

@@ -153,7 +153,10 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
 				BT_STR_ARG(bt_claim_not_owned_text(pod, claim, &instance->arena)));
 		}
-		/* Resolve the claim to its volume or, without one, to the driver of its class. */
+		/*
+		 * Resolve the claim to its volume. If the claim has no volume, resolve the claim to
+		 * the driver of the claim's class.
+		 */
 		const struct bt_state *state = instance->base.handle->state;
 		const struct bt_persistent_volume *volume = claim->spec.volume_name.length != 0
 			? bt_find_volume(state, claim->spec.volume_name)
@@ -183,7 +186,7 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 
 /**
  * Get the limit of volumes of a driver on the node. Returns false if there is no limit; *out_limit
- * is then 0. If the driver has several entries, the last one with a count is used.
+ * is then 0. If the driver has several entries, the last entry with a count is used.
  */
 static bool limit_of(const struct bt_csi_node *csi_node, struct bt_str driver, int64_t *out_limit)
 {

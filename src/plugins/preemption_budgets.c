@@ -61,7 +61,10 @@ static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruptio
 	budget.disrupted_pods = names;
 	budget.disrupted_pod_count = count;
 	bt_vec_push(&budgets->budgets, budget);
-	/* Index the budget by its first requirement with a single value, if it has one. */
+	/*
+	 * If the budget has a requirement with a single value, index the budget by the first such
+	 * requirement.
+	 */
 	uint32_t index = budgets->budgets.count - 1;
 	const struct bt_budget *indexed = &budgets->budgets.items[index];
 

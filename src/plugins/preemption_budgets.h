@@ -48,7 +48,9 @@ struct bt_budgets {
 };
 
 void bt_budgets_finish(struct bt_budgets *budgets);
-/** Update from the budgets in the object store. Does nothing if they have not changed. */
+/**
+ * Update from the budgets in the object store. Does nothing if the stored budgets have not changed.
+ */
 void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state);
 /**
  * Use these budgets instead of the stored budgets until the next refresh or load. Texts are

@@ -132,8 +132,8 @@ static struct bt_status fits(struct trial *trial)
 }
 
 /**
- * Like fits(), for a node that has passed all filters with fewer pods: runs only the pod filters if
- * no pod is nominated.
+ * Whether the preemptor fits on the node, which has passed all filters with fewer pods. If no pod
+ * is nominated, this runs only the filters that depend on pods.
  */
 static bool still_fits(struct trial *trial)
 {

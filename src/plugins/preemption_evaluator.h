@@ -88,8 +88,8 @@ struct bt_dry_run_memos {
 
 void bt_dry_run_memos_finish(struct bt_dry_run_memos *memos);
 /**
- * Get the memo for the pod, without results of nodes that have changed. If there is none, a new
- * memo replaces the least recently used one.
+ * Get the memo for the pod, without results of nodes that have changed. If there is no memo for the
+ * pod, a new memo replaces the least recently used memo.
  */
 struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
 	const struct bt_state *state, const struct bt_pod_info *pod,

@@ -4,8 +4,8 @@
 /** Nodes per entry of by_block. */
 #define BLOCK 64
 /**
- * Maximum number of different statuses in a memo. If there are more, they probably contain node
- * names.
+ * Maximum number of different statuses in a memo. If there are more, the statuses probably contain
+ * node names, so few of them are equal.
  */
 #define STATUSES_MAX 64
 /** A memo is cleared when it has, on average, more than this number of victims per node. */

@@ -226,7 +226,7 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 
 		if (code < 0) {
 			/*
-			 * Revert the assumptions that this write and the later ones would have
+			 * Revert the assumptions that this write and the later writes would have
 			 * written.
 			 */
 			uint32_t static_from = is_volume ? i : volumes->static_count;

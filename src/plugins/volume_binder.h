@@ -2,9 +2,10 @@
 #ifndef BT_PLUGINS_VOLUME_BINDER_H
 #define BT_PLUGINS_VOLUME_BINDER_H
 /**
- * The volume binder finds volumes for a pod's claims on a node and binds them. It is an interface,
- * so that tests of VolumeBinding can replace it; bt_volume_binder_create makes the real binder.
- * Each VolumeBinding instance has a binder. Spec: 07 sections 6 to 9 and 16.3.
+ * The volume binder finds volumes for a pod's claims on a node and binds them. The volume binder is
+ * an interface, so that tests of VolumeBinding can replace the binder; bt_volume_binder_create
+ * makes the real binder. Each VolumeBinding instance has a binder. Spec: 07 sections 6 to 9 and
+ * 16.3.
  */
 #include "api/storage.h"
 #include "base/error.h"

@@ -6,8 +6,8 @@
 #include "plugins/volume_binder_private.h"
 
 /**
- * A volume that may match a claim. Candidates do not depend on the node; they are collected when
- * the first node is checked.
+ * A volume that may match a claim. Candidates do not depend on the node, so they are collected
+ * once, when the first node is checked.
  */
 struct match_candidate {
 	const struct bt_persistent_volume *volume; /* the assumed version */
@@ -27,7 +27,7 @@ struct claim_match {
 	struct match_candidate *candidates; /* in order of preference */
 	uint32_t candidate_count;
 	uint64_t round;    /* match_round to which position belongs */
-	uint32_t position; /* next candidate; earlier ones are taken or do not suit the node */
+	uint32_t position; /* next candidate; earlier candidates are taken or unsuitable */
 };
 
 struct topology_requirement {

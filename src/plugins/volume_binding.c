@@ -52,8 +52,8 @@ static int64_t request_bytes(const struct bt_persistent_volume_claim *claim)
 }
 
 /**
- * Returns the score of a node by the volumes found for it. 0 if volumes is NULL. Spec 07 section
- * 10.
+ * Returns the score of a node, computed from the volumes found for the node. Returns 0 if volumes
+ * is NULL. Spec 07 section 10.
  */
 static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_count,
 	const struct bt_pod_volumes *volumes, struct bt_arena *arena)

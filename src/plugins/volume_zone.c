@@ -81,7 +81,10 @@ static struct bt_status add_claim(const struct bt_state *state, const struct bt_
 			arena, bt_not_found_text(arena, "persistentvolumeclaim", claim_name));
 	}
 	if (claim->spec.volume_name.length == 0) {
-		/* An unbound claim passes only if it waits for its first consumer. */
+		/*
+		 * An unbound claim passes only if its class has volumeBindingMode
+		 * WaitForFirstConsumer.
+		 */
 		struct bt_str class_name = bt_persistent_volume_claim_class(claim);
 
 		if (class_name.length == 0) {
