@@ -47,7 +47,7 @@ struct bt_rest_answer {
 	struct bt_str body;
 	/** Error text as upstream reports it. "" without an error. */
 	struct bt_str message;
-	struct bt_str reason;            /* of the Status, or "" */
+	struct bt_str reason;            /* reason of the Status, or "" */
 	struct bt_str continue_token;    /* metadata.continue of the Status, or "" */
 	bool too_large_resource_version; /* a 504 whose cause or message says that the requested
 	                                    version is too large */
@@ -64,11 +64,11 @@ struct bt_rest_options {
 	struct bt_transport *transport; /* borrowed */
 	struct bt_loop *loop;
 	const char *user_agent;
-	struct bt_str content_type;         /* of bodies; "": application/json */
+	struct bt_str content_type;         /* of request bodies; "": application/json */
 	struct bt_str accept_content_types; /* "": the content type, then anything */
 	float qps;                          /* <= 0: no limit */
 	int32_t burst;
-	int64_t timeout_ns; /* for all requests but watches; 0: none. Also sent as ?timeout= */
+	int64_t timeout_ns; /* of all requests except watches; 0: none; also sent as ?timeout= */
 	struct bt_metrics *metrics; /* rest_client_*; NULL: none */
 	/**
 	 * Called if the server requests a retry after this wait (Retry-After); false: the call ends

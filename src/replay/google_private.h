@@ -53,7 +53,7 @@ struct bt_google_instance {
 	enum bt_google_state state;
 	int64_t collection;
 	int64_t index;
-	int64_t machine; /* where it runs; 0: none */
+	int64_t machine; /* id of the machine where it runs; 0: none */
 	double cpus;
 	double memory;
 	int64_t priority;

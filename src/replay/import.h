@@ -98,8 +98,8 @@ struct bt_import_request {
 	int64_t machine_memory_bytes;
 	int64_t machine_type;   /* machine type of Azure's trace; -1: not given */
 	uint32_t machine_count; /* for sources without a number of machines; 0: not given */
-	const char *workload;   /* of scheduler_perf: "TEST/WORKLOAD"; NULL: not given */
-	const char *arrivals;   /* of manifests: "poisson:5/s"; NULL: all at the start */
+	const char *workload;   /* for scheduler_perf: "TEST/WORKLOAD"; NULL: not given */
+	const char *arrivals;   /* for manifests: "poisson:5/s"; NULL: pods arrive at the start */
 	int64_t seed;           /* for random arrivals or the random draw of pods */
 	/**
 	 * alibaba-gpu-2023: draw pods at random until they request this many thousandths of all

@@ -42,7 +42,7 @@ int64_t bt_waits_quantile(const struct bt_waits *waits, double share);
 /** Pods with the same owner or the same priority. */
 struct bt_measured_group {
 	struct bt_str name; /* "shop/ReplicaSet/web-6f"; a priority as text; "others" */
-	int64_t priority;   /* of a group by priority */
+	int64_t priority;   /* only for a group of pods of one priority */
 	struct bt_waits waits;
 	uint64_t pending; /* pods pending at the end; waits includes their time so far */
 };

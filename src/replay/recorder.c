@@ -16,7 +16,7 @@ struct waiting {
 	enum bt_kind kind;
 	int64_t arrival_ns;
 	int64_t order;         /* resource version; never decreases in a kind */
-	int64_t duration_ns;   /* of a gap, else -1 */
+	int64_t duration_ns;   /* duration of a gap; -1: the line is no gap */
 	struct bt_strbuf text; /* namespace, name, JSON, one after the other */
 	uint32_t namespace_length;
 	uint32_t name_length;

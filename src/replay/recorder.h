@@ -20,7 +20,7 @@
 #define BT_RECORDER_WINDOW_NS INT64_C(500000000)
 
 struct bt_recorder_options {
-	const char *path; /* of the first part, "-" for standard output; borrowed */
+	const char *path; /* path of the first part; "-": standard output; borrowed */
 	bool is_gzipped;
 	bool strip_names;
 	/**
@@ -43,8 +43,8 @@ struct bt_recorder_counts {
 	uint32_t objects; /* at the start of the first part */
 	uint64_t changes; /* additions, changes and deletions after the start */
 	uint32_t gaps;
-	uint64_t start_bytes; /* bytes of the clusters at the start of parts, compressed */
-	uint64_t bytes;       /* of all parts, compressed */
+	uint64_t start_bytes; /* compressed bytes of the clusters at the start of parts */
+	uint64_t bytes;       /* compressed bytes of all parts */
 };
 
 struct bt_recorder;

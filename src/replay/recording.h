@@ -25,7 +25,7 @@ struct bt_recording_header {
 	uint32_t object_count;   /* number of following lines that are the cluster at the start */
 	struct bt_str source;    /* "": not given */
 	struct bt_str recording; /* id that all parts have in common; "": not given */
-	uint32_t part;           /* from 1 */
+	uint32_t part;           /* number of the part; the first is 1 */
 };
 
 enum bt_recording_event {

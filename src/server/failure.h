@@ -30,7 +30,7 @@ struct bt_failure {
 	struct bt_str kind;
 	struct bt_str uid;
 	struct bt_failure_cause *causes;
-	int32_t retry_after_seconds; /* in details and the Retry-After header; 0: none */
+	int32_t retry_after_seconds; /* shown in details and the Retry-After header; 0: none */
 	/** retry_after_seconds is only in details, and the answer has no Retry-After header. */
 	bool retry_only_in_details;
 	struct bt_str continue_token; /* metadata.continue of a 410 */

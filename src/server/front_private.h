@@ -59,9 +59,9 @@ struct bt_front_call {
 	struct bt_strbuf yaml; /* a YAML body, converted to JSON */
 	/** Keys that a YAML body repeats, each as "\n  line N: key \"K\" already set in map". */
 	struct bt_str repeated_keys;
-	struct bt_strbuf body; /* of the answer */
+	struct bt_strbuf body; /* body of the answer */
 	uint16_t code;
-	int64_t began_ns;    /* of the loop's clock */
+	int64_t began_ns;    /* start of the request, by the loop's clock */
 	int64_t answered_ns; /* 0: not answered yet, or answered by a stream */
 	bool answered;
 	bool is_held; /* the answer is complete, and the call is in bt_front.held */

@@ -40,7 +40,7 @@ struct bt_policy_expression {
 	const struct bt_json_value *source; /* validation, matchCondition, variable, ... */
 	struct bt_str text;
 	struct bt_cel_program *program; /* NULL: the expression does not compile */
-	struct bt_cel_program *message; /* of a validation's messageExpression; NULL: none */
+	struct bt_cel_program *message; /* compiled messageExpression of a validation; NULL: none */
 	enum bt_cel_mutation mutation;
 };
 

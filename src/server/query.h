@@ -31,7 +31,7 @@ struct bt_query {
 	struct bt_connect_options connect;
 	struct bt_str verbose;
 	struct bt_str hash;
-	struct bt_str metric_label_selector; /* of custom.metrics.k8s.io */
+	struct bt_str metric_label_selector; /* parameter of custom.metrics.k8s.io */
 };
 
 /**

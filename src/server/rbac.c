@@ -33,9 +33,9 @@ struct record {
 	enum record_kind kind;
 	struct bt_str key; /* "ns/name" or "name" */
 	struct bt_arena arena;
-	struct bt_policy_rule *rules; /* of a role */
+	struct bt_policy_rule *rules; /* rules of a role; NULL for a binding */
 	uint32_t rule_count;
-	struct subject *subjects; /* of a binding */
+	struct subject *subjects; /* subjects of a binding; NULL for a role */
 	uint32_t subject_count;
 	enum record_kind role_kind;
 	struct bt_str role_key;

@@ -38,7 +38,7 @@ struct bt_watch_link {
 	bool has_bookmarks;
 	bool bookmark_is_due;
 	bool end_is_due;
-	int64_t next_bookmark_ns; /* of the loop's clock */
+	int64_t next_bookmark_ns; /* by the loop's clock */
 	int64_t end_ns;
 };
 
