@@ -13,8 +13,8 @@
 #include "base/error.h"
 
 struct bt_cluster_clock {
-	int64_t start_ns; /* the cluster's time at the start, since 1970; virtual time: the current
-	                     time */
+	int64_t start_ns; /* nanoseconds since 1970: the cluster's time at the start, or current
+	                     virtual time */
 	int64_t start_monotonic_ns;
 	double scale; /* cluster seconds per second of the machine; 0: virtual time */
 	int file;     /* descriptor of the file that the time is saved in; -1: no file */

@@ -74,7 +74,7 @@ struct bt_daemon_pass {
 	struct bt_str hash;
 	struct bt_pod_spec spec; /* of template_ */
 	struct bt_required_node_affinity affinity;
-	struct bt_daemon_pod *pods; /* by node (assigned or target), then age */
+	struct bt_daemon_pod *pods; /* sorted by node (assigned or target), then by age */
 	uint32_t pod_count;
 	struct bt_daemon_place *places; /* by node name */
 	uint32_t place_count;

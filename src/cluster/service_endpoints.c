@@ -39,8 +39,8 @@ struct port_group {
 	struct bt_json_value *ports;
 	struct bt_json_value *addresses; /* for the Endpoints object: ready addresses */
 	struct bt_json_value *not_ready; /* for the Endpoints object: other addresses */
-	BT_VEC(struct bt_json_value *)
-	list;                      /* endpoints for slices; NULL entry: already in a slice */
+	/** Endpoints for slices. An entry is NULL once the endpoint is in a slice. */
+	BT_VEC(struct bt_json_value *) list;
 	struct bt_map by_identity; /* identity_of an endpoint -> index in list */
 	const char *address_type;
 };

@@ -159,8 +159,9 @@ BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct bert
 BT_MUST_USE int bt_simulation_remove_nodes(
 	struct bt_simulation *simulation, const bool *removed, struct berth_error *err);
 /**
- * Removes the running pod at index from an open simulation with preempt, and releases its claims.
- * Returns a reference to the pod, or NULL if the pod was not loaded.
+ * Removes the running pod that is object `index` of the input, and releases the pod's claims. The
+ * simulation must be open, and its member preempt must be set. Returns a reference to the pod, or
+ * NULL if the pod was not loaded.
  */
 struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index);
 /**

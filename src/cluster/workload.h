@@ -19,7 +19,9 @@
 #include "cluster/manifests.h"
 #include "cluster/pod_admission.h"
 
-/** Maximum number of the pods of all workloads together, and of the bytes of their memory. */
+/**
+ * Limits for the pods of all workloads together: their number, and the bytes of memory they take.
+ */
 #define BT_WORKLOAD_PODS_MAX 1000000
 #define BT_WORKLOAD_BYTES_MAX ((size_t)4 << 30)
 /** Maximum number of pairs of a DaemonSet and a node. */
