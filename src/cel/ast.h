@@ -125,8 +125,9 @@ struct bt_cel_node {
 			 */
 			const uint8_t (*kinds)[BT_CEL_ARGUMENTS_MAX];
 			/**
-			 * The compiled pattern if it is constant, else NULL. Owned by the program;
-			 * set when the program is made.
+			 * The compiled pattern of the call. NULL: the call has no pattern, or the
+			 * pattern is not constant. Owned by the program; set when the program is
+			 * made.
 			 */
 			struct bt_cel_regex *regex;
 			/**

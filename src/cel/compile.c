@@ -203,7 +203,7 @@ static void validate(struct validator *validator, const struct bt_cel_node *node
 
 /* Preparing the program: the last step of a compilation. Spec: 12b section 11. */
 
-/** Whether upstream treats all children as constants that cost no units. */
+/** Whether all children of the node are constants for which upstream charges no units. */
 static bool has_free_children(const struct bt_cel_node *node)
 {
 	const struct bt_cel_node *child;

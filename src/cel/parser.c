@@ -92,7 +92,7 @@ static void push_element(struct bt_cel_parser *parser, struct bt_cel_node *node,
 	}
 }
 
-/** Maximum height of the elements since mark. */
+/** Returns the height of the highest element since mark. 0: there are no elements since mark. */
 static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark)
 {
 	uint32_t height = 0;
