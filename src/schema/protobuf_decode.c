@@ -139,7 +139,7 @@ static bool is_varint(const struct bt_schema_field *field)
 		field->type == BT_SCHEMA_INT64;
 }
 
-/* Decodes a length-delimited field into value, which is null. */
+/* Decodes a length-delimited field into value. The caller has set value to null. */
 static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_str bytes, struct bt_json_value *value)
 {
@@ -192,7 +192,7 @@ static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *f
 	return 0;
 }
 
-/* Decodes the value after a tag into value, which is null. */
+/* Decodes the bytes after a tag into value. The caller has set value to null. */
 static int decode_one(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *value)
 {
