@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_LABEL_H
 #define BT_API_LABEL_H
-/** Syntax of label keys and values. Spec: 01 section 5.4. selector.h has their error messages. */
+/**
+ * Syntax of label keys and values. Spec: 01 section 5.4. The functions of selector.h give the error
+ * messages.
+ */
 #include <stdbool.h>
 
 #include "base/str.h"

@@ -10,7 +10,7 @@ void bt_object_ref(const struct bt_object_meta *meta, struct bt_strbuf *out);
 const struct bt_owner_reference *bt_object_controller(const struct bt_object_meta *meta);
 /**
  * Splits "v1" or "apps/v1" into group and version; both are empty for "" and "/". Returns false if
- * there is more than one "/"; then version is all text after the first one. The results are
+ * there is more than one "/"; version is then all text after the first "/". The results are
  * borrowed from api_version.
  */
 bool bt_api_version_split(

@@ -73,8 +73,8 @@ static struct bt_pod_common *find(
 	struct bt_pod_common **slot = &commons->slots[at].common;
 	if (*slot == NULL) {
 		/*
-		 * The first pod with this hash has the same name, so it is another version of this
-		 * pod.
+		 * The first pod with this hash has the same name, so it was another version of this
+		 * pod, and still only one pod has the part.
 		 */
 		if (commons->slots[at].first_name_hash == bt_str_hash(pod_name)) {
 			return NULL;

@@ -351,8 +351,9 @@ static const struct bt_container_status *status_of(
 }
 
 /**
- * Loads the effective requests (limits) of one container into the rows' own values, spec 01b
- * section 3.1 (3.5).
+ * Loads the effective requests of one container into the own values of the rows (spec 01b section
+ * 3.1), or the limits if the computation is about limits (section 3.5). may_use_status: the
+ * resources in the status of the container count, too, if the options say use_status.
  */
 static void load_container(
 	struct computation *computation, const struct bt_container *container, bool may_use_status)

@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "codec/message.h"
 
-/** An instant; `set` false is the zero time. */
+/** An instant. `set` is false for the zero time. */
 struct bt_time {
 	int64_t seconds; /* since 1970-01-01T00:00:00Z */
 	int32_t nanoseconds;

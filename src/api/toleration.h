@@ -7,7 +7,10 @@
 #include "api/node.h"
 #include "api/pod.h"
 
-/** allow_comparison: gate TaintTolerationComparisonOperators (operators Lt and Gt). */
+/**
+ * allow_comparison: whether the gate TaintTolerationComparisonOperators is enabled, which allows
+ * the operators Lt and Gt.
+ */
 bool bt_toleration_tolerates(const struct bt_toleration *toleration, const struct bt_taint *taint,
 	bool allow_comparison);
 bool bt_tolerations_tolerate(
@@ -17,8 +20,7 @@ bool bt_tolerations_tolerate(
  * Returns how many seconds a pod with these tolerations stays on a node with these taints; 0: not
  * at all, INT64_MAX: for ever. Only taints with effect NoExecute count. Spec: 14b section 6.6.
  */
-int64_t bt_tolerated_seconds(
-	const bt_taint_list *taints, const bt_toleration_list *tolerations);
+int64_t bt_tolerated_seconds(const bt_taint_list *taints, const bt_toleration_list *tolerations);
 
 enum bt_taint_filter {
 	BT_TAINT_HARD, /* NoSchedule, NoExecute */
