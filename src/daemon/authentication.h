@@ -53,7 +53,7 @@ struct bt_authentication {
 	void *context;
 	/** is_known false: authentication failed, and the request must be answered with 401. */
 	void (*done)(void *context, bool is_known);
-	struct bt_caller *caller; /* provided zeroed; filled before done is called */
+	struct bt_caller *caller; /* the user zeroes *caller; filled before done is called */
 	struct bt_arena *arena;   /* for the texts of caller */
 
 	struct bt_authenticator *authenticator; /* private from here */

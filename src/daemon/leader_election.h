@@ -44,8 +44,8 @@ struct bt_leader_election_options {
 };
 
 /**
- * Fails with BERTH_ERR_INVALID and upstream's texts if a check of spec 11 sections 8.1, 8.2 fails.
- * Sends no request yet.
+ * Create an election, which sends no request before bt_leader_election_start. Fails with
+ * BERTH_ERR_INVALID and upstream's texts if a check of spec 11 sections 8.1, 8.2 fails.
  */
 BT_MUST_USE int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_leader_election **out_election, struct berth_error *err);

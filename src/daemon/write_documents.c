@@ -15,7 +15,10 @@
 static const char delete_envelope[] = "k8s\0\x0a\x13\x0a\x02v1\x12\x0d"
 				      "DeleteOptions\x12\x00\x1a\x00\x22";
 
-/* The literal's terminating zero byte is part of the document: the length of contentType. */
+/*
+ * The document includes the terminating zero byte of the literal, which is the length of the empty
+ * contentType.
+ */
 const struct bt_str bt_document_delete_protobuf = {delete_envelope, sizeof(delete_envelope)};
 const struct bt_str bt_document_delete_json =
 	BT_STR_INIT("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}");

@@ -125,8 +125,8 @@ struct bt_http_client_request {
 };
 
 /**
- * BERTH_ERR_INVALID: a certificate, key or proxy URL is unusable, or a CA is given together with
- * insecure.
+ * Creates a client. BERTH_ERR_INVALID: a certificate, key or proxy URL is unusable, or a CA is
+ * given together with insecure.
  */
 BT_MUST_USE int bt_http_client_create(struct bt_loop *loop,
 	const struct bt_http_client_options *options, struct bt_http_client **out_client,

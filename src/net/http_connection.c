@@ -50,7 +50,9 @@ static void close_socket(struct bt_http_client_connection *connection)
 	bt_loop_remove_fd(connection->client->loop, connection->source);
 	connection->source = NULL;
 	if (connection->fd >= 0) {
-		(void)close(connection->fd); /* only an answer shows that a request has arrived */
+		(void)close(
+			connection
+				->fd); /* errors tell nothing: only an answer confirms a request */
 		connection->fd = -1;
 	}
 }

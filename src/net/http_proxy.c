@@ -158,7 +158,7 @@ void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint1
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 {
 	struct bt_http_url parts = {0};
-	struct bt_str authority = url; /* stays if the URL has no scheme */
+	struct bt_str authority = url; /* stays the whole text if the URL has no scheme */
 	(void)split_authority(url, &parts, &authority);
 	struct bt_str user = cut_user(&authority);
 	int64_t colon = bt_str_find_char(user, ':');

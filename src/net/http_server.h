@@ -130,8 +130,9 @@ struct bt_http_server_options {
 };
 
 /**
- * BERTH_ERR_IO: `listen tcp 0.0.0.0:10259: bind: address already in use`; BERTH_ERR_INVALID: the
- * address, a certificate or the TLS options are unusable.
+ * Creates a server and binds its port. BERTH_ERR_IO: the port cannot be bound, `listen tcp
+ * 0.0.0.0:10259: bind: address already in use`. BERTH_ERR_INVALID: the address, a certificate or
+ * the TLS options are unusable.
  */
 BT_MUST_USE int bt_http_server_create(struct bt_loop *loop,
 	const struct bt_http_server_options *options, struct bt_http_server **out_server,

@@ -148,7 +148,7 @@ int bt_http_socket_of(struct MHD_Connection *handle);
 
 BT_MUST_USE int bt_http_tls_set_create(const struct bt_http_certificates *certificates,
 	const char *client_ca_pem, struct bt_http_tls_set **out_set, struct berth_error *err);
-/** NULL accepted. No session may use the set any more. */
+/** Frees the set, which no session may use any more. NULL accepted. */
 void bt_http_tls_set_free(struct bt_http_tls_set *set);
 /** Prepares the TLS session of a new connection, before its handshake. */
 void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection *connection);

@@ -13,7 +13,10 @@
 
 struct bt_jwt_key;
 
-/** pem: PKCS#8; "": creates a new key (EC P-256). BERTH_ERR_INVALID: the text has no such key. */
+/**
+ * Reads a private key (EC P-256) from a PEM text in PKCS#8 form; pem "": creates a new key.
+ * BERTH_ERR_INVALID: pem has no such key.
+ */
 BT_MUST_USE int bt_jwt_key_create(
 	struct bt_str pem, struct bt_jwt_key **out_key, struct berth_error *err);
 /** NULL accepted. */

@@ -49,9 +49,9 @@ BT_MUST_USE int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
 	void (*received)(void *context, int signal), void *context, struct berth_error *err);
 
 /**
- * Adds a worker, called after the descriptors of each turn: it does what is due and returns when it
- * must be called again at the latest (INT64_MAX: never; a past time: at once). Workers are called
- * in the order of addition.
+ * Adds a worker, which is called after the descriptors of each turn. The worker does what is due,
+ * and returns the latest time of its next call (INT64_MAX: never; a past time: at once). Workers
+ * are called in the order of addition.
  */
 void bt_loop_add_worker(
 	struct bt_loop *loop, int64_t (*work)(void *context, int64_t now_ns), void *context);

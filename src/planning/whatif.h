@@ -105,7 +105,7 @@ struct bt_whatif_budget {
 	struct bt_str name;
 	struct bt_object *object;     /* shared */
 	struct bt_selector *selector; /* parsed; matches nothing if the selector is invalid */
-	uint32_t next;                /* next budget of the namespace; UINT32_MAX: none */
+	uint32_t next;                /* next budget of the namespace; UINT32_MAX: the last */
 	uint32_t first_pod;           /* first pod of the namespace, see pod_next; set only in the
 	                                 namespace's first budget */
 	bool is_read;                 /* is_met and allowed are set */

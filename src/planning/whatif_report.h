@@ -21,7 +21,7 @@ struct bt_whatif_pod {
 	struct bt_str preemptor_name;
 	enum bt_fate fate;
 	int32_t priority;
-	bool is_grouped; /* pending with its PodGroup, which is the owner */
+	bool is_grouped; /* pending together with its PodGroup, which `owner` names */
 	bool running;    /* already has a node in the input */
 	bool preempted;  /* was evicted from node_name */
 	uint32_t object; /* index in the side's cluster; BT_MANIFESTS_NONE: made for a workload */
@@ -29,7 +29,8 @@ struct bt_whatif_pod {
 
 /**
  * Returns the name of the node that a DaemonSet made the pod for; "" for other pods. Pods of
- * DaemonSets are compared by this node, because their generated names depend on the order of nodes.
+ * DaemonSets are compared by this node, because the generated names of the pods depend on the order
+ * of nodes.
  */
 struct bt_str bt_whatif_daemon_place(struct bt_pod_owner owner, const struct bt_pod *pod);
 
