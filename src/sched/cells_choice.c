@@ -427,8 +427,9 @@ static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
 /*
  * The point of the first tie in the list at point `from` or later; BT_POINT_NONE: there is none.
  * *out_skipped: number of feasible nodes from `from` on that come before the tie, or UINT32_MAX if
- * they were not counted. If more than `limit` feasible nodes come before the tie, the search may
- * stop: it returns BT_POINT_NONE and sets *out_skipped to a number above `limit`.
+ * these nodes were not counted. If more than `limit` feasible nodes come before the tie, the search
+ * may stop. The function then returns BT_POINT_NONE and sets *out_skipped to a number above
+ * `limit`.
  */
 static uint64_t next_tie_apart(
 	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)

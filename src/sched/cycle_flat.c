@@ -331,8 +331,8 @@ struct choice_pass {
 };
 
 /**
- * Writes the part's slots with this total from slots[first slot of the part] on. Returns their
- * number.
+ * Writes the part's slots with this total from slots[first slot of the part] on. Returns the number
+ * of slots written.
  */
 static uint32_t find_slots(const struct flat *flat, uint32_t part, int32_t total, uint32_t *slots)
 {

@@ -159,7 +159,7 @@ struct bt_schedule_result {
 	int64_t total_score; /* of the chosen node; 0 if only one node was feasible */
 	uint32_t feasible_count;
 	uint32_t evaluated_count;
-	struct bt_status status; /* for the failure handler; its message is the FitError text */
+	struct bt_status status; /* for the failure handler; the message is the FitError text */
 	struct bt_diagnosis diagnosis;
 	struct bt_post_filter_result
 		nomination;           /* change of status.nominatedNodeName, if present */

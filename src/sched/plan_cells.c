@@ -349,7 +349,8 @@ static enum tree_traits compare_traits(
  * - TRAITS_COUNT_OTHERS: a tree that can catch up and whose traits differ only in what they count.
  *   The slots with counts of the new traits are appended to the tree's list `counted`; *out_kept is
  *   the length of the list before.
- * - TRAITS_DIFFER: neither was found, and the tree is the least recently used one.
+ * - TRAITS_DIFFER: the plan has no tree of the two kinds above. The least recently used tree was
+ *   chosen.
  */
 static enum tree_traits choose_tree(struct bt_plan *plan, const struct bt_state *state,
 	const struct bt_node_trait *traits, uint32_t trait_count, uint32_t *out_kept)

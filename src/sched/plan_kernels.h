@@ -40,7 +40,8 @@ struct bt_plan_kernels {
 	/** Largest total. */
 	int32_t (*max_total)(const int32_t *totals, uint32_t count);
 	/**
-	 * Slots with this value, ascending; out_slots needs room for `count`. Returns their number.
+	 * Find the slots with this value, in ascending order. out_slots needs room for `count`
+	 * slots. Returns the number of slots found.
 	 */
 	uint32_t (*find_equal)(
 		const int32_t *values, int32_t value, uint32_t count, uint32_t *out_slots);

@@ -59,8 +59,8 @@ static inline uint64_t bt_plan_class_version(const struct bt_state *state)
 /** Returns the data argument for the plugin's score_column. */
 const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugin *plugin);
 /**
- * Put the slots with a change of these kinds since log sequence `since` into cache->changed;
- * returns their number. The log must cover `since`.
+ * Put the slots with a change of these kinds since log sequence `since` into cache->changed.
+ * Returns the number of these slots. The log must cover `since`.
  */
 uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,
 	uint64_t since, uint32_t kinds);

@@ -147,8 +147,8 @@ int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_p
 	}
 	if (known == NULL || known->type != BT_API_CALL_POD_BINDING) {
 		/*
-		 * A binding is the most relevant call and always has an effect, so it is never
-		 * skipped.
+		 * A binding is the most relevant call and always has an effect, so the call is
+		 * never skipped.
 		 */
 		(void)bt_api_calls_add(&scheduler->calls,
 			bt_api_call_create_binding(
