@@ -31,10 +31,10 @@ struct bt_advice {
 	/* Results. */
 	BT_VEC(struct bt_remedy) remedies; /* changes that lift the rejection if all are applied */
 	/**
-	 * Alternative to `remedies` that changes only the pod, so that it helps on every node.
-	 * Empty: no alternative is known, or `remedies` itself changes only the pod. Exception: if
-	 * the node runs as many pods as allowed, the list also has the change of the node, because
-	 * no change of the pod can replace the change of the node.
+	 * Alternative to `remedies` that changes only the pod. So the alternative helps on every
+	 * node. Empty: no alternative is known, or `remedies` itself changes only the pod.
+	 * Exception: if the node runs as many pods as allowed, the list also has the change of the
+	 * node, because no change of the pod can replace the change of the node.
 	 */
 	BT_VEC(struct bt_remedy) pod_remedies;
 	/**
