@@ -495,7 +495,7 @@ static bool gate_listens(const struct move_pass *pass, const struct bt_queue_cla
 
 /*
  * Bottom-up merge sort. The sort need not be stable, because arrival numbers are distinct; qsort is
- * not used because it may allocate.
+ * not used, because qsort may allocate memory.
  */
 void bt_queue_sort_departures(struct bt_queue *queue)
 {

@@ -246,8 +246,8 @@ void bt_queue_destroy(struct bt_queue *queue);
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 /**
  * Updates a pod that is not assumed and whose resourceVersion changed. If the pod is in flight, the
- * update is logged as an event for all pods in flight; if the pod is unknown, it is added. Spec 04
- * section 8.11.
+ * update is logged as an event for all pods in flight; an unknown pod is added to the queue. Spec
+ * 04 section 8.11.
  */
 void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct bt_object *new_pod,
 	int64_t now_ns);

@@ -299,7 +299,7 @@ uint32_t bt_queue_event_index(struct bt_queue *queue, const struct bt_cluster_ev
 
 /**
  * Returns the strategy for a rejected pod after an event, from the hints of the pod's rejectors.
- * Both objects may be NULL. Spec 04 section 8.8.
+ * old_object and new_object may be NULL. Spec 04 section 8.8.
  */
 enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 	const struct bt_queue_entry *entry, uint32_t event, const struct bt_object *old_object,

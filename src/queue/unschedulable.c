@@ -8,8 +8,8 @@
 /*
  * Unschedulable pods are stored by class (rejectors, profile and gating plugin) and, within a
  * class, in groups by shape and namespace. An event skips a class if the class has rejectors but
- * none of them listens to the event, and skips a group after one call of a hint that has the same
- * answer for all pods of the group. Spec: 04 section 17.
+ * none of these rejectors listens to the event, and skips a group after one call of a hint that has
+ * the same answer for all pods of the group. Spec: 04 section 17.
  */
 
 static const struct bt_shape *shape_of(
@@ -318,7 +318,7 @@ void bt_queue_unpark_all_ready(struct bt_queue *queue)
 }
 
 /*
- * Unschedulable pods may be many and wait long. Between two operations of the queue they are
+ * Unschedulable pods may be many and wait long. Between two operations of the queue these pods are
  * parked: the decoded object is packed, and only the front of the record stays allocated. Unparking
  * restores the other members from the group, the class and the object.
  */
