@@ -5,7 +5,7 @@
 
 #define SWEEP_MIN 64
 
-/** Returns the metadata of an object: the structure of every kind starts with it. */
+/** Returns the metadata of an object: the structure of every kind starts with the metadata. */
 static const struct bt_object_meta *meta_of(const void *value)
 {
 	return value;

@@ -48,7 +48,9 @@ const void *bt_assume_cache_find_api(
  */
 const void *bt_assume_cache_find(
 	struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name);
-/** Like bt_assume_cache_find, for an object that the caller already has from the store. */
+/**
+ * Does the same as bt_assume_cache_find, for an object that the caller already has from the store.
+ */
 const void *bt_assume_cache_view(struct bt_assume_cache *cache, const void *stored);
 /**
  * Set the error `<resource> "<key>" not found`, for instance `persistentvolumes "pv-1" not found`.

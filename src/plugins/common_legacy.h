@@ -17,9 +17,9 @@
 #define BT_LEGACY_ARGS_LIST_MAX 1024
 
 /**
- * Parse the arguments as a JSON object. *out_value is NULL if there are no arguments or they are
- * null. fields: the allowed names besides apiVersion and kind. Memory comes from the arena. Errors
- * name kind_name and the field: `NodeLabelArgs: unknown field "presentLabel"`.
+ * Parse the arguments as a JSON object. *out_value is NULL if the arguments are absent or null.
+ * fields: the allowed names besides apiVersion and kind. Memory comes from the arena. Errors name
+ * kind_name and the field: `NodeLabelArgs: unknown field "presentLabel"`.
  */
 BT_MUST_USE int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,
 	const char *const *fields, size_t field_count, struct bt_arena *arena,

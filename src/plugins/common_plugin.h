@@ -42,7 +42,7 @@ static inline bool bt_plugin_gate(const struct bt_plugin *plugin, enum bt_gate g
 
 /**
  * Returns the spec that all pods of the shape share. Pure PreFilter and PreScore functions may read
- * it and keep pointers into it.
+ * the spec and keep pointers into the spec.
  */
 static inline const struct bt_pod_spec *bt_plugin_pod_spec(const struct bt_pod_info *pod)
 {

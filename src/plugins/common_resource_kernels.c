@@ -23,8 +23,8 @@
 
 /**
  * Convert an integer in [0, 2^52) to double by its bits: the double 2^52 + value has value as its
- * mantissa. Unlike a conversion instruction, this can be vectorised with the baseline instruction
- * set.
+ * mantissa. Unlike a conversion instruction, this computation can be vectorised with the baseline
+ * instruction set.
  */
 BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 {
@@ -194,7 +194,10 @@ BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct
 struct score_options {
 	uint32_t column_count;
 	bool most; /* for allocation: score the used share instead of the free share */
-	/** For balanced: balance without the pod, by slot; NULL: compute it. */
+	/**
+	 * For balanced: the balance without the pod, by slot. NULL: the kernel computes this
+	 * balance.
+	 */
 	const int32_t *before;
 };
 

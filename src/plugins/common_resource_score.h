@@ -81,7 +81,8 @@ void bt_scored_resource_read(const struct bt_scored_resource *resource,
 	int64_t *out_used);
 /**
  * Get the entry of one resource on a node, devices included. Returns false if the resource does not
- * count: the node has no capacity of it, or it is a scalar resource that the pod does not request.
+ * count: the node has no capacity of the resource, or the pod does not request the resource and the
+ * resource is scalar.
  */
 bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_request,
 	const struct bt_node_info *node, enum bt_score_usage usage,

@@ -22,7 +22,7 @@ enum bt_in_tree_driver {
 
 /**
  * Returns the driver of the in-tree source of a volume; BT_IN_TREE__COUNT if the volume has no such
- * source. If several sources are set, the first one in the order of the enum counts.
+ * source. If several sources are set, the first source in the order of the enum counts.
  */
 enum bt_in_tree_driver bt_in_tree_of_volume(const struct bt_persistent_volume *volume);
 enum bt_in_tree_driver bt_in_tree_of_inline(const struct bt_volume *volume);

@@ -335,8 +335,9 @@ static void add_hit(void *context, const struct bt_affinity_hit *hit)
 }
 
 /**
- * Add those terms of existing pods that match the pod, from the index. groups: a bit for each
- * bt_affinity_group. Returns false if the index may differ from the lists of the snapshot.
+ * Add the terms of existing pods that match the pod. The terms come from the index of existing
+ * terms. groups: a bit for each bt_affinity_group. Returns false if the index may differ from the
+ * lists of the snapshot.
  */
 static bool add_existing(struct existing_sum *sum, uint32_t groups, const struct bt_pod_info *pod,
 	const struct bt_str_map *namespace_labels)

@@ -95,8 +95,9 @@ static bool fraction_of(const struct bt_scored_resource *resource, int64_t reque
 }
 
 /**
- * Returns 100 if all fractions are equal, otherwise less by their standard deviation. The order of
- * operations is upstream's, because another order would round differently.
+ * Returns 100 x (1 - standard deviation of the used fractions), truncated; so 100 if all fractions
+ * are equal. The order of operations is the same as in upstream, because another order would round
+ * differently.
  */
 static int64_t balance_of_requests(const struct bt_scored_resources *resources,
 	const int64_t *requests, const struct bt_node_info *node, enum utilization which)

@@ -340,8 +340,8 @@ static int resolve_constraints(struct spread_plugin *instance, const struct bt_p
 		}
 	}
 	/*
-	 * Making the column of a new key visits all nodes, so do it only for constraints that
-	 * remain.
+	 * Making the column of a new key visits all nodes, so make columns only for constraints
+	 * that remain.
 	 */
 	for (uint32_t i = 0; i < list.count; i++) {
 		list.items[i].column =
@@ -756,8 +756,8 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 }
 
 /**
- * A constraint in a column pass. It checks, by domain, the slots that no earlier constraint has
- * rejected. Spec: 06 section 2.9.
+ * A constraint in a column pass. The constraint checks, by domain, the slots that no earlier
+ * constraint has rejected. Spec: 06 section 2.9.
  */
 struct judged_constraint {
 	const struct bt_spread_filter_data *data;

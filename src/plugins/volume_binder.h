@@ -13,7 +13,7 @@
 
 /**
  * Claims of one kind (bound, delayed, immediate; spec 07 section 6), in the order of the pod's
- * volumes, with repetitions. In the cycle's arena.
+ * volumes, with repetitions. The memory is in the cycle's arena.
  */
 struct bt_claim_list {
 	const struct bt_persistent_volume_claim **items;
