@@ -19,7 +19,10 @@
 
 #define COMBINED_PREFIX "(combined from similar events): "
 
-/** Maximum entries of each of the three memories; a new entry replaces the least recently used. */
+/**
+ * Maximum number of entries in each memory of struct correlator (below). A further entry replaces
+ * the least recently used entry.
+ */
 #define ENTRIES_MAX 4096
 
 #define NONE UINT32_MAX

@@ -27,7 +27,7 @@ struct bt_extender_http_options {
 
 BT_MUST_USE struct bt_extender_http *bt_extender_http_create(
 	const struct bt_extender_http_options *options);
-/** Call it after all engines that use the factory are destroyed. NULL accepted. */
+/** Destroy `extenders` after all engines that use the factory are destroyed. NULL accepted. */
 void bt_extender_http_destroy(struct bt_extender_http *extenders);
 /**
  * Return the factory for bt_engine_options.extenders; borrowed. Creating an extender reads the

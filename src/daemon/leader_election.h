@@ -49,7 +49,7 @@ struct bt_leader_election_options {
  */
 BT_MUST_USE int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_leader_election **out_election, struct berth_error *err);
-/** Must not be called within a function of the handler. */
+/** Destroy the election. Must not be called within a function of the handler. */
 void bt_leader_election_destroy(struct bt_leader_election *election);
 void bt_leader_election_start(struct bt_leader_election *election);
 /** Release the lease if this process holds it; then handler.stopped is called. */

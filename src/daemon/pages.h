@@ -80,7 +80,7 @@ struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const c
 
 struct bt_pages;
 
-/** options: must outlive the pages; the arrays of checks are copied. */
+/** Create the pages. options must outlive the pages; the arrays of checks are copied. */
 BT_MUST_USE struct bt_pages *bt_pages_create(
 	const struct bt_endpoints_options *options, uint64_t seed);
 void bt_pages_destroy(struct bt_pages *pages);

@@ -52,7 +52,7 @@ struct bt_certificate_authorities;
  */
 BT_MUST_USE int bt_certificate_authorities_create(struct bt_str pem,
 	struct bt_certificate_authorities **out_authorities, struct berth_error *err);
-/** NULL accepted. */
+/** Frees the CA certificates. NULL accepted. */
 void bt_certificate_authorities_destroy(struct bt_certificate_authorities *authorities);
 
 /** Subject of a client certificate. Missing attributes are "". Allocated in the arena. */

@@ -189,7 +189,7 @@ void bt_http_connection_check_due(struct bt_http_client_connection *connection, 
  */
 ssize_t bt_http_connection_send(
 	struct bt_http_client_connection *connection, const void *data, size_t length);
-/** Returns as recv does: 0 at the end, -1 with errno. */
+/** Receives bytes. Returns their number, 0 at the end of the data, or -1 with errno. */
 ssize_t bt_http_connection_receive(
 	struct bt_http_client_connection *connection, void *data, size_t capacity);
 /**

@@ -75,7 +75,8 @@ extern const struct bt_http_limits bt_http_default_limits;
 struct bt_http_handler {
 	void *context;
 	/**
-	 * Called with a complete request. Answer now or later, with exactly one bt_http_answer*.
+	 * Called with a complete request. Answer now or later, by calling exactly one of the
+	 * functions bt_http_answer*.
 	 */
 	void (*request)(void *context, struct bt_http_exchange *exchange);
 	/** Called if the body exceeds the limit: answer at once (the connection is then closed). */

@@ -70,7 +70,7 @@ enum bt_whatif_effect {
 	BT_EFFECT_PREEMPTED, /* evicted for a pod of higher priority */
 	BT_EFFECT_MOVED,     /* bound to another node */
 	BT_EFFECT_PLACED,    /* has a node; was pending before */
-	BT_EFFECT_REPLANNED, /* pending in the input; is placed on another node */
+	BT_EFFECT_REPLANNED, /* pending in the input; the sides place the pod on different nodes */
 	BT_EFFECT_GONE,      /* deleted as requested */
 	BT_EFFECT__COUNT,
 };
