@@ -200,7 +200,10 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
 /** Whether the cycle must set run->ranked, because the next pod may use the ranking. */
 bool bt_cycle_needs_ranking(const struct bt_cycle_run *run);
 
-/* Metrics of the cycle (schedule_pod.c); no effect without metrics. */
+/*
+ * The functions below update the metrics of the cycle (schedule_pod.c). They have no effect if
+ * there are no metrics.
+ */
 
 /** Observe the duration of an extension point that ended; the next point starts now. */
 void bt_cycle_point_ran(

@@ -100,7 +100,10 @@ struct bt_engine {
 	struct bt_str preferred_node;
 	uint32_t next_start_node_index; /* shared by all profiles, never reset */
 	uint64_t cycle_count;
-	/** Opportunistic batching, by profile; NULL: the gate is off. */
+	/**
+	 * State of opportunistic batching, by profile. NULL: the gate of opportunistic batching is
+	 * off.
+	 */
 	struct bt_batch *batches;
 };
 
@@ -117,7 +120,7 @@ void bt_engine_destroy(struct bt_engine *engine);
 struct bt_framework *bt_engine_profile(
 	const struct bt_engine *engine, struct bt_str scheduler_name);
 
-/** Why no node fits. Spec 03 section 3.4; valid until the next cycle. */
+/** The reasons why no node fits (spec 03 section 3.4). Valid until the next cycle. */
 struct bt_diagnosis {
 	struct bt_node_statuses statuses;
 	struct bt_plugin_set unschedulable_plugins;
@@ -220,9 +223,10 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	struct bt_schedule_result *out_result);
 
 /**
- * By slot, how many pods like this one fit on the node one after the other if nothing else changes.
- * Does not refresh the snapshot and ignores placements. NULL: not known, because whether the pod
- * fits depends on more than the plan's columns. Borrowed until the next decision.
+ * Returns an array by slot: the number of pods like this pod that fit on the node one after the
+ * other if nothing else changes. Does not refresh the snapshot and ignores placements. NULL: not
+ * known, because whether the pod fits depends on more than the plan's columns. Borrowed until the
+ * next decision.
  */
 const uint32_t *bt_engine_room(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt);

@@ -78,7 +78,10 @@ struct bt_extender_request {
 
 struct bt_extender_response {
 	int status;
-	/** Must live as long as the arena; at most BT_EXTENDER_ANSWER_BYTES_MAX bytes. */
+	/**
+	 * The text must live as long as the arena. It has at most BT_EXTENDER_ANSWER_BYTES_MAX
+	 * bytes.
+	 */
 	struct bt_str body;
 };
 
