@@ -456,7 +456,7 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 	BT_VEC(struct bt_candidate *) found = {0};
 	int result = 0;
 
-	/* Nearest nodes first; nodes without known remedies last. */
+	/* Try the nearest nodes first, and nodes without known remedies last. */
 	for (uint32_t i = 0; i < rest + count && may_try(&removal) && result == 0; i++) {
 		uint32_t node = i < rest ? search->queue[search->next + i]->node : i - rest;
 

@@ -305,7 +305,7 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 
 /**
  * Evaluates the node with the candidate's changes applied, and adds the changes that are still
- * missing; *out_grew: changes were added.
+ * missing; *out_grew: whether changes were added.
  */
 static void add_missing_changes(struct bt_explain_search *search, struct bt_explain_world *world,
 	struct bt_candidate *candidate, bool *out_grew)
