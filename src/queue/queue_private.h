@@ -89,7 +89,10 @@ struct bt_queue_group {
 	bool is_ready;
 	int64_t latest_expiration_ns; /* no member's backoff ends later */
 	int64_t ready_since_ns;
-	/** Resource needs of the shape, from the profile's plugin with hint_needs. */
+	/**
+	 * Resource needs of the shape, from hint_needs of the profile's plugin in
+	 * bt_queue.measuring.
+	 */
 	int64_t needs[BT_HINT_NEEDS];
 	struct bt_hint_wants wants; /* from all rejectors with hint_wants */
 };
@@ -156,7 +159,10 @@ struct bt_queue {
 
 	/* Events. */
 	struct bt_event_hints *hints; /* by profile */
-	/** By profile: the first plugin with hint_needs, or NULL. */
+	/**
+	 * By profile: the first plugin that implements hint_needs; NULL: no plugin implements
+	 * hint_needs.
+	 */
 	struct bt_plugin **measuring;
 	BT_VEC(struct bt_queue_event) events;
 
