@@ -185,7 +185,10 @@ BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct
 		double only = capacity_a > 0 ? share_a : share_b;
 		bool both = (capacity_a > 0) & (capacity_b > 0);
 		double inverse = both ? share : only;
-		/* Exact for the same reason as in allocation_points; sums are at most 100 x 200. */
+		/*
+		 * The quotient is exact for the same reason as in allocation_points. Sums are at
+		 * most 100 x 200.
+		 */
 		scores[i] = (int32_t)((sum + 0.5) * inverse);
 	}
 }

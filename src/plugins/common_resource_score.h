@@ -46,7 +46,7 @@ void bt_scored_resources_finish(struct bt_scored_resources *resources);
 
 /**
  * Returns the request of each configured resource: in milli for cpu, else in bytes or units; 0 if
- * the request does not name the resource. In the arena.
+ * the request does not name the resource. The array is in the arena.
  */
 int64_t *bt_scored_resources_request(const struct bt_scored_resources *resources,
 	const struct bt_resource_list *request, struct bt_arena *arena);

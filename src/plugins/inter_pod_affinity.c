@@ -32,7 +32,7 @@ static struct affinity_plugin *instance_of(const struct bt_plugin *plugin)
 	return (struct affinity_plugin *)(uintptr_t)plugin;
 }
 
-/** Details of Filter; 0: the node passes. */
+/** Details of Filter: the reason why a node is rejected. The detail of a node that passes is 0. */
 enum {
 	DETAIL_AFFINITY = 1,
 	DETAIL_ANTI_AFFINITY = 2,

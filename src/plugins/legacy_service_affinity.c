@@ -78,7 +78,10 @@ struct matching_pod {
 
 struct pre_filter_data {
 	bool has_services; /* a service selects the pod */
-	/* Ordered by the snapshot's nodes and by the pods on each node; what-if pods come last. */
+	/*
+	 * The pods in the order of the snapshot's nodes and of the pods on each node. Pods of a
+	 * what-if run come last.
+	 */
 	struct matching_pod *items;
 	uint32_t count;
 	uint32_t capacity;

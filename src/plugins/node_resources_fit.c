@@ -973,7 +973,7 @@ static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
-/* The event of device classes must be last: it is registered only with its gate. */
+/* The event of device classes must be last, because it is left out if its gate is off. */
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE | BT_ACTION_UPDATE_POD_SCALE_DOWN}, after_pod_change},
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_ALLOCATABLE}, after_node_change},

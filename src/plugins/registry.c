@@ -5,7 +5,7 @@
 #include "plugins/legacy.h"
 #include "plugins/common_legacy.h"
 
-/* In byte order of the names; legacy plugins last. */
+/* The plugins in byte order of their names. Legacy plugins come last. */
 static const struct bt_plugin_ops *const in_tree_plugins[] = {
 	&bt_default_binder_plugin,
 	&bt_default_preemption_plugin,
