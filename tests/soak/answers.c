@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Writes of the binding cycle, which take effect at once or later. A repeated write stays pending
- * while the first write is in flight; then it gets the answer of the first write, once.
+ * Writes of the binding cycle, which take effect at once or later. The scheduler repeats a pending
+ * write until it gets the answer. A repeated write is not carried out again: it stays pending while
+ * the first write is in flight, and then gets the answer of the first write. The answer is given
+ * once.
  */
 #include "soak/world.h"
 
@@ -26,8 +28,8 @@ static bool same_claim(const struct bt_sim_write *a, const struct bt_sim_write *
 }
 
 /**
- * Find the answer to an equal write. For a write of the same claim with other content, drop the
- * answer, because it is a new write.
+ * Returns the index of the answer to an equal write; UINT32_MAX: there is none. If an earlier write
+ * to the same claim has other content, the write is new, and the earlier answer is dropped.
  */
 static uint32_t find_answer(struct bt_sim *sim, struct bt_str key, const struct bt_sim_write *write)
 {
@@ -53,7 +55,7 @@ static void release_answer(struct bt_sim_answer *answer)
 	bt_free(answer);
 }
 
-/** --- carrying out the write, by the cluster's writer --- */
+/** --- effect of a write: the cluster's writer carries it out --- */
 
 static int take_effect(struct bt_sim *sim, struct bt_sim_answer *answer)
 {
@@ -215,7 +217,7 @@ static void carry_out_late(void *context, uint64_t serial)
 			end(sim, index);
 		}
 	}
-	/* A volume's answer does not name its pod: try all waiting pods. */
+	/* The write of a volume does not say which pod needs the volume: try all waiting pods. */
 	for (uint32_t i = 0; i < sim->bindings.count; i++) {
 		if (sim->bindings.items[i].is_waiting) {
 			bt_scheduler_resume(sim->scheduler, sim->bindings.items[i].pod->meta->uid);
@@ -226,7 +228,7 @@ static void carry_out_late(void *context, uint64_t serial)
 
 /** --- calls of the scheduler --- */
 
-/** Carry the write out now, or after a while. */
+/** Carries the write out now or, if writes are asynchronous, perhaps after a random delay. */
 static void send(struct bt_sim *sim, struct bt_sim_answer *answer)
 {
 	bool is_slow = sim->write_fault_one_in != 0 && bt_sim_chance(&sim->times, 10);

@@ -135,8 +135,8 @@ static void remove_less_important(
 }
 
 /**
- * Whether the pod fits with and without nominated pods. preempting: after pods of lower priority
- * are removed.
+ * Whether the pod fits on the node both with and without the nominated pods. preempting: pods of
+ * lower priority are removed from the node first.
  */
 static bool fits_on(struct bt_object_store *objects, const struct bt_sim_pending *pending,
 	const struct bt_pod *pod, const struct bt_node *node, bool preempting)
@@ -175,7 +175,7 @@ static bool find_place(struct bt_object_store *objects, const struct bt_sim_pend
 	return false;
 }
 
-/** Check that a pod that waits for claims has a missing claim. */
+/** Checks that a claim of the pod, which waits for claims, is missing. */
 static bool lacks_claims(
 	struct bt_object_store *objects, const struct bt_pod *pod, struct bt_strbuf *complaint)
 {
@@ -198,7 +198,7 @@ static bool check_waiting(struct bt_object_store *objects, const struct bt_sim_p
 		return false;
 	}
 	if (pod->spec.scheduling_group != NULL) {
-		return true; /* a group fits as a whole or not at all: not checked here */
+		return true; /* groups are not checked: a group fits as a whole or not at all */
 	}
 	bool gated = pod->spec.scheduling_gates.count != 0;
 	if (!gated && wait == BT_SIM_WAIT_CLAIM) {

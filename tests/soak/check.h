@@ -18,8 +18,8 @@ bool bt_sim_check_decision(struct bt_sim_view *view, const struct bt_pod *pod,
 	struct bt_str node_name, struct bt_strbuf *complaint);
 
 /**
- * No node holds more than its allocatable. is_excused: another scheduler or user over-committed the
- * node.
+ * The pods on each node must not request more than its allocatable. is_excused: whether another
+ * scheduler or a user may have over-committed the node; such a node is not checked.
  */
 bool bt_sim_check_nodes(struct bt_sim_view *view,
 	bool (*is_excused)(void *context, struct bt_str node_name), void *context,
@@ -41,7 +41,8 @@ enum bt_sim_wait {
 
 /** Input of the check of pending pods. */
 struct bt_sim_pending {
-	/** Nominated pods; only more important pods may use their room. */
+	/** Nominated pods. Only pods of higher priority may use the room that a nominated pod
+	 * needs. */
 	struct bt_sim_placed *nominated;
 	uint32_t nominated_count;
 	/**
@@ -50,48 +51,55 @@ struct bt_sim_pending {
 	 */
 	const struct bt_sim_excused_pool *blurred;
 	uint32_t blurred_count;
-	/** All timers have run, so no pod that fits or that may preempt may wait. */
+	/** All timers have run: no pod that fits, or that fits after preemption, may wait. */
 	bool is_final;
 	bool (*is_ours)(void *context, const struct bt_pod *pod);
 	enum bt_sim_wait (*wait_of)(void *context, const struct bt_pod *pod);
 	void *context;
 };
 
-/** When no event is in flight: no pod that fits waits for an event; all pending pods are queued. */
+/**
+ * Every pending pod must be queued, and no pod that fits may wait for an event. No event may be in
+ * flight.
+ */
 bool bt_sim_check_pending(struct bt_object_store *objects, const struct bt_sim_pending *pending,
 	struct bt_strbuf *complaint);
 
 /**
- * The cache equals the store: nodes, pods, sums, and all other objects. No event may be in flight.
+ * The cache must equal the store: nodes, pods, the sums of each node, and all other objects. No
+ * event may be in flight.
  */
 bool bt_sim_check_cache(
 	const struct bt_state *state, struct bt_object_store *objects, struct bt_strbuf *complaint);
-/** Queue and nominations contain only pending pods, each in its newest version. */
+/** Queue and nominations must contain only pending pods, each pod in its newest version. */
 bool bt_sim_check_queue(struct bt_queue *queue, const struct bt_nominator *nominator,
 	struct bt_object_store *objects, struct bt_strbuf *complaint);
 
-/** Five minutes in the unschedulable pods, up to 30 seconds until the next flush, and a backoff. */
+/**
+ * The longest wait for the next attempt: five minutes as an unschedulable pod, up to 30 seconds
+ * until the next flush, and a backoff of up to 12 seconds.
+ */
 #define BT_SIM_PATIENCE_NS INT64_C(342000000000)
 
-/** No pod without a scheduling gate waits longer than BT_SIM_PATIENCE_NS. */
+/** No pod without a scheduling gate may wait longer than BT_SIM_PATIENCE_NS. */
 bool bt_sim_check_ages(struct bt_queue *queue, int64_t now_ns, struct bt_strbuf *complaint);
 
-/** Memory that is kept after every object was deleted. */
+/** What the state still holds after every object was deleted. */
 struct bt_sim_memory {
-	size_t state_bytes;   /* without the counters */
-	size_t counter_bytes; /* the cache of counters has its own limit */
+	size_t state_bytes;   /* memory without the cached counters */
+	size_t counter_bytes; /* memory of the cached counters, which has a separate limit */
 	uint32_t symbols;
 	uint32_t shapes;
 	uint32_t label_sets;
 };
 
 struct bt_sim_memory bt_sim_memory_of(const struct bt_state *state);
-/** After every object was deleted, no pods, nodes, queue entries or nominations are left. */
+/** After every object was deleted, no pod, node, queue entry or nomination may be left. */
 bool bt_sim_check_empty(const struct bt_state *state, struct bt_queue *queue,
 	const struct bt_nominator *nominator, struct bt_strbuf *complaint);
 /**
- * rounds: the measurements after each round. The later half may keep at most 1.5 times the memory
- * of the earlier half.
+ * The memory must not grow from round to round. rounds: the measurements after each round. The
+ * later half of the rounds may keep at most 1.5 times the memory of the earlier half.
  */
 bool bt_sim_check_memory(
 	const struct bt_sim_memory *rounds, uint32_t count, struct bt_strbuf *complaint);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checks of devices: in the store after each change of a claim, in what the scheduler writes, and
- * at quiet moments. A pool is excused if a failed write hides from the scheduler which devices are
- * taken: until the next quiet moment, or for the rest of the round if a device was allocated twice
- * (the scheduler keeps a set of devices, spec 12 section 4.3).
+ * Checks of devices: in the store after each change of a claim, in each allocation that the
+ * scheduler writes, and at quiet moments.
+ *
+ * A pool is excused from the checks after a failed write, because the scheduler does not know which
+ * devices are taken. The excuse ends at the next quiet moment. If a device was allocated twice, the
+ * excuse lasts for the rest of the round: the scheduler keeps allocated devices as a set (spec 12
+ * section 4.3), so the end of one allocation frees the device.
  */
 #include "api/identity.h"
 #include "dra/dra.h"
@@ -43,7 +46,7 @@ void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *c
 
 /** --- no device is allocated twice --- */
 
-/** All allocations in one pool. */
+/** The allocated devices of one pool. */
 struct holdings {
 	BT_VEC(device_result *) results;
 };
@@ -67,7 +70,7 @@ static void collect(struct bt_object_store *objects, device_result *of, struct h
 	}
 }
 
-/** The device of the result, as published; NULL: the device is not published at present. */
+/** Returns the published device of the result; NULL: the device is not published at present. */
 static const struct bt_device *find_device(struct bt_object_store *objects, device_result *result)
 {
 	const struct bt_resource_slice *slice;
@@ -231,7 +234,7 @@ static const char *find_mistake(struct bt_object_store *objects,
 								 : NULL;
 }
 
-/** Whether each request has a result. */
+/** Whether the allocation has a device for each request of the claim. */
 static bool is_complete(const struct bt_resource_claim *claim)
 {
 	bool complete = true;
@@ -252,7 +255,8 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
 {
 	struct bt_strbuf complaint = {0};
 	const char *mistake = is_complete(claim) ? NULL : "has a request without devices";
-	/* Check only within the attempt: later the scheduler knows more than when it decided. */
+	/* Check only within the attempt: later the cluster may differ from what the scheduler saw.
+	 */
 	if (!sim->in_attempt || sim->is_decided) {
 		return;
 	}

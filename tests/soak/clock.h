@@ -2,8 +2,8 @@
 #ifndef BT_SOAK_CLOCK_H
 #define BT_SOAK_CLOCK_H
 /**
- * Virtual time: actions wait in a heap; the clock jumps from one to the next. Actions due at the
- * same instant run in the order in which they were added.
+ * Virtual time. Actions wait in a heap, and the clock jumps from one action to the next. Actions
+ * that are due at the same instant run in the order in which they were added.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,12 +33,13 @@ struct bt_sim_clock {
 };
 
 void bt_sim_clock_init(struct bt_sim_clock *clock, int64_t now_ns);
-/** Actions that still wait are dropped. */
+/** Frees the clock. Actions that still wait are not run. */
 void bt_sim_clock_finish(struct bt_sim_clock *clock);
 void bt_sim_clock_after(struct bt_sim_clock *clock, int64_t delay_ns, bt_sim_action action,
 	void *context, uint64_t argument);
 /**
- * Run the next action that is due by until_ns. false: there is none, and the clock is at until_ns.
+ * Advances the clock to the next action that is due by until_ns, and runs this action. Returns
+ * false if there is no such action; then the clock is at until_ns.
  */
 bool bt_sim_clock_step(struct bt_sim_clock *clock, int64_t until_ns);
 #endif

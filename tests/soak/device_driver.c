@@ -5,7 +5,7 @@
  */
 #include "soak/world.h"
 
-/** Pools with more devices have two slices. */
+/** A pool with more devices has two slices, unless it is of kind PART. */
 #define SLICE_MAX 2
 
 static const char *const drivers[BT_SIM_POOL__COUNT] = {
@@ -64,7 +64,7 @@ static struct bt_str slice_name(struct bt_sim *sim, const struct bt_sim_pool *po
 		&sim->texts, "%.*s-%s-%u", BT_STR_ARG(pool->name), tags[pool->kind], number);
 }
 
-/** Counters have their own slice. */
+/** Returns the number of slices of the pool. Counters have a separate slice. */
 static uint32_t slice_count(const struct bt_sim_pool *pool)
 {
 	return pool->kind == BT_SIM_POOL_PART || pool->device_count > SLICE_MAX ? 2 : 1;

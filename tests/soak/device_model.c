@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The meaning of the workloads' devices and requests, computed without CEL and without an
- * allocator.
+ * Which devices a request of the workloads selects, and what the request consumes, computed without
+ * CEL and without an allocator.
  */
 #include "soak/devices.h"
 
@@ -79,7 +79,10 @@ static bool all_hold(const struct bt_device_selector *selectors, uint32_t count,
 	return good;
 }
 
-/** The workloads' tolerations have a key only, and match any value and effect. */
+/**
+ * Whether the subrequest tolerates the taint. Tolerations of the workloads have only a key, and
+ * match any value and effect.
+ */
 static bool is_tolerated(
 	const struct bt_sim_subrequest *subrequest, const struct bt_device_taint *taint)
 {

@@ -18,8 +18,8 @@ struct bt_sim;
 struct bt_sim_selector {
 	const char *expression;
 	const char *driver;
-	const char *attribute; /* NULL: any device of the driver */
-	const char *text;      /* NULL: the attribute must equal number */
+	const char *attribute; /* name; NULL: any device of the driver matches */
+	const char *text;      /* value of the attribute; NULL: the value is number */
 	int64_t number;
 };
 
@@ -38,10 +38,10 @@ struct bt_sim_subrequest {
 	uint32_t count;
 	const struct bt_device_toleration *tolerations;
 	uint32_t toleration_count;
-	int64_t bandwidth; /* -1: all that the device has */
+	int64_t bandwidth; /* requested capacity; -1: the whole capacity of the device */
 };
 
-/** Alternative number sub, or the request itself if it has no alternatives. */
+/** Returns alternative number sub (from 0), or the request itself if it has no alternatives. */
 struct bt_sim_subrequest bt_sim_subrequest_of(
 	const struct bt_device_request *request, uint32_t sub);
 /** Whether class and subrequest select the device and the subrequest tolerates its taints. */
@@ -73,15 +73,15 @@ struct bt_sim_pool {
 	struct bt_str name; /* of its node or zone */
 	int64_t generation;
 	uint32_t device_count;
-	uint32_t tainted; /* one bit per device */
-	const char *effect;
-	bool is_away; /* the driver is restarting */
+	uint32_t tainted;   /* bit i: device i is tainted */
+	const char *effect; /* of the taints */
+	bool is_away;       /* the driver is restarting */
 };
 
 /** --- workload_devices.c --- */
 
 void bt_sim_create_device_classes(struct bt_sim *sim);
-/** Add the pools of zones, before any others; nodes add their pools when they are added. */
+/** Adds the pools of zones. Called before any node is added, because a new node adds its pools. */
 void bt_sim_create_fabric(struct bt_sim *sim);
 /** Append "selectors" with this expression. */
 void bt_sim_append_selector(struct bt_strbuf *out, const char *expression);
@@ -91,7 +91,7 @@ void bt_sim_append_selector(struct bt_strbuf *out, const char *expression);
 /** Where a pod's claim comes from. */
 enum bt_sim_claim_source {
 	BT_SIM_CLAIM_OF_TEMPLATE,
-	BT_SIM_CLAIM_OWN,    /* created with the pod, named after it, kept for its replacement */
+	BT_SIM_CLAIM_OWN,    /* named after the pod, kept for the replacement of the pod */
 	BT_SIM_CLAIM_SHARED, /* one claim for all pods of the app */
 };
 
@@ -103,11 +103,12 @@ struct bt_sim_app_claim {
 
 struct bt_sim_app;
 
-/** Give claims and claim templates to some of the apps. */
+/** Gives ResourceClaims to the app, with some probability. */
 void bt_sim_design_claims(struct bt_sim *sim, struct bt_sim_app *app);
-/** Create the missing claims that do not come from templates. */
+/** Creates the claims of the pod that are missing and do not come from a template. pod: its name.
+ */
 void bt_sim_create_claims(struct bt_sim *sim, const struct bt_sim_app *app, struct bt_str pod);
-/** Append a comma and spec.resourceClaims of a pod; nothing if the app has no claims. */
+/** Appends a comma and spec.resourceClaims of the pod; nothing if the app has no claims. */
 void bt_sim_append_claims(const struct bt_sim_app *app, struct bt_str pod, struct bt_strbuf *out);
 void bt_sim_delete_templates(struct bt_sim *sim, const struct bt_sim_app *app);
 /** Delete a random claim, even if pods use it. */

@@ -9,9 +9,9 @@
 #include "soak/world.h"
 
 #define ROUND_SECONDS 300
-/** Longer than the longest stay in the unschedulable pods, flush included. */
+/** Seconds, more than the longest wait of an unschedulable pod for a flush (BT_SIM_PATIENCE_NS). */
 #define FINAL_SECONDS 400
-/** Longer than the longest backoff. */
+/** Seconds, more than the longest backoff. */
 #define CALM_SECONDS 13
 
 /** --- quiet moments --- */
@@ -63,12 +63,13 @@ static bool has_rejector(
 }
 
 /**
- * Whether only a flush by time can requeue the pod. The hints of upstream do not report every
- * change, and berth must do the same (spec 06 sections 2.15 and 3.12). They miss these changes: a
- * node no longer counts; anti-affinity of other pods, or the last pod that matches an affinity, is
- * gone from a node's domain; a nomination ended that the API never had, or whose pod is assumed on
- * another node; a binding failed whose volumes or devices other pods could use; a claim was deleted
- * before the watch showed that its devices were free (spec 12 section 16).
+ * Whether only a flush by time can requeue the pod. The queueing hints of upstream miss some
+ * changes that can help a pod, and berth must do the same (spec 06 sections 2.15 and 3.12):
+ * - a node no longer counts for a spread constraint
+ * - a pod with anti-affinity, or the last pod that matches an affinity, has left a node's domain
+ * - a nomination ended that the API never had, or whose pod is assumed on another node
+ * - a binding failed, and other pods could use its volumes or devices
+ * - a claim was deleted before the watch showed that its devices were free (spec 12 section 16)
  */
 static bool needs_flush(const struct bt_sim *sim, const struct bt_queue_entry *entry)
 {
@@ -203,7 +204,7 @@ static void calm_down(struct bt_sim *sim, int64_t seconds, bool is_final)
 {
 	sim->is_changing = false;
 	sim->has_faults = false;
-	/* Before any timer runs: a pod must not wait for an event that has already happened. */
+	/* Check before any timer runs: no pod may wait for an event that has already happened. */
 	wait_for_quiet(sim);
 	if (!sim->failed) {
 		look(sim, false);
@@ -259,8 +260,9 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 }
 
 /**
- * Make one change at a time, so that no event of another change requeues a pod that a change can
- * help.
+ * Makes one change at a time and checks the waiting pods after each change. With several changes at
+ * once, the event of one change could requeue a pod that another change helps, and hide that the
+ * other change has no event.
  */
 static void step_by_step(struct bt_sim *sim, int64_t until_ns)
 {

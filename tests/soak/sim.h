@@ -17,12 +17,12 @@ struct bt_sim; /* soak/world.h */
 enum bt_sim_faults {
 	BT_SIM_FAULTS_NONE, /* only short delays */
 	BT_SIM_FAULTS_SOME,
-	BT_SIM_FAULTS_ALL, /* frequent, and of every kind */
+	BT_SIM_FAULTS_ALL, /* frequent faults of every kind */
 };
 
 struct bt_sim_options {
 	uint64_t seed;
-	int64_t minutes; /* of changes; the quiet moments take further time */
+	int64_t minutes; /* virtual time with changes; quiet moments take further time */
 	enum bt_sim_faults faults;
 	bool verify;
 	/** Receives each line of the log as it is written, without line feed; NULL: no log. */
@@ -33,7 +33,7 @@ struct bt_sim_options {
 };
 
 struct bt_sim_report {
-	struct bt_strbuf complaint; /* with time and last log lines; empty: none */
+	struct bt_strbuf complaint; /* with its time and the last log lines; empty: no complaint */
 	int64_t simulated_ns;
 	uint64_t log_lines;
 	uint64_t changes; /* of objects in the store */

@@ -21,7 +21,7 @@ static const struct bt_api_resource *resource_of(
 
 /** --- objects --- */
 
-/** Called within a commit: only records the change. */
+/** Records a change for bt_sim_store_flush; called within a commit, so it must not do more. */
 static void note_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_sim_store *store = context;
@@ -71,7 +71,7 @@ static void apply_change(struct bt_sim_store *store, const struct bt_store_chang
 
 void bt_sim_store_flush(struct bt_sim_store *store)
 {
-	/* A listener may make requests, which flush, too. */
+	/* store->changed may make requests, which call this function again. */
 	while (store->changes.count != 0) {
 		struct bt_store_change change = store->changes.items[0];
 		bt_vec_remove_ordered(&store->changes, 0);

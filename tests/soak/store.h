@@ -15,14 +15,17 @@ struct bt_sim_store {
 	struct bt_cluster *cluster;
 	struct bt_object_store objects; /* of all kinds that the scheduler or a checker reads */
 	BT_VEC(uint8_t) kinds;          /* by collection: enum bt_kind; BT_KIND__COUNT: ignored */
-	BT_VEC(struct bt_store_change) changes; /* committed, not applied to objects yet */
-	struct bt_arena arena;                  /* for one request */
-	/** Called after a change; both objects are borrowed, one may be NULL. */
+	BT_VEC(struct bt_store_change) changes; /* committed, but not yet applied to objects */
+	struct bt_arena arena;                  /* memory of one request */
+	/**
+	 * Called after each change. old_object NULL: the object was added; new_object NULL: it was
+	 * deleted. The objects are borrowed.
+	 */
 	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object);
 	void *context;
 };
 
-/** A cluster without a scheduler, in virtual time. */
+/** Starts a cluster without a scheduler, in virtual time. */
 BT_MUST_USE int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates,
 	uint64_t seed, int64_t start_ns, struct berth_error *err);
 /** Also to be called after a failed init. */
@@ -30,8 +33,8 @@ void bt_sim_store_finish(struct bt_sim_store *store);
 /** Decode the changes committed since the last call, and call `changed` for each. */
 void bt_sim_store_flush(struct bt_sim_store *store);
 /**
- * Run the controllers and node agents that are due. Returns when to call again; INT64_MAX: after
- * the next change.
+ * Runs the controllers and node agents that are due. Returns the time of the next call; INT64_MAX:
+ * no call is needed before the next change.
  */
 int64_t bt_sim_store_run(struct bt_sim_store *store);
 

@@ -93,7 +93,7 @@ int64_t bt_sim_view_used(
 	return used;
 }
 
-/** Only resources that the pod requests are compared. */
+/** Whether the node has room for the pod. Resources that the pod does not request do not count. */
 static bool has_room(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)
 {

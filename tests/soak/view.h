@@ -18,7 +18,8 @@ struct bt_sim_excused_pool {
 	bool is_spoiled; /* a device was allocated twice, so that free devices are unknown */
 };
 
-/** A pod and the node where the checker counts it, which spec.nodeName may not show yet. */
+/** A pod and the node on which the checker counts it. spec.nodeName of the pod may still be empty.
+ */
 struct bt_sim_placed {
 	const struct bt_pod *pod;
 	struct bt_str node_name;
@@ -29,25 +30,27 @@ struct bt_sim_view {
 	struct bt_object_store *objects; /* nodes, claims, volumes, classes */
 	BT_VEC(struct bt_sim_placed) placed;
 	/**
-	 * Nodes where another scheduler may have put two pods with the same host port. A cache
-	 * keeps a set of ports (spec 01b section 7), so the first of these pods that leaves frees
-	 * the port in the cache: host ports are not checked on these nodes.
+	 * Names of nodes where another scheduler may have put two pods with the same host port.
+	 * Host ports are not checked on these nodes: the scheduler's cache keeps a set of ports
+	 * (spec 01b section 7), so the port is free in the cache when the first of the two pods
+	 * is gone.
 	 */
 	const struct bt_str *crowded;
 	uint32_t crowded_count;
 	/**
-	 * The current objects of the API: if a claim for devices differs there, the scheduler may
-	 * know either version. NULL: there are no newer versions.
+	 * The current objects of the API. If a ResourceClaim differs from the one in objects, the
+	 * scheduler may know either version. NULL: objects has the current versions.
 	 */
 	struct bt_object_store *truth;
 	/**
-	 * Pools whose allocations the scheduler may not know: their devices are all free, or all
-	 * taken.
+	 * Pools whose allocations the scheduler may not know. blurred_is_free: count all devices
+	 * of these pools as free; otherwise count them as taken.
 	 */
 	const struct bt_sim_excused_pool *blurred;
 	uint32_t blurred_count;
 	bool blurred_is_free;
-	/** A claim that is allocated elsewhere and unused may be deallocated for the pod. */
+	/** Whether an unused claim that is allocated on other nodes may be deallocated for the pod.
+	 */
 	bool may_free;
 };
 
@@ -69,10 +72,10 @@ enum bt_sim_fit bt_sim_view_fits(struct bt_sim_view *view, const struct bt_pod *
 
 /** --- parts, one file each --- */
 
-/** Sum of the requests of the node's pods; resource "pods": their number. */
+/** Returns the sum of the requests of the node's pods; for resource "pods" the number of pods. */
 int64_t bt_sim_view_used(
 	const struct bt_sim_view *view, struct bt_str node_name, struct bt_str resource);
-/** Request of one pod; cpu in milli units, others in units. */
+/** Returns the request of one pod: cpu in thousandths, other resources in whole units. */
 int64_t bt_sim_pod_request(const struct bt_pod *pod, struct bt_str resource);
 int64_t bt_sim_node_amount(const struct bt_node *node, struct bt_str resource);
 bool bt_sim_selector_matches(
@@ -89,7 +92,7 @@ enum bt_sim_fit bt_sim_devices_fit(struct bt_sim_view *view, const struct bt_pod
 	const struct bt_node *node, const char **out_reason);
 /** Whether all claims for devices of the pod exist, and the pod may use them. */
 bool bt_sim_claims_are_there(struct bt_object_store *objects, const struct bt_pod *pod);
-/** The name of the claim for an entry of spec.resourceClaims; "": there is none yet. */
+/** Returns the name of the claim for an entry of spec.resourceClaims; "": no claim exists yet. */
 struct bt_str bt_sim_claim_name(
 	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry);
 const struct bt_node *bt_sim_view_node(const struct bt_sim_view *view, struct bt_str name);

@@ -59,9 +59,9 @@ bool bt_sim_claims_are_there(struct bt_object_store *objects, const struct bt_po
 struct seen {
 	const struct bt_resource_slice *slice;
 	const struct bt_device *device;
-	int64_t counter; /* value of its pool's counter; -1: none */
-	bool is_held;
-	int64_t consumed; /* total of existing claims */
+	int64_t counter;  /* value of the counter of its pool; -1: the pool has no counter */
+	bool is_held;     /* an existing claim has the whole device */
+	int64_t consumed; /* what existing claims consume of the device's capacity */
 };
 
 /** A device chosen in this search. */
@@ -81,7 +81,7 @@ struct search {
 	BT_VEC(struct taken) taken;
 };
 
-/** Whether a node selector of a slice or of an allocation matches. */
+/** Whether the node selector of a slice or of an allocation matches the node. */
 static bool selects(const struct bt_node_selector *selector, const struct bt_node *node)
 {
 	struct bt_node_affinity wrapped = {.required = selector};
@@ -103,7 +103,7 @@ static bool same_pool(const struct bt_resource_slice *a, const struct bt_resourc
 		bt_str_equal(a->spec.pool.name, b->spec.pool.name);
 }
 
-/** Whether the slice is of the newest generation and the pool is complete. */
+/** Whether the slice has the newest generation of its pool, and the pool is complete. */
 static bool is_usable(struct bt_object_store *objects, const struct bt_resource_slice *slice)
 {
 	const struct bt_resource_slice *other;
@@ -157,7 +157,7 @@ static bool is_sought(const struct search *search, const struct bt_resource_clai
 	return sought;
 }
 
-/** Sum up what existing claims use of the device. */
+/** Sets seen->is_held and seen->consumed from the existing claims that use the device. */
 static void add_holders(const struct search *search, struct seen *seen)
 {
 	const struct bt_sim_view *view = search->view;
@@ -211,7 +211,7 @@ static void look_around(struct search *search)
 /** --- may the device be allocated? --- */
 
 /**
- * Whether the device was chosen in this search. for_claim: only for that claim; UINT32_MAX: for any
+ * Whether this search has chosen the device for the claim with index for_claim; UINT32_MAX: for any
  * claim.
  */
 static bool is_taken(const struct search *search, uint32_t device, uint32_t for_claim)
@@ -238,7 +238,7 @@ static bool has_counter_left(const struct search *search, const struct seen *wan
 	return wanted->counter < 0 || used <= wanted->counter;
 }
 
-/** How much of a shared device the subrequest takes; -1: not enough is left. */
+/** How much capacity of a shared device the subrequest takes; -1: not enough is left. */
 static int64_t share_of(
 	const struct search *search, uint32_t index, const struct bt_sim_subrequest *subrequest)
 {
@@ -312,7 +312,10 @@ static bool is_selected_by(const struct search *search, const struct bt_sim_subr
 		bt_sim_subrequest_selects(subrequest, class_, seen->slice->spec.driver, &bare);
 }
 
-/** Choose `count` devices from index first on, then continue with the next request. */
+/**
+ * Chooses `count` devices from index first on, then continues with the next request. Returns false
+ * if no choice leads to a solution.
+ */
 static bool find_some(struct search *search, uint32_t claim, uint32_t request,
 	const struct bt_sim_subrequest *subrequest, uint32_t count, uint32_t first)
 {

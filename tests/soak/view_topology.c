@@ -125,8 +125,8 @@ static bool is_hard(const spread *constraint)
 }
 
 /**
- * Whether the node counts for the constraints of the pod: the pod selects the node, and the node
- * has all topology keys.
+ * Whether the node counts for the constraints of the pod: the node matches nodeSelector and node
+ * affinity of the pod, and has the topology keys of all hard constraints.
  */
 static bool counts(const struct bt_pod *pod, const struct bt_node *node)
 {
@@ -213,7 +213,10 @@ bool bt_sim_spread_allows(
 
 /** --- pod affinity: spec 06 --- */
 
-/** Whether the owner's term matches other. The workloads name no other namespaces. */
+/**
+ * Whether the term of pod owner matches pod other. Terms of the workloads have no namespaces, so
+ * they match only pods in the namespace of owner.
+ */
 static bool is_about(const struct bt_pod_affinity_term *term, const struct bt_pod *owner,
 	const struct bt_pod *other)
 {
@@ -237,7 +240,7 @@ static bool same_domain(const struct bt_sim_view *view, const struct bt_node *no
 	return value != NULL && in_domain(view, other_node, key, *value);
 }
 
-/** Required anti-affinity of the pod and of placed pods. */
+/** Whether required anti-affinity of the pod or of a placed pod keeps the pod off the node. */
 static bool is_repelled(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)
 {
@@ -275,9 +278,9 @@ static bool all_about(const struct bt_pod_affinity *affinity, const struct bt_po
 }
 
 /**
- * Whether the node satisfies the pod's required affinity. For every term, a pod that matches all
- * terms must be in the node's domain. If no placed pod matches all terms, a pod that matches its
- * own terms needs no other pod.
+ * Whether the node satisfies the pod's required affinity. For every term, the node's domain must
+ * have a placed pod that matches all terms. If no placed pod matches all terms, a pod that matches
+ * its own terms needs no other pod.
  */
 static bool is_attracted(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)

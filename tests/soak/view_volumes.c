@@ -153,7 +153,7 @@ static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod 
 	return volume != NULL && volume_is_near(volume, node) ? BT_SIM_FITS : BT_SIM_FITS_NOT;
 }
 
-/** --- limit of volumes of the one driver per node: spec 07b --- */
+/** --- limit of volumes per node; the workloads have one CSI driver: spec 07b --- */
 
 #define DRIVER "example.com/disks"
 
@@ -187,8 +187,8 @@ static bool is_attached(
 }
 
 /**
- * Counts the claims with volumes that pods on the node use; a claim that the pod shares with them
- * takes no more room.
+ * Whether the volumes of the pod stay within the node's limit. A claim that a pod on the node
+ * already uses needs no further attachment.
  */
 static bool can_attach(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)

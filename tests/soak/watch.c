@@ -146,7 +146,10 @@ static void report_listed(struct bt_sim_watch *watch, enum bt_kind kind)
 	bt_vec_finish(&listed);
 }
 
-/** Report the difference to the mirror as one batch; deletions may come first or last. */
+/**
+ * Reports the differences between store and mirror at once. Deletions come first or last, at
+ * random.
+ */
 static void relist(void *context, uint64_t kind)
 {
 	struct bt_sim_watch *watch = context;

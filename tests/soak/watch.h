@@ -2,20 +2,20 @@
 #ifndef BT_SOAK_WATCH_H
 #define BT_SOAK_WATCH_H
 /**
- * List and watch, one stream per kind: events come late, in order within a kind and in any order
- * between kinds. A stream may break: its events in flight are lost, and a later list shows only the
- * differences (deletions are inferred, states in between are never seen, a name may have another
- * uid). Spec 13 section 13.4, 11b section 5.
+ * List and watch, with one stream for each kind. Events come late: in order within a kind, in any
+ * order between kinds. A stream may break, and then loses its events in flight. A later list shows
+ * only the differences: deletions are inferred, states in between are never seen, and a name may
+ * have another uid. Spec 13 section 13.4, 11b section 5.
  *
- * The mirror has the objects that the client knows, like an informer's store. Terminal pods are
- * outside of the selection, so they look deleted.
+ * The mirror has the objects that the client knows, like an informer's store. The watch does not
+ * select terminal pods, so a pod that becomes terminal looks deleted.
  */
 #include "base/prng.h"
 #include "soak/clock.h"
 #include "state/object_store.h"
 
 struct bt_sim_watch_event {
-	struct bt_object *object; /* reference held; for deletions the last state */
+	struct bt_object *object; /* reference held; the last state if deleted */
 	bool deleted;
 	int64_t due_ns;
 };
@@ -32,8 +32,8 @@ struct bt_sim_watch {
 	struct bt_object_store *objects; /* what the API has */
 	struct bt_prng prng;
 	/**
-	 * One event in late_one_in is late by seconds, and one in break_one_in breaks its stream;
-	 * 0: none.
+	 * On average, one of late_one_in events is late by seconds, and one of break_one_in events
+	 * breaks its stream; 0: no event.
 	 */
 	uint32_t late_one_in;
 	uint32_t break_one_in;
@@ -41,7 +41,7 @@ struct bt_sim_watch {
 	struct bt_object_store mirror;
 	/** Like bt_scheduler_observe; called after the mirror has changed. */
 	void (*observe)(void *context, struct bt_object *old_object, struct bt_object *new_object);
-	/** A list does not contain the object any more: its deletion was missed. */
+	/** Called for an object that a list no longer contains: the watch missed the deletion. */
 	void (*lost)(void *context, struct bt_object *last_known);
 	/** Writes a line to the log. */
 	void (*note)(void *context, enum bt_kind kind, const char *what);
@@ -53,7 +53,8 @@ void bt_sim_watch_init(struct bt_sim_watch *watch, struct bt_sim_clock *clock,
 	struct bt_object_store *objects, uint64_t seed);
 void bt_sim_watch_finish(struct bt_sim_watch *watch);
 /**
- * The store changed: an object was added (old_object NULL), changed, or deleted (new_object NULL).
+ * Tells the watch about a change of the store: an object was added (old_object NULL), changed, or
+ * deleted (new_object NULL).
  */
 void bt_sim_watch_changed(
 	struct bt_sim_watch *watch, struct bt_object *old_object, struct bt_object *new_object);

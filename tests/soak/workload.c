@@ -77,9 +77,9 @@ struct class_row {
 static const struct class_row classes[] = {
 	{"made-late", "example.com/disks", "WaitForFirstConsumer", ""},
 	/*
-	 * If the selected node moves to another zone, the provisioner rejects it, and another node
-	 * is selected.
-	 */
+         * If the selected node moves to a zone that is not allowed, the provisioner rejects the
+         * node, and the scheduler selects another node.
+         */
 	{"made-near", "example.com/disks", "WaitForFirstConsumer",
 		",\"allowedTopologies\":[{\"matchLabelExpressions\":[{\"key\":"
 		"\"topology.kubernetes.io/zone\",\"values\":[\"z0\",\"z1\"]}]}]"},
@@ -188,7 +188,7 @@ void bt_sim_workload_finish(struct bt_sim_workload *workload)
 
 /** --- end of a round --- */
 
-/** Finalizers and grace periods may delay deletions. */
+/** Deletes all objects of the kind. Objects with finalizers may stay for a while. */
 static void delete_all(struct bt_sim *sim, enum bt_kind kind)
 {
 	BT_VEC(struct bt_object *) objects = {0};

@@ -17,7 +17,7 @@ struct bt_sim_app {
 	struct bt_str namespace_;
 	struct bt_str labels;        /* JSON members */
 	struct bt_str spec;          /* JSON members, without volumes */
-	struct bt_str storage_class; /* "": no claims */
+	struct bt_str storage_class; /* of the app's PersistentVolumeClaims; "": no such claims */
 	bool is_job;                 /* pods terminate by themselves */
 	bool is_stateful;            /* new pods reuse the names of old ones */
 	struct bt_sim_app_claim claims[BT_SIM_APP_CLAIMS_MAX];
@@ -25,7 +25,7 @@ struct bt_sim_app {
 	uint32_t replicas;
 	struct bt_str group;      /* PodGroup of its pods; "": none */
 	struct bt_str group_spec; /* JSON members, without the policy */
-	uint32_t min_count;       /* of a gang; 0: basic */
+	uint32_t min_count;       /* minCount of a gang; 0: the group has the basic policy */
 };
 
 struct bt_sim_workload {
@@ -49,7 +49,7 @@ struct bt_sim_workload {
 	struct bt_strbuf json;
 };
 
-/** Create first nodes, classes and namespaces, and start random changes. */
+/** Creates the first nodes, classes and namespaces, and starts random changes. */
 void bt_sim_workload_start(struct bt_sim *sim);
 /** Make one random change now. */
 void bt_sim_workload_change(struct bt_sim *sim);
@@ -71,7 +71,7 @@ extern const uint32_t bt_sim_node_change_count;
 extern const struct bt_sim_change bt_sim_device_changes[];
 extern const uint32_t bt_sim_device_change_count;
 
-/** Add an app with a new kind of pod. */
+/** Adds an app with a random template for its pods. */
 void bt_sim_workload_design_app(struct bt_sim *sim);
 /** Create a missing pod of the app or delete a surplus one; one pod at most. */
 void bt_sim_workload_reconcile(struct bt_sim *sim, uint32_t index);

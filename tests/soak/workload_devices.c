@@ -74,7 +74,10 @@ static void restore_class(void *context, uint64_t index)
 	}
 }
 
-/** Delete a class, which is created again soon, or when this function picks the class again. */
+/**
+ * Deletes a random device class. A timer creates the class again soon, or this function starts the
+ * timer when it picks the missing class again.
+ */
 static void remove_class(struct bt_sim *sim)
 {
 	uint32_t index = (uint32_t)bt_prng_below(&sim->changes, BT_ARRAY_LENGTH(class_names));

@@ -38,7 +38,6 @@ void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app)
 		bt_sim_chance(&sim->changes, 50) ? "PodGroup" : "Pod");
 }
 
-/** The group may be created after its pods. */
 void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app)
 {
 	struct bt_strbuf *json = &sim->workload.json;

@@ -27,8 +27,8 @@ static void create_node(struct bt_sim *sim, struct bt_str name)
 }
 
 /**
- * Set a node's volume limit; it may be set late, and change. It is never removed, because no hint
- * reports a removed limit.
+ * Sets or changes the volume limit of a random node. A limit is never removed, because no queueing
+ * hint reports the removal, so waiting pods would not be requeued.
  */
 static void limit_volumes(struct bt_sim *sim)
 {
@@ -184,7 +184,7 @@ static void resize(struct bt_sim *sim)
 	}
 }
 
-/** A change in a field that the scheduler does not read. */
+/** Changes a field of a node that the scheduler does not read. */
 static void heartbeat(struct bt_sim *sim)
 {
 	struct bt_str name = pick_node(sim);

@@ -307,8 +307,8 @@ static void add_toleration(struct bt_sim *sim)
 }
 
 /**
- * Another scheduler binds a random pod without checking for room. If writes fail at random, this
- * may also be a pod of the scheduler under test.
+ * Another scheduler binds a random pod without checking for room. In runs with failing writes, the
+ * pod may also be one that the scheduler under test must schedule.
  */
 static void bind_elsewhere(struct bt_sim *sim)
 {

@@ -107,7 +107,7 @@ static void log_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
 		BT_STR_ARG(attempt->message));
 }
 
-/** Count the pod on its node while its writes are in flight, even if they fail. */
+/** Counts the pod on its node while its writes are in flight, also if the writes fail later. */
 static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 {
 	struct bt_object *pod = bt_object_store_find_object(
@@ -120,9 +120,9 @@ static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 }
 
 /**
- * The pod of an attempt. An attempt has only the name of the pod, and two pods with this name may
- * wait if the older one was deleted. Prefer the pod that the scheduler wrote about last, then a
- * deleted pod, then the oldest pod.
+ * Ends the wait of the attempt's pod. An attempt has only the name of the pod, and two pods with
+ * this name may wait if the older pod was deleted. Prefers the pod that the scheduler wrote about
+ * last, then a deleted pod, then the oldest pod.
  */
 static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 {
@@ -144,7 +144,8 @@ static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 		}
 	}
 	if (found != UINT32_MAX) {
-		/* PreBind comes after Permit: other members of its gang are being bound. */
+		/* The failure came after Permit, so other members of the pod's gang are being
+		 * bound. */
 		if (attempt->outcome == BT_ATTEMPT_FAILED &&
 			bt_str_equal_c(attempt->reason, "SchedulerError")) {
 			bt_sim_group_lost_member(
@@ -155,7 +156,7 @@ static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 	}
 }
 
-/** bt_scheduler_writer.may_schedule: an attempt may start only after a delay. */
+/** bt_scheduler_writer.may_schedule: allows one attempt after each delay. */
 static bool may_schedule(void *context)
 {
 	struct bt_sim *sim = context;
@@ -282,8 +283,8 @@ static void note_change(
 }
 
 /**
- * The object as the scheduler observes it, owned: a copy of a pod that is not shared with the
- * store, so that it can be packed when the scheduler stores it.
+ * Returns the object as the scheduler observes it; the caller owns a reference. NULL if object is
+ * NULL. A pod is copied, because the scheduler can pack only a pod that the store does not share.
  */
 static struct bt_object *copy_for_scheduler(struct bt_sim *sim, struct bt_object *object)
 {

@@ -27,13 +27,13 @@ struct bt_sim_write {
 		BT_SIM_WRITE_BINDING,
 		BT_SIM_WRITE_VOLUME,
 		BT_SIM_WRITE_SELECTED_NODE,
-		BT_SIM_WRITE_CLAIM, /* this and the next three: ResourceClaims */
+		BT_SIM_WRITE_CLAIM, /* from here on: requests about ResourceClaims */
 		BT_SIM_WRITE_CLAIM_STATUS,
 		BT_SIM_READ_CLAIM,
 		BT_SIM_WRITE_UNRESERVE,
 	} what;
 	struct bt_object *object; /* the pod, volume or claim */
-	struct bt_object *base;   /* for claims with devices: the scheduler's version; else NULL */
+	struct bt_object *base; /* a ResourceClaim as the scheduler knows it; NULL: other writes */
 	struct bt_str node_name;
 	struct bt_str pod_uid; /* the pod that needs the claim; "" for other writes */
 	bool must_end;         /* the caller needs the answer now */
@@ -47,7 +47,7 @@ struct bt_sim_answer {
 	bool answered;
 	int result;
 	struct berth_error err;
-	struct bt_object *object;       /* the claim in the API; reference held; may be NULL */
+	struct bt_object *object;       /* the ResourceClaim in the API; reference held; or NULL */
 	struct bt_str resource_version; /* of the volume or claim that was written */
 };
 
@@ -59,7 +59,7 @@ struct bt_sim_late_write {
 		BT_SIM_LATE_DELETE,
 	} what;
 	struct bt_preemption_ticket ticket;
-	struct bt_object *pod; /* reference held until it took effect */
+	struct bt_object *pod; /* reference held until the write takes effect */
 	struct bt_str node_name;
 	bool has_condition;
 	struct bt_pod_condition condition;
@@ -123,7 +123,7 @@ struct bt_sim {
 	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
 	uint32_t waiting;            /* binding cycles that wait for later steps */
 	bool is_asynchronous;        /* writes of the binding cycle are answered later */
-	int64_t due_ns;              /* when the timer steps the scheduler; INT64_MAX: never */
+	int64_t due_ns;              /* when the timer steps the scheduler; INT64_MAX: no timer */
 	bool attempt_is_due;
 	bool may_attempt; /* the delay before the attempt is over */
 	bool in_attempt;
@@ -141,16 +141,16 @@ void bt_sim_finish(struct bt_sim *sim);
 /** Write a line of the log: "<seconds>.<millis> <text>". */
 BT_PRINTF(2, 3)
 void bt_sim_log(struct bt_sim *sim, const char *format, ...);
-/** End the run with a complaint; only the first one counts. */
+/** Ends the run with a complaint; complaints after the first complaint are ignored. */
 void bt_sim_complain(struct bt_sim *sim, struct bt_str complaint);
 /** Run until this time, or until the first complaint. */
 void bt_sim_run_until(struct bt_sim *sim, int64_t until_ns);
 /**
- * Step the scheduler after it observed something: bindings that need not wait end now, and an
+ * Steps the scheduler after an event or an answer: bindings that need not wait end now, and an
  * attempt follows soon if a pod can be tried.
  */
 void bt_sim_step(struct bt_sim *sim);
-/** Run an action later. It counts as pending until it calls bt_sim_action_done. */
+/** Runs an action later. The action counts as pending until it calls bt_sim_action_done. */
 void bt_sim_after(struct bt_sim *sim, int64_t delay_ns, bt_sim_action action, uint64_t argument);
 static inline void bt_sim_action_done(struct bt_sim *sim)
 {
@@ -162,15 +162,16 @@ bool bt_sim_chance(struct bt_prng *prng, uint32_t percent);
 void bt_sim_excuse(struct bt_sim *sim, struct bt_str node_name);
 void bt_sim_excuse_pod(struct bt_sim *sim, struct bt_str uid);
 bool bt_sim_pod_is_excused(const struct bt_sim *sim, struct bt_str uid);
-/** Make a view of the objects that the watch showed the scheduler, with the scheduler's bindings.
+/** Makes a view of the objects that the scheduler has observed, with the pods that it is binding.
  */
 void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view);
 
 /** --- answers.c --- */
 
 /**
- * Make a write. Returns BT_WRITE_PENDING, or the answer: 0 or an error. *out_object: the claim in
- * the API, owned. Both outputs may be NULL.
+ * Makes a write. Returns BT_WRITE_PENDING, or the answer: 0 or an error. *out_object: the claim in
+ * the API, owned; *out_resource_version: the version of the written object. out_object and
+ * out_resource_version may be NULL.
  */
 int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
 	struct bt_object **out_object, struct bt_str *out_resource_version,
@@ -196,7 +197,7 @@ enum bt_sim_fault {
 enum bt_sim_fault bt_sim_draw_fault(struct bt_sim *sim);
 /** Set err to one of the API's errors. */
 int bt_sim_fail_write(struct bt_sim *sim, const char *what, struct berth_error *err);
-/** write is copied. */
+/** Carries the write out after a random delay; write is copied. */
 void bt_sim_add_late_write(struct bt_sim *sim, const struct bt_sim_late_write *write);
 /** Carry out a late write now. */
 int bt_sim_perform_late_write(
@@ -209,10 +210,10 @@ int bt_sim_bind(struct bt_sim *sim, const struct bt_object_meta *pod, struct bt_
 
 /** Excuse the pools of the claim's devices. */
 void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *claim);
-/** An object changed in the store: check claims. */
+/** Checks the devices of a claim that a change of the store allocates; ignores other changes. */
 void bt_sim_devices_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
-/** The binding of the pod succeeded. */
+/** Checks the claims of a pod whose binding succeeded. */
 void bt_sim_devices_bound(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name);
 /** Check an allocation that the scheduler writes. */
 void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *claim);
@@ -232,9 +233,9 @@ const char *bt_sim_group_gates(uint64_t seed);
 void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app);
 /** Create the app's group, unless it exists. */
 void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app);
-/** A group that lost a member may have fewer bound pods than minCount. */
+/** Notes that the pod's group lost a member: it may have fewer bound pods than minCount. */
 void bt_sim_group_lost_member(struct bt_sim *sim, const struct bt_pod *pod);
-/** An object changed in the store: groups whose pod is deleted or terminal have lost a member. */
+/** Notes a change of the store: a group whose pod is deleted or terminal has lost a member. */
 void bt_sim_group_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
 /** Check that no gang is bound in part. Returns false after appending a complaint. */

@@ -81,7 +81,8 @@ static void unreserve(void *context, const struct bt_pod_info *pod,
 	bt_sim_log(sim, "claim %.*s is taken from %.*s", BT_STR_ARG(claim->metadata.name),
 		BT_STR_ARG(pod->name));
 	/*
-	 * The pod may be tried again before a watch shows this write, and count on the reservation.
+	 * The scheduler may try the pod again before a watch shows this write, and rely on the
+	 * reservation that the write removes.
 	 */
 	bt_sim_excuse_pod(sim, uid);
 	bt_sim_write_blindly(sim, &write);

@@ -3,7 +3,7 @@
 #include "api/identity.h"
 #include "soak/world.h"
 
-/** Check a decision once, before it is written. */
+/** Checks a decision before its first write; further writes of the attempt are not checked. */
 static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name)
 {
 	struct bt_strbuf complaint = {0};

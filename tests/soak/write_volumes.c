@@ -16,7 +16,7 @@ static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 	struct berth_error *err)
 {
-	/* Two claims may use the volume: the claim's uid tells their writes apart. */
+	/* Writes for two claims may name the same volume: the claim's uid tells them apart. */
 	struct bt_sim_write write = {.what = BT_SIM_WRITE_VOLUME, .node_name = claim->metadata.uid};
 	bt_sim_log(context, "volume %.*s for claim %.*s", BT_STR_ARG(volume->metadata.name),
 		BT_STR_ARG(claim->metadata.name));
@@ -39,8 +39,8 @@ static int wait_a_second(
 {
 	struct bt_sim *sim = context;
 	/*
-	 * The binding is tried even if the cluster changes during the wait, so the decision is not
-	 * checked again.
+	 * The scheduler binds the pod even if the cluster changes during the wait, so the decision
+	 * must not be checked after the wait.
 	 */
 	sim->is_decided = true;
 	bt_sim_run_until(sim, sim->clock.now_ns + BT_SIM_SECOND);
