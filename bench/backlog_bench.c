@@ -3,10 +3,11 @@
  * A backlog of unschedulable pods in the complete scheduler: milliseconds from the event that makes
  * some of them schedulable to their placement. Prints one JSON line per case: event (the event
  * alone), placed (until all pods that fit are placed), settled (until every requeued pod was
- * tried), each as median, p99 and maximum over the events. In the first cases every shape waits for
- * a device of its own; in the later ones every second shape waits for a pool of nodes, and nodes of
- * earlier events requeue pods of more than one shape. In the last case events follow each other so
- * closely that requeued pods that did not fit still back off.
+ * tried), each as median, p99 and maximum over the events. A shape is a group of pods with equal
+ * specs. In the first cases every shape waits for a different device. In the later cases every
+ * second shape waits for a pool of nodes, and nodes of earlier events requeue pods of more than one
+ * shape. In the last case events follow each other so closely that requeued pods that did not fit
+ * are still in backoff.
  *
  * Usage: backlog_bench [PODS [SHAPES [NODES [EVENTS]]]]
  */
@@ -184,7 +185,7 @@ static void bench_init(struct bench *bench)
 		(void)fprintf(stderr, "backlog_bench: a pod was placed too early\n");
 		exit(1);
 	}
-	/* All backoffs are over; the pods still wait for an event. */
+	/* Let all backoffs end; the pods still wait for an event. */
 	bench->now_ns += 60 * NS_PER_SECOND;
 	bt_queue_tick(bt_scheduler_queue(bench->scheduler), bench->now_ns);
 	(void)printf("{\"case\":\"first attempts, %s\",\"pods\":%u,\"shapes\":%u,\"nodes\":%u,"

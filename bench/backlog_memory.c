@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of an unschedulable and of a bound pod in the complete scheduler: bytes from malloc,
- * including malloc's overhead. Pods are as replica sets make them and the API server completes
- * them; after a failed attempt the changed status comes back as a watch sends it. Prints one JSON
- * line. "waiting" and "bound" include the copies of the objects, which a reflector would share.
+ * including malloc's overhead. The pods look like pods of a ReplicaSet, with the defaults of the
+ * API server. After a failed attempt the scheduler observes the pod with its changed status, as a
+ * watch sends it. Prints one JSON line. "waiting" and "bound" include the objects of the pods,
+ * which a reflector would share with the scheduler.
  *
  * Usage: backlog_memory [PODS [SHAPES]]
  */

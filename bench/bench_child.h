@@ -5,8 +5,8 @@
 #include "bench/bench_run.h"
 
 /**
- * Like bt_bench_run. Also BERTH_ERR_STATE if the process died: verification found a difference and
- * printed it on standard error, or memory ran out.
+ * Like bt_bench_run. Also returns BERTH_ERR_STATE if the child process died, because verification
+ * found a difference and printed it on standard error, or because memory ran out.
  */
 BT_MUST_USE int bt_bench_run_in_child(const struct bt_bench_run *run,
 	struct bt_bench_result *out_result, struct berth_error *err);

@@ -43,8 +43,8 @@ struct change {
 struct churn {
 	struct bt_bench *bench;
 	struct bt_prng prng;
-	BT_VEC(uint32_t) pods;  /* numbers of pods that were placed; their node may be gone since */
-	BT_VEC(uint32_t) nodes; /* numbers of existing nodes */
+	BT_VEC(uint32_t) pods;         /* numbers of placed pods, also of pods whose node is gone */
+	BT_VEC(uint32_t) nodes;        /* numbers of existing nodes */
 	BT_VEC(struct change) changes; /* prepared for the current pod */
 	uint32_t next_node;
 	uint32_t turn;
@@ -73,7 +73,10 @@ static uint32_t find_pod(const struct churn *churn, uint32_t number)
 	return bt_state_find_pod(churn->bench->engine->state, bt_str_from(uid));
 }
 
-/** Draw the pod that finishes. Must be called after the previous changes were made. */
+/**
+ * Draws a placed pod that finishes. Returns false if no placed pod is left. Must be called after
+ * the previous changes were made, because a change may remove pods.
+ */
 static bool draw_pod(struct churn *churn, uint32_t *out_pod_id)
 {
 	while (churn->pods.count != 0) {
@@ -101,7 +104,7 @@ static void remove_pod(struct churn *churn, uint32_t pod_id)
 	churn->bench->result->change_count++;
 }
 
-/** Decode objects before the clock runs. */
+/** Draws the next changes, and decodes their objects before the clock runs. */
 static int prepare(struct churn *churn, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < churn->bench->run->changes; i++) {
@@ -176,7 +179,8 @@ static void forget_changes(struct churn *churn)
 	churn->changes.count = 0;
 }
 
-/** End the time of changes, which is a part of the run's time. */
+/** Adds the time of changes since watch started to the time of the run and to the time of changes.
+ */
 static void stop_changes(const struct bt_bench_watch *watch, struct bt_bench_result *result)
 {
 	double seconds = 0;

@@ -79,8 +79,8 @@ int bt_bench_take(struct bt_bench *bench, struct bt_object *object, struct berth
 }
 
 /**
- * Whether the line is the first or the last line of a snapshot, which enclose the objects. A
- * snapshot has one object per line, separated by commas.
+ * Whether the line is the first or the last line of a snapshot. These lines enclose the objects;
+ * the lines between them have one object each, separated by commas.
  */
 static bool is_around(struct bt_str line)
 {
@@ -277,7 +277,8 @@ static bool preempt(
 		evict(bench, chosen->victims[i]);
 	}
 	if (result->nomination.present) {
-		/* The name from the node table: the name in the result ends with the cycle. */
+		/* Use the name in the node table, because the result's name lives only in the
+		 * cycle. */
 		const struct bt_node_table *nodes = &bench->engine->state->nodes;
 		uint32_t slot = bt_node_table_find(nodes, result->nomination.nominated_node_name);
 		info->nominated_node_name = bt_node_table_name(nodes, slot);

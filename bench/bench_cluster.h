@@ -6,8 +6,8 @@
 #include "bench/bench_run.h"
 
 /**
- * Pending pods are made in batches of this size, outside of the timed section: a million of them
- * never exist together.
+ * Pending pods are made in batches of this size, outside of the timed section, so that a million
+ * pending pods never exist at the same time.
  */
 #define BT_BENCH_BATCH 4096
 
@@ -15,9 +15,9 @@ struct bt_bench {
 	const struct bt_bench_run *run;
 	struct bt_bench_result *result;
 	struct bt_engine *engine;           /* NULL: a struct bt_living owns the engine */
-	BT_VEC(struct bt_object *) pending; /* from a file, or the batch */
-	uint32_t pending_max;               /* at most this many pods are tried */
-	bool keeps_digests;                 /* for the comparison with a second run */
+	BT_VEC(struct bt_object *) pending; /* all pending pods of a file, or the current batch */
+	uint32_t pending_max;               /* the maximum of pods that are tried */
+	bool keeps_digests;                 /* fill digests, to compare two runs */
 	BT_VEC(uint64_t) digests;           /* the digest after each decision */
 	struct bt_strbuf text;
 };
@@ -30,7 +30,7 @@ struct bt_bench_watch {
 };
 struct bt_bench_watch bt_bench_watch_start(void);
 void bt_bench_watch_stop(const struct bt_bench_watch *watch, struct bt_bench_result *result);
-/** Like bt_bench_watch_stop, for other sums. */
+/** Like bt_bench_watch_stop, but adds the times to *seconds and *cpu_seconds. */
 void bt_bench_watch_add(const struct bt_bench_watch *watch, double *seconds, double *cpu_seconds);
 /** Add a node, a bound or pending pod, or another object; object is consumed. */
 BT_MUST_USE int bt_bench_take(
@@ -44,7 +44,10 @@ BT_MUST_USE int bt_bench_decode_text(
 BT_MUST_USE int bt_bench_make_pending(
 	struct bt_bench *bench, uint32_t first, uint32_t count, struct berth_error *err);
 void bt_bench_release_pending(struct bt_bench *bench);
-/** Intern the pod's shape, decide, assume; preempt if the run has preemption. */
+/**
+ * Makes the decision for a pod and assumes the pod on the chosen node. If the pod does not fit and
+ * the run has preemption, removes the victims and tries again.
+ */
 void bt_bench_schedule(struct bt_bench *bench, const struct bt_pod *pod);
 /**
  * Returns the digest of all earlier decisions (0: none) extended by this one. node_name "": no
@@ -59,13 +62,13 @@ void bt_bench_note(struct bt_bench *bench, struct bt_str namespace_, struct bt_s
 uint32_t bt_bench_pending_count(const struct bt_bench *bench);
 
 /**
- * Compare the first pods_max decisions of two runs that kept their digests. Sets checked_count in
- * timed's result; BERTH_ERR_STATE if a decision differs.
+ * Compares the first pods_max decisions of two runs that kept their digests. Sets checked_count in
+ * the result of timed. Returns BERTH_ERR_STATE if a decision differs.
  */
 BT_MUST_USE int bt_bench_compare(const struct bt_bench *timed, const struct bt_bench *checking,
 	uint32_t pods_max, struct berth_error *err);
 
-/* The kinds of measurements; pods are tried up to pending_max. */
+/* The kinds of measurements. Each function tries up to pending_max pods. */
 
 BT_MUST_USE int bt_bench_place(struct bt_bench *bench, struct berth_error *err);
 /** bench_churn.c */

@@ -51,7 +51,8 @@ static void write_slice(uint32_t node, struct bt_strbuf *out)
 	bt_strbuf_append_c(out, "]}}");
 }
 
-/** Bound pods have claims while their nodes have devices left. */
+/** Whether the pod has a claim: every pending pod, and a bound pod if its node has a free device.
+ */
 static bool has_claim(const struct bt_bench_source *source, uint32_t pod)
 {
 	return pod >= source->bound_count || pod / source->node_count < DEVICES_OF_A_NODE;
@@ -145,8 +146,8 @@ static void write_device(struct bt_json_writer *writer, struct bt_arena *arena, 
 }
 
 /**
- * Write a slice with the devices of a node from number first on; slice: its index among the node's
- * slices.
+ * Adds a ResourceSlice with up to SLICE_DEVICES_MAX devices of a node. slice: index of the slice
+ * among the slice_count slices of the node.
  */
 static int add_slice(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_str node_name,
 	uint32_t slice, uint32_t slice_count, struct bt_arena *arena, struct berth_error *err)

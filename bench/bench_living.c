@@ -76,7 +76,7 @@ int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	const struct bt_living_change change = {
 		living->now_ns, old_object, new_object, living->is_preempting};
 	living->is_preempting =
-		false; /* only for the pod, not for the deletions of claims that follow */
+		false; /* only the pod is a victim, not its claims, which are deleted next */
 	int result = living->observer != NULL
 		? living->observer->observe(living->observer->context, &change, err)
 		: 0;
@@ -128,7 +128,10 @@ int bt_living_note_claims(
 	return result;
 }
 
-/** Delete the claims made for the pod from templates. *out_others: the pod may use other claims. */
+/**
+ * Deletes the claims that were made for the pod from templates. *out_others: whether the pod may
+ * have reservations in other claims.
+ */
 static int delete_claims(struct bt_living *living, const struct bt_pod *pod, bool *out_others,
 	struct berth_error *err)
 {

@@ -13,9 +13,9 @@
 /** A write that the scheduler did not observe yet. */
 struct bt_living_write {
 	struct bt_object *pod;    /* as it was when written; a reference is held */
-	struct bt_str node_name;  /* in the arena of writes; data NULL: not bound */
-	struct bt_str nomination; /* in the arena of writes; data NULL: unchanged */
-	bool deleted;
+	struct bt_str node_name;  /* in texts of bt_living; data NULL: no binding */
+	struct bt_str nomination; /* in texts of bt_living; data NULL: nomination unchanged */
+	bool deleted;             /* the pod is deleted, as a victim */
 };
 
 /** A change that the scheduler observes. */
@@ -51,7 +51,7 @@ struct bt_living {
 BT_MUST_USE int bt_living_init(
 	struct bt_living *living, const struct bt_setup *setup, struct berth_error *err);
 void bt_living_finish(struct bt_living *living);
-/** Add a new object, which is consumed. From then on it shares memory with equal pods. */
+/** Adds a new object, which is consumed. A pod is stored so that equal pods share memory. */
 BT_MUST_USE int bt_living_add(
 	struct bt_living *living, struct bt_object *object, struct berth_error *err);
 /** Change an object, or delete it if new_object is NULL. Both objects are consumed. */
@@ -75,6 +75,6 @@ BT_MUST_USE int bt_living_change_pod(struct bt_living *living, struct bt_object 
  */
 BT_MUST_USE int bt_living_step(
 	struct bt_living *living, struct bt_attempt *out_attempt, struct berth_error *err);
-/** Advance the clock; pods whose backoff ends until then can be tried. */
+/** Advances the clock. Pods whose backoff ends in this time can be tried afterwards. */
 void bt_living_pass(struct bt_living *living, int64_t duration_ns);
 #endif

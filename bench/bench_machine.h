@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BENCH_MACHINE_H
 #define BT_BENCH_MACHINE_H
-/** The machine, commit and compiler, which are part of every quoted figure. */
+/** The machine, commit and compiler, which every report of figures includes. */
 #include <stdint.h>
 
 #include "base/strbuf.h"

@@ -5,7 +5,7 @@
 
 #include "bench/bench_report.h"
 
-/** Match "TEST", "TEST/WORKLOAD", or everything if no names were given. */
+/** Whether a name in only is "TEST" or "TEST/WORKLOAD" of this workload, or only has no names. */
 static bool is_wanted(const struct bt_arguments *only, const struct bt_perf_test *test,
 	const struct bt_perf_workload *workload)
 {

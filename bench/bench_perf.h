@@ -56,11 +56,11 @@ struct bt_perf_op {
 	struct bt_str mode;
 	int64_t churn_number;
 	int64_t interval_ms;
-	int64_t per_second; /* updates or deletions; 0: all at once (createPods: none) */
+	int64_t per_second; /* rate of updates or deletions; 0: all at once, in createPods none */
 	int64_t claims_per_node;
 	bt_str_list template_paths;
 	bt_str_list namespaces;
-	struct bt_str stage; /* "Attempted"; otherwise pods must be scheduled */
+	struct bt_str stage; /* "Attempted": wait for attempts; otherwise wait for placements */
 	struct bt_str duration;
 	struct bt_str driver;
 	struct bt_str nodes; /* pattern */
@@ -77,7 +77,7 @@ struct bt_perf_workload {
 	struct bt_str name;
 	const struct bt_json_value *params; /* an object, or NULL */
 	bt_str_list gates;                  /* "Name=true" */
-	double threshold;                   /* pods per second; 0: none */
+	double threshold;                   /* least pods per second; 0: no threshold */
 };
 
 /**
@@ -103,7 +103,7 @@ struct bt_perf_test {
 	uint32_t op_count;
 	struct bt_perf_workload *workloads;
 	uint32_t workload_count;
-	struct berth_error error; /* set if the test case is invalid; then no workload of it runs */
+	struct berth_error error; /* set if the test case is invalid: none of its workloads runs */
 };
 
 struct bt_perf_file {
@@ -125,11 +125,11 @@ void bt_perf_file_finish(struct bt_perf_file *file);
 /** The result of one workload. */
 struct bt_perf_result {
 	uint32_t node_count;
-	uint32_t pod_count;    /* placed while metrics were collected */
-	uint32_t bound_count;  /* placed in total */
+	uint32_t pod_count;    /* pods that were placed while metrics were collected */
+	uint32_t bound_count;  /* pods that were placed in total */
 	uint32_t failed_count; /* failed attempts in total */
 	uint32_t victim_count;
-	double seconds; /* scheduling while metrics were collected */
+	double seconds; /* time of scheduling while metrics were collected */
 	double cpu_seconds;
 	double load_seconds; /* all other time */
 	uint64_t decisions;  /* digest of all placements, in order */

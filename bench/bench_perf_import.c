@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Converts workloads of a scheduler_perf file to a recording: the objects they create, with times.
+ * Converts a workload of a scheduler_perf file to a recording of all changes of objects, with their
+ * times.
  */
 #include "bench/bench_perf.h"
 #include "replay/change_import.h"
@@ -38,7 +39,10 @@ static int observe(void *context, const struct bt_living_change *change, struct 
 			   : result;
 }
 
-/** Set the error of a choice that matches count workloads; the text lists all workloads. */
+/**
+ * Sets the error for a name that matches count workloads instead of one. The message lists all
+ * workloads. wanted NULL: no name was given.
+ */
 static int cannot_choose(const struct bt_perf_file *file, const char *wanted, uint32_t count,
 	struct berth_error *err)
 {

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "bench/bench_perf_private.h"
 
-/** Manifests, and their names in messages, for operations without a template path. */
+/** Default manifests for operations without a template path; _NAME: how messages call them. */
 static const char default_node[] =
 	"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"generateName\":\"node-\"},"
 	"\"status\":{\"capacity\":{\"cpu\":\"4\",\"memory\":\"32Gi\",\"pods\":\"110\"},"
@@ -62,7 +62,10 @@ static int find_or_read(struct bt_perf *perf, struct bt_str path, const char *de
 	return result;
 }
 
-/** Read a template, once. path: relative to the workload file; "": the default node. */
+/**
+ * Returns the template at this path, and reads the file at the first use. path: relative to the
+ * workload file; "": the default node.
+ */
 static int find_template(struct bt_perf *perf, struct bt_str path,
 	struct bt_bench_template **out_template, struct berth_error *err)
 {
@@ -123,8 +126,8 @@ static int strategy_key(const struct bt_json_value *strategy, const char *name,
 }
 
 /**
- * Add the labels of the operation's strategies: values from a list in turn, or a different value on
- * every node.
+ * Adds the labels of the operation's strategies to node number index. labelNodePrepareStrategy uses
+ * the values of its list in turn; uniqueNodeLabelStrategy gives every node a different value.
  */
 static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint32_t index,
 	struct bt_object_meta *meta, struct berth_error *err)
@@ -158,7 +161,7 @@ static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint3
 	return 0;
 }
 
-/** As upstream, a node has a label with its name: anti-affinity by host needs this label. */
+/** Adds the hostname label, as upstream does, because anti-affinity by host needs this label. */
 static void label_host(struct bt_arena *arena, struct bt_object_meta *meta)
 {
 	if (bt_str_map_find(&meta->labels, BT_STR(HOST_LABEL)) == NULL) {
@@ -656,7 +659,10 @@ static struct bt_object *find_same(
 			  object->kind, meta->namespace_, meta->name);
 }
 
-/** An update keeps the identity of the object, and the node and status of a pod. */
+/**
+ * Replaces the old object by the wanted object. The update keeps uid and creation time of the old
+ * object, and the node and status of a pod.
+ */
 static int update_object(struct bt_perf *perf, struct bt_object *old, uint32_t node,
 	const struct bt_object *wanted, struct bt_arena *arena, struct berth_error *err)
 {
@@ -737,7 +743,7 @@ static int churn_create(struct bt_perf *perf, struct bt_perf_churn *churn, struc
 	return result;
 }
 
-/** Delete the objects of one round, newest first. */
+/** Deletes as many objects as one round of the churn creates, newest first. */
 static int churn_delete(struct bt_perf *perf, struct bt_perf_churn *churn, struct berth_error *err)
 {
 	uint32_t count = churn->op->template_paths.count;

@@ -55,8 +55,8 @@ struct field {
 #define AT(member) offsetof(struct bt_perf_op, member)
 
 /**
- * Each value may come from a parameter of the workload: "count: $nodes", or "countParam: $nodes"
- * for all but lists and objects.
+ * The fields of operations. Each value may come from a parameter of the workload: "count: $nodes".
+ * Fields that are not lists or objects also have the form "countParam: $nodes".
  */
 static const struct field fields[] = {
 	{"count", FIELD_INT, NODES | NAMESPACES | PODS | POD_SETS | CREATE_ANY | UPDATE_ANY,
@@ -245,7 +245,10 @@ static int read_param(const struct reading *reading, const struct field *field, 
 
 #define PARAM_SUFFIX "Param"
 
-/** Find the field without regard to case, as Go decodes. *out_param: name is NAMEParam. */
+/**
+ * Finds the field of the opcode by name, without regard to case, because Go decodes names like
+ * this. *out_param: whether name is the form FIELDParam. NULL: the opcode has no such field.
+ */
 static const struct field *find_field(
 	enum bt_perf_opcode opcode, struct bt_str name, bool *out_param)
 {
@@ -427,7 +430,7 @@ static int check_op(const struct said *said, const struct bt_perf_op *op, struct
 	return 0;
 }
 
-/** Read a member that is not null. names_param: the member is FIELDParam. */
+/** Reads a member that is not null. names_param: the member has the form FIELDParam. */
 static int read_member(const struct reading *reading, const struct field *field, bool names_param,
 	const struct bt_json_member *member, struct bt_perf_op *op, struct berth_error *err)
 {

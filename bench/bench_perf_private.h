@@ -14,7 +14,7 @@
 struct bt_perf_churn {
 	const struct bt_perf_op *op;
 	int64_t next_ns;
-	uint32_t made_count; /* rounds of templates */
+	uint32_t made_count; /* rounds so far; a round creates one object of each template */
 	bool deleting;
 	BT_VEC(struct bt_object *) objects; /* created and not deleted yet; owned */
 };
@@ -22,7 +22,7 @@ struct bt_perf_churn {
 struct bt_perf_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
-	bool is_attempted; /* with a failed attempt */
+	bool is_attempted; /* an attempt to schedule the pod has failed */
 };
 
 /** The pods that an operation applies to. */
@@ -51,11 +51,11 @@ struct bt_perf {
 	BT_VEC(struct bt_bench_template *) templates;
 	BT_VEC(struct bt_perf_pod) pods; /* in order of creation */
 	struct bt_map pods_by_name;
-	BT_VEC(struct bt_object *) nodes; /* owned; without those of churn */
+	BT_VEC(struct bt_object *) nodes; /* owned; without the nodes of churn operations */
 	BT_VEC(struct bt_perf_churn) churns;
 	BT_VEC(struct bt_perf_removal) removals;
 	struct bt_claim_maker *claims; /* NULL until the scheduler exists */
-	uint64_t serial;               /* of the last object */
+	uint64_t serial;               /* number of objects made so far, for unique names */
 	uint32_t next_node;            /* the node that is tried first for the next claim */
 	struct bt_bench_watch watch;
 	bool is_timed;
@@ -88,7 +88,10 @@ BT_MUST_USE int bt_perf_churn_once(
 /** Create slices of devices on each node whose name matches. */
 BT_MUST_USE int bt_perf_create_driver(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err);
-/** Allocate devices for every claim of the namespace that has none, on one node after another. */
+/**
+ * Allocates devices to every claim of the namespace that has no allocation, on one node after
+ * another.
+ */
 BT_MUST_USE int bt_perf_allocate_claims(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err);
 #endif

@@ -11,7 +11,8 @@
 /** The step of virtual time when there is no pod to try. */
 #define IDLE_NS BT_NS_PER_SECOND
 /**
- * No backoff or flush takes this long: if no pod was placed for this time, the rest never will be.
+ * Longer than every backoff and flush: if no pod was placed for this time, the remaining pods are
+ * never placed.
  */
 #define STUCK_NS (INT64_C(15) * 60 * BT_NS_PER_SECOND)
 #define CHURN_INTERVAL_MS 500
@@ -177,8 +178,8 @@ static int attempt(struct bt_perf *perf, int64_t limit_ns, struct bt_attempt *ou
 }
 
 /**
- * Whether the wait ends for this pod: the pod has a node, is deleted, is gated, or (only_attempted)
- * was tried.
+ * Whether an operation no longer waits for this pod: the pod has a node, is deleted or is gated.
+ * With only_attempted, a failed attempt is enough.
  */
 static bool is_settled(const struct bt_perf *perf, uint32_t index, bool only_attempted)
 {
@@ -403,8 +404,8 @@ static int run_sleep(struct bt_perf *perf, const struct bt_perf_op *op, struct b
 }
 
 /**
- * Delete pods all at once or one after another while pods are tried; with skip_wait, during the
- * next operations.
+ * Deletes the pods that the operation selects: all at once, or with a rate while pods are tried.
+ * With skip_wait, the deletions at a rate go on during the next operations.
  */
 static int run_delete_pods(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
@@ -555,7 +556,8 @@ static struct bt_setup setup_of(struct bt_perf *perf, const struct bt_setup *fla
 	struct bt_setup setup = *flags;
 	const struct bt_perf_test *test = perf->test;
 	memset(&setup.feature_gates, 0, sizeof(setup.feature_gates));
-	/* strict: with an unknown gate the test case would measure something else */
+	/* Unknown gates are errors: without the gate, the test case would measure something else.
+	 */
 	setup.strict_feature_gates = setup.strict_feature_gates || test->gates.count != 0;
 	for (uint32_t i = 0; i < test->gates.count; i++) {
 		bt_vec_push(&setup.feature_gates.list, test->gates.items[i].data);

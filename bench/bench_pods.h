@@ -4,7 +4,7 @@
 /** Kinds of pods of the built-in workloads. Each function adds the members of one kind. */
 #include "bench/bench_source.h"
 
-/** A pod being made. The texts are members of JSON objects, separated by commas. */
+/** A pod that is being made. Each text has members of a JSON object, separated by commas. */
 struct bt_bench_pod {
 	const struct bt_bench_source *source;
 	uint32_t index;
@@ -28,7 +28,7 @@ void bt_bench_pod_prefaffinity(struct bt_bench_pod *pod);
 void bt_bench_pod_prefantiaffinity(struct bt_bench_pod *pod);
 void bt_bench_pod_hetero(struct bt_bench_pod *pod);
 void bt_bench_pod_mixed(struct bt_bench_pod *pod);
-/** Bound pods of the workload `preemption`: a node with four of them has room for a small pod. */
+/** A bound pod of workload `preemption`: a node with four such pods has room for one small pod. */
 void bt_bench_pod_evictable(struct bt_bench_pod *pod);
 void bt_bench_pod_preemptor(struct bt_bench_pod *pod);
 /* bench_pods_more.c: kinds that bench/generate.py does not have. */
@@ -42,8 +42,8 @@ void bt_bench_pod_member(struct bt_bench_pod *pod);
 void bt_bench_pod_large(struct bt_bench_pod *pod);
 void bt_bench_pod_worst(struct bt_bench_pod *pod);
 /*
- * bench_devices.c, for the workload `devices`: its pods; the number of its other objects (class,
- * slices, claims); and the function that writes the other object with an index.
+ * bench_devices.c, for the workload `devices`: adds the members of its pods; returns the number of
+ * its other objects (device class, slices, claims); writes the other object with this index.
  */
 void bt_bench_pod_device(struct bt_bench_pod *pod);
 uint32_t bt_bench_device_object_count(const struct bt_bench_source *source);

@@ -16,7 +16,7 @@
 
 #define WORST_GROUPS 10
 
-/** Pods of four deployments take turns. */
+/** Pods of four kinds take turns. */
 void bt_bench_pod_churn(struct bt_bench_pod *pod)
 {
 	static void (*const kinds[])(struct bt_bench_pod * pod) = {
@@ -113,7 +113,7 @@ static void add_large_metadata(struct bt_bench_pod *pod, uint32_t shape)
 	bt_strbuf_append_char(&pod->metadata, '}');
 }
 
-/** Add the containers after the first. */
+/** Adds the further containers of a large pod; every pod has a first container already. */
 static void add_large_containers(struct bt_bench_pod *pod, uint32_t shape)
 {
 	for (uint32_t i = 1; i < LARGE_CONTAINERS; i++) {

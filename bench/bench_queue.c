@@ -16,7 +16,7 @@
  * without an event.
  */
 #define CALM_NS (11 * BT_NS_PER_SECOND)
-/** Nodes added to the backlog, each for another shape. */
+/** Number of nodes that are added for the backlog, each of which fits pods of another shape. */
 #define EVENTS 10
 
 struct queue_bench {
@@ -78,7 +78,7 @@ static int add_pending(
 	return result;
 }
 
-/** Make one attempt. *out_bound: a pod was bound. *out_more false: there was no pod to try. */
+/** Makes one attempt. *out_bound: whether a pod was bound; *out_more: whether a pod was tried. */
 static int step(struct queue_bench *queue, bool *out_bound, bool *out_more, struct berth_error *err)
 {
 	struct bt_attempt attempt;
@@ -169,7 +169,7 @@ static int run_backlog(struct queue_bench *queue, struct berth_error *err)
 	struct bt_bench *bench = queue->bench;
 	int result = load(queue, err);
 	uint32_t total = bt_bench_pending_count(bench);
-	/* One pod of each shape first: memory per shape must not count as memory per pod. */
+	/* Try one pod of each shape first: memory per shape must not count as memory per pod. */
 	uint32_t first = total < BT_BENCH_BACKLOG_SHAPES ? total : BT_BENCH_BACKLOG_SHAPES;
 	if (result == 0) {
 		result = add_pending(queue, 0, first, err);
@@ -225,7 +225,7 @@ static int run_gated(struct queue_bench *queue, struct berth_error *err)
 		result = add_pending(queue, 0, total, err);
 	}
 	if (result == 0) {
-		result = try_all(queue, err); /* places none: all are gated */
+		result = try_all(queue, err); /* places no pod, because all pods are gated */
 	}
 	for (uint32_t first = 0; first < total && result == 0; first += BT_BENCH_BATCH) {
 		uint32_t count = total - first < BT_BENCH_BATCH ? total - first : BT_BENCH_BATCH;

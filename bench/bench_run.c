@@ -11,7 +11,10 @@ double bt_bench_rate(uint64_t count, double seconds)
 	return seconds > 0.0 ? (double)count / seconds : 0.0;
 }
 
-/** Returns the peak memory of this program; getrusage would also count the process before exec. */
+/**
+ * Returns the peak memory of this program in MiB; 0: unknown. getrusage would also count the memory
+ * of the process before exec.
+ */
 static double high_water_mb(void)
 {
 	char line[256];
@@ -70,7 +73,7 @@ static int run_engine(struct bt_bench *bench, const struct bt_setup *setup, stru
 	return result == 0 ? modes[mode](bench, err) : result;
 }
 
-/** Run one cluster from loading to the end; setup may differ from the run's. */
+/** Loads a cluster and measures. setup: used instead of the setup of the run. */
 static int run_once(struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err)
 {
 	const struct bt_bench_workload *workload = bench->run->source.workload;
@@ -109,7 +112,7 @@ int bt_bench_compare(const struct bt_bench *timed, const struct bt_bench *checki
 	return 0;
 }
 
-/** Repeat the run with every decision recomputed, and compare. */
+/** Repeats the run with verification of every decision, and compares the decisions of both runs. */
 static int check(const struct bt_bench *timed, struct berth_error *err)
 {
 	const struct bt_bench_run *run = timed->run;

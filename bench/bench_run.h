@@ -11,12 +11,12 @@
 /** What to measure: a file, or a built-in workload. */
 struct bt_bench_run {
 	const struct bt_setup *setup;
-	const char *path; /* NULL: source */
+	const char *path; /* file with the objects; NULL: source says what to make */
 	struct bt_bench_source source;
 	bool preempt;
-	uint32_t changes;    /* BT_BENCH_CHURN: between two pods */
+	uint32_t changes;    /* number of changes before each pod, for BT_BENCH_CHURN */
 	bool check;          /* make a second, verifying run and compare decisions */
-	uint32_t check_pods; /* compare this many pods; 0: all */
+	uint32_t check_pods; /* number of pods to compare; 0: all pods */
 };
 
 struct bt_bench_result {
@@ -25,10 +25,10 @@ struct bt_bench_result {
 	uint32_t pending_count;
 	uint32_t scheduled_count;
 	uint32_t failed_count;
-	uint32_t preempted_count; /* scheduled after the victims were removed */
+	uint32_t preempted_count; /* pods that were placed after their victims were removed */
 	uint32_t victim_count;
-	double load_seconds; /* generating, reading and decoding */
-	double seconds;      /* decisions with assuming, and changes of the cluster */
+	double load_seconds; /* time to generate, read and decode objects */
+	double seconds;      /* time of decisions, of assuming pods, and of changes */
 	uint64_t change_count;
 	double cpu_seconds;    /* `seconds` in processor time, which other programs disturb less */
 	double change_seconds; /* part of seconds: changes of the cluster */
@@ -46,7 +46,10 @@ struct bt_bench_result {
 	bool verified_inline;     /* BERTH_VERIFY=1: verified while the clock ran */
 };
 
-/** BERTH_ERR_STATE: the second run decided differently; the message says where. */
+/**
+ * Runs the measurement. Returns BERTH_ERR_STATE if a decision of the second, verifying run differs;
+ * the message says where.
+ */
 BT_MUST_USE int bt_bench_run(const struct bt_bench_run *run, struct bt_bench_result *out_result,
 	struct berth_error *err);
 /** count / seconds; 0 if seconds is 0. */

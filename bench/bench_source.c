@@ -8,7 +8,7 @@
 #include "bench/bench_pods.h"
 
 #define PODS_OF_A_NODE "110"
-/** The minimum of pods of a service, if there are so many pods. */
+/** The least number of pods of a service; fewer only if the workload has fewer pods. */
 #define REPLICAS 10
 #define LARGE_LABELS 40
 #define LARGE_ANNOTATIONS 40

@@ -24,7 +24,8 @@ enum bt_bench_mode {
 };
 
 /**
- * Number of different specs in the backlog: half of them wait for a pool, the others for a device.
+ * Number of different pod specs in the backlog. Pods with one half of the specs wait for a pool of
+ * nodes, pods with the other half wait for a device.
  */
 #define BT_BENCH_BACKLOG_SHAPES 100
 /** Number of values of the label that BT_BENCH_WORST changes on every node. */
@@ -50,7 +51,7 @@ struct bt_bench_workload {
 	bool has_large_nodes;
 	bool has_services;
 	bool has_devices;
-	bool has_racks;     /* of 50 nodes; each gang goes into one of them */
+	bool has_racks;     /* nodes have a rack label; each gang must be in one rack */
 	uint32_t gang_size; /* pods per gang; the last gang may have fewer */
 	bool preempts;      /* victims of pods that fit nowhere are removed at once */
 };
@@ -71,10 +72,13 @@ const struct bt_bench_workload *bt_bench_workload_at(uint32_t index);
 /** Append node number index; index may be node_count or more. */
 void bt_bench_write_node(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
-/** Append the node with another value of a label (BT_BENCH_WORST: one of BT_BENCH_TURNS). */
+/**
+ * Appends node number index with a label that depends on turn, so that a new turn changes the node.
+ * BT_BENCH_WORST has BT_BENCH_TURNS values.
+ */
 void bt_bench_write_node_turn(
 	const struct bt_bench_source *source, uint32_t index, uint32_t turn, struct bt_strbuf *out);
-/** Append pod number index: bound pods come first, then the pending ones. */
+/** Appends pod number index: the bound pods have the first numbers, then come the pending pods. */
 void bt_bench_write_pod(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
 /**
@@ -84,6 +88,6 @@ void bt_bench_write_pod(
 uint32_t bt_bench_extra_count(const struct bt_bench_source *source);
 void bt_bench_write_extra(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
-/** Append a node that fits one pod: a pod of the backlog with the spec number `shape`. */
+/** Appends node number index that fits one pod of the backlog, with spec number `shape`. */
 void bt_bench_write_relief(uint32_t shape, uint32_t index, struct bt_strbuf *out);
 #endif

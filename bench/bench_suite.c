@@ -23,7 +23,8 @@ struct row {
 	uint32_t quick;      /* --quick divides the numbers of objects by quick; 0: by 10 */
 };
 
-/** Two rows: the sizes with which upstream was measured, and ten times as many pending pods. */
+/** Two rows: one with the sizes at which upstream was measured, one with ten times the pending
+ * pods. */
 #define BOTH(workload) \
 	{workload "-2k", workload, 5000, 5000, 2000, 0, 2000, 0}, \
 	{ \
@@ -119,7 +120,7 @@ static bool is_named(const struct row *row, struct bt_str name)
 	return bt_str_equal_c(name, row->name) || bt_str_equal_c(name, row->workload);
 }
 
-/** Take the next name of all lists; false: there is none left. */
+/** Takes the next name from the lists of the arguments. Returns false if no name is left. */
 static bool next_name(const struct bt_arguments *only, uint32_t *list, struct bt_str *rest,
 	struct bt_str *out_name)
 {
@@ -201,7 +202,10 @@ static int compare_results(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/** All runs must make the same decisions: a difference means a random number without the seed. */
+/**
+ * Combines the results of all runs of a row. Fails if two runs made different decisions: then a
+ * decision depends on something other than the seed.
+ */
 static int summarise(
 	struct outcome *outcome, struct bt_bench_result *results, struct berth_error *err)
 {

@@ -7,13 +7,13 @@
 struct bt_bench_suite_options {
 	const struct bt_setup *setup;
 	const struct bt_arguments *only; /* names of measurements or workloads, commas allowed */
-	int64_t repeat;                  /* runs of each; 0: five, or fewer for the largest */
+	int64_t repeat;                  /* runs of each measurement; 0: five, fewer if large */
 	int64_t seed;
 	int64_t changes;
-	int64_t check_pods; /* 0: as set for each measurement */
+	int64_t check_pods; /* pods to compare; 0: the number of each measurement */
 	bool check;
-	bool quick; /* once, with a tenth of the objects or less */
-	bool json;  /* instead of a table */
+	bool quick; /* run once, with a tenth of the objects or less */
+	bool json;  /* print JSON instead of a table */
 };
 
 /**

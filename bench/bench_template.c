@@ -16,14 +16,17 @@
 
 struct bt_bench_template {
 	char *path;
-	struct bt_strbuf text; /* only the two actions above remain in it */
+	struct bt_strbuf text; /* the manifest; of all actions it has only the two above */
 	bool has_actions;
 	bool has_exact_names;  /* field names are known to be spelt as in the API */
-	struct bt_strbuf json; /* of the last object; without actions: of all objects */
-	struct bt_arena arena; /* for one object */
+	struct bt_strbuf json; /* the last object; without actions all objects are equal */
+	struct bt_arena arena; /* memory for one object */
 };
 
-/** Read an action: the text between "{{" and "}}" without blanks and trim markers. */
+/**
+ * Appends the stored form of an action to the text; a comment has an empty form. action: the text
+ * between "{{" and "}}" without trim markers.
+ */
 static int read_action(
 	struct bt_bench_template *made, struct bt_str action, struct berth_error *err)
 {
@@ -101,7 +104,7 @@ static const struct bt_field *find_field(const struct bt_message *message, struc
 	return found;
 }
 
-/** Spell field names as the API does. Returns whether some were spelt differently. */
+/** Changes field names to the spelling of the API. Returns whether any field name was changed. */
 static bool spell_fields(struct bt_json_value *value, const struct bt_message *message)
 {
 	bool changed = false;

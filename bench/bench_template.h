@@ -10,15 +10,15 @@ struct bt_bench_template;
 struct bt_bench_stamp {
 	uint64_t index;           /* for {{.Index}} */
 	uint64_t count;           /* for {{.Count}}: how many objects are made */
-	struct bt_str name;       /* replaces the manifest's name; "": keeps that name */
-	uint64_t serial;          /* for generated names and the uid; unique */
+	struct bt_str name;       /* replaces the manifest's name; "": the manifest's name stays */
+	uint64_t serial;          /* unique number, for the uid and generated names */
 	struct bt_str namespace_; /* used if the manifest has no namespace; may be "" */
 };
 
 /**
- * Read a manifest of one object, YAML or JSON. BERTH_ERR_INVALID: it has a template action other
- * than {{.Index}}, {{.Count}} and comments. Messages name the file. owned: release with
- * bt_bench_template_destroy.
+ * Reads a manifest of one object, as YAML or JSON. Returns BERTH_ERR_INVALID if the manifest has a
+ * template action other than {{.Index}}, {{.Count}} and comments. Messages name the file.
+ * *out_template: release with bt_bench_template_destroy.
  */
 BT_MUST_USE int bt_bench_template_read(
 	const char *path, struct bt_bench_template **out_template, struct berth_error *err);

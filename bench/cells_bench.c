@@ -23,7 +23,7 @@ struct world {
 	uint32_t nodes;
 	uint32_t kinds;
 	uint32_t feasible[BT_CELLS_MAX];
-	double sum; /* results go here, so that the compiler keeps the operations */
+	double sum; /* sum of all results, so that the compiler does not remove the operations */
 };
 
 static uint32_t below(struct world *world, uint32_t bound)

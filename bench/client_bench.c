@@ -168,7 +168,8 @@ static void on_stream_end(
 	(void)outcome;
 }
 
-/* Keep transfers waiting for answers, each on its own connection. */
+/* Opens count transfers that wait for answers, each on a separate connection; prints their memory.
+ */
 static void open_streams(struct load *load, uint32_t count)
 {
 	struct bt_http_client_request request = {

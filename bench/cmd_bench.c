@@ -8,7 +8,10 @@
 #include "bench/bench_suite.h"
 #include "cli/command.h"
 
-/** More than any cluster has; berth numbers pods and nodes with 32 bits. */
+/**
+ * The maximum of pods and of nodes: more than any cluster has, and small enough for the numbers of
+ * 32 bits that berth gives to pods and nodes.
+ */
 #define COUNT_MAX 100000000
 #define NOT_GIVEN INT64_MIN
 

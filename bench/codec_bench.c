@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Speed of decoding a PodList. Generates a list of about 50 MB in the form an API server sends
- * (most of it is not read by a scheduler: managedFields, env, mounts, status), decodes each item
- * into a struct bt_pod with its own arena, and prints the best and the median of several runs as
- * one JSON line.
+ * Speed of decoding a PodList. Generates a list of about 50 MB in the form that an API server
+ * sends; a scheduler does not read most of the list (managedFields, env, mounts, status). Decodes
+ * each item into a struct bt_pod with a separate arena, and prints the best and the median of
+ * several runs as one JSON line.
  *
  * codec_bench [megabytes [runs]]
  */

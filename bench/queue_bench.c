@@ -192,7 +192,7 @@ static void time_operations(uint32_t count)
 	}
 	seconds = (double)(clock_ns() - start) / 1e9;
 	report("pop and requeue", "per_s", 2.0 * count / seconds, 2.0 * count);
-	/* Pods that failed by an error: into the error backoff, and back when it is over. */
+	/* Pods that failed by an error enter the error backoff, and leave it when it ends. */
 	bench.now_ns += 400 * NS_PER_SECOND;
 	start = clock_ns();
 	bt_queue_flush_unschedulable_leftover(bench.queue, bench.now_ns);
@@ -233,8 +233,8 @@ struct event_row {
 	"\"app\":\"other\"}},\"spec\":{\"nodeName\":\"n\"}}"
 
 static const struct event_row rows[] = {
-	{"no hint: pod added, NodeResourcesFit", "NodeResourcesFit", &pod_add, BT_KIND_POD,
-		NULL, PLACED},
+	{"no hint: pod added, NodeResourcesFit", "NodeResourcesFit", &pod_add, BT_KIND_POD, NULL,
+		PLACED},
 	{"node grew too little, NodeResourcesFit", "NodeResourcesFit", &node_allocatable,
 		BT_KIND_NODE, NODE("", "1"), NODE("", "2")},
 	{"small node added, NodeResourcesFit", "NodeResourcesFit", &node_add, BT_KIND_NODE, NULL,
@@ -294,8 +294,7 @@ static void time_event(uint32_t count, uint32_t shapes, const struct event_row *
 			requeue(&bench, bt_queue_pop(bench.queue), &rejection);
 		}
 	}
-	(void)snprintf(
-		what, sizeof(what), "%s, %u shapes, %u pods move", row->what, shapes, moved);
+	(void)snprintf(what, sizeof(what), "%s, %u shapes, %u pods move", row->what, shapes, moved);
 	report(what, "ms", (double)best / 1e6, EVENT_ROUNDS);
 	bt_object_release(old_object);
 	bt_object_release(new_object);
