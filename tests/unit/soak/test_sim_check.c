@@ -203,7 +203,8 @@ START_TEST(test_sim_check__pending_pods)
 		"pod a/p (uid p) is pending although it fits on node n0");
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_CLOCK, true, NULL, ""), "");
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_CLAIM, false, NULL, ""),
-		"pod a/p (uid p) has its claims, but is held back; no event let it go");
+		"pod a/p (uid p) has its claims, but no event has ended its wait for "
+		"them");
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_NOWHERE, false, NULL, ""),
 		"pod a/p (uid p) is pending, but in no queue");
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_GATE, true, NULL, ""),
