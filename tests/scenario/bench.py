@@ -275,7 +275,8 @@ def test_suite_in_full_compares_with_upstream(program):
 
 
 def perf(program, tests, **files):
-    """Run test cases (JSON is valid YAML) with templates in the same folder."""
+    """Run test cases of scheduler_perf. The file of cases is JSON, which is valid YAML; the
+    templates are in the same folder."""
     for name, text in files.items():
         program.write("perf/%s.yaml" % name.replace("_", "-"), text)
     path = program.write("perf/config.yaml", json.dumps(tests) if tests is not None else "")

@@ -99,7 +99,7 @@ class Browser:
         self.wait_for("!window.beforeReload")
 
     def reset(self):
-        """Back to the initial state: blank page, no cookies, no emulated media, no complaints."""
+        """Restore the initial state: blank page, no cookies, no emulated media, no complaints."""
         self.open("about:blank")
         self.wait_for("location.href == 'about:blank'")
         self.send("Network.clearBrowserCookies")
@@ -108,7 +108,7 @@ class Browser:
         self.requests.clear()
 
     def cpu_seconds(self):
-        """CPU time that the page's thread has used."""
+        """CPU seconds that the page's thread has used."""
         self.send("Performance.enable", timeDomain="threadTicks")
         metrics = self.send("Performance.getMetrics")["metrics"]
         return next(one["value"] for one in metrics if one["name"] == "ThreadTime")

@@ -189,7 +189,7 @@ def test_equals_one_by_one_on_clusters_of_the_vectors(program):
 
 
 def test_equals_one_by_one_behind_the_queue(program):
-    """First the pending pods of the input, then the copies, in one queue."""
+    """The queue has the pending pods of the input first, then the copies."""
     for turn in range(5 if program.sanitized else 20):
         draw = random.Random("queue %d/%d" % (SEED, turn))
         pending = [random_pod(draw, "waits-%d" % i) for i in range(draw.randint(1, 6))]

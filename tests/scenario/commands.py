@@ -119,7 +119,8 @@ def test_bench_wrong_usage(program):
 
 
 def show(program, text, columns, **environment):
-    """Output of berth simulate on a terminal with that many columns; None without terminals."""
+    """Returns the output of berth simulate on a terminal with this number of columns; None if the
+    system has no terminals."""
     ends = scenario.open_terminal()
     if ends is None:
         return None

@@ -53,7 +53,7 @@ COMPLETED_WITH_DAEMON = {
 
 
 def offered(program, *words):
-    """Candidates and instructions for the last of the words."""
+    """Returns the candidates and instructions that berth offers for the last word."""
     answer = program.run("__complete", *words).expect(0)
     assert answer.err == "", answer.err
     return [line.split("\t")[0] for line in answer.out.splitlines()]

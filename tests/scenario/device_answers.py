@@ -19,7 +19,7 @@ def template(name, count=1, expression=None):
 
 
 def templated(item, template_name):
-    """Give the pod, or each pod of the workload, a claim made from a template."""
+    """Give a claim from a template to the pod, or to each pod of the workload."""
     spec = item["spec"].get("template", item)["spec"]
     spec["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": template_name}]
     return item
@@ -179,7 +179,7 @@ def whatif(program, objects, *changes):
 
 
 def test_a_drained_pod_gives_its_device_back(program):
-    """Both nodes reach the only device: a drained pod can come back only with the released device.
+    """Both nodes reach the only device: a drained pod is placed again only if its device is free.
     """
     objects = [node("n1"), node("n2"), DEVICE_CLASS, shared_pool("a"), template("one"),
                running("p", "n1", "one", "c"), held("c", "p", "n1", "a", pool="net")]
@@ -204,7 +204,7 @@ def test_devices_come_and_go_with_nodes(program):
 
 
 def test_neutral_names_in_selectors(program):
-    """No original name is left, and selectors find the same devices."""
+    """A snapshot with neutral names has no original name; its selectors find the same devices."""
     slices = devices("acme-node", "acme-a", "acme-b")
     slices["spec"]["driver"] = "gpu.acme.example"
     device_class = {"apiVersion": API, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {

@@ -598,7 +598,7 @@ def less(amounts, resource, amount):
 
 
 def alone(objects, name):
-    """The objects without the pending pods other than this one."""
+    """Returns the objects without all pending pods except this pod."""
     return [item for item in objects if item["kind"] == "Node" or "nodeName" in item["spec"] or
             item["metadata"]["name"] == name]
 
@@ -616,7 +616,8 @@ def check_counts(answer):
 
 
 def up_to(program, objects, name):
-    """The objects without the pods after this one in the queue: their bindings could requeue it."""
+    """Returns the objects without the pods that are after this pod in the queue, because their
+    bindings could requeue this pod."""
     order = list(program.simulate(lines(*objects)).pods())
     behind = order[order.index("default/" + name) + 1:]
     return [item for item in objects if item["kind"] != "Pod" or
@@ -664,7 +665,8 @@ def test_random_clusters_agree_with_simulate(program):
 
 
 def test_large_cluster(program):
-    """Takes well below two seconds on an idle machine; the limit leaves room for load."""
+    """An explanation takes well below two seconds on an idle machine; the limit leaves room for
+    load."""
     objects = []
     for i in range(5000):
         spec = {"unschedulable": True} if i % 30 == 0 else {}

@@ -60,7 +60,7 @@ def test_deleted_pods_give_devices_back(program):
 
 
 def test_running_pods_give_theirs_back(program):
-    """A running pod is explained as if pending, with its devices released."""
+    """A running pod is explained as if it were pending and its devices were free."""
     text = lines(node("n1"), node("n2"), DEVICE_CLASS, devices("n1", "a"), devices("n2", "b"),
                  *held("h", "n1", "a", "x"))
     answer = explain(program, text, "x").expect(0).json()

@@ -28,7 +28,7 @@ def config(name):
 
 
 def made_up_tables(program, seed):
-    """Nodes of 1 to 8 GPUs, and pods of which half share one."""
+    """Nodes with 1 to 8 GPUs, and pods, half of which use a share of one GPU."""
     source = random.Random(seed)
     nodes = ["sn,cpu_milli,memory_mib,gpu,model"]
     for i in range(60):
@@ -56,7 +56,7 @@ def imported(program, tables, name, *flags):
 
 
 def recorded(path):
-    """Nodes' GPUs and pods' requests, in thousandths, by name."""
+    """GPUs of nodes and requests of pods, by name, in thousandths of a GPU."""
     gpus, pods = {}, {}
     with gzip.open(path, "rt") as file:
         text = file.read().splitlines()

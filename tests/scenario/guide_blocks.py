@@ -65,7 +65,7 @@ class Command:
 
 
 class PageError(AssertionError):
-    """An error of the page itself."""
+    """The page has a mistake in its blocks or their comments."""
 
 
 def read_blocks(page, text):

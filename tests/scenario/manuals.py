@@ -53,7 +53,7 @@ def plain(text):
 
 
 def flags_of_help(text):
-    """Value names by flag: "-o, --output"."""
+    """Returns {flag: name of its value}; a flag is a text such as "-o, --output"."""
     part = text.split("\nFlags:\n")[1].split("\n\n")[0]
     return {head: value.strip() for head, value in re.findall(
         r"^ {2,6}((?:-[a-zA-Z], )?--[a-z0-9-]+)( \S+|\[=\S+\])?(?: {2,}.*|$)", part,

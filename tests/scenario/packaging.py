@@ -33,7 +33,8 @@ def find(name, kind, object_name):
 
 
 def specified():
-    """Set of (group, resource, name, verb) from the table in section 10 of the specification."""
+    """Returns the set of (group, resource, name, verb) in the table of section 10 of the
+    specification."""
     with open(SPEC, encoding="utf-8") as file:
         section = re.search(r"^## 10\. RBAC\n(.*?)^## ", file.read(), re.MULTILINE | re.DOTALL)
     rights = set()

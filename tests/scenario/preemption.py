@@ -181,7 +181,7 @@ def test_room_that_is_left_is_offered_again(program):
 
 
 def test_a_pod_that_was_just_placed_is_a_victim(program):
-    """web waits for db; meanwhile low is placed, and is then evicted."""
+    """Pod web waits for pod db. Meanwhile pod low is placed, and is then evicted."""
     beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
     text = lines(node("n1", labels={"zone": "a"}), pod("web", "3", priority=10, affinity=beside),

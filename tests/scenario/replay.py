@@ -116,7 +116,8 @@ def test_a_replay_reports_the_end_of_each_pod(program):
 
 
 def answers_on_processors(program, count, *arguments):
-    """The output of a run on this number of processors. Each run hashes with another secret."""
+    """Returns the output of a run on this number of processors. Every run uses another secret for
+    its hash tables, so the output must not depend on their order."""
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(processors)[:count])
     try:
@@ -170,7 +171,7 @@ def events_of(program, path, *flags):
 
 
 def busy_day():
-    """A day with too little room at times, and with a node whose pods are evicted for a while."""
+    """A day with too little room at times, and with a node that evicts its pods for a while."""
     lines = [line for line in made_up_day() if not (
         line.get("add", {}).get("kind") == "Node" and line["add"]["metadata"]["name"] > "node-11")]
     lines[0]["objects"] = 12

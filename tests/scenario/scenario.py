@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running the program on files and judging what comes out; shared by the scripts of this folder.
+"""Runs the program on files and checks its output; shared by the scripts of this folder.
 
 A script defines functions test_* that take a Program and assert, and ends with main(globals()).
 """

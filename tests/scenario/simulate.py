@@ -259,7 +259,7 @@ def test_extenders_are_not_passed_over(program):
 
 
 def test_rejected_pods_are_tried_again(program):
-    """The first pod has affinity to the second one, whose binding requeues it."""
+    """The first pod has affinity to the second pod, whose binding requeues the first pod."""
     beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
     answer = program.simulate(lines(

@@ -105,7 +105,7 @@ def strings_of(value):
 
 
 def live(objects):
-    """Mark workloads as in a live cluster: their pods exist, so no pods are created for them."""
+    """Mark workloads as berth does for a live cluster: their pods exist, so none are created."""
     for item in objects:
         if item["kind"] in WORKLOADS:
             item["metadata"].setdefault("annotations", {})["berth.dev/pods-exist"] = "true"

@@ -51,7 +51,8 @@ def key_of(item):
 
 
 def leave(objects, may_go):
-    """Evict the pods for which may_go(pod) is true: recreated without a node, or gone."""
+    """Evict the pods for which may_go(pod) is true: a pod with a controller is recreated without a
+    node, another pod is gone."""
     left = []
     for item in objects:
         if is_running(item) and may_go(item):
@@ -110,7 +111,7 @@ def added(objects, count, name):
 
 
 def daemon_pods(objects, model, name):
-    """Pods on the new node for the DaemonSets that have a pod on the model, one each."""
+    """Returns a pod on the new node for each DaemonSet that has a pod on the model node."""
     pods = {}
     for item in objects:
         if is_running(item) and item["spec"]["nodeName"] == model and keeper(item) == "DaemonSet":

@@ -184,7 +184,7 @@ def roomy_cluster(source):
 
 
 def test_one_process_tries_many_losses(program):
-    """State that one loss leaves in the process does not affect the next."""
+    """State that one loss leaves in the process does not affect the next loss."""
     text = os.environ.get("BERTH_WHATIF_SEEDS", SEEDS)
     first, count = map(int, text.split(":"))
     seen = set()
@@ -197,7 +197,7 @@ def test_one_process_tries_many_losses(program):
 
 
 def small_cluster():
-    """Pods of node a fit on b only if low is evicted; c is empty."""
+    """Node c has no pods. The pods of node a fit on node b only if pod low is evicted."""
     return [node("a", "2", labels={ZONE: "east", "rack": "r1"}),
             node("b", "2", labels={ZONE: "east", "rack": "r2"}),
             node("c", "1", labels={ZONE: "west"}),

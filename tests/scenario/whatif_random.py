@@ -26,7 +26,7 @@ def minute(count):
 # --- a cluster ---
 
 def workload_pod(source, nodes, name, app, owner):
-    """A running pod of a workload, of some age, ready or not."""
+    """Returns a running pod of a workload with a random age, ready or not."""
     item = pod(name, "%dm" % source.choice([100, 300, 700]), source.choice(nodes))
     item["metadata"].update(labels={"app": app}, uid="u-%06d" % source.randrange(10 ** 6),
                             creationTimestamp=minute(source.randrange(NOW)))
@@ -225,7 +225,8 @@ def part(value, total):
 
 
 def expected_budgets(objects, name):
-    """{budget: (disruptionsAllowed, evictions, heldUp, in several)} expected of a drain."""
+    """Returns what a drain must report about each budget: {budget: (disruptionsAllowed, evictions,
+    heldUp, pods in several budgets)}."""
     result = {}
     leaving = [item for item in objects if is_running(item) and item["spec"]["nodeName"] == name
                and keeper(item) not in ("Node", "DaemonSet") and is_active(item)
