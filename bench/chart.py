@@ -4,8 +4,8 @@
 
 Usage: berth bench --suite -o json | chart.py > docs/pods-per-second.svg
 
-One row for each measurement: pods a second on a logarithmic axis, and upstream's figure below it
-where there is one.
+One row for each measurement: pods a second on a logarithmic axis, and upstream's figure below if
+upstream was measured.
 """
 import json
 import math

@@ -50,7 +50,8 @@ class Line:
 
 @contextlib.contextmanager
 def line_to(berth, api, folder, latency_ms, gap_us):
-    """Starts the relay between the daemon and its server; None: the daemon connects directly."""
+    """Runs the relay between daemon and server during a with block. Yields None if latency_ms is 0:
+    the daemon connects directly."""
     if latency_ms == 0:
         yield None
         return

@@ -34,7 +34,7 @@ NODES = "/api/v1/nodes"
 
 
 class Client:
-    """Requests one after the other; notes the slowest of each kind."""
+    """Sends requests one after the other; notes the slowest request of each kind."""
 
     def __init__(self, api):
         self.connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=60)
@@ -56,7 +56,7 @@ class Client:
         self.count += 1
 
     def take_slowest(self):
-        """The slowest requests since the last call, by kind."""
+        """Returns the times of the slowest requests since the last call, by kind."""
         slowest, self.slowest = self.slowest, {}
         return slowest
 

@@ -114,7 +114,7 @@ def create_pods(port, count, connections, pipeline):
 
 
 def counters(text, name):
-    """Parses one metric of an exposition: {labels: value}."""
+    """Returns {labels: value} of one metric in the text of /metrics."""
     found = {}
     for labels, value in re.findall(r"^%s\{(.*)\} (\S+)$" % name, text, re.M):
         found[frozenset(re.findall(r'(\w+)="([^"]*)"', labels))] = float(value)

@@ -28,7 +28,7 @@ import pipeline  # noqa: E402
 import up  # noqa: E402
 
 PODS = "/api/v1/namespaces/default/pods"
-# --controllers needs at least one controller: this controller has nothing to do.
+# Runs almost no controllers. The flag needs a name, and this controller has nothing to do.
 NO_CONTROLLERS = "--controllers=podgroup-protection-controller"
 
 
@@ -67,7 +67,7 @@ def write_pods(path, count, node_count):
 
 
 def wait_until_quiet(process):
-    """Wait for the controllers of the server: they handle the nodes, each of which gets a lease."""
+    """Wait until the controllers have handled the nodes, for example made a lease for each."""
     while True:
         before = harness.cpu_seconds(process)
         time.sleep(1)
