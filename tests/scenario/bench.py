@@ -180,7 +180,8 @@ def test_a_backlog_does_not_delay_the_pod_that_fits(program):
     attempts = run["scheduled"] + run["failed"]
     woken = attempts - 50000
     assert run["scheduled"] == 10 and woken > 10 * 500, run
-    # Measured in attempts, since machines differ: 50 to 100; trying pods one by one, 1000.
+    # The limit is 400 attempts, because machines differ: the event takes as long as 50 to 100
+    # attempts; if pods were tried one by one, it would take as long as 1000 attempts.
     assert run["event_cpu_ms"] / 1e3 <= 400 * run["cpu_seconds"] / 50000, run
     assert run["waiting_pod_bytes"] <= 600, run
 
@@ -465,13 +466,13 @@ def test_scheduler_perf_steady_state(program):
     tests[0]["workloads"] = [{"name": "w", "params": {"time": "2s"}},
                              {"name": "none", "params": {"time": "0s"}}]
     runs = [json.loads(line) for line in perf(program, tests, pod=POD).expect(0).out.splitlines()]
-    # An attempt takes a millisecond, and so does a new pod; four fit at once.
+    # An attempt and the creation of a pod take a millisecond each; four pods fit at once.
     assert 900 < runs[0]["measured"] <= runs[0]["scheduled"] <= 2000, runs[0]
     assert [runs[1]["measured"], runs[1]["scheduled"]] == [3, 3], runs[1]
 
 
 def test_scheduler_perf_gradual_deletion(program):
-    # Four fit at once; two leave each second.
+    # Four pods fit at once; two pods are deleted each second.
     run = perf(program, case(nodes(1), pods(4, deletePodsPerSecond=2, collectMetrics=False),
                              pods(3)), pod=POD).expect(0).json()
     assert run["scheduled"] == 7 and run["failed_attempts"] > 0, run
@@ -644,7 +645,7 @@ def test_scheduler_perf_operations(program):
         {"opcode": "createNodes", "countParam": "$n"}, pods(None, countParam="$n")),
                pod=POD).expect(0).json()
     assert [run["nodes"], run["measured"]] == [3, 3], run
-    # The second four fit only when the first have been deleted.
+    # The second four pods fit only after the first four pods have been deleted.
     run = perf(program, case(
         nodes(1), pods(4, namespace="a", collectMetrics=False),
         {"opcode": "deletePods", "namespace": "a"}, pods(4, namespace="b")),

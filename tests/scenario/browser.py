@@ -129,7 +129,7 @@ class Browser:
                                       " return v instanceof Node ? true : v; }"
                                       " catch (e) { return null; } })()" % expression)
             except CommandFailed as failure:
-                # The document that was asked is gone; the next one answers.
+                # The document of the question is gone; the next document answers.
                 if not re.search("navigated|context", failure.args[1]):
                     raise
                 value = None

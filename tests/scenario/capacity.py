@@ -554,7 +554,7 @@ def test_the_most_common_reason_is_named(program):
     assert tightest_of(program, tainted, small) == ""
     assert tightest_of(program, [node("n1")], small) == \
         "cpu: less than 1.5 is left on 1 of 1 nodes (1 together, at most 1 on one)"
-    # Several reasons: the hint has that of most nodes, and the resource behind it.
+    # Several reasons: the hint has the reason of most nodes, and the resource behind this reason.
     told = tightest_of(program, tainted + [node("n1"), node("n2", cpu="2")], small)
     assert told == ("node(s) had untolerated taint(s) (3 of 5 nodes); cpu: less than 1.5 is "
                     "left on 2 of 5 nodes (1.5 together, at most 1 on one)"), told
@@ -706,8 +706,8 @@ def test_100000_copies_on_5000_nodes(program):
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert answer.out.startswith("The cluster can schedule 100,000 instances"), answer.out
     assert "\nand 4,990 more nodes with 20 each\n" in answer.out, answer.out
-    # Processor time, because other programs may use the machine: a third of a second on the first
-    # machine; a slow machine must not take minutes.
+    # Processor time, because other programs may use the machine. The first machine needed a third
+    # of a second; the limit only finds an answer that would take minutes.
     assert seconds < 20, seconds
     print("100,000 copies on 5,000 nodes: %.2f s of processor time" % seconds)
 

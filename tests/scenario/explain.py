@@ -106,7 +106,7 @@ def test_misspelt(program):
     assert wrong == ("there is no pod shop/chekcout among the objects read (1 pod, 1 of them "
                      "pending, in namespace shop); did you mean shop/checkout?"), wrong
     assert refused(program, text, "default/checkout").endswith("; did you mean shop/checkout?")
-    # A workload's name alone, and after its kind as in kubectl.
+    # The name of a workload, alone or after its kind as in kubectl.
     for words in (["web"], ["deployment", "web"], ["deployment/web"], ["deploy", "default/web"]):
         answer = explain(program, text, *words).expect(0).out
         assert json.loads(answer)["pod"]["workload"]["name"] == "web", (words, answer)
@@ -165,7 +165,7 @@ def test_first_pending_pod_of_a_workload(program):
     assert (answer["pod"]["workload"]["pods"], answer["pod"]["workload"]["pendingPods"]) == (3, 2)
     table = explain(program, lines(*objects), "deploy/web", output="table").expect(0).out
     assert "(of Deployment web, 2 of 3 pods pending)" in table, table
-    # One of the two pods fits: the other one is explained.
+    # One of the two pods fits, so the other pod is explained.
     objects[0] = node("n1", cpu="2")
     answer = told(program, lines(*objects), "deploy/web")
     assert answer["pod"]["name"] != "web-7f-2" and answer["fate"] == "Unschedulable", answer["pod"]

@@ -220,7 +220,7 @@ def test_explain_changes_of_nodes_and_pods(program):
 
 def test_explain_groups_that_are_not_tried(program):
     nodes = [node("n%d" % i) for i in range(4)]
-    # Two of four pods exist.
+    # Two of the four pods of the quorum exist.
     objects = nodes + [pod_group("g", 4)] + members("g", 2)
     answer = explained(program, objects)
     assert answer["fate"] == "Gated" and answer["gated"] == 2 and answer["placements"] == []
@@ -331,14 +331,14 @@ def test_capacity(program):
     objects = [node("n%d" % i, cpu="8", labels={"rack": "r%d" % (i % 2)}) for i in range(7)]
     objects += [pod_group("g", 3)] + members("g", 3)
     status = capacity(program, objects)
-    # 14 pods fit, which is four groups; the remaining two are no group.
+    # 14 pods fit. That is four groups of three; the remaining two pods make no group.
     assert status["replicas"] == 4 and status["pods"][0]["podsPerReplica"] == 3
     assert sum(item["replicas"] for item in status["pods"][0]["replicasOnNodes"]) == 12
     assert status["pods"][0]["placements"] == []
     stopped = status["pods"][0]["stopped"]
     assert stopped["type"] == "Unschedulable" and stopped["message"] == "pod group is unschedulable"
     assert stopped["tightest"].startswith("2 of 3 pods of the next group find a node; the others: ")
-    # Four nodes of one rack take eight pods, three of the other take six.
+    # The four nodes of one rack take eight pods, the three nodes of the other rack take six.
     objects[7] = pod_group("g", 3, "rack")
     status = capacity(program, objects, gates=RACKS)
     assert status["replicas"] == 4

@@ -85,7 +85,7 @@ def comparable(answer, names):
     """Decisions with original names, sorted so that the order of names does not matter."""
     answer = words_back(answer, names)
     for pod in answer["pods"]:
-        # An error of CEL shows the line with a mark below: its width depends on the names.
+        # An error of CEL shows a mark below the line; the place of the mark depends on the names.
         message = re.sub(r"<input>:\d+:\d+|[ .]*\^", "", pod["message"])
         pod["message"] = sorted(re.split(r"[,:.] ?", message))
     answer["nodes"] = sorted(answer["nodes"], key=lambda node: node["name"])

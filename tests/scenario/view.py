@@ -385,7 +385,7 @@ def test_questions_are_asked_from_the_page(program):
                                "-o", "json").json()
         replicas = (replicas["items"][0] if "items" in replicas else replicas)["status"]["replicas"]
         window.wait_for("document.querySelector('#body .big')?.innerText == '%d'" % replicas)
-        # The address has the whole state: another window shows the same.
+        # The address has the whole state, so another window with this address shows the same.
         state = window.evaluate("location.hash").lstrip("#")
         with looking(page, state) as other:
             other.wait_for("document.querySelector('#body .big')?.innerText == '%d'" % replicas)

@@ -340,7 +340,7 @@ def test_random_changes_equal_edited_input(program):
             report = check(program, objects, after, flags)
             for item in report["pods"]:
                 seen[item["change"]] = seen.get(item["change"], 0) + 1
-    # Chosen so that every outcome comes up; another seed may miss a rare one.
+    # With the default seed every outcome occurs; another seed may miss a rare outcome.
     assert seed != int(SEED) or {"pending", "lost", "moved", "placed", "replanned",
                                  "gone"} <= set(seen), seen
 
@@ -568,7 +568,7 @@ def test_added_nodes_are_fresh(program):
     old["status"]["images"] = [{"names": ["x/y:1"], "sizeBytes": 900 << 20}]
     chooser = pod("chooser", "1")
     chooser["spec"]["containers"][0]["image"] = "x/y:1"
-    # The larger node is better, unless the other one has the image.
+    # The larger node is better, unless the other node has the image.
     objects = [old, node("n2", cpu="6"), chooser]
     report = whatif(program, objects, "--add", "1=n1", status=0)
     assert changes(report) == {}, report["pods"]
@@ -697,7 +697,7 @@ def test_with(program):
     report = whatif(program, objects, "--with", path, status=0)
     assert sorted(item["change"] for item in report["pods"]) == ["gone", "gone", "placed"]
     assert report["pods"][-1]["cause"] == "its workload has another template", report["pods"]
-    # No rollout while it is paused; without replicas in the manifest their number stays.
+    # A paused Deployment has no rollout. A manifest without replicas keeps their number.
     web["spec"]["paused"] = True
     del web["spec"]["replicas"]
     path = program.write("paused.json", lines(web))

@@ -114,7 +114,7 @@ def random_cluster(source):
     if source.random() < 0.5:
         made = stateful_set_with_pods(source, nodes[:3], "db")
         for item in made:
-            # A pod with this name is created only after the old one is gone: see berth-whatif(1).
+            # The new pod is created only after the old pod is gone: see berth-whatif(1).
             item["metadata"].pop("deletionTimestamp", None)
         objects += made
     if source.random() < 0.7:
