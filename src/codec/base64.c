@@ -124,7 +124,7 @@ void bt_base64_encode(struct bt_str bytes, struct bt_strbuf *out)
 	}
 }
 
-/** --- URL alphabet --- */
+/* --- URL alphabet --- */
 
 static const char url_alphabet[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -148,7 +148,7 @@ bool bt_base64_url_decode(struct bt_str text, struct bt_arena *arena, struct bt_
 		}
 	}
 	if (bits >= 6 || (word & ((1u << bits) - 1)) != 0) {
-		return false; /* reject a second encoding of the same bytes */
+		return false; /* another text encodes the same bytes */
 	}
 	*out_bytes = (struct bt_str){bytes, length};
 	return true;

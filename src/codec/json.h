@@ -20,8 +20,8 @@
 /** Nesting limit, the same as in Go's encoding/json. */
 #define BT_JSON_DEPTH_MAX 10000
 /**
- * Maximum length of a string value or member name that is returned (BERTH_ERR_TOO_LARGE). Skipped
- * strings have no limit.
+ * Maximum bytes of a string value or member name that the reader returns; a longer string fails
+ * with BERTH_ERR_TOO_LARGE. Strings in skipped values have no limit.
  */
 #define BT_JSON_STRING_BYTES_MAX (UINT32_C(64) << 20)
 
@@ -39,8 +39,8 @@ enum bt_json_type {
 const char *bt_json_type_name(enum bt_json_type type);
 
 /**
- * Maximum number of values in one tree (BERTH_ERR_TOO_LARGE). It limits memory: "0," has two bytes,
- * but becomes a whole struct bt_json_value.
+ * Maximum number of values in one tree; more values fail with BERTH_ERR_TOO_LARGE. The maximum
+ * limits memory: "0," has two bytes, but becomes a whole struct bt_json_value.
  */
 #define BT_JSON_VALUES_MAX (UINT32_C(1) << 24)
 
@@ -58,39 +58,44 @@ struct bt_json_reader {
 };
 
 void bt_json_reader_init(struct bt_json_reader *reader, struct bt_str text);
-/** Type of the next value (skips white space, consumes nothing else). Error at the end of input. */
+/**
+ * Returns the type of the next value. Consumes only the white space before the value. Fails at the
+ * end of the input.
+ */
 BT_MUST_USE int bt_json_peek(
 	struct bt_json_reader *reader, enum bt_json_type *out_type, struct berth_error *err);
-/** Consume "null", "true"/"false". */
+/** Read null, or true or false. */
 BT_MUST_USE int bt_json_read_null(struct bt_json_reader *reader, struct berth_error *err);
 BT_MUST_USE int bt_json_read_bool(
 	struct bt_json_reader *reader, bool *out_value, struct berth_error *err);
-/** The number's source text; borrowed from the input. Grammar is checked. */
+/** Reads a number and checks its grammar. *out_text is its source text, borrowed from the input. */
 BT_MUST_USE int bt_json_read_number(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /**
- * The string's value, borrowed from the input if it has no escapes and is valid UTF-8, otherwise
- * unescaped into the arena; *out_borrowed (may be NULL) is set accordingly.
+ * Reads a string. *out_text is borrowed from the input if the string has no escapes and is valid
+ * UTF-8; otherwise it is unescaped into the arena. *out_borrowed tells whether *out_text is
+ * borrowed; out_borrowed may be NULL.
  */
 BT_MUST_USE int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena,
 	struct bt_str *out_text, bool *out_borrowed, struct berth_error *err);
 /**
- * Enter an array; then call bt_json_next_element before each element: *out_more false means the
- * array is closed. *first must start true and is private to the reader.
+ * Enter an array. Then call bt_json_next_element before each element, until *out_more is false: the
+ * array is closed. Set *first to true before the first call; only the reader changes it afterwards.
  */
 BT_MUST_USE int bt_json_enter_array(struct bt_json_reader *reader, struct berth_error *err);
 BT_MUST_USE int bt_json_next_element(
 	struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err);
 /**
- * Enter an object; bt_json_next_member yields the next name (borrowed or unescaped as in
- * bt_json_read_string) until *out_more is false.
+ * Enter an object. Then call bt_json_next_member before each value, until *out_more is false: the
+ * object is closed. *first is as for arrays. *out_name is borrowed from the input or unescaped into
+ * the arena, as in bt_json_read_string.
  */
 BT_MUST_USE int bt_json_enter_object(struct bt_json_reader *reader, struct berth_error *err);
 BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
 	struct bt_arena *arena, bool *out_more, struct bt_str *out_name, struct berth_error *err);
 /**
- * Skip one value of any type, checking its grammar; no recursion. *out_text (may be NULL) is its
- * source text.
+ * Skips one value of any type and checks its grammar, without recursion. *out_text is the value's
+ * source text, borrowed from the input; out_text may be NULL.
  */
 BT_MUST_USE int bt_json_skip(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
@@ -99,7 +104,7 @@ BT_MUST_USE int bt_json_skip(
  * a text with this function if a recursive function will read the parsed value.
  */
 bool bt_json_nests_deeper(struct bt_str text, uint32_t depth_max);
-/** Error unless only white space is left. */
+/** Fails with BERTH_ERR_SYNTAX unless only white space is left in the input. */
 BT_MUST_USE int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err);
 
 struct bt_json_value;
@@ -117,22 +122,23 @@ struct bt_json_value {
 	enum bt_json_type type;
 	bool boolean;                    /* BT_JSON_BOOL */
 	struct bt_str text;              /* BT_JSON_STRING: value; BT_JSON_NUMBER: source text */
-	uint32_t count;                  /* BT_JSON_ARRAY, BT_JSON_OBJECT */
+	uint32_t count;                  /* elements or members */
 	uint32_t capacity;               /* allocated items; for codec/json_edit.h */
 	struct bt_json_value **elements; /* BT_JSON_ARRAY */
 	struct bt_json_member *members;  /* BT_JSON_OBJECT */
 };
 
 /**
- * Parses a complete document. The tree is allocated in the arena; strings without escapes borrow
- * text, unless copy_strings is set. The message of a BERTH_ERR_SYNTAX is Go's, without prefix.
+ * Parses a complete document. The tree is allocated in the arena. With copy_strings the tree
+ * borrows nothing; otherwise numbers and strings without escapes are borrowed from text. The
+ * message of a BERTH_ERR_SYNTAX is Go's, without prefix.
  */
 BT_MUST_USE int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	struct bt_json_value **out_value, struct berth_error *err);
 /**
- * Like bt_json_parse without copy_strings, for a tree that is only written: objects in members of
- * this name are checked but not parsed. Their values have the type BT_JSON_NUMBER, whose text is
- * written unchanged.
+ * Like bt_json_parse without copy_strings, for a tree that is only written. If a member is named
+ * raw_name and its value is an object, the object is checked but not parsed: the value in the tree
+ * has the type BT_JSON_NUMBER and the object's source text, which the writer writes unchanged.
  */
 BT_MUST_USE int bt_json_parse_partly(struct bt_arena *arena, struct bt_str text,
 	struct bt_str raw_name, struct bt_json_value **out_value, struct berth_error *err);
@@ -148,11 +154,17 @@ static inline struct bt_json_value *bt_json_find(
 }
 /** Finds a value by a dotted path of names, such as "metadata.name"; NULL if it is missing. */
 struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path);
-/** Returns the member's text if it is a string, else data NULL. */
+/** Returns the text of a member; data is NULL if the member is absent or not a string. */
 struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *name);
-/** Structural equality: objects by name regardless of order, numbers by their text. */
+/**
+ * Compares two trees. The order of members does not matter; numbers are equal if their texts are
+ * equal. If a name repeats, its last value counts.
+ */
 bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b);
-/** Parses a number token as Go decodes into int64: no fraction or exponent, in range. */
+/**
+ * Parses the text of a JSON number as Go decodes it into an int64. Returns false if the number has
+ * a fraction or an exponent, or is out of range.
+ */
 bool bt_json_number_int64(struct bt_str number_text, int64_t *out_value);
 
 struct bt_json_writer {

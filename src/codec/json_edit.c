@@ -49,7 +49,7 @@ static struct bt_str copy_if(struct bt_arena *arena, struct bt_str text, bool co
 	return copy_text ? bt_arena_str(arena, text) : text;
 }
 
-/* Recursive: depth is limited by the decoder. */
+/* Recursive: the parser limits the depth of the value. */
 struct bt_json_value *bt_json_clone(
 	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text)
 {
@@ -95,7 +95,7 @@ void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object,
 	object->members[object->count++] = (struct bt_json_member){name, value};
 }
 
-/** Removes the members of this name from index on. */
+/** Removes the members of this name at and behind index. Returns whether there were any. */
 static bool remove_members(struct bt_json_value *object, struct bt_str name, uint32_t index)
 {
 	uint32_t kept = index;
@@ -328,7 +328,7 @@ struct template_reader {
 	va_list arguments;
 };
 
-/** Skips blanks and commas. Returns whether this character follows, and then skips it as well. */
+/** Skips blanks and commas. If the character follows, skips the character and returns true. */
 static bool skip(struct template_reader *reader, char character)
 {
 	reader->at += strspn(reader->at, " ,");
@@ -351,8 +351,10 @@ static struct bt_str read_text(struct template_reader *reader)
 }
 
 /**
- * Reads a value of the template. old: the present value, which an object or array changes, or NULL.
- * Returns the value; NULL: no member. Recursive: as deep as the template.
+ * Reads a value of the template and returns it; NULL if the argument is NULL, so that no member or
+ * element is added. old is the value that the member has so far, or NULL if there is none. If the
+ * template and old are both objects or both arrays, old is changed and returned. Recursive, as deep
+ * as the template.
  */
 static struct bt_json_value *put_value(struct template_reader *reader, struct bt_json_value *old)
 {

@@ -14,13 +14,16 @@ BT_MUST_USE struct bt_json_value *bt_json_new_str(struct bt_arena *arena, struct
 BT_MUST_USE struct bt_json_value *bt_json_new_c(struct bt_arena *arena, const char *text);
 BT_MUST_USE struct bt_json_value *bt_json_new_int64(struct bt_arena *arena, int64_t value);
 BT_MUST_USE struct bt_json_value *bt_json_new_bool(struct bt_arena *arena, bool value);
-/** Deep copy; with copy_text names and texts are copied too, so that the copy borrows nothing. */
+/**
+ * Returns a deep copy of value. With copy_text names and texts are copied as well, so that the copy
+ * borrows nothing; otherwise they are shared with value.
+ */
 BT_MUST_USE struct bt_json_value *bt_json_clone(
 	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text);
 
 /**
- * Sets a member: replaces the value in place if the name exists (and removes duplicates), else
- * appends.
+ * Sets a member. If the object has the name already, the value is replaced in place and repeated
+ * members of the name are removed; otherwise the member is appended.
  */
 void bt_json_set(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
 	struct bt_json_value *value);
@@ -37,31 +40,37 @@ void bt_json_set_value(struct bt_arena *arena, struct bt_json_value *object, con
 /** Appends a member without searching; the name must not exist in the object. */
 void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
 	struct bt_json_value *value);
-/** Removes the members of this name; false: there is none. object NULL accepted. */
+/** Remove the members of this name; return false if there are none. object may be NULL. */
 bool bt_json_remove(struct bt_json_value *object, struct bt_str name);
 bool bt_json_remove_c(struct bt_json_value *object, const char *name);
 
 void bt_json_append(
 	struct bt_arena *arena, struct bt_json_value *array, struct bt_json_value *value);
-/** Inserts an element; index at most count. */
+/** Inserts a value before the element at index; index == count appends the value. */
 void bt_json_insert(struct bt_arena *arena, struct bt_json_value *array, uint32_t index,
 	struct bt_json_value *value);
 void bt_json_remove_at(struct bt_json_value *array, uint32_t index);
-/** Returns true if text is an element of the array. */
+/** Returns true if the array has a string element that equals text. */
 bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text);
-/** Removes a text from an array, wherever it occurs. */
+/** Removes all elements of the array that equal text. */
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text);
 
-/** Returns the text at a dotted path of names; "" if it is absent or not a text. */
+/** Returns the string at a dotted path of names; "" if the path is absent or not a string. */
 struct bt_str bt_json_text_at(const struct bt_json_value *value, const char *dotted_path);
-/** Return the integer or bool at a path, or fallback if it is absent or of another type. */
+/** Return the integer or bool at a path; fallback if the value is absent or has another type. */
 int64_t bt_json_int64_at(
 	const struct bt_json_value *value, const char *dotted_path, int64_t fallback);
 bool bt_json_bool_at(const struct bt_json_value *value, const char *dotted_path, bool fallback);
-/** Returns the array at a path, or an empty one; never NULL; read-only. */
+/**
+ * Returns the array at a path, or a shared empty array, which must not be changed. Never returns
+ * NULL.
+ */
 const struct bt_json_value *bt_json_array_at(
 	const struct bt_json_value *value, const char *dotted_path);
-/** Returns the object at a path, or an empty one; never NULL; read-only. */
+/**
+ * Returns the object at a path, or a shared empty object, which must not be changed. Never returns
+ * NULL.
+ */
 const struct bt_json_value *bt_json_object_at(
 	const struct bt_json_value *value, const char *dotted_path);
 /**
@@ -70,8 +79,8 @@ const struct bt_json_value *bt_json_object_at(
  */
 bool bt_json_is_zero(const struct bt_json_value *value);
 /**
- * Returns the object (or array) at this member, which is created if it is absent or of another
- * type.
+ * Return the object or the array that is the value of a member. If the member is absent or its
+ * value has another type, the value becomes a new empty object or array.
  */
 struct bt_json_value *bt_json_ensure_object(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name);
@@ -82,10 +91,11 @@ struct bt_json_value *bt_json_ensure_array(
  *
  *     bt_json_put(arena, patch, "{spec: {replicas: %d, 'a.b/c'?: %s, hosts: [%s, 'b']}}", ...)
  *
- * Objects and arrays of the template are added to those that the object has already; other values
- * replace the old one. Names with other characters than letters are quoted or given by %c. name?:
- * the member is set only if its value is not zero (bt_json_is_zero). Values are 'text', true,
- * false, null, or one of the arguments
+ * An object in the template is merged into the object that the member has already, and the elements
+ * of an array are appended to the array that it has already; other values replace the old value.
+ * Names with other characters than letters are quoted, or given by %c. A member written as "name?:"
+ * is set only if its value is not zero (bt_json_is_zero). Values are objects, arrays, 'text', true,
+ * false, null, or an argument
  *
  *     %s  struct bt_str
  *     %d  int64_t

@@ -7,8 +7,8 @@
 #include "codec/json_same.h"
 
 /*
- * Limit of visited members, moved elements and measured values: a patch above this limit is an
- * attack on CPU time.
+ * Limit of struct patch's work: the sum of visited members, moved elements and measured values. A
+ * patch above this limit is an attack on CPU time.
  */
 #define WORK_MAX (UINT64_C(1) << 28)
 
@@ -24,8 +24,8 @@ struct patch {
 /** The place that a path names. parent NULL: the whole document. */
 struct place {
 	struct bt_json_value *parent;
-	struct bt_str last; /* decoded last segment */
-	uint32_t depth;     /* number of segments */
+	struct bt_str last; /* last segment of the path, without escapes */
+	uint32_t depth;     /* number of segments of the path */
 };
 
 BT_PRINTF(2, 3)
@@ -251,7 +251,7 @@ static int copy_value(
 	return 0;
 }
 
-/** Returns whether from is an ancestor of path: a value cannot be moved into itself. */
+/** Returns whether `from` is an ancestor of path. A value cannot be moved into itself. */
 static bool is_above(struct bt_str from, struct bt_str path)
 {
 	return path.length > from.length && bt_str_has_prefix(path, from) &&
@@ -366,7 +366,7 @@ int bt_json_patch(struct bt_arena *arena, struct bt_json_value *document,
 	return result;
 }
 
-/* Recursive: depth is limited by the decoder. */
+/* Recursive: the parser limits the depth of the documents. */
 struct bt_json_value *bt_json_merge_patch(
 	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch)
 {
@@ -377,7 +377,7 @@ struct bt_json_value *bt_json_merge_patch(
 		target = bt_json_new(arena, BT_JSON_OBJECT);
 	}
 
-	/* Visit each name once: if a name is repeated, its last value counts, in both documents. */
+	/* Visit each name once: if a name repeats in target or patch, its last value counts. */
 	struct bt_text_set index = {0};
 	struct bt_text_set of_patch = {0};
 	bt_json_append_names(target, &index);
@@ -407,7 +407,7 @@ struct bt_json_value *bt_json_merge_patch(
 		}
 	}
 
-	/* Remove the members whose value was set to NULL. */
+	/* Remove the members whose value is the pointer NULL, which the loops above set. */
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < target->count; i++) {
 		if (target->members[i].value != NULL) {

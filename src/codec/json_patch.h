@@ -11,9 +11,9 @@
 #define BT_JSON_PATCH_DEPTH_MAX 500
 
 /**
- * Applies a patch. The document is changed in place, even if a later operation fails (the document
- * must not be used then). *out_result is the new root, because a patch may replace the root. Values
- * are moved from the patch, not copied.
+ * Applies a patch. The document is changed in place; if an operation fails, the operations before
+ * it have changed the document, and the document must not be used any more. *out_result is the new
+ * root, because a patch may replace the root. Values are moved from the patch, not copied.
  *
  * A test with value null succeeds for an absent member, because clients of the API rely on this
  * leniency.
@@ -27,16 +27,16 @@ BT_MUST_USE int bt_json_patch(struct bt_arena *arena, struct bt_json_value *docu
 	struct berth_error *err);
 
 /**
- * Applies a merge patch: null removes a member, objects are merged, other values replace. target
- * (may be NULL) is changed in place, values are moved from the patch, which is changed too; returns
- * the root.
+ * Applies a merge patch: null removes a member, objects are merged, other values replace the old
+ * value. Changes target in place; target NULL is an absent document. Values are moved from the
+ * patch, so the caller must not use the patch any more. Returns the new root.
  */
 BT_MUST_USE struct bt_json_value *bt_json_merge_patch(
 	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch);
 /**
- * Computes the merge patch that changes `from` into `to`, both objects: an object without members
- * if they are equal. A null member counts as absent, because a merge patch cannot set null. Values
- * are borrowed from `to`.
+ * Computes the merge patch that changes the object `from` into the object `to`. If the objects are
+ * equal, the patch has no members. A null member counts as absent, because a merge patch cannot set
+ * null. The patch borrows values from `to`.
  */
 BT_MUST_USE struct bt_json_value *bt_json_merge_diff(
 	struct bt_arena *arena, const struct bt_json_value *from, const struct bt_json_value *to);

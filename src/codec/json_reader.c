@@ -40,8 +40,8 @@ BT_COLD static int depth_fault(
 }
 
 /**
- * p is behind the opening quote; returns the position behind the closing quote. Does not validate
- * UTF-8.
+ * Scans a string whose opening quote is before p. Returns the position behind the closing quote, or
+ * NULL with *fault set. Does not validate UTF-8.
  */
 BT_ALWAYS_INLINE const char *scan_string(
 	const char *p, const char *end, struct bt_json_fault_note *fault)
@@ -158,7 +158,7 @@ int bt_json_read_number(
 	return 0;
 }
 
-/** reader->position is at the opening quote. */
+/** Reads a string whose opening quote is at reader->position. */
 static int read_raw_string(
 	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err)
 {
@@ -200,7 +200,7 @@ int bt_json_read_raw_string(
 	return result != 0 ? result : read_raw_string(reader, out, err);
 }
 
-/** Returns the value of raw: borrowed if plain, else unescaped into the arena. */
+/** Sets *out_text to the value of raw: borrowed if raw is plain, else unescaped into the arena. */
 static int keep_string(const struct bt_json_raw_string *raw, struct bt_arena *arena,
 	struct bt_str *out_text, struct berth_error *err)
 {
@@ -347,8 +347,8 @@ int bt_json_next_member(struct bt_json_reader *reader, bool *first, struct bt_ar
 int bt_json_skip(struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err)
 {
 	/*
-	 * One bit per level opened here, 1 for objects. A word is cleared when its first level
-	 * opens.
+	 * One bit per level that this call opened: 1 for an object, 0 for an array. A word is
+	 * cleared when its first level opens.
 	 */
 	uint64_t is_object[BT_JSON_DEPTH_MAX / 64 + 1];
 	const uint32_t depth_max = BT_JSON_DEPTH_MAX - reader->depth;

@@ -3,7 +3,10 @@
 
 #include "codec/json_same.h"
 
-/** Counts equal elements at the beginning (from_end: at the end) of both arrays, at most max. */
+/**
+ * Counts the equal elements at the beginning of both arrays, or with from_end at the end of both
+ * arrays. Stops at max.
+ */
 static uint32_t count_same(
 	const struct bt_json_value *a, const struct bt_json_value *b, uint32_t max, bool from_end)
 {
@@ -18,7 +21,7 @@ static uint32_t count_same(
 	return count;
 }
 
-/* Recursive: depth is limited by the decoder. */
+/* Recursive: the parser limits the depth of the documents. */
 struct bt_json_value *bt_json_rebase(struct bt_arena *arena, struct bt_json_value *whole,
 	const struct bt_json_value *before, struct bt_json_value *after)
 {

@@ -4,7 +4,8 @@
 /**
  * Inner loops of the JSON reader: find the next byte of a string that needs special treatment. Each
  * loop has two versions, plain C (8 bytes per step) and SSE2 (16 bytes per step); BT_CODEC_PLAIN_C
- * selects plain C everywhere. Neither reads at or beyond end. Private to src/codec and its tests.
+ * selects plain C everywhere. Neither version reads at or beyond `end`. Private to src/codec and
+ * its tests.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,7 +165,7 @@ struct bt_json_raw_string {
 /** Reads a string's source: checks the grammar, copies nothing. */
 BT_MUST_USE int bt_json_read_raw_string(
 	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err);
-/** As bt_json_next_member, but returns the name's source. */
+/** Like bt_json_next_member, but *out_name is the name as written in the input. */
 BT_MUST_USE int bt_json_next_raw_member(struct bt_json_reader *reader, bool *first, bool *out_more,
 	struct bt_json_raw_string *out_name, struct berth_error *err);
 /**
@@ -173,8 +174,8 @@ BT_MUST_USE int bt_json_next_raw_member(struct bt_json_reader *reader, bool *fir
  */
 size_t bt_json_unescape(const char *raw, size_t length, char *out);
 /**
- * Returns the length of the valid UTF-8 sequence at p (1 to 4 bytes), or 0 if it is invalid by Go's
- * utf8.DecodeRune. p < end.
+ * Returns the length of the UTF-8 sequence at p (1 to 4 bytes), or 0 if Go's utf8.DecodeRune
+ * rejects the sequence. There must be a byte at p: p < end.
  */
 unsigned int bt_json_utf8_length(const char *p, const char *end);
 /**

@@ -41,7 +41,9 @@ static uint32_t parse_hex4(const char *p)
 }
 
 /**
- * p is at "\uXXXX" (checked). Sets *out_rune; returns the number of source bytes used (6 or 12).
+ * Decodes the escape "\uXXXX" at p, whose grammar was checked, and the low surrogate escape behind
+ * a high surrogate. Sets *out_rune; returns the number of source bytes consumed: 6, or 12 for a
+ * pair.
  */
 static size_t decode_unicode_escape(const char *p, const char *end, uint32_t *out_rune)
 {
@@ -128,8 +130,8 @@ size_t bt_json_unescape(const char *raw, size_t length, char *out)
 }
 
 /**
- * Formats a byte in single quotes as Go's messages do: as a Latin-1 character, escaped unless
- * printable.
+ * Formats a byte in single quotes as Go's messages do: the byte is taken as a Latin-1 character,
+ * and escaped if the character is not printable.
  */
 static void quote_byte(unsigned char c, char out[12])
 {

@@ -8,13 +8,13 @@
 #include "base/vec.h"
 #include "codec/json_scan.h"
 
-/** Number of values allocated together: doubles from FIRST_VALUES. */
+/** Number of values allocated together: FIRST_VALUES at first, then doubled up to the maximum. */
 #define FIRST_VALUES 8
 #define VALUES_AT_ONCE_MAX 64
 /** Room for the stacks of an ordinary object, so that they need not grow. */
 #define LEVELS_RESERVED 16
 #define ITEMS_RESERVED 64
-/** Objects with more members are sorted for comparison. */
+/** For a comparison, members of objects with more members than this are sorted. */
 #define UNSORTED_MEMBERS_MAX 16
 
 /** An open container. Its items are in the parser's stack, from first_item on. */
@@ -26,14 +26,14 @@ struct level {
 };
 
 /**
- * Explicit stacks instead of recursion, because the input decides the depth. Array elements use
- * member slots without a name.
+ * The parser uses explicit stacks instead of recursion, because the input decides the depth. An
+ * array element is pushed to items as a member without a name.
  */
 struct parser {
 	struct bt_json_reader reader;
 	struct bt_arena *arena;
 	bool copy_strings;
-	struct bt_str raw_name; /* members whose objects stay text; absent: none */
+	struct bt_str raw_name; /* see bt_json_parse_partly; data NULL: parse all */
 	uint32_t value_count;
 	struct bt_json_value *values; /* the next preallocated value */
 	uint32_t values_left;
@@ -59,8 +59,8 @@ BT_ALWAYS_INLINE struct bt_json_value *new_value(struct parser *parser, enum bt_
 }
 
 /**
- * Reads the string at p if it is plain ASCII, the usual case; returns the position behind it. NULL:
- * use bt_json_read_string.
+ * Reads the string at p if it is plain ASCII without escapes, the usual case. Returns the position
+ * behind the string; NULL if the caller must use bt_json_read_string.
  */
 BT_ALWAYS_INLINE const char *read_plain_string(
 	const char *p, const char *end, struct bt_str *out_text)
@@ -163,8 +163,8 @@ static void end_container(struct parser *parser)
 }
 
 /**
- * Reads `"name":` at the reader's position if the name is plain ASCII, the usual case, with the
- * comma before it. false: nothing was read.
+ * Reads `"name":` at the reader's position, and the comma before the name unless is_first. Returns
+ * false and reads nothing if the name is not plain ASCII, which is rare, or if no name follows.
  */
 BT_ALWAYS_INLINE bool read_plain_name(
 	struct bt_json_reader *reader, bool is_first, struct bt_str *out_name)
@@ -322,7 +322,10 @@ static int compare_members(const void *a, const void *b)
 	return order != 0 ? order : (x > y) - (x < y);
 }
 
-/** Returns the last member of each name, sorted by name, and their number; owned by the caller. */
+/**
+ * Returns an array with the last member of each name, sorted by name. *out_count is the number of
+ * members in the array. The caller frees the array.
+ */
 static const struct bt_json_member **sorted_members(
 	const struct bt_json_value *value, uint32_t *out_count)
 {
@@ -347,8 +350,8 @@ static const struct bt_json_member **sorted_members(
 }
 
 /**
- * Returns true if both objects have the same few names in the same order, without repetition: the
- * usual case.
+ * Returns true if both objects have the same names in the same order, at most UNSORTED_MEMBERS_MAX,
+ * and no name repeats. This is the usual case.
  */
 static bool has_same_names(const struct bt_json_value *a, const struct bt_json_value *b)
 {

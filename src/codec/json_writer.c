@@ -23,7 +23,7 @@ static void new_line(struct bt_json_writer *writer)
 	}
 }
 
-/** Writes the comma and line break before the next value or name. */
+/** Writes the comma and line break before a name, or before a value that is not behind a name. */
 static void begin_item(struct bt_json_writer *writer)
 {
 	if (writer->after_name) {
