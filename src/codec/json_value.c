@@ -33,7 +33,7 @@ struct parser {
 	struct bt_json_reader reader;
 	struct bt_arena *arena;
 	bool copy_strings;
-	struct bt_str raw_name; /* see bt_json_parse_partly; data NULL: parse all */
+	struct bt_str raw_name; /* see bt_json_parse_partly; "": parse all */
 	uint32_t value_count;
 	struct bt_json_value *values; /* the next preallocated value */
 	uint32_t values_left;
@@ -164,7 +164,8 @@ static void end_container(struct parser *parser)
 
 /**
  * Reads `"name":` at the reader's position, and the comma before the name unless is_first. Returns
- * false and reads nothing if the name is not plain ASCII, which is rare, or if no name follows.
+ * false and reads nothing if the name is not plain ASCII, which is rare, or if the input at the
+ * position is not such a name and colon.
  */
 BT_ALWAYS_INLINE bool read_plain_name(
 	struct bt_json_reader *reader, bool is_first, struct bt_str *out_name)

@@ -8,20 +8,21 @@
  *
  * Layout of a field of type T in the structure, by shape:
  * - BT_SHAPE_SINGLE: T itself; absent = all-zero
- * - BT_SHAPE_NULLABLE: absent is distinguishable: struct bt_str with data == NULL; struct
- *   bt_opt_bool/_i32/_i64; messages and scalars by pointer, NULL = absent
+ * - BT_SHAPE_NULLABLE: absent differs from zero. Texts are a struct bt_str whose data is NULL if
+ *   absent; numbers are a struct bt_opt_bool, bt_opt_i32 or bt_opt_i64; messages and scalars are a
+ *   pointer, which is NULL if absent
  * - BT_SHAPE_LIST: BT_LIST(T), in input order
- * - BT_SHAPE_MAP: BT_LIST(struct {struct bt_str key; T value;}), sorted by key bytes, keys
- *   distinct; key first
+ * - BT_SHAPE_MAP: BT_LIST(struct {struct bt_str key; T value;}), sorted by the bytes of the key;
+ *   keys are distinct, and key is the first member of the entry structure
  *
  * `present` of a list or map is true if it was in the input ("[]" and "{}" are present, null is
  * not).
  *
- * Decoding follows Go: names are case-sensitive, unknown names skipped, a later duplicate wins
- * (messages merge, lists are replaced, maps merge), null leaves the zero value. All memory comes
- * from one arena, text included. A null that follows an earlier value of the same name resets
- * nullable fields, lists, maps and scalars, and leaves the others. An element or map value that is
- * null is the zero T.
+ * Decoding follows Go: names are case-sensitive, and unknown names are skipped. If a name repeats,
+ * messages and maps are merged, and the last value replaces lists and other values. null leaves the
+ * zero value. A null after an earlier value of the same name resets nullable fields, lists, maps
+ * and scalars, and leaves fields of other types unchanged. An element or map value that is null
+ * becomes the zero T. All memory, also of texts, comes from one arena.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,13 +90,13 @@ _Static_assert(
 	sizeof(struct bt_any_list) == sizeof(struct bt_str_map), "maps are lists of entries");
 _Static_assert(offsetof(struct bt_str_pair, key) == 0, "map entries start with the key");
 
-/** Sorts the entries of a map by key, in place; of equal keys the last entry is kept. */
+/** Sorts the entries of a map by key, in place. If a key repeats, only its last entry is kept. */
 void bt_sort_entries(struct bt_any_list *list, size_t entry_size);
-/** Returns the value of key, or NULL. O(log n). */
+/** Returns the value of key, or NULL if the map lacks the key. O(log n). */
 const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key);
 /** Converts a JSON object of texts to a map. The map is in the arena, its texts are borrowed. */
 struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_json_value *texts);
-/** Returns whether every pair of wanted is in map. */
+/** Returns whether map has every key of wanted, with the same value. */
 bool bt_str_map_contains(const struct bt_str_map *map, const struct bt_str_map *wanted);
 bool bt_str_list_has(const bt_str_list *list, struct bt_str text);
 
@@ -125,7 +126,7 @@ enum {
 	                         bt_message.wrapper */
 };
 
-/** Count of the numbers that can represent a scalar: see to_numbers. */
+/** How many numbers to_numbers writes for a scalar. */
 #define BT_SCALAR_NUMBERS 3
 
 /** A value type defined above the codec. Its texts live in the arena given to decode. */
@@ -180,7 +181,7 @@ struct bt_message {
 	const char *name; /* "Pod" */
 	uint32_t size;
 	uint32_t field_count;
-	const struct bt_field *fields; /* short tables: searched linearly by length and bytes */
+	const struct bt_field *fields; /* rows; the table is short and searched linearly */
 	uint16_t wrapper;              /* protobuf number around BT_FIELD_WRAPPED fields */
 };
 
@@ -196,25 +197,25 @@ struct bt_message {
 	}
 
 /**
- * Decodes the next JSON value (an object, or null = empty) into out, which must be zeroed. On
- * failure err is "<field path>: <what is wrong>", such as "spec.containers[3].image: expected
- * string, got number" or "metadata.labels[app]: ..."; out is then undefined (but plain memory of
- * the arena).
+ * Decodes the next JSON value, an object or null, into out, which must be zeroed; null leaves out
+ * zeroed. On failure err is "<field path>: <what is wrong>", such as "spec.containers[3].image:
+ * expected string, got number" or "metadata.labels[app]: ...". The content of out is then
+ * undefined, but nothing needs to be freed, because all memory is in the arena.
  */
 BT_MUST_USE int bt_message_decode_json(const struct bt_message *message,
 	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err);
 /**
  * Decodes the fields of a protobuf message into out, which must be zeroed. The result is the same
  * as from the object's JSON form, except that empty lists and maps are absent, because protobuf
- * cannot represent them. Unknown numbers are skipped, repeated messages are merged, inline messages
- * have their own number. Errors as in bt_message_decode_json.
+ * cannot represent them. Unknown field numbers are skipped, and repeated messages are merged. An
+ * inline message has its own field number. Errors are as in bt_message_decode_json.
  */
 BT_MUST_USE int bt_message_decode_protobuf(const struct bt_message *message, struct bt_str bytes,
 	struct bt_arena *arena, void *out, struct berth_error *err);
 /**
- * Writes one JSON object; omits zero and absent fields except BT_FIELD_ALWAYS ones. Members are in
- * table order. A message is zero if all its fields are; use BT_FIELD_ALWAYS for messages that Go
- * writes as {}.
+ * Writes one JSON object, with its members in table order. Omits zero and absent fields unless they
+ * have BT_FIELD_ALWAYS. A message is zero if all its fields are zero; table rows use
+ * BT_FIELD_ALWAYS for messages that Go writes as {}.
  */
 void bt_message_encode_json(
 	const struct bt_message *message, struct bt_json_writer *writer, const void *value);
@@ -224,8 +225,11 @@ void bt_message_encode_json_members(
 /** Deep copy into the arena. Structure members without a table row are copied bytewise. */
 void bt_message_copy(
 	const struct bt_message *message, void *out, const void *value, struct bt_arena *arena);
-/** Compares content; `present` of lists and maps counts, scalars use their `equal`. */
+/**
+ * Compares all fields. An absent list or map differs from an empty one that is present. Scalars are
+ * compared by `equal` of their type.
+ */
 bool bt_message_equal(const struct bt_message *message, const void *a, const void *b);
-/** Equal values hash equally. */
+/** Returns a hash of value; values that are equal by bt_message_equal have the same hash. */
 uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const void *value);
 #endif

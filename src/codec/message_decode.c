@@ -37,8 +37,8 @@ struct scratch {
 #define FIRST_RUN_ITEMS 4
 
 /**
- * Items of one list, in runs of doubling capacity. The lists nested in an item are pushed between
- * two runs.
+ * A run has consecutive items of one list; each further run of the list has twice the capacity.
+ * Runs of lists nested in an item are pushed to the stack between two runs of the outer list.
  */
 struct collector_run {
 	struct collector_run *next;
@@ -125,9 +125,9 @@ static void *collector_add(struct collector *collector)
 }
 
 /**
- * Returns all items in order, in the arena; NULL if there are none. Finish collectors in reverse
- * order of their initialization. After an error this call can be left out, because the decoder
- * frees all scratch memory.
+ * Copies all items in order to the arena and returns the copy; NULL if there are no items.
+ * Collectors must be finished in the reverse order of their initialization. After an error the
+ * caller need not finish a collector, because the decoder frees all scratch memory.
  */
 static void *collector_finish(struct collector *collector, struct bt_arena *arena)
 {
@@ -154,7 +154,7 @@ struct decoder {
 	struct berth_error *err;
 };
 
-/** Adds the path to an error; called once, where the error occurs. */
+/** Adds the path to an error. Only the function in which the error occurs calls fail_at. */
 BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, int code)
 {
 	return bt_path_fail(path, code, decoder->err);
@@ -191,7 +191,7 @@ static int decode_raw(struct decoder *decoder, void *out)
 	return 0;
 }
 
-/** field has type I32 or I64. */
+/** Decodes an integer. field has type I32 or I64. */
 static int decode_integer(struct decoder *decoder, const struct bt_field *field, void *out)
 {
 	bool is_long = field->type == BT_FIELD_I64;
@@ -252,7 +252,7 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 	return result == 0 ? 0 : fail_at(decoder, path, result);
 }
 
-/** Decodes an item of a list or map; null leaves it zero. */
+/** Decodes a list element or a map value into out, which must be zeroed; null leaves it zeroed. */
 static int decode_item(struct decoder *decoder, const struct bt_field *field, void *out,
 	const struct bt_path *path)
 {
@@ -335,7 +335,7 @@ static int next_key(struct decoder *decoder, bool *first, bool *out_more, struct
 	}
 	size_t length = bt_json_unescape(raw.data, raw.length, NULL);
 	char *text = bt_arena_alloc_bytes(decoder->arena, length + 1);
-	(void)bt_json_unescape(raw.data, raw.length, text); /* same length as measured */
+	(void)bt_json_unescape(raw.data, raw.length, text); /* returns the measured length */
 	text[length] = '\0';
 	*out_key = (struct bt_str){text, (uint32_t)length};
 	return 0;
@@ -500,8 +500,8 @@ static int decode_member(struct decoder *decoder, const struct bt_message *messa
 }
 
 /**
- * Decodes a member whose name has escapes. A separate function, so that the buffer does not take
- * stack on each level of nesting.
+ * Decodes a member whose name has escapes or invalid UTF-8. This is a separate function, so that
+ * the buffer does not take stack on each level of nesting.
  */
 BT_COLD static int decode_escaped_member(struct decoder *decoder, const struct bt_message *message,
 	const struct bt_json_raw_string *raw, uint32_t *hint, void *out, const struct bt_path *path)

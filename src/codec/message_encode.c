@@ -50,7 +50,7 @@ static bool message_is_zero(const struct bt_message *message, const void *struct
 	return true;
 }
 
-/** value NULL: an absent nullable field, written as null. */
+/** Writes a value. value is NULL for an absent nullable field, which is written as null. */
 static void write_value(
 	const struct bt_field *field, struct bt_json_writer *writer, const void *value)
 {

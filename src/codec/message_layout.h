@@ -56,20 +56,23 @@ static inline void bt_store_pointer(void *member, const void *pointer)
 	memcpy(member, &pointer, sizeof(pointer));
 }
 
-/** Element or entry i of a list or map. */
+/** Returns element i of a list, or entry i of a map. */
 static inline const void *bt_list_item(
 	const struct bt_field *field, const struct bt_any_list *list, uint32_t i)
 {
 	return (const char *)list->items + (size_t)i * field->item_size;
 }
 
-/** Offset of the value within an element (list) or entry (map). */
+/** Returns the offset of the value within a list element (always 0) or a map entry. */
 static inline uint32_t bt_value_offset(const struct bt_field *field)
 {
 	return field->shape == BT_SHAPE_MAP ? field->value_offset : 0;
 }
 
-/** Nullable messages and scalars are pointers; other nullable types are embedded. */
+/**
+ * Returns whether the member is a pointer: nullable messages and scalars are pointers, other
+ * nullable values are stored in the structure.
+ */
 static inline bool bt_field_is_pointer(const struct bt_field *field)
 {
 	return field->shape == BT_SHAPE_NULLABLE &&
@@ -82,7 +85,7 @@ static inline size_t bt_pointee_size(const struct bt_field *field)
 	return field->type == BT_FIELD_MESSAGE ? field->message->size : field->scalar->size;
 }
 
-/** Value of a BOOL, I32 or I64; 0 for other types. */
+/** Returns the value of a BOOL, I32 or I64; 0 for other types. */
 static inline int64_t bt_load_number(const struct bt_field *field, const void *value)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -113,7 +116,7 @@ static inline void bt_store_number(const struct bt_field *field, void *out, int6
 	}
 }
 
-/** Size of a nullable member in the structure. */
+/** Returns the bytes that a nullable member takes in the structure. */
 static inline size_t bt_nullable_size(const struct bt_field *field)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -133,7 +136,7 @@ static inline size_t bt_nullable_size(const struct bt_field *field)
 	return 0;
 }
 
-/** Pointer to the value of a nullable field; NULL: absent. */
+/** Returns a pointer to the value of a nullable field, or NULL if the field is absent. */
 static inline const void *bt_nullable_value(const struct bt_field *field, const void *member)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -160,7 +163,8 @@ static inline const void *bt_nullable_value(const struct bt_field *field, const 
 }
 
 /**
- * Makes the field present and returns the place for its value; allocates an absent pointee, zeroed.
+ * Makes a nullable field present and returns the place for its value. If the member is a pointer
+ * that is still NULL, allocates zeroed memory for the value.
  */
 static inline void *bt_nullable_place(
 	const struct bt_field *field, void *member, struct bt_arena *arena)

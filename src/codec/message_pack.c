@@ -26,8 +26,9 @@ static void pack_str(struct bt_str text, struct bt_strbuf *out)
 }
 
 /**
- * Packs a value of a plain type as 64-bit words. Packs other values as numbers behind a 0 (no JSON
- * text) if to_numbers succeeds, otherwise as JSON text.
+ * Packs a value of a plain type as 64-bit words. Packs another value as JSON text, or, if
+ * to_numbers succeeds, as a 0, which means that there is no JSON text, and the numbers behind the
+ * 0.
  */
 static void pack_scalar(
 	const struct bt_scalar_type *scalar, const void *value, struct bt_strbuf *out)
@@ -200,7 +201,7 @@ static void unpack_scalar(const struct bt_scalar_type *scalar, struct bt_wire *w
 	BT_ASSERT(code == 0);
 }
 
-/** out must be zeroed and of the field's type. */
+/** Unpacks a value into out, which must be zeroed and have the field's type. */
 static void unpack_value(
 	const struct bt_field *field, struct bt_wire *wire, struct bt_arena *arena, void *out)
 {
@@ -276,13 +277,14 @@ void bt_message_unpack(
 }
 
 /*
- * A delta is a sequence of: length of literal bytes, literal bytes, and, unless the delta ends
- * here, the position of a copy in the base relative to the expected position, and the length of the
- * copy. The expected position is the end of the last copy plus the literal bytes behind it, because
- * a value often differs from the base's value of equal length.
+ * A delta is a sequence of literal bytes and copies of parts of the base. Literal bytes are their
+ * length and the bytes. A copy is its position in the base, relative to the expected position, and
+ * its length. The delta may end before a copy. The expected position is the end of the last copy
+ * plus the length of the literal bytes after that copy, because the literal bytes often replace a
+ * value of equal length in the base.
  */
 
-/** Minimum length of a copy; a shorter one takes as much memory as the bytes. */
+/** Minimum bytes of a copy; a shorter copy takes as much memory as its literal bytes. */
 #define COPY_MIN 8
 
 /** The index of base positions has 1 << INDEX_BITS entries. */
@@ -296,10 +298,16 @@ static uint32_t index_of(const char *bytes)
 	return (uint32_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> (64 - INDEX_BITS));
 }
 
-/** Distance of the positions of the base in the index; a longer copy is found anyway. */
+/**
+ * Every INDEX_STEP-th position of the base is in the index. A copy that begins between two of these
+ * positions is found by a later position and then extended to the front.
+ */
 #define INDEX_STEP 4
 
-/** Maps COPY_MIN bytes to one plus the last position in the index that has these bytes. */
+/**
+ * Fills the index: the entry at the hash of COPY_MIN bytes is one plus the last indexed position
+ * whose bytes have that hash; 0 if there is none.
+ */
 static void make_index(struct bt_str base, uint16_t *index)
 {
 	memset(index, 0, sizeof(*index) << INDEX_BITS);

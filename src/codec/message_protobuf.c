@@ -21,7 +21,7 @@ struct decoder {
 	struct berth_error *err;
 };
 
-/** Adds the path to an error; called once, where the error occurs. */
+/** Adds the path to an error. Only the function in which the error occurs calls fail_at. */
 BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, int code)
 {
 	return bt_path_fail(path, code, decoder->err);
@@ -87,7 +87,7 @@ static bool is_varint(const struct bt_field *field)
 		field->type == BT_FIELD_I64;
 }
 
-/** Lists of varints may be encoded packed. */
+/** Returns whether the field is a list of varints, which may be encoded packed. */
 static bool is_varint_list(const struct bt_field *field)
 {
 	return field->shape == BT_SHAPE_LIST && is_varint(field);
@@ -115,8 +115,8 @@ static int decode_str(struct decoder *decoder, struct bt_str bytes, void *out)
 }
 
 /**
- * Decodes the messages RawExtension and JSON, whose only field, raw (number 1), must be a JSON
- * value.
+ * Decodes a message RawExtension or JSON. Its only field has the number 1 and must be the text of a
+ * JSON value; if the field is absent or empty, out is unchanged.
  */
 static int decode_raw(struct decoder *decoder, struct bt_str bytes, void *out)
 {
@@ -265,8 +265,8 @@ static struct run count_run(
 }
 
 /**
- * Reallocates the list with zeroed room for more items. The memory limit counts the whole list
- * again.
+ * Moves the list to new memory with zeroed room for `more` items. The whole new list counts against
+ * the memory limit, because the old list stays allocated in the arena.
  */
 static int make_room(struct decoder *decoder, const struct bt_field *field,
 	struct bt_any_list *list, uint32_t more)
@@ -294,7 +294,10 @@ static void *item_at(const struct bt_field *field, const struct bt_any_list *lis
 	return (char *)list->items + (size_t)i * field->item_size;
 }
 
-/** Decodes a map entry {key 1, value 2}; both fields are optional. */
+/**
+ * Decodes a map entry, whose fields are ENTRY_KEY and ENTRY_VALUE. An absent key is "", an absent
+ * value is zero.
+ */
 static int decode_entry(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
 	void *entry, const struct bt_path *path)
 {
@@ -393,8 +396,9 @@ static int decode_run(struct decoder *decoder, const struct bt_field *field, str
 }
 
 /**
- * Finds the row for a number, or NULL. wrapped: as in decode_rows. *hint is the row found last:
- * numbers mostly ascend, in input and tables.
+ * Returns the row for a field number, or NULL if there is none. wrapped is as in decode_rows. The
+ * search begins at index *hint, which is then set to the index found, because field numbers mostly
+ * ascend in the input and in tables.
  */
 static const struct bt_field *find_row(
 	const struct bt_message *message, uint32_t number, uint32_t wrapped, uint32_t *hint)
@@ -438,7 +442,7 @@ static int decode_wrapper(struct decoder *decoder, const struct bt_message *mess
 			 : decode_rows(decoder, message, bytes, BT_FIELD_WRAPPED, out, path);
 }
 
-/** Handles a field that the table lacks: decodes the wrapper, skips unknown fields. */
+/** Handles a field without a table row: decodes the wrapper, skips an unknown field. */
 static int decode_other(struct decoder *decoder, const struct bt_message *message,
 	struct bt_wire *wire, uint32_t number, uint32_t type, uint32_t wrapped, void *out,
 	const struct bt_path *path)
@@ -450,7 +454,10 @@ static int decode_other(struct decoder *decoder, const struct bt_message *messag
 	return code == 0 ? 0 : fail_at(decoder, path, code);
 }
 
-/** Decodes the fields of a message. wrapped: 0, or BT_FIELD_WRAPPED within the wrapper. */
+/**
+ * Decodes the fields of a message. wrapped is BT_FIELD_WRAPPED if bytes are the content of the
+ * wrapper, and 0 if bytes are the message itself.
+ */
 static int decode_rows(struct decoder *decoder, const struct bt_message *message,
 	struct bt_str bytes, uint32_t wrapped, void *out, const struct bt_path *path)
 {

@@ -23,9 +23,9 @@ struct bt_message_visitor {
 };
 
 /**
- * Visits in table order. value must be a deep copy (bt_message_copy) owned by the caller, because
- * lists and inner messages are changed. Scalars are visited only if they are nullable. Maps are no
- * longer sorted after keys were replaced.
+ * Visits the fields of value in table order. value must be the caller's own deep copy, made by
+ * bt_message_copy, because the visit changes lists and inner messages. Scalars are visited only if
+ * they are nullable. If the visitor replaces keys of a map, the map may no longer be sorted.
  */
 void bt_message_visit(
 	const struct bt_message *message, const struct bt_message_visitor *visitor, void *value);

@@ -25,7 +25,8 @@ struct bt_path {
 };
 
 /**
- * Declares a step below a path, valid until the end of the block. BT_PATH_NAME takes a C string.
+ * Create a path one step below a parent path, valid until the end of the block. BT_PATH_NAME takes
+ * a C string, BT_PATH_STR a struct bt_str.
  */
 #define BT_PATH_NAME(parent_, name_) BT_PATH_STR(parent_, bt_str_from(name_))
 #define BT_PATH_STR(parent_, name_) (&(const struct bt_path){.parent = (parent_), .name = (name_)})

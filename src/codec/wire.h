@@ -33,7 +33,7 @@ static inline struct bt_wire bt_wire_from(struct bt_str bytes)
 	return (struct bt_wire){at, at + bytes.length};
 }
 
-/** Readers fail with BERTH_ERR_SYNTAX. */
+/** The bt_wire_read functions fail with BERTH_ERR_SYNTAX if the bytes are malformed. */
 BT_MUST_USE int bt_wire_read_varint(
 	struct bt_wire *wire, uint64_t *out_value, struct berth_error *err);
 BT_MUST_USE int bt_wire_read_tag(
@@ -42,15 +42,19 @@ BT_MUST_USE int bt_wire_read_tag(
 BT_MUST_USE int bt_wire_read_bytes(
 	struct bt_wire *wire, struct bt_str *out_bytes, struct berth_error *err);
 /**
- * Skips the value after a tag, of any type, including whole groups. BERTH_ERR_TOO_LARGE: groups
- * nest deeper than BT_WIRE_GROUP_DEPTH_MAX.
+ * Skips the value after a tag; number and type are the tag's. A value may be a whole group. Fails
+ * with BERTH_ERR_SYNTAX if the value is malformed, and with BERTH_ERR_TOO_LARGE if groups nest
+ * deeper than BT_WIRE_GROUP_DEPTH_MAX.
  */
 BT_MUST_USE int bt_wire_skip(
 	struct bt_wire *wire, uint32_t number, uint32_t type, struct berth_error *err);
 
-/** Fields 1 to 3 of a small message, by number; the last occurrence of a field counts. */
+/**
+ * Fields 1 to 3 of a small message. The index is the field number; the last occurrence of a field
+ * counts.
+ */
 struct bt_wire_fields {
-	uint64_t numbers[4]; /* absent: 0 */
+	uint64_t numbers[4]; /* varints; 0 if the field is absent */
 	struct bt_str texts[4];
 };
 
