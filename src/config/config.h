@@ -16,7 +16,10 @@
 #include "codec/message.h"
 #include "config/gates.h"
 
-/** Configurable extension points, in the order in which lists are checked (spec 02 section 8.4). */
+/**
+ * Extension points that a configuration can set, in the order in which their plugin lists are
+ * checked (spec 02 section 8.4).
+ */
 enum bt_extension_point {
 	BT_POINT_PRE_FILTER,
 	BT_POINT_FILTER,
@@ -37,8 +40,8 @@ enum bt_extension_point {
 
 #define BT_CONFIG_PLUGINS_POINTS 12
 /**
- * The fields of upstream's Plugins, in upstream's order, without multiPoint and the placement
- * points.
+ * The extension points that are fields of upstream's Plugins structure, in the order of the fields.
+ * multiPoint and the placement points are left out.
  */
 extern const enum bt_extension_point bt_config_plugins_points[BT_CONFIG_PLUGINS_POINTS];
 
@@ -54,11 +57,14 @@ struct bt_config {
 	uint32_t ref_count;
 	struct bt_arena arena; /* owns the memory of all members below */
 	struct bt_gates gates;
-	/** percentage_of_nodes_to_score 0: the percentage depends on the number of nodes. */
+	/**
+	 * If percentage_of_nodes_to_score is 0, the scheduler computes the percentage from the
+	 * number of nodes.
+	 */
 	struct bt_config_document document;
 	/**
-	 * The document sets percentageOfNodesToScore. An explicit percentage is honoured exactly,
-	 * including the rotating start node.
+	 * True if the document sets percentageOfNodesToScore. The scheduler then honours the
+	 * percentage exactly, including the rotating start node.
 	 */
 	bool percentage_is_explicit;
 	/**
@@ -68,11 +74,11 @@ struct bt_config {
 	bt_str_list overridden;
 };
 
-/** Limits of a document: bytes, levels of nesting, profiles. */
+/** Limits of a document: its size in bytes, its levels of nesting, its number of profiles. */
 #define BT_CONFIG_BYTES_MAX (4U * 1024 * 1024)
 #define BT_CONFIG_DEPTH_MAX 256
 #define BT_CONFIG_PROFILES_MAX 1024
-/** Limit of the entries of each list. */
+/** Maximum number of entries of each list and each object of a document. */
 #define BT_CONFIG_LIST_MAX 65536
 
 /**
@@ -88,8 +94,8 @@ struct bt_config {
 BT_MUST_USE int bt_config_load(struct bt_str json, const struct bt_gates *gates,
 	struct bt_config **out_config, struct berth_error *err);
 /**
- * Creates a configuration with one reference; its document is bt_document_initial (default.h).
- * gates are copied (NULL: defaults of v1.36).
+ * Creates a configuration with one reference. Its document is bt_document_initial() (default.h).
+ * gates are copied; NULL means the defaults of v1.36.
  */
 struct bt_config *bt_config_create(const struct bt_gates *gates);
 /** Like bt_config_create, but with all defaults filled in. */
@@ -106,9 +112,9 @@ const struct bt_plugin_args *bt_config_profile_find_args(
 
 /**
  * Checks arguments as a plugin constructor does (spec 10 section 7.5). The paths in messages are
- * relative to the arguments, without "profiles[0].pluginConfig[0].args". Only this function checks
- * NodeResourcesFit arguments: the validation of a configuration does not. gates NULL: defaults of
- * v1.36. Returns 0 or BERTH_ERR_INVALID.
+ * relative to the arguments, without "profiles[0].pluginConfig[0].args". NodeResourcesFit arguments
+ * are checked only here, because the validation of a configuration does not check these arguments.
+ * If gates is NULL, the defaults of v1.36 apply. Returns 0 or BERTH_ERR_INVALID.
  */
 BT_MUST_USE int bt_plugin_args_validate(
 	const struct bt_plugin_args *args, const struct bt_gates *gates, struct berth_error *err);

@@ -11,8 +11,8 @@
 #include "codec/base64.h"
 
 /*
- * Context of a value being decoded: the path of the value, and the structure that Go's messages
- * name.
+ * Context of a value being decoded: the path of the value, and the structure whose name Go's
+ * messages print.
  */
 struct decoder {
 	struct bt_arena *arena;
@@ -217,7 +217,7 @@ static int decode_list(const struct decoder *decoder, const struct bt_config_sch
 	return 0;
 }
 
-/* value is not JSON null. */
+/* The value must not be JSON null. */
 static int decode_field(const struct decoder *decoder, const struct bt_config_schema_field *field,
 	const struct bt_json_value *value, char *parent)
 {

@@ -28,8 +28,8 @@ struct bt_strict_errors {
 };
 
 /**
- * Collects unknown and repeated fields of a value that bt_config_schema_decode accepts, in document
- * order; text is in the arena.
+ * Collects the unknown and the repeated fields of a value, in document order.
+ * bt_config_schema_decode must have accepted the value. The texts of the errors are in the arena.
  */
 void bt_config_schema_find_strict_errors(const struct bt_config_schema *schema,
 	const struct bt_json_value *value, struct bt_arena *arena,

@@ -7,8 +7,9 @@
 
 struct default_plugin {
 	struct bt_str name;
-	int32_t weight;    /* 0: none */
-	enum bt_gate gate; /* BT_GATE__COUNT: no gate needed */
+	int32_t weight; /* 0: the plugin has no default weight */
+	enum bt_gate
+		gate; /* the plugin is a default only if this gate is on; BT_GATE__COUNT: always */
 };
 
 /* The rows are in the order in which the plugins run. */
@@ -156,7 +157,7 @@ static bool is_disabled(const struct bt_config_plugin_set *custom, struct bt_str
 	return false;
 }
 
-/* Returns the index of the last entry with this name, or UINT32_MAX. */
+/* Returns the index of the last enabled entry with this name; UINT32_MAX if there is none. */
 static uint32_t find_last(const struct bt_config_plugin_set *custom, struct bt_str name)
 {
 	for (uint32_t i = custom->enabled.count; i > 0; i--) {
@@ -167,7 +168,7 @@ static uint32_t find_last(const struct bt_config_plugin_set *custom, struct bt_s
 	return UINT32_MAX;
 }
 
-/* Clears the weights of disabled plugins: only their names count. */
+/* Clears the weights of the disabled entries, because only the names of disabled entries count. */
 static void strip_disabled(struct bt_config_plugin_set *set)
 {
 	for (uint32_t i = 0; i < set->disabled.count; i++) {

@@ -7,8 +7,8 @@
 #include "config/schema.h"
 
 /**
- * Returns a document with the defaults that are set before decoding, so that an explicit zero in
- * the text replaces the default.
+ * Returns a document with the defaults that must be set before decoding. An explicit zero in the
+ * text then replaces the default; a default set after decoding would replace the zero.
  */
 struct bt_config_document bt_document_initial(void);
 
@@ -26,8 +26,8 @@ void bt_document_default(struct bt_config_document *document, const struct bt_ga
 	struct bt_arena *arena, bt_str_list *overridden);
 
 /**
- * Returns the plugins enabled at any point of a profile, without repetitions, sorted by bytes; in
- * the arena.
+ * Returns the names of the plugins that a profile enables at any point. Each name is listed once;
+ * the list is sorted by bytes and is in the arena.
  */
 bt_str_list bt_plugins_enabled_names(
 	const struct bt_config_plugins *plugins, struct bt_arena *arena);

@@ -116,7 +116,8 @@ struct gate_change {
 	bool is_strict;
 	struct bt_gates gates;
 	bool named[BT_GATE__COUNT];
-	bool stage_given[BT_GATE_STAGE_BETA + 1]; /* indexed by stage: AllAlpha, AllBeta */
+	bool stage_given[BT_GATE_STAGE_BETA +
+		1]; /* indexed by stage: AllAlpha or AllBeta was given */
 	bool stage_value[BT_GATE_STAGE_BETA + 1];
 	bool with_prefix;
 	bool without_prefix;
@@ -142,7 +143,9 @@ static bool parse_bool(struct bt_str text, bool *out_value)
 	return false;
 }
 
-/* Checks the optional component name before a colon, and removes both from item. */
+/*
+ * Checks the optional component name before a colon, and removes the name and the colon from item.
+ */
 static int take_component(struct gate_change *change, struct bt_str *item, struct berth_error *err)
 {
 	int64_t colon = bt_str_find_char(*item, ':');
@@ -250,7 +253,10 @@ static int parse_change(struct gate_change *change, struct bt_str text, struct b
 		text = bt_str_sub(text, (uint32_t)comma + 1, text.length);
 	}
 	if (code == 0) {
-		/* Spec 11 section 5.1 rule 5: gates that were set by name keep their value. */
+		/*
+		 * AllAlpha and AllBeta do not change gates that were set by name (spec 11 section
+		 * 5.1 rule 5).
+		 */
 		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 			struct bt_gate_state state =
 				bt_gate_state_at((enum bt_gate)i, change->release->emulated_minor);

@@ -40,8 +40,8 @@ struct bt_gate_release {
 };
 
 /**
- * The newest release with a gate table, which is also the default, and the oldest release that can
- * be emulated.
+ * The first constant is the newest release with a gate table, which is the default release. The
+ * second constant is the oldest release that can be emulated.
  */
 #define BT_GATE_RELEASE_MINOR 36
 #define BT_GATE_RELEASE_OLDEST_MINOR 33
@@ -84,10 +84,11 @@ BT_MUST_USE int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct 
 struct bt_gates bt_gates_default_at(int minor);
 /**
  * Sets out_gates to the defaults of an emulated release (NULL: v1.36), then applies text as
- * bt_gates_set does, with the stages of that release. Unless is_strict, an unknown gate is a
- * warning instead of an error. out_warnings: a list in arena; first GA and deprecated gates in the
- * order of gates.def, then unknown gates in the order of text. On failure, out_gates and
- * out_warnings are untouched.
+ * bt_gates_set does, with the stages of that release. An unknown gate is an error if is_strict is
+ * true, else a warning. out_warnings is a list in the arena: first the warnings about GA and
+ * deprecated gates in the order of gates.def, then the warnings about unknown gates in the order of
+ * text. On failure, out_gates and out_warnings are untouched. Returns 0, BERTH_ERR_INVALID or
+ * BERTH_ERR_TOO_LARGE.
  */
 BT_MUST_USE int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict,
 	struct bt_str text, struct bt_gates *out_gates, bt_gate_warning_list *out_warnings,

@@ -62,7 +62,8 @@ struct bt_config *bt_config_create_from_flags(
 }
 
 /*
- * Upstream's messages include the name of the scheme: the source line that creates the scheme.
+ * Upstream's messages include the name of the scheme. The name is the position of the source line
+ * that creates the scheme.
  */
 #define SCHEME_NAME "pkg/scheduler/apis/config/scheme/scheme.go:29"
 #define TYPE_META_GO_TYPE \
@@ -75,11 +76,12 @@ struct loader {
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
 	struct bt_strict_errors strict_errors; /* strict errors of the document */
-	bt_str_list complaints_args;           /* one text for each entry with strict errors */
+	bt_str_list complaints_args; /* for each pluginConfig entry with strict errors: the joined
+	                                errors */
 	struct berth_error *err;
 };
 
-/* Spec: 10 section 4.1 steps 4 to 6. */
+/* The apiVersion and the kind of a document. Spec: 10 section 4.1 steps 4 to 6. */
 struct type_meta {
 	struct bt_str api_version;
 	struct bt_str kind;
@@ -159,8 +161,8 @@ static int fail_args(const struct loader *loader, const struct args_place *place
 }
 
 /*
- * Decodes the arguments of a plugin of v1.36. expected: the kind of the plugin's arguments; value
- * may name another kind, which is an error.
+ * Decodes the arguments of a plugin of v1.36. expected is the kind of the plugin's arguments. If
+ * value names another kind, that is an error.
  */
 static int decode_typed_args(struct loader *loader, const struct args_place *place,
 	enum bt_plugin_args_kind expected, const struct bt_json_value *value,
@@ -418,8 +420,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 }
 
 /*
- * Resources with ignoredByScheduler in an extender replace NodeResourcesFit's ignored resources in
- * every profile. Spec: 10 section 7.2.
+ * Collects the extenders' managed resources that have ignoredByScheduler, and sets them as the
+ * ignored resources of NodeResourcesFit in every profile. Spec: 10 section 7.2.
  */
 static int apply_ignored_resources(struct bt_config *config, struct berth_error *err)
 {

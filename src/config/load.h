@@ -8,15 +8,16 @@
 #include "config/config.h"
 
 /**
- * Flags on the command line. `present`: the flag was given, perhaps with its default value. Text is
- * borrowed for the call.
+ * Flags on the command line. `present` of a member is true if the flag was given, even if its value
+ * is the default. All text is borrowed for the call.
  */
 struct bt_config_flags {
 	struct bt_opt_bool leader_elect;
 	struct bt_opt_i64 lease_duration_ns;
 	struct bt_opt_i64 renew_deadline_ns;
 	struct bt_opt_i64 retry_period_ns;
-	struct bt_str resource_lock; /* data NULL: flag not given; likewise for the other texts */
+	struct bt_str
+		resource_lock; /* data is NULL if the flag is not given, as in all texts below */
 	struct bt_str resource_name;
 	struct bt_str resource_namespace;
 	/* Deprecated flags, which apply only without a file. */
@@ -31,7 +32,10 @@ struct bt_config_flags {
 
 struct bt_config_input {
 	struct bt_str json; /* one document */
-	/** The file's bytes, for messages that quote the document; data NULL: use json. */
+	/**
+	 * The file's bytes, for messages that quote the document. If data is NULL, the messages
+	 * quote json.
+	 */
 	struct bt_str document;
 	/**
 	 * Repeated keys that the YAML reader found, as "yaml: unmarshal errors:\n  line 5: key

@@ -43,11 +43,15 @@ struct bt_config_schema_field {
 	uint8_t flags;
 	uint32_t offset;
 	uint32_t present_offset;
-	const char *go_type;                   /* type name in messages; NULL: follows from kind */
-	const struct bt_config_schema *schema; /* of a STRUCT, POINTER or LIST */
+	const char *go_type; /* type name in messages; NULL: follows from kind */
+	const struct bt_config_schema
+		*schema; /* schema of the structure in a STRUCT, POINTER or LIST; else NULL */
 };
 
-/** fields are sorted by name bytes, the order in which fields are written. */
+/**
+ * Schema of one structure. The fields are sorted by the bytes of their names, because fields are
+ * written in this order.
+ */
 struct bt_config_schema {
 	const char *go_type; /* type name in Go, such as "v1.Plugin" */
 	uint32_t size;
@@ -74,7 +78,8 @@ enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name);
  */
 enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin);
 /**
- * Returns the address of the arguments of a registered kind: all members of the union start there.
+ * Returns the address of the union of arguments. All members of the union start at this address, so
+ * it is the address of the arguments whatever their kind.
  */
 void *bt_plugin_args_body(struct bt_plugin_args *args);
 /** Returns the type name without the package: "Plugin" for "v1.Plugin". */

@@ -39,8 +39,8 @@ static void check_leader_election(
 	check_positive(election->retry_period_ns, BT_PATH_NAME(path, "retryPeriod"), errors);
 	if (election->lease_duration_ns <= election->renew_deadline_ns) {
 		/*
-		 * Upstream quirk, spec 10 section 8.2: the path names leaseDuration, but the value
-		 * is that of renewDeadline.
+		 * Upstream quirk (spec 10 section 8.2): the path names leaseDuration, but the
+		 * printed value is the value of renewDeadline.
 		 */
 		struct bt_strbuf text = {0};
 		bt_duration_format(election->renew_deadline_ns, &text);
@@ -189,7 +189,10 @@ static void append_args(const struct bt_plugin_args *args, struct bt_strbuf *out
 	}
 }
 
-/* expected: the arguments, as text, of the plugin `name` in the first profile. */
+/*
+ * Checks that the profile's arguments of the queue sort plugin `name` are the same as in the first
+ * profile. expected: the arguments in the first profile, as text.
+ */
 static void check_queue_sort_args(const struct bt_config_profile *profile, struct bt_str name,
 	struct bt_str expected, const struct bt_path *path, struct bt_config_errors *errors)
 {

@@ -244,8 +244,8 @@ static void check_dynamic_resources(const struct bt_dynamic_resources_args *args
 			filter_path, errors);
 		if (!bt_gate_enabled(gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)) {
 			/*
-			 * Upstream quirk, spec 10 section 8.5: the message differs from the gate's
-			 * name.
+			 * Upstream quirk (spec 10 section 8.5): the gate's name in the message is
+			 * not the name of the gate.
 			 */
 			bt_config_errors_add(errors, filter_path,
 				"Forbidden: DRASchedulingFilterTimeout feature gate is disabled");

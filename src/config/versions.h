@@ -15,7 +15,8 @@
 
 struct bt_versions {
 	struct bt_str git_version;      /* "v1.36.2", or the replacement from --version=v... */
-	struct bt_gate_release release; /* default: emulated 1.36, compatible with 1.35 */
+	struct bt_gate_release release; /* by default, 1.36 is emulated and the minimum
+	                                   compatibility version is 1.35 */
 };
 
 struct bt_versions bt_versions_default(void);
@@ -23,9 +24,9 @@ struct bt_versions bt_versions_default(void);
 struct bt_str bt_versions_binary(const struct bt_versions *versions);
 
 /**
- * Sets versions from --emulated-version and --min-compatibility-version: items
- * "[component=]1.minor", separated by commas; an empty text: the flag was not given. If only the
- * emulated version is given, the minimum compatibility version becomes the release before the
+ * Sets versions from the values of --emulated-version and --min-compatibility-version. A value has
+ * items "[component=]1.minor", separated by commas; it is empty if the flag was not given. If only
+ * the emulated version is given, the minimum compatibility version becomes the release before the
  * emulated version, but not less than the oldest release. bt_versions_validate checks the ranges
  * later. versions is untouched on failure.
  */

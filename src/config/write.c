@@ -8,7 +8,10 @@
 #include "codec/base64.h"
 #include "config/default.h"
 
-/* Recursive; the depth is bounded because the document's depth is limited. */
+/*
+ * Writes a value with the members of all objects sorted by name. The recursion is bounded, because
+ * the depth of a document is limited.
+ */
 static void write_sorted(struct bt_json_writer *writer, const struct bt_json_value *value)
 {
 	if (value->type == BT_JSON_ARRAY) {
@@ -243,8 +246,8 @@ static void write_struct(
 }
 
 /*
- * Reduces pluginConfig to enabled plugins, sorted by name, as in upstream's built profile (spec 10
- * section 7.4).
+ * Reduces pluginConfig to the entries of enabled plugins, sorted by plugin name. Upstream's built
+ * profile has the same entries in the same order (spec 10 section 7.4).
  */
 static void capture(struct bt_config_profile *profile, struct bt_arena *arena)
 {
