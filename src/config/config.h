@@ -78,7 +78,7 @@ struct bt_config {
 #define BT_CONFIG_BYTES_MAX (4U * 1024 * 1024)
 #define BT_CONFIG_DEPTH_MAX 256
 #define BT_CONFIG_PROFILES_MAX 1024
-/** Maximum number of entries of each list and each object of a document. */
+/** Maximum number of entries of each list and each map of a document. */
 #define BT_CONFIG_LIST_MAX 65536
 
 /**

@@ -116,8 +116,7 @@ struct gate_change {
 	bool is_strict;
 	struct bt_gates gates;
 	bool named[BT_GATE__COUNT];
-	bool stage_given[BT_GATE_STAGE_BETA +
-		1]; /* indexed by stage: AllAlpha or AllBeta was given */
+	bool stage_given[BT_GATE_STAGE_BETA + 1]; /* whether text sets AllAlpha, AllBeta */
 	bool stage_value[BT_GATE_STAGE_BETA + 1];
 	bool with_prefix;
 	bool without_prefix;

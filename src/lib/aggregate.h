@@ -18,8 +18,8 @@
 #include "state/node_info.h"
 
 /**
- * A pod of aggregates. The data is computed once; aggregates, their clones and the cache share the
- * structure.
+ * A pod of aggregates. The members are computed once: aggregates, their clones and the cache share
+ * the structure by reference.
  */
 struct bt_aggregate_pod {
 	uint32_t reference_count;
@@ -55,9 +55,9 @@ struct bt_aggregate {
 	 * clone of a view has view.state set and uses only the members view, arena and generation.
 	 */
 	struct bt_node_info view;
-	struct bt_arena arena;                                /* memory of the changes to view */
-	const struct bt_object *node;                         /* reference held; NULL: none */
-	BT_VEC(struct bt_aggregate_pod *) pods;               /* one reference held to each */
+	struct bt_arena arena;                  /* memory of the changes to view */
+	const struct bt_object *node;           /* reference held; NULL: no node is set */
+	BT_VEC(struct bt_aggregate_pod *) pods; /* one reference held to each */
 	BT_VEC(struct bt_aggregate_pod *) pods_with_affinity; /* one reference held to each */
 	struct berth_resource requested;
 	struct berth_resource non_zero;
@@ -72,8 +72,8 @@ struct bt_aggregate {
 /** Returns a number that this process has not returned before. */
 int64_t bt_aggregate_next_generation(void);
 /**
- * The gates that change how the requests of a pod are computed, with their defaults: spec 01b
- * section 5.
+ * The feature gates that change how the requests of a pod are computed, each with its default value
+ * (spec 01b section 5).
  */
 extern const struct bt_resource_gates bt_aggregate_default_gates;
 
@@ -97,8 +97,8 @@ void bt_aggregate_add_object(struct bt_aggregate *aggregate, struct bt_object *o
 /** Sets the node from an object of kind Node, to which a reference is taken. */
 void bt_aggregate_set_node(struct bt_aggregate *aggregate, struct bt_object *node);
 /**
- * Updates the pressures from the node's conditions. If the node does not list a condition, its
- * previous status stays. Spec 01b section 16.1.
+ * Updates the pressures from the node's conditions. The status of a condition that the node does
+ * not list stays unchanged. Spec 01b section 16.1.
  */
 void bt_pressures_take(struct bt_pressures *pressures, const struct bt_node *node);
 extern const struct bt_pressures bt_pressures_unknown;

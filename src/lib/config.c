@@ -206,8 +206,8 @@ static int bad_table(const struct berth_args_schema *schema, struct berth_error 
 }
 
 /**
- * Translates the schema of a plugin's arguments to the form that the decoder of the configuration
- * reads. The result is in the arena. depth: number of enclosing schemas.
+ * Translates the schema of a plugin's arguments to the form that the configuration decoder reads.
+ * The result is in the arena. depth is the number of schemas that enclose this schema.
  */
 static int translate(const struct berth_args_schema *schema, struct bt_arena *arena, uint32_t depth,
 	const struct bt_config_schema **out_schema, struct berth_error *err)

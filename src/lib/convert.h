@@ -96,8 +96,9 @@ BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
 
 /**
  * Copies a caller's options over the defaults in *options. The caller's structure begins with its
- * size (size_t) and may come from another version of the header: only the members that both
- * versions have are copied. given NULL: the defaults stay.
+ * size (size_t). The caller may have been built with another version of the header, so only the
+ * members that the caller's version and the library's version have in common are copied. If given
+ * is NULL, the defaults stay.
  */
 static inline void bt_lib_read_options(void *options, size_t size, const void *given)
 {

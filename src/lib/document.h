@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_DOCUMENT_H
 #define BT_LIB_DOCUMENT_H
-/** Reads documents that may be JSON or YAML, and configuration files. */
+/** Reads configuration files and other documents, which may be JSON or YAML. */
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -10,8 +10,8 @@
 #include "config/load.h"
 
 /**
- * Whether the text is to be read as JSON: the first byte after white space is { or [. A byte order
- * mark is skipped.
+ * Returns true if the text must be read as JSON, which is the case if the first byte after white
+ * space is { or [. A byte order mark is skipped.
  */
 bool bt_document_is_json(struct bt_str text);
 
@@ -23,7 +23,8 @@ typedef int (*bt_document_take)(void *context, struct bt_str json, struct berth_
 
 /**
  * Calls take for each document of the text. A JSON text is one document, which is passed on
- * unchanged.
+ * unchanged; each document of a YAML text is converted to JSON. Returns 0, the result of take, or
+ * the error of the conversion.
  */
 BT_MUST_USE int bt_document_each(
 	struct bt_str text, bt_document_take take, void *context, struct berth_error *err);
@@ -35,7 +36,10 @@ BT_MUST_USE int bt_document_each(
 BT_MUST_USE int bt_document_from_yaml(struct bt_str text, struct bt_strbuf *duplicates,
 	struct bt_strbuf *out, struct berth_error *err);
 
-/** Loads the text of a configuration file. gates NULL: the default gates. flags NULL: no flags. */
+/**
+ * Loads the text of a configuration file. If gates is NULL, the default gates apply; if flags is
+ * NULL, no flag is given.
+ */
 BT_MUST_USE int bt_document_load_config(struct bt_str text, const struct bt_gates *gates,
 	const struct bt_config_flags *flags, struct bt_config **out_config,
 	struct berth_error *err);

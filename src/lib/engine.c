@@ -187,8 +187,8 @@ void berth_engine_destroy(struct berth_engine *engine)
 }
 
 /**
- * Returns the stored version of the object with the same kind, namespace and name, or NULL.
- * borrowed: until the engine gets the next version.
+ * Returns the stored version of the object with the same kind, namespace and name; NULL if no
+ * version is stored. The result is borrowed until the engine gets the next version of the object.
  */
 static struct bt_object *find_known(
 	const struct berth_engine *engine, const struct bt_object *object)

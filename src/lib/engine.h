@@ -24,12 +24,17 @@ struct bt_request {
 	struct bt_arena arena;
 	uint32_t slot;
 	/**
-	 * Identifies a write that the scheduler calls again until it has the result: the repeated
-	 * call finds this request by the key. "" for other writes.
+	 * Identifies a write that the scheduler asks for again until the result is there: a
+	 * repeated call finds this request by the key. "" for writes that the scheduler asks for
+	 * only once.
 	 */
 	struct bt_str key;
-	struct bt_str owner_uid; /* the pod whose binding needs the write; valid if key is set */
-	/** of the preemption that waits for the result; executor NULL: none */
+	struct bt_str owner_uid; /* uid of the pod whose binding needs the write; only valid if key
+	                            is set */
+	/**
+	 * Ticket of the preemption that waits for the result. executor is NULL if no preemption
+	 * waits.
+	 */
 	struct bt_preemption_ticket ticket;
 	bool taken;
 	bool answered;
@@ -42,10 +47,11 @@ struct bt_request {
 
 struct bt_requests {
 	struct bt_scheduler *scheduler;    /* borrowed; set after bt_requests_init */
-	BT_VEC(struct bt_request *) items; /* by bt_request.slot; NULL: the slot is free */
+	BT_VEC(struct bt_request *) items; /* indexed by bt_request.slot; NULL: the slot is free */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
-	BT_FIFO(struct bt_request *) untaken; /* in the order in which they were added */
+	BT_FIFO(struct bt_request *)
+	untaken;         /* requests that the owner has not taken, in the order of adding */
 	uint32_t serial; /* number of requests added so far: the upper half of the last id */
 	struct bt_request *event;  /* event taken last; its texts are valid until the next take */
 	struct bt_request *result; /* answered request that the scheduler read last */
@@ -62,8 +68,9 @@ bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_re
 void bt_requests_answer(
 	struct bt_requests *requests, uint64_t id, const struct berth_answer *answer);
 /**
- * Call this when the binding of the pod with this uid failed: forgets the binding's writes. Answers
- * that came or still come to these writes are ignored, and a new attempt sends new writes.
+ * Forgets the writes of a binding. Call this when the binding of the pod with this uid failed.
+ * Answers to these writes are ignored, whether they are already here or still come. A new attempt
+ * to bind the pod sends new writes.
  */
 void bt_requests_abandon(struct bt_requests *requests, struct bt_str owner_uid);
 
@@ -82,7 +89,10 @@ struct berth_extender {
 struct berth_engine {
 	struct bt_scheduler *scheduler;
 	struct bt_requests requests;
-	/** newest version of each node; becomes the old object of the node's next update */
+	/**
+	 * Newest version of each node. On the next update of a node, this version is the old
+	 * object.
+	 */
 	struct bt_object_store nodes;
 	BT_VEC(struct bt_failure_note) notes;
 	BT_VEC(uint32_t) free_notes;

@@ -57,7 +57,7 @@ static void init_info(const struct bt_snapshot_view *view, uint32_t slot, struct
 	bt_node_info_init(info, view->state, slot);
 	if (view->assumed != NULL && view->assumed_slot == slot) {
 		int result = bt_node_info_remove_pod(info, arena, view->assumed, NULL);
-		(void)result; /* not found: the pod is no longer assumed */
+		(void)result; /* an error means that the pod is no longer assumed, which is fine */
 	}
 }
 
@@ -238,7 +238,7 @@ const struct berth_volume_binder *berth_handle_volume_binder(const struct berth_
 
 /** A cycle state of berth_cycle_state_create or berth_cycle_state_clone. */
 struct own_cycle {
-	struct bt_cycle_state cycle; /* first: public pointers point here */
+	struct bt_cycle_state cycle; /* must be first, because public pointers point here */
 	struct bt_arena arena; /* memory of `cycle`; clones use the arena of the original instead */
 };
 

@@ -67,7 +67,7 @@ int berth_node_info_taints(const struct berth_node_info *node, struct berth_aren
 	const bt_taint_list *taints = NULL;
 	struct berth_taint *list = NULL;
 
-	(void)err; /* the public signature allows errors, but reading a field has none */
+	(void)err; /* the public signature has err, but reading this field cannot fail */
 	if (alone != NULL) {
 		taints = alone->node != NULL ? &bt_aggregate_node(alone)->spec.taints : NULL;
 	} else if (node != NULL) {
@@ -144,8 +144,9 @@ NODE_PRESSURE(berth_node_info_disk_pressure_condition, disk, BT_CONDITION_DISK_P
 NODE_PRESSURE(berth_node_info_pid_pressure_condition, pid, BT_CONDITION_PID_PRESSURE)
 
 /**
- * Sets *out_resource from a view: the given amounts, and each scalar resource that is not 0. scalar
- * NULL: no scalar resources.
+ * Sets *out_resource to the given amounts and to the scalar resources of a view. scalar returns the
+ * amount of a scalar resource; resources whose amount is 0 are omitted. If scalar is NULL,
+ * *out_resource gets no scalar resources.
  */
 static void fill_from_view(const struct bt_node_info *view, int64_t cpu, int64_t memory,
 	int64_t ephemeral, int64_t (*scalar)(const struct bt_node_info *info, uint32_t resource),
@@ -216,7 +217,10 @@ void berth_node_info_allocatable_resource(
 	}
 }
 
-/* Defines a function that returns an amount of an aggregate or a view; 0 for NULL. */
+/*
+ * Defines a function that returns an amount of a node, which is an aggregate or a view. The
+ * function returns 0 if the node is NULL.
+ */
 #define NODE_AMOUNT(function, alone_field, view_field) \
 	int64_t function(const struct berth_node_info *node) \
 	{ \

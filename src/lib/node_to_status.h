@@ -17,7 +17,9 @@ struct berth_node_to_status {
 	/* In a view, both of these pointers are set; in a map, both are NULL. */
 	const struct bt_state *state;
 	const struct bt_node_statuses *statuses;
-	/* The content of a map. absent: the status of nodes without an entry. */
+	/*
+	 * The content of a map; unused in a view. absent is the status of nodes without an entry.
+	 */
 	struct bt_arena arena;
 	BT_VEC(struct bt_named_status) entries;
 	struct bt_status absent;

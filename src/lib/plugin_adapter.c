@@ -41,8 +41,8 @@ static struct bt_str node_name(const struct adapted *adapted, uint32_t slot)
 }
 
 /**
- * Checks the status that a function of the plugin returned: returns the status with plugin index 0,
- * or an Error if the code is unknown.
+ * Checks the status that a function of the plugin returned. Returns the status with plugin index 0,
+ * or an Error if the code of the status is unknown.
  */
 static struct bt_status checked_status(
 	const struct adapted *adapted, struct bt_status status, struct bt_arena *arena)
@@ -176,9 +176,9 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 }
 
 /**
- * Returns the raw score of a node for a column, which is computed outside of scheduling cycles.
- * Returns 0 for a failure, a negative score or a node outside of the snapshot; reduces too large
- * scores to the maximum.
+ * Returns the raw score of a node for a score column. Columns are computed outside of scheduling
+ * cycles. Returns 0 if Score fails, if the score is negative, or if the node is not in the
+ * snapshot. A score above the maximum is reduced to the maximum.
  */
 static int32_t column_score(const struct adapted *adapted, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
@@ -609,8 +609,8 @@ static void fill_slots(struct adapted *adapted)
 	FILL(score, score);
 	inside->normalize = normalize_kind(outside->normalize);
 	/*
-	 * Ignore score_reads if the plugin has a function that passes data of the cycle to Score or
-	 * changes its scores.
+	 * Ignore score_reads if the plugin has PreFilter, PreScore or ScoreExtensions: the scores
+	 * then depend on data of the cycle, or are changed after Score.
 	 */
 	if (outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
 		outside->pre_score == NULL && outside->score_extensions == NULL) {
@@ -654,7 +654,8 @@ static void destroy_adapted(struct bt_plugin *plugin)
 }
 
 /**
- * Checks the plugin that a factory returned: it needs a table with a size and the registered name.
+ * Checks the plugin that a factory returned: the plugin must have a table, and the table must have
+ * a size and the registered name.
  */
 static int check_plugin(
 	const struct berth_plugin *plugin, const char *name, struct berth_error *err)

@@ -9,7 +9,7 @@
 
 /** The factory of an out-of-tree plugin. */
 struct bt_plugin_registration {
-	/** entry in the framework's registry: only name, create and context are set */
+	/** Entry in the framework's registry. Only the members name, create and context are set. */
 	struct bt_plugin_ops ops;
 	char *name; /* owned */
 	berth_plugin_factory_fn create;
@@ -23,8 +23,8 @@ struct bt_plugin_registration {
 void bt_plugin_registration_init(struct bt_plugin_registration *registration);
 
 /**
- * Returns views of the nodes in these slots, in the arena. The views omit the assumed pod of the
- * snapshot view (view->assumed).
+ * Returns views of the nodes in these slots; the views are in the arena. If the snapshot view has
+ * an assumed pod (view->assumed), the returned views omit this pod.
  */
 const struct berth_node_info *const *bt_lib_node_infos(const struct bt_snapshot_view *view,
 	const uint32_t *slots, uint32_t count, struct bt_arena *arena);

@@ -98,7 +98,7 @@ bool berth_registry_has(const struct berth_registry *registry, struct berth_str 
 }
 
 #define MODULE_SYMBOL "berth_plugin_module"
-/** Limits: shared objects in a folder, and plugins in a shared object. */
+/** Maximum number of shared objects in a folder, and of plugins in a shared object. */
 #define FILES_MAX 1024
 #define PLUGINS_MAX 1024
 

@@ -9,7 +9,7 @@
 struct berth_registry {
 	struct bt_registry inside;
 	BT_VEC(struct bt_plugin_registration *)
-	registrations;          /* owned; includes those of plugins that were unregistered */
+	registrations;          /* owned; registrations of unregistered plugins stay here */
 	BT_VEC(void *) objects; /* handles of dlopen, in the order of loading */
 };
 #endif

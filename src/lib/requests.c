@@ -6,7 +6,8 @@
 #include "plugins/preemption_executor.h"
 
 /**
- * Adds a request, which the caller fills in. The request has no key, so find does not return it.
+ * Adds a request of this kind; the caller fills in the other members. The new request has no key,
+ * so find() does not find the request.
  */
 static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
 {
@@ -63,10 +64,10 @@ static void set_identity(
 }
 
 /**
- * Finds the request for this kind of write of this object, or adds one (for a Bind, name is the uid
- * of the pod). *out_new: the new request, which the caller must fill in; NULL if the request
- * existed. Returns BT_WRITE_PENDING if there is no answer yet; else returns the code of the answer,
- * sets err if the code is negative, and sets requests->result to the request.
+ * Finds the request for this kind of write of this object, or adds a request. For a Bind, name is
+ * the uid of the pod. *out_new is the added request, which the caller must fill in; it is NULL if
+ * the request existed. Returns BT_WRITE_PENDING if there is no answer yet. Otherwise, returns the
+ * code of the answer, sets err if the code is negative, and sets requests->result to the request.
  */
 static int find_or_add(struct bt_requests *requests, enum berth_request_kind kind,
 	struct bt_str namespace_, struct bt_str name, struct bt_request **out_new,
@@ -237,8 +238,9 @@ static void record_event(void *context, const struct bt_pod *pod, const char *ty
 }
 
 /**
- * Attaches the ticket, through which the preemption gets the result. Without a ticket (executor
- * NULL) the caller does not wait for the result: the write counts as successful.
+ * Attaches the ticket, through which the preemption gets the result, and returns
+ * BT_PREEMPTION_PENDING. If the ticket has no executor (NULL), the caller does not wait for the
+ * result: the function returns 0, so the write counts as successful.
  */
 static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket)
 {

@@ -100,8 +100,9 @@ struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena
 }
 
 /**
- * Makes room for one more entry. The capacity is the smallest power of two that holds the entries,
- * so the array is full when the count is 0 or a power of two.
+ * Makes room for one more entry. The list does not store its capacity: the capacity is the smallest
+ * power of two that is not less than the count. The array is therefore full if the count is 0 or a
+ * power of two.
  */
 static void reserve(struct bt_resource_list *list, struct bt_arena *arena)
 {
@@ -214,8 +215,8 @@ static const struct berth_scalar_resource *find(
 }
 
 /**
- * Returns a pointer to the value of the entry with this name; adds an entry with value 0 if there
- * is none.
+ * Returns a pointer to the value of the entry with this name. If there is no entry, adds an entry
+ * with value 0.
  */
 static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 {
@@ -237,8 +238,8 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 }
 
 /**
- * Adds an entry with value 0 for each name in fresh (sorted by name) that the resource lacks.
- * Merges in one pass, because single insertions would take quadratic time.
+ * Adds an entry with value 0 for each name in fresh that the resource lacks. fresh is sorted by
+ * name. All entries are merged in one pass, because single insertions would take quadratic time.
  */
 static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
 	uint32_t fresh_count)

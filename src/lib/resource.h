@@ -10,7 +10,8 @@
 
 /**
  * Adds (sign 1) or subtracts (sign -1) all amounts of addend except allowed_pod_number. Sums wrap
- * around. A scalar resource that sum does not have gets an entry; entries that become 0 stay.
+ * around. If sum has no entry for a scalar resource of addend, the function creates an entry.
+ * Entries whose value becomes 0 stay.
  */
 void bt_lib_resource_accumulate(
 	struct berth_resource *sum, const struct bt_resource *addend, int64_t sign);
