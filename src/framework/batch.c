@@ -36,8 +36,8 @@ bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info 
 	}
 	if (!framework->signatures_enabled) {
 		/*
-		 * * Count the Sign calls as if they ran, up to the first plugin that refuses every
-		 * pod.
+		 * Upstream calls Sign of each plugin up to the first plugin that refuses every pod.
+		 * Count these calls in the metrics without making them.
 		 */
 		if (framework->metrics != NULL && framework->sign_refusal_count != 0) {
 			for (uint32_t i = 0; i < framework->sign_refusal_count; i++) {
@@ -151,7 +151,8 @@ void bt_batch_finish(struct bt_batch *batch)
 	*batch = (struct bt_batch){.last_node = BT_SYM_NONE};
 }
 
-/* Heap operations of the ranking; spec: 03 section 7. */
+/* Functions of the heap that ranks the nodes; the root has the largest total. Spec: 03 section 7.
+ */
 static void swap(struct bt_batch *batch, uint32_t a, uint32_t b)
 {
 	bt_sym node = batch->nodes.items[a];
@@ -197,8 +198,8 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 		*out_flush = BT_BATCH_FLUSH_EXPIRED;
 	} else {
 		/*
-		 * Use the list only if the last cycle's node is now full for this pod: otherwise
-		 * that node would be the best again.
+		 * Use the list only if the filters now reject the node that the last cycle chose:
+		 * while that node still fits, it may be better than every node of the list.
 		 */
 		const struct bt_state *state = framework->handle.state;
 		uint32_t slot = bt_state_snapshot_find(

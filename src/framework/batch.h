@@ -54,7 +54,7 @@ struct bt_batch {
 	char *signature; /* owned */
 	uint32_t signature_length;
 	BT_VEC(bt_sym) nodes;   /* best first, unless totals is set; references held */
-	BT_VEC(int64_t) totals; /* not empty: scores of `nodes`, which are not ranked yet */
+	BT_VEC(int64_t) totals; /* scores of `nodes` until these are ranked; empty: ranked */
 	bt_sym ranked_without;  /* the chosen node; ranking removes it from `nodes` */
 	uint32_t next;          /* index in nodes of the next hint */
 	int64_t created_ns;
@@ -69,11 +69,12 @@ void bt_batch_finish(struct bt_batch *batch);
 
 /**
  * GetNodeHint: returns the name of the node to try first, or "" if there is no hint. The name is
- * borrowed until the next bt_batch_store. cycle: PreFilter must have run, because the filters are
- * run for the last chosen node. signature: from bt_sign_pod; data NULL if the pod is not batchable.
- * cycle_count: number of this cycle; only the cycle directly after the cycle of the last
- * bt_batch_store gets a hint. now_ns: for the lifetime of the list. *out_flush: why the stored list
- * cannot be used; BT_BATCH_FLUSH_NONE if it is used or if there is no list.
+ * borrowed until the next bt_batch_store. cycle: PreFilter must have run, because the function runs
+ * the filters for the last chosen node. signature: from bt_sign_pod; data is NULL if the pod is not
+ * batchable. cycle_count: sequence number of this cycle; only the cycle directly after the cycle of
+ * the last bt_batch_store gets a hint. now_ns: current time, from which the age of the list
+ * follows. *out_flush: why the stored list cannot be used; BT_BATCH_FLUSH_NONE if the list is used
+ * or if there is no list.
  */
 struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, struct bt_str signature,

@@ -5,7 +5,7 @@
 #include "api/change.h"
 #include "base/str.h"
 
-/* For initialisers of struct bt_cluster_event. */
+/* Values of bt_cluster_event.resource, as initialisers. */
 #define BT_RESOURCE_POD BT_STR_INIT("Pod")
 #define BT_RESOURCE_NODE BT_STR_INIT("Node")
 #define BT_RESOURCE_PERSISTENT_VOLUME BT_STR_INIT("PersistentVolume")

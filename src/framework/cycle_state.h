@@ -33,8 +33,8 @@ static inline void bt_plugin_set_add(struct bt_plugin_set *set, uint32_t index)
 }
 
 /**
- * An entry of the store by key. clone copies the data for a cloned cycle (NULL: the clone shares
- * the pointer).
+ * An entry of the store by key. clone copies the data for a cloned cycle; if clone is NULL, both
+ * cycles share the data.
  */
 struct bt_cycle_datum {
 	struct bt_str key; /* in the arena */
@@ -43,15 +43,16 @@ struct bt_cycle_datum {
 };
 
 /**
- * Results of a plugin that depend only on the pod's shape. The runners use these results instead of
- * calling the plugin. If pre_score_known is set, the PreScore data is in the cycle already.
+ * Results of a plugin's PreFilter and PreScore that depend only on the pod's shape. If a result is
+ * known, the runners use the result instead of calling the plugin. If pre_score_known is set, the
+ * PreScore data is in the cycle already.
  */
 struct bt_cycle_memo {
 	bool pre_filter_known;
 	bool pre_score_known;
 	struct bt_status pre_filter_status;
 	struct bt_status pre_score_status;
-	bool restricted; /* PreFilter succeeded and narrowed the search */
+	bool restricted; /* PreFilter succeeded and narrowed the search to the nodes in `names` */
 	uint32_t name_count;
 	const struct bt_str *names;
 	void *pre_filter_data; /* put into the cycle instead of calling PreFilter */
@@ -87,8 +88,8 @@ struct bt_cycle_state {
 	/** Cause of the cancellation, in the arena; "" if the cycle is not canceled. */
 	struct bt_str cancel_cause;
 	/**
-	 * Set for BERTH_VERIFY=1: plugins must compute their results from the pods, not from
-	 * counters.
+	 * Set in the comparison runs of BERTH_VERIFY=1: plugins must compute their results from the
+	 * pods, not from counters.
 	 */
 	bool plain;
 	/**
@@ -100,7 +101,7 @@ struct bt_cycle_state {
 	bool borrows_counters;
 	/**
 	 * By slot: 1 if Score must see the node without its pods, because an extender returned the
-	 * node as an object. NULL: 0 for all slots.
+	 * node as an object; else 0. NULL: Score sees every node with its pods.
 	 */
 	const uint8_t *without_pods;
 	/** Set in a pod group's scheduling cycle, NULL in a single pod's. Borrowed. */

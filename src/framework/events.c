@@ -98,7 +98,10 @@ static void add_hint(struct bt_event_hints *hints, struct bt_plugin *plugin,
 	bt_vec_push(&hints->items, hint);
 }
 
-/** Adds the default events. Node is registered with every action, so taints need no extra event. */
+/**
+ * Registers the default events for the plugin. The event for Node has all actions, so unlike
+ * add_registered, this function need not add Node/UpdateNodeTaint.
+ */
 static void add_defaults(const struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_event_hints *hints)
 {

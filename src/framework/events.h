@@ -17,7 +17,7 @@
  * other combination of bits.
  */
 const char *bt_action_name(uint32_t action);
-/** Appends the resource and the name of the action, e.g. "NodeAdd". */
+/** Appends the event's label to out: resource and name of the action, for example "NodeAdd". */
 void bt_cluster_event_label(const struct bt_cluster_event *event, struct bt_strbuf *out);
 /** Whether the event stands for any resource and all actions. */
 bool bt_cluster_event_is_wildcard(const struct bt_cluster_event *event);
@@ -29,7 +29,7 @@ bool bt_cluster_event_match(
 struct bt_event_hint {
 	struct bt_plugin *plugin; /* NULL: the pseudo plugin "Extender" */
 	struct bt_cluster_event event;
-	bt_hint_function hint; /* NULL: always Queue */
+	bt_hint_function hint; /* NULL: the event always queues the pod */
 };
 
 /** Name of the pseudo plugin that stands for all extenders. */

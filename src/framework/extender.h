@@ -41,7 +41,7 @@ struct bt_extender_args {
 	uint32_t node_count;
 };
 
-/** ExtenderFilterResult. Absent lists (null on the wire) have `present` false. */
+/** ExtenderFilterResult. A list that the answer lacks, or that is null, has `present` false. */
 struct bt_extender_filter_result {
 	bt_extender_node_list nodes;
 	bt_str_list node_names;
@@ -62,7 +62,7 @@ typedef BT_LIST(struct bt_host_priority) bt_host_priority_list;
 struct bt_extender_preemption_args {
 	const struct bt_state *state;
 	const struct bt_pod_info *pod;
-	const struct bt_node_victims_list *candidates; /* pods of the state, by uid */
+	const struct bt_node_victims_list *candidates; /* victims are pods of the state */
 };
 
 /** ExtenderBindingArgs. */
@@ -79,9 +79,9 @@ struct bt_extender_binding_result {
 };
 
 /**
- * Transport of one extender. Called only for verbs that the extender has and pods that the extender
- * is interested in. Answers are in the arena, which lives as long as the cycle. Functions return 0,
- * or a negative code with err set if no answer came.
+ * Transport of one extender. The engine calls a function only if the extender has the verb and is
+ * interested in the pod. Answers are in the arena, which lives as long as the cycle. Functions
+ * return 0, or a negative code with err set if no answer came.
  */
 struct bt_extender_ops {
 	int (*filter)(void *context, const struct bt_extender_args *args, struct bt_arena *arena,
@@ -101,7 +101,7 @@ struct bt_extender_ops {
 	int (*preempt)(void *context, const struct bt_extender_preemption_args *args,
 		struct bt_arena *arena, struct bt_node_victims_list *out_answer,
 		struct berth_error *err);
-	/** Called once per attempt. The extender itself writes the binding. */
+	/** Called once per scheduling attempt. The extender itself sends the binding to the API. */
 	int (*bind)(void *context, const struct bt_extender_binding_args *args,
 		struct bt_arena *arena, struct bt_extender_binding_result *out_result,
 		struct berth_error *err);

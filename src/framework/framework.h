@@ -13,7 +13,7 @@
 
 struct bt_framework_entry {
 	struct bt_plugin *plugin;
-	int64_t weight; /* score and placementScore points only */
+	int64_t weight; /* at the points score and placementScore; else 0 */
 };
 
 struct bt_framework {
@@ -41,11 +41,12 @@ struct bt_framework {
 	 */
 	struct bt_plugin *pod_group_post_filter;
 	/**
-	 * Arguments of NodeResourcesFit whose ignoredResources are replaced by the extenders'
-	 * managed resources with ignoredByScheduler (spec 10 section 7.2).
+	 * A copy of the arguments of NodeResourcesFit in which the extenders' managed resources
+	 * with ignoredByScheduler replace ignoredResources (spec 10 section 7.2). Unused if there
+	 * are no such resources.
 	 */
 	struct bt_plugin_args fit_args;
-	struct bt_str *ignored_resources; /* owned; list in fit_args */
+	struct bt_str *ignored_resources; /* owned; ignoredResources of fit_args */
 	/**
 	 * Run all filters of a node and merge their statuses (spec 02 section 18). Only for
 	 * frameworks without an engine, because scheduling plans stop at the first failure.
@@ -64,9 +65,9 @@ BT_MUST_USE int bt_framework_create(const struct bt_registry *registry, struct b
 	uint32_t profile_index, struct bt_state *state, struct bt_nominator *nominator,
 	struct bt_framework **out_framework, struct berth_error *err);
 void bt_framework_destroy(struct bt_framework *framework);
-/** Returns the plugin's name by plugin index; a status stores index + 1. */
+/** Returns the name of the plugin with this index. A status stores index + 1: subtract 1. */
 struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uint32_t plugin_index);
-/** Returns the name of status->plugin, "" if not set. */
+/** Returns the name of the status's plugin; "" if status->plugin is 0, which means no plugin. */
 struct bt_str bt_framework_status_plugin_name(
 	const struct bt_framework *framework, const struct bt_status *status);
 /**
@@ -86,7 +87,7 @@ bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_poi
 void bt_framework_clone_cycle(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
-/** Returns the metrics for a framework's plugins; NULL: none. */
+/** Returns the metrics to which plugins add; NULL if metrics are off. */
 static inline struct bt_scheduler_metrics *bt_handle_metrics(const struct bt_handle *handle)
 {
 	const struct bt_framework *framework = handle->framework;
@@ -113,7 +114,7 @@ void bt_profiles_finish(struct bt_profiles *profiles);
 struct bt_framework *bt_profiles_find(
 	const struct bt_profiles *profiles, struct bt_str scheduler_name);
 
-/* Runners. Memory of statuses and results: cycle->arena. */
+/* Runners. The memory of the returned statuses and results is in cycle->arena. */
 
 /**
  * Outcome of the PreFilter plugins. Spec 02 section 5.1.
@@ -124,7 +125,10 @@ struct bt_pre_filter_outcome {
 	struct bt_plugin_set plugins_with_nodes; /* plugins that narrowed the search */
 };
 
-/** Returns the nodes that are in both restricted results, in a's order. In the arena. */
+/**
+ * Returns the node names that a and b have in common, in a's order and in the arena. a and b must
+ * be restricted.
+ */
 struct bt_pre_filter_result bt_pre_filter_result_intersect(const struct bt_pre_filter_result *a,
 	const struct bt_pre_filter_result *b, struct bt_arena *arena);
 /**
@@ -197,7 +201,7 @@ struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
 struct bt_plugin_scores {
 	struct bt_plugin *plugin;
 	int64_t weight;
-	struct bt_node_score *scores; /* normalised, times weight; same order as the slots */
+	struct bt_node_score *scores; /* normalised scores times weight, in the order of slots */
 };
 
 struct bt_score_table {
@@ -205,7 +209,7 @@ struct bt_score_table {
 	const uint32_t *slots;
 	uint32_t plugin_count;
 	struct bt_plugin_scores *plugins; /* without skipped plugins */
-	int64_t *totals;                  /* same order as the slots */
+	int64_t *totals;                  /* sum of all plugins' scores, in the order of slots */
 };
 
 /** Scores, normalises and weights the nodes in slots. Sets *out_table only on Success. */
@@ -253,8 +257,9 @@ struct bt_pre_bind_progress {
 };
 
 /**
- * Runs the groups one after another, the members of a group in order; the first failure ends the
- * run. Returns Wait if a plugin waits: the caller repeats the call later with the same progress.
+ * Runs the groups one after another, and the plugins of a group in order; the first failure ends
+ * the run. If a plugin returns Wait, the other plugins of its group still run, and the function
+ * then returns Wait: the caller repeats the call later with the same progress.
  */
 struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress);
@@ -267,9 +272,9 @@ struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
 	struct bt_str cause);
 /**
- * Runs the Bind plugins from *next (0 at first); the first plugin that does not return Skip
- * decides. Returns Wait if that plugin waits: the caller repeats the call later. Returns Skip if
- * every plugin returns Skip.
+ * Runs the Bind plugins from position *next on; the first plugin that does not return Skip decides.
+ * The caller sets *next to 0 before the first call. Returns Wait if the plugin waits: the caller
+ * repeats the call later with the same `next`. Returns Skip if every plugin returns Skip.
  */
 struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, uint32_t *next);
@@ -292,7 +297,7 @@ struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
  */
 void bt_run_pre_enqueue_known(const struct bt_framework *framework);
 
-/* Placements of a pod group. Spec 02 section 5.15. Memory of results: arena. */
+/* Placements of a pod group. Spec 02 section 5.15. The memory of results is in the arena. */
 
 struct bt_placement_outcome {
 	struct bt_status status;
@@ -308,7 +313,7 @@ struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *frame
 	struct bt_arena *arena, struct bt_str group_namespace, struct bt_str group_name,
 	const uint32_t *slots, uint32_t slot_count);
 
-/** A placement and the pods placed in it (their node_name is the chosen node). */
+/** A placement and the pods placed in it. The node_name of each pod is the node chosen for it. */
 struct bt_placement_assignments {
 	const struct bt_placement *placement;
 	const struct bt_pod_info *const *pods;
@@ -334,15 +339,14 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 
 /**
  * PodGroupPostFilter: preemption for the pod group (spec 08 section 14). Returns Success if victims
- * are being deleted, Unschedulable without gate WorkloadAwarePreemption or without
- * DefaultPreemption.
+ * are being deleted. Returns Unschedulable if framework->pod_group_post_filter is NULL.
  */
 struct bt_status bt_run_pod_group_post_filter(struct bt_framework *framework,
 	struct bt_arena *arena, const struct bt_pod_group *group,
 	const struct bt_pod_info *const *pods, uint32_t pod_count,
 	const struct bt_pod_group_trial *trial);
 
-/** Normalises scores as DefaultNormalizeScore of spec 05 section 3.8. */
+/** Normalises scores in place as upstream's DefaultNormalizeScore does. Spec 05 section 3.8. */
 void bt_default_normalize(
 	struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse);
 #endif
