@@ -3,16 +3,20 @@
 #define BT_FRAMEWORK_HINT_MARKS_H
 /**
  * Marks: small hashes by which the queue skips the hints of rejected pods that an event cannot
- * help. A shape wants marks, such as a label of its node selector; an event offers marks, such as
- * the labels of the new node. If the event offers no mark that the shape wants, every hint returns
- * Skip. If two different marks have the same hash, hints may run without need, and return Skip.
+ * help. A pod's shape wants marks, such as a label of its node selector; an event offers marks,
+ * such as the labels of the new node. If the event offers no mark that the shape wants, every hint
+ * would return Skip. If two different marks have the same hash, the queue may run hints that return
+ * Skip.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
 
-/** Kind of a mark, with the texts that are hashed. Different kinds give different marks. */
+/**
+ * Kind of a mark. The comments name the texts (`first` and `second` of bt_hint_mark) that are
+ * hashed together with the kind.
+ */
 enum bt_hint_mark_kind {
 	BT_MARK_NODE,       /* any event about a node; no texts */
 	BT_MARK_NODE_NAME,  /* name */

@@ -106,7 +106,10 @@ uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses
 		return count + list_positions(groups, code, snapshot, 0, start, &out_slots[count]);
 	}
 	if (statuses->absent.code == code) {
-		/* Collect the nodes of the snapshot, except those whose entry has another code. */
+		/*
+		 * The nodes without an entry have the code, so leave out only the nodes whose entry
+		 * has another code.
+		 */
 		struct bt_bitset excluded = {0};
 		uint32_t kept = 0;
 

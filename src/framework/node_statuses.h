@@ -10,8 +10,8 @@
 #include "framework/plugin.h"
 
 /**
- * Returns the status of the node: from its entry or its group, else statuses->absent. Takes O(1)
- * time with groups, O(entries) without.
+ * Returns the status of the node from its entry or its group, or statuses->absent if the node has
+ * neither. Takes O(1) time with groups and O(number of entries) time without groups.
  */
 struct bt_status bt_node_statuses_get(
 	const struct bt_node_statuses *statuses, const struct bt_state *state, uint32_t slot);
@@ -22,7 +22,10 @@ struct bt_status bt_node_statuses_get(
  */
 uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses,
 	enum bt_status_code code, const struct bt_state *state, uint32_t *out_slots);
-/** Returns the number of nodes with this code; does not visit the nodes if statuses are grouped. */
+/**
+ * Returns the number of nodes of the snapshot with this code. If the statuses are grouped, adds the
+ * sizes of the groups and visits no node.
+ */
 uint32_t bt_node_statuses_count_for_code(const struct bt_node_statuses *statuses,
 	enum bt_status_code code, const struct bt_state *state);
 /** Returns the number of nodes that have an entry or a group. */

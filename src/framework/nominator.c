@@ -44,7 +44,7 @@ static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str 
 	return BT_NOMINATION_NONE;
 }
 
-/** Returns the index in nodes, or BT_NOMINATION_NONE. */
+/** Returns the node's index in nodes, or BT_NOMINATION_NONE if no pod is nominated on the node. */
 static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name)
 {
 	uint64_t hash = hash_symbol(node_name);
@@ -180,7 +180,10 @@ void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_inf
 
 	if (index != BT_NOMINATION_NONE && old_pod->nominated_node_name.length == 0 &&
 		new_pod->nominated_node_name.length == 0) {
-		/* Take a reference, because the old nomination ends before the new one begins. */
+		/*
+		 * Hold the node name, because the old nomination, whose reference is dropped below,
+		 * ends before the new nomination begins.
+		 */
 		node_name = bt_symbol_ref(symbols, nomination_at(nominator, index)->node_name);
 		info = (struct bt_post_filter_result){
 			.present = true,

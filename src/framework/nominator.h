@@ -19,9 +19,9 @@ struct bt_nomination {
 	bt_sym name;
 	bt_sym namespace_;
 	const struct bt_pod_info *pod; /* the queued pod; NULL: the stub is used */
-	struct bt_pod_info stub;       /* used if pod is NULL: identity, priority 0, no requests */
+	struct bt_pod_info stub;       /* only the pod's identity; priority 0, no requests */
 	uint64_t sequence;             /* nomination order */
-	uint32_t previous_on_node;     /* list of the node's nominations, ascending sequence */
+	uint32_t previous_on_node;     /* links of the node's list, in ascending sequence */
 	uint32_t next_on_node;
 };
 
@@ -57,16 +57,18 @@ void bt_nominator_finish(struct bt_nominator *nominator);
 void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *pod,
 	struct bt_str node_name, bool queued);
 /**
- * Applies the rule of spec 02 section 12.3, Add: ends the earlier nomination, then nominates the
- * pod on the node in info if info's mode is override ("": no node), else on the node in the pod's
- * status. info may be NULL. can_nominate: the pod informer has the pod, without spec.nodeName; if
- * false, the earlier nomination only ends.
+ * Ends the pod's earlier nomination and nominates the pod again (spec 02 section 12.3, Add). The
+ * node is info's node if info's mode is override, else the node in the pod's status; if the node is
+ * "", the pod is not nominated. info may be NULL. can_nominate: whether the pod informer has the
+ * pod and spec.nodeName is empty; if false, the pod is not nominated. queued: as for
+ * bt_nominator_add.
  */
 void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_info *pod,
 	const struct bt_post_filter_result *info, bool queued, bool can_nominate);
 /**
- * Updates the nomination after the pod's object changed. An in-memory nomination survives if
- * neither object has status.nominatedNodeName; else the new object's status decides.
+ * Updates the nomination after the pod's object changed. If neither object has
+ * status.nominatedNodeName, the pod stays nominated on its node; else the new object's status
+ * decides. queued, can_nominate: as for bt_nominator_nominate.
  */
 void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_info *old_pod,
 	const struct bt_pod_info *new_pod, bool queued, bool can_nominate);
@@ -80,13 +82,13 @@ void bt_nominator_set_queued(
 	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);
 /**
  * Whether another pod of equal or higher priority is nominated on the node, so that the filters
- * must count the nominated pod for `pod`. node: an index in nodes.
+ * for `pod` must count that nominated pod. node: an index in nominator->nodes.
  */
 bool bt_nominator_has_rival(
 	const struct bt_nominator *nominator, uint32_t node, const struct bt_pod_info *pod);
 /**
- * Whether the filters for `pod` must count a nominated pod: another pod of equal or higher
- * priority. Spec 02 section 5.4.
+ * Whether the filters for `pod` must count `nominated`: `nominated` is another pod, and its
+ * priority is equal or higher. Spec 02 section 5.4.
  */
 bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct bt_pod_info *pod);
 bool bt_nominator_is_empty(const struct bt_nominator *nominator);

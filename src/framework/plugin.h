@@ -3,8 +3,8 @@
 #define BT_FRAMEWORK_PLUGIN_H
 /**
  * The plugin contract. A plugin is a constant table of functions (struct bt_plugin_ops) and an
- * instance per profile. A plugin implements any subset of the extension points (NULL: not
- * implemented). Spec: 02 section 4.
+ * instance per profile. A plugin implements any subset of the extension points: a function that is
+ * NULL is not implemented. Spec: 02 section 4.
  *
  * Filter and Score get one pod and one node, which the plugin reads through node_info.h (the plain
  * form). A plugin may add a second table (struct bt_plugin_shortcuts) with column forms: functions
@@ -55,7 +55,8 @@ struct bt_plugin {
 struct bt_binder {
 	/**
 	 * Binds the pod to the node. Returns 0, a negative code with err set to the API's error
-	 * text, or BT_WRITE_PENDING: in flight, repeat the call with the same arguments.
+	 * text, or BT_WRITE_PENDING: the write is in flight; repeat the call with the same
+	 * arguments.
 	 */
 	int (*bind)(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
 		struct berth_error *err);
@@ -92,11 +93,11 @@ struct bt_volume_writer {
 	/**
 	 * Waits up to a second while the state follows the cluster. Returns 0, or a negative code
 	 * if the binding is canceled; err then has the whole text of the failure ("binding volumes:
-	 * context canceled", or the cause of the cancellation). NULL: PreBind returns Wait instead,
-	 * and is called again.
+	 * context canceled", or the cause of the cancellation). If wait is NULL, PreBind returns
+	 * Wait instead, and is called again.
 	 */
 	int (*wait)(void *context, const struct bt_pod_info *pod, struct berth_error *err);
-	/** Whether the API still has the pod. NULL: assume that it has. */
+	/** Whether the API still has the pod. NULL: VolumeBinding assumes that the pod exists. */
 	bool (*pod_exists)(void *context, const struct bt_pod_info *pod);
 	void *context;
 };
@@ -115,8 +116,8 @@ struct bt_resource_claim;
  * answer; the caller owns the reference.
  *
  * pod: the pod being scheduled. base: the API object from which claim was made; the write keeps the
- * fields in the JSON of base that our structures lack. must_end: the caller cannot repeat the call
- * (PostFilter), so the function waits for the answer and never returns BT_WRITE_PENDING.
+ * fields in the JSON of base that our structures lack. must_end: the caller (PostFilter) cannot
+ * repeat the call, so the function waits for the answer and never returns BT_WRITE_PENDING.
  */
 struct bt_claim_writer {
 	/** PUT of the claim; only the finalizers change. */
@@ -165,7 +166,7 @@ struct bt_handle_services {
 	/** Records an event about a pod that is being scheduled. */
 	void (*event)(void *context, const struct bt_pod_info *pod, const char *type,
 		const char *reason, const char *action, struct bt_str note);
-	/* Pointers that the framework only passes on. */
+	/* Pointers that plugins get from the handle; the framework does not use these objects. */
 	const void *client_set;
 	const void *informer_factory;
 	const void *volume_binder;
@@ -203,13 +204,14 @@ struct bt_handle {
 	struct bt_binding_pods *binding_pods; /* NULL: no pod is in PreBind */
 	struct bt_prng *prng;                 /* NULL: the first of equal candidates wins */
 	/**
-	 * Preferred node among equally good preemption candidates; for replays of recorded runs.
+	 * Node to choose among equally good preemption candidates, for replays of recorded runs.
+	 * "": no node is preferred.
 	 */
 	struct bt_str preferred_node;
 	/** If preferred_node is not among the best candidates, choose by name, not at random. */
 	bool takes_first_by_name;
 	int64_t now_ns; /* time of the owner's clock when the owner last called the engine */
-	bool verify;    /* compare the result of each column form with the plain form */
+	bool verify;    /* BERTH_VERIFY=1: compare each column form's result with the plain form */
 	/** KUBE_MAX_PD_VOLS, for the legacy volume counts (spec 05b B9); 0: not set. */
 	int64_t max_pd_volumes;
 	const struct bt_handle_services *services; /* NULL: none */
@@ -270,7 +272,7 @@ struct bt_status_groups {
  */
 struct bt_node_statuses {
 	BT_VEC(struct bt_node_status_entry) entries; /* in search order */
-	struct bt_status absent;                     /* status of nodes without an entry */
+	struct bt_status absent;                     /* status of nodes without entry or group */
 	/**
 	 * If not NULL, the groups replace the entries. Read both forms through
 	 * framework/node_statuses.h.
@@ -319,7 +321,7 @@ typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin,
  * and runs the hint for that pod.
  */
 enum bt_hint_scope {
-	BT_HINT_SCOPE_POD,       /* anything of the pod */
+	BT_HINT_SCOPE_POD,       /* all data of the pod */
 	BT_HINT_SCOPE_LABELS,    /* shape, namespace and labels */
 	BT_HINT_SCOPE_NAMESPACE, /* shape and namespace */
 	BT_HINT_SCOPE_SHAPE,     /* the pod's shape */
@@ -333,7 +335,7 @@ struct bt_hint_offers;
 
 struct bt_event_registration {
 	struct bt_cluster_event event;
-	bt_hint_function hint; /* NULL: always Queue */
+	bt_hint_function hint; /* NULL: the event always queues the pod */
 };
 
 struct bt_event_registrations {
@@ -372,11 +374,11 @@ struct bt_node_trait {
 	 */
 	uint64_t identity[3];
 	/**
-	 * A count by slot: on slots with count 0, all traits of the kind have the same value. NULL:
-	 * there is no other trait of the kind.
+	 * A count for each slot. On slots with count 0, all traits of the kind have the same value.
+	 * NULL: there is no other trait of the kind.
 	 */
 	const struct bt_sparse_counts *counts;
-	uint32_t reads;         /* enum bt_change_kind bits */
+	uint32_t reads;         /* bits of enum bt_change_kind: changes that may change a value */
 	const uint32_t *values; /* by slot; NULL: call `value` */
 	uint64_t (*value)(const void *context, uint32_t slot);
 	/**
@@ -455,13 +457,13 @@ struct bt_plugin_shortcuts {
 	 */
 	bool (*pre_enqueue_rejects)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
 	/**
-	 * PreEnqueue may start to accept a pod without any event: the periodic flush of
-	 * unschedulable pods runs PreEnqueue again (spec 08 section 12).
+	 * Whether PreEnqueue may start to accept a pod without any event. The periodic flush of
+	 * unschedulable pods then runs PreEnqueue again for gated pods (spec 08 section 12).
 	 */
 	bool gate_opens_silently;
 	/**
-	 * `less` orders by higher priority, then earlier timestamp. The queue may then compare
-	 * these keys without calling `less`.
+	 * Whether `less` orders pods by higher priority, then by earlier timestamp. The queue may
+	 * then compare priorities and timestamps itself, without calling `less`.
 	 */
 	bool less_is_priority_then_time;
 	/**
@@ -504,9 +506,9 @@ struct bt_plugin_shortcuts {
 	/* Column forms. */
 
 	/**
-	 * The column forms read the cycle's data instead of the plan's data and run in every cycle.
-	 * For plugins that depend on pods of other nodes and keep counters of these pods. Score
-	 * then uses score_slots and normalize_column.
+	 * The column forms read the cycle's data instead of the plan's data, and run in every
+	 * cycle. This flag is for plugins whose results depend on pods of other nodes, which the
+	 * plugins count. Score then uses score_slots and normalize_column.
 	 */
 	bool columns_per_cycle;
 	/**
@@ -616,7 +618,7 @@ struct bt_plugin_shortcuts {
 		uint32_t count, int64_t *scores);
 	/**
 	 * Normalises the scores in place, as NormalizeScore does. feasible_slots may have one node
-	 * for each cell (below). NULL: ops->normalize decides.
+	 * for each cell (below). NULL: ops->normalize says how scores are normalised.
 	 */
 	void (*normalize_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
@@ -630,7 +632,7 @@ struct bt_plugin_shortcuts {
 	 * the same score. The engine then calls filter_column, score_slots and normalize_column for
 	 * one node of each cell. Called once, after PreFilter succeeded and before PreScore; may
 	 * store data in the cycle for pre_score_cells. Returns false if this pod cannot use cells.
-	 * NULL: no pod can.
+	 * NULL: no pod can use cells.
 	 */
 	bool (*cell_traits)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, struct bt_trait_list *out);
@@ -643,13 +645,13 @@ struct bt_plugin_shortcuts {
 		const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *counts,
 		uint32_t cell_count);
 
-	/* Pod groups: the number of equal pods that fit, without trying each. */
+	/* Pod groups: the engine need not try each of the equal pods of a group. */
 
 	/**
 	 * For each slot of the range, lowers room[slot] to the number of pods of this shape that
 	 * Filter accepts on the node one after the other, if nothing else changes on the node. The
-	 * caller handles slots that filter_column rejects. NULL: unlimited if filter_reads has no
-	 * kind of change that pods cause, else unknown.
+	 * caller handles slots that filter_column rejects. If filter_room is NULL, the number is
+	 * unlimited if filter_reads has no kind of change that pods cause, else unknown.
 	 */
 	void (*filter_room)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
@@ -667,7 +669,7 @@ struct bt_plugin_shortcuts {
 	 */
 	bool (*permit_quorum)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, uint32_t *out_count);
-	/** score_placement does not depend on which nodes of the placement the pods get. */
+	/** Whether score_placement does not read which nodes of the placement the pods got. */
 	bool placement_score_ignores_nodes;
 };
 
@@ -685,14 +687,14 @@ struct bt_plugin_ops {
 	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 		const struct bt_handle *handle, struct bt_plugin **out_plugin,
 		struct berth_error *err);
-	const void *context; /* for create, which finds it in ops */
+	const void *context; /* for create, which reads ops->context */
 	void (*destroy)(struct bt_plugin *plugin);
-	/** NULL: the plugin has no second table. */
+	/** The plugin's second table; NULL: the plugin has no second table. */
 	const struct bt_plugin_shortcuts *shortcuts;
 
 	/* Queueing */
 
-	/** Returns Success, or a rejection or Error, which gates the pod. */
+	/** Returns Success, a rejection or Error. A rejection or an Error gates the pod. */
 	struct bt_status (*pre_enqueue)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a,
@@ -725,8 +727,8 @@ struct bt_plugin_ops {
 		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
 		const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
 	/**
-	 * Copies the plugin's pre-filter data for add_pod and remove_pod to change; NULL: these
-	 * functions never change the data.
+	 * Copies the plugin's pre-filter data, so that pre_filter_add_pod and pre_filter_remove_pod
+	 * can change the copy. NULL: these two functions never change the data.
 	 */
 	void *(*clone_pre_filter_data)(const void *data, struct bt_arena *arena);
 	/** Returns Success, a rejection or Error. Reads only the node passed in. */
@@ -747,17 +749,17 @@ struct bt_plugin_ops {
 	struct bt_status (*normalize_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
 
-	/* Called after a node is chosen; slot is that node. */
+	/* Called after a node is chosen; slot is the slot of the chosen node. */
 
 	/**
-	 * Sets in *status the fields that the assumed pod gets; memory is in the cycle's arena.
+	 * Sets in *status the fields of the assumed pod's status; memory is in the cycle's arena.
 	 * Spec 03 section 4. Called only with gate DRANodeAllocatableResources.
 	 */
 	void (*assume_status)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status);
 	struct bt_status (*reserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot);
-	/** Idempotent; may be called although reserve did not run. */
+	/** May be called several times, and may be called although reserve did not run. */
 	void (*unreserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot);
 	/** Returns Success, Wait (at most *out_timeout_ns), a rejection or Error. */
@@ -780,7 +782,7 @@ struct bt_plugin_ops {
 	void (*post_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot);
 
-	/* Pod groups. Returns Success; any other code is a failure. */
+	/* Pod groups. The functions return Success; any other code is a failure. */
 	struct bt_status (*generate_placements)(struct bt_plugin *plugin, struct bt_arena *arena,
 		struct bt_str group_namespace, struct bt_str group_name,
 		const struct bt_placement *parent, const struct bt_placement **out_placements,
@@ -791,14 +793,15 @@ struct bt_plugin_ops {
 	struct bt_status (*normalize_placement_scores)(
 		struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores, uint32_t count);
 	/**
-	 * PodGroupPostFilter, spec 08 section 14. group: the pods' PodGroup; trial: tries removals.
+	 * PodGroupPostFilter, spec 08 section 14. group: the PodGroup of the pods. trial: functions
+	 * that try the removal of victims.
 	 */
 	struct bt_status (*pod_group_post_filter)(struct bt_plugin *plugin, struct bt_arena *arena,
 		const struct bt_pod_group *group, const struct bt_pod_info *const *pods,
 		uint32_t pod_count, const struct bt_pod_group_trial *trial);
 };
 
-/** Returns the plugin's second table; a table of zeros if the plugin has none. */
+/** Returns the plugin's second table, or a table of zeros if the plugin has no second table. */
 static inline const struct bt_plugin_shortcuts *bt_shortcuts(const struct bt_plugin *plugin)
 {
 	static const struct bt_plugin_shortcuts none = {0};
@@ -828,8 +831,8 @@ static inline struct bt_status bt_plugin_detail_status(struct bt_plugin *plugin,
 /** Appends a copy of the trait, in the list's arena. */
 void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait);
 /**
- * EventsToRegister: gets the events of a plugin, whether fixed or per instance. *out_events is
- * borrowed from the plugin.
+ * EventsToRegister: gets the events from ops->events_to_register, or ops->events if that function
+ * is NULL. *out_events is borrowed from the plugin; NULL: the plugin gets the default events.
  */
 BT_MUST_USE int bt_plugin_events_to_register(struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,

@@ -2,9 +2,9 @@
 #ifndef BT_FRAMEWORK_POD_LISTER_H
 #define BT_FRAMEWORK_POD_LISTER_H
 /**
- * Gives the newest version of each pod that the engine's driver has received, as upstream's pod
- * informer does, because the state keeps no whole pods. Called on the scheduling thread; must not
- * block.
+ * Finds the newest version of a pod that the engine's driver has received, as upstream's pod lister
+ * does. Plugins need this function because the state does not keep whole pods. The function is
+ * called on the scheduling thread and must not block.
  */
 #include "api/pod.h"
 #include "base/str.h"

@@ -41,7 +41,7 @@ struct bt_preemption_ticket {
 struct bt_preemption_event {
 	struct bt_preemption_pod victim;
 	struct bt_str note;
-	const struct bt_preemption_pod *related_group; /* the PodGroup preemptor; NULL for a pod */
+	const struct bt_preemption_pod *related_group; /* preempting PodGroup; NULL for a pod */
 };
 
 /**
@@ -66,8 +66,8 @@ struct bt_preemption_writer {
 	/** Sends an event. May be NULL. */
 	void (*event)(void *context, const struct bt_preemption_event *event);
 	/**
-	 * Moves the preemptor's pods to the active queue after the asynchronous form failed. NULL:
-	 * the handle's services do this.
+	 * Moves the preemptor's pods to the active queue after an asynchronous preemption failed.
+	 * NULL: bt_handle_services.activate moves the pods instead.
 	 */
 	void (*activate)(void *context, const struct bt_preemption_pod *pods, uint32_t count);
 	void *context;
@@ -76,7 +76,7 @@ struct bt_preemption_writer {
 /** An extender's answer for one node. The order of the victims is kept. */
 struct bt_node_victims {
 	struct bt_str node_name;
-	const struct bt_str *victim_uids; /* none: count 0 */
+	const struct bt_str *victim_uids;
 	uint32_t victim_count;
 	int64_t pdb_violations;
 };
@@ -88,7 +88,9 @@ struct bt_node_victims_list {
 
 /** An extender with the functions that preemption calls. */
 struct bt_preemption_extender {
-	/** preemptVerb "": never called. Messages identify the extender by urlPrefix. */
+	/**
+	 * If preemptVerb is "", `process` is never called. Messages name the extender by urlPrefix.
+	 */
 	const struct bt_config_extender *config;
 	/**
 	 * Sends the candidates to the extender, which returns those that it accepts. Answers are in
@@ -114,7 +116,7 @@ struct bt_pod_group_trial {
 	 * snapshot contradicts the state.
 	 */
 	int (*remove_pod)(void *context, uint32_t pod_id, struct berth_error *err);
-	/** Adds a removed pod again. Results as remove_pod. */
+	/** Adds a removed pod again. Returns the same results as remove_pod. */
 	int (*add_pod)(void *context, uint32_t pod_id, struct berth_error *err);
 	/**
 	 * Runs the pod group's scheduling on the snapshot as it is now, with PostFilter disabled.
