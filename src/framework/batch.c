@@ -151,8 +151,7 @@ void bt_batch_finish(struct bt_batch *batch)
 	*batch = (struct bt_batch){.last_node = BT_SYM_NONE};
 }
 
-/* Functions of the heap that ranks the nodes; the root has the largest total. Spec: 03 section 7.
- */
+/* Functions of the heap that ranks the nodes; the root has the largest total. Spec 03 section 7. */
 static void swap(struct bt_batch *batch, uint32_t a, uint32_t b)
 {
 	bt_sym node = batch->nodes.items[a];

@@ -8,8 +8,8 @@
 #include "framework/framework.h"
 
 /**
- * Sets the error to `<before>"<name>"<after>`, the name quoted as Go does; `after` is a format.
- * Returns code. Spec: 02 section 8.
+ * Sets the error to `<before>"<name>"<after>`. The name is quoted as Go quotes strings; `after` is
+ * a printf format for the arguments that follow. Returns code. Spec: 02 section 8.
  */
 BT_PRINTF(5, 6)
 static int set_quoted(struct berth_error *err, int code, const char *before, struct bt_str name,
@@ -45,8 +45,8 @@ static int set_registered_twice(
 }
 
 /**
- * Adds the plugins that the point's list in the configuration enables, to the framework's list and
- * to out_present. Spec 02 section 8.4 step 4.
+ * Reads the point's list in the configuration, and adds the plugins that the list enables to the
+ * framework's list and to out_present. Spec 02 section 8.4 step 4.
  */
 static int add_explicit(struct bt_framework *framework, enum bt_extension_point point,
 	struct bt_plugin_set *out_present, struct berth_error *err)
@@ -75,8 +75,8 @@ static int add_explicit(struct bt_framework *framework, enum bt_extension_point 
 }
 
 /**
- * Adds the plugins of multiPoint. present: the plugins that add_explicit added. Spec 02 section
- * 8.5.
+ * Adds the plugins of multiPoint that implement the point and that the point does not disable.
+ * present: the plugins that add_explicit added. Spec 02 section 8.5.
  */
 static int expand_multi_point(struct bt_framework *framework, enum bt_extension_point point,
 	const struct bt_plugin_set *present, struct berth_error *err)
@@ -151,9 +151,10 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 }
 
 /**
- * Sets the weights of a point's entries (spec 02 section 8.6). The first entry for a plugin in the
- * point's list or in multiPoint has the weight. The sum includes plugins of multiPoint that the
- * point disables. prefix of the error: "score plugins" or "placement score plugins".
+ * Sets the weights of a point's entries (spec 02 section 8.6). A plugin's weight is the weight of
+ * its first entry in the point's list, or in multiPoint if the point's list lacks the plugin. Fails
+ * if the sum of the weights is too large; the sum includes plugins of multiPoint that the point
+ * disables. prefix: start of the error's text, "score plugins" or "placement score plugins".
  */
 static int set_weights(struct bt_framework *framework, enum bt_extension_point point,
 	const char *prefix, struct berth_error *err)
@@ -279,8 +280,9 @@ void bt_framework_clone_cycle(const struct bt_framework *framework,
 }
 
 /**
- * Collects the names of the extenders' managed resources with ignoredByScheduler, borrowed from the
- * configuration. out_names NULL: only counts. Returns the number of names.
+ * Collects the names of the extenders' managed resources with ignoredByScheduler. The names are
+ * borrowed from the configuration. Returns the number of names. If out_names is NULL, only counts
+ * the names.
  */
 static uint32_t collect_extender_resources(const struct bt_config *config, struct bt_str *out_names)
 {
@@ -303,8 +305,9 @@ static uint32_t collect_extender_resources(const struct bt_config *config, struc
 }
 
 /**
- * Returns the arguments of a plugin. In those of NodeResourcesFit, the extenders' managed resources
- * with ignoredByScheduler replace ignoredResources (spec 10 section 7.2).
+ * Returns the arguments of a plugin. In the arguments of NodeResourcesFit, the extenders' managed
+ * resources with ignoredByScheduler, if there are any, replace ignoredResources (spec 10 section
+ * 7.2).
  */
 static const struct bt_plugin_args *find_args(struct bt_framework *framework, struct bt_str name)
 {
@@ -390,8 +393,9 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 }
 
 /**
- * Collects the plugins whose Sign makes a signature (spec 02 section 6.1). Signatures are off if
- * the gate is off, there are extenders, or a plugin has no Sign or refuses every pod.
+ * Collects the plugins whose Sign makes a signature (spec 02 section 6.1). Signatures are off in
+ * four cases: gate OpportunisticBatching is off, extenders are configured, a plugin does not
+ * implement Sign, or a plugin's Sign refuses every pod.
  */
 static void collect_sign_plugins(struct bt_framework *framework)
 {

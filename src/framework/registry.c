@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/** Returns the index of the name, or the number of entries if absent. */
+/** Returns the index of the plugin with this name, or the number of entries if there is none. */
 static uint32_t find_entry(const struct bt_registry *registry, struct bt_str name)
 {
 	uint32_t i = 0;

@@ -18,8 +18,8 @@ BT_MUST_USE int bt_registry_register(
 BT_MUST_USE int bt_registry_unregister(
 	struct bt_registry *registry, struct bt_str name, struct berth_error *err);
 /**
- * Registers each entry of other. Returns the first error; the entries registered before the error
- * stay.
+ * Registers each entry of `other` in registry. Stops at the first error and returns this error; the
+ * entries registered before the error stay registered.
  */
 BT_MUST_USE int bt_registry_merge(
 	struct bt_registry *registry, const struct bt_registry *other, struct berth_error *err);

@@ -247,7 +247,7 @@ uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_pre_bind_group, count);
 	struct bt_plugin **members = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_plugin *, count);
 	uint32_t group_count = 0;
-	bool open = false; /* the last group accepts further parallel plugins */
+	bool open = false; /* the next parallel plugin joins the last group */
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
@@ -289,8 +289,8 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 		return bt_runner_with_plugin(status, plugin);
 	}
 	/*
-	 * A canceled plugin reports an error; the cause of the cancellation replaces the error's
-	 * text.
+	 * A canceled plugin reports the error "context canceled". The cause of the cancellation, if
+	 * known, replaces the text of this error.
 	 */
 	if (cycle->cancel_cause.length != 0 && status.has_error &&
 		bt_str_has_suffix(status.error_text, BT_STR("context canceled"))) {
@@ -304,7 +304,7 @@ struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_
 {
 	struct bt_pre_bind_group *groups;
 	uint32_t group_count = bt_pre_bind_groups(framework, cycle, &groups);
-	struct bt_status result = BT_STATUS_OK; /* Wait: some plugins of the group are unfinished */
+	struct bt_status result = BT_STATUS_OK; /* Wait: a plugin of the current group waits */
 
 	for (; progress->group < group_count; progress->group++) {
 		const struct bt_pre_bind_group *group = &groups[progress->group];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_FRAMEWORK_RUNNER_H
 #define BT_FRAMEWORK_RUNNER_H
-/** Shared by the files that implement the runners; framework.h declares the public functions. */
+/** Helpers of the files that implement the runners. framework.h declares the runners. */
 #include "framework/framework.h"
 
 /** Returns the status with its plugin field set. */
@@ -25,14 +25,14 @@ struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 struct bt_status bt_runner_invalid_score(
 	struct bt_arena *arena, const char *before, const struct bt_plugin *plugin, int64_t score);
 
-/** Returns the time before a plugin runs, or 0 if this cycle's plugins are not timed. */
+/** Returns the current time in nanoseconds, or 0 if the plugins of this cycle are not timed. */
 static inline int64_t bt_runner_plugin_starts(
 	const struct bt_framework *framework, const struct bt_cycle_state *cycle)
 {
 	return BT_UNLIKELY(cycle->record_plugin_metrics) ? bt_profile_now(framework->metrics) : 0;
 }
 
-/** Records a plugin's run. started_ns: result of bt_runner_plugin_starts. */
+/** Records a plugin's run. started_ns: result of bt_runner_plugin_starts; 0: records nothing. */
 static inline void bt_runner_plugin_ran(const struct bt_framework *framework,
 	const struct bt_plugin *plugin, enum bt_timed_point point, const struct bt_status *status,
 	int64_t started_ns)

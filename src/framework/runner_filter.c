@@ -4,7 +4,7 @@
 
 #include "framework/runner.h"
 
-/** Minimum number of names for which a sorted copy is made and searched. */
+/** With at least this many names, the intersection searches a sorted copy of the names. */
 #define SORTED_SEARCH_MIN 16
 
 struct bt_pre_filter_result bt_pre_filter_result_intersect(const struct bt_pre_filter_result *a,
@@ -60,7 +60,7 @@ void bt_framework_append_unsatisfied(const struct bt_framework *framework,
 /** Intermediate results of bt_run_pre_filter. */
 struct progress {
 	struct bt_pre_filter_outcome outcome;
-	struct bt_status pending;
+	struct bt_status pending; /* last Unschedulable of a plugin; Success if there is none */
 };
 
 /**
@@ -78,7 +78,7 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 		bt_plugin_set_add(&cycle->skip_filter, plugin->index);
 		return false;
 	case BT_STATUS_UNSCHEDULABLE:
-		/* Later plugins still run, so that preemption finds their data. */
+		/* The later plugins still run, because preemption needs their PreFilter data. */
 		progress->pending = bt_runner_with_plugin(status, plugin);
 		return false;
 	case BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE:
@@ -98,7 +98,7 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 	}
 	if (result->restricted) {
 		bt_plugin_set_add(&outcome->plugins_with_nodes, plugin->index);
-		/* Merge both results (spec 02 section 2, Merge); `result` is restricted. */
+		/* Spec 02 section 2, Merge: keep the nodes that all plugins so far allow. */
 		outcome->result = outcome->result.restricted
 			? bt_pre_filter_result_intersect(&outcome->result, result, cycle->arena)
 			: *result;

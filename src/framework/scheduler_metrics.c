@@ -142,7 +142,10 @@ struct bt_metric_cell *bt_scheduler_cell_of(
 	return bt_scheduler_cell(metrics, family, values);
 }
 
-/** Returns the cell stored in *kept; looks the cell up at the first call. */
+/**
+ * Returns the cell stored in *kept. If *kept is NULL, first looks the cell up by its label values
+ * and stores the cell in *kept.
+ */
 static struct bt_metric_cell *find_cell(struct bt_metric_cell **kept,
 	struct bt_profile_metrics *profile, enum bt_scheduler_family family, const char *first,
 	const char *second, const char *third)
@@ -327,8 +330,8 @@ void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims
 	bt_metric_observe(bt_metric_only(metrics->families[BT_FAMILY_PREEMPTION_VICTIMS]), victims);
 	if (beside && metrics->families[BT_FAMILY_PREEMPTION_TASKS] != NULL) {
 		/*
-		 * Upstream quirk, spec 08 section 16: count and duration are recorded before the
-		 * preemption starts.
+		 * Upstream quirk, spec 08 section 16: upstream records the result and the duration
+		 * before the preemption starts, so they are always "success" and about 0.
 		 */
 		cell = bt_scheduler_cell_of(metrics, BT_FAMILY_PREEMPTION_TASKS, "success");
 		bt_metric_add(cell, 1);

@@ -4,10 +4,11 @@
 /**
  * The scheduler_* metrics of the engine. Spec: 11 sections 10.2 to 10.4, 02 section 14.
  *
- * Callers hold a pointer that is NULL if metrics are off, so counting then costs only a branch.
- * struct bt_profile_metrics keeps the cells that every cycle needs, so counting is an addition.
- * Plugin durations, which are sampled, and rarer events look up their cell each time. Values that
- * exist in the queue and the cache are collected when the metrics are written
+ * Callers hold a pointer that is NULL if metrics are off, so counting then costs only a branch. A
+ * cell is the value of a metric for one combination of label values. struct bt_profile_metrics
+ * keeps pointers to the cells that every cycle needs, so that counting costs one addition. Other
+ * cells are looked up each time: those of plugin durations, which are sampled, and of rare events.
+ * Values that exist in the queue and the cache are collected when the metrics are written
  * (bt_scheduler_metrics_set_source).
  */
 #include <stdbool.h>
@@ -28,8 +29,8 @@ enum bt_scheduler_family {
 };
 
 /**
- * Label values of extension_point. At the points before BT_TIMED__EVALUATED,
- * plugin_evaluation_total counts the calls of plugins.
+ * Values of the label `extension_point`. plugin_evaluation_total counts the calls of plugins only
+ * at the points before BT_TIMED__EVALUATED.
  */
 enum bt_timed_point {
 	BT_TIMED_PRE_FILTER,
@@ -56,7 +57,7 @@ enum bt_timed_point {
 	BT_TIMED__COUNT,
 };
 
-/** Label values of result. */
+/** Values of the label `result`. */
 enum bt_attempt_result {
 	BT_RESULT_SCHEDULED,
 	BT_RESULT_UNSCHEDULABLE,
@@ -66,7 +67,7 @@ enum bt_attempt_result {
 
 #define BT_STATUS_CODES (BT_STATUS_PENDING + 1)
 #define BT_BATCH_REASONS_MAX 9
-/** One of this many cycles is sampled: the run of each plugin in a sampled cycle is timed. */
+/** On average, one of this many cycles is sampled: the run of each of its plugins is timed. */
 #define BT_METRICS_SAMPLE 10
 
 struct bt_scheduler_metrics;
@@ -98,9 +99,10 @@ struct bt_scheduler_metrics {
 };
 
 /**
- * Registers the families; a family with a gate only if the gate is on. metrics is borrowed;
- * bt_metrics_write must not be called after the result is destroyed. clock returns monotonic
- * nanoseconds; the engine has no clock.
+ * Registers the metric families in `metrics`. A family with a feature gate is registered only if
+ * the gate is on. metrics is borrowed; bt_metrics_write must not be called after the result is
+ * destroyed. clock returns monotonic time in nanoseconds; the caller provides the function because
+ * the engine has no clock.
  */
 BT_MUST_USE struct bt_scheduler_metrics *bt_scheduler_metrics_create(struct bt_metrics *metrics,
 	const struct bt_gates *gates, int64_t (*clock)(void *context), void *clock_context);
@@ -117,7 +119,10 @@ struct bt_profile_metrics *bt_scheduler_metrics_profile(
 void bt_scheduler_metrics_set_source(
 	struct bt_scheduler_metrics *metrics, void (*collect)(void *source), void *source);
 
-/** Looks up a cell by its label values. Returns NULL if the family is not registered. */
+/**
+ * Looks up a cell by its label values, in the order of the family's labels. Returns NULL if the
+ * family is not registered.
+ */
 struct bt_metric_cell *bt_scheduler_cell(struct bt_scheduler_metrics *metrics,
 	enum bt_scheduler_family family, const struct bt_str *values);
 /**
@@ -202,7 +207,8 @@ void bt_metrics_event_handled(
 void bt_metrics_algorithm_ran(struct bt_scheduler_metrics *metrics, int64_t started_ns);
 void bt_metrics_preemption_attempted(struct bt_scheduler_metrics *metrics);
 /**
- * Records a preemption. beside: the victims are deleted asynchronously, while scheduling continues.
+ * Records a preemption. victims: number of victims. beside: whether the victims are deleted
+ * asynchronously, while scheduling continues.
  */
 void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims, bool beside);
 /** Counts a failure of a volume stage: "predicate", "assume" or "bind". */

@@ -84,7 +84,7 @@ struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error
 struct bt_status bt_status_error_text(struct bt_arena *arena, struct bt_str text);
 /** Makes the Error "not found", for an extension point that finds no PreFilter data. */
 struct bt_status bt_status_state_missing(struct bt_arena *arena);
-/** Adds a reason at the end (copies the list into the arena). */
+/** Adds a reason at the end of the reasons. The list of reasons is copied into the arena. */
 void bt_status_append_reason(
 	struct bt_status *status, struct bt_arena *arena, struct bt_str reason);
 /** Appends the error's text and the reasons, joined with ", "; appends nothing for Success. */
@@ -98,8 +98,8 @@ struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_ar
 bool bt_status_as_error(
 	const struct bt_status *status, struct bt_arena *arena, struct bt_str *out_text);
 /**
- * Returns the text that upstream's error wrapping prints: "%!w(<nil>)" for codes without an error.
- * Spec 02 section 1.3.
+ * Returns the text that upstream prints when it wraps the status's error: the text of AsError, or
+ * "%!w(<nil>)" if AsError has no error. Spec 02 section 1.3.
  */
 struct bt_str bt_status_wrapped_text(const struct bt_status *status, struct bt_arena *arena);
 /**

@@ -65,7 +65,7 @@ static void remove_at(struct bt_waiting_pods *waiting, uint32_t index)
 	destroy_pod(pod);
 }
 
-/** Sets the result unless the pod has one: the first decision counts. */
+/** Sets the pod's result. Does nothing if the pod has a result: the first decision counts. */
 static void set_result(struct bt_waiting_pod *pod, enum bt_status_code code, uint16_t plugin,
 	struct bt_str message)
 {

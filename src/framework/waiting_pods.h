@@ -3,8 +3,9 @@
 #define BT_FRAMEWORK_WAITING_PODS_H
 /**
  * Pods that wait in Permit: one map for all profiles, by pod uid. Spec: 02 section 12.1. No
- * function blocks. Timers are only deadlines: the owner calls bt_waiting_pods_expire with the time
- * of the owner's clock, and bt_waiting_pods_poll for results (upstream's WaitOnPermit).
+ * function blocks, and a timer is only a deadline: the owner of the map must call
+ * bt_waiting_pods_expire with the current time, and bt_waiting_pods_poll to get the results
+ * (upstream's WaitOnPermit).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@ struct bt_waiting_pod {
 	/* Set by the first decision; later decisions are ignored. */
 	bool has_result;
 	uint8_t result_code;    /* Success, Unschedulable or Error */
-	uint16_t result_plugin; /* index of the plugin + 1, as in a status; 0: none */
+	uint16_t result_plugin; /* index of the plugin + 1, as in a status; 0: no plugin */
 	char *result_message;   /* owned */
 };
 
@@ -44,8 +45,9 @@ struct bt_waiting_pods {
 void bt_waiting_pods_init(struct bt_waiting_pods *waiting);
 void bt_waiting_pods_finish(struct bt_waiting_pods *waiting);
 /**
- * AddWaitingPod: adds the pod; replaces an entry with the same uid. A timeout of 0 or less rejects
- * the pod at once; if several plugins have such a timeout, the first in the order of waits counts.
+ * AddWaitingPod: adds the pod; replaces an entry with the same uid. waits: the plugins that the pod
+ * waits for, and their timeouts. If a timeout is 0 or less, this function rejects the pod at once.
+ * If several timeouts are 0 or less, the first of these plugins in waits rejects the pod.
  */
 struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	struct bt_framework *framework, const struct bt_pod_info *pod,
@@ -59,7 +61,10 @@ struct bt_waiting_pod *bt_waiting_pods_find(
 /** Calls visit for each waiting pod. visit may allow and reject pods. */
 void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
 	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context);
-/** Rejects each pod with a timer whose deadline has passed; the pod's earliest timer counts. */
+/**
+ * Rejects each pod with a timer whose deadline is now_ns or earlier. The plugin of the pod's
+ * earliest timer rejects the pod.
+ */
 void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns);
 /**
  * Returns a time at which to call bt_waiting_pods_expire; no timer fires before that time.
@@ -73,8 +78,8 @@ int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
 bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
 
 /**
- * Removes the plugin from the pod's pending plugins (a plugin that is not pending changes nothing).
- * Then allows the pod if no plugin is pending any more.
+ * Removes the plugin from the pod's pending plugins, if it is one of them. Then allows the pod if
+ * no pending plugin is left.
  */
 void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
 /**
@@ -133,8 +138,8 @@ void bt_binding_pods_add(struct bt_binding_pods *binding, struct bt_str uid,
 void bt_binding_pods_remove(struct bt_binding_pods *binding, struct bt_str uid);
 bool bt_binding_pods_has(const struct bt_binding_pods *binding, struct bt_str uid);
 /**
- * Cancels the binding. Returns true, also if the binding was canceled before; false if the pod is
- * not in the map or past PreBind.
+ * Cancels the binding. Returns true if the binding is canceled now or was canceled before. Returns
+ * false if the pod is not in the map, or has finished PreBind.
  */
 bool bt_binding_pods_cancel(
 	struct bt_binding_pods *binding, struct bt_str uid, struct bt_str cause);
