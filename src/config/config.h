@@ -2,9 +2,9 @@
 #ifndef BT_CONFIG_CONFIG_H
 #define BT_CONFIG_CONFIG_H
 /**
- * KubeSchedulerConfiguration: a decoded, defaulted, validated, immutable document. Spec: chapter
- * 10; plugin sets: 02 section 8. All memory of a configuration is in one arena. Any thread may read
- * a configuration, but the reference count is not atomic.
+ * KubeSchedulerConfiguration: a document that is decoded, defaulted, validated and then immutable.
+ * Spec: chapter 10; plugin sets: 02 section 8. All memory of a configuration is in one arena. Any
+ * thread may read a configuration, but the reference count is not atomic.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,7 +52,7 @@ const char *bt_extension_point_member(enum bt_extension_point point);
 
 #include "config/types.h" /* the structures; needs the enumeration above */
 
-/** Immutable after loading. */
+/** A loaded configuration. It is immutable after loading. */
 struct bt_config {
 	uint32_t ref_count;
 	struct bt_arena arena; /* owns the memory of all members below */

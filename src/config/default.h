@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CONFIG_DEFAULT_H
 #define BT_CONFIG_DEFAULT_H
-/** Defaults of a document. Spec: 10 section 6, 02 sections 8.2 and 8.3. */
+/** Fills in the defaults of a document. Spec: 10 section 6, 02 sections 8.2 and 8.3. */
 #include "base/text_set.h"
 #include "config/gates.h"
 #include "config/schema.h"
@@ -12,13 +12,15 @@
  */
 struct bt_config_document bt_document_initial(void);
 
-/** Fills in the arguments that the document does not set. args->kind must be set. */
+/**
+ * Sets the fields of a plugin's arguments that the document does not set. args->kind must be set.
+ */
 void bt_plugin_args_default(
 	struct bt_plugin_args *args, const struct bt_gates *gates, struct bt_arena *arena);
 
 /**
- * Fills in all other defaults after decoding. Plugin arguments must be decoded already, or have a
- * NULL source.
+ * Fills in, after decoding, all defaults that bt_document_initial does not set. Plugin arguments
+ * must be decoded already, or have a NULL source.
  *
  * @overridden  gets, profile by profile, the default plugins that the profile lists again
  */

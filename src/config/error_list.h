@@ -31,8 +31,9 @@ void bt_config_errors_add(
 /** Adds a complete message. */
 void bt_config_errors_add_text(struct bt_config_errors *errors, struct bt_str text);
 /**
- * Quote the text as Go's %q, or as a JSON string (upstream prints values of named string types as
- * JSON). The result is valid until bt_config_errors_finish; "" if the list is full.
+ * These functions quote the text: the first as Go's %q, the second as a JSON string, because
+ * upstream prints values of named string types as JSON. The result is valid until
+ * bt_config_errors_finish. The result is "" if the list is full.
  */
 const char *bt_config_errors_quote(struct bt_config_errors *errors, struct bt_str text);
 const char *bt_config_errors_quote_json(struct bt_config_errors *errors, struct bt_str text);

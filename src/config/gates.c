@@ -22,7 +22,9 @@ struct gate_past {
 	struct bt_gate_state state;
 };
 
-/* The states of gates in older releases. The rows of each gate ascend by release. */
+/*
+ * The states of gates in older releases. The rows of each gate are in ascending order of releases.
+ */
 static const struct gate_past gate_pasts[] = {
 #define BT_GATE_WAS(upper, until, past_stage, past_value, past_locked) \
 	{BT_GATE_##upper, until, {BT_GATE_STAGE_##past_stage, past_value, past_locked}},

@@ -76,8 +76,7 @@ struct loader {
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
 	struct bt_strict_errors strict_errors; /* strict errors of the document */
-	bt_str_list complaints_args; /* for each pluginConfig entry with strict errors: the joined
-	                                errors */
+	bt_str_list complaints_args; /* one text per pluginConfig entry with strict errors */
 	struct berth_error *err;
 };
 

@@ -15,8 +15,7 @@
 
 struct bt_versions {
 	struct bt_str git_version;      /* "v1.36.2", or the replacement from --version=v... */
-	struct bt_gate_release release; /* by default, 1.36 is emulated and the minimum
-	                                   compatibility version is 1.35 */
+	struct bt_gate_release release; /* by default 1.36, compatible with 1.35 */
 };
 
 struct bt_versions bt_versions_default(void);

@@ -63,7 +63,7 @@ static void write_text(struct bt_json_writer *writer, struct bt_strbuf *text)
 	bt_strbuf_finish(text);
 }
 
-/* Writes the shortest decimal that reads back as the same float. */
+/* Writes the shortest decimal number that a reader converts back to the same float. */
 static void write_float(struct bt_json_writer *writer, float value)
 {
 	struct bt_strbuf text = {0};
@@ -181,7 +181,7 @@ static void write_value(struct bt_json_writer *writer, const struct bt_config_sc
 	}
 }
 
-/* Whether Go's omitempty would omit the value. */
+/* Returns true if Go's omitempty would omit the value of the field. */
 static bool is_empty(const struct bt_config_schema_field *field, const char *at)
 {
 	static const char

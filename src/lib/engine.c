@@ -110,7 +110,7 @@ static void record_failure(struct berth_engine *engine, const struct bt_attempt 
 
 	remove_failure(engine, attempt->namespace_, attempt->name);
 	if (bt_scheduler_find_pod(engine->scheduler, attempt->namespace_, attempt->name) == NULL) {
-		return; /* the pod was removed, so nothing would remove the note later */
+		return; /* the pod was removed, so no later event would remove the note */
 	}
 	struct bt_str key = key_of(&buffer, attempt->namespace_, attempt->name);
 	note.key = bt_strndup(key.data, key.length);

@@ -29,8 +29,8 @@ struct bt_request {
 	 * only once.
 	 */
 	struct bt_str key;
-	struct bt_str owner_uid; /* uid of the pod whose binding needs the write; only valid if key
-	                            is set */
+	/** Uid of the pod whose binding needs the write; set only if key is set. */
+	struct bt_str owner_uid;
 	/**
 	 * Ticket of the preemption that waits for the result. executor is NULL if no preemption
 	 * waits.

@@ -457,8 +457,8 @@ const struct berth_host_port *berth_node_info_used_ports(
 		ports = &alone->ports;
 	} else if (node != NULL) {
 		/*
-		 * Collect the ports of a view in the form in which aggregates store them. A changed
-		 * view has the complete list of ports itself.
+		 * Collect the ports of a view in the form in which aggregates store ports. A
+		 * changed view (ports_changed) has the complete list of ports in view->ports.
 		 */
 		const struct bt_node_info *view = bt_const_node_info_of(node);
 		const struct bt_node_row *row = &view->state->nodes.rows[view->slot];

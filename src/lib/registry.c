@@ -39,7 +39,7 @@ void berth_registry_destroy(struct berth_registry *registry)
 	}
 	bt_vec_finish(&registry->registrations);
 	for (uint32_t i = registry->objects.count; i-- > 0;) {
-		(void)dlclose(registry->objects.items[i]); /* nothing can be done about a failure */
+		(void)dlclose(registry->objects.items[i]); /* a failure cannot be handled */
 	}
 	bt_vec_finish(&registry->objects);
 	bt_free(registry);
@@ -196,7 +196,7 @@ int berth_registry_load_plugin(
 	if (result == BERTH_OK) {
 		bt_vec_push(&registry->objects, object);
 	} else {
-		(void)dlclose(object); /* the failure above is the one to report */
+		(void)dlclose(object); /* ignore a failure: the earlier failure is reported */
 	}
 	bt_free(full);
 	return result;
