@@ -299,8 +299,8 @@ static uint32_t index_of(const char *bytes)
 }
 
 /**
- * Every INDEX_STEP-th position of the base is in the index. A copy that begins between two of these
- * positions is found by a later position and then extended to the front.
+ * Only every INDEX_STEP-th position of the base is in the index. A copy that begins between two of
+ * these positions is found at the second position, if it is long enough, and extended to the front.
  */
 #define INDEX_STEP 4
 

@@ -2,10 +2,11 @@
 #ifndef BT_CODEC_YAML_H
 #define BT_CODEC_YAML_H
 /**
- * YAML to JSON text, document by document, as Kubernetes clients read manifests: YAML 1.1 scalars
- * (yes/no/on/off, 0x.., 0o../0.., sexagesimal stays text, .inf/.nan are errors), merge keys,
- * anchors and aliases within an expansion budget, duplicate mapping keys are errors. Only this code
- * uses libyaml; it is not part of the engine library.
+ * Converts YAML to JSON text, document by document, as Kubernetes clients read manifests. Scalars
+ * are YAML 1.1: yes, no, on and off are bools, 0x, 0o and 0 begin hexadecimal and octal integers;
+ * base 60 numbers stay text; .inf and .nan are errors. Merge keys are applied. Anchors and aliases
+ * are expanded up to an output limit. Repeated mapping keys are errors by default. Only this code
+ * uses libyaml; this code is not part of the engine library.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,32 +24,35 @@ struct bt_yaml_limits {
 	uint64_t output_bytes_max; /* JSON text of one document, alias expansion included; 0 =
 	                              default (see yaml_reader.c) */
 	/**
-	 * Not NULL: repeated mapping keys are allowed; the last value wins, and "\n  line N: key
-	 * \"K\" already set in map" is appended here (borrowed until destroy), with the line of the
-	 * repeated key's value. A few KB at most.
+	 * NULL: a repeated mapping key is an error. Otherwise the last value of a repeated key
+	 * wins, and "\n  line N: key \"K\" already set in map" is appended to this buffer, where N
+	 * is the line of the repeated key's value. At most a few KB of notes are appended. The
+	 * buffer is borrowed until destroy.
 	 */
 	struct bt_strbuf *duplicates;
 };
 
-/** text is borrowed until destroy. limits may be NULL. */
+/** Creates a reader of text, which is borrowed until destroy. limits NULL: the defaults. */
 struct bt_yaml_reader *bt_yaml_reader_create(
 	struct bt_str text, const struct bt_yaml_limits *limits);
 void bt_yaml_reader_destroy(struct bt_yaml_reader *reader);
 
 /**
- * Appends the next document as JSON text to out. *out_more false: there is no further document (out
- * is unchanged). *out_line (may be NULL) is the 1-based line where the document starts. An empty
- * document yields "null". After an error the reader is finished and out is unchanged. Messages are
- * go-yaml's, "yaml: line N: <problem>": BERTH_ERR_SYNTAX, BERTH_ERR_INVALID (well-formed, but not
- * representable as JSON; repeated keys), BERTH_ERR_TOO_LARGE for depth and expansion budget.
+ * Appends the next document as JSON text to out; an empty document is "null". *out_more is false if
+ * there is no further document; out is then unchanged. *out_line is the 1-based line where the
+ * document starts; out_line may be NULL. After an error out is unchanged, and further calls find no
+ * document. Messages are go-yaml's, "yaml: line N: <problem>". BERTH_ERR_SYNTAX: the text is not
+ * YAML. BERTH_ERR_INVALID: a key repeats, or JSON cannot represent the document.
+ * BERTH_ERR_TOO_LARGE: the document nests too deep, or its output exceeds the limit.
  */
 BT_MUST_USE int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out,
 	bool *out_more, uint32_t *out_line, struct berth_error *err);
 
 /**
- * Converts JSON text to YAML in go-yaml's layout, for output: block style, two blanks, lists not
- * indented below their key, keys in input order, strings quoted only where YAML 1.1 requires it.
- * BERTH_ERR_TOO_LARGE beyond BT_YAML_DEPTH_MAX levels.
+ * Appends JSON text to out as YAML in go-yaml's layout: block style, two blanks per level, lists
+ * not indented below their key, keys in input order. Strings are quoted only where YAML 1.1
+ * requires quotes. Fails with BERTH_ERR_TOO_LARGE if the value nests deeper than BT_YAML_DEPTH_MAX
+ * levels or the output is too large.
  */
 BT_MUST_USE int bt_yaml_from_json(
 	struct bt_str json, struct bt_strbuf *out, struct berth_error *err);

@@ -34,8 +34,8 @@ static struct bt_yaml_anchor *find_anchor(struct bt_yaml_reader *reader, const c
 }
 
 /**
- * Registers the anchor of a node that begins, and returns its index. An earlier anchor of the same
- * name is hidden.
+ * Registers the anchor of a node that begins, and returns the anchor's index. Later aliases do not
+ * find an earlier anchor of the same name any more.
  */
 static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
 {
@@ -54,7 +54,10 @@ static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
 	return index;
 }
 
-/** Copies the node's text to `anchored`, because the output may still be rearranged. */
+/**
+ * Ends the anchored node whose text is at the end of out, from node_start on. Copies the text to
+ * reader->anchored, because rewrite_mapping may still rearrange the output.
+ */
 static void close_anchor(struct bt_yaml_reader *reader, uint32_t index, size_t node_start)
 {
 	struct bt_yaml_anchor *anchor = &reader->anchors.items[index];
@@ -155,7 +158,7 @@ static int append_plain_node(struct bt_yaml_reader *reader, const yaml_event_t *
 	}
 }
 
-/** Recursive, up to BT_YAML_DEPTH_MAX. */
+/* Recursive, up to BT_YAML_DEPTH_MAX levels. */
 int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	const char *anchor = anchor_of(event);
@@ -186,9 +189,9 @@ int bt_yaml_append_next_node(struct bt_yaml_reader *reader)
 	return result;
 }
 
-/** If `duplicates` is longer, further notes about repeated keys are dropped. */
+/** If `duplicates` has this many bytes, further notes about repeated keys are dropped. */
 #define DUPLICATES_BYTES_MAX 8192
-/** The first keys of a mapping are compared linearly, by hash; further keys are in a map. */
+/** Only the first keys of a mapping are searched linearly; further keys are in key_map. */
 #define KEYS_COMPARED 16
 
 struct member {
@@ -215,9 +218,9 @@ static struct member *find_member(struct members *members, const struct member *
 }
 
 /**
- * Adds the members of the object at the reader's position. replace: a member replaces the value of
- * an earlier member with the same name. The text was written by the YAML reader, so it is
- * well-formed and not too deep.
+ * Adds the members of the object at the reader's position. If a name is in members already, its
+ * value is replaced if `replace` is set, and kept otherwise. The text was written by the YAML
+ * reader, so it is well-formed and not too deep.
  */
 static void add_object(struct members *members, struct bt_json_reader *reader, bool replace)
 {
@@ -274,7 +277,7 @@ static void add_merged(struct members *members, struct bt_str merged)
 	}
 }
 
-/** Checks that a value of "<<" is an object or an array of objects. */
+/** Returns whether a value of "<<" is an object or an array of objects. */
 static bool is_merge_value(struct bt_str json)
 {
 	if (json.data[0] != '[') {
@@ -301,9 +304,9 @@ static bool is_merge_value(struct bt_str json)
 
 /**
  * Rewrites the JSON object that begins at `start` and ends at the end of out. If a name repeats,
- * the last value stays. Members of the merged objects are then added if the object lacks the name.
- * merged: the values of "<<" in order, separated by commas. If several merged objects have the same
- * name, the first object's value is added.
+ * its last value stays. merged has the values of "<<" in order, separated by commas; "" if there
+ * are none. Members of the merged objects are added if the object lacks their name. If several
+ * merged objects have the same name, the value of the first of them is added.
  */
 static void rewrite_mapping(struct bt_strbuf *out, size_t start, struct bt_str merged)
 {
@@ -335,7 +338,10 @@ static bool is_merge(const yaml_event_t *event)
 		memcmp(event->data.scalar.value, "<<", 2) == 0;
 }
 
-/** Converts the node at the end of out, from start on, to a member name, which must be a string. */
+/**
+ * Converts the node at the end of out, from start on, to a member name: a string stays, a bool or
+ * number is quoted. Fails with BERTH_ERR_INVALID for null, an object or an array.
+ */
 static int make_name(struct bt_yaml_reader *reader, size_t start, uint32_t line)
 {
 	struct bt_strbuf *out = reader->out;
@@ -389,7 +395,7 @@ static uint32_t find_key(
 	return BT_MAP_NONE;
 }
 
-/** Appends a key as Go's %#v formats it, shortened. name is JSON text. */
+/** Appends a key to a message, shortened to BT_YAML_SHOWN_MAX. name is the key's JSON text. */
 static void append_key_shown(struct bt_strbuf *message, const char *name, size_t length)
 {
 	size_t shown = length <= BT_YAML_SHOWN_MAX ? length : BT_YAML_SHOWN_MAX;
@@ -399,7 +405,10 @@ static void append_key_shown(struct bt_strbuf *message, const char *name, size_t
 	}
 }
 
-/** Handles a repeated key: an error, or a note in `duplicates`. */
+/**
+ * Handles a repeated key: fails if `duplicates` is NULL, otherwise appends a note to `duplicates`.
+ * earlier_line is the line of the earlier key, value_line the line of the repeated key's value.
+ */
 static int repeated_key(struct bt_yaml_reader *reader, const struct bt_yaml_key *key,
 	uint32_t earlier_line, uint32_t value_line)
 {
@@ -423,15 +432,16 @@ static int repeated_key(struct bt_yaml_reader *reader, const struct bt_yaml_key 
 
 /** State of the mapping being read. */
 struct mapping {
-	uint64_t seed; /* of key hashes, differs between mappings */
+	uint64_t seed; /* seed of key hashes, differs between mappings */
 	uint32_t first_key;
 	bool repeats;            /* a key occurred more than once */
 	struct bt_strbuf merged; /* values of "<<" as JSON text, separated by commas */
 };
 
 /**
- * Records the key whose name was just appended, and returns the key. *out_earlier_line is the line
- * of an earlier key with the same name, or 0 if there is none.
+ * Returns the key whose name was just appended, and records the key in reader->keys unless the name
+ * repeats. *out_earlier_line is the line of the recorded key with the same name, or 0 if there is
+ * none.
  */
 static struct bt_yaml_key add_key(struct bt_yaml_reader *reader, const struct mapping *mapping,
 	size_t name_start, uint32_t line, uint32_t *out_earlier_line)

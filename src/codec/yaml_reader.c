@@ -10,7 +10,10 @@
 #define OUTPUT_BYTES_PER_INPUT_BYTE 10
 /** Largest output limit, which keeps text lengths within 32 bits. */
 #define OUTPUT_BYTES_CAP (UINT64_C(4000) << 20)
-/** Maximum number of "%TAG" lines of a stream: libyaml compares each with all earlier ones. */
+/**
+ * Maximum number of "%TAG" directives in a stream. libyaml compares each directive with all earlier
+ * directives, which takes quadratic time.
+ */
 #define TAG_DIRECTIVES_MAX 1000
 
 struct bt_yaml_reader *bt_yaml_reader_create(
@@ -36,8 +39,8 @@ struct bt_yaml_reader *bt_yaml_reader_create(
 }
 
 /**
- * Clears the state of a document. Maps are freed, because clearing large maps for each small
- * document would be slow.
+ * Clears the state of a document. Frees the maps instead of clearing them: after one document with
+ * large maps, clearing the large maps for each small document would be slow.
  */
 static void reset_document(struct bt_yaml_reader *reader)
 {
@@ -76,7 +79,8 @@ uint32_t bt_yaml_event_line(const yaml_event_t *event)
 }
 
 /**
- * Counts output bytes and copied bytes, because merges may drop most of the copies from the output.
+ * Counts copied bytes in addition to output bytes, because merges may drop most of the copied bytes
+ * from the output.
  */
 int bt_yaml_check_budget(struct bt_yaml_reader *reader)
 {

@@ -62,7 +62,10 @@ static const struct word words[] = {
 	{WORD("-.INF"), BT_YAML_FLOAT, false, -(double)INFINITY},
 };
 
-/** Hot path: called for every name and value, and rarely finds a word. */
+/**
+ * Returns the row of text in `words`, or NULL if there is none. Hot path: called for every name and
+ * value, and rarely finds a word.
+ */
 static const struct word *find_word(struct bt_str text)
 {
 	if (text.length == 0) {
@@ -81,8 +84,8 @@ static const struct word *find_word(struct bt_str text)
 }
 
 /**
- * Parses all digits of p in base. *out_overflow distinguishes a number beyond 64 bits from a text
- * that is not a number.
+ * Parses p, which must consist of digits in base only. Returns false if p has other characters, is
+ * empty, or is a number beyond 64 bits. *out_overflow is true only for a number beyond 64 bits.
  */
 static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, bool *out_overflow)
 {
@@ -105,7 +108,10 @@ static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, 
 	return !overflow;
 }
 
-/** Parses sign, prefix and digits, as Go's ParseInt with base 0. */
+/**
+ * Parses sign, prefix and digits, as Go's ParseInt with base 0. Returns false if the text is not an
+ * integer.
+ */
 static bool resolve_integer(const char *plain, struct bt_yaml_scalar *out)
 {
 	const char *p = plain;
@@ -139,7 +145,7 @@ static bool resolve_integer(const char *plain, struct bt_yaml_scalar *out)
 		return true;
 	}
 	if (overflow && base == 10) {
-		/* JSON numbers are unlimited: keep the digits */
+		/* JSON does not limit numbers: keep the digits */
 		out->kind = BT_YAML_BIG_INT;
 		bt_strbuf_append_c(&out->text, plus ? p : plain);
 		return true;
@@ -195,7 +201,10 @@ static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
 	return true;
 }
 
-/** Reads min to max digits at *p; returns -1 if there are fewer. */
+/**
+ * Reads at most max digits at *p, moves *p behind them and returns their value; -1 if there are
+ * fewer than min digits.
+ */
 static int read_digits(const char **p, const char *end, int min, int max)
 {
 	int value = 0;
@@ -231,7 +240,10 @@ static bool is_zone(const char *p, const char *end)
 	return colon && hours >= 0 && hours <= 24 && minutes >= 0 && minutes < 60 && p == end;
 }
 
-/** Matches "2001-1-2", and with a time: "2001-1-2T15:4:5.9Z", "2001-1-2 15:4:5.9". */
+/**
+ * Returns true for a date such as "2001-1-2", also with a time: "2001-1-2T15:4:5.9Z" or
+ * "2001-1-2 15:4:5.9".
+ */
 static bool is_timestamp(struct bt_str text)
 {
 	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};

@@ -15,7 +15,7 @@ enum bt_yaml_kind {
 	BT_YAML_NULL,
 	BT_YAML_BOOL,
 	BT_YAML_INT,     /* sign and magnitude */
-	BT_YAML_BIG_INT, /* decimal integer beyond 64 bits: text */
+	BT_YAML_BIG_INT, /* decimal integer beyond 64 bits, kept as text */
 	BT_YAML_FLOAT,   /* may be infinite or not a number */
 	BT_YAML_STRING,
 	BT_YAML_TIMESTAMP, /* becomes a string in JSON */
@@ -30,7 +30,8 @@ struct bt_yaml_scalar {
 	struct bt_strbuf text; /* BT_YAML_BIG_INT: digits with sign, owned */
 };
 
-/** Resolves text as a plain scalar without tag. *out needs bt_yaml_scalar_finish. */
+/** Resolves text as a plain scalar without tag. The caller finishes *out by bt_yaml_scalar_finish.
+ */
 void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out);
 void bt_yaml_scalar_finish(struct bt_yaml_scalar *scalar);
 /**

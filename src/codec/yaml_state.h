@@ -11,17 +11,17 @@
 /** Maximum bytes of a key, anchor or value in a message. */
 #define BT_YAML_SHOWN_MAX 128
 
-/** JSON text of an anchored node, in reader->anchored. */
+/** An anchored node. Its JSON text is in reader->anchored, at start. */
 struct bt_yaml_anchor {
 	uint64_t hash;
 	char *name; /* owned */
 	size_t start;
 	size_t length;
-	uint32_t height; /* nesting levels in the node */
+	uint32_t height; /* nesting levels within the node */
 	bool open;       /* the node is still being read */
 };
 
-/** A member of an open mapping. The name is in out's text, from name_start on. */
+/** A key of an open mapping. Its JSON text is in reader->out, at name_start. */
 struct bt_yaml_key {
 	uint64_t hash;
 	size_t name_start;
@@ -45,18 +45,18 @@ struct bt_yaml_reader {
 	uint32_t depth_peak; /* deepest level so far in the innermost open anchored node */
 	struct bt_strbuf anchored;
 	BT_VEC(struct bt_yaml_anchor) anchors;
-	struct bt_map anchor_map;        /* name -> index in anchors */
+	struct bt_map anchor_map;        /* hash of name -> index in anchors */
 	BT_VEC(struct bt_yaml_key) keys; /* of all open mappings, outermost first */
-	struct bt_map key_map;           /* hash -> index in keys */
+	struct bt_map key_map;           /* hash of key -> index in keys */
 	uint64_t mapping_serial; /* number of the last mapping; seeds the hashes of its keys */
 	struct berth_error *err;
 };
 
-/** Returns BERTH_ERR_TOO_LARGE if the output limit is exceeded. */
+/** Fails with BERTH_ERR_TOO_LARGE if output and copied bytes of the document exceed the limit. */
 BT_MUST_USE int bt_yaml_check_budget(struct bt_yaml_reader *reader);
 /** Reads the next event (release with yaml_event_delete); fails with BERTH_ERR_SYNTAX. */
 BT_MUST_USE int bt_yaml_next_event(struct bt_yaml_reader *reader, yaml_event_t *out_event);
-/** 1-based line of the event. */
+/** Returns the 1-based line of the event. */
 uint32_t bt_yaml_event_line(const yaml_event_t *event);
 
 /** Appends, as JSON, the node whose first event is `event`; reads the node's further events. */

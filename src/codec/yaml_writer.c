@@ -30,8 +30,8 @@ static int append_output(void *data, unsigned char *buffer, size_t size)
 }
 
 /**
- * Emits an event. initialised: result of the event's initialisation function. libyaml fails only if
- * memory runs out or on a bug here.
+ * Emits an event. initialised is the result of the event's initialisation function. A failure is a
+ * panic, because libyaml fails only if memory runs out or if this file has a bug.
  */
 static void emit(struct writer *writer, yaml_event_t *event, int initialised)
 {
@@ -59,8 +59,8 @@ static void emit_scalar(struct writer *writer, struct bt_str text, yaml_scalar_s
 {
 	yaml_event_t event;
 	/*
-	 * libyaml does not write to the text; its length fits int, because strings of the JSON
-	 * reader are shorter
+	 * libyaml does not write to the text. The length fits an int, because the JSON reader
+	 * limits strings to BT_JSON_STRING_BYTES_MAX.
 	 */
 	int made = yaml_scalar_event_initialize(
 		&event, NULL, NULL, (const yaml_char_t *)text.data, (int)text.length, 1, 1, style);
