@@ -52,8 +52,7 @@ BT_MUST_USE int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_s
  * Appends JSON text to out as YAML in go-yaml's layout: block style, two blanks per level, lists
  * not indented below their key, keys in input order. Strings are quoted only where YAML 1.1
  * requires quotes. Fails with BERTH_ERR_TOO_LARGE if the value nests deeper than BT_YAML_DEPTH_MAX
- * levels or the output is too large,
- * and with the JSON reader's error if json is malformed.
+ * levels or the output is too large, and with the JSON reader's error if json is malformed.
  */
 BT_MUST_USE int bt_yaml_from_json(
 	struct bt_str json, struct bt_strbuf *out, struct berth_error *err);
