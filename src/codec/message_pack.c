@@ -393,12 +393,12 @@ void bt_delta_decode(struct bt_str base, struct bt_str delta, struct bt_strbuf *
 	int64_t expected = 0;
 
 	while (wire.at != wire.end) {
-		uint32_t literal = (uint32_t)unpack_number(&wire);
+		struct bt_str literal = {NULL, 0};
+		int code = bt_wire_read_bytes(&wire, &literal, NULL);
 
-		BT_ASSERT(literal <= (uint64_t)(wire.end - wire.at));
-		bt_strbuf_append(out, wire.at, literal);
-		wire.at += literal;
-		expected += literal;
+		BT_ASSERT(code == 0);
+		bt_strbuf_append_str(out, literal);
+		expected += literal.length;
 		if (wire.at != wire.end) {
 			expected += unzigzag(unpack_number(&wire));
 			uint32_t length = (uint32_t)unpack_number(&wire);
