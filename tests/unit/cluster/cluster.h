@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_TESTS_UNIT_CONTROLLERS_CLUSTER_H
-#define BT_TESTS_UNIT_CONTROLLERS_CLUSTER_H
+#ifndef BT_TESTS_UNIT_CLUSTER_CLUSTER_H
+#define BT_TESTS_UNIT_CLUSTER_CLUSTER_H
 /**
  * A cluster in virtual time with the controllers that the test names and without a scheduler, and
  * helpers for requests to its API.
