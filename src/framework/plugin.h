@@ -3,8 +3,8 @@
 #define BT_FRAMEWORK_PLUGIN_H
 /**
  * The plugin contract. A plugin is a constant table of functions (struct bt_plugin_ops) and an
- * instance per profile. A plugin implements any subset of the extension points: a function that is
- * NULL is not implemented. Spec: 02 section 4.
+ * instance per profile. A plugin implements any subset of the extension points; the functions of
+ * the other extension points are NULL. Spec: 02 section 4.
  *
  * Filter and Score get one pod and one node, which the plugin reads through node_info.h (the plain
  * form). A plugin may add a second table (struct bt_plugin_shortcuts) with column forms: functions
