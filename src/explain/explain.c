@@ -248,13 +248,6 @@ void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_o
 	}
 }
 
-/** State of the engine that outlives a decision, and that an explanation must restore. */
-struct engine_memory {
-	struct bt_prng prng;
-	uint32_t next_start_node_index;
-	const struct bt_claim_writer **claim_writers;
-};
-
 static void add_entry_remedies(
 	struct bt_explanation *out, const struct bt_remedy *remedies, uint32_t count)
 {
@@ -262,11 +255,8 @@ static void add_entry_remedies(
 	struct bt_remedy *items =
 		BT_ARENA_NEW_ARRAY(&out->arena, struct bt_remedy, (size_t)known + count);
 
-	for (uint32_t i = 0; i < known; i++) {
-		items[i] = out->entry_remedies.items[i];
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		items[known + i] = remedies[i];
+	for (uint32_t i = 0; i < known + count; i++) {
+		items[i] = i < known ? out->entry_remedies.items[i] : remedies[i - known];
 	}
 	out->entry_remedies.items = items;
 	out->entry_remedies.count = known + count;
@@ -301,8 +291,7 @@ static void find_profile(struct bt_explain_run *run)
  * Runs the scheduler once: sets fate and message, and explains preemption if that is requested and
  * no node fits.
  */
-static int run_scheduler(
-	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
+static void run_scheduler(struct bt_explain_run *run, const struct bt_pod_info *pod)
 {
 	struct bt_explanation *out = run->out;
 	struct bt_schedule_result result;
@@ -311,7 +300,7 @@ static int run_scheduler(
 	switch (result.outcome) {
 	case BT_OUTCOME_SCHEDULED:
 		out->fate = BT_EXPLAINED_FITS;
-		return 0;
+		return;
 	case BT_OUTCOME_FIT_ERROR:
 		out->fate = BT_EXPLAINED_UNSCHEDULABLE;
 		break;
@@ -325,9 +314,8 @@ static int run_scheduler(
 	out->message = bt_arena_str(
 		&out->arena, bt_status_message_str(&result.status, result.cycle->arena));
 	if (out->fate == BT_EXPLAINED_UNSCHEDULABLE && run->options->preemption) {
-		return bt_explain_preemption(run, pod, &result, err);
+		bt_explain_preemption(run, pod, &result);
 	}
-	return 0;
 }
 
 static bool needs_proposals(const struct bt_explain_run *run)
@@ -369,7 +357,7 @@ static int explain(
 	bt_needs_finish(&needs);
 	bt_arena_finish(&arena);
 	if (out->fate == BT_EXPLAINED_FITS) {
-		result = run_scheduler(run, pod, err);
+		run_scheduler(run, pod);
 	}
 	if (result == 0 && out->node_count != 0) {
 		result = bt_explain_nodes(run, pod, err);
@@ -385,31 +373,27 @@ int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 	struct berth_error *err)
 {
 	struct bt_explain_run run = {.engine = engine, .pod = pod, .options = options, .out = out};
-	struct engine_memory memory;
+	uint32_t profile_count = engine->profiles.frameworks.count;
 	struct bt_pod_info info;
-	int result;
 
 	*out = (struct bt_explanation){0};
-	memory.prng = engine->prng;
-	memory.next_start_node_index = engine->next_start_node_index;
-	uint32_t profile_count = engine->profiles.frameworks.count;
-	const struct bt_claim_writer **silenced =
+	/* State of the engine that outlives a decision: restored below. */
+	struct bt_prng prng = engine->prng;
+	uint32_t next_start_node_index = engine->next_start_node_index;
+	const struct bt_claim_writer **writers =
 		BT_NEW_ARRAY(const struct bt_claim_writer *, profile_count);
 
 	for (uint32_t i = 0; i < profile_count; i++) {
-		silenced[i] = engine->profiles.frameworks.items[i]->handle.claim_writer;
+		writers[i] = engine->profiles.frameworks.items[i]->handle.claim_writer;
 		engine->profiles.frameworks.items[i]->handle.claim_writer = &silent;
 	}
-	memory.claim_writers = silenced;
 	find_profile(&run);
 	bt_pod_info_init_pending(engine->state, pod, &info);
-	result = explain(&run, &info, err);
+	int result = explain(&run, &info, err);
 	bt_pod_info_finish_pending(engine->state, &info);
-	engine->prng = memory.prng;
-	engine->next_start_node_index = memory.next_start_node_index;
-	/* Restore the claim writers. */
-	const struct bt_claim_writer **writers = memory.claim_writers;
-	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
+	engine->prng = prng;
+	engine->next_start_node_index = next_start_node_index;
+	for (uint32_t i = 0; i < profile_count; i++) {
 		engine->profiles.frameworks.items[i]->handle.claim_writer = writers[i];
 	}
 	bt_free(writers);

@@ -238,24 +238,4 @@ BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt
 	uint32_t count, const struct bt_explain_options *options, struct bt_group_explanation *out,
 	struct berth_error *err);
 void bt_group_explanation_finish(struct bt_group_explanation *explanation);
-
-/**
- * Trials: apply changes to the state, let the scheduler decide, and revert the state. bt_explain
- * verifies each of its proposals by a trial.
- */
-
-/** Outcome of a trial. */
-struct bt_trial {
-	uint32_t feasible_count;
-	bool node_fits; /* the requested node accepts the pod */
-	bool error;     /* a plugin failed */
-};
-
-/**
- * Tries the changes. node: name of the node for out->node_fits; "": no node. If a change concerns
- * an object that does not exist, *out is all zero. Fails only if the state contradicts itself.
- */
-BT_MUST_USE int bt_explain_try(struct bt_engine *engine, const struct bt_pod *pod,
-	const struct bt_remedy *remedies, uint32_t count, struct bt_str node,
-	const struct bt_explain_objects *objects, struct bt_trial *out, struct berth_error *err);
 #endif

@@ -4,8 +4,16 @@
 
 #include "explain/explain_private.h"
 
+/** The groups of nodes with the same status, in the order in which they were found. */
+struct groups {
+	struct bt_explain_run *run;
+	struct bt_map map;                 /* by hash of the status */
+	BT_VEC(struct bt_status) statuses; /* copies, by group */
+	BT_VEC(struct bt_explained_group) groups;
+};
+
 static struct bt_explained_group make_group(
-	struct bt_explain_groups *groups, const struct bt_status *copy, bool in_pre_filter)
+	struct groups *groups, const struct bt_status *copy, bool in_pre_filter)
 {
 	struct bt_arena *arena = &groups->run->out->arena;
 	struct bt_explained_group group = {
@@ -25,8 +33,8 @@ static struct bt_explained_group make_group(
 }
 
 /** Returns the index of the group with this status; adds a group if there is none. */
-static uint32_t explain_groups_find(
-	struct bt_explain_groups *groups, const struct bt_status *status, bool in_pre_filter)
+static uint32_t find_or_add_group(
+	struct groups *groups, const struct bt_status *status, bool in_pre_filter)
 {
 	uint64_t hash = bt_hash_u64(status->code, (uint64_t)status->plugin * 2 + in_pre_filter);
 
@@ -47,16 +55,9 @@ static uint32_t explain_groups_find(
 	group = make_group(groups, &copy, in_pre_filter);
 	bt_vec_push(&groups->statuses, copy);
 	bt_vec_push(&groups->groups, group);
-	bt_vec_push(&groups->hashes, hash);
 	bt_map_insert(&groups->map, hash, groups->groups.count - 1);
 	return groups->groups.count - 1;
 }
-
-/** qsort passes no context, so each element has a pointer to its node. */
-struct ranked_node {
-	const struct bt_explained_node *node;
-	uint32_t index;
-};
 
 /**
  * Orders nodes: nodes without known changes last, then nodes that are too small, then by number of
@@ -81,8 +82,8 @@ static int compare_distances(const struct bt_explained_node *x, const struct bt_
 
 static int compare_nodes(const void *a, const void *b)
 {
-	const struct bt_explained_node *x = ((const struct ranked_node *)a)->node;
-	const struct bt_explained_node *y = ((const struct ranked_node *)b)->node;
+	const struct bt_explained_node *x = *(const struct bt_explained_node *const *)a;
+	const struct bt_explained_node *y = *(const struct bt_explained_node *const *)b;
 	int order = compare_distances(x, y);
 
 	return order != 0 ? order : bt_str_compare(x->name, y->name);
@@ -196,8 +197,8 @@ static void append_obstacles(
 }
 
 /** Assigns each rejected node to the group of its status. */
-static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups *groups,
-	const struct bt_evaluation *evaluation)
+static void take_evaluation(
+	struct bt_explain_run *run, struct groups *groups, const struct bt_evaluation *evaluation)
 {
 	struct bt_explanation *out = run->out;
 	const struct bt_status *absent = &evaluation->diagnosis.statuses.absent;
@@ -213,12 +214,12 @@ static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups
 		 */
 		if (next == evaluation->node_count || evaluation->nodes[next].slot != node->slot) {
 			node->in_pre_filter = true;
-			node->group = explain_groups_find(groups, absent, true);
+			node->group = find_or_add_group(groups, absent, true);
 			continue;
 		}
 		const struct bt_status *status = &evaluation->nodes[next++].filter;
 		if (!bt_status_is_success(status)) {
-			node->group = explain_groups_find(groups, status, false);
+			node->group = find_or_add_group(groups, status, false);
 		}
 	}
 }
@@ -276,11 +277,112 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	bt_vec_finish(&fewest);
 }
 
-static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_info *pod,
-	struct bt_explain_groups *groups, struct bt_needs *needs, struct bt_needs *base,
-	struct berth_error *err)
+/** Copies the scores of the feasible nodes. */
+static void take_scores(struct bt_explain_run *run, const struct bt_evaluation *evaluation)
 {
 	struct bt_explanation *out = run->out;
+	const struct bt_score_table *scores = &evaluation->scores;
+
+	if (evaluation->best == UINT32_MAX) {
+		return;
+	}
+	struct bt_str *plugins =
+		BT_ARENA_NEW_ARRAY(&out->arena, struct bt_str, scores->plugin_count);
+	for (uint32_t i = 0; i < scores->plugin_count; i++) {
+		plugins[i] = bt_arena_str(&out->arena,
+			bt_framework_plugin_name(run->framework, scores->plugins[i].plugin->index));
+	}
+	uint32_t best_slot = evaluation->feasible[evaluation->best];
+	out->best_node = out->nodes.items[run->node_of_slot[best_slot]].name;
+	for (uint32_t i = 0; i < evaluation->feasible_count; i++) {
+		struct bt_explained_node *node =
+			&out->nodes.items[run->node_of_slot[evaluation->feasible[i]]];
+
+		node->total_score = scores->totals[i];
+		node->scores.count = scores->plugin_count;
+		node->scores.present = true;
+		node->scores.items = BT_ARENA_NEW_ARRAY(
+			&out->arena, struct bt_explained_score, scores->plugin_count);
+		for (uint32_t k = 0; k < scores->plugin_count; k++) {
+			node->scores.items[k] = (struct bt_explained_score){
+				plugins[k], scores->plugins[k].scores[i].score};
+		}
+	}
+}
+
+/** Whether a node is rejected and its filters have not run yet. */
+static bool has_unknown_filters(const struct bt_explain_run *run, uint32_t index)
+{
+	return run->out->nodes.items[index].group != BT_EXPLAIN_GROUP_NONE &&
+		!run->outlooks[index].known;
+}
+
+/**
+ * Explains the nodes that PreFilter rejects: removes the cause of the rejection in a trial, and
+ * runs the filters of the nodes that PreFilter accepts then. needs: what PreFilter needs; base:
+ * collects the changes without which the filters cannot run.
+ */
+static int run_filters_after_changes(struct bt_explain_run *run, struct bt_needs *needs,
+	struct bt_needs *base, struct berth_error *err)
+{
+	struct bt_explanation *out = run->out;
+
+	for (uint32_t level = 0; level < LEVELS_MAX; level++) {
+		struct bt_explain_world world;
+		bool possible;
+		bool any = false;
+
+		for (uint32_t i = 0; i < out->nodes.count; i++) {
+			if (has_unknown_filters(run, i)) {
+				append_obstacles(&out->arena, &out->nodes.items[i], needs);
+				out->nodes.items[i].is_final =
+					true; /* until the filters have run */
+				any = true;
+			}
+		}
+		if (!any || needs->is_final || needs->remedies.count == 0 ||
+			!bt_remedies_unite(
+				&base->remedies, needs->remedies.items, needs->remedies.count)) {
+			return 0;
+		}
+		base->distance += needs->distance;
+		base->of_pod_distance += needs->distance;
+		int result =
+			bt_explain_world_open(&world, run->engine, run->pod, base->remedies.items,
+				base->remedies.count, &run->options->objects, &possible, err);
+		if (result < 0 || !possible) {
+			return result;
+		}
+		if (world.framework == NULL) {
+			world.framework = run->framework;
+		}
+		const uint32_t *slots;
+		uint32_t count;
+
+		needs->cycle = bt_explain_world_begin(&world, &slots, &count);
+		needs->pod = &world.info;
+		for (uint32_t i = 0; i < count; i++) {
+			if (has_unknown_filters(run, run->node_of_slot[slots[i]])) {
+				run_filters(run, needs, base, run->node_of_slot[slots[i]]);
+			}
+		}
+		bt_needs_reset(needs);
+		bt_needs_of_pre_filter(needs, &world.pre_filter);
+		result = bt_explain_world_close(&world, err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+/** Fills in nodes with the indexes of their groups in `groups`. */
+static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_info *pod,
+	struct groups *groups, struct berth_error *err)
+{
+	struct bt_explanation *out = run->out;
+	struct bt_needs needs = {.run = run, .pod = pod};
+	struct bt_needs base = {.run = run};
 	struct bt_evaluation evaluation;
 
 	bt_engine_evaluate(run->engine, run->framework, pod, &evaluation);
@@ -294,155 +396,55 @@ static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_inf
 	}
 	list_nodes(run);
 	take_evaluation(run, groups, &evaluation);
-	const struct bt_score_table *scores = &evaluation.scores;
-	struct bt_str *plugins;
-
-	if (evaluation.best != UINT32_MAX) {
-		plugins = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_str, scores->plugin_count);
-		for (uint32_t i = 0; i < scores->plugin_count; i++) {
-			plugins[i] = bt_arena_str(&out->arena,
-				bt_framework_plugin_name(
-					run->framework, scores->plugins[i].plugin->index));
-		}
-		out->best_node =
-			out->nodes.items[run->node_of_slot[evaluation.feasible[evaluation.best]]]
-				.name;
-		for (uint32_t i = 0; i < evaluation.feasible_count; i++) {
-			struct bt_explained_node *node =
-				&out->nodes.items[run->node_of_slot[evaluation.feasible[i]]];
-
-			node->total_score = scores->totals[i];
-			node->scores.count = scores->plugin_count;
-			node->scores.present = true;
-			node->scores.items = BT_ARENA_NEW_ARRAY(
-				&out->arena, struct bt_explained_score, scores->plugin_count);
-			for (uint32_t k = 0; k < scores->plugin_count; k++) {
-				node->scores.items[k] = (struct bt_explained_score){
-					plugins[k], scores->plugins[k].scores[i].score};
-			}
-		}
-	}
-	needs->cycle = evaluation.cycle;
-	needs->pod = pod;
+	take_scores(run, &evaluation);
+	needs.cycle = evaluation.cycle;
 	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE &&
-			!out->nodes.items[i].in_pre_filter) {
-			run_filters(run, needs, base, i);
+		if (has_unknown_filters(run, i) && !out->nodes.items[i].in_pre_filter) {
+			run_filters(run, &needs, &base, i);
 		}
 	}
-	bt_needs_reset(needs);
-	bt_needs_of_pre_filter(needs, &evaluation.pre_filter);
-	for (uint32_t level = 0; level < LEVELS_MAX; level++) {
-		struct bt_explain_world world;
-		bool possible;
-		int result;
-
-		bool any = false;
-
-		for (uint32_t k = 0; k < run->out->nodes.count; k++) {
-			struct bt_explained_node *node = &run->out->nodes.items[k];
-
-			if (node->group != BT_EXPLAIN_GROUP_NONE && !run->outlooks[k].known) {
-				append_obstacles(&run->out->arena, node, needs);
-				node->is_final = true; /* until the filters have run */
-				any = true;
-			}
-		}
-		if (!any || needs->is_final || needs->remedies.count == 0 ||
-			!bt_remedies_unite(
-				&base->remedies, needs->remedies.items, needs->remedies.count)) {
-			return 0;
-		}
-		base->distance += needs->distance;
-		base->of_pod_distance += needs->distance;
-		result = bt_explain_world_open(&world, run->engine, run->pod, base->remedies.items,
-			base->remedies.count, &run->options->objects, &possible, err);
-		if (result < 0 || !possible) {
-			return result;
-		}
-		if (world.framework == NULL) {
-			world.framework = run->framework;
-		}
-		/* Run the filters of those nodes that PreFilter accepts now. */
-		const uint32_t *slots;
-		uint32_t count;
-
-		needs->cycle = bt_explain_world_begin(&world, &slots, &count);
-		needs->pod = &world.info;
-		for (uint32_t k = 0; k < count; k++) {
-			uint32_t index = run->node_of_slot[slots[k]];
-
-			if (run->out->nodes.items[index].group != BT_EXPLAIN_GROUP_NONE &&
-				!run->outlooks[index].known) {
-				run_filters(run, needs, base, index);
-			}
-		}
-		bt_needs_reset(needs);
-		bt_needs_of_pre_filter(needs, &world.pre_filter);
-		result = bt_explain_world_close(&world, err);
-		if (result < 0) {
-			return result;
-		}
-	}
-	return 0;
+	bt_needs_reset(&needs);
+	bt_needs_of_pre_filter(&needs, &evaluation.pre_filter);
+	int result = run_filters_after_changes(run, &needs, &base, err);
+	bt_needs_finish(&needs);
+	bt_needs_finish(&base);
+	return result;
 }
 
-int bt_explain_nodes(
-	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
+/**
+ * Moves the groups to out->groups in their order, each with its nodes in order. node->group becomes
+ * an index in out->groups.
+ */
+static void order_groups(struct groups *groups)
 {
-	struct bt_explain_groups groups;
-	struct bt_needs needs = {.run = run};
-	struct bt_needs base = {.run = run};
-	int result;
-
-	groups = (struct bt_explain_groups){.run = run};
-	result = explain_all_nodes(run, pod, &groups, &needs, &base, err);
-	/*
-	 * Fill in the members and the order of groups once all nodes are complete. node->group
-	 * becomes an index in out->groups.
-	 */
-	struct bt_explanation *out = groups.run->out;
-	uint32_t count = groups.groups.count;
+	struct bt_explanation *out = groups->run->out;
+	uint32_t count = groups->groups.count;
+	uint32_t node_count = 0;
+	const struct bt_explained_node **nodes =
+		BT_NEW_ARRAY(const struct bt_explained_node *, out->nodes.count);
 	struct ranked_group *ranked = BT_NEW_ARRAY(struct ranked_group, count);
 
 	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		uint32_t group = out->nodes.items[i].group;
-
-		if (group != BT_EXPLAIN_GROUP_NONE) {
-			groups.groups.items[group].nodes.count++;
+		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE) {
+			groups->groups.items[out->nodes.items[i].group].nodes.count++;
+			nodes[node_count++] = &out->nodes.items[i];
 		}
 	}
-	for (uint32_t i = 0; i < groups.groups.count; i++) {
-		struct bt_explained_group *group = &groups.groups.items[i];
+	qsort(nodes, node_count, sizeof(nodes[0]), compare_nodes);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_explained_group *group = &groups->groups.items[i];
 
 		group->nodes.items = BT_ARENA_NEW_ARRAY(&out->arena, uint32_t, group->nodes.count);
 		group->nodes.count = 0;
 		group->nodes.present = true;
 	}
-	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE) {
-			struct bt_explained_group *group =
-				&groups.groups.items[out->nodes.items[i].group];
+	for (uint32_t i = 0; i < node_count; i++) {
+		struct bt_explained_group *group = &groups->groups.items[nodes[i]->group];
 
-			group->nodes.items[group->nodes.count++] = i;
-		}
+		group->nodes.items[group->nodes.count++] = (uint32_t)(nodes[i] - out->nodes.items);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		struct bt_explained_group *group = &groups.groups.items[i];
-
-		const struct bt_explanation *explanation = groups.run->out;
-		struct ranked_node *members = BT_NEW_ARRAY(struct ranked_node, group->nodes.count);
-
-		for (uint32_t k = 0; k < group->nodes.count; k++) {
-			members[k] = (struct ranked_node){
-				&explanation->nodes.items[group->nodes.items[k]],
-				group->nodes.items[k]};
-		}
-		qsort(members, group->nodes.count, sizeof(members[0]), compare_nodes);
-		for (uint32_t k = 0; k < group->nodes.count; k++) {
-			group->nodes.items[k] = members[k].index;
-		}
-		bt_free(members);
+		const struct bt_explained_group *group = &groups->groups.items[i];
 		ranked[i] = (struct ranked_group){group, &out->nodes.items[group->nodes.items[0]]};
 	}
 	qsort(ranked, count, sizeof(ranked[0]), compare_groups);
@@ -458,11 +460,18 @@ int bt_explain_nodes(
 		}
 	}
 	bt_free(ranked);
+	bt_free(nodes);
+}
+
+int bt_explain_nodes(
+	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
+{
+	struct groups groups = {.run = run};
+	int result = explain_all_nodes(run, pod, &groups, err);
+
+	order_groups(&groups);
 	bt_map_finish(&groups.map);
 	bt_vec_finish(&groups.statuses);
 	bt_vec_finish(&groups.groups);
-	bt_vec_finish(&groups.hashes);
-	bt_needs_finish(&needs);
-	bt_needs_finish(&base);
 	return result;
 }

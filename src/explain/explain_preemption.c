@@ -92,9 +92,78 @@ static bool preempts(const struct bt_framework *framework)
 	return false;
 }
 
-int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result, BT_UNUSED struct berth_error *err)
+static void list_candidates(struct preemption_view *view)
 {
+	const struct bt_preemption_decision *decision = view->decision;
+	const struct bt_state *state = view->run->engine->state;
+	struct bt_arena *arena = &view->run->out->arena;
+	uint32_t count = decision->candidate_count;
+	struct bt_explained_candidate *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_explained_candidate, count);
+
+	for (uint32_t n = 0; n < count; n++) {
+		const struct bt_preemption_candidate *candidate = &decision->candidates[n];
+		struct bt_explained_candidate *shown = &items[n];
+
+		shown->node =
+			bt_arena_str(arena, bt_node_table_name(&state->nodes, candidate->slot));
+		shown->pdb_violations = candidate->pdb_violations;
+		shown->selected = n == decision->selected;
+		shown->victims.count = candidate->victim_count;
+		shown->victims.items = BT_ARENA_NEW_ARRAY(
+			arena, struct bt_explained_victim, candidate->victim_count);
+		for (uint32_t k = 0; k < candidate->victim_count; k++) {
+			struct bt_pod_info victim;
+
+			bt_pod_info_from_record(state, candidate->victims[k], &victim);
+			shown->victims.items[k] = (struct bt_explained_victim){
+				.namespace_ = bt_arena_str(arena, victim.namespace_),
+				.name = bt_arena_str(arena, victim.name),
+				.priority = victim.priority,
+			};
+		}
+	}
+	qsort(items, count, sizeof(*items), compare_candidates);
+	view->run->out->preemption.candidates.items = items;
+	view->run->out->preemption.candidates.count = count;
+}
+
+/** Adds why the nodes that are no candidates are none. */
+static void refuse_other_nodes(struct preemption_view *view)
+{
+	const struct bt_state *state = view->run->engine->state;
+	const struct bt_node_statuses *dry_run = &view->evaluator->statuses;
+	uint32_t potential = bt_node_statuses_count_for_code(
+		&view->result->diagnosis.statuses, BT_STATUS_UNSCHEDULABLE, state);
+	uint32_t tried = view->decision->candidate_count;
+
+	/*
+	 * Without potential nodes no dry run took place, and the evaluator still has the statuses
+	 * of an earlier dry run.
+	 */
+	if (potential != 0) {
+		for (uint32_t i = 0; i < dry_run->entries.count; i++) {
+			refuse_by_status(view, &dry_run->entries.items[i].status, 1);
+			tried++;
+		}
+		for (uint32_t i = 0; dry_run->groups != NULL && i < dry_run->groups->count; i++) {
+			refuse_by_status(
+				view, &dry_run->groups->statuses[i], dry_run->groups->sizes[i]);
+			tried += dry_run->groups->sizes[i];
+		}
+	}
+	if (potential > tried) {
+		add_refusal(
+			view, BT_STR("not tried: enough candidates were found"), potential - tried);
+	}
+	add_refusal(view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
+		state->snapshot.count - potential);
+}
+
+void bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result)
+{
+	struct bt_arena *arena = &run->out->arena;
 	struct bt_explained_preemption *out = &run->out->preemption;
 	struct preemption_view view = {
 		.run = run,
@@ -102,105 +171,35 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 		.evaluator = bt_default_preemption_evaluator(run->framework),
 		.decision = bt_default_preemption_decision(run->framework, result->cycle),
 	};
-	struct bt_status eligible;
 
 	*out = (struct bt_explained_preemption){0};
 	if (!preempts(run->framework)) {
-		return 0;
+		return;
 	}
 	out->ran = true;
-	out->message = bt_arena_str(&run->out->arena, result->diagnosis.post_filter_message);
+	out->message = bt_arena_str(arena, result->diagnosis.post_filter_message);
 	if (result->nomination.present && result->nomination.mode == BT_NOMINATING_OVERRIDE) {
-		out->node = bt_arena_str(&run->out->arena, result->nomination.nominated_node_name);
+		out->node = bt_arena_str(arena, result->nomination.nominated_node_name);
 	}
-	eligible =
+	struct bt_status eligible =
 		bt_pod_eligible_to_preempt_others(view.evaluator, pod, &result->diagnosis.statuses);
 	if (view.decision == NULL) {
 		add_refusal(&view, out->message, run->engine->state->snapshot.count);
 	} else if (!bt_status_is_success(&eligible)) {
 		refuse_by_status(&view, &eligible, run->engine->state->snapshot.count);
 	} else {
-		uint32_t count = view.decision->candidate_count;
-
-		if (count != 0) {
-			out->candidates.items = BT_ARENA_NEW_ARRAY(
-				&view.run->out->arena, struct bt_explained_candidate, count);
-			out->candidates.count = count;
-			for (uint32_t n = 0; n < count; n++) {
-				const struct bt_preemption_candidate *candidate =
-					&view.decision->candidates[n];
-				struct bt_explained_candidate *shown = &out->candidates.items[n];
-				struct bt_arena *arena = &view.run->out->arena;
-
-				shown->node = bt_arena_str(arena,
-					bt_node_table_name(
-						&view.run->engine->state->nodes, candidate->slot));
-				shown->pdb_violations = candidate->pdb_violations;
-				shown->victims.count = candidate->victim_count;
-				shown->victims.items = BT_ARENA_NEW_ARRAY(
-					arena, struct bt_explained_victim, candidate->victim_count);
-				for (uint32_t k = 0; k < candidate->victim_count; k++) {
-					struct bt_pod_info victim_pod;
-
-					bt_pod_info_from_record(view.run->engine->state,
-						candidate->victims[k], &victim_pod);
-					shown->victims.items[k] = (struct bt_explained_victim){
-						.namespace_ =
-							bt_arena_str(arena, victim_pod.namespace_),
-						.name = bt_arena_str(arena, victim_pod.name),
-						.priority = victim_pod.priority,
-					};
-				}
-				shown->selected = n == view.decision->selected;
-			}
-			qsort(out->candidates.items, count, sizeof(out->candidates.items[0]),
-				compare_candidates);
+		if (view.decision->candidate_count != 0) {
+			list_candidates(&view);
 		}
-		const struct bt_state *state = view.run->engine->state;
-		const struct bt_node_statuses *statuses = &view.result->diagnosis.statuses;
-		uint32_t potential =
-			bt_node_statuses_count_for_code(statuses, BT_STATUS_UNSCHEDULABLE, state);
-		uint32_t tried = view.decision->candidate_count;
-
-		if (potential != 0) {
-			/*
-			 * Without potential nodes no dry run took place, and the evaluator still
-			 * has the statuses of an earlier dry run.
-			 */
-			const struct bt_node_statuses *dry_statuses = &view.evaluator->statuses;
-			uint32_t dry_count = 0;
-
-			for (uint32_t i = 0; i < dry_statuses->entries.count; i++) {
-				refuse_by_status(&view, &dry_statuses->entries.items[i].status, 1);
-				dry_count++;
-			}
-			for (uint32_t i = 0;
-				dry_statuses->groups != NULL && i < dry_statuses->groups->count;
-				i++) {
-				refuse_by_status(&view, &dry_statuses->groups->statuses[i],
-					dry_statuses->groups->sizes[i]);
-				dry_count += dry_statuses->groups->sizes[i];
-			}
-			tried += dry_count;
-		}
-		if (potential > tried) {
-			add_refusal(&view, BT_STR("not tried: enough candidates were found"),
-				potential - tried);
-		}
-		add_refusal(&view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
-			state->snapshot.count - potential);
+		refuse_other_nodes(&view);
 	}
 	uint32_t count = view.refusals.count;
-
 	if (count != 0) {
-		struct bt_explained_refusal *items = BT_ARENA_NEW_ARRAY(
-			&view.run->out->arena, struct bt_explained_refusal, count);
-
-		memcpy(items, view.refusals.items, count * sizeof(*items));
-		qsort(items, count, sizeof(*items), compare_refusals);
-		out->refusals.items = items;
+		out->refusals.items = BT_ARENA_NEW_ARRAY(arena, struct bt_explained_refusal, count);
 		out->refusals.count = count;
+		memcpy(out->refusals.items, view.refusals.items,
+			count * sizeof(*view.refusals.items));
+		qsort(out->refusals.items, count, sizeof(*out->refusals.items), compare_refusals);
 	}
 	bt_vec_finish(&view.refusals);
-	return 0;
 }

@@ -41,10 +41,9 @@ struct bt_explain_run {
 /**
  * Fills in out->preemption. result: output of the bt_engine_schedule call that just ran for this
  * pod and ended with BT_OUTCOME_FIT_ERROR; its memory is valid until the engine's next cycle.
- * Always returns 0.
  */
-BT_MUST_USE int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result, struct berth_error *err);
+void bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result);
 
 /* explain.c: all rejections of one node */
 
@@ -87,16 +86,6 @@ bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, ui
 /** Fills in nodes, groups and scores. Fails only if the state contradicts itself. */
 BT_MUST_USE int bt_explain_nodes(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err);
-
-/* explain_nodes.c: groups */
-
-struct bt_explain_groups {
-	struct bt_explain_run *run;
-	struct bt_map map;
-	BT_VEC(struct bt_status) statuses; /* copies, by group */
-	BT_VEC(struct bt_explained_group) groups;
-	BT_VEC(uint64_t) hashes;
-};
 
 /* explain_world.c: the cluster with changes applied */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A world is the cluster with remedies applied; closing the world reverts the remedies. */
 #include "explain/explain_private.h"
-#include "explain/explain.h"
 #include "sched/cycle.h"
 
 static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *remedy)
@@ -247,25 +246,4 @@ struct bt_scan bt_explain_world_filter_node(struct bt_explain_world *world, uint
 	}
 	scan.slot_fits = scan.feasible_count != 0;
 	return scan;
-}
-
-int bt_explain_try(struct bt_engine *engine, const struct bt_pod *pod,
-	const struct bt_remedy *remedies, uint32_t count, struct bt_str node,
-	const struct bt_explain_objects *objects, struct bt_trial *out, struct berth_error *err)
-{
-	struct bt_explain_world world;
-	struct bt_scan scan;
-	bool possible;
-	int result = bt_explain_world_open(
-		&world, engine, pod, remedies, count, objects, &possible, err);
-
-	*out = (struct bt_trial){0};
-	if (result < 0 || !possible) {
-		return result;
-	}
-	scan = bt_explain_world_scan(&world,
-		node.length != 0 ? bt_state_snapshot_find(engine->state, node) : BT_SLOT_NONE,
-		false);
-	*out = (struct bt_trial){scan.feasible_count, scan.slot_fits, scan.error};
-	return bt_explain_world_close(&world, err);
 }

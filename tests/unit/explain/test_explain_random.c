@@ -121,20 +121,14 @@ static void expect_minimal(struct town *town, const struct random_plan *plan,
 static void expect_proposals(struct town *town, const struct random_plan *plan,
 	const struct bt_pod *pod, const struct bt_explanation *explanation, uint64_t seed)
 {
-	struct bt_explain_objects objects = town_objects(town);
-
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
 		const char *words =
 			town_remedies(town, proposal->remedies.items, proposal->remedies.count);
-		struct berth_error err = BERTH_ERROR_INIT;
-		struct bt_trial trial;
-		int result = bt_explain_try(town->world.engine, pod, proposal->remedies.items,
-			proposal->remedies.count, proposal->node, &objects, &trial, &err);
+		struct bt_scan scan = town_try(town, pod, proposal->remedies.items,
+			proposal->remedies.count, proposal->node);
 
-		ck_assert_msg(result == 0, "seed %llu: %s", (unsigned long long)seed,
-			berth_error_message(&err));
-		ck_assert_msg(trial.node_fits && trial.feasible_count == proposal->opened_count,
+		ck_assert_msg(scan.slot_fits && scan.feasible_count == proposal->opened_count,
 			"seed %llu: %s", (unsigned long long)seed, words);
 		ck_assert_msg(random_plan_fits_after(
 				      plan, proposal->remedies.items, proposal->remedies.count),

@@ -74,6 +74,27 @@ struct bt_explain_objects town_objects(struct town *town)
 	return (struct bt_explain_objects){find_node, town};
 }
 
+struct bt_scan town_try(struct town *town, const struct bt_pod *pod,
+	const struct bt_remedy *remedies, uint32_t count, struct bt_str node)
+{
+	struct bt_engine *engine = town->world.engine;
+	struct bt_explain_objects objects = town_objects(town);
+	struct bt_explain_world world;
+	struct bt_scan scan = {0};
+	bool possible;
+
+	ck_assert_int_eq(bt_explain_world_open(
+				 &world, engine, pod, remedies, count, &objects, &possible, NULL),
+		0);
+	if (possible) {
+		uint32_t slot = node.length != 0 ? bt_state_snapshot_find(engine->state, node)
+						 : BT_SLOT_NONE;
+		scan = bt_explain_world_scan(&world, slot, false);
+		ck_assert_int_eq(bt_explain_world_close(&world, NULL), 0);
+	}
+	return scan;
+}
+
 static const char *keep(struct town *town, struct bt_strbuf *text)
 {
 	const char *kept = bt_arena_str(&town->world.arena, bt_strbuf_str(text)).data;

@@ -2,7 +2,7 @@
 #ifndef BT_TESTS_UNIT_EXPLAIN_TOWN_H
 #define BT_TESTS_UNIT_EXPLAIN_TOWN_H
 /** A world (sched_world.h) that remembers its nodes, and short texts for explanations. */
-#include "explain/explain.h"
+#include "explain/explain_private.h"
 #include "sched_world.h"
 
 struct town {
@@ -23,6 +23,12 @@ void town_add_object(struct town *town, const char *json);
 /** Returns a pending pod; schedulerName defaults to the default scheduler. */
 struct bt_pod *town_pod(struct town *town, const char *json);
 struct bt_explain_objects town_objects(struct town *town);
+/**
+ * Applies the changes, runs Filter for the pod, and reverts the changes. node: name of the node for
+ * slot_fits; "": no node. If a change concerns an object that does not exist, the result is zero.
+ */
+struct bt_scan town_try(struct town *town, const struct bt_pod *pod,
+	const struct bt_remedy *remedies, uint32_t count, struct bt_str node);
 
 /**
  * Explains why the pod does not fit, without preemption. Fails the test on an error, or if the
