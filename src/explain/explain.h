@@ -59,7 +59,7 @@ struct bt_explained_node {
 	 * Changes that make the pod fit if entry_remedies are applied, too. Empty if is_final is
 	 * set, because no known changes help.
 	 */
-	BT_LIST(struct bt_remedy) remedies;
+	bt_remedy_list remedies;
 	bool is_final;
 	bool is_too_small; /* even the node without pods is too small; such nodes come last */
 	double distance;
@@ -79,7 +79,7 @@ struct bt_explained_group {
 
 /** A set of changes with which the scheduler accepted the pod in a trial. */
 struct bt_proposal {
-	BT_LIST(struct bt_remedy) remedies;
+	bt_remedy_list remedies;
 	struct bt_str node;    /* nearest node that then accepts the pod */
 	uint32_t opened_count; /* number of nodes that then accept the pod */
 	uint32_t alike_count;  /* number of other nodes that need the same changes on themselves */
@@ -132,7 +132,7 @@ struct bt_explanation {
 	 * Changes without which no profile queues the pod: removal of gates, another schedulerName.
 	 * These changes are part of every proposal.
 	 */
-	BT_LIST(struct bt_remedy) entry_remedies;
+	bt_remedy_list entry_remedies;
 	struct bt_explained_preemption preemption;
 };
 
@@ -199,7 +199,7 @@ enum bt_group_change {
 /** A change with which the group's cycle accepted the group in a trial. */
 struct bt_group_proposal {
 	enum bt_group_change kind;
-	BT_LIST(struct bt_remedy) remedies;
+	bt_remedy_list remedies;
 	uint32_t count;        /* number of added nodes or pods, or the new minCount */
 	struct bt_str node;    /* template of the new nodes; only for ADD_NODES */
 	uint32_t placed_count; /* number of pending members that then find a node */

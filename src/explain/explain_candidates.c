@@ -5,57 +5,23 @@
 #include "explain/advice.h"
 #include "explain/explain_search.h"
 
-static int compare_remedies(const void *a, const void *b)
-{
-	const struct bt_remedy *x = a;
-	const struct bt_remedy *y = b;
-	const struct bt_str texts[][2] = {
-		{x->node, y->node},
-		{x->resource, y->resource},
-		{x->pod_namespace, y->pod_namespace},
-		{x->pod_name, y->pod_name},
-		{x->key, y->key},
-		{x->value, y->value},
-		{x->effect, y->effect},
-	};
-
-	if (x->kind != y->kind) {
-		return x->kind < y->kind ? -1 : 1;
-	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
-		int order = bt_str_compare(texts[i][0], texts[i][1]);
-
-		if (order != 0) {
-			return order;
-		}
-	}
-	if (x->index != y->index) {
-		return x->index < y->index ? -1 : 1;
-	}
-	return (x->amount > y->amount) - (x->amount < y->amount);
-}
-
 bt_remedy_list bt_remedies_sort(
 	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count)
 {
-	bt_remedy_list list = {.count = count, .present = true};
+	bt_remedy_list list = bt_remedy_list_copy(arena, remedies, count);
 
-	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_remedy, count);
-	for (uint32_t i = 0; i < count; i++) {
-		list.items[i] = remedies[i];
-	}
-	qsort(list.items, count, sizeof(list.items[0]), compare_remedies);
+	qsort(list.items, count, sizeof(list.items[0]), bt_remedy_compare);
 	return list;
 }
 
 bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count)
 {
-	bool lower = false;
-
-	for (uint32_t i = 0; i < count && !lower; i++) {
-		lower = remedies[i].kind == BT_REMEDY_LOWER_REQUEST;
+	for (uint32_t i = 0; i < count; i++) {
+		if (remedies[i].kind == BT_REMEDY_LOWER_REQUEST) {
+			return true;
+		}
 	}
-	return lower;
+	return false;
 }
 
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part)
@@ -89,7 +55,6 @@ struct collection {
 	struct bt_explain_search *search;
 	struct bt_map map;
 	BT_VEC(struct bt_candidate *) candidates;
-	BT_VEC(uint64_t) hashes;
 };
 
 static uint64_t hash_set(const bt_remedy_list *remedies)
@@ -151,7 +116,6 @@ static struct bt_candidate *collect(struct collection *collection, const bt_reme
 		.node_count = 1,
 		.is_too_small = is_too_small};
 	bt_vec_push(&collection->candidates, candidate);
-	bt_vec_push(&collection->hashes, hash);
 	bt_map_insert(&collection->map, hash, collection->candidates.count - 1);
 	return candidate;
 }
@@ -188,7 +152,7 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 		return x->node < y->node ? -1 : 1;
 	}
 	for (uint32_t i = 0; i < x->remedies.count; i++) {
-		int order = compare_remedies(&x->remedies.items[i], &y->remedies.items[i]);
+		int order = bt_remedy_compare(&x->remedies.items[i], &y->remedies.items[i]);
 
 		if (order != 0) {
 			return order;
@@ -209,23 +173,17 @@ static int compare_pointers(const void *a, const void *b)
  */
 static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
 {
-	bt_remedy_list dropped = {.present = true};
+	bt_remedy_list dropped = bt_remedies_sort(arena, remedies->items, remedies->count);
 	bool any = false;
 
-	for (uint32_t i = 0; i < remedies->count; i++) {
-		any = any || remedies->items[i].kind == BT_REMEDY_PROVISION_VOLUME;
-	}
-	if (!any) {
-		return dropped;
-	}
-	dropped = bt_remedies_sort(arena, remedies->items, remedies->count);
 	for (uint32_t i = 0; i < dropped.count; i++) {
 		if (dropped.items[i].kind == BT_REMEDY_PROVISION_VOLUME) {
 			dropped.items[i].kind = BT_REMEDY_DROP_VOLUME;
 			dropped.items[i].value = BT_STR("");
+			any = true;
 		}
 	}
-	return dropped;
+	return any ? dropped : (bt_remedy_list){.present = true};
 }
 
 /** Collects up to BT_WISHES_MAX sets of changes. Each set should make the node accept the pod. */
@@ -240,13 +198,11 @@ static void collect_of_node(struct collection *collection, uint32_t index)
 		double distance;
 		bool is_too_small;
 	} wanted[BT_WISHES_MAX] = {
-		{{node->remedies.items, node->remedies.count, true}, node->distance,
-			node->is_too_small},
+		{node->remedies, node->distance, node->is_too_small},
 		{outlook->of_pod, outlook->of_pod_distance, outlook->of_pod_is_too_small},
 		{outlook->fewest, outlook->of_pod_distance, outlook->fewest_is_too_small},
-		{without_volumes(&search->arena,
-			 &(bt_remedy_list){node->remedies.items, node->remedies.count, true}),
-			node->distance + 1, node->is_too_small},
+		{without_volumes(&search->arena, &node->remedies), node->distance + 1,
+			node->is_too_small},
 	};
 
 	for (uint32_t i = 0; i < BT_WISHES_MAX; i++) {
@@ -287,7 +243,6 @@ void bt_candidates_collect(struct bt_explain_search *search)
 	qsort(search->queue, search->queue_count, sizeof(search->queue[0]), compare_pointers);
 	bt_map_finish(&collection.map);
 	bt_vec_finish(&collection.candidates);
-	bt_vec_finish(&collection.hashes);
 }
 
 void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate)
@@ -392,8 +347,7 @@ static int try_removal(
 {
 	struct bt_explain_search *search = removal->search;
 	const struct bt_explain_run *run = search->run;
-	const bt_remedy_list *entry = &(const bt_remedy_list){
-		run->out->entry_remedies.items, run->out->entry_remedies.count, true};
+	const bt_remedy_list *entry = &run->out->entry_remedies;
 	uint32_t slot = run->out->nodes.items[node].slot;
 	struct bt_arena *arena = &search->arena;
 	struct bt_pod_info pod;

@@ -336,12 +336,7 @@ static void explain_first_member(void *context, const struct bt_tried_group *tri
 		proposal = proposal == NULL ? other : proposal;
 	}
 	for (uint32_t k = 0; proposal != NULL && k < proposal->remedies.count; k++) {
-		struct bt_remedy copy = proposal->remedies.items[k];
-		copy.node = bt_arena_str(&out->arena, copy.node);
-		copy.resource = bt_arena_str(&out->arena, copy.resource);
-		copy.key = bt_arena_str(&out->arena, copy.key);
-		copy.value = bt_arena_str(&out->arena, copy.value);
-		copy.effect = bt_arena_str(&out->arena, copy.effect);
+		struct bt_remedy copy = bt_remedy_copy(&proposal->remedies.items[k], &out->arena);
 		if (!bt_remedies_unite(&run->remedies, &copy, 1)) {
 			break; /* limit reached */
 		}
@@ -451,9 +446,7 @@ static void propose_remedies(struct group_run *run)
 	uint32_t known = 0;
 	for (uint32_t i = 0; i < ROUNDS_MAX && !outcome.is_accepted && has_time(run); i++) {
 		bt_remedy_vec before = {0};
-		for (uint32_t k = 0; k < run->remedies.count; k++) {
-			bt_vec_push(&before, run->remedies.items[k]);
-		}
+		(void)bt_remedies_unite(&before, run->remedies.items, run->remedies.count);
 		outcome = try_remedies(run, explain_first_member);
 		bool is_same = bt_remedies_equal(
 			before.items, before.count, run->remedies.items, run->remedies.count);
@@ -462,10 +455,9 @@ static void propose_remedies(struct group_run *run)
 			 * The group is accepted, but a member beyond minCount has no node, and
 			 * changes for that member were added. Drop these changes.
 			 */
-			run->remedies.count = 0;
-			for (uint32_t k = 0; k < before.count; k++) {
-				bt_vec_push(&run->remedies, before.items[k]);
-			}
+			bt_remedy_vec grown = run->remedies;
+			run->remedies = before;
+			before = grown;
 		}
 		bt_vec_finish(&before);
 		uint64_t gain = outcome.placed_count > placed_count
@@ -496,12 +488,8 @@ static void propose_remedies(struct group_run *run)
 		run->is_last_resort = is_last_resort(run);
 		struct bt_group_proposal *proposal =
 			propose(run, BT_GROUP_CHANGE_REMEDIES, 0, outcome.placed_count);
-		proposal->remedies.items =
-			BT_ARENA_NEW_ARRAY(&run->out->arena, struct bt_remedy, known);
-		proposal->remedies.count = known;
-		proposal->remedies.present = true;
-		memcpy(proposal->remedies.items, run->remedies.items,
-			known * sizeof(run->remedies.items[0]));
+		proposal->remedies =
+			bt_remedy_list_copy(&run->out->arena, run->remedies.items, known);
 	}
 }
 

@@ -166,17 +166,6 @@ static void list_nodes(struct bt_explain_run *run)
 	bt_free(named);
 }
 
-static bt_remedy_list keep_remedies(struct bt_arena *arena, const bt_remedy_vec *remedies)
-{
-	bt_remedy_list list = {.count = remedies->count, .present = true};
-
-	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_remedy, list.count);
-	for (uint32_t i = 0; i < list.count; i++) {
-		list.items[i] = remedies->items[i];
-	}
-	return list;
-}
-
 /** Adds the obstacles of `needs` after the node's known obstacles. */
 static void append_obstacles(
 	struct bt_arena *arena, struct bt_explained_node *node, const struct bt_needs *needs)
@@ -259,18 +248,15 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 		 */
 		if (!bt_remedies_equal(
 			    remedies.items, remedies.count, of_pod.items, of_pod.count)) {
-			outlook->of_pod = keep_remedies(arena, &of_pod);
+			outlook->of_pod = bt_remedy_list_copy(arena, of_pod.items, of_pod.count);
 		}
 		if (fewest.count < of_pod.count &&
 			(fewest.count < remedies.count ||
 				(needs->is_too_small && !needs->fewest_is_too_small))) {
-			outlook->fewest = keep_remedies(arena, &fewest);
+			outlook->fewest = bt_remedy_list_copy(arena, fewest.items, fewest.count);
 			outlook->fewest_is_too_small = needs->fewest_is_too_small;
 		}
-		bt_remedy_list kept = keep_remedies(arena, &remedies);
-		node->remedies.items = kept.items;
-		node->remedies.count = kept.count;
-		node->remedies.present = true;
+		node->remedies = bt_remedy_list_copy(arena, remedies.items, remedies.count);
 	}
 	bt_vec_finish(&remedies);
 	bt_vec_finish(&of_pod);

@@ -7,7 +7,6 @@
 #include "explain/explain.h"
 #include "state/state.h"
 
-typedef BT_LIST(struct bt_remedy) bt_remedy_list;
 typedef BT_VEC(struct bt_remedy) bt_remedy_vec;
 
 /** Data of a node for the search of proposals; at the same index as the node in the explanation. */

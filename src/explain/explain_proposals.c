@@ -343,10 +343,7 @@ static void add_missing_changes(struct bt_explain_search *search, struct bt_expl
 static bool is_known(const struct bt_explain_search *search, const bt_remedy_list *remedies)
 {
 	for (uint32_t i = 0; i < search->found.count; i++) {
-		const bt_remedy_list known = {search->found.items[i].remedies.items,
-			search->found.items[i].remedies.count, true};
-
-		if (bt_remedies_include(remedies, &known)) {
+		if (bt_remedies_include(remedies, &search->found.items[i].proposal.remedies)) {
 			return true;
 		}
 	}
@@ -402,22 +399,12 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 		proposal.remedies.count = remedies.count;
 		proposal.remedies.present = true;
 		for (uint32_t i = 0; i < remedies.count; i++) {
-			struct bt_arena *arena = &out->arena;
-			const struct bt_remedy *remedy = &remedies.items[i];
-			struct bt_remedy copy = *remedy;
-
-			copy.node = bt_arena_str(arena, remedy->node);
-			copy.resource = bt_arena_str(arena, remedy->resource);
-			copy.pod_namespace = bt_arena_str(arena, remedy->pod_namespace);
-			copy.pod_name = bt_arena_str(arena, remedy->pod_name);
-			copy.key = bt_arena_str(arena, remedy->key);
-			copy.value = bt_arena_str(arena, remedy->value);
-			copy.effect = bt_arena_str(arena, remedy->effect);
-			proposal.remedies.items[i] = copy;
+			proposal.remedies.items[i] =
+				bt_remedy_copy(&remedies.items[i], &out->arena);
 		}
-		bt_vec_push(&search->found, proposal);
-		bt_vec_push(&search->distances, candidate->distance / (double)scan.feasible_count);
-		bt_vec_push(&search->too_small, candidate->is_too_small);
+		struct bt_found_proposal found = {proposal,
+			candidate->distance / (double)scan.feasible_count, candidate->is_too_small};
+		bt_vec_push(&search->found, found);
 	}
 	return bt_explain_world_close(&world, err);
 }
@@ -475,7 +462,7 @@ static bool is_alike(const struct bt_proposal *proposal, const bt_remedy_list *r
 static bool has_alike(const struct bt_explain_search *search, const bt_remedy_list *remedies)
 {
 	for (uint32_t i = 0; i < search->found.count; i++) {
-		if (is_alike(&search->found.items[i], remedies)) {
+		if (is_alike(&search->found.items[i].proposal, remedies)) {
 			return true;
 		}
 	}
@@ -517,14 +504,16 @@ static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 /** Whether a proposal exists that changes neither the size of a node nor the pod's requests. */
 static bool has_found_plain(const struct bt_explain_search *search)
 {
-	bool found = false;
+	for (uint32_t i = 0; i < search->found.count; i++) {
+		const struct bt_found_proposal *found = &search->found.items[i];
 
-	for (uint32_t i = 0; i < search->found.count && !found; i++) {
-		found = !search->too_small.items[i] &&
-			!bt_remedies_lower(search->found.items[i].remedies.items,
-				search->found.items[i].remedies.count);
+		if (!found->is_too_small &&
+			!bt_remedies_lower(
+				found->proposal.remedies.items, found->proposal.remedies.count)) {
+			return true;
+		}
 	}
-	return found;
+	return false;
 }
 
 /**
@@ -580,16 +569,10 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 	return 0;
 }
 
-struct ranked_proposal {
-	struct bt_proposal proposal;
-	double distance;
-	bool is_too_small;
-};
-
 static int compare_proposals(const void *a, const void *b)
 {
-	const struct ranked_proposal *x = a;
-	const struct ranked_proposal *y = b;
+	const struct bt_found_proposal *x = a;
+	const struct bt_found_proposal *y = b;
 	bool x_lowers = bt_remedies_lower(x->proposal.remedies.items, x->proposal.remedies.count);
 	bool y_lowers = bt_remedies_lower(y->proposal.remedies.items, y->proposal.remedies.count);
 
@@ -644,20 +627,16 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 	if (result == 0) {
 		struct bt_explanation *out = search.run->out;
 		uint32_t count = search.found.count;
-		struct ranked_proposal *ranked = BT_NEW_ARRAY(struct ranked_proposal, count);
-
-		for (uint32_t i = 0; i < count; i++) {
-			ranked[i] = (struct ranked_proposal){search.found.items[i],
-				search.distances.items[i], search.too_small.items[i]};
+		if (count != 0) {
+			qsort(search.found.items, count, sizeof(search.found.items[0]),
+				compare_proposals);
 		}
-		qsort(ranked, count, sizeof(ranked[0]), compare_proposals);
 		out->proposals.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_proposal, count);
 		out->proposals.count = count;
 		out->proposals.present = true;
 		for (uint32_t i = 0; i < count; i++) {
-			out->proposals.items[i] = ranked[i].proposal;
+			out->proposals.items[i] = search.found.items[i].proposal;
 		}
-		bt_free(ranked);
 		for (uint32_t i = 0; i < out->nodes.count; i++) {
 			struct bt_candidate *const *wishes =
 				&search.of_node[(size_t)i * BT_WISHES_MAX];
@@ -677,8 +656,6 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 	bt_vec_finish(&search.alike);
 	bt_vec_finish(&search.memo);
 	bt_vec_finish(&search.found);
-	bt_vec_finish(&search.distances);
-	bt_vec_finish(&search.too_small);
 	bt_arena_finish(&search.arena);
 	return result;
 }

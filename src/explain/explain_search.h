@@ -21,6 +21,12 @@ struct bt_candidate {
 	bool tried;
 };
 
+struct bt_found_proposal {
+	struct bt_proposal proposal;
+	double distance;
+	bool is_too_small;
+};
+
 struct bt_explain_search {
 	struct bt_explain_run *run;
 	struct bt_arena arena;
@@ -32,12 +38,10 @@ struct bt_explain_search {
 	uint32_t next_alike;
 	struct bt_candidate **of_node; /* BT_WISHES_MAX candidates for each node; NULL: none */
 	BT_VEC(struct bt_tried) memo;
-	BT_VEC(struct bt_proposal) found;
-	BT_VEC(double) distances; /* distances of `found` */
-	BT_VEC(bool) too_small;   /* is_too_small of `found` */
-	uint64_t work;            /* work done so far, in node evaluations */
-	uint64_t node_work;       /* work of one node evaluation */
-	uint64_t cycle_work;      /* work of one trial */
+	BT_VEC(struct bt_found_proposal) found;
+	uint64_t work;       /* work done so far, in node evaluations */
+	uint64_t node_work;  /* work of one node evaluation */
+	uint64_t cycle_work; /* work of one trial */
 	bool removals_sought;
 	bool exhausted; /* the budget is used up */
 };

@@ -31,14 +31,65 @@ uint32_t bt_remedy_members(enum bt_remedy_kind kind)
 	return kinds[kind].members;
 }
 
+struct bt_remedy bt_remedy_copy(const struct bt_remedy *remedy, struct bt_arena *arena)
+{
+	struct bt_remedy copy = *remedy;
+
+	copy.node = bt_arena_str(arena, remedy->node);
+	copy.resource = bt_arena_str(arena, remedy->resource);
+	copy.pod_namespace = bt_arena_str(arena, remedy->pod_namespace);
+	copy.pod_name = bt_arena_str(arena, remedy->pod_name);
+	copy.key = bt_arena_str(arena, remedy->key);
+	copy.value = bt_arena_str(arena, remedy->value);
+	copy.effect = bt_arena_str(arena, remedy->effect);
+	return copy;
+}
+
+int bt_remedy_compare(const void *a, const void *b)
+{
+	const struct bt_remedy *x = a;
+	const struct bt_remedy *y = b;
+	const struct bt_str texts[][2] = {
+		{x->node, y->node},
+		{x->resource, y->resource},
+		{x->pod_namespace, y->pod_namespace},
+		{x->pod_name, y->pod_name},
+		{x->key, y->key},
+		{x->value, y->value},
+		{x->effect, y->effect},
+	};
+
+	if (x->kind != y->kind) {
+		return x->kind < y->kind ? -1 : 1;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		int order = bt_str_compare(texts[i][0], texts[i][1]);
+
+		if (order != 0) {
+			return order;
+		}
+	}
+	if (x->index != y->index) {
+		return x->index < y->index ? -1 : 1;
+	}
+	return (x->amount > y->amount) - (x->amount < y->amount);
+}
+
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b)
 {
-	return a->kind == b->kind && bt_str_equal(a->node, b->node) &&
-		bt_str_equal(a->resource, b->resource) && a->amount == b->amount &&
-		bt_str_equal(a->pod_namespace, b->pod_namespace) &&
-		bt_str_equal(a->pod_name, b->pod_name) && bt_str_equal(a->key, b->key) &&
-		bt_str_equal(a->value, b->value) && bt_str_equal(a->effect, b->effect) &&
-		a->index == b->index;
+	return bt_remedy_compare(a, b) == 0;
+}
+
+bt_remedy_list bt_remedy_list_copy(
+	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count)
+{
+	bt_remedy_list list = {.count = count, .present = true};
+
+	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_remedy, count);
+	for (uint32_t i = 0; i < count; i++) {
+		list.items[i] = remedies[i];
+	}
+	return list;
 }
 
 bool bt_remedies_equal(

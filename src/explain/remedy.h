@@ -45,13 +45,22 @@ struct bt_remedy {
 	uint32_t index;
 };
 
+typedef BT_LIST(struct bt_remedy) bt_remedy_list;
+
 /** Returns the name of the kind, such as "FreeResource". */
 const char *bt_remedy_kind_name(enum bt_remedy_kind kind);
 /** Returns bits of enum bt_remedy_member. */
 uint32_t bt_remedy_members(enum bt_remedy_kind kind);
+/** Returns a copy whose texts are in the arena. */
+struct bt_remedy bt_remedy_copy(const struct bt_remedy *remedy, struct bt_arena *arena);
+/** Orders remedies by all members, the kind first; for qsort. */
+int bt_remedy_compare(const void *a, const void *b);
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
 bool bt_remedies_equal(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
+/** Copies the list, but not the texts. */
+bt_remedy_list bt_remedy_list_copy(
+	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count);
 /** Compares lists without the names of nodes: the same changes of different nodes are equal. */
 bool bt_remedies_equal_but_node(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
