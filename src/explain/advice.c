@@ -75,21 +75,27 @@ static void append_requirement(struct bt_strbuf *out, const struct bt_requiremen
 }
 
 /**
- * Returns the largest length, at most `length`, that does not cut a UTF-8 character. `length` must
- * be less than text.length.
+ * Moves the text to the arena. A text of more than bytes_max bytes is cut between two characters
+ * and ends with "...".
  */
-static uint32_t cut_length(struct bt_str text, uint32_t length)
+static struct bt_str cut_text(struct bt_arena *arena, struct bt_strbuf *text, uint32_t bytes_max)
 {
-	while (length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80) {
+	uint32_t length = bytes_max;
+
+	if (text->length <= bytes_max) {
+		return bt_arena_take_strbuf(arena, text);
+	}
+	while (length > 0 && ((unsigned char)text->data[length] & 0xC0) == 0x80) {
 		length--;
 	}
-	return length;
+	struct bt_str cut = bt_arena_printf(arena, "%.*s...", (int)length, text->data);
+	bt_strbuf_finish(text);
+	return cut;
 }
 
 struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_selector *selector)
 {
 	struct bt_strbuf text = {0};
-	struct bt_str shown;
 
 	if (selector->nothing) {
 		return BT_STR("no pod at all");
@@ -104,15 +110,7 @@ struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_
 		}
 		append_requirement(&text, &selector->requirements[i]);
 	}
-	shown = bt_strbuf_str(&text);
-	if (shown.length > SELECTOR_BYTES_MAX) {
-		shown = bt_arena_printf(advice->arena, "%.*s...",
-			(int)cut_length(shown, SELECTOR_BYTES_MAX), shown.data);
-	} else {
-		shown = bt_arena_str(advice->arena, shown);
-	}
-	bt_strbuf_finish(&text);
-	return shown;
+	return cut_text(advice->arena, &text, SELECTOR_BYTES_MAX);
 }
 
 bool bt_advice_has_reason(const struct bt_advice *advice, enum bt_reason reason)
@@ -153,7 +151,6 @@ bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info 
 struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uint32_t bytes_max)
 {
 	struct bt_strbuf line = {0};
-	struct bt_str shown;
 	bool space = false;
 
 	for (uint32_t i = 0; i < text.length && line.length <= bytes_max; i++) {
@@ -166,12 +163,7 @@ struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uin
 		}
 		space = is_space;
 	}
-	shown = bt_strbuf_str(&line);
-	shown = shown.length > bytes_max
-		? bt_arena_printf(arena, "%.*s...", (int)cut_length(shown, bytes_max), shown.data)
-		: bt_arena_str(arena, shown);
-	bt_strbuf_finish(&line);
-	return shown;
+	return cut_text(arena, &line, bytes_max);
 }
 
 struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id)
@@ -183,18 +175,6 @@ struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id)
 		advice->arena, "%.*s/%.*s", BT_STR_ARG(pod.namespace_), BT_STR_ARG(pod.name));
 }
 
-/** Adds a remedy. Returns false if the remedy is in the list already. */
-static bool add_once(struct bt_advice *advice, const struct bt_remedy *remedy)
-{
-	for (uint32_t i = 0; i < advice->remedies.count; i++) {
-		if (bt_remedy_equal(&advice->remedies.items[i], remedy)) {
-			return false;
-		}
-	}
-	bt_advice_add(advice, remedy);
-	return true;
-}
-
 void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value)
 {
 	struct bt_remedy remedy = {.kind = BT_REMEDY_SET_LABEL,
@@ -202,7 +182,7 @@ void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_
 		.key = bt_arena_str(advice->arena, key),
 		.value = bt_arena_str(advice->arena, value)};
 
-	if (add_once(advice, &remedy)) {
+	if (bt_advice_add(advice, &remedy)) {
 		advice->distance += 0.1;
 	}
 }
@@ -238,14 +218,14 @@ void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id)
 	remedy.node = bt_arena_str(advice->arena, pod.node_name);
 	remedy.pod_namespace = bt_arena_str(advice->arena, pod.namespace_);
 	remedy.pod_name = bt_arena_str(advice->arena, pod.name);
-	if (add_once(advice, &remedy)) {
+	if (bt_advice_add(advice, &remedy)) {
 		advice->distance += 0.25;
 	}
 }
 
 void bt_advice_drop_requirement(struct bt_advice *advice, const struct bt_remedy *remedy)
 {
-	if (add_once(advice, remedy)) {
+	if (bt_advice_add(advice, remedy)) {
 		advice->distance += 1;
 	}
 	bt_advice_add_of_pod(advice, remedy);
@@ -268,16 +248,6 @@ void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible)
 /** Limit of one hint in bytes, because hints contain names that users choose. */
 #define HINT_BYTES_MAX 300
 
-static const struct bt_adviser *find_in(const struct bt_adviser *table, struct bt_str name)
-{
-	for (; table->plugin_name != NULL; table++) {
-		if (bt_str_equal_c(name, table->plugin_name)) {
-			return table;
-		}
-	}
-	return NULL;
-}
-
 const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name)
 {
 	const struct bt_adviser *const tables[] = {
@@ -287,36 +257,36 @@ const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name)
 		bt_advisers_volumes,
 		bt_advisers_devices,
 	};
-	const struct bt_adviser *found = NULL;
 
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(tables) && found == NULL; i++) {
-		found = find_in(tables[i], plugin_name);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
+		for (const struct bt_adviser *adviser = tables[i]; adviser->plugin_name != NULL;
+			adviser++) {
+			if (bt_str_equal_c(plugin_name, adviser->plugin_name)) {
+				return adviser;
+			}
+		}
 	}
-	return found;
+	return NULL;
 }
 
-void bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy)
+bool bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy)
 {
-	for (uint32_t i = 0; i < advice->remedies.count; i++) {
-		if (bt_remedy_equal(&advice->remedies.items[i], remedy)) {
-			return;
-		}
+	if (bt_remedies_contain(advice->remedies.items, advice->remedies.count, remedy)) {
+		return false;
 	}
 	if (advice->remedies.count >= REMEDIES_MAX) {
 		advice->is_final = true;
-		return;
+		return false;
 	}
 	bt_vec_push(&advice->remedies, *remedy);
+	return true;
 }
 
 void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy)
 {
-	for (uint32_t i = 0; i < advice->pod_remedies.count; i++) {
-		if (bt_remedy_equal(&advice->pod_remedies.items[i], remedy)) {
-			return;
-		}
-	}
-	if (advice->pod_remedies.count < REMEDIES_MAX) {
+	if (advice->pod_remedies.count < REMEDIES_MAX &&
+		!bt_remedies_contain(
+			advice->pod_remedies.items, advice->pod_remedies.count, remedy)) {
 		bt_vec_push(&advice->pod_remedies, *remedy);
 	}
 }

@@ -67,10 +67,10 @@ struct bt_adviser {
 /** Returns NULL for unknown plugins. */
 const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name);
 /**
- * Adds a remedy if it is new. Marks the advice as final if there are too many remedies. The texts
- * of the remedy must live as long as advice->arena.
+ * Adds a remedy if it is new; returns whether it was added. Marks the advice as final if there are
+ * too many remedies. The texts of the remedy must live as long as advice->arena.
  */
-void bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
+bool bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
 /** Adds a remedy to pod_remedies if it is new and pod_remedies is not full. */
 void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy);
 BT_PRINTF(2, 3)

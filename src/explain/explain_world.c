@@ -56,16 +56,6 @@ static bool change_node(struct bt_explain_world *world, const struct bt_remedy *
 	return true;
 }
 
-static bool is_repeated(const struct bt_remedy *remedies, uint32_t index)
-{
-	for (uint32_t i = 0; i < index; i++) {
-		if (bt_remedy_equal(&remedies[i], &remedies[index])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /**
  * Removes the pod and deallocates the claims that are reserved only for this pod. Returns false if
  * that is not possible.
@@ -97,13 +87,11 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 	bool possible = true;
 
 	for (uint32_t i = 0; i < count && possible; i++) {
-		if (remedies[i].kind == BT_REMEDY_REMOVE_POD && !is_repeated(remedies, i)) {
+		if (remedies[i].kind == BT_REMEDY_REMOVE_POD &&
+			!bt_remedies_contain(remedies, i, &remedies[i])) {
 			uint32_t pod_id = find_pod(world->engine->state, &remedies[i]);
 
-			possible = pod_id != BT_POD_NONE;
-			if (possible) {
-				possible = take_pod(world, pod_id);
-			}
+			possible = pod_id != BT_POD_NONE && take_pod(world, pod_id);
 		} else if (remedies[i].kind != BT_REMEDY_REMOVE_POD &&
 			!bt_remedy_is_of_pod(remedies[i].kind)) {
 			possible = change_node(world, remedies, count, i, objects);

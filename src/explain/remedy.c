@@ -92,6 +92,17 @@ bt_remedy_list bt_remedy_list_copy(
 	return list;
 }
 
+bool bt_remedies_contain(
+	const struct bt_remedy *remedies, uint32_t count, const struct bt_remedy *remedy)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_remedy_equal(&remedies[i], remedy)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool bt_remedies_equal(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count)
 {

@@ -56,6 +56,8 @@ struct bt_remedy bt_remedy_copy(const struct bt_remedy *remedy, struct bt_arena 
 /** Orders remedies by all members, the kind first; for qsort. */
 int bt_remedy_compare(const void *a, const void *b);
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
+bool bt_remedies_contain(
+	const struct bt_remedy *remedies, uint32_t count, const struct bt_remedy *remedy);
 bool bt_remedies_equal(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
 /** Copies the list, but not the texts. */
