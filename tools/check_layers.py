@@ -66,7 +66,7 @@ LAYERS = {
             "state", "config", "api", "codec", "base"],
 }
 LAYERS["bench"] = ["cli"] + LAYERS["cli"]
-LAYERS["validate"] = ["queue"] + LAYERS["queue"]
+LAYERS["validate"] = ["sched"] + LAYERS["sched"]
 LAYERS["soak"] = ["validate", "cli"] + LAYERS["cli"]
 LAYERS["conformance"] = ["cli"] + LAYERS["cli"]
 

@@ -159,6 +159,12 @@ bt_host_port_list bt_pod_host_ports(const struct bt_pod_spec *spec, struct bt_ar
 	return list;
 }
 
+bool bt_host_port_equal(const struct bt_host_port *a, const struct bt_host_port *b)
+{
+	return a->port == b->port && bt_str_equal(a->protocol, b->protocol) &&
+		bt_str_equal(a->ip, b->ip);
+}
+
 bool bt_host_port_conflicts(const struct bt_host_port *wanted, const struct bt_host_port *used)
 {
 	return wanted->port > 0 && wanted->port == used->port &&

@@ -129,6 +129,8 @@ typedef BT_LIST(struct bt_host_port) bt_host_port_list;
 
 /** Returns the ports of sidecars, then the ports of containers; only ports with hostPort > 0. */
 bt_host_port_list bt_pod_host_ports(const struct bt_pod_spec *spec, struct bt_arena *arena);
+/** Returns true if both triples are the same. */
+bool bt_host_port_equal(const struct bt_host_port *a, const struct bt_host_port *b);
 /** Returns true if wanted conflicts with the used triple. */
 bool bt_host_port_conflicts(const struct bt_host_port *wanted, const struct bt_host_port *used);
 

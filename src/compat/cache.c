@@ -254,7 +254,8 @@ struct berth_cache *berth_cache_create(const struct berth_cache_options *options
 	bt_lib_read_options(&wanted, sizeof(wanted), options);
 	cache->state = bt_state_create(&state_options);
 	berth_cache_set_assume_ttl_ns(cache, wanted.assume_expiry_ns);
-	bt_state_set_warn(cache->state, wanted.warn, wanted.warn_context);
+	cache->state->warn = wanted.warn;
+	cache->state->warn_context = wanted.warn_context;
 	return cache;
 }
 
@@ -497,12 +498,12 @@ uint32_t berth_cache_expire_assumed(struct berth_cache *cache, int64_t now_ns)
 
 uint32_t berth_cache_node_count(const struct berth_cache *cache)
 {
-	return bt_state_node_count(cache->state);
+	return cache->state->node_entry_count;
 }
 
 uint32_t berth_cache_pod_count(const struct berth_cache *cache)
 {
-	return bt_state_pod_count(cache->state);
+	return cache->state->pods.count;
 }
 
 uint32_t berth_cache_assumed_pod_count(const struct berth_cache *cache)

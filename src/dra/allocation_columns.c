@@ -84,19 +84,6 @@ void bt_allocation_columns_destroy(struct bt_allocation_columns *columns)
 	bt_free(columns);
 }
 
-size_t bt_allocation_columns_bytes(const struct bt_allocation_columns *columns)
-{
-	size_t bytes = columns != NULL ? sizeof(*columns) : 0;
-
-	for (uint32_t i = 0; columns != NULL && i < columns->items.count; i++) {
-		const struct column *column = columns->items.items[i];
-		bytes += sizeof(*column) + column->arena.total_bytes +
-			column->classes.capacity * sizeof(column->classes.items[0]) +
-			2 * (size_t)column->slot_count * sizeof(uint32_t);
-	}
-	return bytes;
-}
-
 static bool is_for(const struct column *column, const struct bt_prepared *prepared, uint64_t hash)
 {
 	if (column->hash != hash || column->claim_count != prepared->count ||

@@ -441,17 +441,3 @@ void bt_search_memory_destroy(struct bt_search_memory *memory)
 	bt_vec_finish(&memory->own_amounts);
 	bt_free(memory);
 }
-
-size_t bt_search_memory_bytes(const struct bt_search_memory *memory)
-{
-	if (memory == NULL) {
-		return 0;
-	}
-	return sizeof(*memory) + memory->frames.capacity * sizeof(memory->frames.items[0]) +
-		memory->taken.capacity * sizeof(memory->taken.items[0]) +
-		memory->taken_counts.capacity * sizeof(memory->taken_counts.items[0]) +
-		memory->claim_counts.capacity * sizeof(memory->claim_counts.items[0]) +
-		memory->all_devices.capacity * sizeof(memory->all_devices.items[0]) +
-		memory->own.capacity * sizeof(memory->own.items[0]) +
-		memory->own_amounts.capacity * sizeof(memory->own_amounts.items[0]);
-}

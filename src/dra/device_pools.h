@@ -28,7 +28,6 @@ void bt_device_pools_observe(
  * names a difference.
  */
 bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *out_reason);
-size_t bt_device_pools_memory_bytes(const struct bt_device_pools *pools);
 
 /**
  * Iterate over all slices, with the taints of rules. Start with *cursor = 0; returns NULL at the

@@ -372,9 +372,7 @@ void bt_selectors_finish(struct bt_device_pools *pools);
 
 /* allocation_columns.c */
 void bt_allocation_columns_destroy(struct bt_allocation_columns *columns);
-size_t bt_allocation_columns_bytes(const struct bt_allocation_columns *columns);
 
 /* allocator_search.c */
 void bt_search_memory_destroy(struct bt_search_memory *memory);
-size_t bt_search_memory_bytes(const struct bt_search_memory *memory);
 #endif

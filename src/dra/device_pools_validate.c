@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares cached pools with recomputed ones (BERTH_VERIFY=1), and counts their memory. */
+/* Compares cached pools with recomputed ones (BERTH_VERIFY=1). */
 #include "dra/device_pools_private.h"
 
 /** Compare views by content, because the indexes of rows and pools may differ. */
@@ -105,50 +105,4 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot)
 			BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
 	}
 	bt_vec_finish(&plain.items);
-}
-
-#define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
-#define map_bytes(map) ((size_t)(map)->capacity * sizeof(*(map)->slots))
-
-size_t bt_device_pools_memory_bytes(const struct bt_device_pools *pools)
-{
-	size_t bytes = sizeof(*pools) + map_bytes(&pools->slice_map) +
-		map_bytes(&pools->named_map) + map_bytes(&pools->scope_map) +
-		map_bytes(&pools->program_map) + vec_bytes(&pools->slices) +
-		vec_bytes(&pools->rows) + vec_bytes(&pools->row_of_id) +
-		vec_bytes(&pools->pool_of_id) + vec_bytes(&pools->id_marks) +
-		vec_bytes(&pools->free_rows) + vec_bytes(&pools->pools) + vec_bytes(&pools->named) +
-		vec_bytes(&pools->scopes) + vec_bytes(&pools->nodes) + pools->program_bytes +
-		pools->arena.total_bytes + bt_search_memory_bytes(pools->search) +
-		bt_allocation_columns_bytes(pools->columns);
-
-	for (uint32_t i = 0; i < pools->slices.count; i++) {
-		bytes += vec_bytes(&pools->slices.items[i].rows);
-	}
-	for (uint32_t i = 0; i < pools->named.count; i++) {
-		bytes += vec_bytes(&pools->named.items[i].pools);
-	}
-	for (uint32_t i = 0; i < pools->nodes.count; i++) {
-		bytes += vec_bytes(&pools->nodes.items[i].items);
-	}
-	for (uint32_t i = 0; i < pools->scopes.count; i++) {
-		bytes += pools->scopes.items[i].arena.total_bytes;
-	}
-	for (uint32_t i = 0; i < pools->pools.count; i++) {
-		const struct bt_pool *pool = &pools->pools.items[i];
-		bytes += vec_bytes(&pool->slices) + vec_bytes(&pool->views) +
-			vec_bytes(&pool->counters);
-		for (uint32_t k = 0; k < pool->views.count; k++) {
-			const struct bt_pool_view *view = pool->views.items[k];
-			bytes += sizeof(*view) + vec_bytes(&view->slices) +
-				vec_bytes(&view->devices);
-		}
-		for (uint32_t k = 0; k < pool->counters.count; k++) {
-			const struct bt_pool_counters *counters = pool->counters.items[k];
-			bytes += sizeof(*counters) + vec_bytes(&counters->slices) +
-				vec_bytes(&counters->set_names) + vec_bytes(&counters->counters) +
-				vec_bytes(&counters->consumers) + vec_bytes(&counters->uses);
-		}
-	}
-	return bytes;
 }

@@ -53,21 +53,6 @@ void bt_device_totals_destroy(struct bt_device_totals_cache *cache)
 	}
 }
 
-size_t bt_device_totals_memory_bytes(const struct bt_device_totals_cache *cache)
-{
-	size_t bytes = 0;
-
-	for (uint32_t i = 0; cache != NULL && i < cache->classes.count; i++) {
-		const struct class_totals *totals = &cache->classes.items[i];
-		bytes += sizeof(*totals) + totals->everywhere.ids.capacity * sizeof(uint32_t) +
-			totals->nodes.capacity * sizeof(struct reached_devices);
-		for (uint32_t k = 0; k < totals->nodes.count; k++) {
-			bytes += totals->nodes.items[k].ids.capacity * sizeof(uint32_t);
-		}
-	}
-	return bytes;
-}
-
 static struct class_totals *totals_of(
 	struct bt_dra *dra, const struct bt_device_class *device_class)
 {

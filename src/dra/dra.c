@@ -101,51 +101,6 @@ static void destroy(struct bt_dra *dra)
 	bt_free(dra);
 }
 
-#define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
-#define map_bytes(map) ((size_t)(map)->capacity * sizeof(*(map)->slots))
-
-static size_t memory_bytes(const struct bt_dra *dra)
-{
-	const struct bt_claim_cache *claims = &dra->claims;
-	const struct bt_allocated_devices *allocated = &dra->allocated;
-	size_t words = (size_t)allocated->dedicated.word_count + allocated->held.word_count +
-		allocated->api.word_count + allocated->history.word_count;
-	size_t bytes = sizeof(*dra) + bt_device_pools_memory_bytes(dra->pools) +
-		bt_device_totals_memory_bytes(dra->totals);
-
-	bytes += map_bytes(&dra->ids.map) + vec_bytes(&dra->ids.items);
-	bytes += map_bytes(&claims->map) + map_bytes(&claims->special_map) +
-		map_bytes(&claims->in_flight_map) + vec_bytes(&claims->claims) +
-		vec_bytes(&claims->in_flight);
-	for (uint32_t i = 0; i < claims->claims.count; i++) {
-		const struct bt_cached_claim *claim = &claims->claims.items[i];
-		bytes += claim->latest != claim->api ? bt_object_bytes(claim->latest) : 0;
-	}
-	for (uint32_t i = 0; i < claims->in_flight.count; i++) {
-		const struct bt_in_flight_claim *claim = &claims->in_flight.items[i];
-		if (claim->claim != NULL) {
-			bytes += bt_object_bytes(claim->claim) + claim->uid_length;
-		}
-	}
-	bytes += words * sizeof(uint64_t) + vec_bytes(&allocated->in_flight) +
-		vec_bytes(&allocated->api_results) + map_bytes(&allocated->shared_by_device) +
-		vec_bytes(&allocated->shared) + map_bytes(&allocated->share_map) +
-		vec_bytes(&allocated->shares) + vec_bytes(&allocated->pool_versions);
-	for (uint32_t i = 0; i < allocated->shared.count; i++) {
-		bytes += vec_bytes(&allocated->shared.items[i].consumed);
-	}
-	bytes += map_bytes(&dra->classes.map) + vec_bytes(&dra->classes.mappings);
-	for (uint32_t i = 0; i < dra->classes.mappings.count; i++) {
-		bytes += dra->classes.mappings.items[i].resource_length;
-	}
-	bytes += map_bytes(&dra->taint_rules.map) + vec_bytes(&dra->taint_rules.patched);
-	for (uint32_t i = 0; i < dra->taint_rules.patched.count; i++) {
-		const struct bt_object *slice = dra->taint_rules.patched.items[i].slice;
-		bytes += slice != NULL ? bt_object_bytes(slice) : 0;
-	}
-	return bytes;
-}
-
 struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)
 {
 	struct bt_dra *dra = state->dra;
@@ -165,7 +120,6 @@ struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)
 	dra->pools = bt_device_pools_create(dra);
 	state->dra = dra;
 	state->destroy_dra = destroy;
-	state->dra_memory_bytes = memory_bytes;
 	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++) {
 		enum bt_kind kind = followed[i].kind;
 		bt_object_changed changed = followed[i].changed;

@@ -33,7 +33,7 @@ static void search_weigh(struct bt_explain_search *search)
 {
 	const struct bt_explain_run *run = search->run;
 	uint64_t nodes = run->out->node_count;
-	uint64_t pods = bt_state_pod_count(run->engine->state);
+	uint64_t pods = run->engine->state->pods.count;
 	const struct bt_affinity *affinity = run->pod->spec.affinity;
 	uint64_t terms = run->pod->spec.topology_spread_constraints.count;
 

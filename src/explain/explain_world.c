@@ -98,7 +98,7 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 		}
 	}
 	*out_possible = possible;
-	result = bt_state_trial_show(&world->trial, err);
+	result = bt_state_refresh_snapshot(world->engine->state, err);
 	if (result < 0 || !*out_possible) {
 		/* Report only the first error. */
 		int ended = bt_state_trial_end(&world->trial, result < 0 ? NULL : err);

@@ -135,7 +135,7 @@ static void collect(void *source)
 	set_metric(scheduler, BT_FAMILY_GOROUTINES, "Score", 0);
 	const struct bt_state *state = scheduler->engine->state;
 	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "nodes", state->node_entry_count);
-	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "pods", bt_state_pod_count(state));
+	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "pods", state->pods.count);
 	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "assumed_pods", state->pods.assumed_count);
 	for (uint32_t i = 0; scheduler->queues_calls && i < BT_API_CALL__COUNT; i++) {
 		update_labelled(scheduler, &scheduler->collected.pending_calls[i],

@@ -13,28 +13,6 @@
 #define CHANGES_OF_LABELS (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
 #define CHANGES_OF_PODS (BT_CHANGE_AFFINITY_PODS | BT_CHANGE_EXISTENCE)
 
-static void add_terms(struct bt_affinity_index *index, struct owner_group *group,
-	const struct bt_affinity_term_list *list, enum bt_affinity_group kind,
-	struct bt_str owner_namespace)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (list->items[i].selector.nothing) {
-			continue; /* never matches a pod */
-		}
-		uint32_t id = bt_affinity_index_term(index, &list->items[i], kind, owner_namespace);
-		struct indexed_term *indexed = index->terms.items[id];
-		if (indexed->mark == index->term_mark) {
-			group->terms.items[indexed->at].times++;
-			continue;
-		}
-		struct group_term term = {id, indexed->key, 1};
-		indexed->mark = index->term_mark;
-		indexed->at = group->terms.count;
-		indexed->group_count++;
-		bt_vec_push(&group->terms, term);
-	}
-}
-
 static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_pod_record *record)
 {
 	struct bt_state *state = index->state;
@@ -56,9 +34,25 @@ static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_po
 	(void)bt_symbol_ref(&state->symbols, fresh.namespace_); /* returns the same symbol */
 	index->term_mark++;
 	for (uint32_t g = 0; g < BT_AFFINITY_GROUP__COUNT; g++) {
-		add_terms(index, &fresh, &shape->affinity_terms->groups[g],
-			(enum bt_affinity_group)g,
-			bt_symbol_text(&state->symbols, record->namespace_));
+		const struct bt_affinity_term_list *list = &shape->affinity_terms->groups[g];
+		for (uint32_t i = 0; i < list->count; i++) {
+			if (list->items[i].selector.nothing) {
+				continue; /* never matches a pod */
+			}
+			uint32_t term_id = bt_affinity_index_term(index, &list->items[i],
+				(enum bt_affinity_group)g,
+				bt_symbol_text(&state->symbols, record->namespace_));
+			struct indexed_term *indexed = index->terms.items[term_id];
+			if (indexed->mark == index->term_mark) {
+				fresh.terms.items[indexed->at].times++;
+				continue;
+			}
+			struct group_term term = {term_id, indexed->key, 1};
+			indexed->mark = index->term_mark;
+			indexed->at = fresh.terms.count;
+			indexed->group_count++;
+			bt_vec_push(&fresh.terms, term);
+		}
 	}
 	bt_vec_store(&index->groups, &index->free_groups, fresh, id);
 	bt_map_insert(&index->group_map, hash, id);
@@ -228,14 +222,6 @@ static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 	list->unlisted = unlisted;
 }
 
-static struct bt_affinity_index *create_index(struct bt_state *state)
-{
-	struct bt_affinity_index *index = BT_NEW(struct bt_affinity_index);
-
-	index->state = state;
-	return index;
-}
-
 static void catch_up(struct bt_affinity_index *index)
 {
 	const struct bt_state *state = index->state;
@@ -287,7 +273,8 @@ static void catch_up(struct bt_affinity_index *index)
 const struct bt_affinity_index *bt_affinity_index_get(struct bt_state *state)
 {
 	if (state->affinity_index == NULL) {
-		state->affinity_index = create_index(state);
+		state->affinity_index = BT_NEW(struct bt_affinity_index);
+		state->affinity_index->state = state;
 	}
 	catch_up(state->affinity_index);
 	return state->affinity_index;
@@ -298,13 +285,18 @@ bool bt_affinity_index_has_unlisted(const struct bt_affinity_index *index)
 	return index->unlisted_count != 0;
 }
 
-static void destroy_index(struct bt_affinity_index *index)
+void bt_affinity_index_destroy(struct bt_state *state)
 {
+	struct bt_affinity_index *index = state->affinity_index;
+
+	if (index == NULL) {
+		return;
+	}
 	bt_affinity_index_finish_terms(index);
 	for (uint32_t i = 0; i < index->groups.count; i++) {
 		struct owner_group *group = &index->groups.items[i];
 		if (group->in_use) {
-			bt_symbol_unref(&index->state->symbols, group->namespace_);
+			bt_symbol_unref(&state->symbols, group->namespace_);
 		}
 		bt_vec_finish(&group->terms);
 	}
@@ -317,86 +309,5 @@ static void destroy_index(struct bt_affinity_index *index)
 	bt_vec_finish(&index->slots);
 	bt_vec_finish(&index->touched);
 	bt_free(index);
-}
-
-void bt_affinity_index_destroy(struct bt_state *state)
-{
-	if (state->affinity_index != NULL) {
-		destroy_index(state->affinity_index);
-		state->affinity_index = NULL;
-	}
-}
-
-size_t bt_affinity_index_memory_bytes(const struct bt_state *state)
-{
-	const struct bt_affinity_index *index = state->affinity_index;
-
-	if (index == NULL) {
-		return 0;
-	}
-	size_t bytes = sizeof(*index) + bt_affinity_index_terms_bytes(index) +
-		index->slots.capacity * sizeof(struct slot_list) +
-		index->groups.capacity * sizeof(struct owner_group) +
-		index->group_map.capacity * sizeof(struct bt_map_slot);
-	for (uint32_t i = 0; i < index->groups.count; i++) {
-		bytes += index->groups.items[i].terms.capacity * sizeof(struct group_term);
-	}
-	for (uint32_t i = 0; i < index->slots.count; i++) {
-		bytes += index->slots.items[i].groups.capacity * sizeof(struct slot_group);
-	}
-	return bytes;
-}
-
-static bool same_counts(const struct bt_sparse_counts *a, const struct bt_sparse_counts *b,
-	const struct bt_label_column *column)
-{
-	uint32_t domain_count = column != NULL ? column->dictionary.count : 0;
-
-	for (uint32_t domain = 1; domain < domain_count; domain++) {
-		if (bt_sparse_count(a, domain) != bt_sparse_count(b, domain)) {
-			return false;
-		}
-	}
-	return a->total == b->total && a->occupied_count == b->occupied_count;
-}
-
-static bool is_equal(const struct bt_affinity_index *index, const struct bt_affinity_index *fresh,
-	struct bt_strbuf *out_reason)
-{
-	if (index->term_map.count != fresh->term_map.count ||
-		index->group_map.count != fresh->group_map.count ||
-		index->unlisted_count != fresh->unlisted_count) {
-		bt_strbuf_append_str(out_reason,
-			BT_STR("affinity index: number of terms, groups "
-			       "or unlisted slots"));
-		return false;
-	}
-	for (uint32_t i = 0; i < fresh->terms.count; i++) {
-		const struct indexed_term *expected = fresh->terms.items[i];
-
-		if (expected == NULL) {
-			continue;
-		}
-		uint32_t id =
-			bt_affinity_index_find_term(index, expected->identity, expected->hash);
-		if (id == UINT32_MAX ||
-			!same_counts(&index->terms.items[id]->pods, &expected->pods,
-				fresh->keys.items[expected->key].column)) {
-			bt_strbuf_printf(out_reason,
-				"affinity index: a term with key %.*s differs from a new one",
-				BT_STR_ARG(expected->term.topology_key));
-			return false;
-		}
-	}
-	return true;
-}
-
-bool bt_affinity_index_validate(struct bt_state *state, struct bt_strbuf *out_reason)
-{
-	struct bt_affinity_index *fresh = create_index(state);
-
-	catch_up(fresh);
-	bool same = is_equal(bt_affinity_index_get(state), fresh, out_reason);
-	destroy_index(fresh);
-	return same;
+	state->affinity_index = NULL;
 }

@@ -54,13 +54,6 @@ void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t grou
 	const struct bt_str_map *namespace_labels, bt_affinity_hit_function function,
 	void *context);
 
-/* Functions for bt_state and tests. */
-
+/** Called by bt_state_destroy. */
 void bt_affinity_index_destroy(struct bt_state *state);
-size_t bt_affinity_index_memory_bytes(const struct bt_state *state);
-/**
- * Compares the index with a newly built index. If they differ, appends the difference to out_reason
- * and returns false. For tests and debug builds.
- */
-bool bt_affinity_index_validate(struct bt_state *state, struct bt_strbuf *out_reason);
 #endif

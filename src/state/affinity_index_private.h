@@ -139,7 +139,6 @@ struct bt_affinity_index {
 };
 
 void bt_affinity_index_finish_terms(struct bt_affinity_index *index);
-size_t bt_affinity_index_terms_bytes(const struct bt_affinity_index *index);
 /**
  * Returns the id of the term. A new term has group_count 0; the caller increases the count. The id
  * is valid until the count becomes 0 again. owner_namespace: namespace of the pods with the term.

@@ -225,31 +225,6 @@ static uint32_t requirement_rank(const struct bt_requirement *requirement)
 	return requirement->operator_ == BT_SELECTOR_EXISTS ? LISTS_MAX + 1 : UINT32_MAX;
 }
 
-static struct indexed_term *create_term(const struct bt_affinity_term *source,
-	enum bt_affinity_group group, struct bt_str owner_namespace, struct bt_str identity)
-{
-	struct indexed_term *indexed = BT_NEW(struct indexed_term);
-	struct bt_affinity_term *term = &indexed->term;
-
-	bt_arena_init(&indexed->arena, 512);
-	indexed->identity = bt_arena_str(&indexed->arena, identity);
-	indexed->hash = bt_str_hash(identity);
-	indexed->group = group;
-	*term = *source;
-	term->selector = bt_selector_copy(&source->selector, &indexed->arena);
-	term->namespace_selector = bt_selector_copy(&source->namespace_selector, &indexed->arena);
-	term->topology_key = bt_arena_str(&indexed->arena, source->topology_key);
-	if (source->in_own_namespace) {
-		term->in_own_namespace = false;
-		term->namespace_count = 1;
-		term->namespaces = bt_str_array_copy(&owner_namespace, 1, &indexed->arena);
-	} else {
-		term->namespaces = bt_str_array_copy(
-			source->namespaces, source->namespace_count, &indexed->arena);
-	}
-	return indexed;
-}
-
 static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *indexed)
 {
 	uint32_t id;
@@ -354,9 +329,29 @@ uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 	}
 	struct bt_str identity = bt_strbuf_str(&index->text);
 	uint32_t id = bt_affinity_index_find_term(index, identity, bt_str_hash(identity));
-	return id != UINT32_MAX
-		? id
-		: add_term(index, create_term(term, group, owner_namespace, identity));
+	if (id != UINT32_MAX) {
+		return id;
+	}
+	struct indexed_term *indexed = BT_NEW(struct indexed_term);
+	struct bt_affinity_term *copy = &indexed->term;
+
+	bt_arena_init(&indexed->arena, 512);
+	indexed->identity = bt_arena_str(&indexed->arena, identity);
+	indexed->hash = bt_str_hash(identity);
+	indexed->group = group;
+	*copy = *term;
+	copy->selector = bt_selector_copy(&term->selector, &indexed->arena);
+	copy->namespace_selector = bt_selector_copy(&term->namespace_selector, &indexed->arena);
+	copy->topology_key = bt_arena_str(&indexed->arena, term->topology_key);
+	if (term->in_own_namespace) {
+		copy->in_own_namespace = false;
+		copy->namespace_count = 1;
+		copy->namespaces = bt_str_array_copy(&owner_namespace, 1, &indexed->arena);
+	} else {
+		copy->namespaces =
+			bt_str_array_copy(term->namespaces, term->namespace_count, &indexed->arena);
+	}
+	return add_term(index, indexed);
 }
 
 /** Arguments of a search. */
@@ -394,28 +389,6 @@ static void try_list(const struct search *search, enum posting_kind kind,
 	}
 }
 
-static void try_labels(const struct search *search, enum bt_affinity_group group)
-{
-	const struct bt_affinity_index *index = search->index;
-	bool by_value = index->list_counts[POSTING_VALUE][group] != 0;
-	bool by_key = index->list_counts[POSTING_KEY][group] != 0;
-	struct bt_str none = BT_STR("");
-
-	for (uint32_t i = 0; i < search->labels->count && (by_value || by_key); i++) {
-		const struct bt_str_pair *label = &search->labels->items[i];
-		uint64_t key = bt_str_hash(label->key);
-
-		if (by_value) {
-			try_list(search, POSTING_VALUE, group, label->key, label->value,
-				hash_of_list(POSTING_VALUE, group, key, bt_str_hash(label->value)));
-		}
-		if (by_key) {
-			try_list(search, POSTING_KEY, group, label->key, none,
-				hash_of_list(POSTING_KEY, group, key, bt_str_hash(none)));
-		}
-	}
-}
-
 void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t groups,
 	struct bt_str namespace_, const struct bt_str_map *labels,
 	const struct bt_str_map *namespace_labels, bt_affinity_hit_function function, void *context)
@@ -429,7 +402,23 @@ void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t grou
 		if ((groups >> g & 1) == 0) {
 			continue;
 		}
-		try_labels(&search, group);
+		bool by_value = index->list_counts[POSTING_VALUE][group] != 0;
+		bool by_key = index->list_counts[POSTING_KEY][group] != 0;
+
+		for (uint32_t i = 0; i < labels->count && (by_value || by_key); i++) {
+			const struct bt_str_pair *label = &labels->items[i];
+			uint64_t key = bt_str_hash(label->key);
+
+			if (by_value) {
+				try_list(&search, POSTING_VALUE, group, label->key, label->value,
+					hash_of_list(POSTING_VALUE, group, key,
+						bt_str_hash(label->value)));
+			}
+			if (by_key) {
+				try_list(&search, POSTING_KEY, group, label->key, none,
+					hash_of_list(POSTING_KEY, group, key, bt_str_hash(none)));
+			}
+		}
 		if (index->list_counts[POSTING_NAMESPACE][g] != 0) {
 			try_list(&search, POSTING_NAMESPACE, group, none, namespace_,
 				hash_of_list(POSTING_NAMESPACE, group, bt_str_hash(none),
@@ -468,32 +457,4 @@ void bt_affinity_index_finish_terms(struct bt_affinity_index *index)
 	bt_map_finish(&index->key_map);
 	bt_vec_finish(&index->active_keys);
 	bt_strbuf_finish(&index->text);
-}
-
-size_t bt_affinity_index_terms_bytes(const struct bt_affinity_index *index)
-{
-	size_t bytes = index->terms.capacity * sizeof(void *) +
-		index->lists.capacity * sizeof(struct posting_list) +
-		index->keys.capacity * sizeof(struct topology_key) +
-		(index->term_map.capacity + index->list_map.capacity + index->key_map.capacity) *
-			sizeof(struct bt_map_slot);
-
-	for (uint32_t i = 0; i < index->terms.count; i++) {
-		const struct indexed_term *indexed = index->terms.items[i];
-		if (indexed != NULL) {
-			bytes += sizeof(*indexed) + indexed->arena.total_bytes +
-				bt_sparse_counts_bytes(&indexed->pods);
-		}
-	}
-	for (uint32_t i = 0; i < index->lists.count; i++) {
-		const struct posting_list *list = &index->lists.items[i];
-		bytes += list->key.length + list->value.length +
-			list->postings.capacity * sizeof(struct posting);
-	}
-	for (uint32_t i = 0; i < index->keys.count; i++) {
-		const struct topology_key *key = &index->keys.items[i];
-		bytes += key->text.length +
-			(key->domains != NULL ? key->slot_capacity * sizeof(uint32_t) : 0);
-	}
-	return bytes;
 }

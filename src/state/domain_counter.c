@@ -203,11 +203,6 @@ uint64_t bt_domain_counter_serial(const struct bt_domain_counter *counter)
 	return counter->serial;
 }
 
-void bt_domain_counters_set_bytes_max(struct bt_state *state, size_t bytes)
-{
-	bt_domain_counters_of(state)->bytes_max = bytes;
-}
-
 void bt_domain_counters_destroy(struct bt_state *state)
 {
 	struct bt_domain_counters *counters = state->domain_counters;
@@ -225,9 +220,4 @@ void bt_domain_counters_destroy(struct bt_state *state)
 	bt_strbuf_finish(&counters->key);
 	bt_free(counters);
 	state->domain_counters = NULL;
-}
-
-size_t bt_domain_counters_memory_bytes(const struct bt_state *state)
-{
-	return state->domain_counters != NULL ? bytes_held(state->domain_counters) : 0;
 }

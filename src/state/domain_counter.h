@@ -136,9 +136,6 @@ static inline const struct bt_domain_move *bt_eligibility_move(
 {
 	return &eligibility->moves[index & (BT_MOVES_MAX - 1)];
 }
-/** Domain of a slot, computed from the current node. For verification. */
-uint32_t bt_eligibility_domain_now(struct bt_eligibility_table *table, struct bt_state *state,
-	const struct bt_eligibility *eligibility, uint32_t slot);
 /** Appends the query as a byte string. Queries with equal strings are equal. */
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec);
 
@@ -208,15 +205,6 @@ uint64_t bt_domain_counter_serial(const struct bt_domain_counter *counter);
 /** Column of a label key; NULL: no node has the key. */
 const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key);
 
-/* Functions for bt_state and tests. */
-
+/** Called by bt_state_destroy. */
 void bt_domain_counters_destroy(struct bt_state *state);
-size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
-/** Sets the memory limit of all counters, in bytes. For tests. */
-void bt_domain_counters_set_bytes_max(struct bt_state *state, size_t bytes);
-/**
- * Updates every counter and compares it with a count pod by pod. If they differ, appends the
- * difference to out_reason and returns false. For tests and debug builds.
- */
-bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_reason);
 #endif

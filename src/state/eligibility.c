@@ -153,15 +153,6 @@ static uint32_t domain_of_slot(const struct bt_eligibility *eligibility,
 	return columns[0] != NULL ? columns[0]->values[slot] : 0;
 }
 
-uint32_t bt_eligibility_domain_now(struct bt_eligibility_table *table, struct bt_state *state,
-	const struct bt_eligibility *eligibility, uint32_t slot)
-{
-	if (!state->nodes.rows[slot].in_snapshot) {
-		return BT_NO_DOMAIN;
-	}
-	return domain_of_slot(eligibility, state, find_columns(table, eligibility, state), slot);
-}
-
 void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state *state,
 	struct bt_eligibility *eligibility)
 {

@@ -4,6 +4,7 @@
  * a record is the number of rows that list the image, so records and rows always agree. (Upstream
  * removes a deleted node from the records that the object of the delete event names.)
  */
+#include "state/node_info.h"
 #include "state/state_private.h"
 
 void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table *symbols)
@@ -30,12 +31,11 @@ static uint32_t find_symbol(const struct bt_image_table *table, bt_sym name)
 	return UINT32_MAX;
 }
 
-uint32_t bt_image_table_find(const struct bt_image_table *table,
-	const struct bt_symbol_table *symbols, struct bt_str name)
+uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name)
 {
-	bt_sym symbol = bt_symbol_find(symbols, name);
+	bt_sym symbol = bt_symbol_find(&state->symbols, name);
 
-	return bt_sym_is_none(symbol) ? UINT32_MAX : find_symbol(table, symbol);
+	return bt_sym_is_none(symbol) ? BT_IMAGE_NONE : find_symbol(&state->images, symbol);
 }
 
 /* Index of the record of a name; a new record has node_count 0. */
@@ -70,8 +70,7 @@ static bool same_names(struct bt_state *state, struct bt_node_row *row, const st
 	for (uint32_t i = 0; i < node->status.images.count; i++) {
 		const struct bt_container_image *reported = &node->status.images.items[i];
 		for (uint32_t k = 0; k < reported->names.count; k++) {
-			uint32_t index = bt_image_table_find(
-				table, &state->symbols, reported->names.items[k]);
+			uint32_t index = bt_state_find_image(state, reported->names.items[k]);
 			if (index == UINT32_MAX) {
 				return false;
 			}

@@ -3,11 +3,6 @@
 #include "state/state.h"
 #include "state/state_private.h"
 
-void bt_node_order_init(struct bt_node_order *order, struct bt_symbol_table *symbols)
-{
-	*order = (struct bt_node_order){.symbols = symbols};
-}
-
 void bt_node_order_finish(struct bt_node_order *order)
 {
 	for (uint32_t i = 0; i < order->zones.count; i++) {
@@ -75,8 +70,7 @@ static void log_order_change(struct bt_node_order *order, uint32_t slot, const s
 	}
 }
 
-/** As bt_node_order_add, for a slot that is in no zone: O(zones). */
-static void node_order_append(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
+void bt_node_order_append(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
 {
 	struct bt_zone *zone = find_zone(order, zone_key);
 
@@ -88,16 +82,6 @@ static void node_order_append(struct bt_node_order *order, uint32_t slot, bt_sym
 	bt_vec_push(&zone->slots, slot);
 	order->count++;
 	log_order_change(order, slot, zone, zone->slots.count - 1, true);
-}
-
-void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
-{
-	const struct bt_zone *zone = find_zone(order, zone_key);
-
-	if (zone != NULL && find_slot(zone, slot) != zone->slots.count) {
-		return;
-	}
-	node_order_append(order, slot, zone_key);
 }
 
 int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key,
@@ -173,7 +157,7 @@ static void join_order(struct bt_state *state, uint32_t slot, bt_sym zone)
 		BT_ASSERT(result == 0);
 		bt_symbol_unref(&state->symbols, row->order_zone);
 	}
-	node_order_append(&state->order, slot, zone);
+	bt_node_order_append(&state->order, slot, zone);
 	row->in_order = true;
 	row->order_zone = bt_symbol_ref(&state->symbols, zone);
 }
@@ -232,24 +216,6 @@ void bt_state_add_node(struct bt_state *state, const struct bt_node *node)
 	join_order(state, slot, state->nodes.rows[slot].zone_key);
 }
 
-/**
- * Finds the slot of a name. Tries the slot after the last updated slot first, because updates often
- * come in the order of the slots.
- */
-static uint32_t find_next(struct bt_state *state, struct bt_str name)
-{
-	struct bt_node_table *nodes = &state->nodes;
-	uint32_t slot =
-		nodes->last_updated_slot + 1 < nodes->slot_count ? nodes->last_updated_slot + 1 : 0;
-
-	if (slot >= nodes->slot_count || !nodes->rows[slot].in_use ||
-		!bt_str_equal(bt_node_table_name(nodes, slot), name)) {
-		slot = bt_node_table_find(nodes, name);
-	}
-	nodes->last_updated_slot = slot != BT_SLOT_NONE ? slot : 0;
-	return slot;
-}
-
 #define LINE_BYTES 64
 
 BT_ALWAYS_INLINE void prefetch(const void *start, size_t bytes)
@@ -290,7 +256,16 @@ void bt_state_update_node(
 	prefetch(new_node->status.allocatable.items,
 		new_node->status.allocatable.count * sizeof(*new_node->status.allocatable.items));
 	BT_PREFETCH(new_node->status.conditions.items);
-	uint32_t slot = find_next(state, new_node->metadata.name);
+	/* Try the next slot first, because updates often come in the order of the slots. */
+	struct bt_node_table *nodes = &state->nodes;
+	uint32_t slot =
+		nodes->last_updated_slot + 1 < nodes->slot_count ? nodes->last_updated_slot + 1 : 0;
+
+	if (slot >= nodes->slot_count || !nodes->rows[slot].in_use ||
+		!bt_str_equal(bt_node_table_name(nodes, slot), new_node->metadata.name)) {
+		slot = bt_node_table_find(nodes, new_node->metadata.name);
+	}
+	nodes->last_updated_slot = slot != BT_SLOT_NONE ? slot : 0;
 	prefetch_rows(state, slot);
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
 		bt_state_add_node(state, new_node);
@@ -338,9 +313,4 @@ int bt_state_remove_node(
 	}
 	bt_state_release_if_unknown(state, slot);
 	return result;
-}
-
-uint32_t bt_state_node_count(const struct bt_state *state)
-{
-	return state->node_entry_count;
 }

@@ -117,23 +117,6 @@ void bt_node_info_init_without_pods(struct bt_node_info *info, const struct bt_s
 	}
 }
 
-/*
- * Index of a triple in the overlay's ports; if the overlay lacks the triple, the number of ports.
- */
-static uint32_t find_port(const struct bt_node_info *info, const struct bt_host_port *wanted)
-{
-	uint32_t i = 0;
-
-	for (; i < info->ports.count; i++) {
-		const struct bt_host_port *port = &info->ports.items[i];
-		if (port->port == wanted->port && bt_str_equal(port->protocol, wanted->protocol) &&
-			bt_str_equal(port->ip, wanted->ip)) {
-			break;
-		}
-	}
-	return i;
-}
-
 static int64_t signed_amount(int64_t amount, int64_t sign)
 {
 	return sign < 0 ? bt_wrap_sub(0, amount) : amount;
@@ -181,9 +164,15 @@ static void change_pod(struct bt_node_info *info, struct bt_arena *arena,
 	}
 	info->ports_changed = true;
 	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
-		uint32_t at = find_port(info, &shape->host_ports.items[i]);
+		const struct bt_host_port *port = &shape->host_ports.items[i];
+		uint32_t at = 0;
+
+		while (at < info->ports.count &&
+			!bt_host_port_equal(&info->ports.items[at], port)) {
+			at++;
+		}
 		if (sign > 0 && at == info->ports.count) {
-			list_push(&info->ports, arena, shape->host_ports.items[i]);
+			list_push(&info->ports, arena, *port);
 		} else if (sign < 0 && at < info->ports.count) {
 			info->ports.items[at] = info->ports.items[--info->ports.count];
 		}
@@ -344,16 +333,6 @@ bool bt_node_info_port_conflicts(const struct bt_node_info *info, const struct b
 		}
 	}
 	return false;
-}
-
-uint32_t bt_node_info_port_count(const struct bt_node_info *info)
-{
-	return info->ports_changed ? info->ports.count : row_of(info)->ports.count;
-}
-
-uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name)
-{
-	return bt_image_table_find(&state->images, &state->symbols, name);
 }
 
 bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name,

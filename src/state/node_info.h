@@ -81,8 +81,6 @@ int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_
 int64_t bt_node_info_scalar_requested(const struct bt_node_info *info, uint32_t resource);
 bool bt_node_info_port_conflicts(
 	const struct bt_node_info *info, const struct bt_host_port *wanted);
-/** Number of used port triples. */
-uint32_t bt_node_info_port_count(const struct bt_node_info *info);
 /**
  * Gets the size of an image, and the number of nodes that had the image when the snapshot last
  * refreshed this node. Returns false if the node does not have the image.

@@ -183,10 +183,8 @@ struct bt_object *bt_object_store_unpack(
 const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {
-	const struct bt_object_table *table = &store->kinds[kind];
-	uint32_t id = find_id(table, namespace_, name);
-	BT_ASSERT(!store->packs);
-	return id != UINT32_MAX ? table->objects.items[id].object->value : NULL;
+	const struct bt_object *object = bt_object_store_find_object(store, kind, namespace_, name);
+	return object != NULL ? object->value : NULL;
 }
 
 /** An object's id and names: qsort's comparison has no context argument to look names up by id. */

@@ -21,17 +21,6 @@ void bt_places_finish(struct bt_places *places)
 	bt_vec_finish(&places->left);
 }
 
-size_t bt_places_memory_bytes(const struct bt_places *places)
-{
-	size_t bytes = places->capacity * (sizeof(uint32_t) + 1) +
-		((size_t)places->slot_capacity + places->left.capacity) * sizeof(uint32_t);
-
-	for (uint32_t i = 0; i < BT_PLACE_ZONES_MAX; i++) {
-		bytes += places->zones[i].nodes.capacity * sizeof(uint32_t);
-	}
-	return bytes;
-}
-
 void bt_places_reserve_slots(struct bt_places *places, uint32_t slot_capacity)
 {
 	if (slot_capacity > places->slot_capacity) {

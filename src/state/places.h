@@ -56,7 +56,6 @@ struct bt_places {
 };
 
 void bt_places_finish(struct bt_places *places);
-size_t bt_places_memory_bytes(const struct bt_places *places);
 /** Reserve entries for this many slots in place_of. */
 void bt_places_reserve_slots(struct bt_places *places, uint32_t slot_capacity);
 /** Assign the first places to these slots; some places stay free for added nodes. */

@@ -297,37 +297,6 @@ static void log_change(struct bt_state *state, const struct bt_pod_record *recor
 	bt_change_log_append(&state->log, record->node, kinds);
 }
 
-static void add_ports_and_claims(
-	struct bt_state *state, const struct bt_pod_record *record, const struct bt_shape *shape)
-{
-	struct bt_node_row *row = &state->nodes.rows[record->node];
-
-	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
-		bt_row_port_add(&state->symbols, row, &shape->host_ports.items[i]);
-	}
-	for (uint32_t i = 0; i < shape->claim_names.count && !record->snapshot_only; i++) {
-		struct bt_str namespace_ = bt_symbol_text(&state->symbols, record->namespace_);
-		/*
-		 * Add a reference to the claim in the row and, if the row is in the snapshot, in
-		 * the cluster-wide set.
-		 */
-		struct bt_str key = state_claim_key(state, namespace_, shape->claim_names.items[i]);
-		struct bt_claim_ref fresh = {bt_symbol_ref_str(&state->symbols, key), 1};
-		uint32_t at = claim_lower_bound(row, fresh.claim);
-
-		if (at < row->claims.count &&
-			bt_sym_equal(row->claims.items[at].claim, fresh.claim)) {
-			row->claims.items[at].count++;
-			bt_symbol_unref(&state->symbols, fresh.claim);
-			continue;
-		}
-		bt_vec_insert(&row->claims, at, fresh);
-		if (row->in_snapshot) {
-			bt_used_claims_add(state, fresh.claim);
-		}
-	}
-}
-
 /** Apply the shape's requests to the slot's sums. apply: bt_wrap_add or bt_wrap_sub. */
 static void apply_requests(struct bt_node_table *nodes, uint32_t slot, const struct bt_shape *shape,
 	int64_t (*apply)(int64_t sum, int64_t amount))
@@ -374,7 +343,32 @@ void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 		bt_vec_push(&row->pods_with_required_anti_affinity, pod_id);
 	}
 	if (shape->host_ports.count != 0 || shape->claim_names.count != 0) {
-		add_ports_and_claims(state, record, shape);
+		for (uint32_t i = 0; i < shape->host_ports.count; i++) {
+			bt_row_port_add(&state->symbols, row, &shape->host_ports.items[i]);
+		}
+		for (uint32_t i = 0; i < shape->claim_names.count && !record->snapshot_only; i++) {
+			struct bt_str namespace_ =
+				bt_symbol_text(&state->symbols, record->namespace_);
+			/*
+			 * Add a reference to the claim in the row and, if the row is in the
+			 * snapshot, in the cluster-wide set.
+			 */
+			struct bt_str key =
+				state_claim_key(state, namespace_, shape->claim_names.items[i]);
+			struct bt_claim_ref fresh = {bt_symbol_ref_str(&state->symbols, key), 1};
+			uint32_t at = claim_lower_bound(row, fresh.claim);
+
+			if (at < row->claims.count &&
+				bt_sym_equal(row->claims.items[at].claim, fresh.claim)) {
+				row->claims.items[at].count++;
+				bt_symbol_unref(&state->symbols, fresh.claim);
+				continue;
+			}
+			bt_vec_insert(&row->claims, at, fresh);
+			if (row->in_snapshot) {
+				bt_used_claims_add(state, fresh.claim);
+			}
+		}
 	}
 	if (state->pod_index != NULL) {
 		bt_pod_index_add(state, pod_id);

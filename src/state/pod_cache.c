@@ -282,8 +282,3 @@ int bt_state_is_assumed_pod(const struct bt_state *state, const struct bt_pod *p
 	*out_assumed = pod_id != BT_POD_NONE && bt_state_pod_at(state, pod_id)->assumed;
 	return 0;
 }
-
-uint32_t bt_state_pod_count(const struct bt_state *state)
-{
-	return state->pods.count;
-}

@@ -17,11 +17,6 @@ static uint64_t key_hash(bt_sym namespace_, bt_sym name)
 	return bt_sym_hash(namespace_) * 31 + bt_sym_hash(name);
 }
 
-void bt_pod_groups_init(struct bt_state *state)
-{
-	state->pod_groups = BT_NEW(struct bt_pod_groups);
-}
-
 void bt_pod_groups_destroy(struct bt_state *state)
 {
 	struct bt_pod_groups *groups = state->pod_groups;
@@ -39,21 +34,6 @@ void bt_pod_groups_destroy(struct bt_state *state)
 	bt_vec_finish(&groups->wanted);
 	bt_map_finish(&groups->map);
 	bt_free(groups);
-}
-
-size_t bt_pod_groups_memory_bytes(const struct bt_pod_groups *groups)
-{
-	size_t bytes = sizeof(*groups) + groups->groups.capacity * sizeof(groups->groups.items[0]) +
-		groups->free_ids.capacity * sizeof(uint32_t) +
-		groups->wanted.capacity * sizeof(uint32_t) +
-		groups->map.capacity * sizeof(struct bt_map_slot);
-
-	for (uint32_t i = 0; i < groups->groups.count; i++) {
-		const struct bt_group_members *members = &groups->groups.items[i];
-		bytes += members->items.capacity * sizeof(members->items.items[0]) +
-			members->by_uid.capacity * sizeof(struct bt_map_slot);
-	}
-	return bytes;
 }
 
 static struct bt_group_members *find_group(

@@ -54,10 +54,7 @@ struct bt_pod_groups {
 /** Name of the pod's group; NULL: the pod is in no group. */
 const struct bt_str *bt_pod_group_name_of(const struct bt_pod *pod);
 
-void bt_pod_groups_init(struct bt_state *state);
 void bt_pod_groups_destroy(struct bt_state *state);
-/** Bytes of allocated memory. */
-size_t bt_pod_groups_memory_bytes(const struct bt_pod_groups *groups);
 
 /* The functions below do nothing without bt_state.pod_groups and for pods without a group. */
 

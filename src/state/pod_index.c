@@ -4,34 +4,6 @@
 #include "base/alloc.h"
 #include "state/node_table_edit.h"
 
-/** A label of a set: its pair, and the position of the set in the pair's list. */
-struct set_label {
-	uint32_t pair;
-	uint32_t position;
-};
-
-struct indexed_set {
-	BT_VEC(uint32_t) pods;
-	struct set_label *labels; /* allocated while the set has pods */
-	uint32_t label_count;
-	uint64_t removal_count;
-};
-
-struct indexed_pair {
-	struct bt_label_pair pair; /* the sets hold the references to its symbols */
-	BT_VEC(uint32_t) sets;
-	BT_VEC(uint32_t) labels; /* parallel to sets: index of the pair in the set's labels */
-};
-
-struct bt_pod_index {
-	BT_VEC(struct indexed_set) sets; /* by label set */
-	BT_VEC(uint32_t) positions;      /* by pod: position in the set's list */
-	struct bt_map pair_map;
-	BT_VEC(struct indexed_pair) pairs; /* a pair without sets is free */
-	BT_VEC(uint32_t) free_pairs;
-	size_t label_bytes;
-};
-
 static uint64_t hash_of_pair(bt_sym key, bt_sym value)
 {
 	return bt_hash_u64(bt_sym_hash(key), value.id);
@@ -67,7 +39,6 @@ void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 		const struct bt_label_set *source = &state->label_sets.sets.items[set_id];
 		set->label_count = source->labels.count;
 		set->labels = BT_NEW_ARRAY(struct set_label, set->label_count);
-		index->label_bytes += set->label_count * sizeof(*set->labels);
 		for (uint32_t i = 0; i < set->label_count; i++) {
 			const struct bt_label_pair *pair = &source->symbols[i];
 			uint32_t id = find_pair(index, pair->key, pair->value);
@@ -127,7 +98,6 @@ void bt_pod_index_remove(struct bt_state *state, uint32_t pod_id, uint32_t label
 				bt_vec_push(&index->free_pairs, id);
 			}
 		}
-		index->label_bytes -= set->label_count * sizeof(*set->labels);
 		bt_free(set->labels);
 		set->labels = NULL;
 		set->label_count = 0;
@@ -172,28 +142,6 @@ void bt_pod_index_destroy(struct bt_state *state)
 	state->pod_index = NULL;
 }
 
-size_t bt_pod_index_memory_bytes(const struct bt_state *state)
-{
-	const struct bt_pod_index *index = state->pod_index;
-
-	if (index == NULL) {
-		return 0;
-	}
-	size_t bytes = sizeof(*index) + index->label_bytes +
-		index->sets.capacity * sizeof(*index->sets.items) +
-		(index->positions.capacity + (size_t)index->free_pairs.capacity) *
-			sizeof(uint32_t) +
-		index->pairs.capacity * sizeof(*index->pairs.items) +
-		index->pair_map.capacity * sizeof(*index->pair_map.slots);
-	for (uint32_t i = 0; i < index->sets.count; i++) {
-		bytes += index->sets.items[i].pods.capacity * sizeof(uint32_t);
-	}
-	for (uint32_t i = 0; i < index->pairs.count; i++) {
-		bytes += (size_t)2 * index->pairs.items[i].sets.capacity * sizeof(uint32_t);
-	}
-	return bytes;
-}
-
 struct bt_id_list bt_pod_index_sets_with(const struct bt_pod_index *index, bt_sym key, bt_sym value)
 {
 	uint32_t id = find_pair(index, key, value);
@@ -217,58 +165,4 @@ struct bt_id_list bt_pod_index_pods_of(const struct bt_pod_index *index, uint32_
 uint64_t bt_pod_index_removals_of(const struct bt_pod_index *index, uint32_t label_set)
 {
 	return label_set < index->sets.count ? index->sets.items[label_set].removal_count : 0;
-}
-
-static bool lists_pair(const struct bt_pod_index *index, uint32_t set_id,
-	const struct bt_label_pair *pair, const struct set_label *label)
-{
-	struct bt_id_list sets = bt_pod_index_sets_with(index, pair->key, pair->value);
-
-	return label->position < sets.count && sets.items[label->position] == set_id;
-}
-
-bool bt_pod_index_validate(const struct bt_state *state, struct bt_strbuf *out_reason)
-{
-	const struct bt_pod_index *index = state->pod_index;
-	uint32_t listed = 0;
-	uint32_t in_use = 0;
-
-	if (index == NULL) {
-		return true;
-	}
-	for (uint32_t i = 0; i < index->sets.count; i++) {
-		const struct indexed_set *set = &index->sets.items[i];
-		const struct bt_label_pair *symbols =
-			set->pods.count != 0 ? state->label_sets.sets.items[i].symbols : NULL;
-
-		listed += set->pods.count;
-		for (uint32_t n = 0; n < set->label_count; n++) {
-			if (symbols == NULL ||
-				!lists_pair(index, i, &symbols[n], &set->labels[n])) {
-				bt_strbuf_printf(
-					out_reason, "label set %u is missing in a pair", i);
-				return false;
-			}
-		}
-	}
-	for (uint32_t i = 0; i < state->pods.records.count; i++) {
-		const struct bt_pod_record *record = bt_state_pod_at(state, i);
-		struct bt_id_list pods = {0};
-
-		if (!record->in_use) {
-			continue;
-		}
-		in_use++;
-		pods = bt_pod_index_pods_of(index, record->label_set);
-		if (index->positions.items[i] >= pods.count ||
-			pods.items[index->positions.items[i]] != i) {
-			bt_strbuf_printf(out_reason, "pod %u is not listed by its labels", i);
-			return false;
-		}
-	}
-	if (listed != in_use) {
-		bt_strbuf_printf(out_reason, "%u pods listed by labels, not %u", listed, in_use);
-		return false;
-	}
-	return true;
 }

@@ -8,12 +8,36 @@
  */
 #include "state/state.h"
 
-struct bt_pod_index;
+/** A label of a set: its pair, and the position of the set in the pair's list. */
+struct set_label {
+	uint32_t pair;
+	uint32_t position;
+};
+
+struct indexed_set {
+	BT_VEC(uint32_t) pods;
+	struct set_label *labels; /* allocated while the set has pods */
+	uint32_t label_count;
+	uint64_t removal_count;
+};
+
+struct indexed_pair {
+	struct bt_label_pair pair; /* the sets hold the references to its symbols */
+	BT_VEC(uint32_t) sets;
+	BT_VEC(uint32_t) labels; /* parallel to sets: index of the pair in the set's labels */
+};
+
+struct bt_pod_index {
+	BT_VEC(struct indexed_set) sets; /* by label set */
+	BT_VEC(uint32_t) positions;      /* by pod: position in the set's list */
+	struct bt_map pair_map;
+	BT_VEC(struct indexed_pair) pairs; /* a pair without sets is free */
+	BT_VEC(uint32_t) free_pairs;
+};
 
 /** Returns the state's index, which is created and filled at first use. */
 struct bt_pod_index *bt_pod_index_get(struct bt_state *state);
 void bt_pod_index_destroy(struct bt_state *state);
-size_t bt_pod_index_memory_bytes(const struct bt_state *state);
 
 /**
  * Add or remove a pod on a node. Call only if state->pod_index exists. label_set: the set with
@@ -38,10 +62,4 @@ struct bt_id_list bt_pod_index_pods_of(const struct bt_pod_index *index, uint32_
  * pods are only appended to the list, and label_set stands for the same labels.
  */
 uint64_t bt_pod_index_removals_of(const struct bt_pod_index *index, uint32_t label_set);
-
-/**
- * Checks that every pod and every pair is listed once. If not, appends the difference to out_reason
- * and returns false.
- */
-bool bt_pod_index_validate(const struct bt_state *state, struct bt_strbuf *out_reason);
 #endif

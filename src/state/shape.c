@@ -134,30 +134,6 @@ static bool has_known_source(const struct bt_volume *volume)
 		volume->config_map != NULL || volume->secret != NULL || volume->empty_dir != NULL;
 }
 
-static void canonical_conditions(struct bt_pod_status *status, struct bt_arena *arena)
-{
-	struct bt_pod_condition *kept = NULL;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < status->conditions.count; i++) {
-		const struct bt_pod_condition *condition = &status->conditions.items[i];
-		if (!bt_str_equal(condition->type, BT_STR("PodResizePending"))) {
-			continue;
-		}
-		if (kept == NULL) {
-			kept = BT_ARENA_NEW_ARRAY(
-				arena, struct bt_pod_condition, status->conditions.count - i);
-		}
-		kept[count].type = condition->type;
-		kept[count].status = condition->status;
-		kept[count].reason = condition->reason;
-		count++;
-	}
-	status->conditions.items = kept;
-	status->conditions.count = count;
-	status->conditions.present = count != 0;
-}
-
 /* A copy of the pod without the fields that shapes ignore; shortened lists are in the arena. */
 static struct bt_pod canonical_pod(
 	const struct bt_pod *pod, bool keep_node_name, struct bt_arena *arena)
@@ -193,8 +169,26 @@ static struct bt_pod canonical_pod(
 		}
 		spec->resource_claims.items = claims;
 	}
-	canonical.status.conditions = status->conditions;
-	canonical_conditions(&canonical.status, arena);
+	struct bt_pod_condition *conditions = NULL;
+	uint32_t condition_count = 0;
+
+	for (uint32_t i = 0; i < status->conditions.count; i++) {
+		const struct bt_pod_condition *condition = &status->conditions.items[i];
+		if (!bt_str_equal(condition->type, BT_STR("PodResizePending"))) {
+			continue;
+		}
+		if (conditions == NULL) {
+			conditions = BT_ARENA_NEW_ARRAY(
+				arena, struct bt_pod_condition, status->conditions.count - i);
+		}
+		conditions[condition_count].type = condition->type;
+		conditions[condition_count].status = condition->status;
+		conditions[condition_count].reason = condition->reason;
+		condition_count++;
+	}
+	canonical.status.conditions.items = conditions;
+	canonical.status.conditions.count = condition_count;
+	canonical.status.conditions.present = condition_count != 0;
 	canonical.status.container_statuses = status->container_statuses;
 	canonical.status.init_container_statuses = status->init_container_statuses;
 	canonical.status.allocated_resources = status->allocated_resources;

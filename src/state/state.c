@@ -48,12 +48,12 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 	bt_shape_table_init(&state->shapes, &options->resource_gates, &state->nodes);
 	state->label_sets.symbols = &state->symbols;
 	bt_object_store_init(&state->objects);
-	bt_node_order_init(&state->order, &state->symbols);
+	state->order.symbols = &state->symbols;
 	bt_change_log_init(&state->log, LOG_CAPACITY);
 	state->snapshot.places.in_list_order = true;
 	state->snapshot.lists = BT_NEW(struct bt_snapshot_lists);
 	if (options->pod_groups) {
-		bt_pod_groups_init(state);
+		state->pod_groups = BT_NEW(struct bt_pod_groups);
 	}
 	return state;
 }
@@ -102,13 +102,6 @@ void bt_state_destroy(struct bt_state *state)
 	bt_arena_finish(&state->scratch);
 	bt_strbuf_finish(&state->text);
 	bt_free(state);
-}
-
-void bt_state_set_warn(
-	struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context)
-{
-	state->warn = warn;
-	state->warn_context = context;
 }
 
 void bt_state_warn(struct bt_state *state, const char *format, ...)

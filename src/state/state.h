@@ -47,10 +47,9 @@ struct bt_node_order {
 	bool changes_lost; /* zones were added or removed, or there were too many changes */
 };
 
-void bt_node_order_init(struct bt_node_order *order, struct bt_symbol_table *symbols);
 void bt_node_order_finish(struct bt_node_order *order);
-/** Append the slot to its zone, unless the zone has it. */
-void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_key);
+/** Append a slot that is in no zone to this zone: O(zones). */
+void bt_node_order_append(struct bt_node_order *order, uint32_t slot, bt_sym zone_key);
 /**
  * Remove the slot from its zone. Fails with BERTH_ERR_NOT_FOUND and `node "<name>" in group "<zone
  * key>" was not found`; node_name is only for this message.
@@ -221,7 +220,6 @@ struct bt_state {
 	/** dra/dra.h, from a higher layer; NULL: not used yet. */
 	struct bt_dra *dra;
 	void (*destroy_dra)(struct bt_dra *dra);
-	size_t (*dra_memory_bytes)(const struct bt_dra *dra);
 	struct bt_map used_claims; /* claim symbol -> index in used_claim_counts */
 	/** Used claims, with the number of the snapshot's nodes whose pods use the claim. */
 	BT_VEC(struct bt_claim_ref) used_claim_counts;
@@ -229,10 +227,14 @@ struct bt_state {
 	uint32_t node_entry_count;   /* cache entries: real, imaginary and ghost nodes */
 	uint32_t affinity_pod_count; /* number of pods in all pods_with_affinity lists */
 	struct bt_resource_gates gates;
-	bool gate_declared_features;                     /* NodeDeclaredFeatures */
-	struct bt_arena scratch;                         /* memory of one operation */
-	struct bt_strbuf text;                           /* memory of one operation */
-	void (*warn)(void *context, struct bt_str line); /* NULL: lines are dropped */
+	bool gate_declared_features; /* NodeDeclaredFeatures */
+	struct bt_arena scratch;     /* memory of one operation */
+	struct bt_strbuf text;       /* memory of one operation */
+	/**
+	 * Receives lines that upstream logs as errors: disagreements between caller and cache that
+	 * do not fail an operation. NULL: the lines are dropped.
+	 */
+	void (*warn)(void *context, struct bt_str line);
 	void *warn_context;
 };
 
@@ -299,12 +301,6 @@ struct bt_state_options {
 
 struct bt_state *bt_state_create(const struct bt_state_options *options);
 void bt_state_destroy(struct bt_state *state);
-/**
- * Set the function that receives lines that upstream logs as errors: disagreements between caller
- * and cache that do not fail an operation.
- */
-void bt_state_set_warn(
-	struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context);
 
 /*
  * Pods: spec 03b section 4. Errors E0 to E8 have the codes BERTH_ERR_INVALID (E0), BERTH_ERR_STATE
@@ -355,9 +351,6 @@ void bt_state_update_node(
 	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node);
 BT_MUST_USE int bt_state_remove_node(
 	struct bt_state *state, const struct bt_node *node, struct berth_error *err);
-/** Number of cache entries (ghosts and imaginary nodes included), and of pods in all entries. */
-uint32_t bt_state_node_count(const struct bt_state *state);
-uint32_t bt_state_pod_count(const struct bt_state *state);
 
 /* Snapshot: spec 03b section 7.2. */
 
@@ -433,9 +426,6 @@ static inline uint32_t bt_snapshot_placement_count(const struct bt_state *state)
 BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,
 	uint32_t *out_slot, struct berth_error *err);
 
-/** Bytes of allocated memory, computed from all structures. */
-size_t bt_state_memory_bytes(const struct bt_state *state);
-
 /*
  * Temporary changes of nodes and pods, to find out what the scheduler would decide. Ending the
  * trial restores everything that decisions may depend on: nodes and pods, the order of nodes, zones
@@ -475,11 +465,10 @@ void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const 
 	const struct bt_node *now);
 /**
  * Remove a pod that is on a node of the snapshot, as if the pod had never been there: ports that
- * the pod shares with other pods of the node stay used.
+ * the pod shares with other pods of the node stay used. The next refresh of the snapshot shows the
+ * changes of bt_state_trial_set_node and bt_state_trial_take_pod.
  */
 void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id);
-/** Make the changes of bt_state_trial_set_node and _take_pod visible to the next cycle. */
-BT_MUST_USE int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err);
 /** Undo all changes and refresh the snapshot. Frees the trial even if the refresh fails. */
 BT_MUST_USE int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err);
 

@@ -7,7 +7,7 @@
 
 /* Functions of state.c. */
 
-/** Report a line to the receiver set by bt_state_set_warn. */
+/** Report a line to bt_state.warn. */
 BT_PRINTF(2, 3)
 void bt_state_warn(struct bt_state *state, const char *format, ...);
 /**
@@ -46,9 +46,6 @@ void bt_state_set_slot(
 /* Functions of image_table.c. */
 
 void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table *symbols);
-/** Index of an image name in images, or UINT32_MAX. */
-uint32_t bt_image_table_find(const struct bt_image_table *table,
-	const struct bt_symbol_table *symbols, struct bt_str name);
 /**
  * Replace the slot's images by those of a node (NULL: none). Returns true if names or sizes
  * changed.

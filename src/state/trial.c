@@ -118,23 +118,6 @@ void bt_snapshot_trial_return_pod(struct bt_state_trial *trial, uint32_t pod_id)
 	attach(trial, pod_id);
 }
 
-int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err)
-{
-	return bt_state_refresh_snapshot(trial->state, err);
-}
-
-static bool has_port(const bt_host_port_list *ports, const struct bt_host_port *port)
-{
-	for (uint32_t i = 0; i < ports->count; i++) {
-		if (ports->items[i].port == port->port &&
-			bt_str_equal(ports->items[i].ip, port->ip) &&
-			bt_str_equal(ports->items[i].protocol, port->protocol)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Restore all pods and nodes, including the order of each node's pods. */
 static void restore(struct bt_state_trial *trial)
 {
@@ -176,7 +159,13 @@ static void restore(struct bt_state_trial *trial)
 				.port = row->ports.items[k].port,
 			};
 
-			if (!has_port(&saved->ports, &port)) {
+			uint32_t at = 0;
+
+			while (at < saved->ports.count &&
+				!bt_host_port_equal(&saved->ports.items[at], &port)) {
+				at++;
+			}
+			if (at == saved->ports.count) {
 				bt_row_port_remove(&state->symbols, row, &port);
 			}
 		}

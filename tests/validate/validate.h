@@ -13,4 +13,17 @@ bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reaso
 /** Returns whether the queue's invariants hold. If not, *out_reason names one that does not hold.
  */
 bool bt_queue_validate(struct bt_queue *queue, const char **out_reason);
+/**
+ * Return whether the index or the counters equal those made anew. If not, out_reason has a
+ * difference.
+ */
+bool bt_affinity_index_validate(struct bt_state *state, struct bt_strbuf *out_reason);
+bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_reason);
+bool bt_pod_index_validate(const struct bt_state *state, struct bt_strbuf *out_reason);
+
+/** Bytes of allocated memory, computed from all structures. */
+size_t bt_state_memory_bytes(const struct bt_state *state);
+/** Parts of bt_state_memory_bytes. */
+size_t bt_affinity_index_memory_bytes(const struct bt_state *state);
+size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
 #endif

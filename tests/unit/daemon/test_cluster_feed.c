@@ -123,7 +123,7 @@ static void run_until_synced(struct feed_world *world)
 
 static uint32_t count_nodes(const struct feed_world *world)
 {
-	return bt_state_node_count(bt_scheduler_engine(world->base.scheduler)->state);
+	return bt_scheduler_engine(world->base.scheduler)->state->node_entry_count;
 }
 
 START_TEST(test_cluster_feed__all_kinds_are_listed_and_watched)

@@ -69,7 +69,7 @@ static void try_something(struct town *town, struct bt_prng *prng, uint64_t seed
 			changed = true;
 		}
 	}
-	ck_assert_int_eq(bt_state_trial_show(&trial, &err), 0);
+	ck_assert_int_eq(bt_state_refresh_snapshot(trial.state, &err), 0);
 	ck_assert_int_eq(bt_state_trial_end(&trial, &err), 0);
 	ck_assert_msg(strcmp(town_fingerprint(town), before) == 0, "seed %llu, changed %d:\n%s\n%s",
 		(unsigned long long)seed, (int)changed, before, town_fingerprint(town));

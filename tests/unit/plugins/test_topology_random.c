@@ -15,6 +15,7 @@
 #include "test_main.h"
 #include "topology_fixture.h"
 #include "trait_checks.h"
+#include "validate/validate.h"
 
 #define SEEDS_DEFAULT 150
 #define STEPS 100

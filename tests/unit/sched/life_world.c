@@ -390,7 +390,7 @@ const char *life_rejectors(struct life *life, const char *pod, bool pending)
 
 uint32_t life_pod_count(const struct life *life)
 {
-	return bt_state_pod_count(bt_scheduler_engine(life->scheduler)->state);
+	return bt_scheduler_engine(life->scheduler)->state->pods.count;
 }
 
 bool life_is_assumed(struct life *life, const char *pod)

@@ -52,7 +52,7 @@ static void expect_undone(struct place_case *test, const char *log)
 
 	ck_assert(!test->placed);
 	ck_assert_str_eq(fake_log(), log);
-	ck_assert_uint_eq(bt_state_pod_count(test->world.engine->state), 0);
+	ck_assert_uint_eq(test->world.engine->state->pods.count, 0);
 	ck_assert_int_eq(bt_state_refresh_snapshot(test->world.engine->state, NULL), 0);
 	ck_assert_msg(
 		bt_state_validate(test->world.engine->state, &reason), "%s", bt_strbuf_c(&reason));
@@ -87,7 +87,7 @@ START_TEST(test_place__success)
 		fake_log(), "P.Reserve Q.Reserve P.PreBind Q.PreBind P.PostBind Q.PostBind");
 	ck_assert_uint_eq(test.first.fake.calls[FAKE_BIND], 1);
 	ck_assert_uint_eq(test.second.fake.calls[FAKE_BIND], 0);
-	ck_assert_uint_eq(bt_state_pod_count(test.world.engine->state), 1);
+	ck_assert_uint_eq(test.world.engine->state->pods.count, 1);
 	world_finish(&test.world);
 }
 END_TEST
@@ -100,7 +100,7 @@ START_TEST(test_place__pod_in_the_cache)
 	place(&test);
 	test.placed = bt_engine_place(test.world.engine, test.pod, &test.result);
 	ck_assert(!test.placed);
-	ck_assert_uint_eq(bt_state_pod_count(test.world.engine->state), 1);
+	ck_assert_uint_eq(test.world.engine->state->pods.count, 1);
 	expect_failure(&test, BT_OUTCOME_ERROR, BT_STATUS_ERROR,
 		"pod u(default/p) is in the cache, so can't be assumed");
 }

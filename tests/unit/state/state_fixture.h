@@ -28,6 +28,13 @@ static inline void note_warning(void *context, struct bt_str line)
 	bt_strbuf_append_char(&fixture->warnings, '\n');
 }
 
+/** Number of used port triples. */
+static inline uint32_t port_count(const struct bt_node_info *info)
+{
+	return info->ports_changed ? info->ports.count
+				   : info->state->nodes.rows[info->slot].ports.count;
+}
+
 static inline void fixture_init_with(struct fixture *fixture, bool declared_features, bool dra)
 {
 	struct bt_state_options options = {
@@ -38,7 +45,8 @@ static inline void fixture_init_with(struct fixture *fixture, bool declared_feat
 	};
 
 	*fixture = (struct fixture){.state = bt_state_create(&options)};
-	bt_state_set_warn(fixture->state, note_warning, fixture);
+	fixture->state->warn = note_warning;
+	fixture->state->warn_context = fixture;
 }
 
 static inline void fixture_init(struct fixture *fixture)

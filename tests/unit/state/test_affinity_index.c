@@ -7,6 +7,7 @@
 #include "state/affinity_index.h"
 #include "state_fixture.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 #define NODES 10
 #define PODS 30

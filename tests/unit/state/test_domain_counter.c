@@ -4,10 +4,11 @@
  * first unique to each node and later not, rebuilt dictionaries, and the memory limit.
  */
 #include "base/prng.h"
-#include "state/domain_counter.h"
+#include "state/domain_counter_private.h"
 #include "state/pod_index.h"
 #include "state_fixture.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 #define NODES 200U
 #define PODS 600U
@@ -360,7 +361,7 @@ START_TEST(test_domain_counter__limits)
 	begin(&w, 1, 1);
 	set_node(&w, 0, 0, "");
 	check_refresh(&w.f);
-	bt_domain_counters_set_bytes_max(w.f.state, 1);
+	bt_domain_counters_of(w.f.state)->bytes_max = 1;
 	first = ask(&w, 0);
 	serial = bt_domain_counter_serial(first);
 	/*
@@ -369,9 +370,9 @@ START_TEST(test_domain_counter__limits)
 	 */
 	ck_assert_ptr_null(ask(&w, 1));
 	ck_assert_uint_eq(bt_domain_counter_serial(ask(&w, 0)), serial);
-	bt_domain_counters_set_bytes_max(w.f.state, 1 << 20);
+	bt_domain_counters_of(w.f.state)->bytes_max = 1 << 20;
 	ck_assert_ptr_nonnull(ask(&w, 1));
-	bt_domain_counters_set_bytes_max(w.f.state, 1024);
+	bt_domain_counters_of(w.f.state)->bytes_max = 1024;
 	ck_assert_uint_eq(bt_domain_counter_serial(ask(&w, 0)), serial);
 	check_refresh(&w.f);
 	/* In the next cycle the counter is dropped, because no query used it in that cycle. */

@@ -146,8 +146,8 @@ START_TEST(test_node_info__change_sums)
 	ck_assert_int_eq(sums.pod_count, 0);
 	ck_assert_int_eq(bt_node_info_scalar_requested(&sums, 0), 0);
 	ck_assert_str_eq(info_pod_names(&f, &sums), "p");
-	ck_assert_uint_eq(bt_node_info_port_count(&sums), 1);
-	ck_assert_uint_eq(bt_node_info_port_count(&whole), 0);
+	ck_assert_uint_eq(port_count(&sums), 1);
+	ck_assert_uint_eq(port_count(&whole), 0);
 	bt_node_info_change_sums(&sums, &arena, p.shape, 1);
 	ck_assert_int_eq(sums.requested_cpu_milli, 1000);
 	ck_assert_int_eq(sums.requested_memory_bytes, 7);
@@ -181,14 +181,14 @@ START_TEST(test_node_info__overlay_ports)
 	ck_assert(!bt_node_info_port_conflicts(&info, &p81));
 	added = pending(&f, make_pod(&f, "b", "", PORTS("{'hostPort':80},{'hostPort':81}")));
 	bt_node_info_add_pod(&info, &arena, &added);
-	ck_assert_uint_eq(bt_node_info_port_count(&info), 3);
+	ck_assert_uint_eq(port_count(&info), 3);
 	ck_assert(bt_node_info_port_conflicts(&info, &p81));
 	/* Ports are a set: removing the first of two pods with the same port removes the port. */
 	check_ok(bt_node_info_remove_pod(&info, &arena, &cached, &err));
 	ck_assert(!bt_node_info_port_conflicts(&info, &p80));
 	ck_assert(bt_node_info_port_conflicts(&info, &p81));
 	check_ok(bt_node_info_remove_pod(&info, &arena, &added, &err));
-	ck_assert_uint_eq(bt_node_info_port_count(&info), 0);
+	ck_assert_uint_eq(port_count(&info), 0);
 	ck_assert_uint_eq(row_of(&f, "n1")->ports.count, 2);
 	bt_pod_info_finish_pending(f.state, &added);
 	bt_arena_finish(&arena);

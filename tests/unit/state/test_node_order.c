@@ -15,7 +15,7 @@ struct tree {
 static void tree_init(struct tree *tree)
 {
 	bt_symbol_table_init(&tree->symbols);
-	bt_node_order_init(&tree->order, &tree->symbols);
+	tree->order = (struct bt_node_order){.symbols = &tree->symbols};
 	tree->a = bt_symbol_ref_str(&tree->symbols, BT_STR("A"));
 	tree->b = bt_symbol_ref_str(&tree->symbols, BT_STR("B"));
 	tree->c = bt_symbol_ref_str(&tree->symbols, BT_STR("C"));
@@ -55,14 +55,12 @@ START_TEST(test_node_order__round_robin)
 
 	tree_init(&t);
 	check_list(&t, NULL, 0);
-	bt_node_order_add(&t.order, 1, t.a);
-	bt_node_order_add(&t.order, 2, t.a);
-	bt_node_order_add(&t.order, 3, t.a);
-	bt_node_order_add(&t.order, 4, t.b);
-	bt_node_order_add(&t.order, 5, t.c);
-	bt_node_order_add(&t.order, 6, t.c);
-	check_order(&t, 1, 4, 5, 2, 6, 3);
-	bt_node_order_add(&t.order, 4, t.b);
+	bt_node_order_append(&t.order, 1, t.a);
+	bt_node_order_append(&t.order, 2, t.a);
+	bt_node_order_append(&t.order, 3, t.a);
+	bt_node_order_append(&t.order, 4, t.b);
+	bt_node_order_append(&t.order, 5, t.c);
+	bt_node_order_append(&t.order, 6, t.c);
 	check_order(&t, 1, 4, 5, 2, 6, 3);
 	tree_finish(&t);
 }
@@ -73,10 +71,10 @@ START_TEST(test_node_order__edge_03b_23_long_zone_first)
 	struct tree t;
 
 	tree_init(&t);
-	bt_node_order_add(&t.order, 2, t.a);
-	bt_node_order_add(&t.order, 3, t.a);
-	bt_node_order_add(&t.order, 4, t.a);
-	bt_node_order_add(&t.order, 0, t.b);
+	bt_node_order_append(&t.order, 2, t.a);
+	bt_node_order_append(&t.order, 3, t.a);
+	bt_node_order_append(&t.order, 4, t.a);
+	bt_node_order_append(&t.order, 0, t.b);
 	check_order(&t, 2, 0, 3, 4);
 	tree_finish(&t);
 }
@@ -88,13 +86,13 @@ START_TEST(test_node_order__edge_03b_25_empty_zone_goes_to_the_end)
 	int result;
 
 	tree_init(&t);
-	bt_node_order_add(&t.order, 1, t.a);
-	bt_node_order_add(&t.order, 2, t.b);
-	bt_node_order_add(&t.order, 3, t.b);
+	bt_node_order_append(&t.order, 1, t.a);
+	bt_node_order_append(&t.order, 2, t.b);
+	bt_node_order_append(&t.order, 3, t.b);
 	result = bt_node_order_remove(&t.order, 1, t.a, BT_STR("n1"), NULL);
 	ck_assert_int_eq(result, 0);
 	ck_assert_uint_eq(t.order.zones.count, 1);
-	bt_node_order_add(&t.order, 1, t.a);
+	bt_node_order_append(&t.order, 1, t.a);
 	check_order(&t, 2, 1, 3);
 	tree_finish(&t);
 }
@@ -106,9 +104,9 @@ START_TEST(test_node_order__remove_keeps_the_order_of_the_rest)
 	int result;
 
 	tree_init(&t);
-	bt_node_order_add(&t.order, 1, t.a);
-	bt_node_order_add(&t.order, 2, t.a);
-	bt_node_order_add(&t.order, 3, t.a);
+	bt_node_order_append(&t.order, 1, t.a);
+	bt_node_order_append(&t.order, 2, t.a);
+	bt_node_order_append(&t.order, 3, t.a);
 	result = bt_node_order_remove(&t.order, 1, t.a, BT_STR("n1"), NULL);
 	ck_assert_int_eq(result, 0);
 	check_order(&t, 2, 3);
@@ -123,7 +121,7 @@ START_TEST(test_node_order__remove_unknown)
 	int result;
 
 	tree_init(&t);
-	bt_node_order_add(&t.order, 1, t.a);
+	bt_node_order_append(&t.order, 1, t.a);
 	result = bt_node_order_remove(&t.order, 1, t.b, BT_STR("n1"), &err);
 	ck_assert_int_eq(result, BERTH_ERR_NOT_FOUND);
 	ck_assert_str_eq(berth_error_message(&err), "node \"n1\" in group \"B\" was not found");

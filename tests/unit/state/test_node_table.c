@@ -112,7 +112,7 @@ START_TEST(test_node_table__edge_01b_37_port_set)
 		"{'hostPort':0},{'hostPort':-1}");
 	check_ok(bt_state_add_pod(f.state, named, &err));
 	bt_node_info_init(&info, f.state, slot_of(&f, "n1"));
-	ck_assert_uint_eq(bt_node_info_port_count(&info), 8);
+	ck_assert_uint_eq(port_count(&info), 8);
 	/*
 	 * The same triples with default values left out: the set of ports does not grow, and one
 	 * removal empties the set.

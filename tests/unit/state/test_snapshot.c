@@ -20,7 +20,7 @@ START_TEST(test_snapshot__edge_03b_34_assumed_pod_is_forgotten_at_the_refresh)
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
 	ck_assert_int_eq(row_of(&f, "n1")->generation, generation);
 	/* The cache does not have the pod. */
-	ck_assert_uint_eq(bt_state_pod_count(f.state), 0);
+	ck_assert_uint_eq(f.state->pods.count, 0);
 	ck_assert_uint_eq(bt_state_find_pod(f.state, pod->metadata.uid), BT_POD_NONE);
 	check_refresh(&f);
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 0);
@@ -73,7 +73,7 @@ START_TEST(test_snapshot__assume_on_an_unknown_node)
 	fixture_init(&f);
 	pod = make_pod(&f, "a", "n1", "");
 	check_ok(bt_snapshot_assume_pod(f.state, pod, &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 0);
+	ck_assert_uint_eq(f.state->node_entry_count, 0);
 	ck_assert_uint_ne(slot_of(&f, "n1"), BT_SLOT_NONE);
 	check_ok(bt_snapshot_forget_pod(f.state, pod, &err));
 	ck_assert_uint_eq(slot_of(&f, "n1"), BT_SLOT_NONE);

@@ -6,6 +6,7 @@
 #include "base/prng.h"
 #include "state_fixture.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 enum { NODES = 40, PODS = 120, STEPS = 10000 };
 

@@ -11,14 +11,14 @@ START_TEST(test_state__edge_03b_12_imaginary_node)
 
 	fixture_init(&f);
 	check_ok(bt_state_add_pod(f.state, make_requesting_pod(&f, "a", "n1", "'cpu':'1'"), &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
+	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	check_refresh(&f);
 	check_list(&f, "");
 	ck_assert_uint_eq(bt_state_snapshot_find(f.state, BT_STR("n1")), BT_SLOT_NONE);
 	add_node(&f, "n1", "", "'allocatable':{'cpu':'4'}");
 	check_refresh(&f);
 	check_list(&f, "n1");
-	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
+	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
 	ck_assert_int_eq(f.state->nodes.allocatable_cpu_milli[slot_of(&f, "n1")], 4000);
 	fixture_finish(&f);
@@ -50,9 +50,9 @@ START_TEST(test_state__edge_03b_13_ghost_node)
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 5000);
 	ck_assert_int_eq(f.state->nodes.allocatable_cpu_milli[slot_of(&f, "n1")], 4000);
 	check_ok(bt_state_remove_pod(f.state, b, &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
+	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	check_ok(bt_state_remove_pod(f.state, a, &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 0);
+	ck_assert_uint_eq(f.state->node_entry_count, 0);
 	ck_assert_uint_eq(slot_of(&f, "n1"), BT_SLOT_NONE);
 	ck_assert_int_eq(f.state->nodes.allocatable_cpu_milli[0], 0);
 	fixture_finish(&f);
@@ -109,7 +109,7 @@ START_TEST(test_state__edge_03b_16_update_unknown_node)
 
 	fixture_init(&f);
 	bt_state_update_node(f.state, NULL, make_node(&f, "n1", "", ""));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
+	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	check_refresh(&f);
 	check_list(&f, "n1");
 	fixture_finish(&f);
@@ -207,7 +207,7 @@ START_TEST(test_state__edge_03b_27_remove_and_add_between_refreshes)
 	 * The cache no longer has n1, but another node must not take the slot while the snapshot
 	 * lists n1.
 	 */
-	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
+	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	bt_state_add_node(f.state, make_node(&f, "n1", "", "'allocatable':{'cpu':'8'}"));
 	check_refresh(&f);
 	check_list(&f, "n1,n2");
@@ -574,7 +574,7 @@ START_TEST(test_state__node_removed_under_another_zone_makes_the_refresh_fail)
 	/* The tree still has n2, so the snapshot keeps n2, too. */
 	check_refresh(&f);
 	check_list(&f, "n1,n2");
-	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
+	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	/* The removal of another node makes the inconsistency visible. */
 	check_ok(bt_state_remove_node(
 		f.state, make_node(&f, "n1", zone_labels(&f, "", "a"), ""), &err));

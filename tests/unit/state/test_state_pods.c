@@ -18,7 +18,7 @@ START_TEST(test_state__edge_03b_01_assume_twice)
 	check_error(bt_state_assume_shaped(f.state, pod, bt_state_pod_at(f.state, 0)->shape,
 			    bt_state_pod_at(f.state, 0)->label_set, slot_of(&f, "n1"), &err),
 		BERTH_ERR_STATE, "pod a-uid(ns/a) is in the cache, so can't be assumed");
-	ck_assert_uint_eq(bt_state_pod_count(f.state), 1);
+	ck_assert_uint_eq(f.state->pods.count, 1);
 	fixture_finish(&f);
 }
 END_TEST
@@ -94,9 +94,9 @@ START_TEST(test_state__edge_03b_04_confirm_on_other_node)
 	add_node(&f, "n2", "", "");
 	check_ok(bt_state_assume_pod(
 		f.state, make_requesting_pod(&f, "a", "n1", "'cpu':'1'"), &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 2);
+	ck_assert_uint_eq(f.state->node_entry_count, 2);
 	check_ok(bt_state_add_pod(f.state, make_requesting_pod(&f, "a", "n2", "'cpu':'1'"), &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
+	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	ck_assert_uint_eq(slot_of(&f, "n1"), BT_SLOT_NONE);
 	ck_assert_str_eq(pod_names(&f, "n2"), "a");
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n2")], 1000);
@@ -116,8 +116,8 @@ START_TEST(test_state__edge_03b_05_forget_twice)
 	check_ok(bt_state_assume_pod(f.state, pod, &err));
 	check_ok(bt_state_forget_pod(f.state, pod, &err));
 	check_ok(bt_state_forget_pod(f.state, pod, &err));
-	ck_assert_uint_eq(bt_state_pod_count(f.state), 0);
-	ck_assert_uint_eq(bt_state_node_count(f.state), 0);
+	ck_assert_uint_eq(f.state->pods.count, 0);
+	ck_assert_uint_eq(f.state->node_entry_count, 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -192,9 +192,9 @@ START_TEST(test_state__update_takes_the_uid_of_a_cached_pod)
 	check_ok(bt_state_add_pod(f.state, a, &err));
 	check_ok(bt_state_add_pod(f.state, b, &err));
 	check_ok(bt_state_update_pod(f.state, a, b, &err));
-	ck_assert_uint_eq(bt_state_pod_count(f.state), 1);
+	ck_assert_uint_eq(f.state->pods.count, 1);
 	check_ok(bt_state_remove_pod(f.state, b, &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 0);
+	ck_assert_uint_eq(f.state->node_entry_count, 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -224,10 +224,10 @@ START_TEST(test_state__edge_03b_10_remove_with_other_node)
 	check_error(bt_state_remove_pod(f.state, make_pod(&f, "a", "n2", ""), &err),
 		BERTH_ERR_INTERNAL,
 		"Scheduler cache is corrupted and can badly affect scheduling decisions");
-	ck_assert_uint_eq(bt_state_pod_count(f.state), 1);
+	ck_assert_uint_eq(f.state->pods.count, 1);
 	bt_strbuf_reset(&f.warnings);
 	check_ok(bt_state_remove_pod(f.state, make_pod(&f, "a", "", ""), &err));
-	ck_assert_uint_eq(bt_state_pod_count(f.state), 0);
+	ck_assert_uint_eq(f.state->pods.count, 0);
 	ck_assert_str_eq(bt_strbuf_c(&f.warnings),
 		"Pod was added to a different node than it was assumed\n");
 	fixture_finish(&f);
@@ -253,7 +253,7 @@ START_TEST(test_state__edge_03b_11_empty_uid)
 	check_error(bt_state_is_assumed_pod(f.state, pod, &assumed, &err), BERTH_ERR_INVALID, text);
 	check_error(bt_snapshot_assume_pod(f.state, pod, &err), BERTH_ERR_INVALID, text);
 	ck_assert(assumed);
-	ck_assert_uint_eq(bt_state_node_count(f.state), 0);
+	ck_assert_uint_eq(f.state->node_entry_count, 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -432,10 +432,10 @@ START_TEST(test_state__pod_on_the_empty_node_name)
 	fixture_init(&f);
 	pod = make_pod(&f, "a", "", "");
 	check_ok(bt_state_add_pod(f.state, pod, &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
+	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	ck_assert_str_eq(pod_names(&f, ""), "a");
 	check_ok(bt_state_remove_pod(f.state, pod, &err));
-	ck_assert_uint_eq(bt_state_node_count(f.state), 0);
+	ck_assert_uint_eq(f.state->node_entry_count, 0);
 	fixture_finish(&f);
 }
 END_TEST

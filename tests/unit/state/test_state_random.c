@@ -162,9 +162,9 @@ static void compare_cache(const struct run *run)
 		pods += run->naive.pods[pod].known;
 		assumed += run->naive.pods[pod].assumed;
 	}
-	agree(run, bt_state_pod_count(run->f.state) == pods, "number of pods");
+	agree(run, run->f.state->pods.count == pods, "number of pods");
 	agree(run, run->f.state->pods.assumed_count == assumed, "number of assumed pods");
-	agree(run, bt_state_node_count(run->f.state) == (uint32_t)naive_count(run->naive.entries),
+	agree(run, run->f.state->node_entry_count == (uint32_t)naive_count(run->naive.entries),
 		"number of entries");
 }
 
