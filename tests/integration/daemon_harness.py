@@ -129,6 +129,7 @@ class Daemon:
                         "127.0.0.1", "--secure-port", str(self.port), "-v", "3",
                         "--authentication-kubeconfig", kubeconfig,
                         "--authorization-kubeconfig", kubeconfig] + list(flags)
+        self.is_stopped = False
         self.process = subprocess.Popen(
             self.command, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL,
             env=dict(os.environ, **dict(VERIFY, **(environment or {}))))
@@ -149,6 +150,7 @@ class Daemon:
     def stop(self, number=signal.SIGTERM, seconds=30):
         """Stops the daemon and returns its exit status."""
         if self.process.poll() is None:
+            self.is_stopped = True
             self.process.send_signal(number)
         try:
             return self.process.wait(timeout=seconds)
@@ -165,8 +167,9 @@ class Daemon:
 
 @contextlib.contextmanager
 def daemon(program, api, *flags, **more):
-    """Runs a daemon during a with block, and kills the daemon at the end. Asserts that the daemon's
-    output has no report of a sanitizer, of a failed assertion or of BERTH_VERIFY."""
+    """Runs a daemon during a with block, and kills the daemon at the end. Asserts that no signal
+    but one of stop() ended the daemon, and that the daemon's output has no report of a sanitizer,
+    of a failed assertion or of BERTH_VERIFY."""
     with tempfile.TemporaryDirectory() as folder:
         found = Daemon(program, folder, api, *flags, **more)
         try:
@@ -177,6 +180,7 @@ def daemon(program, api, *flags, **more):
         finally:
             if found.is_running():
                 found.stop(signal.SIGKILL)
+        assert found.is_stopped or found.process.poll() >= 0, found.ended()
         text = found.output()
         for word in ("AddressSanitizer", "runtime error", "BERTH_VERIFY", "assertion"):
             assert word not in text, text[-6000:]
