@@ -237,13 +237,11 @@ static int allocate_claim(struct bt_perf *perf, struct bt_object *object, struct
 			bt_node_table_find(&state->nodes, perf->nodes.items[at]->meta->name);
 		const struct bt_allocation_choice *choice;
 		struct bt_allocation_result allocation;
-		struct bt_node_info node;
 		if (slot == BT_SLOT_NONE) {
 			continue;
 		}
-		bt_node_info_init(&node, state, slot);
 		enum bt_allocation_outcome outcome =
-			bt_allocator_allocate(allocator, &node, &claim, 1, &choice, err);
+			bt_allocator_allocate(allocator, slot, &claim, 1, &choice, err).outcome;
 		if (outcome == BT_ALLOCATION_ERROR) {
 			return BERTH_ERR_INVALID;
 		}

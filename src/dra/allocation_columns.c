@@ -179,8 +179,8 @@ static struct bt_node_allocation decide(
 	struct bt_allocator *allocator, const struct bt_prepared *prepared, uint32_t slot)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_node_allocation answer =
-		bt_allocator_decide(allocator, slot, prepared->claims, prepared->count, NULL, &err);
+	struct bt_node_allocation answer = bt_allocator_allocate(
+		allocator, slot, prepared->claims, prepared->count, NULL, &err);
 
 	berth_error_finish(&err);
 	return answer;

@@ -16,16 +16,6 @@
 /** The only flags that an ordinary device may have. */
 #define ORDINARY_FLAGS ((uint32_t)(BT_DEVICE_CAPACITY | BT_DEVICE_CAPACITY_FITS))
 
-bool bt_prepared_is_ordinary(const struct bt_prepared *prepared)
-{
-	const struct bt_option *option = prepared->options;
-
-	return prepared->count == 1 && prepared->items[0].request_count == 1 &&
-		!prepared->requests[0].has_alternatives && !prepared->needs_check &&
-		!prepared->has_constraints && option->count == 1 && !option->is_admin &&
-		option->capacity == NULL;
-}
-
 /**
  * Check one device. TRUE: the device can be allocated; FALSE: it cannot; UNKNOWN: the full search
  * must decide.
@@ -194,7 +184,6 @@ static struct bt_allocation_choice *create_choice(struct bt_allocator *allocator
 	choice->prepared = prepared;
 	choice->slot = slot;
 	choice->device_count = device_count;
-	choice->score = 0;
 	return choice;
 }
 
@@ -284,7 +273,6 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 				choice->devices[i].row = memory->taken.items[i].row;
 				choice->devices[i].option = memory->taken.items[i].option;
 			}
-			choice->score = answer.score;
 			*out_choice = choice;
 		}
 		break;
@@ -326,7 +314,7 @@ static void verify_quick(
 	}
 }
 
-struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, uint32_t slot,
+struct bt_node_allocation bt_allocator_allocate(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
 	const struct bt_allocation_choice **out_choice, struct berth_error *err)
 {
@@ -334,6 +322,9 @@ struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, ui
 	enum bt_quick_answer answer = BT_QUICK_UNKNOWN;
 	uint32_t row = BT_DEVICE_NONE;
 
+	if (out_choice != NULL) {
+		*out_choice = NULL;
+	}
 	if (prepared->is_ordinary) {
 		answer = allocate_quickly(allocator->pools, prepared,
 			bt_device_pools_of_node(allocator->pools, slot), &row);
@@ -353,17 +344,4 @@ struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, ui
 		*out_choice = choice;
 	}
 	return (struct bt_node_allocation){BT_ALLOCATION_FOUND, 0};
-}
-
-enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
-	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
-	uint32_t count, const struct bt_allocation_choice **out_choice, struct berth_error *err)
-{
-	*out_choice = NULL;
-	return bt_allocator_decide(allocator, node->slot, claims, count, out_choice, err).outcome;
-}
-
-uint32_t bt_allocation_choice_score(const struct bt_allocation_choice *choice)
-{
-	return choice->score;
 }

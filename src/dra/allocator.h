@@ -49,20 +49,26 @@ enum bt_allocation_outcome {
 /** A solution in compact form: rows of devices, without status.allocation. */
 struct bt_allocation_choice;
 
-/**
- * Search devices of the node for the claims, which are allocated in order. The list may differ
- * between nodes, because each node has its own special claim for extended resources. *out_choice:
- * in the arena of the allocator; NULL unless the outcome is FOUND.
- */
-enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
-	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
-	uint32_t count, const struct bt_allocation_choice **out_choice, struct berth_error *err);
+/** Outcome of allocating a list of claims on one node. */
+struct bt_node_allocation {
+	enum bt_allocation_outcome outcome;
+	/**
+	 * FOUND: sum of the scores of the alternatives (firstAvailable) that were chosen in all
+	 * claims (spec 12 section 11); else 0.
+	 */
+	uint32_t score;
+};
 
 /**
- * Returns the sum of the scores of the alternatives (firstAvailable) that were chosen in all
- * claims. Spec: 12 section 11.
+ * Search devices of the node in this slot for the claims, which are allocated in order. The list
+ * may differ between nodes, because each node has its own special claim for extended resources.
+ * *out_choice: in the arena of the allocator; NULL unless the outcome is FOUND. out_choice may be
+ * NULL.
  */
-uint32_t bt_allocation_choice_score(const struct bt_allocation_choice *choice);
+struct bt_node_allocation bt_allocator_allocate(struct bt_allocator *allocator, uint32_t slot,
+	const struct bt_resource_claim *const *claims, uint32_t count,
+	const struct bt_allocation_choice **out_choice, struct berth_error *err);
+
 /**
  * Make status.allocation of a claim (spec 12 section 9.9) in the arena. claim: index in the list of
  * claims. Returns 0 or BERTH_ERR_INVALID. The result borrows from claims, classes and slices: copy
@@ -71,12 +77,6 @@ uint32_t bt_allocation_choice_score(const struct bt_allocation_choice *choice);
 BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
 	struct bt_allocation_result *out_result, struct berth_error *err);
-
-/** Outcome of allocating a list of claims on one node. */
-struct bt_node_allocation {
-	enum bt_allocation_outcome outcome;
-	uint32_t score; /* FOUND: bt_allocation_choice_score; else 0 */
-};
 
 /**
  * Outcome of allocating a list of claims on every node. Columns are kept between cycles. Claims

@@ -83,7 +83,11 @@ struct bt_prepared {
 	uint64_t drop_count; /* bt_device_pools.drop_count when the programs were interned */
 	bool has_constraints;
 	bool needs_check; /* the validation pass must run on every node */
-	bool is_ordinary; /* see bt_prepared_is_ordinary */
+	/**
+	 * The claims are one claim with one request for one device, without alternatives,
+	 * constraints, admin access or capacity requests.
+	 */
+	bool is_ordinary;
 };
 
 struct bt_allocator {
@@ -102,7 +106,6 @@ struct bt_chosen_device {
 struct bt_allocation_choice {
 	const struct bt_prepared *prepared;
 	uint32_t slot;
-	uint32_t score; /* score of the chosen alternatives */
 	uint32_t device_count;
 	struct bt_chosen_device devices[];
 };
@@ -205,18 +208,6 @@ bool bt_names_option(const bt_str_list *names, const struct bt_option *option, s
 void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err);
 
-/**
- * Like bt_allocator_allocate, but takes a slot and also returns the score. *out_choice is set only
- * if the outcome is FOUND; out_choice may be NULL.
- */
-struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, uint32_t slot,
-	const struct bt_resource_claim *const *claims, uint32_t count,
-	const struct bt_allocation_choice **out_choice, struct berth_error *err);
-/**
- * Whether the claims are one claim with one request for one device, without alternatives,
- * constraints, admin access or capacity requests.
- */
-bool bt_prepared_is_ordinary(const struct bt_prepared *prepared);
 enum bt_quick_answer {
 	BT_QUICK_UNKNOWN, /* the full search must decide */
 	BT_QUICK_FOUND,
@@ -259,8 +250,6 @@ void bt_search_release_device(struct bt_search *search);
 
 /* allocator_search.c */
 
-/** Count a step, and poll options.is_over every few steps. true: abort the search. */
-bool bt_search_is_over(struct bt_search *search);
 /** The validation pass (spec 12 section 9.3): YES or ERROR. */
 enum bt_search_result bt_search_validate(struct bt_search *search);
 /** The search. YES: memory->taken has the devices; otherwise NO, TOO_MANY or ERROR. */

@@ -62,18 +62,11 @@ static void count_selected(
 		report->no_counters++;
 	} else if (!bt_search_is_tolerated(search, tally->option, device)) {
 		report->tainted++;
-		const struct bt_device *spec = tally->search->pools->rows.items[device->row].spec;
-		const struct bt_device_taint *taint = NULL;
+		const struct bt_device_taint *taint = bt_device_find_untolerated_taint(
+			search->pools->rows.items[device->row].spec, tally->option->tolerations,
+			tally->option->toleration_count);
 		uint32_t i;
 
-		for (i = 0; i < spec->taints.count && taint == NULL; i++) {
-			const struct bt_device_taint *each = &spec->taints.items[i];
-			if (bt_device_taint_blocks(each) &&
-				!bt_device_taint_is_tolerated(each, tally->option->tolerations,
-					tally->option->toleration_count)) {
-				taint = each;
-			}
-		}
 		for (i = 0; i < tally->taint_count && !is_same_taint(tally->taints[i], taint);
 			i++) {
 		}

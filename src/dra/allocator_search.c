@@ -8,7 +8,8 @@
 /** Search steps between two polls of is_over. */
 #define STEPS_BETWEEN_POLLS 256U
 
-bool bt_search_is_over(struct bt_search *search)
+/** Count a step, and poll options.is_over every few steps. true: abort the search. */
+static bool is_over(struct bt_search *search)
 {
 	const struct bt_allocator_options *options = &search->allocator->options;
 
@@ -42,7 +43,7 @@ static enum bt_search_result collect_all(struct bt_search *search, struct bt_opt
 		}
 		for (uint32_t i = 0; i < view->devices.count; i++) {
 			const struct bt_pool_device *device = &view->devices.items[i];
-			enum bt_search_result selected = bt_search_is_over(search)
+			enum bt_search_result selected = is_over(search)
 				? BT_SEARCH_ERROR
 				: bt_search_select(search, option, device);
 			if (selected == BT_SEARCH_ERROR) {
@@ -149,7 +150,7 @@ static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *
 	for (; device_at(search, &view, &device); device++) {
 		const struct bt_pool_device *item =
 			&search->node->items.items[view].view->devices.items[device];
-		if (bt_search_is_over(search)) {
+		if (is_over(search)) {
 			return false;
 		}
 		if (bt_search_is_busy(search, option, item)) {
@@ -276,7 +277,7 @@ static enum bt_search_result try_next_device(
 		const struct bt_pool_view *view = search->node->items.items[frame->view].view;
 		const struct bt_pool_device *device = &view->devices.items[frame->device];
 		enum bt_search_result result = BT_SEARCH_NO;
-		if (bt_search_is_over(search)) {
+		if (is_over(search)) {
 			return BT_SEARCH_ERROR;
 		}
 		if (!bt_search_is_busy(search, option, device)) {
@@ -317,27 +318,6 @@ static enum bt_search_result advance(struct bt_search *search, struct position *
 	return result;
 }
 
-/**
- * Move to the next alternative. Returns false if there is none; *outcome then combines the results
- * of all alternatives.
- */
-static bool next_alternative(struct bt_search *search, struct bt_search_frame *frame,
-	struct outcome *outcome, struct position *at)
-{
-	const struct bt_prepared *prepared = search->prepared;
-	const struct bt_prepared_request *request =
-		&prepared->requests[prepared->items[frame->claim].first_request + frame->request];
-
-	frame->all_too_many = frame->all_too_many && outcome->result == BT_SEARCH_TOO_MANY;
-	if (++frame->option == request->first_option + request->option_count) {
-		outcome->result = frame->all_too_many ? BT_SEARCH_TOO_MANY : BT_SEARCH_NO;
-		return false;
-	}
-	*at = (struct position){
-		.claim = frame->claim, .request = frame->request, .option = frame->option};
-	return true;
-}
-
 enum backtrack_result {
 	BACKTRACK_END,    /* there is nothing left to try */
 	BACKTRACK_ENTER,  /* continue at *at */
@@ -358,9 +338,21 @@ static enum backtrack_result backtrack(
 		}
 		outcome->claim = frame->claim;
 		if (frame->is_choice) {
-			if (next_alternative(search, frame, outcome, at)) {
+			const struct bt_prepared *prepared = search->prepared;
+			const struct bt_prepared_request *request =
+				&prepared->requests[prepared->items[frame->claim].first_request +
+					frame->request];
+
+			frame->all_too_many =
+				frame->all_too_many && outcome->result == BT_SEARCH_TOO_MANY;
+			if (++frame->option != request->first_option + request->option_count) {
+				*at = (struct position){.claim = frame->claim,
+					.request = frame->request,
+					.option = frame->option};
 				return BACKTRACK_ENTER;
 			}
+			/* There is no other alternative: combine the results of all. */
+			outcome->result = frame->all_too_many ? BT_SEARCH_TOO_MANY : BT_SEARCH_NO;
 		} else {
 			bool has_more = frame->has_taken && outcome->result == BT_SEARCH_NO &&
 				!search->prepared->options[frame->option].needs_all;

@@ -169,19 +169,9 @@ static bt_int128 amount_of(
 bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device)
 {
-	if ((device->flags & BT_DEVICE_TAINTED) == 0) {
-		return true;
-	}
-	const struct bt_device *spec = search->pools->rows.items[device->row].spec;
-	for (uint32_t i = 0; i < spec->taints.count; i++) {
-		const struct bt_device_taint *taint = &spec->taints.items[i];
-		if (bt_device_taint_blocks(taint) &&
-			!bt_device_taint_is_tolerated(
-				taint, option->tolerations, option->toleration_count)) {
-			return false;
-		}
-	}
-	return true;
+	return (device->flags & BT_DEVICE_TAINTED) == 0 ||
+		bt_device_find_untolerated_taint(search->pools->rows.items[device->row].spec,
+			option->tolerations, option->toleration_count) == NULL;
 }
 
 static const struct bt_device_attribute *find_entry(

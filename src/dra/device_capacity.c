@@ -59,11 +59,6 @@ bt_int128 bt_device_amount(const struct bt_quantity *quantity)
 	return shift(quantity->mantissa, (int64_t)quantity->exponent + SCALE);
 }
 
-static bt_int128 value_rounded_up(const struct bt_quantity *quantity)
-{
-	return bt_quantity_value(quantity);
-}
-
 /**
  * Returns the lowest min + n x step that is not below the request, in whole units, clamped to
  * int64. If step is 0, returns the request itself.
@@ -71,9 +66,9 @@ static bt_int128 value_rounded_up(const struct bt_quantity *quantity)
 static struct bt_quantity round_to_step(
 	const struct bt_quantity *request, const struct bt_capacity_request_policy_range *range)
 {
-	bt_int128 min = value_rounded_up(range->min);
-	bt_int128 step = value_rounded_up(range->step);
-	bt_int128 distance = value_rounded_up(request) - min;
+	bt_int128 min = bt_quantity_value(range->min);
+	bt_int128 step = bt_quantity_value(range->step);
+	bt_int128 distance = bt_quantity_value(request) - min;
 
 	if (step == 0) {
 		return *request;
@@ -206,13 +201,19 @@ static bool tolerates(
 	return bt_str_equal(toleration->operator_, BT_STR("Exists"));
 }
 
-bool bt_device_taint_is_tolerated(const struct bt_device_taint *taint,
+const struct bt_device_taint *bt_device_find_untolerated_taint(const struct bt_device *device,
 	const struct bt_device_toleration *tolerations, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		if (tolerates(&tolerations[i], taint)) {
-			return true;
+	for (uint32_t i = 0; i < device->taints.count; i++) {
+		const struct bt_device_taint *taint = &device->taints.items[i];
+		bool is_tolerated = !bt_device_taint_blocks(taint);
+
+		for (uint32_t k = 0; k < count && !is_tolerated; k++) {
+			is_tolerated = tolerates(&tolerations[k], taint);
+		}
+		if (!is_tolerated) {
+			return taint;
 		}
 	}
-	return false;
+	return NULL;
 }

@@ -30,7 +30,8 @@ bool bt_device_capacity_fits(const struct bt_device *device,
 
 /** Whether the effect is NoSchedule or NoExecute. */
 bool bt_device_taint_blocks(const struct bt_device_taint *taint);
-bool bt_device_taint_is_tolerated(const struct bt_device_taint *taint,
+/** Returns the first taint that blocks the request and is not tolerated; NULL: none. */
+const struct bt_device_taint *bt_device_find_untolerated_taint(const struct bt_device *device,
 	const struct bt_device_toleration *tolerations, uint32_t count);
 
 /*

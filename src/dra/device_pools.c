@@ -617,13 +617,3 @@ const struct bt_resource_slice *bt_device_pools_next_slice(
 	}
 	return NULL;
 }
-
-struct bt_verdict_figures bt_device_pools_figures(const struct bt_device_pools *pools)
-{
-	struct bt_verdict_figures figures = {.evaluated = pools->evaluated};
-
-	for (uint32_t i = 0; i < pools->programs.count; i++) {
-		figures.kept += pools->programs.items[i].known_count;
-	}
-	return figures;
-}

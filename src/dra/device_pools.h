@@ -44,15 +44,6 @@ const struct bt_resource_slice *bt_device_pools_next_slice(
 const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools *pools,
 	struct bt_str driver, struct bt_str pool, struct bt_str device);
 
-/**
- * For tests and measurements: number of verdicts evaluated so far, and number of cached verdicts.
- */
-struct bt_verdict_figures {
-	uint64_t evaluated;
-	uint64_t kept;
-};
-struct bt_verdict_figures bt_device_pools_figures(const struct bt_device_pools *pools);
-
 /*
  * Device selectors, compiled once for each text. The allocator and the code that counts devices of
  * a class (05 section 11.7) share them. Spec: 12b section 2, 12 section 18.

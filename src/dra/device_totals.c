@@ -151,26 +151,6 @@ static void reset_reached(const struct bt_device_pools *pools, struct reached_de
 	reached->ids.count = 0;
 }
 
-static void find_everywhere(struct bt_dra *dra, struct class_totals *totals)
-{
-	struct bt_device_pools *pools = dra->pools;
-	struct reached_devices *reached = &totals->everywhere;
-
-	reset_reached(pools, reached);
-	intern_selectors(dra, totals->device_class);
-	for (uint32_t i = 0; i < pools->slices.count && !reached->is_broken; i++) {
-		const struct bt_pool_slice *slice = &pools->slices.items[i];
-
-		if (slice->object == NULL || !is_everywhere(pools, slice)) {
-			continue;
-		}
-		reached->is_broken |=
-			pools->scopes.items[slice->scope].kind == BT_NODE_SCOPE_BROKEN;
-		add_slice(dra, slice, BT_SLOT_NONE, reached);
-	}
-	totals->allocated_version = UINT64_MAX;
-}
-
 /** Add a pool unless it was visited already in this walk: a pool may be in several lists. */
 static void add_pool(
 	struct bt_dra *dra, uint32_t pool_index, uint32_t slot, struct reached_devices *reached)
@@ -210,7 +190,21 @@ struct bt_device_totals bt_dra_device_totals(
 
 	bt_device_pools_catch_up(dra->pools);
 	if (!totals->everywhere.is_known || totals->everywhere.sequence != dra->pools->sequence) {
-		find_everywhere(dra, totals);
+		struct reached_devices *reached = &totals->everywhere;
+
+		reset_reached(pools, reached);
+		intern_selectors(dra, totals->device_class);
+		for (uint32_t i = 0; i < pools->slices.count && !reached->is_broken; i++) {
+			const struct bt_pool_slice *slice = &pools->slices.items[i];
+
+			if (slice->object == NULL || !is_everywhere(pools, slice)) {
+				continue;
+			}
+			reached->is_broken |=
+				pools->scopes.items[slice->scope].kind == BT_NODE_SCOPE_BROKEN;
+			add_slice(dra, slice, BT_SLOT_NONE, reached);
+		}
+		totals->allocated_version = UINT64_MAX;
 	}
 	while (totals->nodes.count <= slot) {
 		bt_vec_push(&totals->nodes, (struct reached_devices){0});

@@ -9,17 +9,6 @@
 #define PROGRAMS_MAX 512U
 #define PROGRAM_BYTES_MAX ((size_t)32 << 20)
 
-static uint32_t find(const struct bt_device_pools *pools, struct bt_str text, uint64_t hash)
-{
-	BT_MAP_EACH (&pools->program_map, hash, id) {
-		const struct bt_selector_program *program = &pools->programs.items[id];
-		if (bt_str_equal(text, (struct bt_str){program->text, program->length})) {
-			return id;
-		}
-	}
-	return BT_DEVICE_NONE;
-}
-
 static void release(struct bt_selector_program *program)
 {
 	bt_free(program->text);
@@ -60,8 +49,15 @@ static void make_room(struct bt_device_pools *pools)
 uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str text)
 {
 	uint64_t hash = bt_str_hash(text);
-	uint32_t id = find(pools, text, hash);
+	uint32_t id = BT_DEVICE_NONE;
 
+	BT_MAP_EACH (&pools->program_map, hash, known) {
+		const struct bt_selector_program *program = &pools->programs.items[known];
+		if (bt_str_equal(text, (struct bt_str){program->text, program->length})) {
+			id = known;
+			break;
+		}
+	}
 	if (id == BT_DEVICE_NONE) {
 		make_room(pools);
 		if (pools->free_programs.count != 0) {

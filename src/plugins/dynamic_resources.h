@@ -138,6 +138,7 @@ struct bt_dynamic_node {
 	 * is no such claim.
 	 */
 	const struct bt_allocation_choice *choice;
+	uint32_t score; /* of the alternatives in choice */
 	/** The special claim on the node; NULL: the node does not need the special claim. */
 	const struct bt_extended_node_claim *special;
 	/** needed node resources; NULL: none (spec 12 section 15) */

@@ -154,10 +154,11 @@ static struct bt_status allocate(struct node_check *check)
 	if (check->cycle->cancel_cause.length != 0) {
 		return over_status(check);
 	}
-	enum bt_allocation_outcome outcome = bt_allocator_allocate(
-		data->allocator, check->node, data->todo, count, &check->found.choice, &err);
-	switch (outcome) {
+	struct bt_node_allocation answer = bt_allocator_allocate(
+		data->allocator, check->node->slot, data->todo, count, &check->found.choice, &err);
+	switch (answer.outcome) {
 	case BT_ALLOCATION_FOUND:
+		check->found.score = answer.score;
 		return BT_STATUS_OK;
 	case BT_ALLOCATION_NONE:
 		return unresolvable(BT_REASON_CLAIMS_NOT_ALLOCATABLE);
@@ -343,7 +344,7 @@ static int64_t score_node(const struct bt_dynamic_cycle *data, uint32_t slot)
 	for (uint32_t i = 0; i < data->count; i++) {
 		score += score_claim(&data->claims[i]);
 	}
-	return score + (found->choice != NULL ? bt_allocation_choice_score(found->choice) : 0);
+	return score + found->score;
 }
 
 struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

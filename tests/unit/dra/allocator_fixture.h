@@ -159,17 +159,16 @@ static inline const char *allocate_as(struct world *w, const char *node_name, bo
 	const struct bt_resource_claim *claims[CLAIMS_MAX];
 	const struct bt_allocation_choice *choice = NULL;
 	struct bt_allocator *allocator;
-	struct bt_node_info node;
+	uint32_t slot = bt_node_table_find(&w->f.state->nodes, bt_str_from(node_name));
 
 	bt_arena_reset(&w->f.arena);
 	bt_strbuf_reset(&w->text);
-	bt_node_info_init(
-		&node, w->f.state, bt_node_table_find(&w->f.state->nodes, bt_str_from(node_name)));
 	for (uint32_t i = 0; i < w->claim_count; i++) {
 		claims[i] = bt_object_value(w->claims[i], BT_KIND_RESOURCE_CLAIM);
 	}
 	allocator = bt_allocator_create(w->f.dra, &options, &w->f.arena);
-	switch (bt_allocator_allocate(allocator, &node, claims, w->claim_count, &choice, &err)) {
+	switch (bt_allocator_allocate(allocator, slot, claims, w->claim_count, &choice, &err)
+			.outcome) {
 	case BT_ALLOCATION_FOUND:
 		append_choice(w, allocator, choice, as_json);
 		break;

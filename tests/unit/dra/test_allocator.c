@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spec 12 section 20, cases 37 to 74, and neighbouring cases. */
 #include "allocator_fixture.h"
+#include "dra/device_pools_private.h"
 #include "test_main.h"
 
 START_TEST(test_allocator__edge_12_37_no_devices_needed)
@@ -646,7 +647,7 @@ START_TEST(test_allocator__edge_12_72_no_selectors)
 
 	begin(&w, "{'name':'a','attributes':{'X':{}}}");
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "r=p1/a");
-	ck_assert_uint_eq(bt_device_pools_figures(w.f.dra->pools).evaluated, 0);
+	ck_assert_uint_eq(w.f.dra->pools->evaluated, 0);
 	world_finish(&w);
 }
 END_TEST
