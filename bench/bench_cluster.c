@@ -241,7 +241,7 @@ void bt_bench_note(struct bt_bench *bench, struct bt_str namespace_, struct bt_s
 static bool try_to_place(
 	struct bt_bench *bench, const struct bt_pod_info *info, struct bt_schedule_result *result)
 {
-	bt_engine_schedule(bench->engine, result->framework, info, result);
+	bt_engine_schedule(bench->engine, result->framework, info, NULL, result);
 	return result->outcome == BT_OUTCOME_SCHEDULED &&
 		bt_engine_place(bench->engine, info, result);
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "base/assert.h"
+#include "extender_answers.h"
 #include "sched/extender_wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -230,7 +230,7 @@ int berth_engine_schedule(struct berth_engine *engine, struct berth_framework *f
 	trace_step(engine, "Computing predicates");
 	/* Decide only: PostFilter plugins would evict pods. */
 	post_filter->entries.count = 0;
-	bt_engine_schedule(inside, profile, bt_const_pod_info_of(pod), &result);
+	bt_engine_schedule(inside, profile, bt_const_pod_info_of(pod), NULL, &result);
 	post_filter->entries.count = post_filter_count;
 	switch (result.outcome) {
 	case BT_OUTCOME_SCHEDULED:

@@ -296,7 +296,7 @@ static void run_scheduler(struct bt_explain_run *run, const struct bt_pod_info *
 	struct bt_explanation *out = run->out;
 	struct bt_schedule_result result;
 
-	bt_engine_schedule(run->engine, run->framework, pod, &result);
+	bt_engine_schedule(run->engine, run->framework, pod, NULL, &result);
 	switch (result.outcome) {
 	case BT_OUTCOME_SCHEDULED:
 		out->fate = BT_EXPLAINED_FITS;

@@ -203,7 +203,7 @@ static bool try_once(struct bt_capacity_session *session, const struct bt_pod_in
 {
 	struct bt_engine *engine = session->engine;
 	uint64_t version = version_of_claims(engine->state);
-	bt_engine_schedule(engine, result->framework, info, result);
+	bt_engine_schedule(engine, result->framework, info, NULL, result);
 	*out_freed = result->outcome == BT_OUTCOME_FIT_ERROR &&
 		version_of_claims(engine->state) != version;
 	return result->outcome == BT_OUTCOME_SCHEDULED && bt_engine_place(engine, info, result);

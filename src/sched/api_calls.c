@@ -207,32 +207,6 @@ static int skip(struct bt_api_calls *calls, struct bt_api_call *call, struct bt_
 	return BT_API_CALL_SKIPPED;
 }
 
-/**
- * Merge the pod's stored call into `call`, which will replace it, and report the stored call as
- * overwritten. A stored call of another type that is in flight is not reported here, because it
- * continues.
- */
-static void overwrite_stored(
-	struct bt_api_calls *calls, struct bt_api_call *call, struct bt_api_calls_entry *entry)
-{
-	struct bt_api_call *old = entry->stored;
-
-	if (old->type == call->type) {
-		/* Fields that the newer call does not set come from the older call. */
-		if (call->type == BT_API_CALL_POD_STATUS_PATCH) {
-			if (!nominates(call) && nominates(old)) {
-				set_nomination(call, &old->nomination);
-			}
-			if (!call->has_condition && old->has_condition) {
-				set_condition(call, &old->condition);
-			}
-		}
-		notify_observer(calls, old, BT_API_CALL_OVERWRITTEN, text_same_type);
-	} else if (!old->in_flight) {
-		notify_observer(calls, old, BT_API_CALL_OVERWRITTEN, text_more_relevant);
-	}
-}
-
 int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call)
 {
 	uint32_t id = find(calls, uid_of(call));
@@ -242,7 +216,27 @@ int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call)
 		if (call->type < entry->stored->type) {
 			return skip(calls, call, text_less_relevant);
 		}
-		overwrite_stored(calls, call, entry);
+		/*
+		 * Merge the pod's stored call into `call`, which will replace it, and report the
+		 * stored call as overwritten. A stored call of another type that is in flight is
+		 * not reported here, because it continues.
+		 */
+		struct bt_api_call *old = entry->stored;
+
+		if (old->type == call->type) {
+			/* Fields that the newer call does not set come from the older call. */
+			if (call->type == BT_API_CALL_POD_STATUS_PATCH) {
+				if (!nominates(call) && nominates(old)) {
+					set_nomination(call, &old->nomination);
+				}
+				if (!call->has_condition && old->has_condition) {
+					set_condition(call, &old->condition);
+				}
+			}
+			notify_observer(calls, old, BT_API_CALL_OVERWRITTEN, text_same_type);
+		} else if (!old->in_flight) {
+			notify_observer(calls, old, BT_API_CALL_OVERWRITTEN, text_more_relevant);
+		}
 	}
 	if ((entry == NULL || entry->in_flight == NULL) && bt_api_call_is_no_op(call)) {
 		if (entry != NULL) {
@@ -345,53 +339,4 @@ const struct bt_api_call *bt_api_calls_find(const struct bt_api_calls *calls, st
 	uint32_t id = find(calls, uid);
 
 	return id != NONE ? calls->entries.items[id].stored : NULL;
-}
-
-static const char *find_flaw(const struct bt_api_calls *calls, uint32_t *out_waiting)
-{
-	uint32_t pending[BT_API_CALL__COUNT] = {0};
-
-	for (uint32_t i = 0; i < calls->entries.count; i++) {
-		const struct bt_api_calls_entry *entry = &calls->entries.items[i];
-		if (entry->stored == NULL) {
-			continue;
-		}
-		if (find(calls, uid_of(entry->stored)) != i) {
-			return "an entry is not found by its uid";
-		}
-		if (entry->is_waiting == (entry->in_flight != NULL)) {
-			return "an entry waits and has a call in flight, or neither";
-		}
-		if (entry->stored->finished) {
-			return "a stored call has ended";
-		}
-		pending[entry->stored->type] += !entry->stored->in_flight;
-		*out_waiting += entry->is_waiting;
-	}
-	for (uint32_t i = 0; i < BT_API_CALL__COUNT; i++) {
-		if (pending[i] != calls->pending_counts[i]) {
-			return "a count of pending calls is wrong";
-		}
-	}
-	return NULL;
-}
-
-bool bt_api_calls_validate(const struct bt_api_calls *calls, const char **out_reason)
-{
-	uint32_t waiting = 0;
-	uint32_t last = NONE;
-
-	*out_reason = find_flaw(calls, &waiting);
-	for (uint32_t id = calls->first; id != NONE && *out_reason == NULL;
-		id = calls->entries.items[id].next) {
-		const struct bt_api_calls_entry *entry = &calls->entries.items[id];
-		if (!entry->is_waiting || entry->previous != last || waiting-- == 0) {
-			*out_reason = "the waiting entries are not in a list";
-		}
-		last = id;
-	}
-	if (*out_reason == NULL && (waiting != 0 || last != calls->last)) {
-		*out_reason = "the list of waiting entries has another length";
-	}
-	return *out_reason == NULL;
 }

@@ -137,10 +137,4 @@ void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod);
 struct bt_api_call *bt_api_calls_in_flight(const struct bt_api_calls *calls, struct bt_str uid);
 /** The pod's latest call, in flight or not. NULL: the pod has no call. */
 const struct bt_api_call *bt_api_calls_find(const struct bt_api_calls *calls, struct bt_str uid);
-
-/**
- * For tests: check the whole structure. *out_reason describes the first flaw. If the structure has
- * no flaw, returns true and sets *out_reason to NULL.
- */
-bool bt_api_calls_validate(const struct bt_api_calls *calls, const char **out_reason);
 #endif

@@ -99,28 +99,6 @@ static void copy_top(const struct bt_cells *cells, struct bt_cell *cell)
 }
 
 /*
- * Set the tree nodes of a new cell to "no members". Allocates the cell's arrays at the first use of
- * the cell number.
- */
-static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
-{
-	uint32_t capacity = cells->node_capacity;
-	if (cell->best == NULL) {
-		int32_t *memory = bt_realloc_array(NULL, capacity, 3 * sizeof(*memory));
-		cell->best = memory;
-		cell->ties = (uint32_t *)(memory + capacity);
-		cell->members = (uint32_t *)(memory + 2 * (size_t)capacity);
-	}
-	for (uint32_t i = 0; i < cells->node_count; i++) {
-		cell->best[i] = BT_CELLS_NO_SCORE;
-	}
-	memset(cell->ties, 0, cells->node_count * sizeof(*cell->ties));
-	memset(cell->members, 0, cells->node_count * sizeof(*cell->members));
-	copy_top(cells, cell);
-	cell->some_member = 0;
-}
-
-/*
  * A number for a new key: the number of a cell without members, or the next unused number.
  * BT_CELL_NONE: no number is free.
  */
@@ -151,7 +129,25 @@ static uint32_t take_number(struct bt_cells *cells)
 		cells->keys = bt_realloc_array(cells->keys, words, sizeof(*cells->keys));
 		cells->key_capacity = words;
 	}
-	clear_nodes(cells, &cells->cells[cells->cell_count]);
+	/*
+	 * Set the tree nodes of the new cell to "no members". Allocate the cell's arrays at the
+	 * first use of the cell number.
+	 */
+	struct bt_cell *cell = &cells->cells[cells->cell_count];
+	uint32_t nodes = cells->node_capacity;
+	if (cell->best == NULL) {
+		int32_t *memory = bt_realloc_array(NULL, nodes, 3 * sizeof(*memory));
+		cell->best = memory;
+		cell->ties = (uint32_t *)(memory + nodes);
+		cell->members = (uint32_t *)(memory + 2 * (size_t)nodes);
+	}
+	for (uint32_t i = 0; i < cells->node_count; i++) {
+		cell->best[i] = BT_CELLS_NO_SCORE;
+	}
+	memset(cell->ties, 0, cells->node_count * sizeof(*cell->ties));
+	memset(cell->members, 0, cells->node_count * sizeof(*cell->members));
+	copy_top(cells, cell);
+	cell->some_member = 0;
 	return cells->cell_count++;
 }
 

@@ -605,7 +605,7 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 		for (uint32_t tie = next_tie(&search, first + 1); tie != BT_POSITION_NONE;
 			tie = next_tie(&search, tie + 1)) {
 			uint32_t rank = rank_of(&search, point_of(&search, tie));
-			if (bt_heap_precedes(rank, first_rank)) {
+			if (bt_heap_order(rank) < bt_heap_order(first_rank)) {
 				first = tie;
 				first_rank = rank;
 			}
@@ -639,7 +639,7 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 		}
 		uint32_t rank = skipped != UINT32_MAX ? leftmost_of(depth) + skipped
 						      : rank_of(&search, tie);
-		if (bt_heap_precedes(rank, chosen_rank)) {
+		if (bt_heap_order(rank) < bt_heap_order(chosen_rank)) {
 			chosen = tie;
 			chosen_rank = rank;
 		}

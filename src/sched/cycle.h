@@ -151,8 +151,6 @@ struct bt_cycle_run {
 
 /** Fill run->nominated. */
 void bt_cycle_mark_nominated(struct bt_cycle_run *run);
-/** Discard the known results, because the filters run again for another search. */
-void bt_cycle_reset_nominated(struct bt_cycle_run *run);
 /**
  * Evaluate all nominated nodes. Evaluates the nodes in search order, unless each result depends
  * only on the pod's shape, the node and the node's nominated pods. Returns false if there are too
@@ -229,15 +227,9 @@ void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
 void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
 	enum bt_timed_point point, uint32_t calls);
 
-/*
- * Extenders. While run->extension.active is false, call only bt_cycle_extension_init and _finish.
- */
-
-void bt_cycle_extension_init(struct bt_cycle_run *run);
-void bt_cycle_extension_finish(struct bt_cycle_run *run);
 /**
- * Remove the nodes that a filter extender rejects from the feasible nodes. Returns Success or
- * Error.
+ * Extenders; call only if run->extension.active. Remove the nodes that a filter extender rejects
+ * from the feasible nodes. Returns Success or Error.
  */
 struct bt_status bt_find_nodes_that_pass_extenders(
 	struct bt_cycle_run *run, struct bt_node_search_result *found);

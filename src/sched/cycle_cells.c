@@ -335,36 +335,10 @@ struct bt_cell_list bt_cell_list_make(struct bt_arena *arena, uint32_t capacity)
 	};
 }
 
-/** Run one filter for the cells that no earlier filter rejects. */
-static void run_filter(
-	struct bt_cycle_run *run, uint32_t filter, struct bt_cell_list *list, uint32_t *slots)
-{
-	struct bt_plugin *plugin = run->plan->filters[filter].plugin;
-	uint32_t *detail = run->engine->plans->detail;
-	uint32_t tag = (filter + 1) << BT_VERDICT_DETAIL_BITS;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < list->count; i++) {
-		slots[count] = list->slots[i];
-		count += list->verdicts[i] == 0 || list->verdicts[i] > tag;
-	}
-	struct bt_slot_range range = {.slots = slots, .count = count};
-	if (count == 0 ||
-		!bt_shortcuts(plugin)->filter_column(plugin,
-			run->cycle->pre_filter_data[plugin->index], run->pod, run->engine->state,
-			range, detail)) {
-		return;
-	}
-	for (uint32_t i = 0; i < list->count; i++) {
-		if ((list->verdicts[i] == 0 || list->verdicts[i] > tag) &&
-			detail[list->slots[i]] != 0) {
-			list->verdicts[i] = tag | detail[list->slots[i]];
-		}
-	}
-}
-
 void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list)
 {
 	const struct bt_plan *plan = run->plan;
+	uint32_t *detail = run->engine->plans->detail;
 	uint32_t *slots = NULL;
 	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
 		if (!is_cycle_filter(run, &plan->filters[i])) {
@@ -373,7 +347,27 @@ void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list)
 		if (slots == NULL) {
 			slots = bt_arena_alloc(run->cycle->arena, list->count * sizeof(*slots));
 		}
-		run_filter(run, i, list, slots);
+		/* Run the filter for the cells that no earlier filter rejects. */
+		struct bt_plugin *plugin = plan->filters[i].plugin;
+		uint32_t tag = (i + 1) << BT_VERDICT_DETAIL_BITS;
+		uint32_t count = 0;
+		for (uint32_t k = 0; k < list->count; k++) {
+			slots[count] = list->slots[k];
+			count += list->verdicts[k] == 0 || list->verdicts[k] > tag;
+		}
+		struct bt_slot_range range = {.slots = slots, .count = count};
+		if (count == 0 ||
+			!bt_shortcuts(plugin)->filter_column(plugin,
+				run->cycle->pre_filter_data[plugin->index], run->pod,
+				run->engine->state, range, detail)) {
+			continue;
+		}
+		for (uint32_t k = 0; k < list->count; k++) {
+			if ((list->verdicts[k] == 0 || list->verdicts[k] > tag) &&
+				detail[list->slots[k]] != 0) {
+				list->verdicts[k] = tag | detail[list->slots[k]];
+			}
+		}
 	}
 }
 

@@ -157,14 +157,6 @@ struct bt_framework *bt_engine_profile(const struct bt_engine *engine, struct bt
 
 /** --- after the choice of a node: spec 03 sections 4 and 6 --- */
 
-static void fail_with_status(struct bt_schedule_result *result, const struct bt_status *status)
-{
-	result->nomination =
-		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
-	result->outcome = BT_OUTCOME_ERROR;
-	result->status = *status;
-}
-
 /** Run Unreserve and forget the assumed pod: spec 03 section 4.1. */
 static void unreserve_and_forget(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
@@ -205,10 +197,10 @@ static void fail_undone(
 		struct bt_status failure = bt_status_error_text(arena, bt_strbuf_str(&text));
 		failure.code = status->code;
 		bt_strbuf_finish(&text);
-		fail_with_status(result, &failure);
+		bt_cycle_set_error(result, &failure);
 		result->outcome = BT_OUTCOME_FIT_ERROR;
 	} else {
-		fail_with_status(result, status);
+		bt_cycle_set_error(result, status);
 	}
 }
 
@@ -257,7 +249,7 @@ static bool reserve(struct bt_engine *engine, const struct bt_pod_info *pod,
 		bt_arena_str(cycle->arena, bt_node_table_name(&engine->state->nodes, result->slot));
 	if (assume(engine, pod, result, in_snapshot, &err) < 0) {
 		struct bt_status status = bt_status_from_error(cycle->arena, &err);
-		fail_with_status(result, &status);
+		bt_cycle_set_error(result, &status);
 		return false;
 	}
 	bt_nominator_delete(&engine->nominator, pod->uid);
@@ -420,7 +412,7 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 	}
 	if (!bt_status_is_success(&status)) {
 		unreserve_and_forget(engine, pod, result);
-		fail_with_status(result, &status);
+		bt_cycle_set_error(result, &status);
 		return BT_BINDING_FAILED;
 	}
 	bt_run_post_bind(result->framework, result->cycle, pod, result->slot);

@@ -190,12 +190,6 @@ struct bt_held_cycle {
 	struct bt_plan *plan; /* pinned */
 };
 
-/**
- * Choose a node for the pod (spec 03 sections 3.1 to 3.2, PostFilter included). Does not change the
- * state. pod: filled by bt_pod_info_init_pending.
- */
-void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_schedule_result *out_result);
 /** Data about an attempt that opportunistic batching needs (spec 09 section 12). */
 struct bt_queued_attempt {
 	struct bt_str signature; /* data NULL: the pod has no signature */
@@ -206,14 +200,15 @@ struct bt_queued_attempt {
 	bool skips_post_filter;       /* simulation: PostFilter does not run */
 };
 /**
- * Does the same as bt_engine_schedule, but may first try only the next best node of the previous
- * attempt (opportunistic batching).
+ * Choose a node for the pod (spec 03 sections 3.1 to 3.2, PostFilter included). Does not change the
+ * state. pod: filled by bt_pod_info_init_pending. attempt: the next best node of the previous
+ * attempt may be tried first (opportunistic batching); NULL: no batching.
  */
-void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *framework,
+void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
 	struct bt_schedule_result *out_result);
 /**
- * Does the same as bt_engine_schedule_queued, for the attempts of one pod group cycle. Does not
+ * Does the same as bt_engine_schedule, for the attempts of one pod group cycle. Does not
  * refresh the snapshot, so pods that are assumed only in the snapshot count. While a placement is
  * assumed, only the placement's nodes are searched, in the placement's order; plugins that count
  * over the cluster still count over all nodes. attempt NULL: no batching. Spec: 09 section 8.

@@ -289,7 +289,6 @@ struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 struct filtering {
 	const struct bt_extenders *extenders;
 	const struct bt_extender *extender; /* the extender of the current call */
-	const struct bt_pod_info *pod;
 	struct bt_arena *arena;
 	const struct bt_extender_sink *sink;
 	/* Index + 1 of the node in the request; 0: not sent; UINT32_MAX: read from the answer. */
@@ -380,55 +379,48 @@ static void report(const struct filtering *filtering, const struct bt_str_map *f
 	}
 }
 
-/** Call one extender. On failure the candidates are unchanged. */
-static int filter_nodes(struct filtering *filtering, struct bt_extender_candidates *candidates,
-	struct berth_error *err)
-{
-	const struct bt_extender *extender = filtering->extender;
-	struct bt_extender_args args = {
-		filtering->extenders->state, filtering->pod, candidates->nodes, candidates->count};
-	struct bt_extender_filter_result answer = {0};
-
-	observe_call(filtering->extenders, extender, BT_EXTENDER_FILTER);
-	int result =
-		extender->ops->filter(extender->context, &args, filtering->arena, &answer, err);
-	if (result == 0 && answer.error.length != 0) {
-		result = bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s", BT_STR_ARG(answer.error));
-	}
-	if (result == 0) {
-		result = read_nodes(filtering, candidates, &answer, err);
-	}
-	observe_end(filtering->extenders, extender, BT_EXTENDER_FILTER,
-		bt_str_from(berth_error_message(err)));
-	if (result == 0) {
-		const struct bt_str_map *unresolvable = &answer.failed_and_unresolvable_nodes;
-		report(filtering, unresolvable, BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, NULL);
-		report(filtering, &answer.failed_nodes, BT_STATUS_UNSCHEDULABLE, unresolvable);
-	}
-	return result;
-}
-
 struct bt_status bt_extenders_filter(const struct bt_extenders *extenders,
 	const struct bt_pod_info *pod, struct bt_arena *arena,
 	struct bt_extender_candidates *candidates, const struct bt_extender_sink *sink)
 {
-	struct filtering filtering = {
-		.extenders = extenders, .pod = pod, .arena = arena, .sink = sink};
+	struct filtering filtering = {.extenders = extenders, .arena = arena, .sink = sink};
 
 	for (uint32_t i = 0; i < extenders->count && candidates->count != 0; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
-		filtering.extender = &extenders->items[i];
-		const struct bt_config_extender *config = filtering.extender->config;
+		const struct bt_extender *extender = &extenders->items[i];
+		const struct bt_config_extender *config = extender->config;
 		if (config->filter_verb.length == 0 || !bt_extender_is_interested(config, pod)) {
 			continue;
 		}
-		if (filter_nodes(&filtering, candidates, &err) == 0) {
+		struct bt_extender_args args = {
+			extenders->state, pod, candidates->nodes, candidates->count};
+		struct bt_extender_filter_result answer = {0};
+
+		filtering.extender = extender;
+		observe_call(extenders, extender, BT_EXTENDER_FILTER);
+		int result = extender->ops->filter(extender->context, &args, arena, &answer, &err);
+		if (result == 0 && answer.error.length != 0) {
+			result = bt_error_set(
+				&err, BERTH_ERR_INTERNAL, "%.*s", BT_STR_ARG(answer.error));
+		}
+		if (result == 0) {
+			result = read_nodes(&filtering, candidates, &answer, &err);
+		}
+		observe_end(extenders, extender, BT_EXTENDER_FILTER,
+			bt_str_from(berth_error_message(&err)));
+		if (result == 0) {
+			const struct bt_str_map *unresolvable =
+				&answer.failed_and_unresolvable_nodes;
+			report(&filtering, unresolvable, BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				NULL);
+			report(&filtering, &answer.failed_nodes, BT_STATUS_UNSCHEDULABLE,
+				unresolvable);
 			continue;
 		}
 		if (!config->ignorable) {
 			return bt_status_from_error(arena, &err);
 		}
-		observe_error(extenders, filtering.extender,
+		observe_error(extenders, extender,
 			"Skipping extender as it returned error and has ignorable flag set", 0,
 			bt_str_from(berth_error_message(&err)));
 		berth_error_finish(&err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * JSON of requests to extenders, and of answers as an extender writes them. Spec 11b section 9.2.
+ * JSON of requests to extenders, and the exchange by POST. Spec 11b section 9.2.
  */
 #include "sched/extender_wire.h"
 
@@ -113,22 +113,6 @@ static void write_known_node(
 
 /** --- requests --- */
 
-static void begin_node_list(struct bt_json_writer *writer)
-{
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "metadata");
-	bt_json_begin_object(writer);
-	bt_json_end_object(writer);
-	bt_json_write_name_c(writer, "items");
-	bt_json_begin_array(writer);
-}
-
-static void end_node_list(struct bt_json_writer *writer)
-{
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
-}
-
 void bt_extender_encode_args(const struct bt_extender_args *args,
 	const struct bt_extender_objects *objects, bool by_name, struct bt_strbuf *out)
 {
@@ -146,7 +130,12 @@ void bt_extender_encode_args(const struct bt_extender_args *args,
 		bt_json_end_array(&writer);
 	} else {
 		bt_json_write_name_c(&writer, "Nodes");
-		begin_node_list(&writer);
+		bt_json_begin_object(&writer);
+		bt_json_write_name_c(&writer, "metadata");
+		bt_json_begin_object(&writer);
+		bt_json_end_object(&writer);
+		bt_json_write_name_c(&writer, "items");
+		bt_json_begin_array(&writer);
 		for (uint32_t i = 0; i < args->node_count; i++) {
 			const struct bt_state *state = args->state;
 			const struct bt_extender_node *node = &args->nodes[i];
@@ -161,7 +150,8 @@ void bt_extender_encode_args(const struct bt_extender_args *args,
 			}
 			bt_strbuf_finish(&json);
 		}
-		end_node_list(&writer);
+		bt_json_end_array(&writer);
+		bt_json_end_object(&writer);
 		write_member_null(&writer, "NodeNames");
 	}
 	bt_json_end_object(&writer);
@@ -252,88 +242,6 @@ void bt_extender_encode_binding_args(
 	bt_json_write_member(&writer, "PodNamespace", args->pod_namespace);
 	bt_json_write_member(&writer, "PodUID", args->pod_uid);
 	bt_json_write_member(&writer, "Node", args->node);
-	bt_json_end_object(&writer);
-}
-
-/** --- answers as an extender writes them --- */
-
-static void write_failed(
-	struct bt_json_writer *writer, const char *name, const struct bt_str_map *failed)
-{
-	bt_json_write_name_c(writer, name);
-	if (!failed->present) {
-		bt_json_write_null(writer);
-		return;
-	}
-	bt_json_begin_object(writer);
-	for (uint32_t i = 0; i < failed->count; i++) {
-		bt_json_write_name(writer, failed->items[i].key);
-		bt_json_write_str(writer, failed->items[i].value);
-	}
-	bt_json_end_object(writer);
-}
-
-void bt_extender_encode_filter_result(
-	const struct bt_extender_filter_result *result, struct bt_strbuf *out)
-{
-	struct bt_json_writer writer = writer_on(out);
-	bt_json_begin_object(&writer);
-	const bt_extender_node_list *nodes = &result->nodes;
-	bt_json_write_name_c(&writer, "Nodes");
-	if (!nodes->present) {
-		bt_json_write_null(&writer);
-	} else {
-		begin_node_list(&writer);
-		for (uint32_t j = 0; j < nodes->count; j++) {
-			if (nodes->items[j].json.data != NULL) {
-				bt_json_write_raw(&writer, nodes->items[j].json);
-			} else {
-				struct bt_node node = {.metadata = {.name = nodes->items[j].name}};
-				bt_message_encode_json(&bt_node_message, &writer, &node);
-			}
-		}
-		end_node_list(&writer);
-	}
-	bt_json_write_name_c(&writer, "NodeNames");
-	if (result->node_names.present) {
-		bt_json_begin_array(&writer);
-		for (uint32_t i = 0; i < result->node_names.count; i++) {
-			bt_json_write_str(&writer, result->node_names.items[i]);
-		}
-		bt_json_end_array(&writer);
-	} else {
-		bt_json_write_null(&writer);
-	}
-	write_failed(&writer, "FailedNodes", &result->failed_nodes);
-	write_failed(&writer, "FailedAndUnresolvableNodes", &result->failed_and_unresolvable_nodes);
-	bt_json_write_member(&writer, "Error", result->error);
-	bt_json_end_object(&writer);
-}
-
-void bt_extender_encode_priorities(const bt_host_priority_list *priorities, struct bt_strbuf *out)
-{
-	struct bt_json_writer writer = writer_on(out);
-	if (!priorities->present) {
-		bt_json_write_null(&writer);
-		return;
-	}
-	bt_json_begin_array(&writer);
-	for (uint32_t i = 0; i < priorities->count; i++) {
-		bt_json_begin_object(&writer);
-		bt_json_write_member(&writer, "Host", priorities->items[i].host);
-		bt_json_write_name_c(&writer, "Score");
-		bt_json_write_int64(&writer, priorities->items[i].score);
-		bt_json_end_object(&writer);
-	}
-	bt_json_end_array(&writer);
-}
-
-void bt_extender_encode_preemption_result(
-	const struct bt_node_victims_list *answer, struct bt_strbuf *out)
-{
-	struct bt_json_writer writer = writer_on(out);
-	bt_json_begin_object(&writer);
-	write_victims_map(&writer, "NodeNameToMetaVictims", answer, NULL, NULL);
 	bt_json_end_object(&writer);
 }
 

@@ -55,14 +55,6 @@ BT_MUST_USE int bt_extender_decode_preemption_result(struct bt_str json, struct 
 BT_MUST_USE int bt_extender_decode_binding_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_binding_result *out_result, struct berth_error *err);
 
-/* Answers as an extender writes them, for extenders in tests and in the same program. */
-
-void bt_extender_encode_filter_result(
-	const struct bt_extender_filter_result *result, struct bt_strbuf *out);
-void bt_extender_encode_priorities(const bt_host_priority_list *priorities, struct bt_strbuf *out);
-void bt_extender_encode_preemption_result(
-	const struct bt_node_victims_list *answer, struct bt_strbuf *out);
-
 /**
  * Extenders that are called by POST: everything of spec 11b section 9.1 except the HTTP exchange.
  * The factory's extenders make the URL and the body, and read status and body of the response. The

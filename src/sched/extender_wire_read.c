@@ -76,45 +76,6 @@ struct node_list {
 	bool present;
 };
 
-/**
- * Start at the first value of the text; anything after the value is skipped. Errors: "EOF" if there
- * is no value, "unexpected EOF" if the value is truncated.
- */
-static int answer_begin(struct extender_answer *answer, struct bt_str json, struct bt_arena *arena,
-	struct berth_error *err)
-{
-	struct bt_json_reader reader;
-	struct berth_error fault = BERTH_ERROR_INIT;
-	struct bt_str value = BT_STR("null");
-	uint32_t blank = 0;
-
-	*answer = (struct extender_answer){.arena = arena, .err = err};
-	if (json.length > BT_EXTENDER_ANSWER_BYTES_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			"answer of %u bytes is longer than %u", json.length,
-			BT_EXTENDER_ANSWER_BYTES_MAX);
-	}
-	while (blank < json.length &&
-		(json.data[blank] == ' ' || json.data[blank] == '\t' || json.data[blank] == '\n' ||
-			json.data[blank] == '\r')) {
-		blank++;
-	}
-	if (blank == json.length) {
-		return bt_error_set(err, BERTH_ERR_SYNTAX, "EOF");
-	}
-	bt_json_reader_init(&reader, json);
-	int result = bt_json_skip(&reader, &value, &fault);
-	if (result == 0) {
-		bt_json_reader_init(&answer->reader, value);
-	} else if (strcmp(berth_error_message(&fault), "unexpected end of JSON input") == 0) {
-		result = bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
-		berth_error_finish(&fault);
-	} else {
-		result = bt_error_move(err, &fault);
-	}
-	return result;
-}
-
 static int set_type_error(struct extender_answer *answer, const char *what, const struct part *part)
 {
 	if (part->field == NULL) {
@@ -358,12 +319,44 @@ static const struct bt_str **sort_entries(
 	return sorted;
 }
 
-static int read_answer(struct extender_answer *answer, struct bt_str json, const struct part *part,
-	void *out, struct bt_arena *arena, struct berth_error *err)
+/**
+ * Read the first value of the text; anything after the value is skipped. Errors: "EOF" if there
+ * is no value, "unexpected EOF" if the value is truncated.
+ */
+static int read_answer(struct bt_str json, const struct part *part, void *out,
+	struct bt_arena *arena, struct berth_error *err)
 {
-	int result = answer_begin(answer, json, arena, err);
+	struct extender_answer answer = {.arena = arena, .err = err};
+	struct bt_json_reader reader;
+	struct berth_error fault = BERTH_ERROR_INIT;
+	struct bt_str value = BT_STR("null");
+	uint32_t blank = 0;
 
-	return result < 0 ? result : read_part(answer, part, out);
+	if (json.length > BT_EXTENDER_ANSWER_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"answer of %u bytes is longer than %u", json.length,
+			BT_EXTENDER_ANSWER_BYTES_MAX);
+	}
+	while (blank < json.length &&
+		(json.data[blank] == ' ' || json.data[blank] == '\t' || json.data[blank] == '\n' ||
+			json.data[blank] == '\r')) {
+		blank++;
+	}
+	if (blank == json.length) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX, "EOF");
+	}
+	bt_json_reader_init(&reader, json);
+	int result = bt_json_skip(&reader, &value, &fault);
+	if (result == 0) {
+		bt_json_reader_init(&answer.reader, value);
+		result = read_part(&answer, part, out);
+	} else if (strcmp(berth_error_message(&fault), "unexpected end of JSON input") == 0) {
+		result = bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
+		berth_error_finish(&fault);
+	} else {
+		result = bt_error_move(err, &fault);
+	}
+	return result;
 }
 
 /** --- filter --- */
@@ -430,9 +423,8 @@ static struct bt_str_map take_map(struct bt_arena *arena, const struct entries *
 int bt_extender_decode_filter_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_filter_result *out_result, struct berth_error *err)
 {
-	struct extender_answer answer;
 	struct filter_answer found = {.error = BT_STR("")};
-	int result = read_answer(&answer, json, &filter_result, &found, arena, err);
+	int result = read_answer(json, &filter_result, &found, arena, err);
 
 	if (result == 0) {
 		*out_result = (struct bt_extender_filter_result){
@@ -463,9 +455,8 @@ static const struct part priorities = {NULL, "v1.HostPriorityList", BT_JSON_ARRA
 int bt_extender_decode_priorities(struct bt_str json, struct bt_arena *arena,
 	bt_host_priority_list *out_priorities, struct berth_error *err)
 {
-	struct extender_answer answer;
 	any_list found = {0};
-	int result = read_answer(&answer, json, &priorities, &found, arena, err);
+	int result = read_answer(json, &priorities, &found, arena, err);
 
 	if (result == 0) {
 		*out_priorities =
@@ -503,9 +494,8 @@ static const struct part preemption_result = {NULL, "v1.ExtenderPreemptionResult
 int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_node_victims_list *out_answer, struct berth_error *err)
 {
-	struct extender_answer answer;
 	struct entries found = {0};
-	int result = read_answer(&answer, json, &preemption_result, &found, arena, err);
+	int result = read_answer(json, &preemption_result, &found, arena, err);
 
 	if (result == 0) {
 		/* Keep the last entry of each node, in the answer's order. */
@@ -539,9 +529,8 @@ static const struct part binding_result = {NULL, "v1.ExtenderBindingResult", BT_
 int bt_extender_decode_binding_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_binding_result *out_result, struct berth_error *err)
 {
-	struct extender_answer answer;
 	struct bt_str error = BT_STR("");
-	int result = read_answer(&answer, json, &binding_result, &error, arena, err);
+	int result = read_answer(json, &binding_result, &error, arena, err);
 
 	if (result == 0) {
 		out_result->error = error;

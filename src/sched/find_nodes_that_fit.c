@@ -145,13 +145,6 @@ static struct bt_status evaluate_nominated(
 	return nominated->status;
 }
 
-void bt_cycle_reset_nominated(struct bt_cycle_run *run)
-{
-	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		run->nominated[i].is_known = false;
-	}
-}
-
 static int by_distance(const void *a, const void *b)
 {
 	const struct bt_cycle_nominated *left = a;
@@ -368,25 +361,6 @@ void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_fi
 }
 
 /** --- with extenders: statuses as a map by node --- */
-
-void bt_cycle_extension_init(struct bt_cycle_run *run)
-{
-	struct bt_cycle_extension *extension = &run->extension;
-	if (!bt_extenders_match(&run->engine->extenders, run->pod)) {
-		return;
-	}
-	extension->active = true;
-	extension->entry_by_slot = BT_ARENA_NEW_ARRAY(
-		run->cycle->arena, uint32_t, run->engine->state->nodes.slot_count);
-}
-
-void bt_cycle_extension_finish(struct bt_cycle_run *run)
-{
-	if (run->extension.active) {
-		bt_map_finish(&run->extension.unknown_node_index);
-		bt_vec_finish(&run->extension.unknown_nodes);
-	}
-}
 
 /**
  * Set the node's status in the diagnosis. slot BT_SLOT_NONE: the node `name` is not in the

@@ -23,34 +23,6 @@ static bool point_is_pure(const struct bt_framework *framework, enum bt_extensio
 }
 
 /**
- * Run the pure PreFilter plugins of a profile that also has impure plugins. The runner of each
- * cycle takes these results and runs only the impure plugins.
- */
-static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
-{
-	const struct bt_framework *framework = plan->framework;
-	for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_FILTER].entries.count; i++) {
-		struct bt_plugin *plugin =
-			framework->points[BT_POINT_PRE_FILTER].entries.items[i].plugin;
-		struct bt_cycle_memo *memo = &plan->memo[plugin->index];
-		if (!is_pure_for(plugin, pod)) {
-			continue;
-		}
-		struct bt_pre_filter_result result = {0};
-		memo->pre_filter_known = true;
-		memo->pre_filter_status =
-			plugin->ops->pre_filter(plugin, &plan->template, pod, &result);
-		memo->restricted = result.restricted;
-		memo->name_count = result.count;
-		memo->names = result.names;
-		memo->pre_filter_data = plan->template.pre_filter_data[plugin->index];
-		if (memo->pre_filter_status.code == BT_STATUS_SKIP) {
-			bt_plugin_set_add(&plan->template.skip_filter, plugin->index);
-		}
-	}
-}
-
-/**
  * Whether the filter can use its column form, which needs the data of PreFilter. If the plugin has
  * PreFilter but PreFilter did not run (disabled in the profile, or failed), the filter uses the
  * plain form, which returns the proper error.
@@ -397,7 +369,30 @@ static struct bt_plan *make_plan(
 	if (plan->pre_filter_cached) {
 		plan->pre_filter = bt_run_pre_filter(framework, &plan->template, pod);
 	} else {
-		memorize_pre_filters(plan, pod);
+		/*
+		 * Run the pure PreFilter plugins of a profile that also has impure plugins. The
+		 * runner of each cycle takes these results and runs only the impure plugins.
+		 */
+		for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_FILTER].entries.count;
+			i++) {
+			struct bt_plugin *plugin =
+				framework->points[BT_POINT_PRE_FILTER].entries.items[i].plugin;
+			struct bt_cycle_memo *memo = &plan->memo[plugin->index];
+			if (!is_pure_for(plugin, pod)) {
+				continue;
+			}
+			struct bt_pre_filter_result result = {0};
+			memo->pre_filter_known = true;
+			memo->pre_filter_status =
+				plugin->ops->pre_filter(plugin, &plan->template, pod, &result);
+			memo->restricted = result.restricted;
+			memo->name_count = result.count;
+			memo->names = result.names;
+			memo->pre_filter_data = plan->template.pre_filter_data[plugin->index];
+			if (memo->pre_filter_status.code == BT_STATUS_SKIP) {
+				bt_plugin_set_add(&plan->template.skip_filter, plugin->index);
+			}
+		}
 	}
 	plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE, pod);
 	if (plan->pre_score_cached) {

@@ -39,20 +39,6 @@
 #define KEY_RAWS 1
 #define KEY_WORDS_MAX (1 + BT_CELL_TRAITS_MAX + BT_PLUGINS_MAX)
 
-/**
- * Index of the first filter that runs in every cycle. If a filter before that index rejects a node,
- * the verdict is final.
- */
-static uint32_t first_cycle_filter(const struct bt_plan *plan)
-{
-	uint32_t i = 0;
-	while (i < plan->filter_count && plan->filters[i].form != BT_FILTER_CYCLE_COLUMN &&
-		plan->filters[i].form != BT_FILTER_CELLS) {
-		i++;
-	}
-	return i;
-}
-
 /** Number of slots by which catch_up prefetches columns ahead. */
 #define SLOTS_AHEAD 16
 
@@ -62,17 +48,26 @@ struct key_maker {
 	const struct bt_node_trait *traits;
 	uint32_t trait_count;
 	uint32_t raw_count;
+	/**
+	 * Index of the first filter that runs in every cycle. If a filter before that index rejects
+	 * a node, the verdict is final.
+	 */
 	uint32_t first_cycle_filter;
 };
 
 static struct key_maker key_maker_of(const struct bt_plan *plan, const struct bt_node_trait *traits)
 {
+	uint32_t first = 0;
+	while (first < plan->filter_count && plan->filters[first].form != BT_FILTER_CYCLE_COLUMN &&
+		plan->filters[first].form != BT_FILTER_CELLS) {
+		first++;
+	}
 	return (struct key_maker){
 		.plan = plan,
 		.traits = traits,
 		.trait_count = plan->cells->trait_count,
 		.raw_count = plan->cells->raw_count,
-		.first_cycle_filter = first_cycle_filter(plan),
+		.first_cycle_filter = first,
 	};
 }
 
@@ -266,7 +261,13 @@ static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 			cells, traits, cache->changed, count, counted_max_of(&state->snapshot));
 	} else {
 		set_identities(cells, traits);
-		count = bt_plan_add_slots(cache, count, cells->counted.items, cells->counted.count);
+		for (uint32_t i = 0; i < cells->counted.count; i++) {
+			uint32_t slot = cells->counted.items[i];
+			if (cache->marks[slot] != cache->mark) {
+				cache->marks[slot] = cache->mark;
+				cache->changed[count++] = slot;
+			}
+		}
 		for (uint32_t i = kept; i < cells->counted.count; i++) {
 			cells->counted.items[i - kept] = cells->counted.items[i];
 		}

@@ -237,18 +237,6 @@ uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_chan
 	return count;
 }
 
-uint32_t bt_plan_add_slots(
-	struct bt_plan_cache *cache, uint32_t count, const uint32_t *slots, uint32_t slot_count)
-{
-	for (uint32_t i = 0; i < slot_count; i++) {
-		if (cache->marks[slots[i]] != cache->mark) {
-			cache->marks[slots[i]] = cache->mark;
-			cache->changed[count++] = slots[i];
-		}
-	}
-	return count;
-}
-
 bool bt_plan_is_far_behind(const struct bt_plan *plan, const struct bt_change_log *log)
 {
 	return !bt_change_log_covers(log, plan->log_sequence) ||

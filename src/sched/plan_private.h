@@ -65,12 +65,6 @@ const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugi
 uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,
 	uint64_t since, uint32_t kinds);
 /**
- * Add slots to cache->changed, which has `count` slots, without duplicates. Returns the new number.
- * Call only directly after bt_plan_changed_slots.
- */
-uint32_t bt_plan_add_slots(
-	struct bt_plan_cache *cache, uint32_t count, const uint32_t *slots, uint32_t slot_count);
-/**
  * Whether a refresh computes all columns anew, because too many changes happened since the last
  * refresh.
  */

@@ -193,11 +193,6 @@ static void release_run(struct bt_group_cycle *cycle, struct group_run *run)
 	run->tries = NULL;
 }
 
-static bool is_success(const struct member_try *try)
-{
-	return try->is_placed && !try->requires_preemption;
-}
-
 static struct group_run run_members(struct bt_group_cycle *cycle, bool skips_post_filter)
 {
 	struct bt_engine *engine = cycle->scheduler->engine;
@@ -624,36 +619,33 @@ static struct bt_placement_outcome generate_placements(struct bt_group_cycle *cy
 		cycle->attempt.name, bt_snapshot_list(snapshot), snapshot->count);
 }
 
-static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_post_filter)
-{
-	struct bt_engine *engine = cycle->scheduler->engine;
-	struct bt_placement_outcome outcome = generate_placements(cycle);
-	struct forecast forecast = {0};
-	struct group_run run;
-	if (!bt_status_is_success(&outcome.status)) {
-		return (struct group_run){.status = outcome.status};
-	}
-	if (outcome.count > 1 && cycle->members.count > 1) {
-		forecast = forecast_members(
-			cycle, outcome.placements, outcome.count, skips_post_filter);
-	}
-	if (cycle->is_dry_run && !forecast.is_exact) {
-		forecast.placed = NULL; /* the caller needs the exact number of placed members */
-	}
-	uint32_t start = engine->next_start_node_index;
-	if (!run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run)) {
-		engine->next_start_node_index = start;
-		forecast.placed = NULL;
-		(void)run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run);
-	}
-	return run;
-}
-
 static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_post_filter)
 {
 	cycle->tried_count = 0;
 	if (cycle->has_placements) {
-		return run_placements(cycle, skips_post_filter);
+		struct bt_engine *engine = cycle->scheduler->engine;
+		struct bt_placement_outcome outcome = generate_placements(cycle);
+		struct forecast forecast = {0};
+		struct group_run run;
+		if (!bt_status_is_success(&outcome.status)) {
+			return (struct group_run){.status = outcome.status};
+		}
+		if (outcome.count > 1 && cycle->members.count > 1) {
+			forecast = forecast_members(
+				cycle, outcome.placements, outcome.count, skips_post_filter);
+		}
+		if (cycle->is_dry_run && !forecast.is_exact) {
+			/* The caller needs the exact number of placed members. */
+			forecast.placed = NULL;
+		}
+		uint32_t start = engine->next_start_node_index;
+		if (!run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run)) {
+			engine->next_start_node_index = start;
+			forecast.placed = NULL;
+			(void)run_each_placement(
+				cycle, &outcome, &forecast, skips_post_filter, &run);
+		}
+		return run;
 	}
 	struct group_run run = run_members(cycle, skips_post_filter);
 	cycle->tried = BT_ARENA_NEW(&cycle->arena, struct bt_tried_placement);
@@ -870,7 +862,7 @@ static void submit_member(struct bt_group_cycle *cycle, const struct group_run *
 		return;
 	}
 	struct bt_schedule_result *result = &try->held->result;
-	bool fits = is_success(try);
+	bool fits = try->is_placed && !try->requires_preemption;
 	if (is_error) {
 		status = !fits && result->status.code == BT_STATUS_ERROR ? result->status : status;
 	} else if (!fits && (!try->requires_preemption || run->waits_for_preemption)) {

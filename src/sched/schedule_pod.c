@@ -286,7 +286,9 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 		 * Upstream quirk, spec 03 section 3.7: the pending plugins of this trial are lost.
 		 */
 		run->result->diagnosis.pending_plugins = (struct bt_plugin_set){0};
-		bt_cycle_reset_nominated(run);
+		for (uint32_t i = 0; i < run->nominated_count; i++) {
+			run->nominated[i].is_known = false;
+		}
 		return false;
 	}
 	bt_cycle_set_scheduled(run->result, found.feasible[0], 0, 1,
@@ -483,7 +485,7 @@ static void begin_result(struct bt_engine *engine, struct bt_framework *framewor
 		bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
 }
 
-void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *framework,
+void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
 	struct bt_schedule_result *out_result)
 {
@@ -495,12 +497,6 @@ void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *fr
 		return;
 	}
 	bt_engine_schedule_in_snapshot(engine, framework, pod, attempt, out_result);
-}
-
-void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
-{
-	bt_engine_schedule_queued(engine, framework, pod, NULL, out_result);
 }
 
 static uint64_t claim_version_of(const struct bt_state *state)
@@ -625,7 +621,11 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	 * before the end of this function.
 	 */
 	run.cycle->borrows_counters = true;
-	bt_cycle_extension_init(&run);
+	if (bt_extenders_match(&engine->extenders, pod)) {
+		run.extension.active = true;
+		run.extension.entry_by_slot =
+			BT_ARENA_NEW_ARRAY(cycle->arena, uint32_t, engine->state->nodes.slot_count);
+	}
 	out_result->extended = run.extension.active;
 	schedule_pod(&run);
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
@@ -651,7 +651,10 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 			cycle->pre_score_data[i] = NULL;
 		}
 	}
-	bt_cycle_extension_finish(&run);
+	if (run.extension.active) {
+		bt_map_finish(&run.extension.unknown_node_index);
+		bt_vec_finish(&run.extension.unknown_nodes);
+	}
 	/* Store the list back, because it may have been reallocated. */
 	engine->statuses = out_result->diagnosis.statuses;
 	engine->statuses.groups = NULL;

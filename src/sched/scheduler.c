@@ -559,7 +559,7 @@ static void schedule_one(
 			bt_symbol_text(&scheduler->engine->state->symbols, entry->signature);
 	}
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	bt_engine_schedule_queued(scheduler->engine, framework, &entry->pod, &attempt, &result);
+	bt_engine_schedule(scheduler->engine, framework, &entry->pod, &attempt, &result);
 	result.started_ns = started_ns;
 	out_attempt->score = result.total_score;
 	out_attempt->feasible_count = result.feasible_count;

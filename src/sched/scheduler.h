@@ -83,7 +83,6 @@ struct bt_scheduler_writer {
 	void (*attempt_ended)(void *context);
 };
 
-struct bt_api_calls; /* sched/api_calls.h */
 struct bt_scheduler;
 
 /** Takes a reference to config. writer is copied; writer->context must outlive the scheduler. */
@@ -281,8 +280,6 @@ bool bt_scheduler_queues_calls(const struct bt_scheduler *scheduler);
  */
 bool bt_scheduler_patch_answered(
 	struct bt_scheduler *scheduler, struct bt_str uid, int result, struct bt_str message);
-/** The queued calls, for metrics; empty if the gate is off. */
-const struct bt_api_calls *bt_scheduler_calls(const struct bt_scheduler *scheduler);
 /**
  * The uid of the pod whose binding calls the writer, for bt_scheduler_resume; "" outside such
  * calls.

@@ -271,11 +271,6 @@ bool bt_scheduler_queues_calls(const struct bt_scheduler *scheduler)
 	return scheduler->queues_calls;
 }
 
-const struct bt_api_calls *bt_scheduler_calls(const struct bt_scheduler *scheduler)
-{
-	return &scheduler->calls;
-}
-
 static void activate(struct bt_scheduler *scheduler, struct bt_str key, int64_t now_ns)
 {
 	int64_t slash = bt_str_find_char(key, '/');

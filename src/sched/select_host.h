@@ -15,11 +15,6 @@
 #include "base/compiler.h"
 
 /**
- * Whether heap position a comes before heap position b in pre-order of the implicit binary heap
- * (children of i: 2i+1, 2i+2).
- */
-bool bt_heap_precedes(uint32_t a, uint32_t b);
-/**
  * A number whose order is the pre-order of heap positions: the path from the root, then the length
  * of the path.
  */
@@ -29,11 +24,9 @@ static inline uint64_t bt_heap_order(uint32_t position)
 	uint32_t unused_bits = BT_CLZ64(path);
 	return path << unused_bits | (63 - unused_bits);
 }
-/** The index that upstream's heap pops first among totals[0..count); count > 0. O(count). */
-uint32_t bt_heap_choose(const int64_t *totals, uint32_t count);
 /**
- * Does the same as bt_heap_choose, but among equal totals the largest number comes first. numbers
- * NULL: all numbers are equal.
+ * The index that upstream's heap pops first among totals[0..count); count > 0. Among equal totals
+ * the largest number comes first. numbers NULL: all numbers are equal. O(count).
  */
-uint32_t bt_heap_choose_by(const int64_t *totals, const uint64_t *numbers, uint32_t count);
+uint32_t bt_heap_choose(const int64_t *totals, const uint64_t *numbers, uint32_t count);
 #endif

@@ -186,7 +186,7 @@ static void check_cycle(
 {
 	struct bt_schedule_result decision;
 	struct bt_evaluation evaluation;
-	bt_engine_schedule(run->engine, framework, pod, &decision);
+	bt_engine_schedule(run->engine, framework, pod, NULL, &decision);
 	uint32_t chosen = decision.outcome == BT_OUTCOME_SCHEDULED ? decision.slot : BT_SLOT_NONE;
 	bt_engine_evaluate(run->engine, framework, pod, &evaluation);
 	uint32_t best =

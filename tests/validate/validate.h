@@ -5,6 +5,7 @@
  * Checks of whole structures: what the engine updates incrementally is computed anew and compared.
  */
 #include "queue/queue.h"
+#include "sched/api_calls.h"
 #include "state/state.h"
 
 /** Returns whether sums, maps and lists agree with the pods. If not, out_reason has a difference.
@@ -26,4 +27,10 @@ size_t bt_state_memory_bytes(const struct bt_state *state);
 /** Parts of bt_state_memory_bytes. */
 size_t bt_affinity_index_memory_bytes(const struct bt_state *state);
 size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
+
+/**
+ * Check the whole structure. *out_reason describes the first flaw. If the structure has no flaw,
+ * returns true and sets *out_reason to NULL.
+ */
+bool bt_api_calls_validate(const struct bt_api_calls *calls, const char **out_reason);
 #endif

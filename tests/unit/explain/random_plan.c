@@ -185,7 +185,7 @@ bool random_plan_fits_after(
 		bt_pod_info_init_pending(town.world.engine->state, pod, &info);
 		status = bt_run_pre_enqueue(framework, &info, &town.world.arena, &gate);
 		if (bt_status_is_success(&status)) {
-			bt_engine_schedule(town.world.engine, framework, &info, &result);
+			bt_engine_schedule(town.world.engine, framework, &info, NULL, &result);
 			scheduled = result.outcome == BT_OUTCOME_SCHEDULED;
 		}
 		bt_pod_info_finish_pending(town.world.engine->state, &info);

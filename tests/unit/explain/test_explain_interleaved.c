@@ -39,7 +39,7 @@ static const char *decide(struct town *town, const char *json, struct bt_str *ou
 		return "no profile";
 	}
 	bt_pod_info_init_pending(town->world.engine->state, pod, &info);
-	bt_engine_schedule(town->world.engine, framework, &info, &result);
+	bt_engine_schedule(town->world.engine, framework, &info, NULL, &result);
 	chosen = world_chosen(&town->world, &result);
 	if (result.outcome == BT_OUTCOME_SCHEDULED) {
 		*out_node = bt_str_from(bt_arena_str(arena, bt_str_from(chosen)).data);

@@ -151,7 +151,7 @@ static const char *decide(struct town *town, const struct random_plan *plan)
 	const struct bt_pod_info *pod = world_pending(&town->world, plan->next);
 	const char *said;
 
-	bt_engine_schedule(engine, town->world.framework, pod, &result);
+	bt_engine_schedule(engine, town->world.framework, pod, NULL, &result);
 	engine->next_start_node_index = start;
 	engine->prng = prng;
 	said = bt_arena_printf(&town->world.arena, "%d %s %lld %u %u %s", (int)result.outcome,

@@ -593,7 +593,7 @@ static struct bt_schedule_result schedule(struct world *world, const char *label
 {
 	struct bt_schedule_result result = {0};
 
-	bt_engine_schedule(world->engine, world->framework, pend(world, label), &result);
+	bt_engine_schedule(world->engine, world->framework, pend(world, label), NULL, &result);
 	return result;
 }
 
@@ -1167,7 +1167,7 @@ static void place_next(struct world *world, int number, const char *node_name)
 		"\"100m\"}}}]}}",
 		number, number);
 	bt_pod_info_init_pending(world->engine->state, add_object(world, json, BT_KIND_POD), &pod);
-	bt_engine_schedule(world->engine, world->framework, &pod, &result);
+	bt_engine_schedule(world->engine, world->framework, &pod, NULL, &result);
 	ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 	ck_assert_msg(bt_str_equal_c(bt_node_table_name(&world->engine->state->nodes, result.slot),
 			      node_name),

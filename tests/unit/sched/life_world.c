@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-#include "sched/api_calls.h"
+#include "sched/scheduler_private.h"
 #include "validate/validate.h"
 
 /* --- writes of the scheduler --- */
@@ -189,8 +189,7 @@ void life_finish(struct life *life)
 
 	ck_assert_msg(
 		bt_queue_validate(bt_scheduler_queue(life->scheduler), &broken), "%s", broken);
-	ck_assert_msg(
-		bt_api_calls_validate(bt_scheduler_calls(life->scheduler), &broken), "%s", broken);
+	ck_assert_msg(bt_api_calls_validate(&life->scheduler->calls, &broken), "%s", broken);
 	ck_assert_int_eq(
 		bt_state_refresh_snapshot(bt_scheduler_engine(life->scheduler)->state, NULL), 0);
 	ck_assert_msg(bt_state_validate(bt_scheduler_engine(life->scheduler)->state, &reason), "%s",

@@ -223,7 +223,7 @@ struct bt_schedule_result world_schedule_pod(struct world *world, const struct b
 	if (pod->object->spec.scheduler_name.length != 0) {
 		framework = bt_engine_profile(world->engine, pod->object->spec.scheduler_name);
 	}
-	bt_engine_schedule(world->engine, framework, pod, &result);
+	bt_engine_schedule(world->engine, framework, pod, NULL, &result);
 	return result;
 }
 

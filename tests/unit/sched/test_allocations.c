@@ -121,7 +121,7 @@ static unsigned long measure(const char *spec, bool fits)
 		struct bt_schedule_result result;
 		unsigned long before = allocations;
 
-		bt_engine_schedule(world.engine, world.framework, pod, &result);
+		bt_engine_schedule(world.engine, world.framework, pod, NULL, &result);
 		if (i >= WARM) {
 			counted += allocations - before;
 		}
@@ -198,7 +198,7 @@ START_TEST(test_allocations__are_seen)
 	const struct bt_pod_info *pod = world_pending(&world, kinds[0].pod);
 	struct bt_schedule_result result;
 	unsigned long before = allocations;
-	bt_engine_schedule(world.engine, world.framework, pod, &result);
+	bt_engine_schedule(world.engine, world.framework, pod, NULL, &result);
 	ck_assert_uint_gt(allocations, before);
 	world_finish(&world);
 }
@@ -217,7 +217,7 @@ static size_t first_bytes(int node_count)
 		struct bt_schedule_result result;
 
 		before = i == 0 ? allocated_bytes : before;
-		bt_engine_schedule(world.engine, world.framework, pod, &result);
+		bt_engine_schedule(world.engine, world.framework, pod, NULL, &result);
 		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 		ck_assert(bt_engine_place(world.engine, pod, &result));
 	}

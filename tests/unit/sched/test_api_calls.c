@@ -5,6 +5,7 @@
 #include "base/prng.h"
 #include "sched_world.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 static struct bt_arena arena;
 static struct bt_strbuf ends; /* "<type> <uid> <result> <message>\n" */

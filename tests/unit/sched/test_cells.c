@@ -172,7 +172,8 @@ static uint32_t heap_choice_of_model(
 			continue;
 		}
 		if (is_tie(model, question, position) &&
-			(chosen == BT_POSITION_NONE || bt_heap_precedes(rank, chosen_rank))) {
+			(chosen == BT_POSITION_NONE ||
+				bt_heap_order(rank) < bt_heap_order(chosen_rank))) {
 			chosen = position;
 			chosen_rank = rank;
 		}

@@ -364,7 +364,7 @@ static void schedule(struct random_run *run)
 	const struct bt_pod_info *pod = world_pending(&run->world, random_pod(run));
 	struct bt_schedule_result result;
 
-	bt_engine_schedule(engine, run->world.framework, pod, &result);
+	bt_engine_schedule(engine, run->world.framework, pod, NULL, &result);
 	if (result.plan->cells->served > run->served_most) {
 		run->served_most = result.plan->cells->served;
 	}
@@ -507,7 +507,7 @@ static void place_one(struct kinds *kinds, const char *json)
 	struct bt_schedule_result result;
 	const struct bt_pod_info *pod = world_pending(world, json);
 
-	bt_engine_schedule(world->engine, world->framework, pod, &result);
+	bt_engine_schedule(world->engine, world->framework, pod, NULL, &result);
 	ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 	ck_assert(bt_engine_place(world->engine, pod, &result));
 }
@@ -588,7 +588,7 @@ START_TEST(test_cycle_cells__a_tree_for_each_set_of_traits)
 		struct bt_schedule_result result;
 
 		kinds.pods_per_level = 2 + i % BT_PLAN_TREES;
-		bt_engine_schedule(world.engine, world.framework, pod, &result);
+		bt_engine_schedule(world.engine, world.framework, pod, NULL, &result);
 		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 		ck_assert(bt_engine_place(world.engine, pod, &result));
 		plan = result.plan;
@@ -662,7 +662,7 @@ START_TEST(test_cycle_cells__nominated_nodes_are_exceptions)
 		const struct bt_pod_info *pod =
 			world_pending(&world, i < 15 ? WITH_CPU : IMPORTANT);
 
-		bt_engine_schedule(world.engine, world.framework, pod, &result);
+		bt_engine_schedule(world.engine, world.framework, pod, NULL, &result);
 		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 		ck_assert_uint_eq(result.feasible_count, i < 15 ? 291 : 300);
 		ck_assert_uint_eq(result.evaluated_count, 300);
@@ -863,7 +863,7 @@ START_TEST(test_cycle_cells__counters_are_not_kept)
 				.data);
 	}
 	pending = world_pending(&world, pod);
-	bt_engine_schedule(world.engine, world.framework, pending, &result);
+	bt_engine_schedule(world.engine, world.framework, pending, NULL, &result);
 	ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 	bt_node_info_init(&node, world.engine->state, result.slot);
 	for (uint32_t i = 0; i < 2; i++) {

@@ -306,7 +306,7 @@ static void schedule(struct random_run *run)
 	const struct bt_pod_info *pod = random_pending(run);
 	struct bt_schedule_result result;
 
-	bt_engine_schedule(run->world.engine, run->world.framework, pod, &result);
+	bt_engine_schedule(run->world.engine, run->world.framework, pod, NULL, &result);
 	if (result.outcome != BT_OUTCOME_SCHEDULED) {
 		run->rejected++;
 		nominate(run, pod, &result);

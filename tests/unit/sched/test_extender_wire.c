@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Requests to extenders and their answers: spec 11b sections 9.1 and 9.2. */
+#include "extender_answers.h"
 #include "fake_poster.h"
 #include "sched_world.h"
 #include "test_main.h"

@@ -166,8 +166,8 @@ START_TEST(test_plan__profiles_have_their_own)
 		const struct bt_pod_info *pod = world_pending(&world, "{}");
 		struct bt_schedule_result result;
 
-		bt_engine_schedule(
-			world.engine, world.engine->profiles.frameworks.items[i % 2], pod, &result);
+		bt_engine_schedule(world.engine, world.engine->profiles.frameworks.items[i % 2],
+			pod, NULL, &result);
 		ck_assert_uint_eq(result.feasible_count, i % 2 == 0 ? 2 : 1);
 	}
 	ck_assert_uint_eq(plugin.fake.calls[FAKE_PRE_FILTER], 2);
@@ -683,8 +683,7 @@ static void check_kernels(const struct bt_plan_kernels *kernels, struct bt_prng 
 		equal += before[i] == 7;
 	}
 	ck_assert_uint_eq(count, equal);
-	ck_assert_uint_eq(
-		kernels->count_members(cells, verdict, 2, KERNEL_SLOTS, &slot), members);
+	ck_assert_uint_eq(kernels->count_members(cells, verdict, 2, KERNEL_SLOTS, &slot), members);
 	ck_assert(slot < KERNEL_SLOTS && cells[slot] == 2 && verdict[slot] == 0);
 	ck_assert_uint_eq(kernels->count_members(cells, verdict, 9, KERNEL_SLOTS, &slot), 0);
 	ck_assert_uint_eq(slot, BT_SLOT_NONE);
@@ -714,10 +713,9 @@ START_TEST(test_plan__kernels)
 END_TEST
 
 BT_TEST_MAIN("plan", test_plan__kept_for_recurring_shapes, test_plan__evicted_and_made_again,
-	test_plan__let_go_when_far_behind,
-	test_plan__decisions_survive_eviction, test_plan__id_of_a_dead_shape,
-	test_plan__profiles_have_their_own, test_plan__node_changes_between_cycles,
-	test_plan__first_soft_taint,
+	test_plan__let_go_when_far_behind, test_plan__decisions_survive_eviction,
+	test_plan__id_of_a_dead_shape, test_plan__profiles_have_their_own,
+	test_plan__node_changes_between_cycles, test_plan__first_soft_taint,
 	test_plan__wide_amounts_switch_the_form, test_plan__more_resources_than_a_verdict_holds,
 	test_plan__first_filter_in_list_order_is_named,
 	test_plan__error_of_a_plain_filter_between_columns,

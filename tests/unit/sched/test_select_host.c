@@ -88,8 +88,8 @@ START_TEST(test_select_host__edge_03_21_second_of_two)
 	static const int64_t two[] = {1, 2};
 	static const int64_t four[] = {3, 2, 1, 3};
 
-	ck_assert_uint_eq(bt_heap_choose(two, 2), 1);
-	ck_assert_uint_eq(bt_heap_choose(four, 4), 0);
+	ck_assert_uint_eq(bt_heap_choose(two, NULL, 2), 1);
+	ck_assert_uint_eq(bt_heap_choose(four, NULL, 4), 0);
 }
 END_TEST
 
@@ -100,12 +100,12 @@ START_TEST(test_select_host__edge_03_21_random_numbers)
 	int64_t totals[] = {3, 2, 1, 3};
 
 	for (uint32_t i = 0; i < 4; i++) {
-		uint32_t best = bt_heap_choose_by(totals, numbers, 4);
+		uint32_t best = bt_heap_choose(totals, numbers, 4);
 		ck_assert_uint_eq(best, order[i]);
 		totals[best] = INT64_MIN;
 	}
 	/* Without random numbers the first of the best nodes is chosen. */
-	ck_assert_uint_eq(bt_heap_choose_by((const int64_t[]){3, 2, 1, 3}, NULL, 4), 0);
+	ck_assert_uint_eq(bt_heap_choose((const int64_t[]){3, 2, 1, 3}, NULL, 4), 0);
 }
 END_TEST
 
@@ -114,7 +114,7 @@ START_TEST(test_select_host__all_equal_takes_the_first)
 	int64_t totals[64] = {0};
 
 	for (uint32_t count = 1; count <= 64; count++) {
-		ck_assert_uint_eq(bt_heap_choose(totals, count), 0);
+		ck_assert_uint_eq(bt_heap_choose(totals, NULL, count), 0);
 	}
 }
 END_TEST
@@ -132,9 +132,9 @@ START_TEST(test_select_host__as_the_literal_heap)
 		for (uint32_t i = 0; i < count; i++) {
 			totals[i] = (int64_t)bt_prng_below(&prng, values);
 		}
-		if (bt_heap_choose(totals, count) != pop_of(totals, count)) {
+		if (bt_heap_choose(totals, NULL, count) != pop_of(totals, count)) {
 			ck_abort_msg("round %d, %u nodes: %u instead of %u", round, count,
-				bt_heap_choose(totals, count), pop_of(totals, count));
+				bt_heap_choose(totals, NULL, count), pop_of(totals, count));
 		}
 	}
 }
@@ -149,7 +149,7 @@ START_TEST(test_select_host__every_subset_of_a_small_heap)
 			for (uint32_t i = 0; i < count; i++) {
 				totals[i] = best >> i & 1;
 			}
-			if (bt_heap_choose(totals, count) != pop_of(totals, count)) {
+			if (bt_heap_choose(totals, NULL, count) != pop_of(totals, count)) {
 				ck_abort_msg("%u nodes, best %#x", count, best);
 			}
 		}
@@ -161,8 +161,8 @@ START_TEST(test_select_host__totals_are_64_bit)
 {
 	static const int64_t totals[] = {INT64_C(1) << 32, (INT64_C(1) << 32) + 1, -1, INT64_MIN};
 
-	ck_assert_uint_eq(bt_heap_choose(totals, 4), 1);
-	ck_assert_uint_eq(bt_heap_choose(totals + 2, 2), 0);
+	ck_assert_uint_eq(bt_heap_choose(totals, NULL, 4), 1);
+	ck_assert_uint_eq(bt_heap_choose(totals + 2, NULL, 2), 0);
 }
 END_TEST
 

@@ -50,7 +50,7 @@ static void check_row(const struct cycle_row *row)
 		"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'pv'},'spec':{}}");
 	pod = world_pending(&world,
 		"{'spec':{'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]}}");
-	bt_engine_schedule(world.engine, world.framework, pod, &result);
+	bt_engine_schedule(world.engine, world.framework, pod, NULL, &result);
 	if (result.outcome == BT_OUTCOME_SCHEDULED) {
 		placed = bt_engine_place(world.engine, pod, &result);
 	}

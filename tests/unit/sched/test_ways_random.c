@@ -504,7 +504,7 @@ static void schedule(struct history *history)
 		world->engine->preferred_node = preferred;
 		pods[i] = world_pending(world, pending_json(history, pod, number, node, status));
 		world->framework = world->engine->profiles.frameworks.items[profile];
-		bt_engine_schedule(world->engine, world->framework, pods[i], &results[i]);
+		bt_engine_schedule(world->engine, world->framework, pods[i], NULL, &results[i]);
 	}
 	for (uint32_t i = 1; i < ENGINES; i++) {
 		check_result(history, results, i);

@@ -117,7 +117,7 @@ static void place(struct engines *engines, uint32_t number)
 	for (uint32_t i = 0; i < ENGINES; i++) {
 		struct world *world = &engines->worlds[i];
 		const struct bt_pod_info *pod = world_pending(world, json);
-		bt_engine_schedule(world->engine, world->framework, pod, &results[i]);
+		bt_engine_schedule(world->engine, world->framework, pod, NULL, &results[i]);
 		ck_assert_int_eq(results[i].outcome, results[0].outcome);
 		ck_assert_uint_eq(results[i].feasible_count, results[0].feasible_count);
 		ck_assert_ptr_nonnull(results[i].plan);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef EXTENDER_ANSWERS_H
+#define EXTENDER_ANSWERS_H
+/** Answers as an extender writes them, for tests of the decoder. */
+#include "base/strbuf.h"
+#include "framework/extender.h"
+
+void bt_extender_encode_filter_result(
+	const struct bt_extender_filter_result *result, struct bt_strbuf *out);
+void bt_extender_encode_priorities(const bt_host_priority_list *priorities, struct bt_strbuf *out);
+void bt_extender_encode_preemption_result(
+	const struct bt_node_victims_list *answer, struct bt_strbuf *out);
+#endif
