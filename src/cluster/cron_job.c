@@ -173,8 +173,6 @@ static void keep_schedule(struct pass *pass)
 	struct bt_str zone_name = bt_json_text_at(sync->object, "spec.timeZone");
 	struct bt_cron_zone zone = {0};
 	struct bt_cron cron;
-	int64_t due;
-	int64_t next;
 
 	if (!bt_cron_parse(text, &cron)) {
 		bt_sync_event(sync, "Warning", "UnparseableSchedule", "unparseable schedule: %.*s",
@@ -189,11 +187,12 @@ static void keep_schedule(struct pass *pass)
 	if (from == 0) {
 		from = bt_tree_seconds(sync->object, "metadata.creationTimestamp");
 	}
-	next = bt_cron_next(&cron, &zone, sync->now_seconds);
+	int64_t next = bt_cron_next(&cron, &zone, sync->now_seconds);
 	if (next != 0) {
 		bt_hub_enqueue_periodic(sync->hub, sync->key, bt_ns_of_seconds(next));
 	}
-	due = from < sync->now_seconds ? bt_cron_last(&cron, &zone, from, sync->now_seconds) : 0;
+	int64_t due =
+		from < sync->now_seconds ? bt_cron_last(&cron, &zone, from, sync->now_seconds) : 0;
 	bt_cron_zone_finish(&zone);
 	if (due == 0) {
 		return;

@@ -215,7 +215,6 @@ static void update(struct bt_daemon_pass *pass)
 		bt_json_object_at(pass->set, "spec.updateStrategy.rollingUpdate");
 	const struct bt_indexed_pod *new_pod;
 	const struct bt_indexed_pod *old_pod;
-	int64_t max_unavailable;
 	int64_t unavailable = 0;
 	int64_t both = 0;
 	int32_t desired = 0;
@@ -232,7 +231,8 @@ static void update(struct bt_daemon_pass *pass)
 		}
 	}
 	pass->max_surge = bt_tree_scaled(bt_json_find(rolling, "maxSurge"), desired, true);
-	max_unavailable = bt_tree_scaled(bt_json_find(rolling, "maxUnavailable"), desired, true);
+	int64_t max_unavailable =
+		bt_tree_scaled(bt_json_find(rolling, "maxUnavailable"), desired, true);
 	for (uint32_t i = 0; i < pass->place_count &&
 		pass->writes < bt_hub_burst(pass->sync->hub, BT_DAEMON_BURST);
 		i++) {
@@ -388,7 +388,6 @@ static bool read_nodes(struct bt_daemon_pass *pass)
 
 	for (uint32_t i = 0; self->has_unread && i < self->nodes.count; i++) {
 		struct bt_daemon_node *node = &self->nodes.items[i];
-		struct bt_json_value *part;
 		struct bt_node decoded = {.metadata = {.generation = 0}};
 
 		if (node->name == NULL || node->is_read) {
@@ -401,9 +400,10 @@ static bool read_nodes(struct bt_daemon_pass *pass)
 		const struct bt_json_value *object =
 			bt_hub_read(pass->sync->hub, BT_HUB_NODES, bt_str_from(node->name), &arena);
 
-		part = bt_json_put(&arena, NULL, "{metadata: {labels: %t}, spec: {taints: %t}}",
-			bt_json_object_at(object, "metadata.labels"),
-			bt_json_array_at(object, "spec.taints"));
+		struct bt_json_value *part =
+			bt_json_put(&arena, NULL, "{metadata: {labels: %t}, spec: {taints: %t}}",
+				bt_json_object_at(object, "metadata.labels"),
+				bt_json_array_at(object, "spec.taints"));
 		bt_arena_finish(&node->arena);
 		bt_arena_init(&node->arena, 512);
 		node->is_read = true;
@@ -669,7 +669,6 @@ static bool sync(struct bt_sync *sync)
 	struct bt_daemon_pass pass = {
 		.self = self, .sync = sync, .arena = sync->arena, .set = sync->object};
 	uint32_t burst = bt_hub_burst(sync->hub, BT_DAEMON_BURST);
-	bool *is_used;
 
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL ||
 		bt_owners_adopt_pods(sync, &self->selectors, NULL, NULL)) {
@@ -708,7 +707,7 @@ static bool sync(struct bt_sync *sync)
 		}
 	}
 	write_status(&pass);
-	is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
+	bool *is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
 	for (uint32_t i = 0; i < pass.revisions.count; i++) {
 		for (uint32_t n = 0; n < pass.pod_count && !is_used[i]; n++) {
 			is_used[i] = bt_str_equal(

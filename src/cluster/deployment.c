@@ -140,7 +140,6 @@ static void watch_progress(struct rollout *rollout, const struct counters *count
 		rollout->new_set != NULL ? rollout->new_set->name : bt_key_name(rollout->sync->key);
 	struct bt_str subject = bt_arena_printf(rollout->arena, "%s \"%.*s\"",
 		rollout->new_set != NULL ? "ReplicaSet" : "Deployment", BT_STR_ARG(name));
-	int64_t due;
 
 	if (deadline == INT32_MAX) {
 		bt_tree_remove_condition(rollout->conditions, "Progressing");
@@ -163,7 +162,7 @@ static void watch_progress(struct rollout *rollout, const struct counters *count
 		bt_json_bool_at(rollout->deployment, "spec.paused", false)) {
 		return;
 	}
-	due = bt_ns_of_seconds(bt_tree_seconds(current, "lastUpdateTime") + deadline + 1);
+	int64_t due = bt_ns_of_seconds(bt_tree_seconds(current, "lastUpdateTime") + deadline + 1);
 	if (due > rollout->sync->now_ns) {
 		bt_hub_enqueue_at(rollout->sync->hub, rollout->sync->key, due);
 		return;
@@ -327,7 +326,6 @@ static void refresh_new_set(struct rollout *rollout)
 	struct bt_json_value *annotations = bt_tree_ensure(arena, document, "metadata.annotations");
 	int64_t revision = next_revision(rollout);
 	int64_t min_ready = bt_json_int64_at(rollout->deployment, "spec.minReadySeconds", 0);
-	bool differs;
 
 	copy_annotations(rollout, annotations);
 	if (set->revision < revision) {
@@ -340,7 +338,7 @@ static void refresh_new_set(struct rollout *rollout)
 		set_number(rollout, annotations, ANNOTATION_REVISION, revision);
 		set->revision = revision;
 	}
-	differs = !bt_tree_covers(
+	bool differs = !bt_tree_covers(
 		bt_json_object_at(set->object, "metadata.annotations"), annotations);
 	if (bt_json_int64_at(set->object, "spec.minReadySeconds", 0) != min_ready) {
 		bt_json_put(arena, document, "{spec: {minReadySeconds: %d}}", min_ready);
@@ -414,7 +412,6 @@ static void make_new_set(struct rollout *rollout)
 		rollout->arena, "%.*s-%.*s", BT_STR_ARG(bt_key_name(sync->key)), BT_STR_ARG(hash));
 	int64_t size = new_set_size(rollout);
 	struct bt_api_answer answer;
-	struct bt_json_value *made;
 
 	(void)bt_hub_create(sync->hub, BT_HUB_REPLICA_SETS, bt_key_namespace(sync->key),
 		build_set(rollout, name, hash, size), rollout->arena, &answer);
@@ -440,7 +437,7 @@ static void make_new_set(struct rollout *rollout)
 		bt_api_answer_finish(&answer);
 		return;
 	}
-	made = bt_hub_read(
+	struct bt_json_value *made = bt_hub_read(
 		sync->hub, BT_HUB_REPLICA_SETS, bt_stored_key(answer.object), rollout->arena);
 	bt_api_answer_finish(&answer);
 	rollout->new_set = BT_ARENA_NEW(rollout->arena, struct rollout_set);
@@ -635,14 +632,12 @@ static bool shrink_old_sets(struct rollout *rollout)
 
 static void roll_out(struct rollout *rollout)
 {
-	int64_t size;
-
 	find_new_set(rollout, true);
 	if (rollout->new_set == NULL) {
 		return;
 	}
-	size = rollout->new_set->replicas > rollout->replicas ? rollout->replicas
-							      : new_set_size(rollout);
+	int64_t size = rollout->new_set->replicas > rollout->replicas ? rollout->replicas
+								      : new_set_size(rollout);
 	if (scale_set(rollout, rollout->new_set, size) || shrink_old_sets(rollout)) {
 		return;
 	}
@@ -702,8 +697,6 @@ static int64_t share_of(const struct rollout *rollout, const struct rollout_set 
 {
 	int64_t most = rollout->replicas + rollout->surge;
 	int64_t annotated = 0;
-	int64_t share;
-	double size;
 
 	if (set->replicas == 0 || left == 0) {
 		return 0;
@@ -720,8 +713,9 @@ static int64_t share_of(const struct rollout *rollout, const struct rollout_set 
 	 * Round to the nearest integer, in floating point, because the product may overflow an
 	 * integer.
 	 */
-	size = (double)set->replicas * (double)most / (double)annotated + 0.5;
-	share = (int64_t)(size < (double)INT32_MAX ? size : (double)INT32_MAX) - set->replicas;
+	double size = (double)set->replicas * (double)most / (double)annotated + 0.5;
+	int64_t share =
+		(int64_t)(size < (double)INT32_MAX ? size : (double)INT32_MAX) - set->replicas;
 	return left > 0 ? min_int64(share, left) : max_int64(share, left);
 }
 
@@ -865,11 +859,11 @@ static void adopt_and_release(struct deployments *self, struct bt_sync *sync)
 	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
 	struct bt_str group = bt_arena_printf(sync->arena, "/%.*s", BT_STR_ARG(namespace_));
-	struct bt_json_value **sets;
 	uint32_t count;
 
 	bt_owners_release(sync, &self->selectors, BT_HUB_REPLICA_SETS, NULL);
-	sets = bt_sync_read_group(sync, BT_HUB_REPLICA_SETS, &self->owned, group, &count);
+	struct bt_json_value **sets =
+		bt_sync_read_group(sync, BT_HUB_REPLICA_SETS, &self->owned, group, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_json_value *set = sets[i];
 
@@ -885,10 +879,9 @@ static void adopt_and_release(struct deployments *self, struct bt_sync *sync)
 static void read_strategy(struct rollout *rollout)
 {
 	const struct bt_json_value *deployment = rollout->deployment;
-	int32_t total;
 
 	rollout->replicas = bt_json_int64_at(deployment, "spec.replicas", 1);
-	total = rollout->replicas < INT32_MAX ? (int32_t)rollout->replicas : INT32_MAX;
+	int32_t total = rollout->replicas < INT32_MAX ? (int32_t)rollout->replicas : INT32_MAX;
 	rollout->recreate =
 		bt_str_equal_c(bt_json_text_at(deployment, "spec.strategy.type"), "Recreate");
 	if (rollout->recreate) {
@@ -944,7 +937,6 @@ static bool sync(struct bt_sync *sync)
 	struct bt_str uid = bt_json_text_at(deployment, "metadata.uid");
 	bool deleting = bt_tree_is_deleting(deployment);
 	bool paused = bt_json_bool_at(deployment, "spec.paused", false);
-	struct bt_json_value **sets;
 	uint32_t count;
 
 	bt_hub_cancel_delay(sync->hub, sync->key);
@@ -955,7 +947,8 @@ static bool sync(struct bt_sync *sync)
 	if (!deleting) {
 		adopt_and_release(self, sync);
 	}
-	sets = bt_sync_read_group(sync, BT_HUB_REPLICA_SETS, &self->owned, uid, &count);
+	struct bt_json_value **sets =
+		bt_sync_read_group(sync, BT_HUB_REPLICA_SETS, &self->owned, uid, &count);
 	rollout.old_sets = BT_ARENA_NEW_ARRAY(arena, struct rollout_set, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		if (bt_str_equal(bt_json_text_at(bt_controller_owner_of(sets[i]), "uid"), uid)) {

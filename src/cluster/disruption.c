@@ -68,14 +68,13 @@ static const struct bt_json_value *read_owner(struct pass *pass,
 	const struct bt_json_value *reference, const struct bt_api_resource **out_resource)
 {
 	struct bt_sync *sync = pass->sync;
-	const struct bt_json_value *owner;
 
 	*out_resource = bt_resources_find_kind(bt_api_resources(sync->hub->api),
 		bt_json_text_at(reference, "apiVersion"), bt_json_text_at(reference, "kind"));
 	if (*out_resource == NULL) {
 		return NULL;
 	}
-	owner = bt_api_read(sync->hub->api, *out_resource,
+	const struct bt_json_value *owner = bt_api_read(sync->hub->api, *out_resource,
 		bt_api_key(sync->arena, bt_key_namespace(sync->key),
 			bt_json_text_at(reference, "name")),
 		sync->arena);
@@ -93,13 +92,11 @@ static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 {
 	const struct bt_json_value *reference = bt_controller_owner_of(pod);
 	const struct bt_api_resource *resource;
-	const struct bt_json_value *owner;
-	int64_t scale;
 
 	if (reference == NULL || !add_owner(pass, bt_json_text_at(reference, "uid"))) {
 		return;
 	}
-	owner = read_owner(pass, reference, &resource);
+	const struct bt_json_value *owner = read_owner(pass, reference, &resource);
 	reference = bt_controller_owner_of(owner);
 	if (reference != NULL && resource == pass->sync->hub->kinds[BT_HUB_REPLICA_SETS]) {
 		if (!add_owner(pass, bt_json_text_at(reference, "uid"))) {
@@ -107,7 +104,7 @@ static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 		}
 		owner = read_owner(pass, reference, &resource);
 	}
-	scale = bt_json_int64_at(owner, "spec.replicas", 0);
+	int64_t scale = bt_json_int64_at(owner, "spec.replicas", 0);
 	if (scale > 0 && scale <= INT32_MAX - pass->scale) {
 		pass->scale += (int32_t)scale;
 	}
@@ -196,7 +193,6 @@ static bool sync(struct bt_sync *sync)
 		bt_json_find_path(sync->object, "spec.maxUnavailable");
 	const struct bt_json_value *available =
 		bt_json_find_path(sync->object, "spec.minAvailable");
-	int32_t expected;
 	int32_t desired;
 
 	remove_old_disrupted(&pass);
@@ -204,7 +200,7 @@ static bool sync(struct bt_sync *sync)
 		bt_owners_visit_selected(sync, &entry->selector, entry->bits, count_pod, &pass);
 	}
 	bt_vec_finish(&pass.owners);
-	expected = pass.pods;
+	int32_t expected = pass.pods;
 	if (unavailable != NULL) {
 		int32_t most = bt_tree_scaled(unavailable, pass.scale, true);
 		expected = pass.scale;

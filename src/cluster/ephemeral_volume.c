@@ -35,14 +35,13 @@ static bool sync(struct bt_sync *sync)
 		struct bt_str name =
 			bt_arena_printf(arena, "%.*s-%.*s", BT_STR_ARG(bt_key_name(sync->key)),
 				BT_STR_ARG(bt_json_text_at(volume, "name")));
-		uint16_t code;
 
 		if (bt_json_find(volume, "ephemeral") == NULL ||
 			bt_hub_exists(sync->hub, BT_HUB_VOLUME_CLAIMS,
 				bt_api_key(arena, namespace_, name))) {
 			continue;
 		}
-		code = bt_hub_create(sync->hub, BT_HUB_VOLUME_CLAIMS, namespace_,
+		uint16_t code = bt_hub_create(sync->hub, BT_HUB_VOLUME_CLAIMS, namespace_,
 			bt_tree_from_template(arena,
 				bt_json_object_at(volume, "ephemeral.volumeClaimTemplate"),
 				bt_sync_owner_reference(sync, arena), name, false),

@@ -222,12 +222,11 @@ static enum owner_state owner_state(struct bt_hub *hub, const struct bt_json_val
 {
 	const struct bt_api_resource *resource = bt_resources_find_kind(bt_api_resources(hub->api),
 		bt_json_text_at(reference, "apiVersion"), bt_json_text_at(reference, "kind"));
-	const struct bt_stored *stored;
 
 	if (resource == NULL || (resource->namespaced && namespace_.length == 0)) {
 		return OWNER_LIVES;
 	}
-	stored = bt_store_find(hub->store, resource->collection,
+	const struct bt_stored *stored = bt_store_find(hub->store, resource->collection,
 		bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""),
 			bt_json_text_at(reference, "name")));
 	if (stored == NULL ||
@@ -340,7 +339,6 @@ static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource
 	struct bt_json_value *living = bt_json_new(arena, BT_JSON_ARRAY);
 	enum bt_propagation propagation = BT_PROPAGATION_BACKGROUND;
 	bool is_waited_for = false;
-	uint16_t code;
 
 	for (uint32_t i = 0; i < owners->count; i++) {
 		enum owner_state state =
@@ -366,7 +364,7 @@ static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource
 		(is_waited_for && has_dependents(sync->data, object))) {
 		propagation = BT_PROPAGATION_FOREGROUND;
 	}
-	code = bt_hub_delete(sync->hub, resource, key, -1, propagation,
+	uint16_t code = bt_hub_delete(sync->hub, resource, key, -1, propagation,
 		bt_json_text_at(object, "metadata.uid"), arena);
 	return bt_hub_is_done(code) || code == 202 || code == 409 || code == 405;
 }
@@ -389,13 +387,12 @@ static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 		const struct bt_api_resource *resource =
 			bt_resources_find_kind(resources, bt_json_text_at(reference, "apiVersion"),
 				bt_json_text_at(reference, "kind"));
-		const struct bt_json_value *owner;
 
 		(*left)--;
 		if (bt_str_equal(bt_json_text_at(reference, "uid"), uid)) {
 			return true;
 		}
-		owner = resource != NULL
+		const struct bt_json_value *owner = resource != NULL
 			? bt_api_read(sync->hub->api, resource,
 				  bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""),
 					  bt_json_text_at(reference, "name")),

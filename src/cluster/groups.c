@@ -100,14 +100,13 @@ static void unlink_entry(struct bt_groups *groups, uint32_t entry)
 void bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 {
 	uint32_t entry = find(groups, &groups->by_key, key, key_of);
-	struct bt_group_entry *item;
 
 	if (entry == BT_GROUPS_NONE) {
 		return;
 	}
 	unlink_entry(groups, entry);
 	(void)bt_map_remove(&groups->by_key, bt_str_hash(key), entry);
-	item = &groups->entries.items[entry];
+	struct bt_group_entry *item = &groups->entries.items[entry];
 	bt_free(item->key);
 	*item = (struct bt_group_entry){.next = groups->first_free};
 	groups->first_free = entry + 1;

@@ -745,7 +745,6 @@ static int64_t behavior_limit(const struct pass *pass, bool up)
 	const struct bt_json_value *policies = bt_json_array_at(rules, "policies");
 	struct bt_str select = bt_json_text_at(rules, "selectPolicy");
 	bool widest = !bt_str_equal_c(select, "Min");
-	int64_t best;
 
 	if (bt_str_equal_c(select, "Disabled")) {
 		return pass->current;
@@ -756,7 +755,7 @@ static int64_t behavior_limit(const struct pass *pass, bool up)
 
 		return up && (pods > percent) == widest ? pods : percent;
 	}
-	best = -1;
+	int64_t best = -1;
 	for (uint32_t i = 0; i < policies->count; i++) {
 		const struct bt_json_value *policy = policies->elements[i];
 		int64_t limit = policy_limit(pass, bt_json_text_at(policy, "type"),
@@ -902,11 +901,10 @@ static bool sync(struct bt_sync *sync)
 		.most = bt_json_int64_at(spec, "maxReplicas", 1),
 		.reason = BT_STR(""),
 	};
-	int64_t desired;
 
 	bt_hub_enqueue_periodic(
 		sync->hub, sync->key, sync->now_ns + BT_USAGE_WINDOW_SECONDS * BT_NS_PER_SECOND);
-	desired = read_target(&pass, resource, key) ? decide(&pass) : pass.current;
+	int64_t desired = read_target(&pass, resource, key) ? decide(&pass) : pass.current;
 	if (desired != pass.current) {
 		struct bt_json_value *patch =
 			bt_json_put(arena, NULL, "{spec: {replicas: %d}}", desired);

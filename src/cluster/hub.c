@@ -211,17 +211,14 @@ uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resourc
 /** Takes one event from the rate limit with this hash. Returns false if the limit is used up. */
 static bool take_token(struct bt_hub *hub, uint64_t hash)
 {
-	struct bt_hub_event_source *source;
-	int64_t gained;
-
 	if (hub->event_sources == NULL) {
 		hub->event_sources = BT_NEW_ARRAY(struct bt_hub_event_source, BT_HUB_EVENT_SOURCES);
 	}
-	source = &hub->event_sources[hash % BT_HUB_EVENT_SOURCES];
+	struct bt_hub_event_source *source = &hub->event_sources[hash % BT_HUB_EVENT_SOURCES];
 	if (source->hash != hash) {
 		*source = (struct bt_hub_event_source){hash, BURST_MILLI, hub->now_ns};
 	}
-	gained = (hub->now_ns - source->updated_ns) / NS_PER_MILLI_TOKEN;
+	int64_t gained = (hub->now_ns - source->updated_ns) / NS_PER_MILLI_TOKEN;
 	if (gained > 0) {
 		source->updated_ns += gained * NS_PER_MILLI_TOKEN;
 		source->tokens_milli = gained > BURST_MILLI - source->tokens_milli
@@ -251,25 +248,22 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 	uint64_t hash = hash_c(
 		hash_c(hash_c(source_hash, bt_str_from(type)), bt_str_from(reason)), message);
 	uint32_t length = message.length;
-	struct bt_json_value *event;
 	struct bt_str name;
-	struct bt_str now;
 
 	if (hub->options.pods.take != NULL || !take_token(hub, source_hash)) {
 		return;
 	}
-	now = bt_time_text(arena, hub->now_ns);
+	struct bt_str now = bt_time_text(arena, hub->now_ns);
 	if (hub->events == NULL) {
 		hub->events = BT_NEW_ARRAY(struct bt_hub_event_memory, BT_HUB_EVENTS_REMEMBERED);
 	}
 	for (uint32_t i = 0; i < BT_HUB_EVENTS_REMEMBERED; i++) {
 		struct bt_hub_event_memory *memory = &hub->events[i];
-		struct bt_json_value *patch;
 
 		if (memory->key == NULL || memory->hash != hash) {
 			continue;
 		}
-		patch = bt_json_put(
+		struct bt_json_value *patch = bt_json_put(
 			arena, NULL, "{count: %d, lastTimestamp: %s}", memory->count + 1, now);
 		if (bt_hub_patch(hub, hub->kinds[BT_HUB_EVENTS], BT_SUBRESOURCE_NONE,
 			    bt_str_from(memory->key), patch, arena) == 200) {
@@ -295,7 +289,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 			length--;
 		}
 	}
-	event = bt_json_put(arena, NULL,
+	struct bt_json_value *event = bt_json_put(arena, NULL,
 		"{metadata: {name: %s, namespace: %s}, involvedObject: %v, reason: %c, "
 		"message: %s, source: {component: %c}, firstTimestamp: %s, lastTimestamp: %s, "
 		"count: %d, type: %c, reportingComponent: %c}",
@@ -317,7 +311,6 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t collection)
 {
 	const struct bt_resources *resources = bt_api_resources(hub->api);
-	struct bt_hub_interest *interest;
 
 	if (hub->interests_generation != bt_resources_generation(resources)) {
 		hub->interests_generation = bt_resources_generation(resources);
@@ -327,7 +320,7 @@ static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t co
 		struct bt_hub_interest unknown = {.known = false};
 		bt_vec_push(&hub->interests, unknown);
 	}
-	interest = &hub->interests.items[collection];
+	struct bt_hub_interest *interest = &hub->interests.items[collection];
 	if (interest->known) {
 		return interest;
 	}
@@ -354,9 +347,8 @@ static void notify_members(struct bt_hub *hub, uint64_t members, const struct bt
 		bt_pod_index_observe(&hub->pods, observed->type, observed->key, observed->after);
 	}
 	for (uint64_t left = members; left != 0; left &= left - 1) {
-		const struct bt_hub_member *member;
 		hub->current = BT_CTZ64(left);
-		member = &hub->members[hub->current];
+		const struct bt_hub_member *member = &hub->members[hub->current];
 		if (member->ops->observe != NULL) {
 			member->ops->observe(member->data, hub, observed);
 		}
@@ -450,10 +442,10 @@ uint16_t bt_hub_take_pod(struct bt_hub *hub, struct bt_str namespace_, struct bt
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, pod, "metadata");
 	struct bt_str name;
 	struct bt_str uid;
-	uint16_t code;
 
 	bt_json_set_str(arena, metadata, "namespace", namespace_);
-	code = hub->options.pods.take(hub->options.pods.context, pod, repeated, &name, &uid);
+	uint16_t code =
+		hub->options.pods.take(hub->options.pods.context, pod, repeated, &name, &uid);
 	if (code == 201) {
 		bt_json_set_str(arena, metadata, "name", name);
 		bt_json_set_str(arena, metadata, "uid", uid);
@@ -498,7 +490,6 @@ static bool sync_key(struct bt_hub *hub, struct bt_str key)
 		.now_seconds = hub->now_ns / BT_NS_PER_SECOND,
 		.wait_until_seconds = INT64_MAX,
 	};
-	bool succeeded;
 
 	hub->turn_left--;
 	hub->work++;
@@ -508,7 +499,7 @@ static bool sync_key(struct bt_hub *hub, struct bt_str key)
 			return true;
 		}
 	}
-	succeeded = ops->sync(&sync);
+	bool succeeded = ops->sync(&sync);
 	if (sync.wait_until_seconds != INT64_MAX) {
 		bt_hub_enqueue_at(hub, key, bt_ns_of_seconds(sync.wait_until_seconds));
 	}
@@ -557,11 +548,10 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 		}
 		uint32_t slot = bt_hub_queue_take(&hub->queue, hub->current);
 		const struct bt_hub_item *item = &hub->queue.items.items[slot];
-		bool succeeded;
 
 		/* The changes of the last sync were observed, so their trees can be freed. */
 		bt_arena_reset(&hub->sync_arena);
-		succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
+		bool succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
 		bt_hub_queue_done(&hub->queue, slot, succeeded, hub->now_ns);
 	}
 }
@@ -569,12 +559,11 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 {
 	struct bt_hub *hub = &controllers->hub;
-	int64_t next_ns;
 
 	hub->now_ns = now_ns;
 	hub->work = 0;
 	hub->is_running = true;
-	next_ns = run_controllers(hub, now_ns);
+	int64_t next_ns = run_controllers(hub, now_ns);
 	hub->is_running = false;
 	return next_ns;
 }
@@ -639,14 +628,13 @@ static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)
 int bt_controllers_create(struct bt_api *api, const struct bt_controllers_options *options,
 	struct bt_controllers **out_controllers, struct berth_error *err)
 {
-	struct bt_controllers *controllers;
 	struct bt_hub *hub;
 	int code = bt_controllers_check_names(options, err);
 
 	if (code != 0) {
 		return code;
 	}
-	controllers = BT_NEW(struct bt_controllers);
+	struct bt_controllers *controllers = BT_NEW(struct bt_controllers);
 	hub = &controllers->hub;
 	hub->api = api;
 	hub->store = bt_api_store(api);

@@ -178,10 +178,9 @@ void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns)
 uint32_t bt_hub_queue_take(struct bt_hub_queue *queue, uint32_t controller)
 {
 	uint32_t slot = queue->first[controller];
-	struct bt_hub_item *item;
 
 	BT_ASSERT(slot != NONE);
-	item = &queue->items.items[slot];
+	struct bt_hub_item *item = &queue->items.items[slot];
 	queue->first[controller] = item->next;
 	if (queue->first[controller] == NONE) {
 		queue->last[controller] = NONE;

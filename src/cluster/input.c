@@ -337,12 +337,11 @@ static int read_file(struct bt_input *input, const char *path, const char *name,
 	struct berth_error *err)
 {
 	struct bt_file file;
-	int result;
 	if (input->sources.count >= BT_INPUT_FILES_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: more than %d files", name,
 			BT_INPUT_FILES_MAX);
 	}
-	result = bt_file_read(path, BT_FILE_MAPPED_BYTES_MAX, &file, err);
+	int result = bt_file_read(path, BT_FILE_MAPPED_BYTES_MAX, &file, err);
 	if (result < 0) {
 		return bt_error_wrap(err, result, "%s", name);
 	}

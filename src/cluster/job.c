@@ -91,14 +91,13 @@ static int64_t job_index_of(const struct bt_job_pass *pass, const struct bt_inde
 {
 	struct bt_str name = bt_key_name(pod->key);
 	struct bt_str job = bt_key_name(pass->sync->key);
-	int64_t dash;
 	int64_t index;
 
 	if (name.length <= job.length + 1 || !bt_str_has_prefix(name, job)) {
 		return -1;
 	}
 	name = bt_str_sub(name, job.length + 1, name.length);
-	dash = bt_str_find_char(name, '-');
+	int64_t dash = bt_str_find_char(name, '-');
 	if (dash <= 0 || !bt_str_parse_int64(bt_str_sub(name, 0, (uint32_t)dash), &index) ||
 		index < 0 || index >= pass->completion_count) {
 		return -1;
@@ -437,15 +436,15 @@ static struct failure_list count_index_failures(struct bt_job_pass *pass)
 		pod = pod->next[BT_PODS_OF_OWNER]) {
 		int64_t index = pod->phase == BT_POD_FAILED ? job_index_of(pass, pod) : -1;
 		struct index_failures *failures = &list.items[list.count];
-		const struct bt_json_value *object;
-		const struct bt_json_value *statuses;
 
 		if (index < 0) {
 			continue;
 		}
 		list.count++;
-		object = bt_hub_read(sync->hub, BT_HUB_PODS, pod->key, &scratch);
-		statuses = bt_json_array_at(object, "status.containerStatuses");
+		const struct bt_json_value *object =
+			bt_hub_read(sync->hub, BT_HUB_PODS, pod->key, &scratch);
+		const struct bt_json_value *statuses =
+			bt_json_array_at(object, "status.containerStatuses");
 		*failures = (struct index_failures){.index = index};
 		(void)bt_str_parse_int64(
 			bt_tree_annotation(object, INDEX_FAILURES), &failures->count);
@@ -570,7 +569,6 @@ static void count_pods(struct bt_job_pass *pass)
 	for (const struct bt_indexed_pod *pod = first; pod != NULL;
 		pod = pod->next[BT_PODS_OF_OWNER]) {
 		bool success = pod->phase == BT_POD_SUCCEEDED;
-		int64_t index;
 
 		pass->terminating += !bt_pod_is_active(pod) && !is_finished(pod);
 		if (!pod->job_tracking || !is_finished(pod) || added == BT_JOB_BURST ||
@@ -578,7 +576,7 @@ static void count_pods(struct bt_job_pass *pass)
 			bt_json_has_text(failed, pod->uid)) {
 			continue;
 		}
-		index = pass->indexed ? job_index_of(pass, pod) : -1;
+		int64_t index = pass->indexed ? job_index_of(pass, pod) : -1;
 		if (success) {
 			remove_retry(pass->self, pass->uid);
 			if (index >= 0) {
@@ -682,7 +680,6 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 	struct bt_json_value *pod =
 		bt_tree_from_template(&scratch, bt_json_object_at(sync->object, "spec.template"),
 			bt_sync_owner_reference(sync, &scratch), prefix, true);
-	bool made;
 
 	bt_json_put(&scratch, pod, "{metadata: {finalizers: ['" BT_JOB_FINALIZER "']}}");
 	if (pass->group.length != 0) {
@@ -703,7 +700,7 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 		bt_json_put(&scratch, pod, "{metadata: {annotations: {" INDEX_FAILURES ": %s}}}",
 			bt_arena_printf(&scratch, "%" PRId64, failures));
 	}
-	made = bt_sync_create_pods(sync, pod, 1, NULL);
+	bool made = bt_sync_create_pods(sync, pod, 1, NULL);
 	bt_arena_finish(&scratch);
 	return made;
 }
@@ -938,7 +935,6 @@ static void manage_pods(struct bt_job_pass *pass)
 	int64_t left = pass->completion_count - pass->succeeded - pass->failed_indexes.total;
 	bool waits_for_end = bt_str_equal_c(
 		bt_json_text_at(sync->object, "spec.podReplacementPolicy"), "Failed");
-	int64_t missing;
 	int64_t at = 0;
 
 	if (pass->completion_count >= 0) {
@@ -946,7 +942,7 @@ static void manage_pods(struct bt_job_pass *pass)
 	} else if (pass->succeeded > 0 && wanted > pass->active_count) {
 		wanted = pass->active_count;
 	}
-	missing = (wanted > 0 ? wanted : 0) - pass->active_count;
+	int64_t missing = (wanted > 0 ? wanted : 0) - pass->active_count;
 	if (missing < 0) {
 		remove_active(pass, -missing, false);
 		return;
@@ -1127,12 +1123,11 @@ static bool sync_finished(struct bt_sync *sync)
 	const struct bt_json_value *conditions = bt_json_array_at(job, "status.conditions");
 	int64_t seconds = bt_json_int64_at(job, "spec.ttlSecondsAfterFinished", -1);
 	const char *type = bt_condition_is(conditions, "Complete", "True") ? "Complete" : "Failed";
-	int64_t due;
 
 	if (seconds < 0 || bt_tree_is_deleting(job) || !bt_condition_is(conditions, type, "True")) {
 		return true;
 	}
-	due = bt_ns_of_seconds(seconds +
+	int64_t due = bt_ns_of_seconds(seconds +
 		bt_tree_seconds(bt_condition_find(conditions, type), "lastTransitionTime"));
 	if (due > sync->now_ns) {
 		bt_hub_enqueue_at(sync->hub, sync->key, due);

@@ -78,10 +78,10 @@ static const struct bt_json_value *create(struct bt_sync *sync, enum bt_hub_kind
 {
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
 	struct bt_api_answer answer;
-	bool created;
 
 	bt_json_put(sync->arena, object, "{metadata: {name: %s}}", name);
-	created = bt_hub_create(sync->hub, kind, namespace_, object, sync->arena, &answer) == 201;
+	bool created =
+		bt_hub_create(sync->hub, kind, namespace_, object, sync->arena, &answer) == 201;
 	if (!created) {
 		sync->failed = true;
 		bt_sync_event(sync, "Warning", "FailedCreate", "Error creating: %.*s",
@@ -157,14 +157,13 @@ bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *g
 	const struct bt_api_options *options = bt_api_options(sync->hub->api);
 	const struct bt_json_value *workload = NULL;
 	const struct bt_json_value *group = NULL;
-	uint32_t count;
 
 	*out_name = BT_STR("");
 	if (!options->workload_with_job ||
 		!bt_kinds_job_is_gang(bt_json_object_at(sync->object, "spec"))) {
 		return true;
 	}
-	count = find_references(
+	uint32_t count = find_references(
 		sync, &groups->workloads, BT_HUB_WORKLOADS, bt_key_name(sync->key), &workload);
 	if (count == 0 && !has_pods) {
 		workload = create_workload(sync);

@@ -113,13 +113,12 @@ static bool sync_root_ca(struct bt_sync *sync)
 		"'Contains a CA bundle that can be used to verify the API server of this "
 		"cluster.'}}, data: {ca.crt: %c}}",
 		sync->hub->options.root_ca);
-	uint16_t code;
 
 	if (bt_tree_is_deleting(sync->object) ||
 		bt_json_equal(bt_json_object_at(old, "data"), bt_json_find(wanted, "data"))) {
 		return true;
 	}
-	code = old == NULL
+	uint16_t code = old == NULL
 		? bt_hub_create(sync->hub, BT_HUB_CONFIG_MAPS, sync->key, wanted, arena, NULL)
 		: bt_hub_update(sync->hub, sync->hub->kinds[BT_HUB_CONFIG_MAPS],
 			  BT_SUBRESOURCE_NONE, key, wanted, arena);

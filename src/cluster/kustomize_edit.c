@@ -238,11 +238,10 @@ static void update_subjects(
 	const struct bt_json_value *subjects = bt_json_array_at(binding, "subjects");
 	for (uint32_t i = 0; i < subjects->count; i++) {
 		struct bt_json_value *subject = subjects->elements[i];
-		const struct bt_kustomized *account;
 		if (!is_kind(subject, "ServiceAccount")) {
 			continue;
 		}
-		account = find_named(search, BT_STR("ServiceAccount"),
+		const struct bt_kustomized *account = find_named(search, BT_STR("ServiceAccount"),
 			bt_json_text_at(subject, "name"), bt_json_text_at(subject, "namespace"));
 		if (account != NULL) {
 			struct bt_str moved =

@@ -35,7 +35,6 @@ struct pass {
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct terminator *self = data;
-	struct bt_str namespace_;
 
 	if (observed->kind == BT_HUB_NAMESPACES) {
 		if (observed->type == BT_CHANGE_DELETED) {
@@ -50,7 +49,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (self->ending.by_key.count == 0 || observed->type != BT_CHANGE_DELETED) {
 		return;
 	}
-	namespace_ = bt_key_namespace(observed->key);
+	struct bt_str namespace_ = bt_key_namespace(observed->key);
 	if (bt_groups_of(&self->ending, namespace_).length != 0) {
 		bt_hub_enqueue_at(hub, namespace_, hub->now_ns + GATHER_NS);
 	}
@@ -87,7 +86,6 @@ static void delete_of(struct pass *pass, const struct bt_api_resource *resource)
 	struct bt_arena scratch = {0};
 	struct bt_store_walk walk;
 	const struct bt_stored *stored;
-	uint64_t left;
 
 	if (bt_store_count_after(store, resource->collection, prefix, BT_STR("")) == 0 ||
 		bt_store_walk_begin(
@@ -115,7 +113,7 @@ static void delete_of(struct pass *pass, const struct bt_api_resource *resource)
 	}
 	bt_store_walk_end(&walk);
 	bt_arena_finish(&scratch);
-	left = bt_store_count_after(store, resource->collection, prefix, BT_STR(""));
+	uint64_t left = bt_store_count_after(store, resource->collection, prefix, BT_STR(""));
 	if (left != 0) {
 		bt_strbuf_printf(&pass->remaining_text,
 			"%s%s.%s has %" PRIu64 " resource instances",
@@ -172,7 +170,6 @@ static void write_conditions(struct pass *pass)
 static bool sync(struct bt_sync *sync)
 {
 	struct pass pass = {.sync = sync};
-	bool has_pods;
 	const struct bt_resources *resources = bt_api_resources(sync->hub->api);
 
 	if (!bt_tree_is_deleting(sync->object) ||
@@ -185,7 +182,7 @@ static bool sync(struct bt_sync *sync)
 	 * of a resource share a collection.
 	 */
 	delete_of(&pass, sync->hub->kinds[BT_HUB_PODS]);
-	has_pods = pass.remaining != 0;
+	bool has_pods = pass.remaining != 0;
 	for (uint32_t i = 0; !has_pods && i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if (resource->namespaced && (resource->flags & BT_RESOURCE_REVIEW) == 0 &&

@@ -80,13 +80,12 @@ static void record_subnet(
 {
 	uint32_t address;
 	uint32_t length;
-	uint32_t mask;
 
 	if (!read_cidr(pod_cidr, &address, &length)) {
 		return;
 	}
 	release_subnet(agent, node);
-	mask = length == 0 ? 0 : UINT32_MAX << (32 - length);
+	uint32_t mask = length == 0 ? 0 : UINT32_MAX << (32 - length);
 	address &= mask;
 	set_subnet(node, address);
 	if (length <= 8 && (UINT32_C(10) << 24 & mask) == address) {
@@ -132,7 +131,6 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 {
 	struct bt_arena *arena = sync->arena;
-	struct bt_str cidr;
 
 	if (bt_json_text_at(sync->object, "spec.podCIDR").length != 0) {
 		return true;
@@ -141,7 +139,7 @@ static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 	if (node->block_count == 0) {
 		return true;
 	}
-	cidr = bt_arena_printf(
+	struct bt_str cidr = bt_arena_printf(
 		arena, "%u.%u.%u.0/24", node->subnet[0], node->subnet[1], node->subnet[2]);
 	return bt_sync_patch(sync, BT_HUB_NODES, sync->key,
 		       bt_json_put(arena, NULL, "{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr,
@@ -435,14 +433,11 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 {
 	const struct bt_json_value *tree = observed->after;
 	struct bt_str node_name = bt_json_text_at(tree, "spec.nodeName");
-	uint32_t slot;
-	struct bt_agent_pod *pod;
-	int64_t grace;
 
 	if (node_name.length == 0) {
 		return;
 	}
-	slot = find_pod(agent, observed->key);
+	uint32_t slot = find_pod(agent, observed->key);
 	if (slot != BT_AGENT_NONE &&
 		(observed->type == BT_CHANGE_DELETED || is_finished(tree) ||
 			!bt_str_equal_c(bt_json_text_at(tree, "metadata.uid"),
@@ -458,8 +453,8 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		bt_hub_enqueue(agent->hub, observed->key);
 		return;
 	}
-	pod = &agent->pods.items[slot];
-	grace = bt_json_int64_at(tree, "metadata.deletionGracePeriodSeconds", 0);
+	struct bt_agent_pod *pod = &agent->pods.items[slot];
+	int64_t grace = bt_json_int64_at(tree, "metadata.deletionGracePeriodSeconds", 0);
 	if (bt_tree_is_deleting(tree) && (!pod->deleting || grace != pod->grace_seconds)) {
 		pod->deleting = true;
 		pod->grace_seconds = grace;
@@ -541,13 +536,12 @@ static bool sync(struct bt_sync *sync)
 {
 	struct bt_node_agent *agent = sync->data;
 	bool is_node = bt_str_find_char(sync->key, '/') < 0;
-	uint32_t slot;
 
 	if (bt_str_equal_c(sync->key, BT_AGENT_LEASES_KEY)) {
 		renew_lease(sync);
 		return true;
 	}
-	slot = is_node ? find_node(agent, sync->key) : find_pod(agent, sync->key);
+	uint32_t slot = is_node ? find_node(agent, sync->key) : find_pod(agent, sync->key);
 	if (slot == BT_AGENT_NONE) {
 		return true;
 	}

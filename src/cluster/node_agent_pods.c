@@ -224,7 +224,6 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 {
 	struct bt_agent_node *node = &agent->nodes.items[pod->node];
 	struct bt_pod decoded = {.spec = {.host_network = false}};
-	struct bt_agent_amount *amounts;
 	uint32_t count;
 
 	if (!decode(agent->hub, BT_HUB_PODS, bt_str_from(pod->key), &bt_pod_message, arena,
@@ -233,7 +232,7 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 			BT_STR("UnexpectedAdmissionError"), BT_STR("Pod was rejected: unreadable")};
 		return false;
 	}
-	amounts = requests_of(node, &decoded, arena, &count);
+	struct bt_agent_amount *amounts = requests_of(node, &decoded, arena, &count);
 	for (uint32_t i = 0; i < count && !forced; i++) {
 		const struct bt_agent_resource *resource =
 			&node->resources.items[amounts[i].resource];
@@ -553,7 +552,6 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 {
 	struct bt_str uid = bt_arena_str(sync->arena, bt_str_from(record->uid));
-	uint16_t code;
 
 	/* A pod with finalizers stays after the deletion, so write how its containers ended. */
 	if (bt_json_array_at(sync->object, "metadata.finalizers")->count != 0 &&
@@ -561,8 +559,8 @@ static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 		!bt_sync_patch_status(sync, bt_agent_ended_status(sync, EXIT_CODE_STOPPED))) {
 		return false;
 	}
-	code = bt_hub_delete(sync->hub, sync->resource, sync->key, 0, BT_PROPAGATION_BACKGROUND,
-		uid, sync->arena);
+	uint16_t code = bt_hub_delete(sync->hub, sync->resource, sync->key, 0,
+		BT_PROPAGATION_BACKGROUND, uid, sync->arena);
 	return bt_hub_is_done(code) || code == 409;
 }
 
@@ -571,7 +569,6 @@ static bool stop(struct bt_sync *sync, struct bt_agent_pod *record)
 	const struct bt_json_value *containers = bt_json_array_at(sync->object, "spec.containers");
 	int64_t delay = sync->hub->options.pod_stop_delay_ns;
 	int64_t grace = record->grace_seconds > 0 ? record->grace_seconds : 0;
-	int64_t due;
 
 	/* A pod that never ran ends at once: spec 14b section 12, case 39. */
 	if ((record->stage == BT_AGENT_NEW || record->stage == BT_AGENT_STARTING) &&
@@ -581,7 +578,7 @@ static bool stop(struct bt_sync *sync, struct bt_agent_pod *record)
 	if (delay > grace * BT_NS_PER_SECOND) {
 		delay = grace * BT_NS_PER_SECOND;
 	}
-	due = time_after(sync, delay);
+	int64_t due = time_after(sync, delay);
 	if (record->stage != BT_AGENT_STOPPING) {
 		record->stage = BT_AGENT_STOPPING;
 		record->due_ns = due;

@@ -63,13 +63,12 @@ static struct heartbeat *find_heartbeat(struct lifecycle *self, struct bt_str no
 static void record_heartbeat(struct lifecycle *self, struct bt_str node, int64_t now_ns)
 {
 	struct heartbeat *found = find_heartbeat(self, node);
-	struct heartbeat added;
 
 	if (found != NULL) {
 		found->seen_ns = now_ns;
 		return;
 	}
-	added = (struct heartbeat){bt_strndup(node.data, node.length), now_ns};
+	struct heartbeat added = (struct heartbeat){bt_strndup(node.data, node.length), now_ns};
 	bt_vec_push(&self->heartbeats, added);
 	bt_map_insert(&self->by_node, bt_str_hash(node), self->heartbeats.count - 1);
 }
@@ -78,12 +77,11 @@ static void remove_heartbeat(struct lifecycle *self, struct bt_str node)
 {
 	struct heartbeat *found = find_heartbeat(self, node);
 	uint32_t last = self->heartbeats.count - 1;
-	uint32_t index;
 
 	if (found == NULL) {
 		return;
 	}
-	index = (uint32_t)(found - self->heartbeats.items);
+	uint32_t index = (uint32_t)(found - self->heartbeats.items);
 	(void)bt_map_remove(&self->by_node, bt_str_hash(node), index);
 	bt_free(found->node);
 	if (index != last) {
@@ -196,13 +194,12 @@ static bool check_heartbeat(struct bt_sync *sync)
 		bt_json_array_at(sync->object, "status.conditions");
 	const struct heartbeat *heartbeat = find_heartbeat(self, sync->key);
 	bool has_ready = bt_condition_find(conditions, "Ready") != NULL;
-	int64_t due;
 
 	if (!is_watched(self, sync->object) || heartbeat == NULL ||
 		bt_condition_is(conditions, "Ready", "Unknown")) {
 		return true;
 	}
-	due = heartbeat->seen_ns + (has_ready ? GRACE_NS : STARTUP_GRACE_NS);
+	int64_t due = heartbeat->seen_ns + (has_ready ? GRACE_NS : STARTUP_GRACE_NS);
 	if (sync->now_ns < due) {
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;

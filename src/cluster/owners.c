@@ -92,12 +92,11 @@ void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_
 	struct bt_str namespace_, const struct bt_json_value *labels, int64_t at_ns)
 {
 	struct bt_arena arena = {0};
-	uint64_t bits;
 
 	if (labels == NULL || labels->count == 0) {
 		return;
 	}
-	bits = bt_label_bits(labels);
+	uint64_t bits = bt_label_bits(labels);
 	BT_GROUPS_EACH (&table->namespaces, namespace_, at) {
 		const struct bt_selector_entry *entry =
 			bt_selector_table_find(table, bt_groups_key(&table->namespaces, at));
@@ -161,13 +160,13 @@ void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors
 {
 	for (uint32_t i = selectors->strays.count; i > 0; i--) {
 		struct bt_stray stray = selectors->strays.items[i - 1];
-		const struct bt_json_value *object;
 
 		if (!bt_str_equal_c(sync->key, stray.owner_key)) {
 			continue;
 		}
 		bt_vec_remove_swap(&selectors->strays, i - 1);
-		object = bt_hub_read(sync->hub, kind, bt_str_from(stray.key), sync->arena);
+		const struct bt_json_value *object =
+			bt_hub_read(sync->hub, kind, bt_str_from(stray.key), sync->arena);
 		if (object != NULL && !is_selected(selectors, sync->key, object, sync->arena)) {
 			(void)bt_tree_release(sync->hub, sync->hub->kinds[kind], object,
 				bt_json_text_at(sync->object, "metadata.uid"), finalizer,
@@ -227,14 +226,14 @@ bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *select
 		return false;
 	}
 	for (; record != NULL; record = record->next[BT_PODS_OF_OWNER]) {
-		const struct bt_json_value *pod;
 		if (!bt_pod_is_active(record) ||
 			(record->label_bits & entry->bits) != entry->bits ||
 			(accepts != NULL &&
 				!accepts(bt_key_name(sync->key), bt_key_name(record->key)))) {
 			continue;
 		}
-		pod = bt_hub_read(sync->hub, BT_HUB_PODS, record->key, sync->arena);
+		const struct bt_json_value *pod =
+			bt_hub_read(sync->hub, BT_HUB_PODS, record->key, sync->arena);
 		if (pod != NULL && bt_controller_owner_of(pod) == NULL &&
 			bt_tree_matches(sync->arena, &entry->selector,
 				bt_json_object_at(pod, "metadata.labels"))) {
@@ -266,12 +265,11 @@ void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector *se
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		const struct bt_indexed_pod *record =
 			bt_pod_index_find(sync->hub, bt_stored_key(stored));
-		const struct bt_json_value *pod;
 
 		if (record == NULL || (record->label_bits & bits) != bits) {
 			continue;
 		}
-		pod = bt_api_parse_stored(stored, &scratch);
+		const struct bt_json_value *pod = bt_api_parse_stored(stored, &scratch);
 		if (bt_tree_matches(
 			    &scratch, selector, bt_json_object_at(pod, "metadata.labels"))) {
 			visit(context, record, pod);

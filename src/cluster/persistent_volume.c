@@ -249,10 +249,7 @@ static bool sync_unbound(struct bt_sync *sync)
 	const struct binder *self = sync->data;
 	struct bt_arena *arena = sync->arena;
 	struct bt_str class_name = bt_pv_class_of(claim);
-	const struct bt_json_value *class_;
 	struct bt_str provisioner;
-	struct bt_str volume;
-	bool delayed;
 
 	if (class_name.data == NULL) {
 		struct bt_str name = default_class(sync);
@@ -264,9 +261,9 @@ static bool sync_unbound(struct bt_sync *sync)
 			return true; /* this write enqueues the claim again */
 		}
 	}
-	class_ = bt_pv_read_class(sync->hub, class_name, arena);
-	delayed = bt_pv_waits_for_consumer(class_);
-	volume = choose_volume(sync, claim, !delayed);
+	const struct bt_json_value *class_ = bt_pv_read_class(sync->hub, class_name, arena);
+	bool delayed = bt_pv_waits_for_consumer(class_);
+	struct bt_str volume = choose_volume(sync, claim, !delayed);
 	if (volume.length != 0) {
 		const struct bt_json_value *chosen =
 			bt_hub_read(sync->hub, BT_HUB_VOLUMES, volume, arena);
@@ -368,17 +365,15 @@ static bool sync_claim(struct bt_sync *sync)
 {
 	const struct bt_json_value *claim = sync->object;
 	struct bt_str name = bt_json_text_at(claim, "spec.volumeName");
-	const struct bt_json_value *volume;
 	bool completed = bt_tree_annotation(claim, BT_PV_BIND_COMPLETED).length != 0;
-	const struct bt_json_value *reference;
 	struct bt_str uid;
-	struct bt_str key;
 
 	if (name.length == 0) {
 		return bt_tree_is_deleting(claim) || sync_unbound(sync);
 	}
 	/* spec.volumeName was set by a user or by an earlier binding. */
-	volume = bt_hub_read(sync->hub, BT_HUB_VOLUMES, name, sync->arena);
+	const struct bt_json_value *volume =
+		bt_hub_read(sync->hub, BT_HUB_VOLUMES, name, sync->arena);
 	if (volume == NULL && completed) {
 		bt_sync_event(sync, "Warning", "ClaimLost",
 			"Bound claim has lost its PersistentVolume. Data on the volume is lost!");
@@ -388,9 +383,9 @@ static bool sync_claim(struct bt_sync *sync)
 	if (volume == NULL || bt_tree_is_deleting(volume)) {
 		return true;
 	}
-	reference = bt_json_find_path(volume, "spec.claimRef");
+	const struct bt_json_value *reference = bt_json_find_path(volume, "spec.claimRef");
 	uid = bt_json_text_at(reference, "uid");
-	key = bt_api_key(sync->arena, bt_json_text_at(reference, "namespace"),
+	struct bt_str key = bt_api_key(sync->arena, bt_json_text_at(reference, "namespace"),
 		bt_json_text_at(reference, "name"));
 	if (reference != NULL &&
 		(!bt_str_equal(key, sync->key) ||
@@ -559,13 +554,13 @@ static bool sync_volume(struct bt_sync *sync)
 	const struct bt_json_value *volume = sync->object;
 	struct bt_str claim = claim_key(sync->arena, volume);
 	struct bt_str uid = bt_json_text_at(volume, "spec.claimRef.uid");
-	const struct bt_json_value *owner;
 	uint16_t code;
 
 	if (claim.length == 0 || uid.length == 0) {
 		return bt_tree_is_deleting(volume) || write_phase(sync, volume, "Available");
 	}
-	owner = bt_hub_read(sync->hub, BT_HUB_VOLUME_CLAIMS, claim, sync->arena);
+	const struct bt_json_value *owner =
+		bt_hub_read(sync->hub, BT_HUB_VOLUME_CLAIMS, claim, sync->arena);
 	if (owner == NULL || !bt_str_equal(bt_json_text_at(owner, "metadata.uid"), uid)) {
 		/* The claim was deleted. */
 		if (!write_phase(sync, volume, "Released")) {

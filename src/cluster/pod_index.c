@@ -252,7 +252,6 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 	const struct bt_json_value *pod)
 {
 	struct bt_indexed_pod *old = find_key(index, key);
-	struct bt_indexed_pod *record;
 
 	if (type == BT_CHANGE_DELETED) {
 		if (old != NULL) {
@@ -260,7 +259,7 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 		}
 		return;
 	}
-	record = new_record(key, pod);
+	struct bt_indexed_pod *record = new_record(key, pod);
 	if (old != NULL &&
 		(bt_str_equal(old->uid, record->uid) &&
 			bt_str_equal(old->owner_uid, record->owner_uid) &&
@@ -302,14 +301,14 @@ const struct bt_indexed_pod **bt_pod_index_active(
 	const struct bt_hub *hub, struct bt_str uid, struct bt_arena *arena, uint32_t *out_count)
 {
 	const struct bt_indexed_pod *first = bt_pod_index_of_owner(hub, uid);
-	const struct bt_indexed_pod **pods;
 	uint32_t count = 0;
 
 	for (const struct bt_indexed_pod *pod = first; pod != NULL;
 		pod = pod->next[BT_PODS_OF_OWNER]) {
 		count += bt_pod_is_active(pod);
 	}
-	pods = BT_ARENA_NEW_ARRAY(arena, const struct bt_indexed_pod *, count);
+	const struct bt_indexed_pod **pods =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_indexed_pod *, count);
 	count = 0;
 	for (const struct bt_indexed_pod *pod = first; pod != NULL;
 		pod = pod->next[BT_PODS_OF_OWNER]) {

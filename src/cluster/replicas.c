@@ -130,7 +130,6 @@ static bool sync(struct bt_sync *sync)
 	int64_t min_ready = bt_json_int64_at(set, "spec.minReadySeconds", 0);
 	struct bt_tree_condition failure = {.type = "ReplicaFailure", .status = "True"};
 	struct bt_json_value *conditions = bt_tree_copy_array(arena, set, "status.conditions");
-	const struct bt_indexed_pod **pods;
 	uint32_t count;
 	int64_t fully_labeled = 0;
 	int64_t ready = 0;
@@ -140,7 +139,8 @@ static bool sync(struct bt_sync *sync)
 		/* The change of an adopted pod enqueues this key again. */
 		return true;
 	}
-	pods = bt_pod_index_active(sync->hub, bt_json_text_at(set, "metadata.uid"), arena, &count);
+	const struct bt_indexed_pod **pods =
+		bt_pod_index_active(sync->hub, bt_json_text_at(set, "metadata.uid"), arena, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		fully_labeled += (pods[i]->label_bits & labels) == labels;
 		ready += pods[i]->ready;

@@ -18,14 +18,13 @@ struct claimer {
 bool bt_claim_of_entry(
 	const struct bt_json_value *pod, const struct bt_json_value *entry, struct bt_str *out_name)
 {
-	const struct bt_json_value *made;
-
 	*out_name = bt_json_text_at(entry, "resourceClaimName");
 	if (out_name->length != 0) {
 		return true;
 	}
-	made = bt_tree_find(bt_json_array_at(pod, "status.resourceClaimStatuses"), "name",
-		bt_json_text_at(entry, "name"));
+	const struct bt_json_value *made =
+		bt_tree_find(bt_json_array_at(pod, "status.resourceClaimStatuses"), "name",
+			bt_json_text_at(entry, "name"));
 	*out_name = bt_json_text_at(made, "resourceClaimName");
 	return made != NULL;
 }
@@ -253,8 +252,6 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 	struct bt_json_value *left = bt_json_new(arena, BT_JSON_ARRAY);
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	const struct bt_indexed_pod *pod;
-	bool is_free;
-	uint16_t code;
 
 	for (uint32_t i = 0; i < reserved->count; i++) {
 		struct bt_json_value *consumer = reserved->elements[i];
@@ -275,7 +272,7 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 	 * users is left alone: the scheduler writes the finalizer before the allocation, and
 	 * handles a failed allocation itself.
 	 */
-	is_free = left->count == 0 && (bt_tree_is_deleting(claim) || reserved->count != 0);
+	bool is_free = left->count == 0 && (bt_tree_is_deleting(claim) || reserved->count != 0);
 	if (is_free && bt_claim_is_allocated(claim)) {
 		bt_json_set_value(arena, status, "allocation", bt_json_new(arena, BT_JSON_NULL));
 	}
@@ -293,7 +290,7 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 		!bt_pod_is_over(pod)) {
 		return true;
 	}
-	code = bt_sync_delete(sync, BT_HUB_CLAIMS, bt_tree_key(arena, claim),
+	uint16_t code = bt_sync_delete(sync, BT_HUB_CLAIMS, bt_tree_key(arena, claim),
 		bt_json_text_at(claim, "metadata.uid"));
 	return bt_hub_is_done(code) || code == 409;
 }

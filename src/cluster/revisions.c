@@ -55,12 +55,10 @@ static const struct bt_json_value *make_revision(struct bt_sync *sync, const cha
 		arena, bt_json_object_at(sync->object, "spec.template.metadata.labels"), false);
 	struct bt_json_value *annotations = bt_json_clone(
 		arena, bt_json_object_at(sync->object, "metadata.annotations"), false);
-	const struct bt_json_value *found;
-	uint16_t code;
 
 	bt_json_set_str(arena, labels, hash_label, hash);
 	(void)bt_json_remove_c(annotations, "kubectl.kubernetes.io/last-applied-configuration");
-	code = bt_hub_create(sync->hub, BT_HUB_REVISIONS, namespace_,
+	uint16_t code = bt_hub_create(sync->hub, BT_HUB_REVISIONS, namespace_,
 		bt_json_put(arena, NULL,
 			"{metadata: {name: %s, labels: %v, annotations: %v, ownerReferences: "
 			"[%v]}, "
@@ -68,7 +66,7 @@ static const struct bt_json_value *make_revision(struct bt_sync *sync, const cha
 			name, labels, annotations, bt_sync_owner_reference(sync, arena), data,
 			number),
 		arena, NULL);
-	found = bt_hub_read(sync->hub, BT_HUB_REVISIONS, key, arena);
+	const struct bt_json_value *found = bt_hub_read(sync->hub, BT_HUB_REVISIONS, key, arena);
 	if (code == 201 || found == NULL) {
 		return found;
 	}

@@ -24,14 +24,13 @@ static void observe(BT_UNUSED void *data, struct bt_hub *hub, const struct bt_ob
 static bool sync(struct bt_sync *sync)
 {
 	struct bt_arena *arena = sync->arena;
-	uint16_t code;
 
 	if (bt_tree_is_deleting(sync->object) ||
 		bt_hub_exists(sync->hub, BT_HUB_SERVICE_ACCOUNTS,
 			bt_api_key(arena, sync->key, BT_STR("default")))) {
 		return true;
 	}
-	code = bt_hub_create(sync->hub, BT_HUB_SERVICE_ACCOUNTS, sync->key,
+	uint16_t code = bt_hub_create(sync->hub, BT_HUB_SERVICE_ACCOUNTS, sync->key,
 		bt_json_put(arena, NULL, "{metadata: {name: 'default'}}"), arena, NULL);
 	return code == 201 || code == 409 || code == 403 || code == 404;
 }

@@ -248,7 +248,6 @@ static void visit_pod(
 	struct bt_json_value *ports = bt_json_new(arena, BT_JSON_ARRAY);
 	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_str node = bt_arena_str(arena, record->node_name);
-	struct port_group *group;
 
 	if (ip.length == 0 || bt_pod_is_over(record) ||
 		(!pass->as_slices && record->deleting && !pass->publishes_not_ready)) {
@@ -271,7 +270,8 @@ static void visit_pod(
 	if (!pass->as_slices && ports->count == 0 && service_ports->count != 0) {
 		return;
 	}
-	group = find_group(pass, ports, bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4");
+	struct port_group *group =
+		find_group(pass, ports, bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4");
 	if (!bt_str_equal(bt_json_text_at(pod, "spec.subdomain"), bt_key_name(pass->sync->key))) {
 		hostname = BT_STR("");
 	}
@@ -337,12 +337,10 @@ static struct bt_json_value *service_labels(const struct pass *pass)
 static bool write_object(struct bt_sync *sync, enum bt_hub_kind kind,
 	const struct bt_json_value *before, struct bt_json_value *after)
 {
-	uint16_t code;
-
 	if (before != NULL && bt_json_equal(before, after)) {
 		return true;
 	}
-	code = before == NULL
+	uint16_t code = before == NULL
 		? bt_hub_create(
 			  sync->hub, kind, bt_key_namespace(sync->key), after, sync->arena, NULL)
 		: bt_hub_update(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE,
@@ -360,11 +358,7 @@ static bool sync_endpoints(struct bt_sync *sync)
 {
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *before = bt_hub_read(sync->hub, BT_HUB_ENDPOINTS, sync->key, arena);
-	struct bt_json_value *after;
-	struct bt_json_value *labels;
-	struct bt_json_value *subsets;
 	struct pass pass;
-	bool done;
 
 	if (sync->object == NULL && before != NULL) {
 		return bt_hub_is_done(bt_sync_delete(sync, BT_HUB_ENDPOINTS, sync->key,
@@ -375,9 +369,9 @@ static bool sync_endpoints(struct bt_sync *sync)
 	}
 	bt_owners_visit_selected(
 		sync, &pass.selector->selector, pass.selector->bits, visit_pod, &pass);
-	after = before != NULL ? bt_json_clone(arena, before, false)
-			       : bt_json_new(arena, BT_JSON_OBJECT);
-	labels = service_labels(&pass);
+	struct bt_json_value *after = before != NULL ? bt_json_clone(arena, before, false)
+						     : bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *labels = service_labels(&pass);
 	bt_json_set_c(arena, labels, LABEL_ENDPOINTS_MANAGER, ENDPOINTS_MANAGER);
 	bt_json_put(
 		arena, after, "{metadata: {name: %s, labels: %v}}", bt_key_name(sync->key), labels);
@@ -388,7 +382,7 @@ static bool sync_endpoints(struct bt_sync *sync)
 		(void)bt_json_remove_c(
 			bt_json_find_path(after, "metadata.annotations"), ANNOTATION_CAPACITY);
 	}
-	subsets = bt_json_new(arena, BT_JSON_ARRAY);
+	struct bt_json_value *subsets = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < pass.groups.count; i++) {
 		const struct port_group *group = &pass.groups.items[i];
 
@@ -398,7 +392,7 @@ static bool sync_endpoints(struct bt_sync *sync)
 	}
 	(void)bt_json_remove_c(after, "subsets");
 	bt_json_put(arena, after, "{subsets?: %v}", subsets);
-	done = write_object(sync, BT_HUB_ENDPOINTS, before, after);
+	bool done = write_object(sync, BT_HUB_ENDPOINTS, before, after);
 	finish_pass(&pass);
 	return done;
 }
@@ -562,7 +556,6 @@ static bool sync_slices(struct bt_sync *sync)
 	const struct endpoints *self = sync->data;
 	struct slice_template template_ = {.manager = MANAGER};
 	struct pass pass;
-	bool done;
 
 	if (!begin(&pass, sync)) {
 		return true;
@@ -575,7 +568,7 @@ static bool sync_slices(struct bt_sync *sync)
 	}
 	template_.labels = service_labels(&pass);
 	template_.owner = bt_sync_owner_reference(sync, sync->arena);
-	done = reconcile_slices(&pass, &self->slices, &template_, SLICE_ENDPOINTS_MAX);
+	bool done = reconcile_slices(&pass, &self->slices, &template_, SLICE_ENDPOINTS_MAX);
 	finish_pass(&pass);
 	return done;
 }
@@ -648,7 +641,6 @@ static bool sync_mirrored(struct bt_sync *sync)
 	const struct endpoints *self = sync->data;
 	struct slice_template template_ = {.manager = MIRROR_MANAGER};
 	struct pass pass = {.sync = sync};
-	bool done;
 
 	if (is_mirrored(sync)) {
 		const struct bt_json_value *subsets = bt_json_array_at(sync->object, "subsets");
@@ -665,7 +657,7 @@ static bool sync_mirrored(struct bt_sync *sync)
 			template_.annotations, "kubectl.kubernetes.io/last-applied-configuration");
 		template_.owner = bt_sync_owner_reference(sync, sync->arena);
 	}
-	done = reconcile_slices(&pass, &self->slices, &template_, ADDRESSES_MAX);
+	bool done = reconcile_slices(&pass, &self->slices, &template_, ADDRESSES_MAX);
 	finish_pass(&pass);
 	return done;
 }

@@ -99,7 +99,6 @@ static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *templ
 	struct bt_json_value *labels =
 		bt_json_clone(arena, bt_json_object_at(template_, "metadata.labels"), false);
 	struct bt_api_answer answer;
-	bool made;
 
 	if (bt_hub_exists(sync->hub, BT_HUB_VOLUME_CLAIMS, bt_api_key(arena, namespace_, name))) {
 		return true;
@@ -108,12 +107,13 @@ static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *templ
 		bt_json_set(arena, labels, selected->members[i].name,
 			bt_json_clone(arena, selected->members[i].value, false));
 	}
-	made = bt_hub_create(sync->hub, BT_HUB_VOLUME_CLAIMS, namespace_,
-		       bt_json_put(arena, NULL,
-			       "{metadata: {name: %s, labels: %v, annotations: %t}, spec: %t}",
-			       name, labels, bt_json_object_at(template_, "metadata.annotations"),
-			       bt_json_object_at(template_, "spec")),
-		       arena, &answer) == 201;
+	bool made =
+		bt_hub_create(sync->hub, BT_HUB_VOLUME_CLAIMS, namespace_,
+			bt_json_put(arena, NULL,
+				"{metadata: {name: %s, labels: %v, annotations: %t}, spec: %t}",
+				name, labels, bt_json_object_at(template_, "metadata.annotations"),
+				bt_json_object_at(template_, "spec")),
+			arena, &answer) == 201;
 	bt_sync_event(sync, made ? "Normal" : "Warning", made ? "SuccessfulCreate" : "FailedCreate",
 		"create Claim %.*s Pod %.*s in StatefulSet %.*s %s%.*s", BT_STR_ARG(name),
 		BT_STR_ARG(pod_name), BT_STR_ARG(bt_key_name(sync->key)),
@@ -226,7 +226,6 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 				 : bt_json_object_at(sync->object, "spec.template"),
 		bt_sync_owner_reference(sync, arena), name, false);
 	struct bt_api_answer answer;
-	bool made;
 
 	bt_json_put(arena, pod,
 		"{metadata: {labels: {statefulset.kubernetes.io/pod-name: %s, "
@@ -238,8 +237,8 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 	if (!ensure_claims(sync, name, bt_json_find(pod, "spec"))) {
 		return false;
 	}
-	made = bt_hub_create(sync->hub, BT_HUB_PODS, bt_key_namespace(sync->key), pod, arena,
-		       &answer) == 201;
+	bool made = bt_hub_create(sync->hub, BT_HUB_PODS, bt_key_namespace(sync->key), pod, arena,
+			    &answer) == 201;
 	bt_sync_event(sync, made ? "Normal" : "Warning", made ? "SuccessfulCreate" : "FailedCreate",
 		"create Pod %.*s in StatefulSet %.*s %s%.*s", BT_STR_ARG(name),
 		BT_STR_ARG(set_name),
@@ -448,9 +447,7 @@ static bool sync(struct bt_sync *sync)
 		.ordered = !bt_str_equal_c(
 			bt_json_text_at(set, "spec.podManagementPolicy"), "Parallel"),
 	};
-	const struct bt_indexed_pod *pod;
 	uint32_t count = 0;
-	bool *is_used;
 
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL ||
 		bt_owners_adopt_pods(sync, &self->selectors, is_member_name, NULL)) {
@@ -466,7 +463,8 @@ static bool sync(struct bt_sync *sync)
 	pass.max_unavailable = pass.max_unavailable > 0 ? pass.max_unavailable : 1;
 	pass.update_revision = pass.revisions.items[pass.revisions.update].name;
 	pass.current_revision = current.length != 0 ? current : pass.update_revision;
-	pod = bt_pod_index_of_owner(sync->hub, bt_json_text_at(set, "metadata.uid"));
+	const struct bt_indexed_pod *pod =
+		bt_pod_index_of_owner(sync->hub, bt_json_text_at(set, "metadata.uid"));
 	for (const struct bt_indexed_pod *each = pod; each != NULL;
 		each = each->next[BT_PODS_OF_OWNER]) {
 		count++;
@@ -483,7 +481,7 @@ static bool sync(struct bt_sync *sync)
 		update_pods(&pass);
 	}
 	write_status(&pass, updates);
-	is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
+	bool *is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
 	for (uint32_t i = 0; i < pass.revisions.count; i++) {
 		struct bt_str revision = pass.revisions.items[i].name;
 

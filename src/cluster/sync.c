@@ -138,13 +138,13 @@ struct bt_json_value *bt_hub_read(
 struct bt_json_value **bt_sync_read_group(struct bt_sync *sync, enum bt_hub_kind kind,
 	const struct bt_groups *groups, struct bt_str group, uint32_t *out_count)
 {
-	struct bt_json_value **objects;
 	uint32_t count = 1;
 
 	BT_GROUPS_EACH (groups, group, at) {
 		count++;
 	}
-	objects = BT_ARENA_NEW_ARRAY(sync->arena, struct bt_json_value *, count);
+	struct bt_json_value **objects =
+		BT_ARENA_NEW_ARRAY(sync->arena, struct bt_json_value *, count);
 	count = 0;
 	BT_GROUPS_EACH (groups, group, at) {
 		struct bt_json_value *object =

@@ -53,25 +53,21 @@ static bool sync(struct bt_sync *sync)
 {
 	struct eviction *self = sync->data;
 	struct bt_str node_name = bt_json_text_at(sync->object, "spec.nodeName");
-	const struct bt_json_value *node_tree;
-	const struct bt_json_value *scheduled;
 	struct bt_node node = {.spec = {.unschedulable = false}};
 	struct bt_pod pod = {.spec = {.host_network = false}};
-	int64_t seconds;
-	int64_t began_seconds;
 	int64_t began_ns = 0;
-	int64_t due;
 
 	if (node_name.length == 0 || bt_tree_is_deleting(sync->object)) {
 		return true;
 	}
-	node_tree = bt_hub_read(sync->hub, BT_HUB_NODES, node_name, sync->arena);
+	const struct bt_json_value *node_tree =
+		bt_hub_read(sync->hub, BT_HUB_NODES, node_name, sync->arena);
 	if (node_tree == NULL || !bt_node_has_no_execute(node_tree) ||
 		!bt_tree_decode(sync->arena, node_tree, &bt_node_message, &node) ||
 		!bt_tree_decode(sync->arena, sync->object, &bt_pod_message, &pod)) {
 		return true;
 	}
-	seconds = bt_tolerated_seconds(&node.spec.taints, &pod.spec.tolerations);
+	int64_t seconds = bt_tolerated_seconds(&node.spec.taints, &pod.spec.tolerations);
 	if (seconds > INT64_MAX / BT_NS_PER_SECOND / 4) {
 		return true;
 	}
@@ -79,10 +75,10 @@ static bool sync(struct bt_sync *sync)
 	 * tolerationSeconds count from the latest of three times: the pod was created, the pod was
 	 * assigned, the taints of the node were observed.
 	 */
-	scheduled = bt_condition_find(
+	const struct bt_json_value *scheduled = bt_condition_find(
 		bt_json_array_at(sync->object, "status.conditions"), "PodScheduled");
-	began_seconds = bt_tree_seconds(scheduled, "lastTransitionTime");
-	due = bt_tree_seconds(sync->object, "metadata.creationTimestamp");
+	int64_t began_seconds = bt_tree_seconds(scheduled, "lastTransitionTime");
+	int64_t due = bt_tree_seconds(sync->object, "metadata.creationTimestamp");
 	due = (due > began_seconds ? due : began_seconds) * BT_NS_PER_SECOND;
 	(void)bt_str_parse_int64(bt_groups_of(&self->tainted, node_name), &began_ns);
 	due = (due > began_ns ? due : began_ns) + seconds * BT_NS_PER_SECOND;

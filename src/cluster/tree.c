@@ -50,11 +50,10 @@ bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
 {
 	struct bt_strbuf text = {0};
 	struct bt_json_reader reader;
-	bool decoded;
 
 	bt_json_format(tree, &text);
 	bt_json_reader_init(&reader, bt_arena_str(arena, bt_strbuf_str(&text)));
-	decoded = bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
+	bool decoded = bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
 	bt_strbuf_finish(&text);
 	return decoded;
 }
@@ -274,7 +273,6 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 	struct bt_tree_condition condition = {"DisruptionTarget", "True", reason, message};
 	struct bt_json_value *conditions;
 	struct bt_json_value *status;
-	uint16_t code;
 
 	if (pod == NULL || (bt_tree_is_deleting(pod) && grace_seconds != 0)) {
 		return true;
@@ -292,7 +290,7 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 			return false;
 		}
 	}
-	code = bt_hub_delete(hub, pods, key, grace_seconds, BT_PROPAGATION_BACKGROUND,
+	uint16_t code = bt_hub_delete(hub, pods, key, grace_seconds, BT_PROPAGATION_BACKGROUND,
 		bt_json_text_at(pod, "metadata.uid"), arena);
 	return code == 200 || code == 404 || code == 409;
 }

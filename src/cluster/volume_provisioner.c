@@ -56,7 +56,6 @@ static struct bt_json_value *requirements(
 	struct bt_json_value *expressions = bt_json_new(arena, BT_JSON_ARRAY);
 	const struct bt_json_value *terms = bt_json_array_at(class_, "allowedTopologies");
 	struct bt_str driver_name = bt_tree_annotation(sync->object, BT_PV_PROVISIONER);
-	const struct bt_json_value *node;
 	const struct bt_json_value *labels;
 	const struct bt_json_value *drivers;
 	bool is_allowed = terms->count == 0;
@@ -72,7 +71,7 @@ static struct bt_json_value *requirements(
 		}
 		return expressions;
 	}
-	node = bt_hub_read(sync->hub, BT_HUB_NODES, node_name, arena);
+	const struct bt_json_value *node = bt_hub_read(sync->hub, BT_HUB_NODES, node_name, arena);
 	labels = bt_json_object_at(node, "metadata.labels");
 	for (uint32_t i = 0; i < terms->count && !is_allowed; i++) {
 		is_allowed = term_allows(terms->elements[i], labels);
@@ -140,17 +139,14 @@ static bool sync(struct bt_sync *sync)
 	struct bt_str due_text = bt_groups_of(&self->due, sync->key);
 	struct bt_str name = bt_arena_printf(
 		arena, "pvc-%.*s", BT_STR_ARG(bt_json_text_at(claim, "metadata.uid")));
-	const struct bt_json_value *class_;
-	struct bt_json_value *expressions;
 	int64_t due = 0;
-	uint16_t code;
 
 	if (bt_tree_annotation(claim, BT_PV_PROVISIONER).length == 0 ||
 		bt_tree_is_deleting(claim) ||
 		bt_json_text_at(claim, "spec.volumeName").length != 0) {
 		return true;
 	}
-	class_ = bt_pv_read_class(sync->hub, class_name, arena);
+	const struct bt_json_value *class_ = bt_pv_read_class(sync->hub, class_name, arena);
 	if (class_ == NULL || (node.length == 0 && bt_pv_waits_for_consumer(class_))) {
 		bt_groups_remove(&self->due, sync->key);
 		return true;
@@ -166,7 +162,7 @@ static bool sync(struct bt_sync *sync)
 		return true;
 	}
 	bt_groups_remove(&self->due, sync->key);
-	expressions = requirements(sync, class_, node);
+	struct bt_json_value *expressions = requirements(sync, class_, node);
 	if (expressions == NULL) {
 		bt_sync_event(sync, "Warning", "ProvisioningFailed",
 			"failed to provision volume with StorageClass \"%.*s\": node \"%.*s\" is "
@@ -178,7 +174,7 @@ static bool sync(struct bt_sync *sync)
 				       "{metadata: {annotations: {" BT_PV_SELECTED_NODE
 				       ": null}}}")) == 200;
 	}
-	code = bt_hub_create(sync->hub, BT_HUB_VOLUMES, BT_STR(""),
+	uint16_t code = bt_hub_create(sync->hub, BT_HUB_VOLUMES, BT_STR(""),
 		make_volume(sync, class_, name, expressions), arena, NULL);
 	if (code == 201) {
 		bt_sync_event(sync, "Normal", "ProvisioningSucceeded",
