@@ -20,25 +20,20 @@ static void observe(BT_UNUSED void *data, struct bt_hub *hub, const struct bt_ob
 	}
 }
 
-static bool usages_are(const struct bt_json_value *usages, const char *purpose)
-{
-	for (uint32_t i = 0; i < usages->count; i++) {
-		struct bt_str usage = usages->elements[i]->text;
-		if (!bt_str_equal_c(usage, purpose) &&
-			!bt_str_equal_c(usage, "digital signature") &&
-			!bt_str_equal_c(usage, "key encipherment")) {
-			return false;
-		}
-	}
-	return bt_json_has_text(usages, bt_str_from(purpose));
-}
-
 /** Returns why the signer must refuse the request, or NULL if the signer may sign the request. */
 static const char *find_fault(const struct bt_certificate_request *request,
 	const struct bt_json_value *usages, bool is_client, bool is_kubelet)
 {
 	const bt_str_list *organizations = &request->subject.organizations;
-	if (!usages_are(usages, is_client ? "client auth" : "server auth")) {
+	struct bt_str purpose = is_client ? BT_STR("client auth") : BT_STR("server auth");
+	bool is_allowed = bt_json_has_text(usages, purpose);
+	for (uint32_t i = 0; i < usages->count && is_allowed; i++) {
+		struct bt_str usage = usages->elements[i]->text;
+		is_allowed = bt_str_equal(usage, purpose) ||
+			bt_str_equal_c(usage, "digital signature") ||
+			bt_str_equal_c(usage, "key encipherment");
+	}
+	if (!is_allowed) {
 		return is_client ? "usages must be \"client auth\", and no more than \"digital "
 				   "signature\" and \"key encipherment\" besides"
 				 : "usages must be \"server auth\", and no more than \"digital "

@@ -19,20 +19,6 @@
 /** A saved time beyond the year 2200 is damaged and ignored. */
 #define LATEST_NS INT64_C(7258118400000000000)
 
-/** Returns the saved time, or 0 if no valid time is saved. */
-static int64_t read_saved(int file)
-{
-	char text[TEXT_LENGTH];
-	int64_t saved_ns = 0;
-	ssize_t length = pread(file, text, sizeof(text), 0);
-	if (length != TEXT_LENGTH || text[TEXT_LENGTH - 1] != '\n' ||
-		!bt_str_parse_int64((struct bt_str){text, TEXT_LENGTH - 1}, &saved_ns) ||
-		saved_ns < 0 || saved_ns > LATEST_NS) {
-		return 0;
-	}
-	return saved_ns;
-}
-
 int bt_cluster_clock_start(struct bt_cluster_clock *clock, double scale, int64_t virtual_start_ns,
 	const char *path, struct berth_error *err)
 {
@@ -47,8 +33,12 @@ int bt_cluster_clock_start(struct bt_cluster_clock *clock, double scale, int64_t
 	if (clock->file < 0) {
 		return bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(errno));
 	}
-	int64_t saved_ns = read_saved(clock->file);
-	if (saved_ns > clock->start_ns) {
+	char text[TEXT_LENGTH];
+	int64_t saved_ns;
+	if (pread(clock->file, text, sizeof(text), 0) == TEXT_LENGTH &&
+		text[TEXT_LENGTH - 1] == '\n' &&
+		bt_str_parse_int64((struct bt_str){text, TEXT_LENGTH - 1}, &saved_ns) &&
+		saved_ns >= 0 && saved_ns <= LATEST_NS && saved_ns > clock->start_ns) {
 		clock->start_ns = saved_ns;
 	}
 	return 0;

@@ -63,7 +63,7 @@ struct bt_cluster {
 	struct bt_store *store;
 	struct bt_api *api;
 	struct bt_event_expiry *event_expiry;
-	struct bt_controllers *controllers;
+	struct bt_hub *controllers;
 	bool is_continued;
 
 	struct bt_scheduler
@@ -443,19 +443,17 @@ static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 		"the cluster does not become idle: %d runs at the same time", RUNS_PER_TIME_MAX);
 }
 
-static bool has_work(const struct bt_cluster *cluster)
-{
-	return bt_controllers_have_work(cluster->controllers) || cluster->changes.count != 0 ||
-		(cluster->scheduler != NULL && bt_scheduler_has_work(cluster->scheduler));
-}
-
 static int run_virtual(
 	struct bt_cluster *cluster, int64_t end_ns, bool until_idle, struct berth_error *err)
 {
 	for (;;) {
 		int64_t next_ns;
 		int result = run_due(cluster, &next_ns, err);
-		if (result < 0 || (until_idle && !has_work(cluster))) {
+		if (result < 0 ||
+			(until_idle && !bt_controllers_have_work(cluster->controllers) &&
+				cluster->changes.count == 0 &&
+				(cluster->scheduler == NULL ||
+					!bt_scheduler_has_work(cluster->scheduler)))) {
 			return result;
 		}
 		bt_cluster_clock_advance(&cluster->clock, next_ns < end_ns ? next_ns : end_ns);
@@ -486,7 +484,7 @@ struct bt_store *bt_cluster_store(struct bt_cluster *cluster)
 	return cluster->store;
 }
 
-struct bt_controllers *bt_cluster_controllers(struct bt_cluster *cluster)
+struct bt_hub *bt_cluster_controllers(struct bt_cluster *cluster)
 {
 	return cluster->controllers;
 }

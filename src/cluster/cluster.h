@@ -102,7 +102,7 @@ BT_MUST_USE int bt_cluster_run_until(
 struct bt_api *bt_cluster_api(struct bt_cluster *cluster);
 struct bt_store *bt_cluster_store(struct bt_cluster *cluster);
 /** NULL before bt_cluster_start. */
-struct bt_controllers *bt_cluster_controllers(struct bt_cluster *cluster);
+struct bt_hub *bt_cluster_controllers(struct bt_cluster *cluster);
 struct bt_cluster_clock *bt_cluster_get_clock(struct bt_cluster *cluster);
 uint64_t bt_cluster_node_count(const struct bt_cluster *cluster);
 #endif

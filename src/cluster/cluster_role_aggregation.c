@@ -6,23 +6,19 @@
 #include "cluster/tree.h"
 #include "codec/json_same.h"
 
-/** Keys of the roles with an aggregationRule, all in the group ALL. */
-struct aggregation {
-	struct bt_groups roles;
-};
-
+/** The group of all roles with an aggregationRule. */
 #define ALL BT_STR("all")
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct aggregation *aggregation = data;
+	struct bt_groups *roles = data;
 	if (observed->type == BT_CHANGE_DELETED ||
 		bt_json_find(observed->after, "aggregationRule") == NULL) {
-		bt_groups_remove(&aggregation->roles, observed->key);
+		bt_groups_remove(roles, observed->key);
 	} else {
-		bt_groups_set(&aggregation->roles, observed->key, ALL);
+		bt_groups_set(roles, observed->key, ALL);
 	}
-	bt_hub_enqueue_group(hub, &aggregation->roles, ALL);
+	bt_hub_enqueue_group(hub, roles, ALL);
 }
 
 static bool is_selected(struct bt_arena *arena, const struct bt_json_value *selectors,
@@ -38,21 +34,6 @@ static bool is_selected(struct bt_arena *arena, const struct bt_json_value *sele
 		}
 	}
 	return false;
-}
-
-static void add_rules(
-	struct bt_arena *arena, struct bt_json_value *rules, const struct bt_json_value *role)
-{
-	const struct bt_json_value *own = bt_json_array_at(role, "rules");
-	for (uint32_t i = 0; i < own->count; i++) {
-		bool is_there = false;
-		for (uint32_t j = 0; j < rules->count && !is_there; j++) {
-			is_there = bt_json_same(rules->elements[j], own->elements[i]);
-		}
-		if (!is_there) {
-			bt_json_append(arena, rules, own->elements[i]);
-		}
-	}
 }
 
 static bool sync(struct bt_sync *sync)
@@ -73,7 +54,17 @@ static bool sync(struct bt_sync *sync)
 		if (!bt_str_equal(bt_stored_key(stored), sync->key) &&
 			bt_json_parse(arena, bt_stored_text(stored), true, &role, NULL) == 0 &&
 			is_selected(arena, selectors, role)) {
-			add_rules(arena, rules, role);
+			const struct bt_json_value *own = bt_json_array_at(role, "rules");
+			for (uint32_t i = 0; i < own->count; i++) {
+				bool is_there = false;
+				for (uint32_t j = 0; j < rules->count && !is_there; j++) {
+					is_there =
+						bt_json_same(rules->elements[j], own->elements[i]);
+				}
+				if (!is_there) {
+					bt_json_append(arena, rules, own->elements[i]);
+				}
+			}
 		}
 	}
 	bt_store_walk_end(&walk);
@@ -88,7 +79,7 @@ const struct bt_controller_ops bt_cluster_role_aggregation_ops = {
 	.name = "clusterrole-aggregation-controller",
 	.watches = BT_WATCH(BT_HUB_CLUSTER_ROLES),
 	.object = BT_HUB_CLUSTER_ROLES,
-	.data_bytes = sizeof(struct aggregation),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

@@ -242,10 +242,6 @@ struct bt_hub {
 	struct bt_arena event_arena;
 };
 
-struct bt_controllers {
-	struct bt_hub hub;
-};
-
 /** --- hub.c --- */
 
 struct bt_controller_row {
@@ -336,7 +332,9 @@ struct bt_controller_ops {
 	void (*init)(void *data, struct bt_hub *hub);
 	/** The data begins with this number of struct bt_groups, which the hub frees. */
 	uint32_t group_count;
-	/** Frees the memory that data refers to, except the groups. NULL: nothing to free. */
+	/** After the groups the data has a struct bt_selector_table, which the hub frees, too. */
+	bool has_selectors;
+	/** Frees the other memory that data refers to. NULL: nothing to free. */
 	void (*finish)(void *data);
 	/**
 	 * Handles a change of a watched resource: calls bt_hub_enqueue for each key to sync.

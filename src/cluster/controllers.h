@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "server/api.h"
 
-struct bt_controllers;
+struct bt_hub; /* cluster/controller.h */
 
 /**
  * Receives the pods that controllers create, in clusters that run no pods. These pods are not
@@ -84,23 +84,23 @@ extern const struct bt_controllers_options bt_controllers_default_options;
  * api: borrowed. An unknown controller name is an error.
  */
 BT_MUST_USE int bt_controllers_create(struct bt_api *api,
-	const struct bt_controllers_options *options, struct bt_controllers **out_controllers,
+	const struct bt_controllers_options *options, struct bt_hub **out_hub,
 	struct berth_error *err);
 /** NULL accepted. */
-void bt_controllers_destroy(struct bt_controllers *controllers);
+void bt_controllers_destroy(struct bt_hub *hub);
 bool bt_controllers_has(const struct bt_controllers_options *options, const char *name);
 /**
  * Does a bounded amount of due work. Returns when to call again at the latest, in the cluster's
  * time: now or earlier if more work is due, INT64_MAX if nothing is due before the next change.
  */
-int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns);
+int64_t bt_controllers_run(struct bt_hub *hub, int64_t now_ns);
 /**
  * After a run: returns whether anything is due, now or later, besides periodic work (leases,
  * schedules of CronJobs) and keys whose retries have reached the longest delay.
  */
-bool bt_controllers_have_work(const struct bt_controllers *controllers);
+bool bt_controllers_have_work(const struct bt_hub *hub);
 /** With a pod taker: adds an existing pod, so that controllers count it. */
-void bt_controllers_add_pod(struct bt_controllers *controllers, const struct bt_json_value *pod);
+void bt_controllers_add_pod(struct bt_hub *hub, const struct bt_json_value *pod);
 
 /** --- nodes --- */
 
@@ -118,6 +118,6 @@ struct bt_node_template {
  * Creates the nodes of the template that do not exist, with condition Ready. Errors have the API
  * server's text.
  */
-BT_MUST_USE int bt_controllers_add_nodes(struct bt_controllers *controllers,
-	const struct bt_node_template *template_, struct berth_error *err);
+BT_MUST_USE int bt_controllers_add_nodes(
+	struct bt_hub *hub, const struct bt_node_template *template_, struct berth_error *err);
 #endif

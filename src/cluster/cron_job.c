@@ -9,10 +9,6 @@
 #include "server/condition.h"
 #include "server/cron.h"
 
-struct cron_jobs {
-	struct bt_groups owned; /* keys of Jobs by their owner's uid */
-};
-
 struct run {
 	struct bt_json_value *job;
 	struct bt_str key;
@@ -34,12 +30,12 @@ struct pass {
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct cron_jobs *self = data;
+	struct bt_groups *owned = data; /* keys of Jobs by their owner's uid */
 
 	if (observed->kind == BT_HUB_CRON_JOBS) {
 		bt_hub_enqueue(hub, observed->key);
 	} else {
-		bt_owners_group(&self->owned, observed);
+		bt_owners_group(owned, observed);
 		bt_owners_enqueue(hub, observed, "CronJob", NULL);
 	}
 }
@@ -59,12 +55,11 @@ static int compare_runs(const void *left, const void *right)
 
 static void collect_runs(struct pass *pass)
 {
-	const struct cron_jobs *self = pass->sync->data;
 	struct bt_arena *arena = pass->sync->arena;
 	struct bt_str uid = bt_json_text_at(pass->sync->object, "metadata.uid");
 	uint32_t count;
 	struct bt_json_value **jobs =
-		bt_sync_read_group(pass->sync, BT_HUB_JOBS, &self->owned, uid, &count);
+		bt_sync_read_group(pass->sync, BT_HUB_JOBS, pass->sync->data, uid, &count);
 
 	pass->runs = BT_ARENA_NEW_ARRAY(arena, struct run, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -279,7 +274,7 @@ const struct bt_controller_ops bt_cron_job_controller = {
 	.name = "cronjob-controller",
 	.watches = BT_WATCH(BT_HUB_CRON_JOBS) | BT_WATCH(BT_HUB_JOBS),
 	.object = BT_HUB_CRON_JOBS,
-	.data_bytes = sizeof(struct cron_jobs),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

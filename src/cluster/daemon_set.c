@@ -34,15 +34,15 @@ struct bt_daemon_order {
 };
 
 struct bt_daemon_sets {
-	struct bt_selector_table selectors;
 	struct bt_groups revisions;
+	struct bt_groups targets; /* unassigned pods, by the node that their affinity names */
+	struct bt_selector_table selectors;
 	BT_VEC(struct bt_daemon_node) nodes; /* by slot */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_name;                /* name -> slot */
 	BT_VEC(struct bt_daemon_order) order; /* sorted up to ordered_count, then new nodes */
 	uint32_t ordered_count;
-	bool has_unread;          /* some node has is_read false */
-	struct bt_groups targets; /* unassigned pods, by the node that their affinity names */
+	bool has_unread; /* some node has is_read false */
 };
 
 struct bt_daemon_pod {
@@ -325,27 +325,6 @@ static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 	}
 }
 
-/**
- * Called for a new node and for changed labels or taints. The next sync of a DaemonSet reads the
- * node, so node changes cost little while there are no DaemonSets.
- */
-static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
-{
-	uint32_t slot = find_node(self, name);
-
-	self->has_unread = true;
-	if (slot == BT_MAP_NONE) {
-		struct bt_daemon_node node = {.name = bt_strndup(name.data, name.length)};
-		struct bt_daemon_order order = {.name = node.name};
-
-		bt_vec_store(&self->nodes, &self->free_slots, node, slot);
-		order.slot = slot;
-		bt_vec_push(&self->order, order);
-		bt_map_insert(&self->by_name, bt_str_hash(name), slot);
-	}
-	self->nodes.items[slot].is_read = false;
-}
-
 static int compare_names(const void *left, const void *right)
 {
 	const struct bt_daemon_order *a = left;
@@ -481,7 +460,20 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->type == BT_CHANGE_DELETED) {
 		remove_node(self, observed->key);
 	} else {
-		mark_node_dirty(self, observed->key);
+		uint32_t slot = find_node(self, observed->key);
+
+		self->has_unread = true;
+		if (slot == BT_MAP_NONE) {
+			struct bt_daemon_node node = {
+				.name = bt_strndup(observed->key.data, observed->key.length)};
+			struct bt_daemon_order order = {.name = node.name};
+
+			bt_vec_store(&self->nodes, &self->free_slots, node, slot);
+			order.slot = slot;
+			bt_vec_push(&self->order, order);
+			bt_map_insert(&self->by_name, bt_str_hash(observed->key), slot);
+		}
+		self->nodes.items[slot].is_read = false;
 	}
 	for (uint32_t i = 0; i < self->selectors.entries.count; i++) {
 		if (self->selectors.entries.items[i] != NULL) {
@@ -501,9 +493,6 @@ static void finish(void *data)
 	bt_vec_finish(&self->free_slots);
 	bt_vec_finish(&self->order);
 	bt_map_finish(&self->by_name);
-	bt_selector_table_finish(&self->selectors);
-	bt_groups_finish(&self->targets);
-	bt_groups_finish(&self->revisions);
 }
 
 /* --- sync of one DaemonSet --- */
@@ -724,6 +713,8 @@ const struct bt_controller_ops bt_daemon_set_controller = {
 		BT_WATCH(BT_HUB_REVISIONS),
 	.object = BT_HUB_DAEMON_SETS,
 	.data_bytes = sizeof(struct bt_daemon_sets),
+	.group_count = 2,
+	.has_selectors = true,
 	.finish = finish,
 	.observe = observe,
 	.sync = sync,

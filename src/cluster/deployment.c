@@ -117,18 +117,6 @@ static void set_progressing(
 	}
 }
 
-/** Returns whether the counters show progress since the stored status. */
-static bool has_progressed(const struct rollout *rollout, const struct counters *counters)
-{
-	const struct bt_json_value *old = bt_json_object_at(rollout->deployment, "status");
-	int64_t updated = bt_json_int64_at(old, "updatedReplicas", 0);
-	int64_t others = bt_json_int64_at(old, "replicas", 0) - updated;
-
-	return counters->updated > updated || counters->replicas - counters->updated < others ||
-		counters->ready > bt_json_int64_at(old, "readyReplicas", 0) ||
-		counters->available > bt_json_int64_at(old, "availableReplicas", 0);
-}
-
 static void watch_progress(struct rollout *rollout, const struct counters *counters)
 {
 	int64_t deadline =
@@ -153,7 +141,13 @@ static void watch_progress(struct rollout *rollout, const struct counters *count
 			"%.*s has successfully progressed.", BT_STR_ARG(subject));
 		return;
 	}
-	if (has_progressed(rollout, counters)) {
+	const struct bt_json_value *old = bt_json_object_at(rollout->deployment, "status");
+	int64_t old_updated = bt_json_int64_at(old, "updatedReplicas", 0);
+	int64_t old_others = bt_json_int64_at(old, "replicas", 0) - old_updated;
+	if (counters->updated > old_updated ||
+		counters->replicas - counters->updated < old_others ||
+		counters->ready > bt_json_int64_at(old, "readyReplicas", 0) ||
+		counters->available > bt_json_int64_at(old, "availableReplicas", 0)) {
 		set_progressing(rollout, "True", "ReplicaSetUpdated", "%.*s is progressing.",
 			BT_STR_ARG(subject));
 		current = bt_condition_find(rollout->conditions, "Progressing");
@@ -384,17 +378,11 @@ static int64_t max_int64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/** Returns the sum of all sets' spec.replicas. */
-static int64_t total_of(const struct rollout *rollout)
-{
-	return count(rollout).wanted;
-}
-
 /** Returns the largest size of the new set that the strategy allows now. */
 static int64_t new_set_size(const struct rollout *rollout)
 {
 	int64_t size = rollout->new_set != NULL ? rollout->new_set->replicas : 0;
-	int64_t room = rollout->replicas + rollout->surge - total_of(rollout);
+	int64_t room = rollout->replicas + rollout->surge - count(rollout).wanted;
 
 	if (rollout->recreate) {
 		return rollout->replicas;
@@ -601,7 +589,7 @@ static void recreate(struct rollout *rollout)
 static bool shrink_old_sets(struct rollout *rollout)
 {
 	const struct rollout_set *new_set = rollout->new_set;
-	int64_t total = total_of(rollout);
+	int64_t total = count(rollout).wanted;
 	int64_t least = rollout->replicas - rollout->unavailable;
 	int64_t limit = total - least - max_int64(new_set->replicas - new_set->available, 0);
 	bool dropped_any = false;
@@ -657,38 +645,6 @@ static bool annotation_differs(const struct rollout *rollout, const struct rollo
 		desired != rollout->replicas;
 }
 
-static bool needs_scale(const struct rollout *rollout)
-{
-	for (uint32_t i = 0; i < set_count(rollout); i++) {
-		if (annotation_differs(rollout, set_at(rollout, i))) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/**
- * Returns the only set with replicas. If no set has replicas, returns the new set or the newest old
- * set. Returns NULL if several sets have replicas.
- */
-static struct rollout_set *single_set(struct rollout *rollout)
-{
-	struct rollout_set *active = NULL;
-
-	for (uint32_t i = 0; i < set_count(rollout); i++) {
-		if (set_at(rollout, i)->replicas > 0) {
-			if (active != NULL) {
-				return NULL;
-			}
-			active = set_at(rollout, i);
-		}
-	}
-	if (active == NULL && set_count(rollout) != 0) {
-		active = set_at(rollout, set_count(rollout) - 1);
-	}
-	return active;
-}
-
 /**
  * Returns the set's share of a change by `left` replicas: positive if replicas are added, negative
  * if they are removed.
@@ -721,12 +677,12 @@ static int64_t share_of(const struct rollout *rollout, const struct rollout_set 
 
 static void scale_in_proportion(struct rollout *rollout)
 {
-	uint32_t count = 0;
+	uint32_t sized = 0;
 	size_t most = (size_t)rollout->old_count + 1;
 	struct rollout_set **sets = BT_ARENA_NEW_ARRAY(rollout->arena, struct rollout_set *, most);
 	int64_t *sizes = BT_ARENA_NEW_ARRAY(rollout->arena, int64_t, most);
 	int64_t allowed = rollout->replicas > 0 ? rollout->replicas + rollout->surge : 0;
-	int64_t left = allowed - total_of(rollout);
+	int64_t left = allowed - count(rollout).wanted;
 	bool newer_first = left > 0;
 
 	/*
@@ -735,7 +691,7 @@ static void scale_in_proportion(struct rollout *rollout)
 	 */
 	for (uint32_t i = 0; i < set_count(rollout); i++) {
 		struct rollout_set *set = set_at(rollout, i);
-		uint32_t place = count;
+		uint32_t place = sized;
 
 		if (set->replicas == 0) {
 			continue;
@@ -753,14 +709,14 @@ static void scale_in_proportion(struct rollout *rollout)
 			sets[place] = sets[place - 1];
 		}
 		sets[place] = set;
-		count++;
+		sized++;
 	}
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < sized; i++) {
 		int64_t share = share_of(rollout, sets[i], left);
 		sizes[i] = sets[i]->replicas + share;
 		left -= share;
 	}
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < sized; i++) {
 		int64_t size = i == 0 ? max_int64(sizes[i] + left, 0) : sizes[i];
 		(void)scale_set(rollout, sets[i], size);
 	}
@@ -768,15 +724,26 @@ static void scale_in_proportion(struct rollout *rollout)
 
 /**
  * Scales the sets when spec.replicas changed or the Deployment is paused. If only one set has
- * replicas, that set is scaled to spec.replicas. If the new set is complete, old sets are scaled to
- * 0. Otherwise the sets are scaled in proportion to their sizes, except with Recreate.
+ * replicas, that set is scaled to spec.replicas; if none has, the new set or the newest old set. If
+ * the new set is complete, old sets are scaled to 0. Otherwise the sets are scaled in proportion to
+ * their sizes, except with Recreate.
  */
 static void scale_sets(struct rollout *rollout)
 {
-	struct rollout_set *single = single_set(rollout);
 	const struct rollout_set *new_set = rollout->new_set;
+	struct rollout_set *single = NULL;
+	uint32_t active_count = 0;
 
-	if (single != NULL) {
+	for (uint32_t i = 0; i < set_count(rollout); i++) {
+		if (set_at(rollout, i)->replicas > 0) {
+			single = set_at(rollout, i);
+			active_count++;
+		}
+	}
+	if (active_count == 0 && set_count(rollout) != 0) {
+		single = set_at(rollout, set_count(rollout) - 1);
+	}
+	if (single != NULL && active_count < 2) {
 		(void)scale_set(rollout, single, rollout->replicas);
 		return;
 	}
@@ -802,14 +769,6 @@ struct deployments {
 	struct bt_groups owned;
 	struct bt_selector_table selectors;
 };
-
-static void finish(void *data)
-{
-	struct deployments *self = data;
-
-	bt_groups_finish(&self->owned);
-	bt_selector_table_finish(&self->selectors);
-}
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
@@ -958,8 +917,12 @@ static bool sync(struct bt_sync *sync)
 	qsort(rollout.old_sets, rollout.old_count, sizeof(*rollout.old_sets), compare_age);
 	set_paused_condition(&rollout, paused);
 	find_new_set(&rollout, false);
+	bool needs_scale = paused;
+	for (uint32_t i = 0; i < set_count(&rollout); i++) {
+		needs_scale = needs_scale || annotation_differs(&rollout, set_at(&rollout, i));
+	}
 	if (!deleting) {
-		if (paused || needs_scale(&rollout)) {
+		if (needs_scale) {
 			scale_sets(&rollout);
 			if (paused) {
 				clean_up(&rollout);
@@ -980,7 +943,8 @@ const struct bt_controller_ops bt_deployment_controller = {
 		BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_DEPLOYMENTS,
 	.data_bytes = sizeof(struct deployments),
-	.finish = finish,
+	.group_count = 1,
+	.has_selectors = true,
 	.observe = observe,
 	.sync = sync,
 };

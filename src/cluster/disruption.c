@@ -7,10 +7,6 @@
 /** A pod with an entry in status.disruptedPods counts as unhealthy for this long. */
 #define DISRUPTED_SECONDS 120
 
-struct disruption {
-	struct bt_selector_table selectors;
-};
-
 /** One sync of one budget. */
 struct pass {
 	struct bt_sync *sync;
@@ -21,32 +17,25 @@ struct pass {
 	struct bt_json_value *forgotten; /* entries of disruptedPods to drop */
 };
 
-static void finish(void *data)
-{
-	struct disruption *self = data;
-	bt_selector_table_finish(&self->selectors);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct disruption *self = data;
+	struct bt_selector_table *selectors = data;
 	struct bt_str namespace_ = bt_key_namespace(observed->key);
 	const struct bt_json_value *labels = bt_json_object_at(observed->after, "metadata.labels");
 	const struct bt_json_value *before = bt_json_object_at(observed->before, "metadata.labels");
 
 	if (observed->kind == BT_HUB_BUDGETS) {
-		bt_owners_observe(hub, observed, &self->selectors, false);
+		bt_owners_observe(hub, observed, selectors, false);
 	} else if (observed->kind == BT_HUB_PODS) {
-		bt_selector_table_enqueue(&self->selectors, hub, namespace_, labels, hub->now_ns);
+		bt_selector_table_enqueue(selectors, hub, namespace_, labels, hub->now_ns);
 		if (observed->type == BT_CHANGE_MODIFIED && !bt_json_equal(before, labels)) {
-			bt_selector_table_enqueue(
-				&self->selectors, hub, namespace_, before, hub->now_ns);
+			bt_selector_table_enqueue(selectors, hub, namespace_, before, hub->now_ns);
 		}
 	} else if (observed->type != BT_CHANGE_MODIFIED ||
 		bt_json_int64_at(observed->before, "spec.replicas", 0) !=
 			bt_json_int64_at(observed->after, "spec.replicas", 0)) {
 		/* A controller's scale has changed: enqueue all budgets of its namespace. */
-		bt_hub_enqueue_group(hub, &self->selectors.namespaces, namespace_);
+		bt_hub_enqueue_group(hub, &selectors->namespaces, namespace_);
 	}
 }
 
@@ -84,12 +73,22 @@ static const struct bt_json_value *read_owner(struct pass *pass,
 		: NULL;
 }
 
-/**
- * Adds the scale of the pod's controller, or of the Deployment that owns the pod's ReplicaSet. Each
- * controller counts once.
- */
-static void count_scale(struct pass *pass, const struct bt_json_value *pod)
+/* --- pods --- */
+
+static void count_pod(
+	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
 {
+	struct pass *pass = context;
+	struct bt_str name = bt_key_name(record->key);
+
+	if (bt_pod_is_over(record)) {
+		return;
+	}
+	pass->pods++;
+	pass->healthy += record->ready && !record->deleting &&
+		(bt_json_get(bt_json_object_at(pass->sync->object, "status.disruptedPods"), name) ==
+				NULL ||
+			bt_json_get(pass->forgotten, name) != NULL);
 	const struct bt_json_value *reference = bt_controller_owner_of(pod);
 	const struct bt_api_resource *resource;
 
@@ -108,51 +107,6 @@ static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 	if (scale > 0 && scale <= INT32_MAX - pass->scale) {
 		pass->scale += (int32_t)scale;
 	}
-}
-
-/* --- pods --- */
-
-/** Drops entries of status.disruptedPods whose pod is deleted or being deleted, or that are too
- * old. */
-static void remove_old_disrupted(struct pass *pass)
-{
-	struct bt_sync *sync = pass->sync;
-	const struct bt_json_value *disrupted =
-		bt_json_object_at(sync->object, "status.disruptedPods");
-
-	pass->forgotten = bt_json_new(sync->arena, BT_JSON_OBJECT);
-	for (uint32_t i = 0; i < disrupted->count; i++) {
-		const struct bt_json_member *member = &disrupted->members[i];
-		const struct bt_indexed_pod *pod = bt_pod_index_find(sync->hub,
-			bt_api_key(sync->arena, bt_key_namespace(sync->key), member->name));
-		const struct bt_json_value *entry =
-			bt_json_put(sync->arena, NULL, "{at: %v}", member->value);
-		int64_t until = bt_tree_seconds(entry, "at") + DISRUPTED_SECONDS;
-
-		if (pod == NULL || pod->deleting || bt_ns_of_seconds(until) <= sync->now_ns) {
-			bt_json_set(sync->arena, pass->forgotten, member->name,
-				bt_json_new(sync->arena, BT_JSON_NULL));
-		} else if (until < sync->wait_until_seconds) {
-			sync->wait_until_seconds = until;
-		}
-	}
-}
-
-static void count_pod(
-	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
-{
-	struct pass *pass = context;
-	struct bt_str name = bt_key_name(record->key);
-
-	if (bt_pod_is_over(record)) {
-		return;
-	}
-	pass->pods++;
-	pass->healthy += record->ready && !record->deleting &&
-		(bt_json_get(bt_json_object_at(pass->sync->object, "status.disruptedPods"), name) ==
-				NULL ||
-			bt_json_get(pass->forgotten, name) != NULL);
-	count_scale(pass, pod);
 }
 
 /* --- the budget --- */
@@ -186,8 +140,7 @@ static void write_status(struct pass *pass, int32_t expected, int32_t desired)
 
 static bool sync(struct bt_sync *sync)
 {
-	const struct disruption *self = sync->data;
-	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
+	const struct bt_selector_entry *entry = bt_selector_table_find(sync->data, sync->key);
 	struct pass pass = {.sync = sync};
 	const struct bt_json_value *unavailable =
 		bt_json_find_path(sync->object, "spec.maxUnavailable");
@@ -195,7 +148,25 @@ static bool sync(struct bt_sync *sync)
 		bt_json_find_path(sync->object, "spec.minAvailable");
 	int32_t desired;
 
-	remove_old_disrupted(&pass);
+	const struct bt_json_value *disrupted =
+		bt_json_object_at(sync->object, "status.disruptedPods");
+
+	pass.forgotten = bt_json_new(sync->arena, BT_JSON_OBJECT);
+	for (uint32_t i = 0; i < disrupted->count; i++) {
+		const struct bt_json_member *member = &disrupted->members[i];
+		const struct bt_indexed_pod *pod = bt_pod_index_find(sync->hub,
+			bt_api_key(sync->arena, bt_key_namespace(sync->key), member->name));
+		const struct bt_json_value *timed =
+			bt_json_put(sync->arena, NULL, "{at: %v}", member->value);
+		int64_t until = bt_tree_seconds(timed, "at") + DISRUPTED_SECONDS;
+
+		if (pod == NULL || pod->deleting || bt_ns_of_seconds(until) <= sync->now_ns) {
+			bt_json_set(sync->arena, pass.forgotten, member->name,
+				bt_json_new(sync->arena, BT_JSON_NULL));
+		} else if (until < sync->wait_until_seconds) {
+			sync->wait_until_seconds = until;
+		}
+	}
 	if (entry != NULL) {
 		bt_owners_visit_selected(sync, &entry->selector, entry->bits, count_pod, &pass);
 	}
@@ -221,8 +192,8 @@ const struct bt_controller_ops bt_disruption_ops = {
 		BT_WATCH(BT_HUB_REPLICA_SETS) | BT_WATCH(BT_HUB_STATEFUL_SETS) |
 		BT_WATCH(BT_HUB_REPLICATIONS),
 	.object = BT_HUB_BUDGETS,
-	.data_bytes = sizeof(struct disruption),
-	.finish = finish,
+	.data_bytes = sizeof(struct bt_selector_table),
+	.has_selectors = true,
 	.observe = observe,
 	.sync = sync,
 };

@@ -80,28 +80,6 @@ static void garbage_links_add(struct bt_garbage_links *links, uint32_t collectio
 	bt_map_insert(&links->by_object, object_hash(collection, key), index);
 }
 
-static void remove_link(struct bt_garbage_links *links, uint32_t index, uint64_t hash)
-{
-	struct bt_garbage_link *items = links->links.items;
-	struct bt_garbage_link link = items[index];
-
-	if (link.next != BT_LINK_NONE) {
-		items[link.next].previous = link.previous;
-	}
-	if (link.previous != BT_LINK_NONE) {
-		items[link.previous].next = link.next;
-	} else {
-		(void)bt_map_remove(&links->by_owner, link.owner_hash, index);
-		if (link.next != BT_LINK_NONE) {
-			bt_map_insert(&links->by_owner, link.owner_hash, link.next);
-		}
-	}
-	(void)bt_map_remove(&links->by_object, hash, index);
-	bt_free(link.key);
-	items[index] = (struct bt_garbage_link){.next = links->first_free};
-	links->first_free = index;
-}
-
 /** Removes all links of a dependent. */
 static void garbage_links_remove(
 	struct bt_garbage_links *links, uint32_t collection, struct bt_str key)
@@ -120,7 +98,25 @@ static void garbage_links_remove(
 			}
 		}
 		if (found != BT_LINK_NONE) {
-			remove_link(links, found, hash);
+			struct bt_garbage_link *items = links->links.items;
+			struct bt_garbage_link removed = items[found];
+
+			if (removed.next != BT_LINK_NONE) {
+				items[removed.next].previous = removed.previous;
+			}
+			if (removed.previous != BT_LINK_NONE) {
+				items[removed.previous].next = removed.next;
+			} else {
+				(void)bt_map_remove(&links->by_owner, removed.owner_hash, found);
+				if (removed.next != BT_LINK_NONE) {
+					bt_map_insert(
+						&links->by_owner, removed.owner_hash, removed.next);
+				}
+			}
+			(void)bt_map_remove(&links->by_object, hash, found);
+			bt_free(removed.key);
+			items[found] = (struct bt_garbage_link){.next = links->first_free};
+			links->first_free = found;
 		}
 	} while (found != BT_LINK_NONE);
 }
@@ -318,13 +314,6 @@ static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *r
 	return bt_hub_is_done(code) || code == 409 || code == 422;
 }
 
-/** Returns whether other objects have this object as an owner. */
-static bool has_dependents(const struct collector *self, const struct bt_json_value *object)
-{
-	return first_of(&self->links, bt_str_hash(bt_json_text_at(object, "metadata.uid"))) !=
-		BT_LINK_NONE;
-}
-
 /**
  * If an owner lives, removes the references to owners that are gone or in foreground deletion.
  * Otherwise deletes the object. The propagation policy of the delete: if the object has the
@@ -335,7 +324,9 @@ static bool has_dependents(const struct collector *self, const struct bt_json_va
 static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource *resource,
 	struct bt_str key, const struct bt_json_value *object, struct bt_arena *arena)
 {
+	const struct collector *self = sync->data;
 	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
+	struct bt_str uid = bt_json_text_at(object, "metadata.uid");
 	struct bt_json_value *living = bt_json_new(arena, BT_JSON_ARRAY);
 	enum bt_propagation propagation = BT_PROPAGATION_BACKGROUND;
 	bool is_waited_for = false;
@@ -361,11 +352,10 @@ static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource
 	if (has_finalizer(object, ORPHAN)) {
 		propagation = BT_PROPAGATION_ORPHAN;
 	} else if (has_finalizer(object, FOREGROUND) ||
-		(is_waited_for && has_dependents(sync->data, object))) {
+		(is_waited_for && first_of(&self->links, bt_str_hash(uid)) != BT_LINK_NONE)) {
 		propagation = BT_PROPAGATION_FOREGROUND;
 	}
-	uint16_t code = bt_hub_delete(sync->hub, resource, key, -1, propagation,
-		bt_json_text_at(object, "metadata.uid"), arena);
+	uint16_t code = bt_hub_delete(sync->hub, resource, key, -1, propagation, uid, arena);
 	return bt_hub_is_done(code) || code == 202 || code == 409 || code == 405;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/groups.h"
 
-static struct bt_str key_of(const struct bt_groups *groups, uint32_t entry)
+struct bt_str bt_groups_key(const struct bt_groups *groups, uint32_t entry)
 {
 	const struct bt_group_entry *found = &groups->entries.items[entry];
 	return (struct bt_str){found->key, found->key_length};
@@ -41,72 +41,34 @@ uint32_t bt_groups_first(const struct bt_groups *groups, struct bt_str group)
 	return find(groups, &groups->by_group, group, group_of);
 }
 
-uint32_t bt_groups_next(const struct bt_groups *groups, uint32_t entry)
-{
-	return groups->entries.items[entry].next;
-}
-
-struct bt_str bt_groups_key(const struct bt_groups *groups, uint32_t entry)
-{
-	return key_of(groups, entry);
-}
-
 struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key)
 {
-	uint32_t entry = find(groups, &groups->by_key, key, key_of);
+	uint32_t entry = find(groups, &groups->by_key, key, bt_groups_key);
 	return entry != BT_GROUPS_NONE ? group_of(groups, entry) : BT_STR("");
-}
-
-/** Inserts the entry after the group's first entry, so that the value in by_group stays valid. */
-static void link_entry(struct bt_groups *groups, uint32_t entry)
-{
-	struct bt_group_entry *items = groups->entries.items;
-	struct bt_str group = group_of(groups, entry);
-	uint32_t first = bt_groups_first(groups, group);
-
-	items[entry].previous = first;
-	if (first == BT_GROUPS_NONE) {
-		items[entry].next = BT_GROUPS_NONE;
-		bt_map_insert(&groups->by_group, bt_str_hash(group), entry);
-		return;
-	}
-	items[entry].next = items[first].next;
-	if (items[first].next != BT_GROUPS_NONE) {
-		items[items[first].next].previous = entry;
-	}
-	items[first].next = entry;
-}
-
-static void unlink_entry(struct bt_groups *groups, uint32_t entry)
-{
-	struct bt_group_entry *items = groups->entries.items;
-	uint32_t next = items[entry].next;
-	uint32_t previous = items[entry].previous;
-	uint64_t hash = bt_str_hash(group_of(groups, entry));
-
-	if (next != BT_GROUPS_NONE) {
-		items[next].previous = previous;
-	}
-	if (previous != BT_GROUPS_NONE) {
-		items[previous].next = next;
-		return;
-	}
-	(void)bt_map_remove(&groups->by_group, hash, entry);
-	if (next != BT_GROUPS_NONE) {
-		bt_map_insert(&groups->by_group, hash, next);
-	}
 }
 
 void bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 {
-	uint32_t entry = find(groups, &groups->by_key, key, key_of);
+	uint32_t entry = find(groups, &groups->by_key, key, bt_groups_key);
 
 	if (entry == BT_GROUPS_NONE) {
 		return;
 	}
-	unlink_entry(groups, entry);
+	struct bt_group_entry *items = groups->entries.items;
+	struct bt_group_entry *item = &items[entry];
+	uint64_t hash = bt_str_hash(group_of(groups, entry));
+	if (item->next != BT_GROUPS_NONE) {
+		items[item->next].previous = item->previous;
+	}
+	if (item->previous != BT_GROUPS_NONE) {
+		items[item->previous].next = item->next;
+	} else {
+		(void)bt_map_remove(&groups->by_group, hash, entry);
+		if (item->next != BT_GROUPS_NONE) {
+			bt_map_insert(&groups->by_group, hash, item->next);
+		}
+	}
 	(void)bt_map_remove(&groups->by_key, bt_str_hash(key), entry);
-	struct bt_group_entry *item = &groups->entries.items[entry];
 	bt_free(item->key);
 	*item = (struct bt_group_entry){.next = groups->first_free};
 	groups->first_free = entry + 1;
@@ -114,13 +76,15 @@ void bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 
 void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group)
 {
-	uint32_t entry = find(groups, &groups->by_key, key, key_of);
+	uint32_t entry = find(groups, &groups->by_key, key, bt_groups_key);
 	struct bt_group_entry item = {.key_length = key.length, .group_length = group.length};
 
 	if (entry != BT_GROUPS_NONE && bt_str_equal(group_of(groups, entry), group)) {
 		return;
 	}
 	bt_groups_remove(groups, key);
+	item.previous = bt_groups_first(groups, group);
+	item.next = BT_GROUPS_NONE;
 	item.key = bt_malloc((size_t)key.length + group.length + 1);
 	if (key.length != 0) {
 		memcpy(item.key, key.data, key.length);
@@ -137,5 +101,15 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 		bt_vec_push(&groups->entries, item);
 	}
 	bt_map_insert(&groups->by_key, bt_str_hash(key), entry);
-	link_entry(groups, entry);
+	if (item.previous == BT_GROUPS_NONE) {
+		bt_map_insert(&groups->by_group, bt_str_hash(group), entry);
+		return;
+	}
+	/* Insert after the group's first entry, so that the value in by_group stays valid. */
+	struct bt_group_entry *items = groups->entries.items;
+	items[entry].next = items[item.previous].next;
+	if (items[entry].next != BT_GROUPS_NONE) {
+		items[items[entry].next].previous = entry;
+	}
+	items[item.previous].next = entry;
 }

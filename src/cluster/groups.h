@@ -17,8 +17,8 @@ struct bt_group_entry {
 	char *key; /* owned; the text of the group follows the key; NULL: a free entry */
 	uint32_t key_length;
 	uint32_t group_length;
-	uint32_t next; /* index of the group's next entry; in a free entry: index + 1 of the next
-	                  free entry */
+	uint32_t next; /* index of the group's next entry or BT_GROUPS_NONE; in a free entry: index
+	                  + 1 of the next free entry */
 	uint32_t previous;
 };
 
@@ -35,14 +35,13 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 void bt_groups_remove(struct bt_groups *groups, struct bt_str key);
 /** Returns the key's group, or "". Borrowed until the key changes its group. */
 struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key);
-/** Return the first and the next entry of a group; BT_GROUPS_NONE: there is no more entry. */
+/** Returns the first entry of a group; BT_GROUPS_NONE: the group is empty. */
 uint32_t bt_groups_first(const struct bt_groups *groups, struct bt_str group);
-uint32_t bt_groups_next(const struct bt_groups *groups, uint32_t entry);
 struct bt_str bt_groups_key(const struct bt_groups *groups, uint32_t entry);
 /**
  * Loops over the entries of a group, declared as entry. The groups must not change during the loop.
  */
 #define BT_GROUPS_EACH(groups, group, entry) \
 	for (uint32_t entry = bt_groups_first((groups), (group)); (entry) != BT_GROUPS_NONE; \
-		(entry) = bt_groups_next((groups), (entry)))
+		(entry) = (groups)->entries.items[(entry)].next)
 #endif

@@ -495,16 +495,15 @@ static bool evaluate_object(struct pass *pass, struct evaluation *evaluation)
 
 static bool evaluate_external(struct pass *pass, struct evaluation *evaluation)
 {
-	struct bt_api *api = pass->sync->hub->api;
+	struct bt_hub *hub = pass->sync->hub;
 	struct bt_arena *arena = pass->sync->arena;
 	struct bt_str namespace_ = bt_key_namespace(pass->sync->key);
-	const struct bt_json_value *object = bt_api_read(api,
-		bt_resources_builtin(bt_api_resources(api), "", "namespaces"), namespace_, arena);
+	const struct bt_json_value *object = bt_hub_read(hub, BT_HUB_NAMESPACES, namespace_, arena);
 	struct metric metric;
 	double value;
 
 	read_metric(pass, evaluation, &metric);
-	if (!bt_custom_metric_sum(api, object, BT_ANNOTATION_EXTERNAL_METRICS, metric.name,
+	if (!bt_custom_metric_sum(hub->api, object, BT_ANNOTATION_EXTERNAL_METRICS, metric.name,
 		    &metric.selector, arena, &value)) {
 		evaluation->why = bt_arena_printf(arena,
 			"unable to get external metric %.*s/%.*s/%.*s: no metrics returned from "
@@ -532,20 +531,6 @@ static const struct metric_type {
 	{"Object", "object", "FailedGetObjectMetric", "object", false},
 	{"External", "external", "FailedGetExternalMetric", "external", true},
 };
-
-/**
- * Returns NULL for an unknown type, which an object loaded from a file may have although admission
- * refuses unknown types.
- */
-static const struct metric_type *find_metric_type(const struct bt_json_value *metric)
-{
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(metric_types); i++) {
-		if (bt_str_equal_c(bt_json_text_at(metric, "type"), metric_types[i].type)) {
-			return &metric_types[i];
-		}
-	}
-	return NULL;
-}
 
 /** Evaluates a metric into *out. Returns false if the evaluation failed, and sets out->why. */
 static bool evaluate_metric(struct pass *pass, const struct bt_json_value *metric,
@@ -630,10 +615,16 @@ static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 
 	for (uint32_t i = 0; i < metrics->count; i++) {
 		const struct bt_json_value *metric = metrics->elements[i];
-		const struct metric_type *type = find_metric_type(metric);
+		const struct metric_type *type = NULL;
 		struct evaluation evaluation;
 
+		for (size_t n = 0; n < BT_ARRAY_LENGTH(metric_types); n++) {
+			if (bt_str_equal_c(bt_json_text_at(metric, "type"), metric_types[n].type)) {
+				type = &metric_types[n];
+			}
+		}
 		if (type == NULL) {
+			/* Admission refuses unknown types, but objects of a file may have them. */
 			record_metric_failure(pass, metric, NULL,
 				bt_arena_printf(arena, "unknown metric source type \"%.*s\"",
 					BT_STR_ARG(bt_json_text_at(metric, "type"))),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/controller.h"
+#include "cluster/owners.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -454,10 +454,10 @@ uint16_t bt_hub_take_pod(struct bt_hub *hub, struct bt_str namespace_, struct bt
 	return code;
 }
 
-void bt_controllers_add_pod(struct bt_controllers *controllers, const struct bt_json_value *pod)
+void bt_controllers_add_pod(struct bt_hub *hub, const struct bt_json_value *pod)
 {
-	observe_pod(&controllers->hub, pod, &controllers->hub.note_arena);
-	bt_arena_reset(&controllers->hub.note_arena);
+	observe_pod(hub, pod, &hub->note_arena);
+	bt_arena_reset(&hub->note_arena);
 }
 
 /* --- turns --- */
@@ -556,10 +556,8 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 	}
 }
 
-int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
+int64_t bt_controllers_run(struct bt_hub *hub, int64_t now_ns)
 {
-	struct bt_hub *hub = &controllers->hub;
-
 	hub->now_ns = now_ns;
 	hub->work = 0;
 	hub->is_running = true;
@@ -568,10 +566,8 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 	return next_ns;
 }
 
-bool bt_controllers_have_work(const struct bt_controllers *controllers)
+bool bt_controllers_have_work(const struct bt_hub *hub)
 {
-	const struct bt_hub *hub = &controllers->hub;
-
 	return hub->notes.count != 0 || hub->turn_left != 0 || bt_hub_queue_has_work(&hub->queue);
 }
 
@@ -626,16 +622,14 @@ static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)
 }
 
 int bt_controllers_create(struct bt_api *api, const struct bt_controllers_options *options,
-	struct bt_controllers **out_controllers, struct berth_error *err)
+	struct bt_hub **out_hub, struct berth_error *err)
 {
-	struct bt_hub *hub;
 	int code = bt_controllers_check_names(options, err);
 
 	if (code != 0) {
 		return code;
 	}
-	struct bt_controllers *controllers = BT_NEW(struct bt_controllers);
-	hub = &controllers->hub;
+	struct bt_hub *hub = BT_NEW(struct bt_hub);
 	hub->api = api;
 	hub->store = bt_api_store(api);
 	hub->now_ns = bt_api_now_ns(api);
@@ -680,18 +674,15 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 		bt_store_walk_end(&walk);
 	}
 	bt_store_on_change(hub->store, record_change, hub);
-	*out_controllers = controllers;
+	*out_hub = hub;
 	return 0;
 }
 
-void bt_controllers_destroy(struct bt_controllers *controllers)
+void bt_controllers_destroy(struct bt_hub *hub)
 {
-	struct bt_hub *hub;
-
-	if (controllers == NULL) {
+	if (hub == NULL) {
 		return;
 	}
-	hub = &controllers->hub;
 	bt_store_off_change(hub->store, hub);
 	for (uint32_t i = 0; i < hub->member_count; i++) {
 		const struct bt_hub_member *member = &hub->members[i];
@@ -699,6 +690,9 @@ void bt_controllers_destroy(struct bt_controllers *controllers)
 
 		for (uint32_t n = 0; n < member->ops->group_count; n++) {
 			bt_groups_finish(&groups[n]);
+		}
+		if (member->ops->has_selectors) {
+			bt_selector_table_finish((void *)&groups[member->ops->group_count]);
 		}
 		if (member->ops->finish != NULL) {
 			member->ops->finish(member->data);
@@ -726,5 +720,5 @@ void bt_controllers_destroy(struct bt_controllers *controllers)
 	bt_arena_finish(&hub->note_arena);
 	bt_arena_finish(&hub->sync_arena);
 	bt_arena_finish(&hub->event_arena);
-	bt_free(controllers);
+	bt_free(hub);
 }

@@ -73,20 +73,6 @@ static uint32_t find_or_add(struct bt_hub_queue *queue, uint32_t controller, str
 	return slot;
 }
 
-/** Frees the item if it is neither ready, running nor delayed. */
-static void remove_if_idle(struct bt_hub_queue *queue, uint32_t slot)
-{
-	struct bt_hub_item *item = &queue->items.items[slot];
-
-	if (item->ready || item->running || bt_heap_has(&queue->delayed, slot)) {
-		return;
-	}
-	(void)bt_map_remove(&queue->by_key, hash_of(item->controller, key_of(item)), slot);
-	bt_free(item->key);
-	*item = (struct bt_hub_item){.next = queue->first_free};
-	queue->first_free = slot;
-}
-
 static void make_ready(struct bt_hub_queue *queue, uint32_t slot)
 {
 	struct bt_hub_item *item = &queue->items.items[slot];
@@ -208,7 +194,13 @@ void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t slot, bool succeeded
 		item->periodic = false;
 		delay_item(queue, slot, now_ns + (wait < BACKOFF_MAX_NS ? wait : BACKOFF_MAX_NS));
 	}
-	remove_if_idle(queue, slot);
+	if (item->ready || item->running || bt_heap_has(&queue->delayed, slot)) {
+		return;
+	}
+	(void)bt_map_remove(&queue->by_key, hash_of(item->controller, key_of(item)), slot);
+	bt_free(item->key);
+	*item = (struct bt_hub_item){.next = queue->first_free};
+	queue->first_free = slot;
 }
 
 int64_t bt_hub_queue_next_due(const struct bt_hub_queue *queue)

@@ -60,27 +60,6 @@ static void skip_object(
 	}
 }
 
-/** Reads the objects of the next JSON value. */
-static int read_objects(
-	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
-{
-	const struct bt_object_sink objects = {
-		.context = document, .take = take_object, .skipped = skip_object};
-	const struct bt_input_sink *sink = &document->input->sink;
-	struct bt_json_reader again = *reader;
-	int result = bt_object_decode_reader(reader, &objects, err);
-	struct bt_str text = {again.position, (uint32_t)(reader->position - again.position)};
-	/*
-	 * Call taken also if an object was refused: taken may report a misspelt field as the cause.
-	 */
-	bool is_whole = result == 0 ||
-		(result == BERTH_ERR_INVALID && bt_json_skip(&again, &text, NULL) == 0);
-	if (is_whole && sink->taken != NULL) {
-		sink->taken(sink->context, document->origin, text);
-	}
-	return result;
-}
-
 /**
  * Returns whether the next value is an object or array that is not the beginning of a manifest: it
  * has neither kind nor apiVersion, or is a kustomization. The reader does not move.
@@ -131,9 +110,23 @@ static int read_value(
 		}
 		return bt_json_skip(reader, NULL, err);
 	}
-	return sink->take_value != NULL
-		? sink->take_value(sink->context, document->origin, reader, err)
-		: read_objects(document, reader, err);
+	if (sink->take_value != NULL) {
+		return sink->take_value(sink->context, document->origin, reader, err);
+	}
+	const struct bt_object_sink objects = {
+		.context = document, .take = take_object, .skipped = skip_object};
+	struct bt_json_reader again = *reader;
+	int result = bt_object_decode_reader(reader, &objects, err);
+	struct bt_str text = {again.position, (uint32_t)(reader->position - again.position)};
+	/*
+	 * Call taken also if an object was refused: taken may report a misspelt field as the cause.
+	 */
+	bool is_whole = result == 0 ||
+		(result == BERTH_ERR_INVALID && bt_json_skip(&again, &text, NULL) == 0);
+	if (is_whole && sink->taken != NULL) {
+		sink->taken(sink->context, document->origin, text);
+	}
+	return result;
 }
 
 static int wrap_document(const struct document *document, int result, struct berth_error *err)
@@ -177,18 +170,6 @@ static void skip_separators(struct bt_json_reader *reader)
 }
 
 #if BT_HAVE_YAML
-static int read_yaml_document(
-	struct document *document, struct bt_str json, struct berth_error *err)
-{
-	struct bt_json_reader reader;
-	if (json.length != 0 && json.data[0] == '"') {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"expected object, got string: a manifest begins with apiVersion and kind");
-	}
-	bt_json_reader_init(&reader, json);
-	return read_value(document, &reader, err);
-}
-
 /** Adds a hint to the YAML parser's error about a tab, which looks like blanks in an editor. */
 static void point_at_tab(struct berth_error *err)
 {
@@ -220,8 +201,14 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 		if (result == 0 && !more) {
 			break;
 		}
-		if (result == 0) {
-			result = read_yaml_document(document, bt_strbuf_str(&json), err);
+		if (result == 0 && json.length != 0 && json.data[0] == '"') {
+			result = bt_error_set(err, BERTH_ERR_INVALID,
+				"expected object, got string: a manifest begins with apiVersion "
+				"and kind");
+		} else if (result == 0) {
+			struct bt_json_reader json_reader;
+			bt_json_reader_init(&json_reader, bt_strbuf_str(&json));
+			result = read_value(document, &json_reader, err);
 		}
 		if (result < 0) {
 			result = wrap_document(document, result, err);
@@ -273,23 +260,19 @@ static bool is_binary(const struct bt_file *file)
 static int read_content(
 	struct document *document, const struct bt_file *whole, struct berth_error *err)
 {
-	struct bt_file rest = *whole;
-	if (rest.length >= 3 && memcmp(rest.data, "\xef\xbb\xbf", 3) == 0) {
-		rest.data += 3;
-		rest.length -= 3;
+	struct bt_file file = *whole;
+	if (file.length >= 3 && memcmp(file.data, "\xef\xbb\xbf", 3) == 0) {
+		file.data += 3;
+		file.length -= 3;
 	}
-	struct bt_file file = rest;
 	struct bt_str text = {file.data, (uint32_t)file.length};
 	const char *what = is_page(&file) ? "a page of a web site or XML"
 		: is_binary(&file)        ? "binary data"
 					  : NULL;
-	int result = what == NULL
-		? 0
-		: bt_error_set(err, BERTH_ERR_SYNTAX,
-			  "%s: this is %s, not a manifest in YAML or JSON",
-			  document->input->sources.items[document->origin.source], what);
-	if (result < 0) {
-		return result;
+	if (what != NULL) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX,
+			"%s: this is %s, not a manifest in YAML or JSON",
+			document->input->sources.items[document->origin.source], what);
 	}
 	if (bt_file_is_json(&file)) {
 		struct bt_json_reader reader;
@@ -297,7 +280,7 @@ static int read_content(
 		for (skip_separators(&reader); reader.position < reader.end;
 			skip_separators(&reader)) {
 			document->origin.document++;
-			result = read_value(document, &reader, err);
+			int result = read_value(document, &reader, err);
 			if (result == BERTH_ERR_SYNTAX) {
 				result = bt_error_wrap(err, result, "line %lu", line_of(&reader));
 			}

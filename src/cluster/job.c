@@ -22,13 +22,13 @@ struct bt_job_retry {
 };
 
 struct bt_jobs {
-	struct bt_selector_table selectors;
 	/**
 	 * Pods with BT_JOB_FINALIZER, by "ns/job". If the Job is gone, the controller must remove
 	 * the finalizer.
 	 */
 	struct bt_groups tracked;
 	struct bt_job_groups groups;
+	struct bt_selector_table selectors;
 	BT_VEC(struct bt_job_retry) retries;
 };
 
@@ -105,12 +105,13 @@ static int64_t job_index_of(const struct bt_job_pass *pass, const struct bt_inde
 	return index;
 }
 
-static int compare_ranges(const void *left, const void *right)
+/** Compares the first members of struct index_range or struct index_failures. */
+static int compare_indexes(const void *left, const void *right)
 {
-	const struct index_range *a = left;
-	const struct index_range *b = right;
+	const int64_t *a = left;
+	const int64_t *b = right;
 
-	return (a->first > b->first) - (a->first < b->first);
+	return (*a > *b) - (*a < *b);
 }
 
 /** Makes a set from ranges, which are sorted and joined in place. */
@@ -119,7 +120,7 @@ static struct indexes join_ranges(struct index_range *ranges, uint32_t count)
 	struct indexes joined = {.ranges = ranges};
 
 	if (count > 1) {
-		qsort(ranges, count, sizeof(*ranges), compare_ranges);
+		qsort(ranges, count, sizeof(*ranges), compare_indexes);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct index_range range = ranges[i];
@@ -409,14 +410,6 @@ struct failure_list {
 	uint32_t count;
 };
 
-static int compare_failures(const void *left, const void *right)
-{
-	const struct index_failures *a = left;
-	const struct index_failures *b = right;
-
-	return (a->index > b->index) - (a->index < b->index);
-}
-
 /** Returns the failures of the indexes that have a failed pod. */
 static struct failure_list count_index_failures(struct bt_job_pass *pass)
 {
@@ -462,7 +455,7 @@ static struct failure_list count_index_failures(struct bt_job_pass *pass)
 	}
 	bt_arena_finish(&scratch);
 	if (list.count > 1) {
-		qsort(list.items, list.count, sizeof(*list.items), compare_failures);
+		qsort(list.items, list.count, sizeof(*list.items), compare_indexes);
 	}
 	/* Join the entries of each index: keep the highest count and the latest time. */
 	for (uint32_t i = 0; i < list.count; i++) {
@@ -486,7 +479,7 @@ static int64_t failures_of_index(const struct failure_list *list, int64_t index)
 	struct index_failures wanted = {.index = index};
 	const struct index_failures *found = list->count == 0
 		? NULL
-		: bsearch(&wanted, list->items, list->count, sizeof(wanted), compare_failures);
+		: bsearch(&wanted, list->items, list->count, sizeof(wanted), compare_indexes);
 
 	return found != NULL ? found->count : 0;
 }
@@ -806,10 +799,6 @@ static void finish(void *data)
 {
 	struct bt_jobs *self = data;
 
-	bt_selector_table_finish(&self->selectors);
-	bt_groups_finish(&self->tracked);
-	bt_groups_finish(&self->groups.workloads);
-	bt_groups_finish(&self->groups.pod_groups);
 	bt_vec_finish(&self->retries);
 }
 
@@ -1101,6 +1090,8 @@ const struct bt_controller_ops bt_job_controller = {
 	.object = BT_HUB_JOBS,
 	.syncs_gone = true,
 	.data_bytes = sizeof(struct bt_jobs),
+	.group_count = 3,
+	.has_selectors = true,
 	.finish = finish,
 	.observe = observe,
 	.sync = sync,

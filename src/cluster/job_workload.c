@@ -93,20 +93,6 @@ static const struct bt_json_value *create(struct bt_sync *sync, enum bt_hub_kind
 		       : NULL;
 }
 
-static const struct bt_json_value *create_workload(struct bt_sync *sync)
-{
-	struct bt_str job = bt_key_name(sync->key);
-
-	return create(sync, BT_HUB_WORKLOADS, make_name(sync, job),
-		bt_json_put(sync->arena, NULL,
-			"{metadata: {ownerReferences: [%v]}, "
-			"spec: {controllerRef: {apiGroup: 'batch', kind: 'Job', name: %s}, "
-			"podGroupTemplates: [{name: '" TEMPLATE_NAME
-			"', schedulingPolicy: {gang: {minCount: %d}}}]}}",
-			bt_sync_owner_reference(sync, sync->arena), job,
-			bt_json_int64_at(sync->object, "spec.parallelism", 1)));
-}
-
 /** Creates the PodGroup from the Workload's only template. */
 static const struct bt_json_value *create_group(
 	struct bt_sync *sync, const struct bt_json_value *workload)
@@ -166,7 +152,16 @@ bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *g
 	uint32_t count = find_references(
 		sync, &groups->workloads, BT_HUB_WORKLOADS, bt_key_name(sync->key), &workload);
 	if (count == 0 && !has_pods) {
-		workload = create_workload(sync);
+		struct bt_str job = bt_key_name(sync->key);
+
+		workload = create(sync, BT_HUB_WORKLOADS, make_name(sync, job),
+			bt_json_put(sync->arena, NULL,
+				"{metadata: {ownerReferences: [%v]}, "
+				"spec: {controllerRef: {apiGroup: 'batch', kind: 'Job', name: %s}, "
+				"podGroupTemplates: [{name: '" TEMPLATE_NAME
+				"', schedulingPolicy: {gang: {minCount: %d}}}]}}",
+				bt_sync_owner_reference(sync, sync->arena), job,
+				bt_json_int64_at(sync->object, "spec.parallelism", 1)));
 		if (workload == NULL) {
 			return false;
 		}

@@ -56,20 +56,15 @@ static struct bt_str path_of(const struct folder *folder, struct bt_str name)
 	return bt_arena_printf(folder->arena, "%s/%.*s", folder->path, BT_STR_ARG(name));
 }
 
-/** Returns whether the path is inside the folder. Like kubectl, berth refuses other files. */
-static bool is_inside(struct bt_str name)
-{
-	return name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&
-		!bt_str_has_prefix(name, BT_STR("../")) && bt_str_find(name, BT_STR("/../")) < 0;
-}
-
 static int read_text(
 	const struct folder *folder, const char *field, struct bt_str name, struct bt_str *out_text)
 {
 	struct berth_error why = BERTH_ERROR_INIT;
 	struct bt_str path = path_of(folder, name);
 	struct bt_file file;
-	if (!is_inside(name)) {
+	if (!(name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&
+		    !bt_str_has_prefix(name, BT_STR("../")) &&
+		    bt_str_find(name, BT_STR("/../")) < 0)) {
 		return bt_error_set(folder->err, BERTH_ERR_INVALID,
 			"-k %s: %s: %.*s is not in this folder", folder->path, field,
 			BT_STR_ARG(name));

@@ -145,26 +145,6 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 	return result;
 }
 
-/**
- * Counts an object whose kind is not served, even after all CustomResourceDefinitions are loaded.
- * Lists each kind once, until the list has UNKNOWN_KINDS_BYTES_MAX bytes.
- */
-static void count_unknown_kind(struct loading *loading, const struct bt_json_value *object)
-{
-	struct bt_strbuf *kinds = &loading->report->unknown_kinds;
-	struct bt_strbuf name = {0};
-	bt_printable_append(&name, bt_json_find_str(object, "apiVersion"));
-	bt_strbuf_append_char(&name, ' ');
-	bt_printable_append(&name, bt_json_find_str(object, "kind"));
-	loading->report->unknown_count++;
-	if (bt_str_find(bt_strbuf_str(kinds), bt_strbuf_str(&name)) < 0 &&
-		kinds->length < UNKNOWN_KINDS_BYTES_MAX) {
-		bt_strbuf_append_c(kinds, kinds->length != 0 ? ", " : "");
-		bt_strbuf_append_str(kinds, bt_strbuf_str(&name));
-	}
-	bt_strbuf_finish(&name);
-}
-
 static int take_object(struct loading *loading, struct bt_origin origin, struct bt_str text,
 	struct bt_str api_version, struct bt_str kind, struct berth_error *err)
 {
@@ -200,7 +180,18 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 		bt_vec_push(&loading->deferred, deferred);
 		return 0;
 	}
-	count_unknown_kind(loading, object);
+	struct bt_strbuf *kinds = &loading->report->unknown_kinds;
+	struct bt_strbuf name = {0};
+	bt_printable_append(&name, bt_json_find_str(object, "apiVersion"));
+	bt_strbuf_append_char(&name, ' ');
+	bt_printable_append(&name, bt_json_find_str(object, "kind"));
+	loading->report->unknown_count++;
+	if (bt_str_find(bt_strbuf_str(kinds), bt_strbuf_str(&name)) < 0 &&
+		kinds->length < UNKNOWN_KINDS_BYTES_MAX) {
+		bt_strbuf_append_c(kinds, kinds->length != 0 ? ", " : "");
+		bt_strbuf_append_str(kinds, bt_strbuf_str(&name));
+	}
+	bt_strbuf_finish(&name);
 	return 0;
 }
 

@@ -146,20 +146,6 @@ static uint32_t address_length(struct bt_str text, uint32_t at)
 	return ends_at(text, end) ? end - at : 0;
 }
 
-/**
- * Returns the length of the IPv6 or MAC address at `at`: hexadecimal numbers with colons. 0: there
- * is no address.
- */
-static uint32_t colons_length(struct bt_str text, uint32_t at)
-{
-	uint32_t end = at;
-	uint32_t colons = 0;
-	while (end < text.length && (is_hex_digit(text.data[end]) || text.data[end] == ':')) {
-		colons += text.data[end++] == ':';
-	}
-	return colons >= COLONS_OF_ADDRESS && ends_at(text, end) ? end - at : 0;
-}
-
 /** Returns the length of the word that begins at `at`. */
 static uint32_t word_length(struct bt_str text, uint32_t at)
 {
@@ -168,7 +154,13 @@ static uint32_t word_length(struct bt_str text, uint32_t at)
 	}
 	uint32_t address = address_length(text, at);
 	if (address == 0) {
-		address = colons_length(text, at);
+		uint32_t end = at;
+		uint32_t colons = 0;
+		while (end < text.length &&
+			(is_hex_digit(text.data[end]) || text.data[end] == ':')) {
+			colons += text.data[end++] == ':';
+		}
+		address = colons >= COLONS_OF_ADDRESS && ends_at(text, end) ? end - at : 0;
 	}
 	uint32_t end = at;
 	while (end < text.length && is_word_byte(text.data[end])) {
@@ -276,16 +268,6 @@ static uint32_t end_of(struct bt_str text, struct bt_str word)
 	return (uint32_t)(word.data - text.data) + word.length;
 }
 
-/**
- * Returns the code for a new word: is_number: above the codes of all numbers; else above the codes
- * of all words that are not numbers.
- */
-static uint32_t next_code(const struct bt_neutral_names *names, bool is_number)
-{
-	return is_number ? FIRST_LONG_NUMBER + names->number_count
-			 : names->words.count - names->number_count;
-}
-
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term)
 {
 	struct bt_str word;
@@ -300,7 +282,8 @@ void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text
 			.is_number = bt_str_is_digits(word) && bt_str_parse_int64(word, &value),
 		};
 		if (names->prefix.length != 0) {
-			entry.code = next_code(names, entry.is_number);
+			entry.code = entry.is_number ? FIRST_LONG_NUMBER + names->number_count
+						     : names->words.count - names->number_count;
 		}
 		names->number_count += entry.is_number;
 		bt_vec_push(&names->words, entry);

@@ -405,24 +405,6 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 	bt_map_insert(&agent->pods_by_key, bt_str_hash(key), slot);
 }
 
-/** Removes the agent's record of a pod and frees its resources and address. */
-static void agent_remove_pod(struct bt_node_agent *agent, uint32_t slot)
-{
-	struct bt_agent_pod *pod = &agent->pods.items[slot];
-	struct bt_str key = bt_str_from(pod->key);
-	uint32_t node = pod->node;
-
-	bt_agent_release(&agent->nodes.items[pod->node], pod);
-	bt_groups_remove(&agent->waiting, key);
-	(void)bt_map_remove(&agent->pods_by_key, bt_str_hash(key), slot);
-	bt_free(pod->key);
-	bt_free(pod->uid);
-	*pod = (struct bt_agent_pod){.next_free = agent->first_free};
-	agent->first_free = slot;
-	agent->nodes.items[node].pod_count--;
-	remove_node_if_unused(agent, node);
-}
-
 static bool is_finished(const struct bt_json_value *pod)
 {
 	return bt_tree_is_over(pod) &&
@@ -442,7 +424,19 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		(observed->type == BT_CHANGE_DELETED || is_finished(tree) ||
 			!bt_str_equal_c(bt_json_text_at(tree, "metadata.uid"),
 				agent->pods.items[slot].uid))) {
-		agent_remove_pod(agent, slot);
+		struct bt_agent_pod *pod = &agent->pods.items[slot];
+		struct bt_str key = bt_str_from(pod->key);
+		uint32_t node = pod->node;
+
+		bt_agent_release(&agent->nodes.items[pod->node], pod);
+		bt_groups_remove(&agent->waiting, key);
+		(void)bt_map_remove(&agent->pods_by_key, bt_str_hash(key), slot);
+		bt_free(pod->key);
+		bt_free(pod->uid);
+		*pod = (struct bt_agent_pod){.next_free = agent->first_free};
+		agent->first_free = slot;
+		agent->nodes.items[node].pod_count--;
+		remove_node_if_unused(agent, node);
 		slot = BT_AGENT_NONE;
 	}
 	if (observed->type == BT_CHANGE_DELETED || is_finished(tree)) {

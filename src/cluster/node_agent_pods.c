@@ -197,24 +197,6 @@ static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const str
 	return amounts;
 }
 
-static void set_amounts(struct bt_agent_node *node, struct bt_agent_pod *pod,
-	const struct bt_agent_amount *amounts, uint32_t count)
-{
-	bt_free(pod->amounts);
-	pod->amounts = BT_NEW_ARRAY(struct bt_agent_amount, count);
-	pod->amount_count = count;
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_agent_resource *resource = &node->resources.items[amounts[i].resource];
-		int64_t room = INT64_MAX - resource->used;
-
-		pod->amounts[i] = amounts[i];
-		if (amounts[i].amount > room) {
-			pod->amounts[i].amount = room;
-		}
-		resource->used += pod->amounts[i].amount;
-	}
-}
-
 /**
  * Admits the pod and accounts for its resources on the node. forced: the pod already runs, so no
  * check refuses it. Returns false if the pod is refused; *out_refusal is the reason, in the arena.
@@ -255,7 +237,19 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 			!has_free_ports(agent, pod, &decoded, arena, out_refusal))) {
 		return false;
 	}
-	set_amounts(node, pod, amounts, count);
+	bt_free(pod->amounts);
+	pod->amounts = BT_NEW_ARRAY(struct bt_agent_amount, count);
+	pod->amount_count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_agent_resource *resource = &node->resources.items[amounts[i].resource];
+		int64_t room = INT64_MAX - resource->used;
+
+		pod->amounts[i] = amounts[i];
+		if (amounts[i].amount > room) {
+			pod->amounts[i].amount = room;
+		}
+		resource->used += pod->amounts[i].amount;
+	}
 	return true;
 }
 

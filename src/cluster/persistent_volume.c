@@ -141,43 +141,6 @@ void bt_pv_set_claim_reference(
 		bt_json_text_at(claim, "metadata.uid"));
 }
 
-static bool claim_volume(
-	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
-{
-	struct bt_arena *arena = sync->arena;
-	const struct bt_json_value *before = bt_json_find_path(volume, "spec.claimRef");
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-
-	if (bt_str_equal(bt_json_text_at(before, "uid"), bt_json_text_at(claim, "metadata.uid"))) {
-		return true;
-	}
-	if (before == NULL) {
-		bt_json_put(arena, patch,
-			"{metadata: {annotations: {" BT_PV_BOUND_BY_CONTROLLER ": 'yes'}}}");
-	}
-	bt_pv_set_claim_reference(arena, bt_tree_ensure(arena, patch, "spec"), claim);
-	return bt_sync_patch(sync, BT_HUB_VOLUMES, bt_json_text_at(volume, "metadata.name"),
-		       patch) == 200;
-}
-
-static bool name_volume(
-	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
-{
-	bool chosen = bt_json_text_at(claim, "spec.volumeName").length == 0;
-
-	if (!chosen && bt_tree_annotation(claim, BT_PV_BIND_COMPLETED).length != 0) {
-		return true;
-	}
-	return bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key,
-		       bt_json_put(sync->arena, NULL,
-			       "{metadata: {annotations: {" BT_PV_BIND_COMPLETED
-			       ": 'yes', " BT_PV_BOUND_BY_CONTROLLER
-			       ": %c}}, spec: {volumeName?: %s}}",
-			       chosen ? "yes" : NULL,
-			       chosen ? bt_json_text_at(volume, "metadata.name") : BT_STR(""))) ==
-		200;
-}
-
 static bool write_phase(struct bt_sync *sync, const struct bt_json_value *volume, const char *phase)
 {
 	return bt_str_equal_c(bt_json_text_at(volume, "status.phase"), phase) ||
@@ -194,12 +157,36 @@ static bool write_phase(struct bt_sync *sync, const struct bt_json_value *volume
 static bool bind(
 	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
 {
-	if (!claim_volume(sync, claim, volume) || !write_phase(sync, volume, "Bound") ||
-		!name_volume(sync, claim, volume)) {
+	struct bt_arena *arena = sync->arena;
+	struct bt_str name = bt_json_text_at(volume, "metadata.name");
+	const struct bt_json_value *before = bt_json_find_path(volume, "spec.claimRef");
+	bool chosen = bt_json_text_at(claim, "spec.volumeName").length == 0;
+	if (!bt_str_equal(bt_json_text_at(before, "uid"), bt_json_text_at(claim, "metadata.uid"))) {
+		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+		if (before == NULL) {
+			bt_json_put(arena, patch,
+				"{metadata: {annotations: {" BT_PV_BOUND_BY_CONTROLLER
+				": 'yes'}}}");
+		}
+		bt_pv_set_claim_reference(arena, bt_tree_ensure(arena, patch, "spec"), claim);
+		if (bt_sync_patch(sync, BT_HUB_VOLUMES, name, patch) != 200) {
+			return false;
+		}
+	}
+	if (!write_phase(sync, volume, "Bound")) {
+		return false;
+	}
+	if ((chosen || bt_tree_annotation(claim, BT_PV_BIND_COMPLETED).length == 0) &&
+		bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key,
+			bt_json_put(arena, NULL,
+				"{metadata: {annotations: {" BT_PV_BIND_COMPLETED
+				": 'yes', " BT_PV_BOUND_BY_CONTROLLER
+				": %c}}, spec: {volumeName?: %s}}",
+				chosen ? "yes" : NULL, chosen ? name : BT_STR(""))) != 200) {
 		return false;
 	}
 	bt_sync_write_status(sync,
-		bt_json_put(sync->arena, NULL, "{phase: 'Bound', accessModes: %t, capacity: %t}",
+		bt_json_put(arena, NULL, "{phase: 'Bound', accessModes: %t, capacity: %t}",
 			bt_json_array_at(volume, "spec.accessModes"),
 			bt_json_object_at(volume, "spec.capacity")));
 	return true;
@@ -276,7 +263,7 @@ static bool sync_unbound(struct bt_sync *sync)
 		uint32_t count = 0;
 
 		for (; entry != BT_GROUPS_NONE && count < NAMED_PODS_MAX;
-			entry = bt_groups_next(&self->waiting, entry), count++) {
+			entry = self->waiting.entries.items[entry].next, count++) {
 			struct bt_str use = bt_key_name(bt_groups_key(&self->waiting, entry));
 			struct bt_str pod =
 				bt_str_sub(use, 0, (uint32_t)bt_str_find_last_char(use, '#'));

@@ -54,26 +54,14 @@ bool bt_replicas_is_available(const struct bt_indexed_pod *pod, int64_t min_read
 /** Maximum number of pods that one sync creates or deletes. */
 #define BURST 500
 
-struct replicas {
-	struct bt_selector_table selectors;
-};
-
-static void finish(void *data)
-{
-	struct replicas *self = data;
-
-	bt_selector_table_finish(&self->selectors);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct replicas *self = data;
 	enum bt_hub_kind kind = hub->members[hub->current].ops->object;
 
 	if (observed->kind == kind) {
-		bt_owners_observe(hub, observed, &self->selectors, kind == BT_HUB_REPLICATIONS);
+		bt_owners_observe(hub, observed, data, kind == BT_HUB_REPLICATIONS);
 	} else {
-		bt_owners_enqueue(hub, observed, hub->kinds[kind]->kind, &self->selectors);
+		bt_owners_enqueue(hub, observed, hub->kinds[kind]->kind, data);
 	}
 }
 
@@ -123,7 +111,6 @@ static const char *scale_to_spec(struct bt_sync *sync, const struct bt_indexed_p
 
 static bool sync(struct bt_sync *sync)
 {
-	struct replicas *self = sync->data;
 	struct bt_arena *arena = sync->arena;
 	const struct bt_json_value *set = sync->object;
 	uint64_t labels = bt_label_bits(bt_json_object_at(set, "spec.template.metadata.labels"));
@@ -135,7 +122,7 @@ static bool sync(struct bt_sync *sync)
 	int64_t ready = 0;
 	int64_t available = 0;
 
-	if (set == NULL || bt_owners_adopt_pods(sync, &self->selectors, NULL, NULL)) {
+	if (set == NULL || bt_owners_adopt_pods(sync, sync->data, NULL, NULL)) {
 		/* The change of an adopted pod enqueues this key again. */
 		return true;
 	}
@@ -169,8 +156,8 @@ const struct bt_controller_ops bt_replica_set_controller = {
 	.watches = BT_WATCH(BT_HUB_REPLICA_SETS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_REPLICA_SETS,
 	.syncs_gone = true,
-	.data_bytes = sizeof(struct replicas),
-	.finish = finish,
+	.data_bytes = sizeof(struct bt_selector_table),
+	.has_selectors = true,
 	.observe = observe,
 	.sync = sync,
 };
@@ -181,8 +168,8 @@ const struct bt_controller_ops bt_replication_controller = {
 	.watches = BT_WATCH(BT_HUB_REPLICATIONS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_REPLICATIONS,
 	.syncs_gone = true,
-	.data_bytes = sizeof(struct replicas),
-	.finish = finish,
+	.data_bytes = sizeof(struct bt_selector_table),
+	.has_selectors = true,
 	.observe = observe,
 	.sync = sync,
 };

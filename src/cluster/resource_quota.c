@@ -6,25 +6,21 @@
 /** A quota is synced this long after a change, so that one sync covers many changes. */
 #define GATHER_NS (BT_NS_PER_SECOND / 2)
 
-struct quotas {
-	struct bt_groups by_namespace; /* keys of quotas */
-};
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct quotas *self = data;
+	struct bt_groups *by_namespace = data; /* keys of quotas */
 	struct bt_str namespace_ = bt_key_namespace(observed->key);
 
 	if (observed->kind == BT_HUB_QUOTAS) {
 		if (observed->type == BT_CHANGE_DELETED) {
-			bt_groups_remove(&self->by_namespace, observed->key);
+			bt_groups_remove(by_namespace, observed->key);
 		} else {
-			bt_groups_set(&self->by_namespace, observed->key, namespace_);
+			bt_groups_set(by_namespace, observed->key, namespace_);
 			bt_hub_enqueue(hub, observed->key);
 		}
 	}
 	/* Usage changes if an object is added, deleted or finished, or if its spec changes. */
-	if (self->by_namespace.by_key.count == 0 ||
+	if (by_namespace->by_key.count == 0 ||
 		(observed->type == BT_CHANGE_MODIFIED &&
 			bt_str_equal(bt_json_text_at(observed->before, "status.phase"),
 				bt_json_text_at(observed->after, "status.phase")) &&
@@ -32,9 +28,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 				bt_json_object_at(observed->after, "spec")))) {
 		return;
 	}
-	BT_GROUPS_EACH (&self->by_namespace, namespace_, entry) {
-		bt_hub_enqueue_at(
-			hub, bt_groups_key(&self->by_namespace, entry), hub->now_ns + GATHER_NS);
+	BT_GROUPS_EACH (by_namespace, namespace_, entry) {
+		bt_hub_enqueue_at(hub, bt_groups_key(by_namespace, entry), hub->now_ns + GATHER_NS);
 	}
 }
 
@@ -72,7 +67,7 @@ const struct bt_controller_ops bt_resource_quota_ops = {
 	.name = "resourcequota-controller",
 	.watches = BT_WATCH_ALL,
 	.object = BT_HUB_QUOTAS,
-	.data_bytes = sizeof(struct quotas),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

@@ -48,11 +48,6 @@ const struct bt_controller_ops bt_service_account_ops = {
 #define ACCOUNT_NAME "kubernetes.io/service-account.name"
 #define ACCOUNT_UID "kubernetes.io/service-account.uid"
 
-/** Token Secrets, by "ns/name" of their ServiceAccount. */
-struct kept_tokens {
-	struct bt_groups secrets;
-};
-
 static struct bt_str account_of(
 	struct bt_arena *arena, struct bt_str key, const struct bt_json_value *secret)
 {
@@ -61,15 +56,15 @@ static struct bt_str account_of(
 
 static void observe_tokens(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct kept_tokens *kept = data;
+	struct bt_groups *secrets = data; /* token Secrets, by "ns/name" of their ServiceAccount */
 	if (observed->kind == BT_HUB_SERVICE_ACCOUNTS) {
-		bt_hub_enqueue_group(hub, &kept->secrets, observed->key);
+		bt_hub_enqueue_group(hub, secrets, observed->key);
 	} else if (observed->type == BT_CHANGE_DELETED ||
 		!bt_str_equal_c(bt_json_find_str(observed->after, "type"),
 			"kubernetes.io/service-account-token")) {
-		bt_groups_remove(&kept->secrets, observed->key);
+		bt_groups_remove(secrets, observed->key);
 	} else {
-		bt_groups_set(&kept->secrets, observed->key,
+		bt_groups_set(secrets, observed->key,
 			account_of(&hub->note_arena, observed->key, observed->after));
 		bt_hub_enqueue(hub, observed->key);
 	}
@@ -124,7 +119,7 @@ const struct bt_controller_ops bt_service_account_token_ops = {
 	.name = "serviceaccount-token-controller",
 	.watches = BT_WATCH(BT_HUB_SECRETS) | BT_WATCH(BT_HUB_SERVICE_ACCOUNTS),
 	.object = BT_HUB_SECRETS,
-	.data_bytes = sizeof(struct kept_tokens),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe_tokens,
 	.sync = sync_tokens,

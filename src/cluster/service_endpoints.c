@@ -28,10 +28,10 @@
 #define GATHER_POD_NS INT64_C(100000)
 
 struct endpoints {
-	struct bt_selector_table selectors; /* of Services */
 	struct bt_groups slices; /* EndpointSlices that this controller manages, grouped by the key
 	                            of their Service */
 	struct bt_groups zones;  /* keys of nodes, by zone */
+	struct bt_selector_table selectors; /* of Services */
 };
 
 /** Endpoints with equal ports and the same address type. */
@@ -56,15 +56,6 @@ struct pass {
 	uint32_t address_count;
 	uint32_t dropped_count;
 };
-
-static void finish(void *data)
-{
-	struct endpoints *self = data;
-
-	bt_selector_table_finish(&self->selectors);
-	bt_groups_finish(&self->slices);
-	bt_groups_finish(&self->zones);
-}
 
 static void finish_pass(struct pass *pass)
 {
@@ -404,7 +395,8 @@ const struct bt_controller_ops bt_endpoints_ops = {
 	.object = BT_HUB_SERVICES,
 	.syncs_gone = true,
 	.data_bytes = sizeof(struct endpoints),
-	.finish = finish,
+	.group_count = 2,
+	.has_selectors = true,
 	.observe = observe,
 	.sync = sync_endpoints,
 };
@@ -580,7 +572,8 @@ const struct bt_controller_ops bt_endpoint_slice_ops = {
 		BT_WATCH(BT_HUB_NODES),
 	.object = BT_HUB_SERVICES,
 	.data_bytes = sizeof(struct endpoints),
-	.finish = finish,
+	.group_count = 2,
+	.has_selectors = true,
 	.observe = observe,
 	.sync = sync_slices,
 };
@@ -596,17 +589,6 @@ static void observe_mirrored(void *data, struct bt_hub *hub, const struct bt_obs
 	} else {
 		bt_hub_enqueue(hub, observed->key);
 	}
-}
-
-static bool is_mirrored(struct bt_sync *sync)
-{
-	const struct bt_json_value *service =
-		bt_hub_read(sync->hub, BT_HUB_SERVICES, sync->key, sync->arena);
-
-	return sync->object != NULL && !bt_tree_is_deleting(sync->object) && service != NULL &&
-		bt_json_object_at(service, "spec.selector")->count == 0 &&
-		!bt_str_equal_c(bt_tree_label(sync->object, LABEL_SKIP_MIRROR), "true") &&
-		bt_tree_annotation(sync->object, ANNOTATION_LEADER).length == 0;
 }
 
 static void mirror_addresses(struct pass *pass, const struct bt_json_value *subset, bool ready)
@@ -642,7 +624,12 @@ static bool sync_mirrored(struct bt_sync *sync)
 	struct slice_template template_ = {.manager = MIRROR_MANAGER};
 	struct pass pass = {.sync = sync};
 
-	if (is_mirrored(sync)) {
+	const struct bt_json_value *service =
+		bt_hub_read(sync->hub, BT_HUB_SERVICES, sync->key, sync->arena);
+	if (sync->object != NULL && !bt_tree_is_deleting(sync->object) && service != NULL &&
+		bt_json_object_at(service, "spec.selector")->count == 0 &&
+		!bt_str_equal_c(bt_tree_label(sync->object, LABEL_SKIP_MIRROR), "true") &&
+		bt_tree_annotation(sync->object, ANNOTATION_LEADER).length == 0) {
 		const struct bt_json_value *subsets = bt_json_array_at(sync->object, "subsets");
 
 		for (uint32_t i = 0; i < subsets->count; i++) {
@@ -669,7 +656,8 @@ const struct bt_controller_ops bt_endpoint_slice_mirroring_ops = {
 	.object = BT_HUB_ENDPOINTS,
 	.syncs_gone = true,
 	.data_bytes = sizeof(struct endpoints),
-	.finish = finish,
+	.group_count = 2,
+	.has_selectors = true,
 	.observe = observe_mirrored,
 	.sync = sync_mirrored,
 };

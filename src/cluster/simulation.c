@@ -64,8 +64,7 @@ struct loading {
 	/** Admitted specs of the input's pods, by object index; NULL: not a pod, or refused. */
 	const struct bt_pod_spec **specs;
 	struct bt_arena scratch; /* reset for each object */
-	uint32_t next_expanded;
-	size_t claim_bytes; /* of claims made from templates */
+	size_t claim_bytes;      /* of claims made from templates */
 	struct bt_text_set missing_templates;
 };
 
@@ -109,35 +108,6 @@ static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 		"metadata.uid: %s belongs to another pod as well", bt_strbuf_c(&shown));
 	bt_strbuf_finish(&shown);
 	return result;
-}
-
-/** Makes the claims that a cluster's controllers make before a pod is scheduled. */
-static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth_error *err)
-{
-	struct bt_simulation *simulation = loading->simulation;
-	struct bt_str missing;
-	size_t bytes;
-	if (bt_pod_is_terminating(pod)) {
-		return 0;
-	}
-	int result = bt_claim_maker_make(
-		simulation->claims, pod, &simulation->arena, &missing, &bytes, err);
-	if (result < 0) {
-		return result;
-	}
-	loading->claim_bytes += bytes;
-	if (missing.length != 0) {
-		/* Warn once for each template. */
-		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
-			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(missing));
-		if (bt_text_set_add(&loading->missing_templates, key)) {
-			bt_claim_maker_warn_missing(loading->simulation->cluster, pod, missing);
-		}
-	}
-	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
-		? 0
-		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
 }
 
 /*
@@ -243,13 +213,29 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 		.sequence = (uint64_t)index << 32 | simulation->pods.count,
 		.fate = BT_FATE_UNDECIDED};
 	bt_vec_push(&simulation->pods, entry);
-	return make_claims(loading, copy, err);
-}
-
-/** Returns whether the pod was read from an API server, which has set all defaults. */
-static bool is_complete(const struct bt_manifests_object *object, const struct bt_pod *pod)
-{
-	return object->origin.document == 0 || (object->uid_is_given && pod->spec.priority.present);
+	struct bt_str missing;
+	size_t bytes;
+	if (bt_pod_is_terminating(copy)) {
+		return 0;
+	}
+	int result = bt_claim_maker_make(
+		simulation->claims, copy, &simulation->arena, &missing, &bytes, err);
+	if (result < 0) {
+		return result;
+	}
+	loading->claim_bytes += bytes;
+	if (missing.length != 0) {
+		/* Warn once for each template. */
+		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
+			BT_STR_ARG(copy->metadata.namespace_), BT_STR_ARG(missing));
+		if (bt_text_set_add(&loading->missing_templates, key)) {
+			bt_claim_maker_warn_missing(loading->simulation->cluster, copy, missing);
+		}
+	}
+	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
+		? 0
+		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
 }
 
 /**
@@ -270,7 +256,9 @@ static int admit_pods(struct loading *loading, bool exists, struct berth_error *
 		if (is_there != exists) {
 			continue;
 		}
-		if (is_complete(object, &pod) &&
+		/* An API server has set all defaults of a pod that was read from it. */
+		if ((object->origin.document == 0 ||
+			    (object->uid_is_given && pod.spec.priority.present)) &&
 			!bt_pod_admission_has_quotas(expansion->admission)) {
 			const struct bt_pod *own = bt_object_value(object->object, BT_KIND_POD);
 			loading->specs[i] = &own->spec;
@@ -312,37 +300,27 @@ static int load_input_pod(struct loading *loading, uint32_t index, struct berth_
 	return 0;
 }
 
-static int load_expanded_pods(struct loading *loading, uint32_t owner, struct berth_error *err)
-{
-	const struct bt_expansion *expansion = &loading->simulation->expansion;
-	while (loading->next_expanded < expansion->pods.count &&
-		expansion->pods.items[loading->next_expanded].owner == owner) {
-		const struct bt_workload_pod *entry =
-			&expansion->pods.items[loading->next_expanded++];
-		int result = load_pod(loading, entry->pod, owner, entry->is_extra, err);
-		if (result < 0) {
-			result = bt_error_wrap(err, result, "spec.template");
-			return bt_manifests_wrap(loading->simulation->cluster, owner, result, err);
-		}
-	}
-	return 0;
-}
-
 static int load_pods(struct loading *loading, struct berth_error *err)
 {
 	const struct bt_manifests *cluster = loading->simulation->cluster;
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		int result;
+	const struct bt_expansion *expansion = &loading->simulation->expansion;
+	uint32_t next = 0;
+	int result = 0;
+	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
 		if (cluster->objects.items[i].kind == BT_KIND_POD) {
 			result = load_input_pod(loading, i, err);
-		} else {
-			result = load_expanded_pods(loading, i, err);
 		}
-		if (result < 0) {
-			return result;
+		while (result == 0 && next < expansion->pods.count &&
+			expansion->pods.items[next].owner == i) {
+			const struct bt_workload_pod *entry = &expansion->pods.items[next++];
+			result = load_pod(loading, entry->pod, i, entry->is_extra, err);
+			if (result < 0) {
+				result = bt_error_wrap(err, result, "spec.template");
+				result = bt_manifests_wrap(cluster, i, result, err);
+			}
 		}
 	}
-	return 0;
+	return result;
 }
 
 static int check_uids(const struct bt_simulation *simulation, struct berth_error *err)
@@ -364,43 +342,6 @@ static int check_uids(const struct bt_simulation *simulation, struct berth_error
 	}
 	bt_text_set_finish(&uids);
 	return result;
-}
-
-/** Compares by the order of the queue (see simulation.h), but not by the input order. */
-static int compare_in_queue(const struct bt_pod *first, const struct bt_pod *second)
-{
-	int32_t first_priority = bt_pod_priority(first);
-	int32_t second_priority = bt_pod_priority(second);
-	const struct bt_time *first_time = &first->metadata.creation_timestamp;
-	const struct bt_time *second_time = &second->metadata.creation_timestamp;
-	if (first_priority != second_priority) {
-		return first_priority > second_priority ? -1 : 1;
-	}
-	if (first_time->set != second_time->set) {
-		return first_time->set ? -1 : 1;
-	}
-	return bt_time_compare(first_time, second_time);
-}
-
-static int compare_pods(const void *a, const void *b)
-{
-	const struct bt_simulated_pod *first = a;
-	const struct bt_simulated_pod *second = b;
-	int order = compare_in_queue(first->pod, second->pod);
-	if (order != 0) {
-		return order;
-	}
-	return first->sequence < second->sequence ? -1 : 1;
-}
-
-uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod)
-{
-	uint32_t position = 0;
-	while (position < simulation->pods.count && simulation->pods.items[position].pod != pod &&
-		compare_in_queue(simulation->pods.items[position].pod, pod) <= 0) {
-		position++;
-	}
-	return position;
 }
 
 int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err)
@@ -440,16 +381,6 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 		bt_simulation_close(simulation);
 	}
 	return result;
-}
-
-void bt_simulation_close(struct bt_simulation *simulation)
-{
-	if (simulation->pods.count > 1) {
-		/* Sorting moves entries, so sort before any code keeps pointers to entries. */
-		qsort(simulation->pods.items, simulation->pods.count,
-			sizeof(simulation->pods.items[0]), compare_pods);
-	}
-	bt_simulation_loaded(simulation);
 }
 
 /** --- changes of an open simulation --- */

@@ -188,8 +188,6 @@ bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint3
 void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_object *object);
 /** Ends loading: sorts the pods into the order of the queue. */
 void bt_simulation_close(struct bt_simulation *simulation);
-/** Starts the run with the sorted pods; in simulation_run.c, called by bt_simulation_close. */
-void bt_simulation_loaded(struct bt_simulation *simulation);
 /**
  * Returns BERTH_ERR_INVALID if the pods of the PodGroup are scheduled one by one, because feature
  * gate GenericWorkload is off; 0 otherwise.

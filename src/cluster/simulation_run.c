@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "api/identity.h"
 #include "api/selector.h"
@@ -259,8 +260,52 @@ void bt_simulation_reopen(struct bt_simulation *simulation)
 	simulation->start_ns = ++simulation->now_ns;
 }
 
-void bt_simulation_loaded(struct bt_simulation *simulation)
+/** --- the order of the queue --- */
+
+/** Compares by the order of the queue (see simulation.h), but not by the input order. */
+static int compare_in_queue(const struct bt_pod *first, const struct bt_pod *second)
 {
+	int32_t first_priority = bt_pod_priority(first);
+	int32_t second_priority = bt_pod_priority(second);
+	const struct bt_time *first_time = &first->metadata.creation_timestamp;
+	const struct bt_time *second_time = &second->metadata.creation_timestamp;
+	if (first_priority != second_priority) {
+		return first_priority > second_priority ? -1 : 1;
+	}
+	if (first_time->set != second_time->set) {
+		return first_time->set ? -1 : 1;
+	}
+	return bt_time_compare(first_time, second_time);
+}
+
+static int compare_pods(const void *a, const void *b)
+{
+	const struct bt_simulated_pod *first = a;
+	const struct bt_simulated_pod *second = b;
+	int order = compare_in_queue(first->pod, second->pod);
+	if (order != 0) {
+		return order;
+	}
+	return first->sequence < second->sequence ? -1 : 1;
+}
+
+uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod)
+{
+	uint32_t position = 0;
+	while (position < simulation->pods.count && simulation->pods.items[position].pod != pod &&
+		compare_in_queue(simulation->pods.items[position].pod, pod) <= 0) {
+		position++;
+	}
+	return position;
+}
+
+void bt_simulation_close(struct bt_simulation *simulation)
+{
+	if (simulation->pods.count > 1) {
+		/* Sorting moves entries, so sort before any code keeps pointers to entries. */
+		qsort(simulation->pods.items, simulation->pods.count,
+			sizeof(simulation->pods.items[0]), compare_pods);
+	}
 	const struct bt_profiles *profiles = &simulation->engine->profiles;
 	for (uint32_t i = 0; i < profiles->frameworks.count && !simulation->preempt; i++) {
 		profiles->frameworks.items[i]->handle.preemption_writer = NULL;
@@ -317,31 +362,6 @@ static struct bt_str nominated_node(
 		: BT_STR("");
 }
 
-/**
- * Evicts terminating pods of lower priority from the node that the preemptor is nominated for.
- * Preemption does not delete terminating pods again, and a simulation has no kubelet that would end
- * them.
- */
-static void evict_terminating(
-	struct bt_simulation *simulation, const struct bt_simulated_pod *preemptor)
-{
-	const struct bt_state *state = simulation->engine->state;
-	struct bt_str node_name = nominated_node(simulation, preemptor);
-	uint32_t slot =
-		node_name.length != 0 ? bt_state_snapshot_find(state, node_name) : BT_SLOT_NONE;
-	for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count; i++) {
-		uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
-		const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-		if (record->terminating && record->priority < bt_pod_priority(preemptor->pod)) {
-			struct bt_pod_info info;
-			bt_pod_info_from_record(state, pod_id, &info);
-			struct bt_preemption_pod victim = {info.namespace_, info.name, info.uid};
-			struct bt_preemption_ticket none = {NULL, 0};
-			(void)delete_pod(simulation, none, &victim, NULL); /* cannot fail */
-		}
-	}
-}
-
 static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
 	const struct bt_attempt *attempt, struct bt_str *last)
 {
@@ -366,7 +386,23 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 		entry->is_dropped = true;
 		change(simulation, entry->object, NULL);
 	} else if (simulation->preempt) {
-		evict_terminating(simulation, entry);
+		const struct bt_state *state = simulation->engine->state;
+		struct bt_str node_name = nominated_node(simulation, entry);
+		uint32_t slot = node_name.length != 0 ? bt_state_snapshot_find(state, node_name)
+						      : BT_SLOT_NONE;
+		for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count;
+			i++) {
+			uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
+			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+			if (record->terminating && record->priority < bt_pod_priority(entry->pod)) {
+				struct bt_pod_info info;
+				bt_pod_info_from_record(state, pod_id, &info);
+				struct bt_preemption_pod victim = {
+					info.namespace_, info.name, info.uid};
+				struct bt_preemption_ticket none = {NULL, 0};
+				(void)delete_pod(simulation, none, &victim, NULL); /* cannot fail */
+			}
+		}
 	}
 }
 
@@ -496,45 +532,39 @@ void bt_simulation_run(struct bt_simulation *simulation, uint32_t count)
 	}
 }
 
-struct groups {
-	BT_VEC(struct bt_simulated_group) list;
-	struct bt_map map;
-};
-
-static struct bt_simulated_group *find_group(
-	struct groups *groups, const struct bt_simulated_pod *entry)
-{
-	struct bt_str namespace_ = entry->pod->metadata.namespace_;
-	uint64_t hash = bt_hash_u64(bt_str_hash(entry->group_name), bt_str_hash(namespace_));
-	BT_MAP_EACH (&groups->map, hash, index) {
-		struct bt_simulated_group *group = &groups->list.items[index];
-		if (bt_str_equal(group->name, entry->group_name) &&
-			bt_str_equal(group->namespace_, namespace_)) {
-			return group;
-		}
-	}
-	struct bt_simulated_group group = {.namespace_ = namespace_,
-		.name = entry->group_name,
-		.message = BT_STR(""),
-		.reason = BT_STR(""),
-		.stopped = UINT32_MAX};
-	bt_vec_push(&groups->list, group);
-	bt_map_insert(&groups->map, hash, groups->list.count - 1);
-	return &groups->list.items[groups->list.count - 1];
-}
-
 struct bt_simulated_group *bt_simulation_groups(
 	const struct bt_simulation *simulation, uint32_t *group_of, uint32_t *out_count)
 {
-	struct groups groups = {0};
+	BT_VEC(struct bt_simulated_group) list = {0};
+	struct bt_map map = {0};
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		if (entry->group_name.length == 0) {
 			continue;
 		}
-		struct bt_simulated_group *group = find_group(&groups, entry);
+		struct bt_str namespace_ = entry->pod->metadata.namespace_;
+		uint64_t hash =
+			bt_hash_u64(bt_str_hash(entry->group_name), bt_str_hash(namespace_));
+		uint32_t at = list.count;
+		BT_MAP_EACH (&map, hash, index) {
+			if (bt_str_equal(list.items[index].name, entry->group_name) &&
+				bt_str_equal(list.items[index].namespace_, namespace_)) {
+				at = index;
+				break;
+			}
+		}
+		if (at == list.count) {
+			struct bt_simulated_group fresh = {.namespace_ = namespace_,
+				.name = entry->group_name,
+				.message = BT_STR(""),
+				.reason = BT_STR(""),
+				.stopped = UINT32_MAX};
+			bt_vec_push(&list, fresh);
+			bt_map_insert(&map, hash, at);
+		}
+		struct bt_simulated_group *group = &list.items[at];
 		if (group_of != NULL) {
-			group_of[i] = (uint32_t)(group - groups.list.items);
+			group_of[i] = at;
 		}
 		group->placed_count += entry->fate == BT_FATE_SCHEDULED;
 		if (!bt_fate_is_pending(entry->fate)) {
@@ -551,7 +581,7 @@ struct bt_simulated_group *bt_simulation_groups(
 			group->reason = entry->message;
 		}
 	}
-	bt_map_finish(&groups.map);
-	*out_count = groups.list.count;
-	return groups.list.items;
+	bt_map_finish(&map);
+	*out_count = list.count;
+	return list.items;
 }

@@ -12,8 +12,8 @@
 #define BURST 250
 
 struct stateful_sets {
-	struct bt_selector_table selectors;
 	struct bt_groups revisions;
+	struct bt_selector_table selectors;
 };
 
 struct member {
@@ -37,13 +37,6 @@ struct pass {
 	uint32_t made;
 	bool ordered;
 };
-
-static void finish(void *data)
-{
-	struct stateful_sets *self = data;
-	bt_selector_table_finish(&self->selectors);
-	bt_groups_finish(&self->revisions);
-}
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
@@ -503,7 +496,8 @@ const struct bt_controller_ops bt_stateful_set_controller = {
 		BT_WATCH(BT_HUB_STATEFUL_SETS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_REVISIONS),
 	.object = BT_HUB_STATEFUL_SETS,
 	.data_bytes = sizeof(struct stateful_sets),
-	.finish = finish,
+	.group_count = 1,
+	.has_selectors = true,
 	.observe = observe,
 	.sync = sync,
 };

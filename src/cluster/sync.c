@@ -207,24 +207,6 @@ struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct
 	return bt_controller_owner_reference(arena, sync->resource, sync->object);
 }
 
-/** Hands pods to options.pods. Only the name differs from one pod to the next. */
-static bool take_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count)
-{
-	struct bt_arena arena = {0};
-	struct bt_arena scratch = {0};
-	struct bt_json_value *copy = bt_json_put(&arena, NULL, "{metadata: %t, spec: %v}",
-		bt_json_object_at(pod, "metadata"), bt_json_find(pod, "spec"));
-	struct bt_str namespace_ = bt_key_namespace(sync->key);
-
-	for (uint32_t i = 0; i < count && !sync->failed; i++) {
-		sync->failed =
-			bt_hub_take_pod(sync->hub, namespace_, copy, i != 0, &scratch) != 201;
-	}
-	bt_arena_finish(&scratch);
-	bt_arena_finish(&arena);
-	return !sync->failed;
-}
-
 bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count,
 	struct bt_str *out_failure)
 {
@@ -232,7 +214,18 @@ bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, 
 	bool all = true;
 
 	if (sync->hub->options.pods.take != NULL) {
-		return take_pods(sync, pod, count);
+		struct bt_arena arena = {0};
+		struct bt_json_value *copy = bt_json_put(&arena, NULL, "{metadata: %t, spec: %v}",
+			bt_json_object_at(pod, "metadata"), bt_json_find(pod, "spec"));
+		struct bt_str namespace_ = bt_key_namespace(sync->key);
+
+		for (uint32_t i = 0; i < count && !sync->failed; i++) {
+			sync->failed = bt_hub_take_pod(sync->hub, namespace_, copy, i != 0,
+					       &scratch) != 201;
+		}
+		bt_arena_finish(&scratch);
+		bt_arena_finish(&arena);
+		return !sync->failed;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_api_answer answer;

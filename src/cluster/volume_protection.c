@@ -5,15 +5,6 @@
  */
 #include "cluster/persistent_volume.h"
 
-struct protection {
-	/**
-	 * Uses of objects by pods. A key is "<pod key>#<index in spec.volumes>", or "<pod key>#0"
-	 * for the use of a PodGroup. The group of the key is the key of the object that the pod
-	 * uses.
-	 */
-	struct bt_groups uses;
-};
-
 static const char *finalizer_of(enum bt_hub_kind kind)
 {
 	return kind == BT_HUB_VOLUME_CLAIMS ? "kubernetes.io/pvc-protection"
@@ -28,7 +19,11 @@ static bool is_protected(enum bt_hub_kind kind, const struct bt_json_value *obje
 			bt_str_from(finalizer_of(kind)));
 }
 
-static void record_use(struct protection *self, struct bt_hub *hub, struct bt_str pod,
+/**
+ * users: uses of objects by pods. A key is "<pod key>#<index in spec.volumes>", or "<pod key>#0"
+ * for the use of a PodGroup. The group of the key is the key of the object that the pod uses.
+ */
+static void record_use(struct bt_groups *users, struct bt_hub *hub, struct bt_str pod,
 	uint32_t number, struct bt_str name, bool uses)
 {
 	struct bt_arena arena = {0};
@@ -36,9 +31,9 @@ static void record_use(struct protection *self, struct bt_hub *hub, struct bt_st
 	struct bt_str used = bt_api_key(&arena, bt_key_namespace(pod), name);
 
 	if (uses) {
-		bt_groups_set(&self->uses, key, used);
-	} else if (bt_groups_of(&self->uses, key).length != 0) {
-		bt_groups_remove(&self->uses, key);
+		bt_groups_set(users, key, used);
+	} else if (bt_groups_of(users, key).length != 0) {
+		bt_groups_remove(users, key);
 		bt_hub_enqueue(hub, used);
 	}
 	bt_arena_finish(&arena);
@@ -46,7 +41,6 @@ static void record_use(struct protection *self, struct bt_hub *hub, struct bt_st
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct protection *self = data;
 	struct bt_str group = bt_json_text_at(observed->after, "spec.schedulingGroup.podGroupName");
 	const struct bt_json_value *volumes = bt_json_array_at(observed->after, "spec.volumes");
 	bool uses = observed->type != BT_CHANGE_DELETED && !bt_tree_is_over(observed->after);
@@ -60,7 +54,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 	if (hub->members[hub->current].ops->object == BT_HUB_POD_GROUPS) {
 		if (group.length != 0) {
-			record_use(self, hub, observed->key, 0, group, uses);
+			record_use(data, hub, observed->key, 0, group, uses);
 		}
 		return;
 	}
@@ -74,7 +68,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			&arena, bt_key_name(observed->key), volumes->elements[i]);
 
 		if (name.length != 0) {
-			record_use(self, hub, observed->key, i, name, uses);
+			record_use(data, hub, observed->key, i, name, uses);
 		}
 		bt_arena_finish(&arena);
 	}
@@ -82,12 +76,11 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 static bool sync(struct bt_sync *sync)
 {
-	struct protection *self = sync->data;
 	enum bt_hub_kind kind = sync->hub->members[sync->hub->current].ops->object;
 	struct bt_str phase = bt_json_text_at(sync->object, "status.phase");
 
 	return !is_protected(kind, sync->object) ||
-		bt_groups_first(&self->uses, sync->key) != BT_GROUPS_NONE ||
+		bt_groups_first(sync->data, sync->key) != BT_GROUPS_NONE ||
 		(kind == BT_HUB_VOLUMES && bt_str_equal_c(phase, "Bound")) ||
 		bt_hub_remove_finalizer(
 			sync->hub, sync->resource, sync->object, finalizer_of(kind), sync->arena);
@@ -97,7 +90,7 @@ const struct bt_controller_ops bt_claim_protection_ops = {
 	.name = "persistentvolumeclaim-protection-controller",
 	.watches = BT_WATCH(BT_HUB_VOLUME_CLAIMS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_VOLUME_CLAIMS,
-	.data_bytes = sizeof(struct protection),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
@@ -107,7 +100,7 @@ const struct bt_controller_ops bt_volume_protection_ops = {
 	.name = "persistentvolume-protection-controller",
 	.watches = BT_WATCH(BT_HUB_VOLUMES),
 	.object = BT_HUB_VOLUMES,
-	.data_bytes = sizeof(struct protection),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
@@ -117,7 +110,7 @@ const struct bt_controller_ops bt_pod_group_protection_ops = {
 	.name = "podgroup-protection-controller",
 	.watches = BT_WATCH(BT_HUB_POD_GROUPS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_POD_GROUPS,
-	.data_bytes = sizeof(struct protection),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

@@ -63,11 +63,6 @@ void bt_expansion_finish(struct bt_expansion *expansion);
 /** Creates the API server that admits the pods, with the classes and policies of the input. */
 BT_MUST_USE int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err);
 /**
- * Records that a quota refuses the pod at index, or pods of the workload at index, and warns. Only
- * the first message about each object is kept.
- */
-void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const char *message);
-/**
  * Admits the pod at index of the input (bt_pod_admission_admit); *out_spec keeps its value if a
  * quota refuses the pod. Errors name file, document and pod.
  */

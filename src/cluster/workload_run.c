@@ -64,16 +64,6 @@ static uint32_t extras_of(const struct bt_expansion *expansion, uint32_t owner)
 	return expansion->extras != NULL ? expansion->extras[owner] : 0;
 }
 
-/** Returns whether the ReplicaSet's Deployment is in the input. */
-static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
-{
-	const struct bt_manifests_object *object = &expansion->cluster->objects.items[index];
-	const struct bt_owner_reference *controller = bt_object_controller(object->object->meta);
-	return controller != NULL && bt_str_equal_c(controller->kind, "Deployment") &&
-		bt_manifests_find(expansion->cluster, BT_KIND_DEPLOYMENT, object->namespace_,
-			controller->name) != BT_MANIFESTS_NONE;
-}
-
 /** The current ReplicaSet and the pods that the input has for a Deployment. */
 struct rollout {
 	uint32_t active_pods;
@@ -87,31 +77,6 @@ static struct bt_str template_hash_of(const struct bt_object_meta *meta)
 {
 	const struct bt_str *hash = bt_str_map_find(&meta->labels, BT_STR("pod-template-hash"));
 	return hash != NULL ? *hash : BT_STR("");
-}
-
-static struct rollout survey_deployment(const struct bt_expansion *expansion, uint32_t owner)
-{
-	const struct bt_manifests_object *objects = expansion->cluster->objects.items;
-	uint32_t newest = bt_expansion_newest_set(expansion, owner);
-	struct rollout rollout = {.has_set = newest != BT_MANIFESTS_NONE};
-	BT_FOR_EACH_OWNED(expansion, owner, index)
-	{
-		const struct bt_pod *pod = bt_expansion_pod_at(expansion, index);
-		if (pod != NULL && bt_pod_is_active(pod)) {
-			rollout.active_pods++;
-			rollout.set = bt_object_controller(&pod->metadata)->name;
-			rollout.hash = template_hash_of(&pod->metadata);
-		}
-		if (objects[index].kind == BT_KIND_REPLICA_SET) {
-			rollout.active_pods += count_active_pods(expansion, index);
-		}
-	}
-	if (rollout.has_set) {
-		rollout.set = objects[newest].name;
-		rollout.uid = objects[newest].uid;
-		rollout.hash = template_hash_of(objects[newest].object->meta);
-	}
-	return rollout;
 }
 
 /** --- state of an expansion --- */
@@ -307,7 +272,11 @@ static struct bt_str next_name(struct bt_expansion_work *work)
 	}
 }
 
-void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const char *message)
+/**
+ * Records that a quota refuses the pod at index, or pods of the workload at index, and warns. Only
+ * the first message about each object is kept.
+ */
+static void refuse(struct bt_expansion *expansion, uint32_t index, const char *message)
 {
 	for (uint32_t i = expansion->refusals.count; i > 0; i--) {
 		if (expansion->refusals.items[i - 1].index == index) {
@@ -329,7 +298,7 @@ int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index, const str
 	int result = bt_pod_admission_admit(expansion->admission, pod,
 		expansion->cluster->objects.items[index].uid_is_given, out_spec, &refusal);
 	if (result == BERTH_ERR_STATE) {
-		bt_expansion_refuse(expansion, index, berth_error_message(&refusal));
+		refuse(expansion, index, berth_error_message(&refusal));
 		berth_error_finish(&refusal);
 		return 0;
 	}
@@ -355,7 +324,7 @@ static bool admit(struct bt_expansion_work *work, struct bt_pod *pod)
 	const struct bt_pod_spec *spec;
 	int result = bt_pod_admission_admit(admission, pod, false, &spec, &err);
 	if (result == BERTH_ERR_STATE) {
-		bt_expansion_refuse(work->expansion, work->last_owner, berth_error_message(&err));
+		refuse(work->expansion, work->last_owner, berth_error_message(&err));
 		berth_error_finish(&err);
 		return false;
 	}
@@ -566,13 +535,32 @@ static int restore_deployment(
 	struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	struct bt_expansion *expansion = work->expansion;
-	const struct bt_deployment *deployment = bt_object_value(
-		expansion->cluster->objects.items[index].object, BT_KIND_DEPLOYMENT);
+	const struct bt_manifests_object *objects = expansion->cluster->objects.items;
+	const struct bt_deployment *deployment =
+		bt_object_value(objects[index].object, BT_KIND_DEPLOYMENT);
 	bool is_paused = deployment->spec.paused;
 	if (is_paused && extras_of(expansion, index) == 0) {
 		return 0;
 	}
-	struct rollout rollout = survey_deployment(expansion, index);
+	uint32_t newest = bt_expansion_newest_set(expansion, index);
+	struct rollout rollout = {.has_set = newest != BT_MANIFESTS_NONE};
+	BT_FOR_EACH_OWNED(expansion, index, owned)
+	{
+		const struct bt_pod *pod = bt_expansion_pod_at(expansion, owned);
+		if (pod != NULL && bt_pod_is_active(pod)) {
+			rollout.active_pods++;
+			rollout.set = bt_object_controller(&pod->metadata)->name;
+			rollout.hash = template_hash_of(&pod->metadata);
+		}
+		if (objects[owned].kind == BT_KIND_REPLICA_SET) {
+			rollout.active_pods += count_active_pods(expansion, owned);
+		}
+	}
+	if (rollout.has_set) {
+		rollout.set = objects[newest].name;
+		rollout.uid = objects[newest].uid;
+		rollout.hash = template_hash_of(objects[newest].object->meta);
+	}
 	int64_t count = count_missing(expansion, index, deployment->spec.replicas,
 		is_paused ? UINT32_MAX : rollout.active_pods);
 	if (rollout.has_set && count == 0) {
@@ -593,7 +581,11 @@ static int restore_deployment(
 static int restore_replicas(struct bt_expansion_work *work, uint32_t index,
 	struct bt_opt_i32 replicas, struct berth_error *err)
 {
-	bool is_made = has_deployment(work->expansion, index);
+	const struct bt_manifests_object *object = &work->expansion->cluster->objects.items[index];
+	const struct bt_owner_reference *controller = bt_object_controller(object->object->meta);
+	bool is_made = controller != NULL && bt_str_equal_c(controller->kind, "Deployment") &&
+		bt_manifests_find(work->expansion->cluster, BT_KIND_DEPLOYMENT, object->namespace_,
+			controller->name) != BT_MANIFESTS_NONE;
 	int64_t count = count_missing(work->expansion, index, replicas,
 		is_made ? UINT32_MAX : count_active_pods(work->expansion, index));
 	if (count == 0) {

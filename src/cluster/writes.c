@@ -23,18 +23,13 @@ static const struct bt_user scheduler_user = {
 
 /** --- requests --- */
 
-static const struct bt_api_resource *find_resource(
-	const struct bt_cluster_writes *writes, const char *group, const char *name)
-{
-	return bt_resources_builtin(bt_api_resources(writes->api), group, name);
-}
-
-/** Returns a request by the scheduler's user. */
-static struct bt_api_request make_request(
-	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name)
+/** Returns a request by the scheduler's user. group, resource: name the resource. */
+static struct bt_api_request make_request(const struct bt_cluster_writes *writes, enum bt_verb verb,
+	const char *group, const char *resource, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
-	request.resource = resource;
+	request.verb = verb;
+	request.resource = bt_resources_builtin(bt_api_resources(writes->api), group, resource);
 	request.namespace_ = namespace_;
 	request.name = name;
 	request.user = &scheduler_user;
@@ -83,8 +78,7 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 {
 	struct bt_cluster_writes *writes = context;
 	struct bt_api_request request =
-		make_request(find_resource(writes, "", "pods"), pod->namespace_, pod->name);
-	request.verb = BT_VERB_CREATE;
+		make_request(writes, BT_VERB_CREATE, "", "pods", pod->namespace_, pod->name);
 	request.subresource = BT_SUBRESOURCE_BINDING;
 	bt_strbuf_reset(&writes->text);
 	bt_document_binding_json(pod, node_name, &writes->text);
@@ -92,11 +86,11 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 }
 
 /** Patches the status of an object. text: a strategic merge patch. */
-static int write_status(struct bt_cluster_writes *writes, const struct bt_api_resource *resource,
+static int write_status(struct bt_cluster_writes *writes, const char *group, const char *resource,
 	struct bt_str namespace_, struct bt_str name, struct bt_str text, struct berth_error *err)
 {
-	struct bt_api_request request = make_request(resource, namespace_, name);
-	request.verb = BT_VERB_PATCH;
+	struct bt_api_request request =
+		make_request(writes, BT_VERB_PATCH, group, resource, namespace_, name);
 	request.subresource = BT_SUBRESOURCE_STATUS;
 	request.patch_type = BT_PATCH_STRATEGIC;
 	return perform_text(writes, &request, text, err);
@@ -112,8 +106,8 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
 		return 0;
 	}
-	int result = write_status(writes, find_resource(writes, "", "pods"),
-		pod->metadata.namespace_, pod->metadata.name, bt_strbuf_str(&writes->text), err);
+	int result = write_status(writes, "", "pods", pod->metadata.namespace_, pod->metadata.name,
+		bt_strbuf_str(&writes->text), err);
 	if (result == BERTH_ERR_NOT_FOUND) {
 		/* The pod was deleted meanwhile; the scheduler will observe that. */
 		berth_error_finish(err);
@@ -128,9 +122,8 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	struct bt_cluster_writes *writes = context;
 	bt_strbuf_reset(&writes->text);
 	bt_document_pod_group_status(group, condition, bt_api_now_ns(writes->api), &writes->text);
-	return write_status(writes, find_resource(writes, "scheduling.k8s.io", "podgroups"),
-		group->metadata.namespace_, group->metadata.name, bt_strbuf_str(&writes->text),
-		err);
+	return write_status(writes, "scheduling.k8s.io", "podgroups", group->metadata.namespace_,
+		group->metadata.name, bt_strbuf_str(&writes->text), err);
 }
 
 /** --- events --- */
@@ -154,13 +147,11 @@ static uint16_t send_event(struct bt_cluster_writes *writes, struct bt_api_reque
 static void post_event(void *context, const struct bt_event_delivery *event)
 {
 	struct bt_cluster_writes *writes = context;
-	struct bt_api_request request =
-		make_request(find_resource(writes, "events.k8s.io", "events"),
-			bt_event_record_namespace(event->record), BT_STR(""));
+	struct bt_api_request request = make_request(writes, BT_VERB_CREATE, "events.k8s.io",
+		"events", bt_event_record_namespace(event->record), BT_STR(""));
 	bt_strbuf_reset(&writes->event_text);
 	bt_event_record_write(event->record, bt_str_from(writes->host), event->series_count,
 		event->series_ns, &writes->event_text);
-	request.verb = BT_VERB_CREATE;
 	(void)send_event(writes, &request);
 }
 
@@ -171,10 +162,8 @@ static bool patch_event(void *context, const struct bt_event_delivery *event)
 	bt_strbuf_reset(&writes->event_text);
 	bt_event_record_append_name(event->record, &name);
 	bt_event_record_write_series(event->series_count, event->series_ns, &writes->event_text);
-	struct bt_api_request request =
-		make_request(find_resource(writes, "events.k8s.io", "events"),
-			bt_event_record_namespace(event->record), bt_strbuf_str(&name));
-	request.verb = BT_VERB_PATCH;
+	struct bt_api_request request = make_request(writes, BT_VERB_PATCH, "events.k8s.io",
+		"events", bt_event_record_namespace(event->record), bt_strbuf_str(&name));
 	request.patch_type = BT_PATCH_STRATEGIC;
 	bool exists = send_event(writes, &request) != 404;
 	bt_strbuf_finish(&name);
@@ -200,13 +189,12 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str namespace_,
 	struct bt_str name, struct bt_str status, struct berth_error *err)
 {
-	struct bt_api_request request =
-		make_request(find_resource(writes, "", "pods"), namespace_, name);
 	if (status.length != 0) {
-		return write_status(writes, request.resource, namespace_, name, status, err);
+		return write_status(writes, "", "pods", namespace_, name, status, err);
 	}
+	struct bt_api_request request =
+		make_request(writes, BT_VERB_DELETE, "", "pods", namespace_, name);
 	bt_arena_reset(&writes->arena);
-	request.verb = BT_VERB_DELETE;
 	return perform_request(writes, &request, NULL, err);
 }
 
@@ -299,8 +287,7 @@ static struct bt_api_request volume_request(
 	struct bt_arena *arena = &writes->arena;
 	bt_arena_reset(arena);
 	struct bt_api_request request =
-		make_request(find_resource(writes, "", resource), meta->namespace_, meta->name);
-	request.verb = BT_VERB_PATCH;
+		make_request(writes, BT_VERB_PATCH, "", resource, meta->namespace_, meta->name);
 	request.patch_type = BT_PATCH_MERGE;
 	request.body = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_str(arena, bt_json_ensure_object(arena, request.body, "metadata"),
@@ -348,10 +335,7 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 static struct bt_api_request request_for(const struct bt_cluster_writes *writes, enum bt_verb verb,
 	struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_api_request request = make_request(
-		find_resource(writes, "resource.k8s.io", "resourceclaims"), namespace_, name);
-	request.verb = verb;
-	return request;
+	return make_request(writes, verb, "resource.k8s.io", "resourceclaims", namespace_, name);
 }
 
 /**
@@ -389,7 +373,7 @@ static struct bt_object *find_complete(
 {
 	char version[24];
 	const struct bt_stored *stored = bt_store_find(bt_api_store(writes->api),
-		find_resource(writes, "resource.k8s.io", "resourceclaims")->collection,
+		bt_typed_resource(writes->api, BT_KIND_RESOURCE_CLAIM)->collection,
 		bt_api_key(&writes->arena, base->meta->namespace_, base->meta->name));
 	if (stored == NULL) {
 		return NULL;
@@ -501,8 +485,8 @@ static int patch_pod_status(void *context, const struct bt_pod_info *pod,
 	if (!bt_document_pod_claims(old_status, new_status, &writes->text)) {
 		return 0;
 	}
-	return write_status(writes, find_resource(writes, "", "pods"), pod->namespace_, pod->name,
-		bt_strbuf_str(&writes->text), err);
+	return write_status(
+		writes, "", "pods", pod->namespace_, pod->name, bt_strbuf_str(&writes->text), err);
 }
 
 /** --- creating and destroying --- */

@@ -10,9 +10,9 @@
 
 struct cluster {
 	struct bt_cluster *cluster;
-	struct api_fixture api;             /* store and API belong to cluster */
-	struct bt_controllers *controllers; /* NULL until the first cluster_run */
-	const char *names[16];              /* of controllers; the options point here */
+	struct api_fixture api;     /* store and API belong to cluster */
+	struct bt_hub *controllers; /* NULL until the first cluster_run */
+	const char *names[16];      /* of controllers; the options point here */
 };
 
 /**

@@ -108,7 +108,7 @@ START_TEST(test_hub__repeated_events_count_up)
 	const struct bt_json_value *event;
 
 	world_init(&world);
-	hub = &world.controllers->hub;
+	hub = world.controllers;
 	pods = world_resource(&world, "", "pods");
 	world_create(&world, "", "pods",
 		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i:1'}]}}",
@@ -136,7 +136,7 @@ START_TEST(test_pod_index__follows_pods)
 	struct bt_str uid;
 
 	world_init(&world);
-	hub = &world.controllers->hub;
+	hub = world.controllers;
 	world.hold_new_pods = true;
 	world_create(&world, "apps", "replicasets",
 		"{'metadata':{'name':'web'},'spec':{'replicas':3,'selector':{'matchLabels':"
@@ -182,7 +182,7 @@ START_TEST(test_hub__objects_at_the_start_are_observed)
 	struct bt_controllers_options options = options_of(names, 1);
 	struct world world;
 	struct bt_str keys[4];
-	struct bt_controllers *second;
+	struct bt_hub *second;
 
 	world_init(&world);
 	world.hold_new_pods = true;
@@ -197,7 +197,7 @@ START_TEST(test_hub__objects_at_the_start_are_observed)
 	ck_assert_int_eq(bt_controllers_create(world.api, &options, &second, NULL), 0);
 	world.controllers = second;
 	world_run(&world);
-	ck_assert_ptr_nonnull(bt_pod_index_find(&second->hub, keys[1]));
+	ck_assert_ptr_nonnull(bt_pod_index_find(second, keys[1]));
 	ck_assert_uint_eq(world_active_pods(&world), 2);
 	bt_controllers_destroy(second);
 	world_finish(&world);
@@ -214,7 +214,7 @@ START_TEST(test_hub__creates_are_observed_in_order)
 
 	world_init(&world);
 	world_run(&world);
-	hub = &world.controllers->hub;
+	hub = world.controllers;
 	world_create(&world, "", "pods", pod, 201);
 	ck_assert_uint_eq(hub->notes.count, 0);
 	ck_assert_ptr_nonnull(bt_pod_index_find(hub, BT_STR("default/p")));

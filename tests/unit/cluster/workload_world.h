@@ -11,9 +11,9 @@
 
 struct world {
 	struct bt_cluster *cluster;
-	struct bt_store *store;             /* owned by cluster */
-	struct bt_api *api;                 /* owned by cluster */
-	struct bt_controllers *controllers; /* owned by cluster */
+	struct bt_store *store;     /* owned by cluster */
+	struct bt_api *api;         /* owned by cluster */
+	struct bt_hub *controllers; /* owned by cluster */
 	struct bt_arena arena;
 	int64_t now_ns;
 	bool hold_new_pods; /* the agent starts no pods */
