@@ -204,15 +204,6 @@ static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
 	}
 }
 
-static bool is_like_model(const struct bt_claim_maker *maker, const struct bt_pod *part)
-{
-	const struct bt_pod *model =
-		maker->model_part != NULL ? bt_object_value(maker->model_part, BT_KIND_POD) : NULL;
-	return model != NULL &&
-		bt_str_equal(model->metadata.namespace_, part->metadata.namespace_) &&
-		bt_message_equal(&bt_pod_spec_message, &model->spec, &part->spec);
-}
-
 /**
  * Gives the pod the model's claim at index, or a copy with this name if the claim was made for
  * another pod. Returns the bytes that the claim takes.
@@ -301,7 +292,10 @@ static int make(struct bt_claim_maker *maker, struct bt_pod *pod, const struct b
 	struct bt_arena *arena, size_t *out_bytes, struct berth_error *err)
 {
 	struct bt_str namespace_ = pod->metadata.namespace_;
-	if (is_like_model(maker, part)) {
+	const struct bt_pod *model =
+		maker->model_part != NULL ? bt_object_value(maker->model_part, BT_KIND_POD) : NULL;
+	if (model != NULL && bt_str_equal(model->metadata.namespace_, namespace_) &&
+		bt_message_equal(&bt_pod_spec_message, &model->spec, &part->spec)) {
 		*out_bytes = take_claims(maker, pod, part, arena);
 		return 0;
 	}

@@ -21,11 +21,6 @@ struct bt_cluster_clock {
 	int64_t next_save_ns;
 };
 
-#define BT_CLUSTER_CLOCK_INIT \
-	{ \
-		.file = -1, .scale = 1 \
-	}
-
 /**
  * scale 0: virtual time, which begins at virtual_start_ns. path: the file that the time is saved
  * in; if the saved time is later than the start, the clock continues from the saved time. NULL: the

@@ -309,7 +309,7 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 {
 	struct bt_cluster *cluster = BT_NEW(struct bt_cluster);
 	const struct bt_controllers_options *controllers = &options->controllers;
-	*cluster = (struct bt_cluster){.options = *options, .clock = BT_CLUSTER_CLOCK_INIT};
+	*cluster = (struct bt_cluster){.options = *options, .clock.file = -1};
 	if (options->config != NULL) {
 		cluster->options.config = bt_config_ref(options->config);
 	}

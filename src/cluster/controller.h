@@ -424,8 +424,8 @@ static inline bool bt_hub_is_done(uint16_t code)
 	return code == 200 || code == 404;
 }
 /** Removes the finalizer from the object, if present. Returns false if the write failed. */
-bool bt_hub_remove_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
-	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena);
+bool bt_sync_remove_finalizer(struct bt_sync *sync, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, const char *finalizer);
 /**
  * Writes a core/v1 Event about an object; a repeated event increases the count of the stored Event.
  * Writes nothing if the rate limit is used up, or if options.pods has a pod taker. Texts are
@@ -506,7 +506,7 @@ static inline bool bt_pod_is_over(const struct bt_indexed_pod *record)
 }
 
 /** Returns whether the pod is neither deleting nor over. */
-static inline bool bt_pod_is_active(const struct bt_indexed_pod *record)
+static inline bool bt_indexed_pod_is_active(const struct bt_indexed_pod *record)
 {
 	return !record->deleting && !bt_pod_is_over(record);
 }
@@ -540,6 +540,31 @@ const struct bt_indexed_pod *bt_pod_index_orphans(
  * Returns the first pod assigned to the node, or NULL; next[BT_PODS_ON_NODE] continues the list.
  */
 const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node);
+
+/** --- replicas.c --- */
+
+/** Sorts active pods of one owner so that the pods to delete first come first. */
+void bt_replicas_sort_for_deletion(const struct bt_indexed_pod **pods, uint32_t count,
+	struct bt_arena *arena, int64_t now_seconds);
+/**
+ * Returns whether the pod has been ready for min_ready_seconds. sync->wait_until_seconds is lowered
+ * to the time when a ready pod will be available.
+ */
+bool bt_replicas_is_available(
+	struct bt_sync *sync, const struct bt_indexed_pod *pod, int64_t min_ready_seconds);
+
+/** --- resource_claim_controller.c; spec: 14b section 6.8, 12 section 3.3 --- */
+
+/**
+ * Finds the name of the claim that an entry of the pod's spec.resourceClaims uses. *out_name "":
+ * the entry needs no claim. Returns false if the claim is not created yet.
+ */
+bool bt_claim_of_entry(const struct bt_json_value *pod, const struct bt_json_value *entry,
+	struct bt_str *out_name);
+/** Returns whether the claim has an allocation. claim: may be NULL. */
+bool bt_claim_is_allocated(const struct bt_json_value *claim);
+/** Returns whether status.reservedFor has this uid. */
+bool bt_claim_is_reserved(const struct bt_json_value *claim, struct bt_str uid);
 
 /** --- job_workload.c --- */
 

@@ -6,7 +6,6 @@
 #include "api/pod.h"
 #include "api/toleration.h"
 #include "cluster/owners.h"
-#include "cluster/replicas.h"
 #include "cluster/revisions.h"
 #include "cluster/tree.h"
 
@@ -182,8 +181,7 @@ static void remove_pod(struct bt_daemon_pass *pass, const struct bt_indexed_pod 
 static bool is_available(struct bt_daemon_pass *pass, const struct bt_indexed_pod *pod)
 {
 	return pod != NULL && !pod->deleting &&
-		bt_replicas_is_available(pod, pass->min_ready_seconds, pass->sync->now_seconds,
-			&pass->sync->wait_until_seconds);
+		bt_replicas_is_available(pass->sync, pod, pass->min_ready_seconds);
 }
 
 /**
@@ -636,8 +634,8 @@ static void write_status(struct bt_daemon_pass *pass)
 		current++;
 		if (pod->ready) {
 			ready++;
-			available += bt_replicas_is_available(pod, pass->min_ready_seconds,
-				pass->sync->now_seconds, &pass->sync->wait_until_seconds);
+			available +=
+				bt_replicas_is_available(pass->sync, pod, pass->min_ready_seconds);
 		}
 		updated += bt_str_equal(pod->hash, pass->hash);
 	}

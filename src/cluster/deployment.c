@@ -829,8 +829,7 @@ static void adopt_and_release(struct deployments *self, struct bt_sync *sync)
 		if (!bt_tree_is_deleting(set) && bt_controller_owner_of(set) == NULL &&
 			bt_tree_matches(sync->arena, &entry->selector,
 				bt_json_object_at(set, "metadata.labels"))) {
-			(void)bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_REPLICA_SETS], set,
-				bt_sync_owner_reference(sync, sync->arena), NULL, sync->arena);
+			(void)bt_tree_adopt(sync, BT_HUB_REPLICA_SETS, set, NULL);
 		}
 	}
 }

@@ -33,6 +33,16 @@ void bt_input_describe(const struct bt_input *input, struct bt_origin origin, st
 	}
 }
 
+int bt_input_wrap(
+	const struct bt_input *input, struct bt_origin origin, int result, struct berth_error *err)
+{
+	struct bt_strbuf place = {0};
+	bt_input_describe(input, origin, &place);
+	result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
+	bt_strbuf_finish(&place);
+	return result;
+}
+
 void bt_input_finish(struct bt_input *input)
 {
 	for (uint32_t i = 0; i < input->sources.count; i++) {
@@ -129,15 +139,6 @@ static int read_value(
 	return result;
 }
 
-static int wrap_document(const struct document *document, int result, struct berth_error *err)
-{
-	struct bt_strbuf place = {0};
-	bt_input_describe(document->input, document->origin, &place);
-	result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
-	bt_strbuf_finish(&place);
-	return result;
-}
-
 static unsigned long line_of(const struct bt_json_reader *reader)
 {
 	unsigned long line = 1;
@@ -211,7 +212,7 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 			result = read_value(document, &json_reader, err);
 		}
 		if (result < 0) {
-			result = wrap_document(document, result, err);
+			result = bt_input_wrap(document->input, document->origin, result, err);
 			break;
 		}
 		bt_strbuf_reset(&json);
@@ -228,7 +229,7 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 	document->origin.document = 1;
 	(void)bt_error_set(
 		err, BERTH_ERR_INVALID, "not JSON, and this program was built without YAML");
-	return wrap_document(document, BERTH_ERR_INVALID, err);
+	return bt_input_wrap(document->input, document->origin, BERTH_ERR_INVALID, err);
 }
 #endif
 
@@ -285,7 +286,8 @@ static int read_content(
 				result = bt_error_wrap(err, result, "line %lu", line_of(&reader));
 			}
 			if (result < 0) {
-				return wrap_document(document, result, err);
+				return bt_input_wrap(
+					document->input, document->origin, result, err);
 			}
 		}
 		return 0;

@@ -75,5 +75,8 @@ BT_MUST_USE int bt_input_read_text(
 /** Appends "<file>: document <n>", or "<file>" if the source has no documents. */
 void bt_input_describe(
 	const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out);
+/** Puts the description of the place in front of the error. Returns result. */
+int bt_input_wrap(
+	const struct bt_input *input, struct bt_origin origin, int result, struct berth_error *err);
 void bt_input_finish(struct bt_input *input);
 #endif

@@ -6,7 +6,6 @@
 
 #include "api/time.h"
 #include "cluster/owners.h"
-#include "cluster/replicas.h"
 #include "cluster/tree.h"
 #include "server/condition.h"
 
@@ -80,8 +79,8 @@ static void untrack(struct bt_sync *sync, struct bt_str pod_key)
 	struct bt_json_value *pod = bt_hub_read(sync->hub, BT_HUB_PODS, pod_key, sync->arena);
 
 	if (pod != NULL &&
-		!bt_hub_remove_finalizer(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
-			BT_JOB_FINALIZER, sync->arena)) {
+		!bt_sync_remove_finalizer(
+			sync, sync->hub->kinds[BT_HUB_PODS], pod, BT_JOB_FINALIZER)) {
 		sync->failed = true;
 	}
 }
@@ -563,7 +562,7 @@ static void count_pods(struct bt_job_pass *pass)
 		pod = pod->next[BT_PODS_OF_OWNER]) {
 		bool success = pod->phase == BT_POD_SUCCEEDED;
 
-		pass->terminating += !bt_pod_is_active(pod) && !is_finished(pod);
+		pass->terminating += !bt_indexed_pod_is_active(pod) && !is_finished(pod);
 		if (!pod->job_tracking || !is_finished(pod) || added == BT_JOB_BURST ||
 			bt_json_has_text(succeeded, pod->uid) ||
 			bt_json_has_text(failed, pod->uid)) {

@@ -152,17 +152,26 @@ static int add_object(struct folder *folder, const char *where, struct bt_json_v
 
 static int read_folder(struct folder *folder);
 
-static int add_folder(struct folder *folder, struct bt_str path)
+/** Adds the objects of another folder. field "components": the component changes all objects. */
+static int add_folder(struct folder *folder, const char *field, struct bt_str path)
 {
 	struct folder inner = {.arena = folder->arena,
 		.path = path.data,
+		.is_component = strcmp(field, "components") == 0,
 		.depth = folder->depth + 1,
 		.folder_count = folder->folder_count,
 		.err = folder->err};
-	int result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
-		? set_kustomize_error(
-			  folder, "resources", "folders name each other too deeply, or in a circle")
-		: read_folder(&inner);
+	if (inner.depth > BT_KUSTOMIZE_DEPTH_MAX) {
+		return set_kustomize_error(
+			folder, field, "folders name each other too deeply, or in a circle");
+	}
+	if (inner.is_component) {
+		inner.resources = folder->resources;
+		int result = read_folder(&inner);
+		folder->resources = inner.resources;
+		return result;
+	}
+	int result = read_folder(&inner);
 	for (uint32_t i = 0; i < inner.resources.count && result == 0; i++) {
 		bt_vec_push(&folder->resources, inner.resources.items[i]);
 	}
@@ -182,7 +191,7 @@ static int add_resource(struct folder *folder, const char *field, struct bt_str 
 	}
 	if (name.length != 0 && name.data[0] != '/' && stat(path.data, &status) == 0 &&
 		S_ISDIR(status.st_mode)) {
-		return add_folder(folder, path);
+		return add_folder(folder, "resources", path);
 	}
 	int result = read_text(folder, field, name, &text);
 	if (result == 0) {
@@ -740,19 +749,8 @@ static int read_folder(struct folder *folder)
 	result = result < 0 ? result : generate(folder, "secretGenerator", true);
 	const struct bt_json_value *components = bt_json_array_at(folder->file, "components");
 	for (uint32_t i = 0; result == 0 && i < components->count; i++) {
-		struct bt_str name = components->elements[i]->text;
-		struct folder inner = {.arena = folder->arena,
-			.path = path_of(folder, name).data,
-			.resources = folder->resources,
-			.is_component = true,
-			.depth = folder->depth + 1,
-			.folder_count = folder->folder_count,
-			.err = folder->err};
-		result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
-			? set_kustomize_error(folder, "components",
-				  "folders name each other too deeply, or in a circle")
-			: read_folder(&inner);
-		folder->resources = inner.resources;
+		result = add_folder(
+			folder, "components", path_of(folder, components->elements[i]->text));
 	}
 	result = result < 0 ? result : apply_strategic_patches(folder);
 	result = result < 0 ? result : apply_patch_list(folder, "patches");

@@ -258,19 +258,21 @@ static void update_subjects(
 	}
 }
 
+/** Kinds with spec.template. */
+static const char *const workloads[] = {"Deployment", "ReplicaSet", "ReplicationController",
+	"StatefulSet", "DaemonSet", "Job", NULL};
+
 /**
  * Returns the spec of a Pod, or of the pod template of a workload; NULL: the object has no pod
  * spec.
  */
 static struct bt_json_value *pod_spec_of(const struct bt_json_value *object)
 {
-	static const char *const templated[] = {"Deployment", "ReplicaSet", "ReplicationController",
-		"StatefulSet", "DaemonSet", "Job", NULL};
 	return is_kind(object, "Pod") ? bt_json_find(object, "spec")
 		: is_kind(object, "CronJob")
 		? bt_json_find_path(object, "spec.jobTemplate.spec.template.spec")
 		: is_kind(object, "PodTemplate") ? bt_json_find_path(object, "template.spec")
-		: is_one_of(object, templated)   ? bt_json_find_path(object, "spec.template.spec")
+		: is_one_of(object, workloads)   ? bt_json_find_path(object, "spec.template.spec")
 						 : NULL;
 }
 
@@ -308,14 +310,20 @@ void bt_kustomize_update_references(struct bt_arena *arena, struct bt_kustomized
 
 /* --- labels and annotations --- */
 
+/** Adds labels to the selector if it has matchLabels. */
+static void add_to_selector(
+	struct bt_arena *arena, struct bt_json_value *selector, const struct bt_json_value *labels)
+{
+	if (bt_json_find(selector, "matchLabels") != NULL) {
+		bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
+	}
+}
+
 static void add_to_all(struct bt_arena *arena, const struct bt_json_value *list, const char *path,
 	const struct bt_json_value *labels)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
-		struct bt_json_value *selector = bt_json_find_path(list->elements[i], path);
-		if (bt_json_find(selector, "matchLabels") != NULL) {
-			bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
-		}
+		add_to_selector(arena, bt_json_find_path(list->elements[i], path), labels);
 	}
 }
 
@@ -331,9 +339,6 @@ static void label_template(struct bt_arena *arena, struct bt_json_value *holder,
 			arena, bt_json_ensure_object(arena, found, "metadata"), member, texts);
 	}
 }
-
-static const char *const workloads[] = {"Deployment", "ReplicaSet", "ReplicationController",
-	"StatefulSet", "DaemonSet", "Job", NULL};
 
 static void label_templates(struct bt_arena *arena, struct bt_json_value *object,
 	const char *member, const struct bt_json_value *texts)
@@ -373,17 +378,11 @@ static void label_selectors(
 		bt_kustomize_add_texts(arena, bt_json_ensure_object(arena, spec, "selector"),
 			"matchLabels", labels);
 	} else if (is_one_of(object, others)) {
-		struct bt_json_value *selector = bt_json_find(spec, "selector");
-		if (bt_json_find(selector, "matchLabels") != NULL) {
-			bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
-		}
+		add_to_selector(arena, bt_json_find(spec, "selector"), labels);
 	} else if (is_kind(object, "NetworkPolicy")) {
 		static const char *const rules[][2] = {
 			{"spec.ingress", "from"}, {"spec.egress", "to"}};
-		struct bt_json_value *selector = bt_json_find(spec, "podSelector");
-		if (bt_json_find(selector, "matchLabels") != NULL) {
-			bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
-		}
+		add_to_selector(arena, bt_json_find(spec, "podSelector"), labels);
 		for (size_t n = 0; n < BT_ARRAY_LENGTH(rules); n++) {
 			const struct bt_json_value *list = bt_json_array_at(object, rules[n][0]);
 			for (uint32_t i = 0; i < list->count; i++) {

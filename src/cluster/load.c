@@ -294,24 +294,6 @@ static int take_value(void *context, struct bt_origin origin, struct bt_json_rea
 
 /** --- after the last document --- */
 
-static int take_deferred(struct loading *loading, struct berth_error *err)
-{
-	loading->is_last_round = true;
-	for (uint32_t i = 0; i < loading->deferred.count; i++) {
-		const struct deferred *deferred = &loading->deferred.items[i];
-		int result = take_object(
-			loading, deferred->origin, deferred->text, BT_STR(""), BT_STR(""), err);
-		if (result < 0) {
-			struct bt_strbuf place = {0};
-			bt_input_describe(&loading->input, deferred->origin, &place);
-			result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
-			bt_strbuf_finish(&place);
-			return result;
-		}
-	}
-	return 0;
-}
-
 /**
  * Drops references to owners that do not exist. Dumps are often incomplete, and the garbage
  * collector would delete objects whose owners are missing.
@@ -383,8 +365,14 @@ int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 		}
 		bt_strbuf_finish(&text);
 	}
-	if (result == 0) {
-		result = take_deferred(&loading, err);
+	loading.is_last_round = true;
+	for (uint32_t i = 0; i < loading.deferred.count && result == 0; i++) {
+		const struct deferred *deferred = &loading.deferred.items[i];
+		result = take_object(
+			&loading, deferred->origin, deferred->text, BT_STR(""), BT_STR(""), err);
+		if (result < 0) {
+			result = bt_input_wrap(&loading.input, deferred->origin, result, err);
+		}
 	}
 	for (uint32_t i = 0; i < loading.dependents.count && result == 0; i++) {
 		drop_missing_owners(&loading, &loading.dependents.items[i]);

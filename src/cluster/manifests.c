@@ -263,13 +263,6 @@ static int check_limits(const struct bt_manifests *cluster, const struct bt_obje
 	return 0;
 }
 
-static bool says_pods_exist(const struct bt_object_meta *meta)
-{
-	const struct bt_str *text =
-		bt_str_map_find(&meta->annotations, BT_STR(BT_ANNOTATION_PODS_EXIST));
-	return text != NULL && bt_str_equal_c(*text, "true");
-}
-
 static struct bt_str namespace_of(const struct bt_object *object)
 {
 	if (!bt_kind_info(object->kind)->namespaced) {
@@ -281,6 +274,8 @@ static struct bt_str namespace_of(const struct bt_object *object)
 static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt_object *object)
 {
 	const struct bt_object_meta *meta = object->meta;
+	const struct bt_str *pods_exist =
+		bt_str_map_find(&meta->annotations, BT_STR(BT_ANNOTATION_PODS_EXIST));
 	struct bt_manifests_object entry = {
 		.object = object,
 		.kind = object->kind,
@@ -288,7 +283,8 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 		.namespace_ = namespace_of(object),
 		.uid = meta->uid,
 		.uid_is_given = meta->uid.length != 0,
-		.pods_exist = origin.document == 0 || says_pods_exist(meta),
+		.pods_exist = origin.document == 0 ||
+			(pods_exist != NULL && bt_str_equal_c(*pods_exist, "true")),
 		.next_owned = BT_MANIFESTS_NONE,
 	};
 	entry.name = choose_name(cluster, entry.kind, entry.namespace_, meta);
@@ -503,9 +499,8 @@ void bt_manifests_exchange(struct bt_manifests *cluster, uint32_t index, struct 
 int bt_manifests_put(struct bt_manifests *cluster, const char *source, struct bt_object *object,
 	uint32_t *out_index, struct berth_error *err)
 {
-	struct bt_origin origin = {.source = cluster->input.sources.count, .document = 1};
+	struct bt_origin origin = {bt_manifests_add_source(cluster, source), 1};
 	uint32_t count = cluster->objects.count;
-	bt_vec_push(&cluster->input.sources, bt_strndup(source, strlen(source)));
 	int result = bt_manifests_take(cluster, origin, object, err);
 	if (result == 0) {
 		BT_ASSERT(cluster->objects.count == count + 1);
@@ -602,22 +597,14 @@ struct bt_pod_owner bt_pod_owner_of(const struct bt_object_meta *pod)
 				      : (struct bt_pod_owner){controller->kind, controller->name};
 }
 
-static void forget_owners(struct bt_manifests *cluster)
+void bt_manifests_index_owners(struct bt_manifests *cluster)
 {
-	if (cluster->owners.count == 0) {
-		return;
-	}
+	const struct bt_str replica_set = BT_STR("ReplicaSet");
 	cluster->owners.count = 0;
 	bt_map_reset(&cluster->owner_map);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		cluster->objects.items[i].next_owned = BT_MANIFESTS_NONE;
 	}
-}
-
-void bt_manifests_index_owners(struct bt_manifests *cluster)
-{
-	const struct bt_str replica_set = BT_STR("ReplicaSet");
-	forget_owners(cluster);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		const struct bt_owner_reference *controller =

@@ -14,10 +14,6 @@
  */
 #define GATHER_NS (BT_NS_PER_SECOND / 10)
 
-struct terminator {
-	struct bt_groups ending; /* terminating namespaces, all in one group */
-};
-
 struct finalizer_count {
 	struct bt_str name;
 	uint64_t count;
@@ -34,23 +30,23 @@ struct pass {
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct terminator *self = data;
+	struct bt_groups *ending = data; /* terminating namespaces, all in one group */
 
 	if (observed->kind == BT_HUB_NAMESPACES) {
 		if (observed->type == BT_CHANGE_DELETED) {
-			bt_groups_remove(&self->ending, observed->key);
+			bt_groups_remove(ending, observed->key);
 		} else if (bt_tree_is_deleting(observed->after) &&
-			bt_groups_of(&self->ending, observed->key).length == 0) {
-			bt_groups_set(&self->ending, observed->key, BT_STR("."));
+			bt_groups_of(ending, observed->key).length == 0) {
+			bt_groups_set(ending, observed->key, BT_STR("."));
 			bt_hub_enqueue(hub, observed->key);
 		}
 		return;
 	}
-	if (self->ending.by_key.count == 0 || observed->type != BT_CHANGE_DELETED) {
+	if (ending->by_key.count == 0 || observed->type != BT_CHANGE_DELETED) {
 		return;
 	}
 	struct bt_str namespace_ = bt_key_namespace(observed->key);
-	if (bt_groups_of(&self->ending, namespace_).length != 0) {
+	if (bt_groups_of(ending, namespace_).length != 0) {
 		bt_hub_enqueue_at(hub, namespace_, hub->now_ns + GATHER_NS);
 	}
 }
@@ -215,7 +211,7 @@ const struct bt_controller_ops bt_namespace_controller_ops = {
 	.name = "namespace-controller",
 	.watches = BT_WATCH_ALL,
 	.object = BT_HUB_NAMESPACES,
-	.data_bytes = sizeof(struct terminator),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

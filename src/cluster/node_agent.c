@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "api/time.h"
-#include "cluster/resource_claim.h"
 #include "server/condition.h"
 
 /*
@@ -122,28 +121,6 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 	 * written to their podCIDR.
 	 */
 	set_subnet(node, UINT32_C(10) << 24 | (BLOCK_COUNT - 1) << 8);
-}
-
-/**
- * Assigns a subnet to a node without podCIDR and writes the subnet to the node's spec. Returns
- * false if the write must be tried again.
- */
-static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
-{
-	struct bt_arena *arena = sync->arena;
-
-	if (bt_json_text_at(sync->object, "spec.podCIDR").length != 0) {
-		return true;
-	}
-	bt_agent_ensure_subnet(sync->data, node);
-	if (node->block_count == 0) {
-		return true;
-	}
-	struct bt_str cidr = bt_arena_printf(
-		arena, "%u.%u.%u.0/24", node->subnet[0], node->subnet[1], node->subnet[2]);
-	return bt_sync_patch(sync, BT_HUB_NODES, sync->key,
-		       bt_json_put(arena, NULL, "{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr,
-			       cidr)) < 500;
 }
 
 /* --- heartbeats: leases in kube-node-lease (spec 14b section 9, 1) --- */
@@ -548,8 +525,18 @@ static bool sync(struct bt_sync *sync)
 		return bt_agent_sync_pod(sync, &agent->pods.items[slot]);
 	}
 	/* Every node needs its subnet, because real agents wait for the podCIDR, too. */
-	if (!write_subnet(sync, &agent->nodes.items[slot])) {
-		return false;
+	struct bt_agent_node *node = &agent->nodes.items[slot];
+	if (bt_json_text_at(sync->object, "spec.podCIDR").length == 0) {
+		bt_agent_ensure_subnet(agent, node);
+		struct bt_str cidr = bt_arena_printf(sync->arena, "%u.%u.%u.0/24", node->subnet[0],
+			node->subnet[1], node->subnet[2]);
+		if (node->block_count != 0 &&
+			bt_sync_patch(sync, BT_HUB_NODES, sync->key,
+				bt_json_put(sync->arena, NULL,
+					"{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr, cidr)) >=
+				500) {
+			return false;
+		}
 	}
 	if (!bt_node_is_simulated(sync->object)) {
 		return true;
@@ -558,7 +545,7 @@ static bool sync(struct bt_sync *sync)
 		agent->lease_due_ns = sync->now_ns;
 		bt_hub_enqueue(sync->hub, BT_STR(BT_AGENT_LEASES_KEY));
 	}
-	bt_agent_complete_node(sync, &agent->nodes.items[slot]);
+	bt_agent_complete_node(sync, node);
 	return sync->failed || ensure_lease(sync);
 }
 

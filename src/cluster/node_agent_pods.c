@@ -10,7 +10,6 @@
 #include "base/duration.h"
 #include "cluster/node_agent.h"
 #include "cluster/persistent_volume.h"
-#include "cluster/resource_claim.h"
 
 /* --- resources that pods use, and the agent's admission of pods (spec 14b section 9, 2) --- */
 

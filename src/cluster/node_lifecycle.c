@@ -60,19 +60,6 @@ static struct heartbeat *find_heartbeat(struct lifecycle *self, struct bt_str no
 	return NULL;
 }
 
-static void record_heartbeat(struct lifecycle *self, struct bt_str node, int64_t now_ns)
-{
-	struct heartbeat *found = find_heartbeat(self, node);
-
-	if (found != NULL) {
-		found->seen_ns = now_ns;
-		return;
-	}
-	struct heartbeat added = (struct heartbeat){bt_strndup(node.data, node.length), now_ns};
-	bt_vec_push(&self->heartbeats, added);
-	bt_map_insert(&self->by_node, bt_str_hash(node), self->heartbeats.count - 1);
-}
-
 static void remove_heartbeat(struct lifecycle *self, struct bt_str node)
 {
 	struct heartbeat *found = find_heartbeat(self, node);
@@ -102,10 +89,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 {
 	struct lifecycle *self = data;
 
-	if (observed->kind == BT_HUB_LEASES) {
-		struct bt_str node = bt_key_name(observed->key);
-		struct heartbeat *known = find_heartbeat(self, node);
+	struct bt_str node = bt_key_name(observed->key);
+	struct heartbeat *known = find_heartbeat(self, node);
 
+	if (observed->kind == BT_HUB_LEASES) {
 		/* Only nodes without an agent in this process have an entry in heartbeats. */
 		if (known != NULL && observed->type != BT_CHANGE_DELETED &&
 			bt_str_equal_c(bt_key_namespace(observed->key), "kube-node-lease")) {
@@ -122,10 +109,17 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	if (is_watched(self, observed->after) &&
-		(observed->before == NULL || find_heartbeat(self, observed->key) == NULL ||
+		(observed->before == NULL || known == NULL ||
 			!bt_json_equal(bt_json_array_at(observed->before, "status.conditions"),
 				bt_json_array_at(observed->after, "status.conditions")))) {
-		record_heartbeat(self, observed->key, hub->now_ns);
+		if (known != NULL) {
+			known->seen_ns = hub->now_ns;
+		} else {
+			struct heartbeat added = {bt_strndup(node.data, node.length), hub->now_ns};
+			bt_vec_push(&self->heartbeats, added);
+			bt_map_insert(
+				&self->by_node, bt_str_hash(node), self->heartbeats.count - 1);
+		}
 	}
 	bt_hub_enqueue(hub, observed->key);
 }

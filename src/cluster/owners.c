@@ -226,7 +226,7 @@ bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *select
 		return false;
 	}
 	for (; record != NULL; record = record->next[BT_PODS_OF_OWNER]) {
-		if (!bt_pod_is_active(record) ||
+		if (!bt_indexed_pod_is_active(record) ||
 			(record->label_bits & entry->bits) != entry->bits ||
 			(accepts != NULL &&
 				!accepts(bt_key_name(sync->key), bt_key_name(record->key)))) {
@@ -237,10 +237,7 @@ bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *select
 		if (pod != NULL && bt_controller_owner_of(pod) == NULL &&
 			bt_tree_matches(sync->arena, &entry->selector,
 				bt_json_object_at(pod, "metadata.labels"))) {
-			adopted = bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
-					  bt_sync_owner_reference(sync, sync->arena), finalizer,
-					  sync->arena) ||
-				adopted;
+			adopted = bt_tree_adopt(sync, BT_HUB_PODS, pod, finalizer) || adopted;
 		}
 	}
 	return adopted;

@@ -73,18 +73,6 @@ void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid, bool k
 	bt_text_set_finish(&uids);
 }
 
-/** Returns a copy of the claim with its name and uid, but without owner, users and devices. */
-static struct bt_object *orphan(const struct bt_resource_claim *claim)
-{
-	struct bt_resource_claim left = {
-		.metadata = {.name = claim->metadata.name,
-			.namespace_ = claim->metadata.namespace_,
-			.uid = claim->metadata.uid},
-		.spec = claim->spec,
-	};
-	return bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);
-}
-
 void bt_pod_claims_release_all(struct bt_manifests *cluster, const struct bt_text_set *pod_uids)
 {
 	for (uint32_t i = 0; i < cluster->objects.count && pod_uids->items.count != 0; i++) {
@@ -94,8 +82,15 @@ void bt_pod_claims_release_all(struct bt_manifests *cluster, const struct bt_tex
 		}
 		const struct bt_resource_claim *claim =
 			bt_object_value(object->object, BT_KIND_RESOURCE_CLAIM);
+		/* The claim without owner, users and devices. */
+		struct bt_resource_claim orphan = {
+			.metadata = {.name = claim->metadata.name,
+				.namespace_ = claim->metadata.namespace_,
+				.uid = claim->metadata.uid},
+			.spec = claim->spec,
+		};
 		struct bt_object *left = was_made_for(&claim->metadata, pod_uids)
-			? orphan(claim)
+			? bt_object_create(BT_KIND_RESOURCE_CLAIM, &orphan)
 			: without_users(claim, pod_uids);
 		if (left != NULL) {
 			bt_manifests_exchange(cluster, i, left);

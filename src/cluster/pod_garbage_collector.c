@@ -31,8 +31,8 @@ static bool sync(struct bt_sync *sync)
 		return true;
 	}
 	for (; pod != NULL; pod = pod->next[BT_PODS_ON_NODE]) {
-		if (!bt_disrupt_pod(sync->hub, pod->key, "DeletionByPodGC",
-			    BT_STR("PodGC: node no longer exists"), 0, sync->arena, sync->now_ns)) {
+		if (!bt_disrupt_pod(sync, pod->key, "DeletionByPodGC",
+			    BT_STR("PodGC: node no longer exists"), 0)) {
 			sync->failed = true;
 		}
 	}

@@ -293,14 +293,14 @@ const struct bt_indexed_pod **bt_pod_index_active(
 
 	for (const struct bt_indexed_pod *pod = first; pod != NULL;
 		pod = pod->next[BT_PODS_OF_OWNER]) {
-		count += bt_pod_is_active(pod);
+		count += bt_indexed_pod_is_active(pod);
 	}
 	const struct bt_indexed_pod **pods =
 		BT_ARENA_NEW_ARRAY(arena, const struct bt_indexed_pod *, count);
 	count = 0;
 	for (const struct bt_indexed_pod *pod = first; pod != NULL;
 		pod = pod->next[BT_PODS_OF_OWNER]) {
-		if (bt_pod_is_active(pod)) {
+		if (bt_indexed_pod_is_active(pod)) {
 			pods[count++] = pod;
 		}
 	}

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/replicas.h"
-
 #include "api/deletion_order.h"
 #include "base/arena.h"
 #include "base/vec.h"
@@ -34,19 +32,19 @@ void bt_replicas_sort_for_deletion(const struct bt_indexed_pod **pods, uint32_t 
 	}
 }
 
-bool bt_replicas_is_available(const struct bt_indexed_pod *pod, int64_t min_ready_seconds,
-	int64_t now_seconds, int64_t *out_wait_until)
+bool bt_replicas_is_available(
+	struct bt_sync *sync, const struct bt_indexed_pod *pod, int64_t min_ready_seconds)
 {
 	int64_t available_at = pod->ready_since_seconds + min_ready_seconds;
 
 	if (!pod->ready) {
 		return false;
 	}
-	if (min_ready_seconds == 0 || available_at <= now_seconds) {
+	if (min_ready_seconds == 0 || available_at <= sync->now_seconds) {
 		return true;
 	}
-	if (out_wait_until != NULL && available_at < *out_wait_until) {
-		*out_wait_until = available_at;
+	if (available_at < sync->wait_until_seconds) {
+		sync->wait_until_seconds = available_at;
 	}
 	return false;
 }
@@ -131,8 +129,7 @@ static bool sync(struct bt_sync *sync)
 	for (uint32_t i = 0; i < count; i++) {
 		fully_labeled += (pods[i]->label_bits & labels) == labels;
 		ready += pods[i]->ready;
-		available += bt_replicas_is_available(
-			pods[i], min_ready, sync->now_seconds, &sync->wait_until_seconds);
+		available += bt_replicas_is_available(sync, pods[i], min_ready);
 	}
 	if (!bt_tree_is_deleting(set)) {
 		failure.reason = scale_to_spec(sync, pods, count, &failure.message);

@@ -4,7 +4,6 @@
  * scheduler, and releases claims of finished pods. Spec: 14b section 6.8.
  */
 #include "api/resource_claim.h"
-#include "cluster/resource_claim.h"
 #include "cluster/tree.h"
 
 struct claimer {
@@ -279,8 +278,8 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 	if ((status->count != 0 &&
 		    !bt_tree_write_status(sync->hub, sync->resource, claim, status, arena)) ||
 		(is_free &&
-			!bt_hub_remove_finalizer(
-				sync->hub, sync->resource, claim, BT_CLAIM_FINALIZER, arena))) {
+			!bt_sync_remove_finalizer(
+				sync, sync->resource, claim, BT_CLAIM_FINALIZER))) {
 		return false;
 	}
 	/* Delete a claim that was made for a finished pod: no other pod uses it. */

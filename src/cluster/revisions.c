@@ -72,8 +72,7 @@ static const struct bt_json_value *make_revision(struct bt_sync *sync, const cha
 	}
 	if (bt_controller_owner_of(found) == NULL &&
 		bt_json_equal(bt_json_object_at(found, "data"), data)) {
-		(void)bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_REVISIONS], found,
-			bt_sync_owner_reference(sync, arena), NULL, arena);
+		(void)bt_tree_adopt(sync, BT_HUB_REVISIONS, found, NULL);
 		return found;
 	}
 	/* The name is taken: use another hash in the next sync. */

@@ -51,11 +51,6 @@ static const struct {
 	{"volume.kubernetes.io/selected-node", NOTE_NAME},
 };
 
-/** Workloads, whose controllers create pods. */
-static const enum bt_kind workloads[] = {BT_KIND_DEPLOYMENT, BT_KIND_REPLICA_SET,
-	BT_KIND_REPLICATION_CONTROLLER, BT_KIND_STATEFUL_SET, BT_KIND_DAEMON_SET, BT_KIND_JOB,
-	BT_KIND_CRON_JOB};
-
 bool bt_snapshot_find_action(
 	const char *message, const char *field, enum bt_snapshot_action *out_action)
 {
@@ -195,12 +190,7 @@ static bool has_part(struct bt_str text, struct bt_str function, struct bt_str p
 	if (bt_str_equal_c(function, "endsWith")) {
 		return bt_str_has_suffix(text, part);
 	}
-	for (uint32_t i = 0; i <= text.length; i++) {
-		if (bt_str_has_prefix(bt_str_sub(text, i, text.length), part)) {
-			return true;
-		}
-	}
-	return false;
+	return bt_str_find(text, part) >= 0;
 }
 
 /**
@@ -291,13 +281,6 @@ static void take_text(void *context, const struct bt_message *message, const str
 	}
 }
 
-static bool is_percentage(struct bt_str text)
-{
-	int64_t value;
-	return bt_str_has_suffix(text, BT_STR("%")) &&
-		bt_str_parse_int64(bt_str_sub(text, 0, text.length - 1), &value);
-}
-
 /**
  * Renames the text of an IntOrString unless it is a percentage. API servers accept only
  * percentages, but files may contain names.
@@ -305,23 +288,16 @@ static bool is_percentage(struct bt_str text)
 static void take_scalar(void *context, const struct bt_field *field, void *value)
 {
 	struct bt_int_or_string *number = value;
+	int64_t percent;
 	if (field->scalar == &bt_int_or_string_scalar && number->is_string &&
-		!is_percentage(number->text)) {
+		!(bt_str_has_suffix(number->text, BT_STR("%")) &&
+			bt_str_parse_int64(
+				bt_str_sub(number->text, 0, number->text.length - 1), &percent))) {
 		rename_text(context, &number->text, false);
 	}
 }
 
 /** --- objects --- */
-
-static bool is_workload(enum bt_kind kind)
-{
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(workloads); i++) {
-		if (workloads[i] == kind) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /**
  * Copies the object into the pass's arena and visits the texts of the copy. name: the name that the
@@ -457,7 +433,7 @@ int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_name
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		struct bt_json_writer writer;
 		void *value = visit_object(object->object, object->name, &pass);
-		if (object->pods_exist && is_workload(object->kind)) {
+		if (object->pods_exist && bt_workload_template(object->object) != NULL) {
 			annotate_pods_exist(value, &arena);
 		}
 		bt_strbuf_append_c(&text, i == 0 ? "\n" : ",\n");

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "cluster/owners.h"
-#include "cluster/replicas.h"
 #include "cluster/revisions.h"
 #include "cluster/tree.h"
 
@@ -257,11 +256,8 @@ static void remove_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod)
 
 static bool is_healthy(struct pass *pass, const struct bt_indexed_pod *pod)
 {
-	struct bt_sync *sync = pass->sync;
-
 	return pod->phase == BT_POD_RUNNING && !pod->deleting &&
-		bt_replicas_is_available(
-			pod, pass->min_ready_seconds, sync->now_seconds, &sync->wait_until_seconds);
+		bt_replicas_is_available(pass->sync, pod, pass->min_ready_seconds);
 }
 
 /**
@@ -397,8 +393,7 @@ static void write_status(struct pass *pass, bool updates)
 		const struct bt_indexed_pod *pod = pass->members[i].pod;
 		if (pod->phase == BT_POD_RUNNING && pod->ready) {
 			ready++;
-			available += bt_replicas_is_available(pod, pass->min_ready_seconds,
-				sync->now_seconds, &sync->wait_until_seconds);
+			available += bt_replicas_is_available(sync, pod, pass->min_ready_seconds);
 		}
 		if (!pod->deleting) {
 			current += bt_str_equal(pod->hash, pass->current_revision);

@@ -162,20 +162,21 @@ bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_st
 	return bt_store_find(hub->store, hub->kinds[kind]->collection, key) != NULL;
 }
 
-bool bt_hub_remove_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
-	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena)
+bool bt_sync_remove_finalizer(struct bt_sync *sync, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, const char *finalizer)
 {
+	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *left = bt_tree_copy_array(arena, object, "metadata.finalizers");
 	uint32_t before = left->count;
 
 	bt_json_remove_text(left, bt_str_from(finalizer));
 	return left->count == before ||
-		bt_hub_is_done(
-			bt_hub_patch(hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object),
-				bt_json_put(arena, NULL, "{metadata: {uid: %s, finalizers: %v}}",
-					bt_json_text_at(object, "metadata.uid"),
-					left->count != 0 ? left : bt_json_new(arena, BT_JSON_NULL)),
-				arena));
+		bt_hub_is_done(bt_hub_patch(sync->hub, resource, BT_SUBRESOURCE_NONE,
+			bt_tree_key(arena, object),
+			bt_json_put(arena, NULL, "{metadata: {uid: %s, finalizers: %v}}",
+				bt_json_text_at(object, "metadata.uid"),
+				left->count != 0 ? left : bt_json_new(arena, BT_JSON_NULL)),
+			arena));
 }
 
 /* --- the object that is synced --- */

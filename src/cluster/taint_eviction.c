@@ -8,17 +8,12 @@
 #include "cluster/node_agent.h"
 #include "server/condition.h"
 
-struct eviction {
-	/**
-	 * The nodes with NoExecute taints, by name. The group of a node is the time at which its
-	 * current taints were observed, as a text with a number of nanoseconds.
-	 */
-	struct bt_groups tainted;
-};
-
+/**
+ * data: a struct bt_groups of the nodes with NoExecute taints, by name. The group of a node is the
+ * time at which its current taints were observed, as a text with a number of nanoseconds.
+ */
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct eviction *self = data;
 	const struct bt_indexed_pod *pod;
 	struct bt_arena arena = {0};
 
@@ -26,13 +21,13 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		struct bt_str node = bt_json_text_at(observed->after, "spec.nodeName");
 
 		if (observed->type != BT_CHANGE_DELETED && node.length != 0 &&
-			bt_groups_of(&self->tainted, node).length != 0) {
+			bt_groups_of(data, node).length != 0) {
 			bt_hub_enqueue(hub, observed->key);
 		}
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED || !bt_node_has_no_execute(observed->after)) {
-		bt_groups_remove(&self->tainted, observed->key);
+		bt_groups_remove(data, observed->key);
 		return;
 	}
 	if (observed->before != NULL &&
@@ -40,8 +35,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_json_array_at(observed->after, "spec.taints"))) {
 		return;
 	}
-	bt_groups_set(&self->tainted, observed->key,
-		bt_arena_printf(&arena, "%lld", (long long)hub->now_ns));
+	bt_groups_set(data, observed->key, bt_arena_printf(&arena, "%lld", (long long)hub->now_ns));
 	bt_arena_finish(&arena);
 	for (pod = bt_pod_index_on_node(hub, observed->key); pod != NULL;
 		pod = pod->next[BT_PODS_ON_NODE]) {
@@ -51,7 +45,6 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 static bool sync(struct bt_sync *sync)
 {
-	struct eviction *self = sync->data;
 	struct bt_str node_name = bt_json_text_at(sync->object, "spec.nodeName");
 	struct bt_node node = {.spec = {.unschedulable = false}};
 	struct bt_pod pod = {.spec = {.host_network = false}};
@@ -80,7 +73,7 @@ static bool sync(struct bt_sync *sync)
 	int64_t began_seconds = bt_tree_seconds(scheduled, "lastTransitionTime");
 	int64_t due = bt_tree_seconds(sync->object, "metadata.creationTimestamp");
 	due = (due > began_seconds ? due : began_seconds) * BT_NS_PER_SECOND;
-	(void)bt_str_parse_int64(bt_groups_of(&self->tainted, node_name), &began_ns);
+	(void)bt_str_parse_int64(bt_groups_of(sync->data, node_name), &began_ns);
 	due = (due > began_ns ? due : began_ns) + seconds * BT_NS_PER_SECOND;
 	if (seconds != 0 && due > sync->now_ns) {
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
@@ -88,16 +81,15 @@ static bool sync(struct bt_sync *sync)
 	}
 	bt_sync_event(sync, "Normal", "TaintManagerEviction", "Marking for deletion Pod %.*s",
 		BT_STR_ARG(sync->key));
-	return bt_disrupt_pod(sync->hub, sync->key, "DeletionByTaintManager",
-		BT_STR("Taint manager: deleting due to NoExecute taint"), -1, sync->arena,
-		sync->now_ns);
+	return bt_disrupt_pod(sync, sync->key, "DeletionByTaintManager",
+		BT_STR("Taint manager: deleting due to NoExecute taint"), -1);
 }
 
 const struct bt_controller_ops bt_taint_eviction_ops = {
 	.name = "taint-eviction-controller",
 	.watches = BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_PODS,
-	.data_bytes = sizeof(struct eviction),
+	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

@@ -174,21 +174,21 @@ static bool write_owners(struct bt_hub *hub, const struct bt_api_resource *resou
 		       arena) == 200;
 }
 
-bool bt_tree_adopt(struct bt_hub *hub, const struct bt_api_resource *resource,
-	const struct bt_json_value *object, struct bt_json_value *owner_reference,
-	const char *finalizer, struct bt_arena *arena)
+bool bt_tree_adopt(struct bt_sync *sync, enum bt_hub_kind kind, const struct bt_json_value *object,
+	const char *finalizer)
 {
+	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *owners =
 		bt_tree_copy_array(arena, object, "metadata.ownerReferences");
 	struct bt_json_value *finalizers = NULL;
 
-	bt_json_append(arena, owners, bt_json_clone(arena, owner_reference, false));
+	bt_json_append(arena, owners, bt_sync_owner_reference(sync, arena));
 	if (finalizer != NULL) {
 		finalizers = bt_tree_copy_array(arena, object, "metadata.finalizers");
 		bt_json_remove_text(finalizers, bt_str_from(finalizer));
 		bt_json_append(arena, finalizers, bt_json_new_c(arena, finalizer));
 	}
-	return write_owners(hub, resource, object, owners, finalizers, arena);
+	return write_owners(sync->hub, sync->hub->kinds[kind], object, owners, finalizers, arena);
 }
 
 bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,
@@ -265,9 +265,11 @@ int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool ro
 	return bt_int_or_string_scaled(&number, total, round_up, &scaled, NULL) == 0 ? scaled : 0;
 }
 
-bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
-	struct bt_str message, int64_t grace_seconds, struct bt_arena *arena, int64_t now_ns)
+bool bt_disrupt_pod(struct bt_sync *sync, struct bt_str key, const char *reason,
+	struct bt_str message, int64_t grace_seconds)
 {
+	struct bt_hub *hub = sync->hub;
+	struct bt_arena *arena = sync->arena;
 	const struct bt_api_resource *pods = hub->kinds[BT_HUB_PODS];
 	const struct bt_json_value *pod = bt_api_read(hub->api, pods, key, arena);
 	struct bt_tree_condition condition = {"DisruptionTarget", "True", reason, message};
@@ -279,7 +281,7 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 	}
 	conditions = bt_json_clone(arena, bt_json_array_at(pod, "status.conditions"), false);
 	if (!bt_tree_is_over(pod) &&
-		bt_tree_set_condition(arena, conditions, &condition, false, now_ns)) {
+		bt_tree_set_condition(arena, conditions, &condition, false, sync->now_ns)) {
 		/*
 		 * Without a grace period no node agent sets the final phase of the pod, so set the
 		 * phase here: controllers that have a finalizer on the pod wait for it.

@@ -81,12 +81,11 @@ struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
 	const struct bt_json_value *template_, struct bt_json_value *owner_reference,
 	struct bt_str name, bool generated);
 /**
- * Adds the owner reference and the finalizer (may be NULL) to an object without a controller.
- * Returns false if the write failed.
+ * Makes the synced object the controller of an object without a controller, and adds the finalizer
+ * (may be NULL). Returns false if the write failed.
  */
-bool bt_tree_adopt(struct bt_hub *hub, const struct bt_api_resource *resource,
-	const struct bt_json_value *object, struct bt_json_value *owner_reference,
-	const char *finalizer, struct bt_arena *arena);
+bool bt_tree_adopt(struct bt_sync *sync, enum bt_hub_kind kind, const struct bt_json_value *object,
+	const char *finalizer);
 /**
  * Removes the references to this owner and the finalizer (may be NULL) from an object. Returns
  * false if the write failed.
@@ -113,6 +112,6 @@ int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool ro
  * Evicts a pod: sets condition DisruptionTarget, then deletes the pod. grace_seconds as in
  * bt_hub_delete. Returns false if a write failed and must be tried again. Spec: 14b section 6.6.
  */
-bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
-	struct bt_str message, int64_t grace_seconds, struct bt_arena *arena, int64_t now_ns);
+bool bt_disrupt_pod(struct bt_sync *sync, struct bt_str key, const char *reason,
+	struct bt_str message, int64_t grace_seconds);
 #endif

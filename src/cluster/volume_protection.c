@@ -82,8 +82,7 @@ static bool sync(struct bt_sync *sync)
 	return !is_protected(kind, sync->object) ||
 		bt_groups_first(sync->data, sync->key) != BT_GROUPS_NONE ||
 		(kind == BT_HUB_VOLUMES && bt_str_equal_c(phase, "Bound")) ||
-		bt_hub_remove_finalizer(
-			sync->hub, sync->resource, sync->object, finalizer_of(kind), sync->arena);
+		bt_sync_remove_finalizer(sync, sync->resource, sync->object, finalizer_of(kind));
 }
 
 const struct bt_controller_ops bt_claim_protection_ops = {

@@ -6,6 +6,7 @@
 #include "api/types.h"
 #include "base/nanoseconds.h"
 #include "cluster/cluster.h"
+#include "cluster/tree.h"
 #include "cluster/typed.h"
 #include "cluster/workload.h"
 #include "codec/json_edit.h"
@@ -142,19 +143,6 @@ static const struct bt_api_resource *resource_of(
 
 /** --- pods that controllers create --- */
 
-static bool decode_pod(
-	struct bt_expansion_work *work, const struct bt_json_value *tree, struct bt_pod *out_pod)
-{
-	struct bt_strbuf text = {0};
-	struct bt_json_reader reader;
-	struct bt_arena *arena = &work->expansion->arena;
-	bt_json_format(tree, &text);
-	bt_json_reader_init(&reader, bt_arena_str(arena, bt_strbuf_str(&text)));
-	bool decoded = bt_message_decode_json(&bt_pod_message, &reader, arena, out_pod, NULL) == 0;
-	bt_strbuf_finish(&text);
-	return decoded;
-}
-
 /**
  * Returns the workload of a pod with this owner: the Deployment if the owner is its ReplicaSet,
  * else the owner.
@@ -188,6 +176,7 @@ static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_js
 static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value *tree)
 {
 	struct bt_arena *arena = &work->scratch;
+	struct bt_arena *kept = &work->expansion->arena;
 	const struct bt_json_value *spec = bt_json_object_at(tree, "spec");
 	struct bt_json_value *own = bt_json_put(arena, NULL, "{spec: {}}");
 	struct bt_json_value *own_spec = bt_json_find(own, "spec");
@@ -210,8 +199,8 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 	}
 	bool is_known = work->rest != NULL && bt_json_equal(rest, work->rest);
 	const struct bt_json_value *affinity = bt_json_find_path(tree, "spec.affinity");
-	bool decoded =
-		decode_pod(work, own, &pod) && (is_known || decode_pod(work, rest, &rest_pod));
+	bool decoded = bt_tree_decode(kept, own, &bt_pod_message, &pod) &&
+		(is_known || bt_tree_decode(kept, rest, &bt_pod_message, &rest_pod));
 	if (decoded && !is_known) {
 		bt_arena_reset(&work->rest_arena);
 		work->rest = bt_json_clone(&work->rest_arena, rest, true);
@@ -891,13 +880,9 @@ static int restore_policy(struct bt_expansion_work *work, const struct bt_manife
 		bt_api_answer_finish(&answer);
 	}
 	bt_arena_reset(&work->scratch);
-	if (result < 0) {
-		struct bt_strbuf place = {0};
-		bt_input_describe(&work->expansion->cluster->input, policy->origin, &place);
-		result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
-		bt_strbuf_finish(&place);
-	}
-	return result;
+	return result < 0
+		? bt_input_wrap(&work->expansion->cluster->input, policy->origin, result, err)
+		: 0;
 }
 
 int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)

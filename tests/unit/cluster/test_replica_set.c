@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test_main.h"
 
-#include "cluster/replicas.h"
 #include "cluster/tree.h"
 #include "workload_world.h"
 
