@@ -27,8 +27,7 @@ struct running {
 	uint32_t count;
 };
 
-static int start(const struct bt_processes *processes, struct running *running, uint32_t index,
-	struct berth_error *err)
+pid_t bt_process_fork(int *out_end, struct berth_error *err)
 {
 	int ends[2];
 	if (pipe(ends) != 0) {
@@ -37,16 +36,29 @@ static int start(const struct bt_processes *processes, struct running *running, 
 	(void)fflush(NULL); /* otherwise the copy would print the buffered bytes, too */
 	pid_t process = fork();
 	if (process < 0) {
+		int result = bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
 		(void)close(ends[0]); /* nothing was written */
 		(void)close(ends[1]);
-		return bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
+		return result;
+	}
+	(void)close(ends[process == 0 ? 0 : 1]); /* the end of the other process */
+	*out_end = ends[process == 0 ? 1 : 0];
+	return process;
+}
+
+static int start(const struct bt_processes *processes, struct running *running, uint32_t index,
+	struct berth_error *err)
+{
+	int end;
+	pid_t process = bt_process_fork(&end, err);
+	if (process < 0) {
+		return process;
 	}
 	if (process == 0) {
-		(void)close(ends[0]); /* the parent's end */
 		struct bt_strbuf answer = {0};
 		int exit_status = processes->work(processes->context, index, &answer);
 		for (size_t sent = 0; exit_status == BT_EXIT_OK && sent < answer.length;) {
-			ssize_t length = write(ends[1], answer.data + sent, answer.length - sent);
+			ssize_t length = write(end, answer.data + sent, answer.length - sent);
 			if (length < 0 && errno != EINTR) {
 				exit_status = BT_EXIT_BAD_INPUT; /* the parent closed its end */
 			}
@@ -54,9 +66,9 @@ static int start(const struct bt_processes *processes, struct running *running, 
 		}
 		_exit(exit_status);
 	}
-	(void)close(ends[1]); /* the copy's end */
+
 	running->copies[running->count++] =
-		(struct copy){.index = index, .process = process, .pipe = ends[0]};
+		(struct copy){.index = index, .process = process, .pipe = end};
 	return 0;
 }
 

@@ -6,10 +6,17 @@
  * that was read before the fork, and its changes do not affect the other copies.
  */
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "berth/error.h"
+
+/**
+ * Fork this process, with a pipe from the copy to it. Returns the id of the copy, and *out_end is
+ * the read end; 0 in the copy, and *out_end is the write end; or BERTH_ERR_IO.
+ */
+BT_MUST_USE pid_t bt_process_fork(int *out_end, struct berth_error *err);
 
 /** Limit of copies at the same time. */
 #define BT_PROCESSES_MAX 256

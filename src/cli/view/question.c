@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/processes.h"
 #include "cli/source.h"
 #include "cli/view/view.h"
 #include "net/loop.h"
@@ -387,26 +388,22 @@ static void take_output(void *context)
 
 static int start(struct question *question, struct berth_error *err)
 {
-	int ends[2];
+	int end;
 	question->messages = tmpfile();
-	if (question->messages == NULL || pipe(ends) != 0) {
+	if (question->messages == NULL) {
 		return bt_error_set(err, BERTH_ERR_IO, "%s", strerror(errno));
 	}
-	(void)fflush(NULL); /* otherwise the child would print the buffered bytes, too */
-	pid_t pid = fork();
-	if (pid == 0) {
-		(void)close(ends[0]);
-		run_child(question, ends[1]);
-	}
-	(void)close(ends[1]);
+	pid_t pid = bt_process_fork(&end, err);
 	if (pid < 0) {
-		(void)close(ends[0]);
-		return bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
+		return pid;
+	}
+	if (pid == 0) {
+		run_child(question, end);
 	}
 	question->pid = pid;
-	question->output = ends[0];
-	(void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-	return bt_loop_add_fd(question->questions->options.loop, ends[0], take_output, question,
+	question->output = end;
+	(void)fcntl(end, F_SETFD, FD_CLOEXEC);
+	return bt_loop_add_fd(question->questions->options.loop, end, take_output, question,
 		&question->source, err);
 }
 
