@@ -79,8 +79,22 @@ static bool is_plain(struct bt_str name)
 	return name.length != 0;
 }
 
+/** Print a line for candidate if it has the word's prefix. description: "" for none. */
 static void complete_offer(struct bt_complete *complete, const struct bt_complete_word *word,
-	struct bt_str candidate, const char *description);
+	struct bt_str candidate, const char *description)
+{
+	size_t length = strlen(word->text);
+	if (candidate.length < length || memcmp(candidate.data, word->text, length) != 0) {
+		return;
+	}
+	bt_strbuf_append_str(&complete->out, word->prefix);
+	bt_strbuf_append_str(&complete->out, candidate);
+	bt_strbuf_append_c(&complete->out, word->suffix != NULL ? word->suffix : "");
+	if (description[0] != '\0') {
+		bt_strbuf_printf(&complete->out, "\t%s", description);
+	}
+	bt_strbuf_append_char(&complete->out, '\n');
+}
 
 static void offer_pod(struct bt_complete *complete, const struct bt_complete_word *word,
 	const struct bt_manifests_object *object)
@@ -102,6 +116,7 @@ static void offer_pod(struct bt_complete *complete, const struct bt_complete_wor
 	bt_strbuf_finish(&name);
 }
 
+/** Offer the names of objects in the files of -f; none if reading the files would take long. */
 static void offer_objects(
 	struct bt_complete *complete, const struct bt_complete_word *word, enum bt_kind kind)
 {
@@ -130,31 +145,6 @@ static void offer_objects(
 	}
 	berth_error_finish(&err);
 	bt_manifests_finish(&cluster);
-}
-
-/** Offer the names of nodes in the files of -f; none if reading the files would take long. */
-static void complete_nodes(struct bt_complete *complete, const struct bt_complete_word *word)
-{
-	offer_objects(complete, word, BT_KIND_NODE);
-}
-
-static void complete_pods(struct bt_complete *complete, const struct bt_complete_word *word)
-{
-	offer_objects(complete, word, BT_KIND_POD);
-}
-
-static void complete_print_directive(struct bt_complete *complete, const char *instruction);
-
-static void offer_files(struct bt_complete *complete, const struct bt_complete_word *word)
-{
-	(void)word;
-	complete_print_directive(complete, ":files");
-}
-
-static void offer_folders(struct bt_complete *complete, const struct bt_complete_word *word)
-{
-	(void)word;
-	complete_print_directive(complete, ":dirs");
 }
 
 static void offer_workloads(struct bt_complete *complete, const struct bt_complete_word *word)
@@ -203,23 +193,10 @@ static void offer_gates(struct bt_complete *complete, const struct bt_complete_w
 		}
 		bt_strbuf_finish(&text);
 		bt_strbuf_finish(&description);
-		complete_print_directive(complete, ":nospace");
+		bt_strbuf_append_c(&complete->out, ":nospace\n");
 	}
 	bt_strbuf_finish(&prefix);
 }
-
-/** Words in value names of flags, and the functions that offer values for them. */
-static const struct {
-	const char *name;
-	void (*offer)(struct bt_complete *complete, const struct bt_complete_word *word);
-} placeholders[] = {
-	{"DIR", offer_folders},
-	{"FILE", offer_files},
-	{"NAME=BOOL,...", offer_gates},
-	{"NODE", complete_nodes},
-	{"POD", complete_pods},
-	{"WORKLOAD", offer_workloads},
-};
 
 static bool is_placeholder(struct bt_str name)
 {
@@ -233,31 +210,8 @@ static bool is_placeholder(struct bt_str name)
 	return has_capital;
 }
 
-static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
-	struct bt_str left, struct bt_str right);
-static void offer_last_of_list(
-	struct bt_complete *complete, const struct bt_complete_word *word, struct bt_str entry);
-
 static void offer_alternative(struct bt_complete *complete, const struct bt_complete_word *word,
-	struct bt_str alternative)
-{
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(placeholders); i++) {
-		if (bt_str_equal_c(alternative, placeholders[i].name)) {
-			placeholders[i].offer(complete, word);
-			return;
-		}
-	}
-	int64_t equals = bt_str_find_char(alternative, '=');
-	if (bt_str_has_suffix(alternative, BT_STR(",..."))) {
-		offer_last_of_list(
-			complete, word, bt_str_sub(alternative, 0, alternative.length - 4));
-	} else if (equals > 0) {
-		offer_pair(complete, word, bt_str_sub(alternative, 0, (uint32_t)equals),
-			bt_str_sub(alternative, (uint32_t)equals + 1, UINT32_MAX));
-	} else if (!is_placeholder(alternative)) {
-		complete_offer(complete, word, alternative, "");
-	}
-}
+	struct bt_str alternative);
 
 /**
  * Offers the candidates of alternative for typed, which is the end of the word's text; the text
@@ -276,26 +230,40 @@ static void offer_behind(struct bt_complete *complete, const struct bt_complete_
 	bt_strbuf_finish(&prefix);
 }
 
-static void offer_last_of_list(
-	struct bt_complete *complete, const struct bt_complete_word *word, struct bt_str entry)
+/** Offer the values that one alternative of a value name stands for. */
+static void offer_alternative(struct bt_complete *complete, const struct bt_complete_word *word,
+	struct bt_str alternative)
 {
 	const char *comma = strrchr(word->text, ',');
-	offer_behind(complete, word, comma != NULL ? comma + 1 : word->text, entry);
-}
-
-/** Completes "NODE=TAINT": the left part with "=" until a "=" is typed, then the right part. */
-static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
-	struct bt_str left, struct bt_str right)
-{
-	const char *equals = strchr(word->text, '=');
-	if (equals != NULL) {
-		offer_behind(complete, word, equals + 1, right);
-		return;
+	const char *typed_equals = strchr(word->text, '=');
+	int64_t equals = bt_str_find_char(alternative, '=');
+	if (bt_str_equal_c(alternative, "DIR")) {
+		bt_strbuf_append_c(&complete->out, ":dirs\n");
+	} else if (bt_str_equal_c(alternative, "FILE")) {
+		bt_strbuf_append_c(&complete->out, ":files\n");
+	} else if (bt_str_equal_c(alternative, "NAME=BOOL,...")) {
+		offer_gates(complete, word);
+	} else if (bt_str_equal_c(alternative, "NODE")) {
+		offer_objects(complete, word, BT_KIND_NODE);
+	} else if (bt_str_equal_c(alternative, "POD")) {
+		offer_objects(complete, word, BT_KIND_POD);
+	} else if (bt_str_equal_c(alternative, "WORKLOAD")) {
+		offer_workloads(complete, word);
+	} else if (bt_str_has_suffix(alternative, BT_STR(",..."))) {
+		offer_behind(complete, word, comma != NULL ? comma + 1 : word->text,
+			bt_str_sub(alternative, 0, alternative.length - 4));
+	} else if (equals > 0 && typed_equals != NULL) {
+		offer_behind(complete, word, typed_equals + 1,
+			bt_str_sub(alternative, (uint32_t)equals + 1, UINT32_MAX));
+	} else if (equals > 0) {
+		/* Of "NODE=TAINT", the left part with "=" comes first. */
+		struct bt_complete_word part = *word;
+		part.suffix = "=";
+		offer_alternative(complete, &part, bt_str_sub(alternative, 0, (uint32_t)equals));
+		bt_strbuf_append_c(&complete->out, ":nospace\n");
+	} else if (!is_placeholder(alternative)) {
+		complete_offer(complete, word, alternative, "");
 	}
-	struct bt_complete_word part = *word;
-	part.suffix = "=";
-	offer_alternative(complete, &part, left);
-	complete_print_directive(complete, ":nospace");
 }
 
 /** Offers all values that value_name (see bt_flag) allows. */
@@ -308,29 +276,6 @@ static void complete_value(
 		value_name += length;
 		value_name += *value_name == '|';
 	}
-}
-
-/** Print a line for candidate if it has the word's prefix. description: "" for none. */
-static void complete_offer(struct bt_complete *complete, const struct bt_complete_word *word,
-	struct bt_str candidate, const char *description)
-{
-	size_t length = strlen(word->text);
-	if (candidate.length < length || memcmp(candidate.data, word->text, length) != 0) {
-		return;
-	}
-	bt_strbuf_append_str(&complete->out, word->prefix);
-	bt_strbuf_append_str(&complete->out, candidate);
-	bt_strbuf_append_c(&complete->out, word->suffix != NULL ? word->suffix : "");
-	if (description[0] != '\0') {
-		bt_strbuf_printf(&complete->out, "\t%s", description);
-	}
-	bt_strbuf_append_char(&complete->out, '\n');
-}
-
-/** Print ":files", ":dirs" or ":nospace". */
-static void complete_print_directive(struct bt_complete *complete, const char *instruction)
-{
-	bt_strbuf_printf(&complete->out, "%s\n", instruction);
 }
 
 /** --- commands --- */
@@ -346,26 +291,21 @@ static void offer_commands(struct bt_complete *complete)
 
 /** --- the preceding words --- */
 
-struct flag_table {
-	const struct bt_flag *flags;
-	uint32_t count;
-};
-
-static const struct bt_flag *find_long(const struct flag_table *table, struct bt_str name)
+static const struct bt_flag *find_long(const struct bt_command *command, struct bt_str name)
 {
-	for (uint32_t i = 0; i < table->count; i++) {
-		if (bt_str_equal_c(name, table->flags[i].name)) {
-			return &table->flags[i];
+	for (uint32_t i = 0; i < command->flag_count; i++) {
+		if (bt_str_equal_c(name, command->flags[i].name)) {
+			return &command->flags[i];
 		}
 	}
 	return NULL;
 }
 
-static const struct bt_flag *find_short(const struct flag_table *table, char letter)
+static const struct bt_flag *find_short(const struct bt_command *command, char letter)
 {
-	for (uint32_t i = 0; i < table->count; i++) {
-		if (table->flags[i].shorthand == letter) {
-			return &table->flags[i];
+	for (uint32_t i = 0; i < command->flag_count; i++) {
+		if (command->flags[i].shorthand == letter) {
+			return &command->flags[i];
 		}
 	}
 	return NULL;
@@ -380,11 +320,10 @@ static void take_value(struct bt_complete *complete, const struct bt_flag *flag,
 	}
 }
 
-static void take_short(
-	struct bt_complete *complete, const struct flag_table *table, const char *word)
+static void take_short(struct bt_complete *complete, const char *word)
 {
 	for (const char *letter = word + 1; *letter != '\0'; letter++) {
-		const struct bt_flag *flag = find_short(table, *letter);
+		const struct bt_flag *flag = find_short(complete->command, *letter);
 		if (flag == NULL) {
 			return;
 		}
@@ -401,8 +340,7 @@ static void take_short(
 	}
 }
 
-static void take_word(
-	struct bt_complete *complete, const struct flag_table *table, const char *word)
+static void take_word(struct bt_complete *complete, const char *word)
 {
 	const struct bt_flag *waiting = complete->waiting;
 	complete->waiting = NULL;
@@ -415,8 +353,8 @@ static void take_word(
 	} else if (word[1] == '-') {
 		const char *equals = strchr(word, '=');
 		size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
-		const struct bt_flag *flag =
-			find_long(table, (struct bt_str){word + 2, (uint32_t)length - 2});
+		const struct bt_flag *flag = find_long(
+			complete->command, (struct bt_str){word + 2, (uint32_t)length - 2});
 		if (flag != NULL) {
 			bt_vec_push(&complete->given, flag);
 			if (equals != NULL) {
@@ -426,7 +364,7 @@ static void take_word(
 			}
 		}
 	} else {
-		take_short(complete, table, word);
+		take_short(complete, word);
 	}
 }
 
@@ -446,12 +384,13 @@ static bool may_come_again(const struct bt_complete *complete, const struct bt_f
 	return true;
 }
 
-static void offer_flags(struct bt_complete *complete, const struct flag_table *table)
+static void offer_flags(struct bt_complete *complete)
 {
 	struct bt_complete_word word = {.text = complete->current};
 	struct bt_strbuf name = {0};
-	for (uint32_t i = 0; i < table->count; i++) {
-		const struct bt_flag *flag = &table->flags[i];
+	const struct bt_command *command = complete->command;
+	for (uint32_t i = 0; i < command->flag_count; i++) {
+		const struct bt_flag *flag = &command->flags[i];
 		if (may_come_again(complete, flag)) {
 			bt_strbuf_reset(&name);
 			bt_strbuf_printf(&name, "--%s", flag->name);
@@ -459,7 +398,7 @@ static void offer_flags(struct bt_complete *complete, const struct flag_table *t
 		}
 	}
 	bt_strbuf_finish(&name);
-	if (find_long(table, BT_STR("help")) == NULL) {
+	if (find_long(command, BT_STR("help")) == NULL) {
 		complete_offer(complete, &word, BT_STR("--help"), "show how to use it");
 	}
 }
@@ -468,7 +407,7 @@ static void offer_flags(struct bt_complete *complete, const struct flag_table *t
  * Complete the value of a flag that is in the same word: "--output=ta", "-ota". Returns false if
  * the word has no such value.
  */
-static bool complete_inline_value(struct bt_complete *complete, const struct flag_table *table)
+static bool complete_inline_value(struct bt_complete *complete)
 {
 	const char *current = complete->current;
 	const struct bt_flag *flag;
@@ -482,10 +421,10 @@ static bool complete_inline_value(struct bt_complete *complete, const struct fla
 			return false;
 		}
 		struct bt_str name = {current + 2, (uint32_t)(equals - current) - 2};
-		flag = find_long(table, name);
+		flag = find_long(complete->command, name);
 		value = equals + 1;
 	} else {
-		flag = find_short(table, current[1]);
+		flag = find_short(complete->command, current[1]);
 		value = current + 2 + (current[2] == '=');
 		if (flag != NULL && (bt_flag_is_complete(flag) || current[2] == '\0')) {
 			flag = NULL;
@@ -502,9 +441,8 @@ static bool complete_inline_value(struct bt_complete *complete, const struct fla
 
 static void complete_word(struct bt_complete *complete)
 {
-	const struct flag_table table = {complete->command->flags, complete->command->flag_count};
 	for (uint32_t i = 0; i < complete->words.list.count; i++) {
-		take_word(complete, &table, complete->words.list.items[i]);
+		take_word(complete, complete->words.list.items[i]);
 	}
 	if (complete->waiting != NULL) {
 		struct bt_complete_word word = {.text = complete->current};
@@ -516,10 +454,10 @@ static void complete_word(struct bt_complete *complete)
 		if (complete->command->arguments != NULL) {
 			complete_value(complete, &word, complete->command->arguments);
 		} else if (!complete->only_arguments) {
-			offer_flags(complete, &table);
+			offer_flags(complete);
 		}
-	} else if (!complete_inline_value(complete, &table)) {
-		offer_flags(complete, &table);
+	} else if (!complete_inline_value(complete)) {
+		offer_flags(complete);
 	}
 }
 
