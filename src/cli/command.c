@@ -89,22 +89,6 @@ static int check(struct bt_command_line *line, struct berth_error *err)
 						 : result;
 }
 
-static int check_and_run(struct bt_command_line *line)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_strbuf out = {0};
-	int result = check(line, &err);
-	if (result == 0) {
-		result = line->command->run(line, &out, &err);
-	}
-	if (result >= 0) {
-		bt_output_print(&out);
-	}
-	bt_strbuf_finish(&out);
-	bt_warnings_end(&line->warnings);
-	return result < 0 ? bt_command_fail(line->command, &err) : result;
-}
-
 int bt_command_run(const struct bt_command *command, int argc, char **argv)
 {
 	if (command->main != NULL) {
@@ -132,7 +116,17 @@ int bt_command_run(const struct bt_command *command, int argc, char **argv)
 	} else if (help) {
 		print_help(command);
 	} else {
-		exit_status = check_and_run(line);
+		struct bt_strbuf out = {0};
+		int result = check(line, &err);
+		if (result == 0) {
+			result = command->run(line, &out, &err);
+		}
+		if (result >= 0) {
+			bt_output_print(&out);
+		}
+		bt_strbuf_finish(&out);
+		bt_warnings_end(&line->warnings);
+		exit_status = result < 0 ? bt_command_fail(command, &err) : result;
 	}
 	if (command->finish != NULL) {
 		command->finish(line);
@@ -172,16 +166,6 @@ int bt_command_fail(const struct bt_command *command, struct berth_error *err)
 	return BT_EXIT_BAD_INPUT;
 }
 
-/**
- * Whether the reader of standard output has closed the pipe. errno may have changed since the write
- * that failed, so standard output is polled, too.
- */
-static bool is_reader_gone(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-	return errno == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
-}
-
 int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 {
 	/* A reader that exits ("| head") must show as a failed write, not as SIGPIPE. */
@@ -196,7 +180,13 @@ int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 	errno = 0;
 	bool failed = fflush(stdout) != 0;
 	int reason = errno;
-	if ((failed || ferror(stdout) != 0) && !is_reader_gone()) {
+	/*
+	 * errno may have changed since the write that failed, so standard output is polled, too.
+	 */
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	bool is_reader_gone =
+		reason == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
+	if ((failed || ferror(stdout) != 0) && !is_reader_gone) {
 		(void)fprintf(stderr, "berth: writing the output: %s\n",
 			reason != 0 ? strerror(reason) : "failed");
 		return BT_EXIT_BAD_INPUT;

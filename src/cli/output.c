@@ -78,18 +78,6 @@ int bt_output_document(enum bt_output_format format, bt_output_write_json *write
 #endif
 }
 
-int bt_output_write(enum bt_output_format format, bt_output_write_text *write_text,
-	bt_output_write_json *write_json, const void *answer, struct bt_strbuf *out,
-	struct berth_error *err)
-{
-	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
-		return bt_output_document(format, write_json, answer, out, err);
-	}
-	write_text(answer, format == BT_OUTPUT_WIDE, out);
-	bt_output_fit(out);
-	return 0;
-}
-
 /** --- texts for people --- */
 
 /** Terminal widths below this are ignored as wrong. */
@@ -136,16 +124,6 @@ int bt_output_set_color(const char *text, struct berth_error *err)
 	return 0;
 }
 
-void bt_output_fit(struct bt_strbuf *text)
-{
-	const char *no_color = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
-	bool is_fit = isatty(STDOUT_FILENO) == 1 && (no_color == NULL || no_color[0] == '\0') &&
-		terminal != NULL && terminal[0] != '\0' && strcmp(terminal, "dumb") != 0;
-	bt_output_lay_out(text, bt_output_columns(),
-		color == COLOR_ALWAYS || (color == COLOR_AUTO && is_fit));
-}
-
 static uint32_t count_blanks(struct bt_str line, uint32_t from)
 {
 	uint32_t count = 0;
@@ -186,20 +164,16 @@ static uint32_t continuation_of(struct bt_str line, uint32_t cell)
 	return is_numbered ? digits + 2 : indent + CONTINUATION_INDENT;
 }
 
-static bool begins_command(struct bt_str line, uint32_t cell)
-{
-	struct bt_str rest = bt_str_sub(line, cell, BT_STR_MAX);
-	return bt_str_has_prefix(rest, BT_STR("kubectl ")) ||
-		bt_str_has_prefix(rest, BT_STR("or: kubectl "));
-}
-
 static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *out)
 {
 	uint32_t cell = last_cell_of(line);
 	uint32_t indent = continuation_of(line, cell);
 	uint32_t width = bt_printable_width(bt_str_sub(line, 0, cell));
 	uint32_t gap = 0; /* blanks before the next word */
-	if (bt_printable_width(line) <= columns || begins_command(line, cell)) {
+	struct bt_str last = bt_str_sub(line, cell, BT_STR_MAX);
+	bool is_command = bt_str_has_prefix(last, BT_STR("kubectl ")) ||
+		bt_str_has_prefix(last, BT_STR("or: kubectl "));
+	if (bt_printable_width(line) <= columns || is_command) {
 		bt_strbuf_append_str(out, line);
 		return;
 	}
@@ -310,6 +284,23 @@ void bt_output_lay_out(struct bt_strbuf *text, uint32_t columns, bool coloured)
 	bt_strbuf_finish(&wrapped);
 	bt_strbuf_finish(text);
 	*text = out;
+}
+
+int bt_output_write(enum bt_output_format format, bt_output_write_text *write_text,
+	bt_output_write_json *write_json, const void *answer, struct bt_strbuf *out,
+	struct berth_error *err)
+{
+	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
+		return bt_output_document(format, write_json, answer, out, err);
+	}
+	write_text(answer, format == BT_OUTPUT_WIDE, out);
+	const char *no_color = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+	bool is_fit = isatty(STDOUT_FILENO) == 1 && (no_color == NULL || no_color[0] == '\0') &&
+		terminal != NULL && terminal[0] != '\0' && strcmp(terminal, "dumb") != 0;
+	bt_output_lay_out(
+		out, bt_output_columns(), color == COLOR_ALWAYS || (color == COLOR_AUTO && is_fit));
+	return 0;
 }
 
 /** --- tables --- */

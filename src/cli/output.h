@@ -29,7 +29,7 @@ BT_MUST_USE int bt_output_format_parse(const char *text, const char *formats,
 /** --- texts for people --- */
 
 /**
- * Parse the value of --color, which bt_output_fit uses. text NULL: auto. BERTH_ERR_INVALID: not a
+ * Parse the value of --color, which bt_output_write uses. text NULL: auto. BERTH_ERR_INVALID: not a
  * valid value.
  */
 BT_MUST_USE int bt_output_set_color(const char *text, struct berth_error *err);
@@ -38,11 +38,6 @@ BT_MUST_USE int bt_output_set_color(const char *text, struct berth_error *err);
  * reports; 0: standard output is no terminal, or the width is unknown or below 20.
  */
 uint32_t bt_output_columns(void);
-/**
- * Wrap and colour a text for standard output. Changes nothing unless standard output is a terminal,
- * or --color=always is set.
- */
-void bt_output_fit(struct bt_strbuf *text);
 /**
  * Wrap lines wider than columns (0: no limit) at blanks; continuation lines are indented to the
  * last cell of a table or to the text. Lines that begin with a command stay whole, so that they can

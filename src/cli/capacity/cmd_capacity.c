@@ -496,22 +496,17 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 	bt_json_end_object(writer);
 }
 
-struct answers {
-	const struct bt_capacity_answer *items;
-	uint32_t count;
-};
-
 static void write_json(const void *answer, struct bt_json_writer *writer)
 {
-	const struct answers *answers = answer;
-	if (answers->count == 1) {
-		write_review(writer, &answers->items[0]);
+	const struct options *options = answer;
+	if (options->answer_count == 1) {
+		write_review(writer, &options->answers[0]);
 		return;
 	}
 	bt_json_begin_object(writer);
 	bt_json_begin_member_array(writer, "items");
-	for (uint32_t i = 0; i < answers->count; i++) {
-		write_review(writer, &answers->items[i]);
+	for (uint32_t i = 0; i < options->answer_count; i++) {
+		write_review(writer, &options->answers[i]);
 	}
 	bt_json_end_array(writer);
 	bt_json_end_object(writer);
@@ -519,31 +514,14 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 
 static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
-	const struct answers *answers = answer;
-	for (uint32_t i = 0; i < answers->count; i++) {
+	const struct options *options = answer;
+	for (uint32_t i = 0; i < options->answer_count; i++) {
 		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
-		capacity_write_table(&answers->items[i], wide, out);
+		capacity_write_table(&options->answers[i], wide, out);
 	}
 }
 
 /** --- the run --- */
-
-static int read_input(struct options *options, struct berth_error *err)
-{
-	int result = bt_source_read(&options->line.source, &options->line.cluster, err);
-	for (uint32_t i = 0; result == 0 && i < options->pods.list.count; i++) {
-		result = bt_capacity_specs_read(&options->specs, options->pods.list.items[i], err);
-	}
-	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
-		result = bt_capacity_specs_like(
-			&options->specs, options->likes.list.items[i], options->namespace_, err);
-	}
-	if (result == 0 && options->is_mix) {
-		result = bt_capacity_specs_weigh(
-			&options->specs, options->weights != NULL ? options->weights : "", err);
-	}
-	return result == 0 ? exclude_nodes(options, err) : result;
-}
 
 static int compute_all(struct options *options, struct berth_error *err)
 {
@@ -601,14 +579,27 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
 	bt_capacity_specs_init(&options->specs, &options->line.cluster);
-	int result = read_input(options, err);
+	int result = bt_source_read(&options->line.source, &options->line.cluster, err);
+	for (uint32_t i = 0; result == 0 && i < options->pods.list.count; i++) {
+		result = bt_capacity_specs_read(&options->specs, options->pods.list.items[i], err);
+	}
+	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
+		result = bt_capacity_specs_like(
+			&options->specs, options->likes.list.items[i], options->namespace_, err);
+	}
+	if (result == 0 && options->is_mix) {
+		result = bt_capacity_specs_weigh(
+			&options->specs, options->weights != NULL ? options->weights : "", err);
+	}
+	if (result == 0) {
+		result = exclude_nodes(options, err);
+	}
 	if (result == 0) {
 		result = compute_all(options, err);
 	}
 	if (result == 0) {
-		const struct answers answers = {options->answers, options->answer_count};
 		result = bt_output_write(
-			options->line.format, write_text, write_json, &answers, out, err);
+			options->line.format, write_text, write_json, options, out, err);
 	}
 	if (result == 0) {
 		bt_output_print(out);
@@ -638,24 +629,6 @@ static int set_mix(void *context, const struct bt_flag *flag BT_UNUSED, const ch
 	return 0;
 }
 
-static int check_numbers(const struct options *options, struct berth_error *err)
-{
-	if (options->max < 0 || options->max > BT_CAPACITY_COPIES_MAX) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--max: give a number from 1 to %d",
-			BT_CAPACITY_COPIES_MAX);
-	}
-	if (options->need < 0 || options->need > BT_CAPACITY_COPIES_MAX) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--need: give a number from 1 to %d",
-			BT_CAPACITY_COPIES_MAX);
-	}
-	if (options->max != 0 && options->need > options->max) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--need %lld cannot be met: --max stops at %lld", (long long)options->need,
-			(long long)options->max);
-	}
-	return 0;
-}
-
 static int check(void *context, struct berth_error *err)
 {
 	const struct options *options = context;
@@ -672,7 +645,20 @@ static int check(void *context, struct berth_error *err)
 			"no pod spec: name a file with --pod, or an object of the cluster with "
 			"--like");
 	}
-	return check_numbers(options, err);
+	if (options->max < 0 || options->max > BT_CAPACITY_COPIES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--max: give a number from 1 to %d",
+			BT_CAPACITY_COPIES_MAX);
+	}
+	if (options->need < 0 || options->need > BT_CAPACITY_COPIES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--need: give a number from 1 to %d",
+			BT_CAPACITY_COPIES_MAX);
+	}
+	if (options->max != 0 && options->need > options->max) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--need %lld cannot be met: --max stops at %lld", (long long)options->need,
+			(long long)options->max);
+	}
+	return 0;
 }
 
 static const struct bt_flag flags[] = {

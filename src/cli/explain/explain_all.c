@@ -45,17 +45,6 @@ struct answer {
 	uint32_t best_count;
 };
 
-/** Add dropped pods to their pod groups again; the simulation removed them from the groups. */
-static void join_groups_again(struct bt_simulation *simulation)
-{
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (entry->group_name.length != 0 && entry->is_dropped) {
-			bt_pod_groups_add_pending(simulation->engine->state, entry->pod);
-		}
-	}
-}
-
 /** --- groups by owner --- */
 
 struct member {
@@ -272,22 +261,6 @@ static void join_alike(struct answer *answer)
 	answer->group_count = kept;
 }
 
-static void find_best_change(struct answer *answer)
-{
-	for (uint32_t i = 0; i < answer->group_count; i++) {
-		uint32_t count = 0;
-		for (uint32_t k = 0; k < answer->group_count; k++) {
-			count += bt_str_equal(answer->groups[k].change, answer->groups[i].change)
-				? staying_count(&answer->groups[k])
-				: 0;
-		}
-		if (answer->groups[i].change.length != 0 && count > answer->best_count) {
-			answer->best_change = answer->groups[i].change;
-			answer->best_count = count;
-		}
-	}
-}
-
 /** --- answers --- */
 
 static void append_pods(const struct group *group, struct bt_strbuf *out)
@@ -423,7 +396,13 @@ int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace
 	struct answer answer = {.node_count = simulation->node_count, .best_change = BT_STR("")};
 	int result = 0;
 	bt_simulation_place(simulation, simulation->pods.count, "placing the pods that fit");
-	join_groups_again(simulation);
+	/* Dropped pods join their pod groups again; the simulation removed them from the groups. */
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (entry->group_name.length != 0 && entry->is_dropped) {
+			bt_pod_groups_add_pending(simulation->engine->state, entry->pod);
+		}
+	}
 	group_by_owner(simulation, namespace_, &answer);
 	qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);
 	for (uint32_t i = 0; i < answer.group_count && i < GROUPS_MAX && result == 0; i++) {
@@ -432,7 +411,19 @@ int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace
 	if (result == 0) {
 		join_alike(&answer);
 		qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);
-		find_best_change(&answer);
+		for (uint32_t i = 0; i < answer.group_count; i++) {
+			uint32_t count = 0;
+			for (uint32_t k = 0; k < answer.group_count; k++) {
+				count += bt_str_equal(
+						 answer.groups[k].change, answer.groups[i].change)
+					? staying_count(&answer.groups[k])
+					: 0;
+			}
+			if (answer.groups[i].change.length != 0 && count > answer.best_count) {
+				answer.best_change = answer.groups[i].change;
+				answer.best_count = count;
+			}
+		}
 		result = bt_output_write(format, write_text, write_json, &answer, out, err);
 	}
 	if (result == 0 && answer.pod_count != 0) {

@@ -86,42 +86,31 @@ static bool adds_node(const struct bt_remedy *changes, uint32_t count, const str
 }
 
 /**
- * Append "replace node-7 by a node with 16 cpu (it has 8)", or, with adds, "add a node like node-7
- * with 12 cpu (node-7 has 8)". Returns false if the node is large enough or unknown.
- */
-static bool append_larger(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
-	const struct bt_node_table *nodes)
-{
-	struct bt_node_amounts stock;
-	int64_t wanted;
-	if (!is_too_large(change, nodes, &stock, &wanted)) {
-		return false;
-	}
-	append_word(out, adds ? "add a node like " : "replace ", change->node);
-	bt_strbuf_append_c(out, adds ? " with " : " by a node with ");
-	/* An added node runs no pods yet. */
-	bt_amount_append_of(
-		out, change->resource, adds ? wanted - stock.requested : wanted, BT_AMOUNT_UP);
-	append_word(out, " ", change->resource);
-	append_word(out, " (", adds ? change->node : BT_STR("it"));
-	bt_strbuf_append_c(out, " has ");
-	if (stock.allocatable == 0) {
-		bt_strbuf_append_c(out, "none)");
-	} else {
-		bt_amount_append_of(out, change->resource, stock.allocatable, BT_AMOUNT_DOWN);
-		bt_strbuf_append_char(out, ')');
-	}
-	return true;
-}
-
-/**
- * Append "free 250m cpu on node-7", "make room for 2 more pods on node-7", or the text of
- * append_larger.
+ * Append "free 250m cpu on node-7" or "make room for 2 more pods on node-7". If the node is too
+ * small: "replace node-7 by a node with 16 cpu (it has 8)", or, with adds, "add a node like node-7
+ * with 12 cpu (node-7 has 8)".
  */
 static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
 	const struct bt_node_table *nodes)
 {
-	if (append_larger(out, change, adds, nodes)) {
+	struct bt_node_amounts stock;
+	int64_t wanted;
+	if (is_too_large(change, nodes, &stock, &wanted)) {
+		append_word(out, adds ? "add a node like " : "replace ", change->node);
+		bt_strbuf_append_c(out, adds ? " with " : " by a node with ");
+		/* An added node runs no pods yet. */
+		bt_amount_append_of(out, change->resource, adds ? wanted - stock.requested : wanted,
+			BT_AMOUNT_UP);
+		append_word(out, " ", change->resource);
+		append_word(out, " (", adds ? change->node : BT_STR("it"));
+		bt_strbuf_append_c(out, " has ");
+		if (stock.allocatable == 0) {
+			bt_strbuf_append_c(out, "none)");
+		} else {
+			bt_amount_append_of(
+				out, change->resource, stock.allocatable, BT_AMOUNT_DOWN);
+			bt_strbuf_append_char(out, ')');
+		}
 		return;
 	}
 	if (bt_str_equal_c(change->resource, "pods")) {
@@ -308,19 +297,6 @@ static bool is_fit_for_commands(struct bt_str word)
 	return same && (word.length == 0 || word.data[0] != '-');
 }
 
-static bool has_fit_words(const struct bt_remedy *change, const struct bt_pod *pod)
-{
-	const struct bt_str words[] = {change->node, change->pod_namespace, change->pod_name,
-		change->key, change->value, change->effect, pod->metadata.namespace_,
-		pod->metadata.name};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
-		if (!is_fit_for_commands(words[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void append_patch(struct bt_strbuf *out, const struct bt_pod *pod, const char *type,
 	const struct bt_strbuf *patch)
 {
@@ -374,8 +350,13 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 	bool in_input, bool lacks_tolerations, struct bt_strbuf *out)
 {
 	size_t length = out->length;
-	if (!has_fit_words(change, pod)) {
-		return false;
+	const struct bt_str words[] = {change->node, change->pod_namespace, change->pod_name,
+		change->key, change->value, change->effect, pod->metadata.namespace_,
+		pod->metadata.name};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+		if (!is_fit_for_commands(words[i])) {
+			return false;
+		}
 	}
 	if (change->kind == BT_REMEDY_UNCORDON) {
 		bt_strbuf_append_c(out, "kubectl uncordon ");
@@ -448,53 +429,48 @@ bool bt_change_append_alternative(
 
 /** --- JSON --- */
 
-static void write_json(const struct bt_remedy *change, bool adds, const struct bt_pod *pod,
-	const struct bt_node_table *nodes, struct bt_json_writer *writer)
-{
-	uint32_t members = bt_remedy_members(change->kind);
-	const struct {
-		uint32_t member;
-		const char *name;
-		struct bt_str text;
-	} texts[] = {
-		{BT_REMEDY_HAS_NODE, "node", change->node},
-		{BT_REMEDY_HAS_RESOURCE, "resource", change->resource},
-		{BT_REMEDY_HAS_KEY, "key", change->key},
-		{BT_REMEDY_HAS_VALUE, "value", change->value},
-		{BT_REMEDY_HAS_EFFECT, "effect", change->effect},
-	};
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(writer, "type", bt_remedy_kind_name(change->kind));
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
-		if ((members & texts[i].member) != 0) {
-			bt_json_write_member(writer, texts[i].name, texts[i].text);
-		}
-	}
-	if ((members & BT_REMEDY_HAS_AMOUNT) != 0) {
-		bt_json_write_member_int64(writer, "amount", change->amount);
-	}
-	if ((members & BT_REMEDY_HAS_INDEX) != 0) {
-		bt_json_write_member_int64(writer, "index", change->index);
-	}
-	if ((members & BT_REMEDY_HAS_POD) != 0) {
-		bt_json_begin_member_object(writer, "pod");
-		bt_json_write_names(writer, change->pod_namespace, change->pod_name);
-		bt_json_end_object(writer);
-	}
-	struct bt_strbuf text = {0};
-	append_text(change, adds, pod, nodes, &text);
-	bt_json_write_member(writer, "text", bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	bt_json_end_object(writer);
-}
-
 void bt_changes_write_json(const struct bt_remedy *changes, uint32_t count,
 	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_json_writer *writer)
 {
 	bool adds = adds_node(changes, count, pod, nodes);
 	bt_json_begin_array(writer);
 	for (uint32_t i = 0; i < count; i++) {
-		write_json(&changes[i], adds, pod, nodes, writer);
+		const struct bt_remedy *change = &changes[i];
+		uint32_t members = bt_remedy_members(change->kind);
+		const struct {
+			uint32_t member;
+			const char *name;
+			struct bt_str text;
+		} texts[] = {
+			{BT_REMEDY_HAS_NODE, "node", change->node},
+			{BT_REMEDY_HAS_RESOURCE, "resource", change->resource},
+			{BT_REMEDY_HAS_KEY, "key", change->key},
+			{BT_REMEDY_HAS_VALUE, "value", change->value},
+			{BT_REMEDY_HAS_EFFECT, "effect", change->effect},
+		};
+		bt_json_begin_object(writer);
+		bt_json_write_member_c(writer, "type", bt_remedy_kind_name(change->kind));
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(texts); k++) {
+			if ((members & texts[k].member) != 0) {
+				bt_json_write_member(writer, texts[k].name, texts[k].text);
+			}
+		}
+		if ((members & BT_REMEDY_HAS_AMOUNT) != 0) {
+			bt_json_write_member_int64(writer, "amount", change->amount);
+		}
+		if ((members & BT_REMEDY_HAS_INDEX) != 0) {
+			bt_json_write_member_int64(writer, "index", change->index);
+		}
+		if ((members & BT_REMEDY_HAS_POD) != 0) {
+			bt_json_begin_member_object(writer, "pod");
+			bt_json_write_names(writer, change->pod_namespace, change->pod_name);
+			bt_json_end_object(writer);
+		}
+		struct bt_strbuf text = {0};
+		append_text(change, adds, pod, nodes, &text);
+		bt_json_write_member(writer, "text", bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
 }

@@ -131,27 +131,6 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 	bt_json_end_object(writer);
 }
 
-/** --- proposals --- */
-
-static void write_proposals(const struct bt_explain_report *report, struct bt_json_writer *writer)
-{
-	const struct bt_explanation *explanation = report->explanation;
-	bt_json_begin_member_array(writer, "proposals");
-	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
-		const struct bt_proposal *proposal = &explanation->proposals.items[i];
-		bt_json_begin_object(writer);
-		write_changes(report, "changes", proposal->remedies.items, proposal->remedies.count,
-			writer);
-		bt_json_write_member(writer, "node", proposal->node);
-		bt_json_write_member_int64(writer, "opens", proposal->opened_count);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-	bt_json_write_member_int64(writer, "untriedNodes", explanation->untried_count);
-	write_changes(report, "entryChanges", explanation->entry_remedies.items,
-		explanation->entry_remedies.count, writer);
-}
-
 static void write_preemption(
 	const struct bt_explained_preemption *preemption, struct bt_json_writer *writer)
 {
@@ -273,7 +252,20 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		write_node(report, &explanation->nodes.items[i], writer);
 	}
 	bt_json_end_array(writer);
-	write_proposals(report, writer);
+	bt_json_begin_member_array(writer, "proposals");
+	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
+		const struct bt_proposal *proposal = &explanation->proposals.items[i];
+		bt_json_begin_object(writer);
+		write_changes(report, "changes", proposal->remedies.items, proposal->remedies.count,
+			writer);
+		bt_json_write_member(writer, "node", proposal->node);
+		bt_json_write_member_int64(writer, "opens", proposal->opened_count);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_write_member_int64(writer, "untriedNodes", explanation->untried_count);
+	write_changes(report, "entryChanges", explanation->entry_remedies.items,
+		explanation->entry_remedies.count, writer);
 	write_preemption(&explanation->preemption, writer);
 	write_queue(report, writer);
 	bt_json_write_name_c(writer, "events");

@@ -256,26 +256,6 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 	bt_explain_write_more(shown, count, "  ", out);
 }
 
-static void write_members(const struct report *report, bool wide, struct bt_strbuf *out)
-{
-	const struct bt_group_explanation *explanation = report->explanation;
-	struct bt_table table;
-	uint32_t count = explanation->members.count;
-	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
-	bt_strbuf_append_c(out, "\nPods, in the order in which they are tried:\n");
-	BT_TABLE_BEGIN(&table, "  POD", "NODE", "MESSAGE");
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct bt_explained_member *member = &explanation->members.items[i];
-		bt_strbuf_append_c(&table.text, "  ");
-		bt_table_add(&table, member->name);
-		bt_table_add(
-			&table, member->node_name.length != 0 ? member->node_name : BT_STR("-"));
-		bt_table_add(&table, member->message);
-	}
-	bt_table_write(&table, out);
-	bt_explain_write_more(shown, count, "  ", out);
-}
-
 static void write_proposals(const struct report *report, struct bt_strbuf *out)
 {
 	const struct bt_group_explanation *explanation = report->explanation;
@@ -306,7 +286,21 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		return;
 	}
 	write_placements(report, wide, out);
-	write_members(report, wide, out);
+	struct bt_table table;
+	uint32_t count = explanation->members.count;
+	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
+	bt_strbuf_append_c(out, "\nPods, in the order in which they are tried:\n");
+	BT_TABLE_BEGIN(&table, "  POD", "NODE", "MESSAGE");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct bt_explained_member *member = &explanation->members.items[i];
+		bt_strbuf_append_c(&table.text, "  ");
+		bt_table_add(&table, member->name);
+		bt_table_add(
+			&table, member->node_name.length != 0 ? member->node_name : BT_STR("-"));
+		bt_table_add(&table, member->message);
+	}
+	bt_table_write(&table, out);
+	bt_explain_write_more(shown, count, "  ", out);
 	if (explanation->stopped != NULL && explanation->stop.groups.count != 0) {
 		bt_strbuf_append_c(out, "\nWhat stops ");
 		bt_printable_append(out, explanation->stopped->metadata.name);

@@ -113,26 +113,6 @@ static int64_t flush_due_lines(void *context, int64_t now)
 	return run->due_ns < run->end_ns ? run->due_ns : run->end_ns;
 }
 
-static void print_summary(const struct run *run, const struct bt_recorder_counts *counts)
-{
-	/* Keep standard output free for the recording. */
-	FILE *out = strcmp(run->options->output_path, "-") == 0 ? stderr : stdout;
-	(void)fprintf(out, "%s: %" PRIu32 " objects, %" PRIu64 " changes, %" PRIu32 " gaps",
-		run->options->output_path, counts->objects, counts->changes, counts->gaps);
-	if (counts->bytes != 0) {
-		uint64_t change_bytes = counts->bytes - counts->start_bytes;
-		(void)fprintf(out, "; %" PRIu64 " bytes", counts->bytes);
-		if (counts->changes != 0) {
-			(void)fprintf(
-				out, ", %" PRIu64 " a change", change_bytes / counts->changes);
-		}
-		if (counts->parts > 1) {
-			(void)fprintf(out, ", in %" PRIu32 " files", counts->parts);
-		}
-	}
-	(void)fputc('\n', out);
-}
-
 static int record(struct run *run, struct berth_error *err)
 {
 	const struct options *options = run->options;
@@ -183,15 +163,12 @@ static int record(struct run *run, struct berth_error *err)
 	if (result == 0 && run->recorder != NULL) {
 		result = bt_recorder_end(run->recorder, err);
 	}
-	if (run->recorder != NULL) {
-		struct bt_recorder_counts counts = bt_recorder_count(run->recorder);
-		print_summary(run, &counts);
-	}
+
 	bt_strbuf_finish(&name);
 	return result;
 }
 
-static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
+static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_error *err)
 {
 	struct options *options = context;
 	struct run run = {.options = options, .err = BERTH_ERROR_INIT};
@@ -202,6 +179,25 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 	if (result == 0) {
 		result = record(&run, err);
 	}
+	if (run.recorder != NULL) {
+		/* Keep standard output free for the recording. */
+		FILE *out = strcmp(options->output_path, "-") == 0 ? stderr : stdout;
+		struct bt_recorder_counts counts = bt_recorder_count(run.recorder);
+		(void)fprintf(out, "%s: %" PRIu32 " objects, %" PRIu64 " changes, %" PRIu32 " gaps",
+			options->output_path, counts.objects, counts.changes, counts.gaps);
+		if (counts.bytes != 0) {
+			uint64_t change_bytes = counts.bytes - counts.start_bytes;
+			(void)fprintf(out, "; %" PRIu64 " bytes", counts.bytes);
+			if (counts.changes != 0) {
+				(void)fprintf(out, ", %" PRIu64 " a change",
+					change_bytes / counts.changes);
+			}
+			if (counts.parts > 1) {
+				(void)fprintf(out, ", in %" PRIu32 " files", counts.parts);
+			}
+		}
+		(void)fputc('\n', out);
+	}
 	bt_recorder_destroy(run.recorder);
 	bt_live_watch_destroy(run.watch);
 	bt_live_close(run.live);
@@ -210,25 +206,6 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 }
 
 /** --- the command line --- */
-
-static int read_size(struct options *options, struct berth_error *err)
-{
-	struct bt_arena arena;
-	struct bt_quantity quantity;
-	if (options->rotate_size_text == NULL) {
-		return 0;
-	}
-	bt_arena_init(&arena, 0);
-	int result =
-		bt_quantity_parse(bt_str_from(options->rotate_size_text), &arena, &quantity, err);
-	int64_t bytes = result == 0 ? bt_quantity_value(&quantity) : 0;
-	if (result == 0 && bytes <= 0) {
-		result = bt_error_set(err, BERTH_ERR_INVALID, "must be more than nothing");
-	}
-	options->rotate_bytes = (uint64_t)bytes;
-	bt_arena_finish(&arena);
-	return result < 0 ? bt_error_wrap(err, result, "--rotate-size") : 0;
-}
 
 static int check(void *context, struct berth_error *err)
 {
@@ -253,7 +230,20 @@ static int check(void *context, struct berth_error *err)
 		result = bt_command_read_duration("rotate-age", options->rotate_age_text, false,
 			&options->rotate_age_ns, err);
 	}
-	return result == 0 ? read_size(options, err) : result;
+	if (result < 0 || options->rotate_size_text == NULL) {
+		return result;
+	}
+	struct bt_arena arena;
+	struct bt_quantity quantity;
+	bt_arena_init(&arena, 0);
+	result = bt_quantity_parse(bt_str_from(options->rotate_size_text), &arena, &quantity, err);
+	int64_t bytes = result == 0 ? bt_quantity_value(&quantity) : 0;
+	if (result == 0 && bytes <= 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "must be more than nothing");
+	}
+	options->rotate_bytes = (uint64_t)bytes;
+	bt_arena_finish(&arena);
+	return result < 0 ? bt_error_wrap(err, result, "--rotate-size") : 0;
 }
 
 static const struct bt_flag flags[] = {

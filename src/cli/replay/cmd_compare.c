@@ -181,26 +181,6 @@ static void write_rows(
 	}
 }
 
-static void write_table(
-	const struct options *options, const struct comparison *comparison, struct bt_strbuf *out)
-{
-	uint32_t shown = comparison->count < SHOWN_MAX ? comparison->count : SHOWN_MAX;
-	struct bt_table table = {.column_count = 1 + shown};
-	bt_table_add_c(&table, "");
-	for (uint32_t i = 0; i < shown; i++) {
-		bt_table_add(&table, comparison->alternatives[i].name);
-	}
-	size_t row_count = BT_ARRAY_LENGTH(rows) - (options->request.prices_path == NULL);
-	for (size_t i = 0; i < row_count; i++) {
-		write_rows(&table, comparison, &rows[i]);
-	}
-	bt_table_write(&table, out);
-	if (comparison->count > SHOWN_MAX) {
-		bt_strbuf_printf(out, "and %u alternatives more: -o json has all\n",
-			comparison->count - SHOWN_MAX);
-	}
-}
-
 /** --- JSON and the report --- */
 
 static void write_json(const void *context, struct bt_json_writer *writer)
@@ -255,6 +235,7 @@ static int write_report(
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
+	struct comparison *comparison = &options->comparison;
 	const struct bt_processes processes = {
 		.context = options,
 		.work = replay_alternative,
@@ -264,16 +245,29 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 		.progress = "replaying alternatives",
 		.jobs = options->jobs,
 	};
-	int result = bt_processes_run(&processes, options->comparison.count, err);
+	int result = bt_processes_run(&processes, comparison->count, err);
 	if (result == 0 && options->report_path != NULL) {
-		result = write_report(&options->comparison, options->report_path, err);
+		result = write_report(comparison, options->report_path, err);
 	}
 	if (result == 0 && options->line.format != BT_OUTPUT_TABLE) {
-		return bt_output_document(
-			options->line.format, write_json, &options->comparison, out, err);
+		return bt_output_document(options->line.format, write_json, comparison, out, err);
 	}
 	if (result == 0) {
-		write_table(options, &options->comparison, out);
+		uint32_t shown = comparison->count < SHOWN_MAX ? comparison->count : SHOWN_MAX;
+		struct bt_table table = {.column_count = 1 + shown};
+		bt_table_add_c(&table, "");
+		for (uint32_t i = 0; i < shown; i++) {
+			bt_table_add(&table, comparison->alternatives[i].name);
+		}
+		size_t row_count = BT_ARRAY_LENGTH(rows) - (options->request.prices_path == NULL);
+		for (size_t i = 0; i < row_count; i++) {
+			write_rows(&table, comparison, &rows[i]);
+		}
+		bt_table_write(&table, out);
+		if (comparison->count > SHOWN_MAX) {
+			bt_strbuf_printf(out, "and %u alternatives more: -o json has all\n",
+				comparison->count - SHOWN_MAX);
+		}
 	}
 	return result;
 }
@@ -288,10 +282,23 @@ static struct bt_str name_of(const char *path)
 	return dot > 0 ? bt_str_sub(name, 0, (uint32_t)dot) : name;
 }
 
-static int list_alternatives(struct options *options, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
+	struct options *options = context;
+	int result = bt_replay_request_check(&options->request, &options->line.arguments, err);
+	if (result < 0) {
+		return result;
+	}
 	struct comparison *comparison = &options->comparison;
 	uint32_t config_count = options->configs.list.count;
+	if (config_count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"nothing to compare with: name a configuration with --config");
+	}
+	result = bt_processes_check_jobs(options->jobs, err);
+	if (result < 0) {
+		return result;
+	}
 	if (config_count + 1 > ALTERNATIVES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--config: at most %d may be compared",
 			ALTERNATIVES_MAX - 1);
@@ -308,21 +315,6 @@ static int list_alternatives(struct options *options, struct berth_error *err)
 			.name = is_default ? BT_STR("default") : name_of(path)};
 	}
 	return 0;
-}
-
-static int check(void *context, struct berth_error *err)
-{
-	struct options *options = context;
-	int result = bt_replay_request_check(&options->request, &options->line.arguments, err);
-	if (result < 0) {
-		return result;
-	}
-	if (options->configs.list.count == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"nothing to compare with: name a configuration with --config");
-	}
-	result = bt_processes_check_jobs(options->jobs, err);
-	return result == 0 ? list_alternatives(options, err) : result;
 }
 
 static void finish(void *context)

@@ -139,27 +139,6 @@ static int check(void *context, struct berth_error *err)
 	return 0;
 }
 
-static int controllers_options(const struct options *options,
-	struct bt_controllers_options *out_options, struct berth_error *err)
-{
-	*out_options = bt_controllers_default_options;
-	if (options->controllers.list.count != 0) {
-		out_options->names = options->controllers.list.items;
-		out_options->name_count = options->controllers.list.count;
-	}
-	int result = bt_command_read_duration("pod-start-delay", options->start_delay_text, true,
-		&out_options->pod_start_delay_ns, err);
-	if (result == 0) {
-		result = bt_command_read_duration("pod-stop-delay", options->stop_delay_text, true,
-			&out_options->pod_stop_delay_ns, err);
-	}
-	if (result == 0) {
-		result = bt_command_read_duration("job-run-time", options->job_time_text, true,
-			&out_options->job_run_time_ns, err);
-	}
-	return result;
-}
-
 /** --- building --- */
 
 static uint64_t draw_seed(void)
@@ -229,12 +208,31 @@ static int create_cluster(struct up *up, struct berth_error *err)
 		.memory_usage = options->memory_usage,
 	};
 	struct bt_gates gates;
-	int result = controllers_options(options, &cluster.controllers, err);
-	if (result == 0) {
-		result = bt_command_read_duration(
-			"event-ttl", options->event_ttl_text, false, &cluster.event_ttl_ns, err);
-	}
+	int result = 0;
+	cluster.controllers = bt_controllers_default_options;
 	cluster.controllers.seed = draw_seed();
+	if (options->controllers.list.count != 0) {
+		cluster.controllers.names = options->controllers.list.items;
+		cluster.controllers.name_count = options->controllers.list.count;
+	}
+	const struct {
+		const char *flag;
+		const char *text;
+		bool may_be_zero;
+		int64_t *out_ns;
+	} durations[] = {
+		{"pod-start-delay", options->start_delay_text, true,
+			&cluster.controllers.pod_start_delay_ns},
+		{"pod-stop-delay", options->stop_delay_text, true,
+			&cluster.controllers.pod_stop_delay_ns},
+		{"job-run-time", options->job_time_text, true,
+			&cluster.controllers.job_run_time_ns},
+		{"event-ttl", options->event_ttl_text, false, &cluster.event_ttl_ns},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(durations) && result == 0; i++) {
+		result = bt_command_read_duration(durations[i].flag, durations[i].text,
+			durations[i].may_be_zero, durations[i].out_ns, err);
+	}
 	if (result == 0 && !options->no_scheduler) {
 		result = bt_setup_start(options->line.command->name, &options->line.setup, err);
 		if (result == 0) {
@@ -397,19 +395,6 @@ static int start_view(struct up *up, struct berth_error *err)
 
 /** --- start and end --- */
 
-static void finish(struct up *up)
-{
-	if (up->view > 0) {
-		(void)kill(up->view, SIGTERM);
-		(void)waitpid(up->view, NULL, 0);
-	}
-	bt_front_destroy(up->front);
-	bt_cluster_destroy(up->cluster);
-	bt_up_identity_finish(&up->identity);
-	bt_loop_destroy(up->loop);
-	berth_error_finish(&up->err);
-}
-
 static int run_loop(struct up *up, struct berth_error *err)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
@@ -485,7 +470,15 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 	struct up up = {
 		.started_ns = bt_clock_steady_ns(), .options = context, .err = BERTH_ERROR_INIT};
 	int result = run_loop(&up, err);
-	finish(&up);
+	if (up.view > 0) {
+		(void)kill(up.view, SIGTERM);
+		(void)waitpid(up.view, NULL, 0);
+	}
+	bt_front_destroy(up.front);
+	bt_cluster_destroy(up.cluster);
+	bt_up_identity_finish(&up.identity);
+	bt_loop_destroy(up.loop);
+	berth_error_finish(&up.err);
 	return result;
 }
 

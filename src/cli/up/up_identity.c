@@ -169,20 +169,6 @@ static int read_token(const char *path, struct bt_strbuf *out, struct berth_erro
 				 path, TOKEN_LENGTH_MIN);
 }
 
-static int make_token(const struct bt_up_identity_options *options, const struct kept_files *files,
-	struct bt_up_identity *identity, struct berth_error *err)
-{
-	const char *path = bt_strbuf_c(&files->token);
-	if (options->data_dir != NULL && file_exists(path)) {
-		return read_token(path, &identity->token, err);
-	}
-	int result = bt_random_hex(TOKEN_BYTES, &identity->token, err);
-	if (result == 0 && options->data_dir != NULL) {
-		result = write_private_file(path, bt_strbuf_str(&identity->token), err);
-	}
-	return result;
-}
-
 int bt_up_identity_create(const struct bt_up_identity_options *options,
 	struct bt_up_identity *out_identity, struct berth_error *err)
 {
@@ -203,8 +189,15 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 	}
 	result = options->certificate_path != NULL ? read_user_pair(options, &identity, err)
 						   : make_pair(options, &files, &identity, err);
-	if (result == 0) {
-		result = make_token(options, &files, &identity, err);
+	const char *token_path = bt_strbuf_c(&files.token);
+	if (result == 0 && options->data_dir != NULL && file_exists(token_path)) {
+		result = read_token(token_path, &identity.token, err);
+	} else if (result == 0) {
+		result = bt_random_hex(TOKEN_BYTES, &identity.token, err);
+		if (result == 0 && options->data_dir != NULL) {
+			result =
+				write_private_file(token_path, bt_strbuf_str(&identity.token), err);
+		}
 	}
 	bt_strbuf_finish(&files.ca_certificate);
 	bt_strbuf_finish(&files.ca_key);

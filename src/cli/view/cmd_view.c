@@ -86,29 +86,6 @@ static void warn(void *context, const char *line)
 	struct run *run = context;
 	bt_warnings_take(&run->options->line.warnings, line);
 }
-
-static int open_server(struct run *run, struct berth_error *err)
-{
-	const struct bt_source *source = &run->options->line.source;
-	int result = bt_live_open(source->kubeconfig, source->context, &run->live, err);
-	if (result == 0) {
-		run->loop = bt_live_loop(run->live);
-		bt_strbuf_printf(&run->source, "%s%s%s", bt_live_context(run->live),
-			bt_live_context(run->live)[0] != '\0' ? ", " : "",
-			bt_live_server(run->live));
-	}
-	return result;
-}
-
-static int read_server(struct run *run, struct berth_error *err)
-{
-	const struct bt_live_watch_sink sink = {run, take_change, ignore_gap, warn};
-	run->watch = bt_live_watch_create(run->live, &sink);
-	int result = bt_live_watch_sync(run->watch, &run->stop, err);
-	run->history.from_ns = bt_clock_wall_ns();
-	bt_loop_add_worker(run->loop, remove_old_history, run);
-	return result;
-}
 #endif
 
 /** Returns the last component of a path. */
@@ -116,23 +93,6 @@ static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-static int read_files(struct run *run, struct berth_error *err)
-{
-	const struct bt_arguments *files = &run->options->line.source.files;
-	struct bt_manifests *cluster =
-		&run->options->line.cluster; /* the history borrows its texts for the whole run */
-	int result = bt_source_read(&run->options->line.source, cluster, err);
-	if (result == 0) {
-		bt_history_take_files(&run->history, cluster);
-		bt_strbuf_append_c(&run->source,
-			files->list.count != 0 ? base_name(files->list.items[0]) : "");
-		if (files->list.count > 1) {
-			bt_strbuf_printf(&run->source, " and %u more", files->list.count - 1);
-		}
-	}
-	return result;
 }
 
 static void take_replayed(void *context, const struct bt_object *old_object,
@@ -180,7 +140,20 @@ static int read_kept(struct run *run, struct berth_error *err)
 {
 	const struct bt_arguments *recordings = &run->options->line.arguments;
 	if (recordings->list.count == 0) {
-		return read_files(run, err);
+		const struct bt_arguments *files = &run->options->line.source.files;
+		/* The history borrows the texts of the cluster for the whole run. */
+		struct bt_manifests *cluster = &run->options->line.cluster;
+		int result = bt_source_read(&run->options->line.source, cluster, err);
+		if (result == 0) {
+			bt_history_take_files(&run->history, cluster);
+			bt_strbuf_append_c(&run->source,
+				files->list.count != 0 ? base_name(files->list.items[0]) : "");
+			if (files->list.count > 1) {
+				bt_strbuf_printf(
+					&run->source, " and %u more", files->list.count - 1);
+			}
+		}
+		return result;
 	}
 	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
 	return run->options->replays ? replay_recordings(run, err)
@@ -311,7 +284,14 @@ static int run_server(struct run *run, struct berth_error *err)
 	bt_history_init(&run->history, bt_clock_wall_ns());
 	if (live) {
 #if BT_HAVE_DAEMON
-		result = open_server(run, err);
+		const struct bt_source *source = &run->options->line.source;
+		result = bt_live_open(source->kubeconfig, source->context, &run->live, err);
+		if (result == 0) {
+			run->loop = bt_live_loop(run->live);
+			bt_strbuf_printf(&run->source, "%s%s%s", bt_live_context(run->live),
+				bt_live_context(run->live)[0] != '\0' ? ", " : "",
+				bt_live_server(run->live));
+		}
 #endif
 	} else {
 		result = bt_loop_create(&run->loop, err);
@@ -320,11 +300,17 @@ static int run_server(struct run *run, struct berth_error *err)
 		result = bt_loop_on_signals(run->loop, signals, take_signal, run, err);
 	}
 	if (result == 0) {
+		if (live) {
 #if BT_HAVE_DAEMON
-		result = live ? read_server(run, err) : read_kept(run, err);
-#else
-		result = read_kept(run, err);
+			const struct bt_live_watch_sink sink = {run, take_change, ignore_gap, warn};
+			run->watch = bt_live_watch_create(run->live, &sink);
+			result = bt_live_watch_sync(run->watch, &run->stop, err);
+			run->history.from_ns = bt_clock_wall_ns();
+			bt_loop_add_worker(run->loop, remove_old_history, run);
 #endif
+		} else {
+			result = read_kept(run, err);
+		}
 	}
 	if (result == 0 && !run->stop) {
 		result = start_server(run, err);
@@ -333,31 +319,6 @@ static int run_server(struct run *run, struct berth_error *err)
 		result = bt_loop_run(run->loop, err);
 	}
 	return result;
-}
-
-static void finish(struct run *run)
-{
-	bool live = is_live(run->options);
-	bt_view_server_destroy(run->server);
-	bt_questions_destroy(run->questions);
-#if BT_HAVE_DAEMON
-	bt_view_changes_destroy(run->changes);
-#endif
-	bt_history_finish(&run->history);
-	bt_up_identity_finish(&run->identity);
-	bt_strbuf_finish(&run->source);
-	bt_vec_finish(&run->flags.list);
-	bt_vec_finish(&run->source_flags.list);
-	bt_strbuf_finish(&run->percentage);
-	bt_strbuf_finish(&run->threads);
-	if (live) {
-#if BT_HAVE_DAEMON
-		bt_live_watch_destroy(run->watch);
-		bt_live_close(run->live);
-#endif
-	} else {
-		bt_loop_destroy(run->loop);
-	}
 }
 
 /** --- the command line --- */
@@ -400,7 +361,28 @@ static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth
 {
 	struct run run = {.options = context};
 	int result = run_server(&run, err);
-	finish(&run);
+
+	bt_view_server_destroy(run.server);
+	bt_questions_destroy(run.questions);
+#if BT_HAVE_DAEMON
+	bt_view_changes_destroy(run.changes);
+#endif
+	bt_history_finish(&run.history);
+	bt_up_identity_finish(&run.identity);
+	bt_strbuf_finish(&run.source);
+	bt_vec_finish(&run.flags.list);
+	bt_vec_finish(&run.source_flags.list);
+	bt_strbuf_finish(&run.percentage);
+	bt_strbuf_finish(&run.threads);
+	if (is_live(run.options)) {
+#if BT_HAVE_DAEMON
+		bt_live_watch_destroy(run.watch);
+		bt_live_close(run.live);
+#endif
+	} else {
+		bt_loop_destroy(run.loop);
+	}
+
 	return result;
 }
 

@@ -156,25 +156,6 @@ static uint32_t find_or_add_node(struct bt_history *history, struct bt_str name)
 	return id;
 }
 
-/** Store the node's allocatable amounts and version. Returns the node's index. */
-static uint32_t read_node(struct bt_history *history, const struct bt_node *node, uint32_t version)
-{
-	uint32_t id = find_or_add_node(history, node->metadata.name);
-	struct bt_history_node *entry = &history->nodes.items[id];
-	struct bt_resource allocatable = {0};
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
-	bt_resource_add(&allocatable,
-		node->status.allocatable.count != 0 ? &node->status.allocatable
-						    : &node->status.capacity,
-		&arena);
-	bt_free(entry->allocatable.items);
-	entry->allocatable = read_amounts(history, &allocatable, allocatable.allowed_pod_number);
-	entry->version = version;
-	bt_arena_finish(&arena);
-	return id;
-}
-
 static void read_pod(
 	struct bt_history *history, const struct bt_pod *pod, struct bt_version *version)
 {
@@ -266,7 +247,21 @@ static void begin_version(
 				history->versions.items[before].node == BT_HISTORY_NONE);
 		allow_pack(version.object);
 	} else if (object->kind == BT_KIND_NODE) {
-		version.node = read_node(history, bt_object_value(object, BT_KIND_NODE), id);
+		const struct bt_node *node = bt_object_value(object, BT_KIND_NODE);
+		version.node = find_or_add_node(history, node->metadata.name);
+		struct bt_history_node *entry = &history->nodes.items[version.node];
+		struct bt_resource allocatable = {0};
+		struct bt_arena arena;
+		bt_arena_init(&arena, 0);
+		bt_resource_add(&allocatable,
+			node->status.allocatable.count != 0 ? &node->status.allocatable
+							    : &node->status.capacity,
+			&arena);
+		bt_free(entry->allocatable.items);
+		entry->allocatable =
+			read_amounts(history, &allocatable, allocatable.allowed_pod_number);
+		entry->version = id;
+		bt_arena_finish(&arena);
 	}
 	bt_vec_push(&history->versions, version);
 	bt_map_insert(&history->current,

@@ -214,13 +214,6 @@ bool bt_overview_write_node(
 
 /** --- search --- */
 
-static bool is_workload(const struct bt_object *object)
-{
-	enum bt_kind kind = object->kind;
-	return kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_STATEFUL_SET ||
-		kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB || kind == BT_KIND_REPLICA_SET;
-}
-
 void bt_overview_write_search(const struct bt_history *history, struct bt_str text,
 	bool only_workloads, int64_t at_ns, uint32_t limit, struct bt_strbuf *out)
 {
@@ -231,20 +224,23 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 	for (uint32_t i = 0; i < history->versions.count && count < limit; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		const struct bt_object *object = version->object;
+		enum bt_kind kind = object->kind;
+		bool is_workload = kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_STATEFUL_SET ||
+			kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB ||
+			kind == BT_KIND_REPLICA_SET;
 		/* Users who search for a Deployment do not expect its ReplicaSets. */
-		bool is_searched = is_workload(object)
+		bool is_searched = is_workload
 			? !only_workloads || bt_object_controller(object->meta) == NULL
-			: !only_workloads &&
-				(object->kind == BT_KIND_NODE || object->kind == BT_KIND_POD);
+			: !only_workloads && (kind == BT_KIND_NODE || kind == BT_KIND_POD);
 		if (!is_searched || !bt_version_holds(version, at_ns) ||
 			bt_str_find(bt_object_name(object), text) < 0) {
 			continue;
 		}
 		count++;
 		bt_json_begin_object(&json);
-		bt_json_write_member_c(&json, "kind", bt_kind_info(object->kind)->name);
+		bt_json_write_member_c(&json, "kind", bt_kind_info(kind)->name);
 		bt_json_write_names(&json,
-			object->kind == BT_KIND_NODE ? BT_STR("") : shown_namespace(object),
+			kind == BT_KIND_NODE ? BT_STR("") : shown_namespace(object),
 			bt_object_name(object));
 		bt_json_write_member(&json, "node",
 			version->node != BT_HISTORY_NONE ? history->nodes.items[version->node].name
@@ -324,20 +320,6 @@ static void write_sums(const struct samples *samples, struct bt_json_writer *jso
 	for (uint32_t i = 0; i < samples->steps; i++) {
 		sum += sums[i];
 		bt_json_write_int64(json, sum);
-	}
-	bt_json_end_array(json);
-}
-
-static void write_fractions(const struct samples *samples, struct bt_json_writer *json,
-	const int64_t *use, const int64_t *allocatable)
-{
-	int64_t used = 0;
-	int64_t all = 0;
-	bt_json_begin_array(json);
-	for (uint32_t i = 0; i < samples->steps; i++) {
-		used += use[i];
-		all += allocatable[i];
-		bt_json_write_double(json, all > 0 ? (double)used / (double)all : 0);
 	}
 	bt_json_end_array(json);
 }
@@ -439,8 +421,15 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 	write_resources(history, &json);
 	bt_json_begin_member_array(&json, "use");
 	for (uint32_t r = 0; r < resource_count; r++) {
-		write_fractions(
-			&samples, &json, &samples.use[r * row], &samples.allocatable[r * row]);
+		int64_t used = 0;
+		int64_t all = 0;
+		bt_json_begin_array(&json);
+		for (uint32_t i = 0; i < samples.steps; i++) {
+			used += samples.use[r * row + i];
+			all += samples.allocatable[r * row + i];
+			bt_json_write_double(&json, all > 0 ? (double)used / (double)all : 0);
+		}
+		bt_json_end_array(&json);
 	}
 	bt_json_end_array(&json);
 	bt_json_end_object(&json);

@@ -271,18 +271,6 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 	return 0;
 }
 
-static int add_apply(
-	struct bt_view_change *change, const struct bt_json_value *request, struct berth_error *err)
-{
-	struct bt_input input = {.sink = {.context = change, .take_value = take_document}};
-	int result = bt_input_read_text(&input, "the text", bt_json_find_str(request, "text"), err);
-	bt_input_finish(&input);
-	if (result == 0 && change->steps.count == 0) {
-		result = bt_error_set(err, BERTH_ERR_INVALID, "the text has no object");
-	}
-	return result;
-}
-
 static int read_change(struct bt_view_change *change, struct bt_str text, struct berth_error *err)
 {
 	struct bt_json_value *request;
@@ -293,7 +281,14 @@ static int read_change(struct bt_view_change *change, struct bt_str text, struct
 	struct bt_str type = bt_json_find_str(request, "type");
 	struct bt_str node = bt_json_find_str(request, "node");
 	if (bt_str_equal_c(type, "apply")) {
-		return add_apply(change, request, err);
+		struct bt_input input = {.sink = {.context = change, .take_value = take_document}};
+		result = bt_input_read_text(
+			&input, "the text", bt_json_find_str(request, "text"), err);
+		bt_input_finish(&input);
+		if (result == 0 && change->steps.count == 0) {
+			result = bt_error_set(err, BERTH_ERR_INVALID, "the text has no object");
+		}
+		return result;
 	}
 	if (bt_str_equal_c(type, "scale")) {
 		return add_scale(change, request, err);
@@ -317,14 +312,6 @@ static int read_change(struct bt_view_change *change, struct bt_str text, struct
 
 static void start_step(struct bt_view_change *change);
 
-static void end_change(struct bt_view_change *change)
-{
-	bt_json_end_array(&change->json);
-	bt_json_end_object(&change->json);
-	change->answered(change->context, &change->answer, NULL);
-	destroy(change);
-}
-
 /** Finish the current step and start the next one; message "": success. */
 static void end_step(struct bt_view_change *change, struct bt_str message)
 {
@@ -335,7 +322,10 @@ static void end_step(struct bt_view_change *change, struct bt_str message)
 	bt_json_write_member(&change->json, "message", message);
 	bt_json_end_object(&change->json);
 	if (change->next == change->steps.count) {
-		end_change(change);
+		bt_json_end_array(&change->json);
+		bt_json_end_object(&change->json);
+		change->answered(change->context, &change->answer, NULL);
+		destroy(change);
 	} else {
 		start_step(change);
 	}

@@ -118,14 +118,6 @@ static bool is_own_host(const struct call *call)
 	return is_ours || (options->certificate_pem != NULL && host.length != 0);
 }
 
-/** Whether the browser marks the request as sent by another site's page. */
-static bool is_other_site(const struct call *call)
-{
-	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
-	return site.length != 0 && !bt_str_equal_c(site, "same-origin") &&
-		!bt_str_equal_c(site, "none");
-}
-
 /** --- answers --- */
 
 static void add_header(struct call *call, const char *name, const char *value)
@@ -162,14 +154,6 @@ static void answer_error(struct call *call, uint16_t code, const char *message)
 	bt_json_write_member_c(&json, "error", message);
 	bt_json_end_object(&json);
 	answer_json(call, code, &body);
-}
-
-static void answer_page(struct call *call, const struct page_file *file)
-{
-	struct bt_strbuf body = {0};
-	bt_strbuf_append(&body, file->data, file->length);
-	add_headers(call, file->type);
-	bt_http_answer(call->exchange, 200, &body);
 }
 
 static void answer_session(struct call *call)
@@ -421,11 +405,16 @@ static void serve_request(void *context, struct bt_http_exchange *exchange)
 	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(page_files); i++) {
 		if (bt_str_equal_c(method, "GET") && bt_str_equal_c(path, page_files[i].path)) {
-			answer_page(call, &page_files[i]);
+			struct bt_strbuf body = {0};
+			bt_strbuf_append(&body, page_files[i].data, page_files[i].length);
+			add_headers(call, page_files[i].type);
+			bt_http_answer(call->exchange, 200, &body);
 			return;
 		}
 	}
-	if (is_other_site(call)) {
+	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
+	/* The browser marks requests that another site's page sends. */ if (site.length != 0 &&
+		!bt_str_equal_c(site, "same-origin") && !bt_str_equal_c(site, "none")) {
 		answer_error(call, 403, "requests of other sites are not answered");
 		return;
 	}

@@ -186,8 +186,7 @@ static int check(void *context, struct berth_error *err)
 					"--remove NODE shows one loss");
 	}
 	if (options->lose != NULL) {
-		const struct bt_lose_options lose = {.unit = options->lose};
-		int result = bt_lose_options_validate(&lose, err);
+		int result = bt_lose_unit_check(options->lose, err);
 		if (result == 0 && options->from_scratch) {
 			result = bt_error_set(err, BERTH_ERR_INVALID,
 				"--from-scratch: cannot be combined with --lose: pods that run "

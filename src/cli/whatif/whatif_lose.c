@@ -56,19 +56,18 @@ static const char *table_heading(const struct bt_lose_options *options)
 						     : "VALUE";
 }
 
-static const char *label_key(const struct bt_lose_options *options)
+static const char *label_key(const char *unit)
 {
-	return strcmp(options->unit, "zone") == 0 ? LABEL_ZONE : options->unit;
+	return strcmp(unit, "zone") == 0 ? LABEL_ZONE : unit;
 }
 
-int bt_lose_options_validate(const struct bt_lose_options *options, struct berth_error *err)
+int bt_lose_unit_check(const char *unit, struct berth_error *err)
 {
-	return bt_label_key_is_valid(bt_str_from(label_key(options)))
+	return bt_label_key_is_valid(bt_str_from(label_key(unit)))
 		? 0
 		: bt_error_set(err, BERTH_ERR_INVALID,
 			  "--lose: must be node, zone, or the key of a label of nodes; --remove "
-			  "NODE "
-			  "shows one loss");
+			  "NODE shows one loss");
 }
 
 /** --- what is lost --- */
@@ -77,7 +76,7 @@ static void list_losses(struct losing *losing)
 {
 	const struct bt_manifests *cluster = &losing->side->cluster;
 	struct bt_text_set names = {0}; /* names of the losses, in the same order */
-	struct bt_str key = bt_str_from(label_key(losing->options));
+	struct bt_str key = bt_str_from(label_key(losing->options->unit));
 	losing->loss_of = BT_NEW_ARRAY(uint32_t, cluster->objects.count);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
@@ -632,7 +631,7 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	bt_json_begin_object(writer);
 	bt_whatif_write_changes(writer, losing->options->changes, NULL);
 	bt_json_write_member_c(writer, "lose",
-		is_about_nodes(losing->options) ? "node" : label_key(losing->options));
+		is_about_nodes(losing->options) ? "node" : label_key(losing->options->unit));
 	bt_json_begin_member_object(writer, "summary");
 	bt_json_write_member_bool(writer, "worse", count_harmful(losing) != 0);
 	bt_json_write_member_int64(writer, "losses", losing->losses.count);
@@ -660,30 +659,6 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	}
 	bt_json_end_array(writer);
 	bt_json_end_object(writer);
-}
-
-static void write_losses_table(const struct losing *losing, bool wide, struct bt_strbuf *out)
-{
-	bool has_nodes = !is_about_nodes(losing->options);
-	struct bt_table table;
-	uint32_t shown = wide || losing->losses.count <= LOSS_ROWS_MAX ? losing->losses.count
-								       : LOSS_ROWS_MAX;
-	BT_TABLE_BEGIN(&table, table_heading(losing->options), has_nodes ? "NODES" : NULL, "PODS",
-		"PENDING", "LOST", "PREEMPTED", "MOVED");
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct loss *loss = &losing->losses.items[i];
-		bt_table_add(&table, loss->name);
-		const int64_t numbers[] = {loss->nodes.count, loss->left, loss->pending, loss->lost,
-			loss->preempted, loss->moved};
-		for (size_t k = has_nodes ? 0 : 1; k < BT_ARRAY_LENGTH(numbers); k++) {
-			bt_table_add_format(&table, "%lld", (long long)numbers[k]);
-		}
-	}
-	bt_table_write(&table, out);
-	if (shown < losing->losses.count) {
-		bt_strbuf_printf(out, "%u more losses, none of them worse: -o wide lists them\n",
-			losing->losses.count - shown);
-	}
 }
 
 struct pod_rows {
@@ -759,7 +734,26 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
 	const struct losing *losing = answer;
-	write_losses_table(losing, wide, out);
+	bool has_nodes = !is_about_nodes(losing->options);
+	struct bt_table table;
+	uint32_t shown = wide || losing->losses.count <= LOSS_ROWS_MAX ? losing->losses.count
+								       : LOSS_ROWS_MAX;
+	BT_TABLE_BEGIN(&table, table_heading(losing->options), has_nodes ? "NODES" : NULL, "PODS",
+		"PENDING", "LOST", "PREEMPTED", "MOVED");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct loss *loss = &losing->losses.items[i];
+		bt_table_add(&table, loss->name);
+		const int64_t numbers[] = {loss->nodes.count, loss->left, loss->pending, loss->lost,
+			loss->preempted, loss->moved};
+		for (size_t k = has_nodes ? 0 : 1; k < BT_ARRAY_LENGTH(numbers); k++) {
+			bt_table_add_format(&table, "%lld", (long long)numbers[k]);
+		}
+	}
+	bt_table_write(&table, out);
+	if (shown < losing->losses.count) {
+		bt_strbuf_printf(out, "%u more losses, none of them worse: -o wide lists them\n",
+			losing->losses.count - shown);
+	}
 	write_pods(losing, wide, out);
 	uint32_t harmful = count_harmful(losing);
 	const char *what = is_about_nodes(losing->options)   ? "nodes"
@@ -781,12 +775,13 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 			losing->options->unit,
 			losing->unlabelled != 0 ? "no node has the label "
 						: "there is no node in the input",
-			losing->unlabelled != 0 ? label_key(losing->options) : "");
+			losing->unlabelled != 0 ? label_key(losing->options->unit) : "");
 	}
 	if (losing->unlabelled != 0) {
 		bt_manifests_warn(cluster,
 			"--lose %s: %u nodes do not have the label %s: they are not lost",
-			losing->options->unit, losing->unlabelled, label_key(losing->options));
+			losing->options->unit, losing->unlabelled,
+			label_key(losing->options->unit));
 	}
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];

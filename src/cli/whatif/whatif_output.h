@@ -30,9 +30,8 @@ struct bt_lose_options {
 	enum bt_output_format format;
 };
 
-/** Refuse options->unit unless it is "node", "zone" or a valid label key. */
-BT_MUST_USE int bt_lose_options_validate(
-	const struct bt_lose_options *options, struct berth_error *err);
+/** Refuse a unit that is not "node", "zone" or a valid label key. */
+BT_MUST_USE int bt_lose_unit_check(const char *unit, struct berth_error *err);
 /**
  * Load the side, whose cluster is filled, try every loss, and append the report. Returns an exit
  * status: BT_EXIT_FINDING if some loss leaves pods pending, lost or preempted; or a negative error.
