@@ -197,7 +197,7 @@ int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 void bt_simulation_place(struct bt_simulation *simulation, uint32_t count, const char *what)
 {
 	struct bt_progress progress;
-	bt_progress_start(&progress, what, true);
+	bt_progress_start(&progress, what);
 	simulation->progress = bt_progress_show;
 	simulation->progress_context = &progress;
 	bt_simulation_run(simulation, count);

@@ -15,11 +15,11 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal)
+void bt_progress_start(struct bt_progress *progress, const char *what)
 {
 	*progress = (struct bt_progress){
 		.task = what,
-		.wanted = !only_terminal || isatty(STDERR_FILENO) == 1,
+		.wanted = isatty(STDERR_FILENO) == 1,
 		.next_ms = now_ms() + PROGRESS_DELAY_MS,
 	};
 }

@@ -20,7 +20,7 @@ struct bt_progress {
  * what: the task that the line names; borrowed. only_terminal: show nothing unless standard error
  * is a terminal.
  */
-void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal);
+void bt_progress_start(struct bt_progress *progress, const char *what);
 /**
  * Shows "placing pods: 1200 of 5000 (24%)"; cheap enough to call at every step. total 0: the total
  * is unknown. context: struct bt_progress.

@@ -140,7 +140,7 @@ int bt_processes_run(const struct bt_processes *processes, uint32_t count, struc
 	int64_t jobs = processes->jobs != 0 ? processes->jobs : sysconf(_SC_NPROCESSORS_ONLN);
 	jobs = jobs < 1 ? 1 : jobs > BT_PROCESSES_MAX ? BT_PROCESSES_MAX : jobs;
 	if (processes->progress != NULL) {
-		bt_progress_start(&progress, processes->progress, true);
+		bt_progress_start(&progress, processes->progress);
 	}
 	while (result == 0 && (started < count || running.count != 0)) {
 		while (result == 0 && started < count && running.count < jobs) {

@@ -99,7 +99,7 @@ static int read_server(
 			context[0] != '\0' ? ", " : "", bt_live_server(live));
 	}
 	reading.source = bt_manifests_add_source(cluster, bt_live_server(live));
-	bt_progress_start(&reading.progress, reading.task, true);
+	bt_progress_start(&reading.progress, reading.task);
 	result = bt_live_read(live, &sink, err);
 	bt_progress_end(&reading.progress);
 	bt_live_close(live);

@@ -99,25 +99,6 @@ struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena
 	return berth_resource_list_of(list);
 }
 
-/**
- * Makes room for one more entry. The list does not store its capacity: the capacity is the smallest
- * power of two that is not less than the count. The array is therefore full if the count is 0 or a
- * power of two.
- */
-static void reserve(struct bt_resource_list *list, struct bt_arena *arena)
-{
-	if ((list->count & (list->count - 1)) != 0) {
-		return;
-	}
-	BT_ASSERT(list->count < UINT32_MAX / 2);
-	struct bt_resource_entry *items = BT_ARENA_NEW_ARRAY(
-		arena, struct bt_resource_entry, list->count == 0 ? 1 : (size_t)list->count * 2);
-	if (list->count != 0) {
-		memcpy(items, list->items, list->count * sizeof(*items));
-	}
-	list->items = items;
-}
-
 void berth_resource_list_set(struct berth_resource_list *list, struct berth_str name,
 	berth_quantity quantity, struct berth_arena *arena)
 {
@@ -129,7 +110,21 @@ void berth_resource_list_set(struct berth_resource_list *list, struct berth_str 
 		at, inside->count, middle, bt_str_compare(inside->items[middle].name, name) < 0);
 
 	if (at == inside->count || !bt_str_equal(inside->items[at].name, name)) {
-		reserve(inside, bt_arena_of(arena));
+		/*
+		 * The list does not store its capacity, which is the smallest power of two that is
+		 * not less than the count. The array is therefore full if the count is 0 or a power
+		 * of two.
+		 */
+		if ((inside->count & (inside->count - 1)) == 0) {
+			BT_ASSERT(inside->count < UINT32_MAX / 2);
+			struct bt_resource_entry *items =
+				BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_resource_entry,
+					inside->count == 0 ? 1 : (size_t)inside->count * 2);
+			if (inside->count != 0) {
+				memcpy(items, inside->items, inside->count * sizeof(*items));
+			}
+			inside->items = items;
+		}
 		memmove(&inside->items[at + 1], &inside->items[at],
 			(inside->count - at) * sizeof(*inside->items));
 		inside->items[at].name = berth_arena_str(arena, name);
@@ -295,20 +290,6 @@ void bt_lib_resource_accumulate(
 		*value =
 			bt_wrap_add(*value, (int64_t)(factor * (uint64_t)addend->scalars[i].value));
 	}
-}
-
-void bt_lib_resource_append(const struct berth_resource *resource, struct bt_strbuf *out)
-{
-	bt_strbuf_printf(out,
-		"{MilliCPU:%" PRId64 " Memory:%" PRId64 " EphemeralStorage:%" PRId64
-		" AllowedPodNumber:%" PRId64 " ScalarResources:map[",
-		resource->cpu_milli, resource->memory_bytes, resource->ephemeral_storage_bytes,
-		resource->allowed_pod_number);
-	for (uint32_t i = 0; i < resource->scalar_count; i++) {
-		bt_strbuf_printf(out, "%s%.*s:%" PRId64, i == 0 ? "" : " ",
-			BT_STR_ARG(resource->scalars[i].name), resource->scalars[i].value);
-	}
-	bt_strbuf_append_c(out, "]}");
 }
 
 void berth_resource_init(struct berth_resource *resource, const struct berth_resource_list *list)

@@ -544,7 +544,7 @@ static int compute_all(struct options *options, struct berth_error *err)
 			.progress = bt_progress_show,
 			.progress_context = &progress,
 		};
-		bt_progress_start(&progress, "placing copies", true);
+		bt_progress_start(&progress, "placing copies");
 		result = bt_capacity_compute(&question, &options->answers[i], err);
 		bt_progress_end(&progress);
 		options->answer_count += result == 0;

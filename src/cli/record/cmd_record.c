@@ -152,7 +152,7 @@ static int record(struct run *run, struct berth_error *err)
 		run->end_ns =
 			options->duration_ns != 0 ? now_ns(run) + options->duration_ns : INT64_MAX;
 		bt_loop_add_worker(loop, flush_due_lines, run);
-		bt_progress_start(&run->progress, "changes recorded", true);
+		bt_progress_start(&run->progress, "changes recorded");
 		result = bt_loop_run(loop, err);
 		bt_progress_end(&run->progress);
 	}

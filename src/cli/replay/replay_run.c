@@ -376,7 +376,7 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 	}
 	int64_t length_ns = bt_lives_end_ns(lives) - bt_lives_start_ns(lives);
 	int64_t end_ns = request->to_ns < length_ns ? request->to_ns : length_ns;
-	bt_progress_start(&progress, "replaying seconds", true);
+	bt_progress_start(&progress, "replaying seconds");
 	const struct bt_replay_options options = {
 		.paths = request->files.list.items,
 		.path_count = request->files.list.count,

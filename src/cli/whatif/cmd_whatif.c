@@ -25,7 +25,7 @@ static int run_side(struct bt_whatif_side *side, const struct bt_manifests *sour
 	const struct bt_whatif_mark *marks, bool preempt, const char *what, struct berth_error *err)
 {
 	struct bt_progress progress;
-	bt_progress_start(&progress, what, true);
+	bt_progress_start(&progress, what);
 	side->simulation.progress = bt_progress_show;
 	side->simulation.progress_context = &progress;
 	int result = bt_whatif_side_run(side, source, marks, preempt, err);
