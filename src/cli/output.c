@@ -434,10 +434,10 @@ void bt_json_write_member_owner(
 	bt_json_end_object(writer);
 }
 
-void bt_json_write_member_preemptor(
-	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name)
+void bt_json_write_member_names(struct bt_json_writer *writer, const char *member,
+	struct bt_str namespace_, struct bt_str name)
 {
-	bt_json_begin_member_object(writer, "preemptor");
+	bt_json_begin_member_object(writer, member);
 	bt_json_write_names(writer, namespace_, name);
 	bt_json_end_object(writer);
 }

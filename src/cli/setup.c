@@ -47,27 +47,6 @@ static int read_gates(const struct bt_setup *setup, struct bt_gates *out_gates,
 	return result < 0 ? bt_error_wrap(err, result, "--feature-gates") : 0;
 }
 
-static int load_plugins(struct bt_setup *setup, struct berth_error *err)
-{
-	int result = 0;
-	if (setup->plugins.list.count == 0 && setup->plugin_folders.list.count == 0) {
-		return 0;
-	}
-	setup->registry = berth_registry_create();
-	for (uint32_t i = 0; i < setup->plugins.list.count && result == 0; i++) {
-		result = berth_registry_load_plugin(
-			setup->registry, setup->plugins.list.items[i], err);
-	}
-	if (result < 0) {
-		return bt_error_wrap(err, result, "--plugin");
-	}
-	for (uint32_t i = 0; i < setup->plugin_folders.list.count && result == 0; i++) {
-		result = berth_registry_load_plugins(
-			setup->registry, setup->plugin_folders.list.items[i], err);
-	}
-	return result < 0 ? bt_error_wrap(err, result, "--plugin-dir") : 0;
-}
-
 int bt_setup_check_gates(const char *command_name, const struct bt_setup *setup,
 	struct bt_gates *out_gates, struct berth_error *err)
 {
@@ -94,8 +73,18 @@ int bt_setup_start(const char *command_name, struct bt_setup *setup, struct bert
 {
 	struct bt_gates gates;
 	int result = bt_setup_check_gates(command_name, setup, &gates, err);
-	if (result == 0) {
-		result = load_plugins(setup, err);
+	if (result == 0 && setup->plugins.list.count + setup->plugin_folders.list.count != 0) {
+		setup->registry = berth_registry_create();
+	}
+	for (uint32_t i = 0; i < setup->plugins.list.count && result == 0; i++) {
+		result = berth_registry_load_plugin(
+			setup->registry, setup->plugins.list.items[i], err);
+		result = result < 0 ? bt_error_wrap(err, result, "--plugin") : 0;
+	}
+	for (uint32_t i = 0; i < setup->plugin_folders.list.count && result == 0; i++) {
+		result = berth_registry_load_plugins(
+			setup->registry, setup->plugin_folders.list.items[i], err);
+		result = result < 0 ? bt_error_wrap(err, result, "--plugin-dir") : 0;
 	}
 	if (result == 0 && (setup->threads < 1 || setup->threads > BT_THREADS_MAX)) {
 		result = bt_error_set(

@@ -462,9 +462,8 @@ void bt_changes_write_json(const struct bt_remedy *changes, uint32_t count,
 			bt_json_write_member_int64(writer, "index", change->index);
 		}
 		if ((members & BT_REMEDY_HAS_POD) != 0) {
-			bt_json_begin_member_object(writer, "pod");
-			bt_json_write_names(writer, change->pod_namespace, change->pod_name);
-			bt_json_end_object(writer);
+			bt_json_write_member_names(
+				writer, "pod", change->pod_namespace, change->pod_name);
 		}
 		struct bt_strbuf text = {0};
 		append_text(change, adds, pod, nodes, &text);

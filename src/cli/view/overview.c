@@ -11,8 +11,6 @@
 #include "cli/output.h"
 #include "cli/view/view.h"
 
-#define NS_PER_MS INT64_C(1000000)
-
 static struct bt_str shown_namespace(const struct bt_object *object)
 {
 	struct bt_str namespace_ = bt_object_namespace(object);
@@ -132,8 +130,8 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 	bt_json_begin_object(&json);
 	bt_json_write_member_int64(&json, "revision", (int64_t)history->revision);
 	bt_json_write_member_int64(&json, "nodesRevision", (int64_t)history->nodes_revision);
-	bt_json_write_member_int64(&json, "from", history->from_ns / NS_PER_MS);
-	bt_json_write_member_int64(&json, "at", at_ns / NS_PER_MS);
+	bt_json_write_member_int64(&json, "from", history->from_ns / BT_NS_PER_MS);
+	bt_json_write_member_int64(&json, "at", at_ns / BT_NS_PER_MS);
 	bt_json_write_member_bool(&json, "hasHistory", history->files == NULL);
 	bt_json_write_member_int64(&json, "running", running_count);
 	bt_json_write_member_int64(&json, "pending", pending_count);
@@ -159,26 +157,6 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 
 /** --- one node --- */
 
-static void write_pod(const struct bt_history *history, struct bt_json_writer *json,
-	const struct bt_version *version)
-{
-	const struct bt_pod *pod = bt_object_value(bt_object_unpack(version->object), BT_KIND_POD);
-	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
-	const struct bt_amounts *request = &history->requests.items[version->request];
-	bt_json_begin_object(json);
-	bt_json_write_names(json, shown_namespace(version->object), pod->metadata.name);
-	bt_json_write_member(json, "ownerKind", owner != NULL ? owner->kind : BT_STR(""));
-	bt_json_write_member(json, "ownerName", owner != NULL ? owner->name : BT_STR(""));
-	bt_json_write_member_int64(
-		json, "priority", pod->spec.priority.present ? pod->spec.priority.value : 0);
-	bt_json_write_member_int64(json, "created", version->created_ns / NS_PER_MS);
-	bt_json_write_member_bool(json, "deleting", pod->metadata.deletion_timestamp != NULL);
-	bt_json_write_name_c(json, "request");
-	write_amounts(json, request->items, request->count, history->resources.count);
-	bt_json_end_object(json);
-	bt_object_allow_pack(version->object);
-}
-
 bool bt_overview_write_node(
 	const struct bt_history *history, struct bt_str name, int64_t at_ns, struct bt_strbuf *out)
 {
@@ -203,9 +181,26 @@ bool bt_overview_write_node(
 	bt_json_begin_member_array(&json, "pods");
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		const struct bt_version *version = &history->versions.items[i];
-		if (is_pod_at(version, at_ns) && version->node == id) {
-			write_pod(history, &json, version);
+		if (!is_pod_at(version, at_ns) || version->node != id) {
+			continue;
 		}
+		const struct bt_pod *pod =
+			bt_object_value(bt_object_unpack(version->object), BT_KIND_POD);
+		const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
+		const struct bt_amounts *request = &history->requests.items[version->request];
+		bt_json_begin_object(&json);
+		bt_json_write_names(&json, shown_namespace(version->object), pod->metadata.name);
+		bt_json_write_member(&json, "ownerKind", owner != NULL ? owner->kind : BT_STR(""));
+		bt_json_write_member(&json, "ownerName", owner != NULL ? owner->name : BT_STR(""));
+		bt_json_write_member_int64(&json, "priority",
+			pod->spec.priority.present ? pod->spec.priority.value : 0);
+		bt_json_write_member_int64(&json, "created", version->created_ns / BT_NS_PER_MS);
+		bt_json_write_member_bool(
+			&json, "deleting", pod->metadata.deletion_timestamp != NULL);
+		bt_json_write_name_c(&json, "request");
+		write_amounts(&json, request->items, request->count, history->resources.count);
+		bt_json_end_object(&json);
+		bt_object_allow_pack(version->object);
 	}
 	bt_json_end_array(&json);
 	bt_json_end_object(&json);
@@ -409,9 +404,9 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 
 	bt_json_writer_init(&json, out, 0);
 	bt_json_begin_object(&json);
-	bt_json_write_member_int64(&json, "from", from_ns / NS_PER_MS);
+	bt_json_write_member_int64(&json, "from", from_ns / BT_NS_PER_MS);
 	bt_json_write_name_c(&json, "step");
-	bt_json_write_double(&json, (double)samples.step_ns / (double)NS_PER_MS);
+	bt_json_write_double(&json, (double)samples.step_ns / (double)BT_NS_PER_MS);
 	write_sums(&samples, &json, "pending", samples.pending);
 	write_sums(&samples, &json, "running", samples.running);
 	write_sums(&samples, &json, "bound", samples.bound);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/processes.h"
@@ -25,7 +26,6 @@
 #define SECONDS_MAX 60
 #define ARGUMENTS_MAX 64
 #define FILES_MAX 8
-#define NS_PER_MS INT64_C(1000000)
 /** Delimiter of here-documents. */
 #define TEXT_END "EOF"
 
@@ -218,10 +218,10 @@ static int read_question(struct question *question, struct bt_str request, struc
 	int64_t at_ms = 0;
 	if (at != NULL &&
 		(at->type != BT_JSON_NUMBER || !bt_json_number_int64(at->text, &at_ms) ||
-			at_ms < 0 || at_ms > INT64_MAX / NS_PER_MS)) {
+			at_ms < 0 || at_ms > INT64_MAX / BT_NS_PER_MS)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "at: not a time in milliseconds");
 	}
-	question->at_ns = at != NULL ? at_ms * NS_PER_MS : INT64_MAX - 1;
+	question->at_ns = at != NULL ? at_ms * BT_NS_PER_MS : INT64_MAX - 1;
 	result = read_arguments(question, bt_json_find(root, "arguments"), err);
 	return result == 0 ? read_files(question, bt_json_find(root, "files"), err) : result;
 }

@@ -157,9 +157,7 @@ static struct bt_str write_eviction(
 	bt_json_begin_object(&json);
 	bt_json_write_member_c(&json, "apiVersion", "policy/v1");
 	bt_json_write_member_c(&json, "kind", "Eviction");
-	bt_json_begin_member_object(&json, "metadata");
-	bt_json_write_names(&json, namespace_, name);
-	bt_json_end_object(&json);
+	bt_json_write_member_names(&json, "metadata", namespace_, name);
 	bt_json_end_object(&json);
 	return move_to_arena(change, &text);
 }

@@ -16,8 +16,7 @@
  * (/session).
  */
 
-#define NS_PER_MS INT64_C(1000000)
-#define CHANGES_INTERVAL_NS (500 * NS_PER_MS)
+#define CHANGES_INTERVAL_NS (500 * BT_NS_PER_MS)
 #define HEARTBEAT_NS (15 * BT_NS_PER_SECOND)
 #define STREAMS_MAX 64
 #define SEARCH_MAX 20
@@ -206,7 +205,7 @@ static int64_t end_ns(const struct bt_history *history)
 static int64_t find_time(struct call *call, const char *name, int64_t otherwise_ns)
 {
 	int64_t ms = find_number(call, name, -1);
-	return ms >= 0 && ms <= INT64_MAX / NS_PER_MS ? ms * NS_PER_MS : otherwise_ns;
+	return ms >= 0 && ms <= INT64_MAX / BT_NS_PER_MS ? ms * BT_NS_PER_MS : otherwise_ns;
 }
 
 static void get_cluster(struct call *call)

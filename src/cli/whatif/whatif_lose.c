@@ -264,7 +264,8 @@ static void write_loss(
 		bt_json_write_names(writer, eviction->namespace_, eviction->name);
 		bt_json_write_member_int64(writer, "priority", eviction->priority);
 		bt_json_write_member(writer, "node", eviction->node_name);
-		bt_json_write_member_preemptor(writer, preemptor->namespace_, preemptor->name);
+		bt_json_write_member_names(
+			writer, "preemptor", preemptor->namespace_, preemptor->name);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);

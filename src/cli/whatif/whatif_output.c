@@ -484,8 +484,8 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member_owner(writer, pod->owner.kind, pod->owner.name);
 		if (difference->effect == BT_EFFECT_PREEMPTED) {
 			BT_ASSERT(after != NULL);
-			bt_json_write_member_preemptor(
-				writer, after->preemptor_namespace, after->preemptor_name);
+			bt_json_write_member_names(writer, "preemptor", after->preemptor_namespace,
+				after->preemptor_name);
 		}
 		bt_json_end_object(writer);
 	}
