@@ -352,15 +352,6 @@ static int remove_from_standalone(
 	return BERTH_OK;
 }
 
-static enum berth_condition_status status_of(struct bt_str text)
-{
-	if (bt_str_equal_c(text, "True")) {
-		return BERTH_CONDITION_STATUS_TRUE;
-	}
-	return bt_str_equal_c(text, "False") ? BERTH_CONDITION_STATUS_FALSE
-					     : BERTH_CONDITION_STATUS_UNKNOWN;
-}
-
 const struct bt_pressures bt_pressures_unknown = {BERTH_CONDITION_STATUS_UNKNOWN,
 	BERTH_CONDITION_STATUS_UNKNOWN, BERTH_CONDITION_STATUS_UNKNOWN};
 
@@ -368,7 +359,13 @@ void bt_pressures_take(struct bt_pressures *pressures, const struct bt_node *nod
 {
 	for (uint32_t i = 0; i < node->status.conditions.count; i++) {
 		const struct bt_node_condition *condition = &node->status.conditions.items[i];
-		enum berth_condition_status status = status_of(condition->status);
+		enum berth_condition_status status = BERTH_CONDITION_STATUS_UNKNOWN;
+
+		if (bt_str_equal_c(condition->status, "True")) {
+			status = BERTH_CONDITION_STATUS_TRUE;
+		} else if (bt_str_equal_c(condition->status, "False")) {
+			status = BERTH_CONDITION_STATUS_FALSE;
+		}
 
 		if (bt_str_equal_c(condition->type, "MemoryPressure")) {
 			pressures->memory = status;

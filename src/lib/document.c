@@ -6,6 +6,8 @@
 #include "config/load.h"
 #if BT_HAVE_YAML
 #include "codec/yaml.h"
+#else
+#define WITHOUT_YAML "not JSON, and berth was built without YAML"
 #endif
 
 bool bt_document_is_json(struct bt_str text)
@@ -21,10 +23,36 @@ bool bt_document_is_json(struct bt_str text)
 	return i < text.length && (text.data[i] == '{' || text.data[i] == '[');
 }
 
+int bt_document_from_yaml(struct bt_str text, struct bt_strbuf *duplicates, struct bt_strbuf *out,
+	struct berth_error *err)
+{
 #if BT_HAVE_YAML
-static int each_yaml(
+	struct bt_yaml_limits limits = {
+		.output_bytes_max = BT_CONFIG_BYTES_MAX, .duplicates = duplicates};
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
+	bool more;
+	int result = bt_yaml_next_document(reader, out, &more, NULL, err);
+
+	if (result == 0 && !more) {
+		bt_strbuf_append_c(out, "null");
+	}
+	bt_yaml_reader_destroy(reader);
+	return result;
+#else
+	(void)text;
+	(void)duplicates;
+	(void)out;
+	return bt_error_set(err, BERTH_ERR_SYNTAX, WITHOUT_YAML);
+#endif
+}
+
+int bt_document_each(
 	struct bt_str text, bt_document_take take, void *context, struct berth_error *err)
 {
+	if (bt_document_is_json(text)) {
+		return take(context, text, err);
+	}
+#if BT_HAVE_YAML
 	struct bt_strbuf json = {0};
 	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, NULL);
 	bool more = true;
@@ -41,55 +69,9 @@ static int each_yaml(
 	bt_yaml_reader_destroy(reader);
 	bt_strbuf_finish(&json);
 	return result;
-}
-
-int bt_document_from_yaml(struct bt_str text, struct bt_strbuf *duplicates, struct bt_strbuf *out,
-	struct berth_error *err)
-{
-	struct bt_yaml_limits limits = {
-		.output_bytes_max = BT_CONFIG_BYTES_MAX, .duplicates = duplicates};
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
-	bool more;
-	int result = bt_yaml_next_document(reader, out, &more, NULL, err);
-
-	if (result == 0 && !more) {
-		bt_strbuf_append_c(out, "null");
-	}
-	bt_yaml_reader_destroy(reader);
-	return result;
-}
 #else
-static int without_yaml(struct berth_error *err)
-{
-	return bt_error_set(err, BERTH_ERR_SYNTAX, "not JSON, and berth was built without YAML");
-}
-
-static int each_yaml(
-	struct bt_str text, bt_document_take take, void *context, struct berth_error *err)
-{
-	(void)text;
-	(void)take;
-	(void)context;
-	return without_yaml(err);
-}
-
-int bt_document_from_yaml(struct bt_str text, struct bt_strbuf *duplicates, struct bt_strbuf *out,
-	struct berth_error *err)
-{
-	(void)text;
-	(void)duplicates;
-	(void)out;
-	return without_yaml(err);
-}
+	return bt_error_set(err, BERTH_ERR_SYNTAX, WITHOUT_YAML);
 #endif
-
-int bt_document_each(
-	struct bt_str text, bt_document_take take, void *context, struct berth_error *err)
-{
-	if (bt_document_is_json(text)) {
-		return take(context, text, err);
-	}
-	return each_yaml(text, take, context, err);
 }
 
 int bt_document_load_config(struct bt_str text, const struct bt_gates *gates,

@@ -245,25 +245,15 @@ int berth_engine_delete(struct berth_engine *engine, const struct berth_object *
 	return result;
 }
 
-static enum berth_decision_outcome outcome_of(enum bt_attempt_outcome outcome)
-{
-	switch (outcome) {
-	case BT_ATTEMPT_BOUND:
-		return BERTH_DECISION_BOUND;
-	case BT_ATTEMPT_WAITING:
-		return BERTH_DECISION_WAITING;
-	case BT_ATTEMPT_FAILED:
-		return BERTH_DECISION_FAILED;
-	case BT_ATTEMPT_IDLE:
-	case BT_ATTEMPT_SKIPPED:
-		break;
-	}
-	return BERTH_DECISION_SKIPPED;
-}
-
 bool berth_engine_step(
 	struct berth_engine *engine, int64_t now_ns, struct berth_decision *out_decision)
 {
+	static const enum berth_decision_outcome outcomes[] = {
+		[BT_ATTEMPT_SKIPPED] = BERTH_DECISION_SKIPPED,
+		[BT_ATTEMPT_BOUND] = BERTH_DECISION_BOUND,
+		[BT_ATTEMPT_WAITING] = BERTH_DECISION_WAITING,
+		[BT_ATTEMPT_FAILED] = BERTH_DECISION_FAILED,
+	};
 	struct bt_attempt attempt;
 
 	(void)bt_scheduler_step(engine->scheduler, now_ns, &attempt);
@@ -280,7 +270,7 @@ bool berth_engine_step(
 	}
 	if (out_decision != NULL) {
 		*out_decision = (struct berth_decision){
-			.outcome = outcome_of(attempt.outcome),
+			.outcome = outcomes[attempt.outcome],
 			.pod_namespace = attempt.namespace_,
 			.pod_name = attempt.name,
 			.node_name = attempt.node_name,
@@ -294,17 +284,6 @@ bool berth_engine_step(
 int64_t berth_engine_next_deadline_ns(const struct berth_engine *engine)
 {
 	return bt_scheduler_next_step_ns(engine->scheduler);
-}
-
-bool berth_engine_take_request(struct berth_engine *engine, struct berth_request *out_request)
-{
-	return bt_requests_take(&engine->requests, out_request);
-}
-
-void berth_engine_answer(
-	struct berth_engine *engine, uint64_t id, const struct berth_answer *answer)
-{
-	bt_requests_answer(&engine->requests, id, answer);
 }
 
 const char *berth_pod_place_string(enum berth_pod_place place)

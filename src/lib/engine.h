@@ -64,9 +64,7 @@ struct bt_requests {
 /** The structure must not move afterwards, because writer and volumes point to it. */
 void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn, void *warn_context);
 void bt_requests_finish(struct bt_requests *requests);
-bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_request);
-void bt_requests_answer(
-	struct bt_requests *requests, uint64_t id, const struct berth_answer *answer);
+
 /**
  * Forgets the writes of a binding. Call this when the binding of the pod with this uid failed.
  * Answers to these writes are ignored, whether they are already here or still come. A new attempt

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -256,8 +257,16 @@ static void append_resource(struct bt_strbuf *out, const char *name,
 	struct berth_resource resource;
 
 	get(node, &resource);
-	bt_strbuf_append_c(out, name);
-	bt_lib_resource_append(&resource, out);
+	bt_strbuf_printf(out,
+		"%s{MilliCPU:%" PRId64 " Memory:%" PRId64 " EphemeralStorage:%" PRId64
+		" AllowedPodNumber:%" PRId64 " ScalarResources:map[",
+		name, resource.cpu_milli, resource.memory_bytes, resource.ephemeral_storage_bytes,
+		resource.allowed_pod_number);
+	for (uint32_t i = 0; i < resource.scalar_count; i++) {
+		bt_strbuf_printf(out, "%s%.*s:%" PRId64, i == 0 ? "" : " ",
+			BT_STR_ARG(resource.scalars[i].name), resource.scalars[i].value);
+	}
+	bt_strbuf_append_c(out, "]}");
 	berth_resource_finish(&resource);
 }
 
@@ -582,20 +591,6 @@ static struct bt_str_map *copy_labels(const struct bt_str_map *labels, struct bt
 	return copy;
 }
 
-/** Copies the fields of a shape that the accessors of berth/pod_info.h read. */
-static struct bt_shape *copy_shape(const struct bt_shape *shape, struct bt_arena *arena)
-{
-	struct bt_shape *copy = BT_ARENA_NEW(arena, struct bt_shape);
-	struct bt_pod *pod = BT_ARENA_NEW(arena, struct bt_pod);
-
-	pod->spec.scheduler_name = bt_arena_str(arena, bt_shape_pod(shape)->spec.scheduler_name);
-	copy->pod = pod;
-	copy->requested_cpu_milli = shape->requested_cpu_milli;
-	copy->requested_memory_bytes = shape->requested_memory_bytes;
-	copy->requested_ephemeral_bytes = shape->requested_ephemeral_bytes;
-	return copy;
-}
-
 struct berth_queued_pod *berth_queued_pod_deep_copy(
 	const struct berth_queued_pod *pod, struct berth_arena *outside)
 {
@@ -606,13 +601,22 @@ struct berth_queued_pod *berth_queued_pod_deep_copy(
 	*copy = *pod;
 	if (original != NULL) {
 		struct bt_pod_info *info = BT_ARENA_NEW(arena, struct bt_pod_info);
+		/* Only the fields of the shape that the accessors of berth/pod_info.h read. */
+		struct bt_shape *shape = BT_ARENA_NEW(arena, struct bt_shape);
+		struct bt_pod *shape_pod = BT_ARENA_NEW(arena, struct bt_pod);
 
+		shape_pod->spec.scheduler_name =
+			bt_arena_str(arena, bt_shape_pod(original->shape)->spec.scheduler_name);
+		shape->pod = shape_pod;
+		shape->requested_cpu_milli = original->shape->requested_cpu_milli;
+		shape->requested_memory_bytes = original->shape->requested_memory_bytes;
+		shape->requested_ephemeral_bytes = original->shape->requested_ephemeral_bytes;
 		*info = (struct bt_pod_info){
 			.name = bt_arena_str(arena, original->name),
 			.namespace_ = bt_arena_str(arena, original->namespace_),
 			.uid = bt_arena_str(arena, original->uid),
 			.labels = copy_labels(original->labels, arena),
-			.shape = copy_shape(original->shape, arena),
+			.shape = shape,
 			.label_set = BT_LABEL_SET_NONE,
 			.priority = original->priority,
 			.start_seconds = original->start_seconds,

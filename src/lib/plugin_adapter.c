@@ -176,61 +176,42 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 }
 
 /**
- * Returns the raw score of a node for a score column. Columns are computed outside of scheduling
- * cycles. Returns 0 if Score fails, if the score is negative, or if the node is not in the
+ * Sets the raw scores of the nodes for a score column. Columns are computed outside of scheduling
+ * cycles. A score is 0 if Score fails, if the score is negative, or if the node is not in the
  * snapshot. A score above the maximum is reduced to the maximum.
  */
-static int32_t column_score(const struct adapted *adapted, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	int64_t highest = adapted->inside.normalize == BT_NORMALIZE_NONE ? BT_SCORE_MAX : INT32_MAX;
-	const struct bt_state *state = adapted->handle->state;
-	struct bt_node_info node;
-	int64_t value = 0;
-
-	if (!state->nodes.rows[slot].in_snapshot) {
-		return 0;
-	}
-	bt_node_info_init(&node, state, slot);
-	struct bt_status status =
-		adapted->outside.score(adapted->plugin, berth_cycle_state_of(cycle),
-			berth_const_pod_info_of(pod), berth_const_node_info_of(&node), &value);
-
-	if (!bt_status_is_success(&status) || value < 0) {
-		return 0;
-	}
-	return (int32_t)(value < highest ? value : highest);
-}
-
 static bool score_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
-	const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *unused,
 	struct bt_slot_range range, int32_t *scores)
 {
 	struct adapted *adapted = adapted_of(plugin);
+	int64_t highest = adapted->inside.normalize == BT_NORMALIZE_NONE ? BT_SCORE_MAX : INT32_MAX;
+	const struct bt_state *state = adapted->handle->state;
 	struct bt_cycle_state cycle;
 
 	bt_cycle_state_init(&cycle, &adapted->column_arena, 0);
 	for (uint32_t k = 0; k < range.count; k++) {
 		uint32_t slot = range.slots == NULL ? k : range.slots[k];
 
-		scores[slot] = column_score(adapted, &cycle, pod, slot);
+		struct bt_node_info node;
+		int64_t value = 0;
+
+		scores[slot] = 0;
+		if (!state->nodes.rows[slot].in_snapshot) {
+			continue;
+		}
+		bt_node_info_init(&node, state, slot);
+		struct bt_status status = adapted->outside.score(adapted->plugin,
+			berth_cycle_state_of(&cycle), berth_const_pod_info_of(pod),
+			berth_const_node_info_of(&node), &value);
+
+		if (bt_status_is_success(&status) && value > 0) {
+			scores[slot] = (int32_t)(value < highest ? value : highest);
+		}
 	}
 	bt_cycle_state_finish(&cycle);
 	bt_arena_reset(&adapted->column_arena);
 	return true;
-}
-
-static enum bt_normalize_kind normalize_kind(enum berth_normalize normalize)
-{
-	switch (normalize) {
-	case BERTH_NORMALIZE_DEFAULT:
-		return BT_NORMALIZE_DEFAULT;
-	case BERTH_NORMALIZE_DEFAULT_REVERSE:
-		return BT_NORMALIZE_DEFAULT_REVERSE;
-	case BERTH_NORMALIZE_NONE:
-		break;
-	}
-	return BT_NORMALIZE_NONE;
 }
 
 _Static_assert((int)BERTH_READS_PODS == (int)BT_CHANGE_PODS &&
@@ -308,9 +289,20 @@ static const bt_hint_function hint_functions[] = {ALL_HINTS(HINT_NAME)};
 _Static_assert(
 	BT_ARRAY_LENGTH(hint_functions) == BERTH_HINTS_MAX, "one function for each registration");
 
-static int register_events(struct adapted *adapted, const struct berth_event_registration *events,
-	uint32_t count, struct berth_error *err)
+static int events_to_register(struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	struct berth_error *err)
 {
+	struct adapted *adapted = adapted_of(plugin);
+	const struct berth_event_registration *events = NULL;
+	uint32_t count = 0;
+	int result = adapted->outside.events_to_register(adapted->plugin, &events, &count, err);
+
+	adapted->events.count = 0;
+	adapted->hint_count = 0;
+	if (result != BERTH_OK) {
+		return result < 0 ? result : BERTH_ERR_INTERNAL;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_event_registration event = {
 			.event = {events[i].event.resource, events[i].event.action}};
@@ -325,26 +317,6 @@ static int register_events(struct adapted *adapted, const struct berth_event_reg
 			adapted->hints[adapted->hint_count++] = events[i].hint;
 		}
 		bt_vec_push(&adapted->events, event);
-	}
-	return BERTH_OK;
-}
-
-static int events_to_register(struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	struct berth_error *err)
-{
-	struct adapted *adapted = adapted_of(plugin);
-	const struct berth_event_registration *events = NULL;
-	uint32_t count = 0;
-	int result = adapted->outside.events_to_register(adapted->plugin, &events, &count, err);
-
-	adapted->events.count = 0;
-	adapted->hint_count = 0;
-	if (result == BERTH_OK) {
-		result = register_events(adapted, events, count, err);
-	}
-	if (result != BERTH_OK) {
-		return result < 0 ? result : BERTH_ERR_INTERNAL;
 	}
 	*out_events = adapted->events.items;
 	*out_count = adapted->events.count;
@@ -427,27 +399,17 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 	return checked_status(adapted, status, cycle->arena);
 }
 
-static void enter_binding(const struct adapted *adapted)
-{
-	adapted->handle->framework->handle.binding_calls++;
-}
-
-static void end_binding_call(const struct adapted *adapted)
-{
-	adapted->handle->framework->handle.binding_calls--;
-}
-
 static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_pre_flight *out_result)
 {
 	struct adapted *adapted = adapted_of(plugin);
 	bool allow_parallel = false;
 
-	enter_binding(adapted);
+	adapted->handle->framework->handle.binding_calls++;
 	struct bt_status status =
 		adapted->outside.pre_bind_pre_flight(adapted->plugin, berth_cycle_state_of(cycle),
 			berth_const_pod_info_of(pod), node_name(adapted, slot), &allow_parallel);
-	end_binding_call(adapted);
+	adapted->handle->framework->handle.binding_calls--;
 	out_result->allow_parallel = allow_parallel;
 	return checked_status(adapted, status, cycle->arena);
 }
@@ -457,10 +419,10 @@ static struct bt_status run_in_binding(struct adapted *adapted,
 		const struct berth_pod_info *pod, struct berth_str node_name),
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
 {
-	enter_binding(adapted);
+	adapted->handle->framework->handle.binding_calls++;
 	struct bt_status status = run(adapted->plugin, berth_cycle_state_of(cycle),
 		berth_const_pod_info_of(pod), node_name(adapted, slot));
-	end_binding_call(adapted);
+	adapted->handle->framework->handle.binding_calls--;
 	return checked_status(adapted, status, cycle->arena);
 }
 
@@ -485,10 +447,10 @@ static void post_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 {
 	struct adapted *adapted = adapted_of(plugin);
 
-	enter_binding(adapted);
+	adapted->handle->framework->handle.binding_calls++;
 	adapted->outside.post_bind(adapted->plugin, berth_cycle_state_of(cycle),
 		berth_const_pod_info_of(pod), node_name(adapted, slot));
-	end_binding_call(adapted);
+	adapted->handle->framework->handle.binding_calls--;
 }
 
 static struct berth_placement placement_outside(
@@ -501,27 +463,6 @@ static struct berth_placement placement_outside(
 	}
 	return (struct berth_placement){
 		.name = placement->name, .node_names = names, .node_count = placement->count};
-}
-
-/**
- * Converts a placement of a plugin; the slots of the result are in the arena. If a node is not in
- * the snapshot, sets *out_status and returns false.
- */
-static bool placement_inside(const struct adapted *adapted, const struct berth_placement *placement,
-	struct bt_arena *arena, struct bt_placement *out_placement, struct bt_status *out_status)
-{
-	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, placement->node_count);
-
-	for (uint32_t i = 0; i < placement->node_count; i++) {
-		slots[i] = bt_state_snapshot_find(adapted->handle->state, placement->node_names[i]);
-		if (slots[i] == BT_SLOT_NONE) {
-			*out_status = bt_lib_unknown_node(arena, placement->node_names[i]);
-			return false;
-		}
-	}
-	*out_placement = (struct bt_placement){
-		.name = placement->name, .slots = slots, .count = placement->node_count};
-	return true;
 }
 
 static struct bt_status generate_placements(struct bt_plugin *plugin, struct bt_arena *arena,
@@ -543,9 +484,18 @@ static struct bt_status generate_placements(struct bt_plugin *plugin, struct bt_
 	struct bt_placement *placements = BT_ARENA_NEW_ARRAY(arena, struct bt_placement, count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!placement_inside(adapted, &found[i], arena, &placements[i], &status)) {
-			return status;
+		uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, found[i].node_count);
+
+		for (uint32_t k = 0; k < found[i].node_count; k++) {
+			struct bt_str name = found[i].node_names[k];
+
+			slots[k] = bt_state_snapshot_find(adapted->handle->state, name);
+			if (slots[k] == BT_SLOT_NONE) {
+				return bt_lib_unknown_node(arena, name);
+			}
 		}
+		placements[i] = (struct bt_placement){
+			.name = found[i].name, .slots = slots, .count = found[i].node_count};
 	}
 	*out_placements = placements;
 	*out_count = count;
@@ -607,7 +557,11 @@ static void fill_slots(struct adapted *adapted)
 	FILL(post_filter, post_filter);
 	FILL(pre_score, pre_score);
 	FILL(score, score);
-	inside->normalize = normalize_kind(outside->normalize);
+	if (outside->normalize == BERTH_NORMALIZE_DEFAULT) {
+		inside->normalize = BT_NORMALIZE_DEFAULT;
+	} else if (outside->normalize == BERTH_NORMALIZE_DEFAULT_REVERSE) {
+		inside->normalize = BT_NORMALIZE_DEFAULT_REVERSE;
+	}
 	/*
 	 * Ignore score_reads if the plugin has PreFilter, PreScore or ScoreExtensions: the scores
 	 * then depend on data of the cycle, or are changed after Score.

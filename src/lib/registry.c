@@ -120,7 +120,7 @@ static int loader_error(int code, const char *path, struct berth_error *err)
 	return bt_error_set(err, code, "%s: %s", path, text);
 }
 
-static int check_module(
+static int register_module(struct berth_registry *registry,
 	const struct berth_plugin_module *module, const char *path, struct berth_error *err)
 {
 	if (module->abi_version != BERTH_PLUGIN_ABI_VERSION) {
@@ -135,18 +135,8 @@ static int check_module(
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: has more than %d plugins", path,
 			PLUGINS_MAX);
 	}
-	return BERTH_OK;
-}
-
-static int register_module(struct berth_registry *registry,
-	const struct berth_plugin_module *module, const char *path, struct berth_error *err)
-{
-	int result = check_module(module, path, err);
+	int result = BERTH_OK;
 	uint32_t done = 0;
-
-	if (result != BERTH_OK) {
-		return result;
-	}
 	while (done < module->plugin_count && result == BERTH_OK) {
 		const struct berth_plugin_descriptor *plugin = &module->plugins[done];
 

@@ -7,7 +7,7 @@
 
 /**
  * Adds a request of this kind; the caller fills in the other members. The new request has no key,
- * so find() does not find the request.
+ * so find_or_add does not find the request.
  */
 static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
 {
@@ -37,19 +37,6 @@ static void remove_request(struct bt_requests *requests, struct bt_request *requ
 	bt_free(request);
 }
 
-static struct bt_request *find(const struct bt_requests *requests, struct bt_str key)
-{
-	uint64_t hash = bt_str_hash(key);
-
-	BT_MAP_EACH (&requests->by_key, hash, index) {
-		struct bt_request *request = requests->items.items[index];
-		if (bt_str_equal(request->key, key)) {
-			return request;
-		}
-	}
-	return NULL;
-}
-
 static struct bt_str copy(struct bt_request *request, struct bt_str text)
 {
 	return bt_arena_str(&request->arena, text);
@@ -76,14 +63,19 @@ static int find_or_add(struct bt_requests *requests, enum berth_request_kind kin
 	struct bt_strbuf key = {0};
 
 	bt_strbuf_printf(&key, "%d %.*s/%.*s", (int)kind, BT_STR_ARG(namespace_), BT_STR_ARG(name));
-	struct bt_request *request = find(requests, bt_strbuf_str(&key));
+	struct bt_request *request = NULL;
+	uint64_t hash = bt_str_hash(bt_strbuf_str(&key));
+	BT_MAP_EACH (&requests->by_key, hash, index) {
+		struct bt_request *other = requests->items.items[index];
+		request = bt_str_equal(other->key, bt_strbuf_str(&key)) ? other : request;
+	}
 
 	*out_new = NULL;
 	if (request == NULL) {
 		request = add(requests, kind);
 		request->key = copy(request, bt_strbuf_str(&key));
 		request->owner_uid = copy(request, bt_scheduler_binding_uid(requests->scheduler));
-		bt_map_insert(&requests->by_key, bt_str_hash(request->key), request->slot);
+		bt_map_insert(&requests->by_key, hash, request->slot);
 		*out_new = request;
 	}
 	bt_strbuf_finish(&key);
@@ -311,8 +303,9 @@ void bt_requests_finish(struct bt_requests *requests)
 	bt_map_finish(&requests->by_key);
 }
 
-bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_request)
+bool berth_engine_take_request(struct berth_engine *engine, struct berth_request *out_request)
 {
+	struct bt_requests *requests = &engine->requests;
 	if (requests->event != NULL) {
 		remove_request(requests, requests->event);
 		requests->event = NULL;
@@ -330,28 +323,17 @@ bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_re
 	return true;
 }
 
-/**
- * Returns the taken request with this id if it needs an answer; NULL for an unknown id, for a
- * request that is not taken or is already answered, and for an event.
- */
-static struct bt_request *find_open(const struct bt_requests *requests, uint64_t id)
+void berth_engine_answer(
+	struct berth_engine *engine, uint64_t id, const struct berth_answer *answer)
 {
+	struct bt_requests *requests = &engine->requests;
 	uint64_t slot = (id & UINT32_MAX) - 1;
 	struct bt_request *request =
 		slot < requests->items.count ? requests->items.items[slot] : NULL;
 
-	return request != NULL && request->request.id == id && request->taken &&
-			!request->answered && request->request.kind != BERTH_REQUEST_EVENT
-		? request
-		: NULL;
-}
-
-void bt_requests_answer(
-	struct bt_requests *requests, uint64_t id, const struct berth_answer *answer)
-{
-	struct bt_request *request = find_open(requests, id);
-
-	if (request == NULL) {
+	/* Ignore requests that are not taken or already answered, and events. */
+	if (request == NULL || request->request.id != id || !request->taken || request->answered ||
+		request->request.kind == BERTH_REQUEST_EVENT) {
 		return;
 	}
 	if (request->key.length != 0 && !request->abandoned) {

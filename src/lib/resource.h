@@ -15,9 +15,4 @@
  */
 void bt_lib_resource_accumulate(
 	struct berth_resource *sum, const struct bt_resource *addend, int64_t sign);
-/**
- * Appends the amounts as Go prints them: `{MilliCPU:100 Memory:0 EphemeralStorage:0
- * AllowedPodNumber:0 ScalarResources:map[a:1]}`.
- */
-void bt_lib_resource_append(const struct berth_resource *resource, struct bt_strbuf *out);
 #endif
