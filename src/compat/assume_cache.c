@@ -249,17 +249,6 @@ static int parse_versions(const struct berth_assume_cache *cache, const struct e
 			  out_stored, err);
 }
 
-static void insert(struct berth_assume_cache *cache, struct bt_str key, struct berth_object *object)
-{
-	struct entry entry = {.hash = bt_str_hash(key)};
-
-	entry.key = bt_lib_own_text(key);
-	entry.api = berth_object_share(object);
-	entry.latest = berth_object_share(object);
-	bt_vec_push(&cache->entries, entry);
-	bt_map_insert(&cache->by_key, entry.hash, cache->entries.count - 1);
-}
-
 bool berth_assume_cache_put(struct berth_assume_cache *cache, struct berth_object *object)
 {
 	struct bt_strbuf buffer = {0};
@@ -273,7 +262,13 @@ bool berth_assume_cache_put(struct berth_assume_cache *cache, struct berth_objec
 	struct bt_str key = key_of(object, &buffer);
 	struct entry *entry = find(cache, key);
 	if (entry == NULL) {
-		insert(cache, key, object);
+		struct entry added = {.key = bt_lib_own_text(key),
+			.hash = bt_str_hash(key),
+			.api = berth_object_share(object),
+			.latest = berth_object_share(object)};
+
+		bt_vec_push(&cache->entries, added);
+		bt_map_insert(&cache->by_key, added.hash, cache->entries.count - 1);
 		add_event(cache, NULL, object, UINT32_MAX);
 	} else if (parse_versions(cache, entry, object, &stored, &version, NULL) != BERTH_OK ||
 		version <= stored) {

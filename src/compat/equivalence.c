@@ -74,23 +74,6 @@ static void remove_all(struct berth_equivalence_cache *cache)
 	cache->serial++;
 }
 
-/**
- * Returns a symbol for namespace and QoS class: cached predicates read both, and neither shape nor
- * labels contain them.
- */
-static bt_sym scope_of(struct berth_equivalence_cache *cache, const struct bt_pod *pod)
-{
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_str(&text, pod->metadata.namespace_);
-	bt_strbuf_append_char(&text, '/');
-	bt_strbuf_append_str(&text, pod->status.qos_class);
-	bt_sym scope = bt_symbol_ref_str(&cache->tables->symbols, bt_strbuf_str(&text));
-
-	bt_strbuf_finish(&text);
-	return scope;
-}
-
 struct berth_equivalence_class berth_equivalence_class_of(
 	struct berth_equivalence_cache *cache, const struct berth_pod *outside)
 {
@@ -99,12 +82,20 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	if (cache->classes.count == BERTH_EQUIVALENCE_CLASSES_MAX) {
 		remove_all(cache);
 	}
+	/*
+	 * Cached predicates read namespace and QoS class, and neither shape nor labels contain
+	 * them, so a symbol for both is part of the class.
+	 */
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&text, "%.*s/%.*s", BT_STR_ARG(pod->metadata.namespace_),
+		BT_STR_ARG(pod->status.qos_class));
 	struct pod_class class = {
 		.shape = bt_shape_ref_pod(&cache->tables->shapes, pod, true),
 		.label_set =
 			bt_label_set_ref_map(&cache->tables->label_sets, &pod->metadata.labels),
-		.scope = scope_of(cache, pod),
+		.scope = bt_symbol_ref_str(&cache->tables->symbols, bt_strbuf_str(&text)),
 	};
+	bt_strbuf_finish(&text);
 	uint64_t hash = bt_hash_u64(
 		bt_hash_u64(bt_hash_u64(0, class.shape), class.label_set), class.scope.id);
 

@@ -222,27 +222,22 @@ struct berth_node_info *berth_node_name_to_info_map_at(
 	return berth_node_info_of_aggregate(map->entries.items[index].aggregate);
 }
 
-/** Writes the names of the nodes that a snapshot would contain, ascending. Returns their number. */
-static uint32_t listed_names(const struct bt_state *state, struct bt_str *out_names)
-{
-	uint32_t count = 0;
-
-	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
-		if (state->nodes.rows[slot].in_cache && state->nodes.rows[slot].has_node) {
-			out_names[count++] = bt_node_table_name(&state->nodes, slot);
-		}
-	}
-	qsort(out_names, count, sizeof(*out_names), bt_str_compare_qsort);
-	return count;
-}
-
 void berth_cache_update_node_name_to_info_map(
 	struct berth_cache *cache, struct berth_node_name_to_info_map *map)
 {
 	struct berth_node_name_to_info_map fresh = {0};
 	struct bt_str *names =
 		BT_NEW_ARRAY(struct bt_str, (size_t)cache->state->nodes.slot_count + 1);
-	uint32_t count = listed_names(cache->state, names);
+	const struct bt_node_table *nodes = &cache->state->nodes;
+	uint32_t count = 0;
+
+	/* The names of the nodes that a snapshot would contain, ascending. */
+	for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
+		if (nodes->rows[slot].in_cache && nodes->rows[slot].has_node) {
+			names[count++] = bt_node_table_name(nodes, slot);
+		}
+	}
+	qsort(names, count, sizeof(*names), bt_str_compare_qsort);
 
 	bt_vec_reserve(&fresh.entries, count);
 	for (uint32_t i = 0; i < count; i++) {

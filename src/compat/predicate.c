@@ -131,23 +131,6 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 	return predicates;
 }
 
-/**
- * Creates predicates for a call without metadata; the caller owns the result. For a view, the
- * predicates read the view's state; for a standalone aggregate, a cluster that has only this node.
- */
-static struct berth_predicates *create_for_node(const struct berth_node_info *node)
-{
-	if (bt_standalone_of(node) == NULL) {
-		return create((struct bt_state *)bt_const_node_info_of(node)->state, NULL);
-	}
-	struct berth_predicates *predicates = create(NULL, NULL);
-	if (bt_aggregate_node(bt_standalone_of(node)) != NULL) {
-		(void)put_node(predicates, node);
-	}
-	refresh(predicates);
-	return predicates;
-}
-
 void berth_predicates_destroy(struct berth_predicates *predicates)
 {
 	if (predicates == NULL) {
@@ -395,16 +378,6 @@ static void set_result(const struct bt_status *status,
 	*out_result = (struct berth_predicate_result){false, reasons, count};
 }
 
-static bool includes_node(const struct bt_pre_filter_result *result, struct bt_str node_name)
-{
-	bool found = !result->restricted;
-
-	for (uint32_t i = 0; i < result->count && !found; i++) {
-		found = bt_str_equal(result->names[i], node_name);
-	}
-	return found;
-}
-
 static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_predicate_data *data,
 	enum berth_predicate predicate, const struct bt_node_info *node)
 {
@@ -413,8 +386,11 @@ static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_pre
 	if (!data->pre_filter_ran[predicate] && plugin->ops->pre_filter != NULL) {
 		data->pre_filter_statuses[predicate] =
 			plugin->ops->pre_filter(plugin, &data->cycle, &data->info, &result);
-		if (bt_status_is_success(&data->pre_filter_statuses[predicate]) &&
-			!includes_node(&result, bt_node_info_name(node))) {
+		bool is_included = !result.restricted;
+		for (uint32_t i = 0; i < result.count && !is_included; i++) {
+			is_included = bt_str_equal(result.names[i], bt_node_info_name(node));
+		}
+		if (bt_status_is_success(&data->pre_filter_statuses[predicate]) && !is_included) {
 			return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 				&data->arena, BT_STR("node(s) didn't satisfy the predicate"));
 		}
@@ -481,7 +457,18 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 		}
 		return run(predicate, metadata, node, arena, out_result, err);
 	}
-	struct berth_predicates *around = create_for_node(node);
+	/*
+	 * Without metadata, predicates for a view read the view's state; for a standalone
+	 * aggregate, a cluster that has only this node.
+	 */
+	struct berth_predicates *around = create(
+		alone == NULL ? (struct bt_state *)bt_const_node_info_of(node)->state : NULL, NULL);
+	if (alone != NULL) {
+		if (bt_aggregate_node(alone) != NULL) {
+			(void)put_node(around, node);
+		}
+		refresh(around);
+	}
 	struct berth_predicate_metadata *own = create_metadata(around, pod);
 	int result = run(predicate, own, node, arena, out_result, err);
 
@@ -489,10 +476,6 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 	berth_predicates_destroy(around);
 	return result;
 }
-
-struct name_list {
-	BT_VEC(const char *) names;
-};
 
 static void append(struct berth_predicate_result *all, const struct berth_predicate_result *more,
 	struct bt_arena *arena)
@@ -511,7 +494,7 @@ static void append(struct berth_predicate_result *all, const struct berth_predic
 int berth_predicate_run_all(struct berth_predicates *predicates, const char *const *names,
 	uint32_t name_count, bool always_check_all, BERTH_PREDICATE_PARAMETERS)
 {
-	struct name_list list = {0};
+	BT_VEC(const char *) list = {0};
 	struct berth_predicate_result all = {true, NULL, 0};
 	int result = BERTH_OK;
 
@@ -524,7 +507,7 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 			wanted = bt_predicate_index(names[i]) == p;
 		}
 		if (wanted) {
-			bt_vec_push(&list.names, berth_predicate_name((enum berth_predicate)p));
+			bt_vec_push(&list, berth_predicate_name((enum berth_predicate)p));
 		}
 	}
 	if (names == NULL) {
@@ -532,23 +515,22 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 			const char *name = predicates->registered.items[i].name;
 
 			if (bt_predicate_index(name) == BERTH_PREDICATE__COUNT) {
-				bt_vec_push(&list.names, name);
+				bt_vec_push(&list, name);
 			}
 		}
 	}
 	for (uint32_t i = 0; names != NULL && i < name_count; i++) {
 		if (bt_predicate_index(names[i]) == BERTH_PREDICATE__COUNT) {
-			bt_vec_push(&list.names, names[i]);
+			bt_vec_push(&list, names[i]);
 		}
 	}
-	for (uint32_t i = 0; i < list.names.count && (all.fits || always_check_all); i++) {
-		berth_predicate_fn predicate =
-			berth_predicate_find(predicates, list.names.items[i]);
+	for (uint32_t i = 0; i < list.count && (all.fits || always_check_all); i++) {
+		berth_predicate_fn predicate = berth_predicate_find(predicates, list.items[i]);
 		struct berth_predicate_result one = {0};
 
 		if (predicate == NULL) {
 			result = bt_error_set(err, BERTH_ERR_NOT_FOUND,
-				"no predicate named %s exists", list.names.items[i]);
+				"no predicate named %s exists", list.items[i]);
 		} else {
 			result = predicate(pod, metadata, node, arena, &one, err);
 		}
@@ -559,7 +541,7 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 			append(&all, &one, bt_arena_of(arena));
 		}
 	}
-	bt_vec_finish(&list.names);
+	bt_vec_finish(&list);
 	if (result == BERTH_OK) {
 		*out_result = all;
 	}

@@ -489,18 +489,6 @@ static struct bt_status pod_not_found(struct bt_str name, struct bt_arena *arena
 	return status;
 }
 
-/**
- * Whether the pod lister knows newer versions of pods. The lister of a handle without a scheduler
- * does not.
- */
-static bool has_pods(const struct berth_preemption *preemption, const struct bt_handle *handle)
-{
-	struct berth_lister handles = berth_handle_lister(preemption->handle, "Pod");
-
-	return preemption->pod_lister.get != NULL &&
-		(preemption->pod_lister.get != handles.get || handle->pods != NULL);
-}
-
 struct berth_status berth_preemption_preempt(struct berth_preemption *preemption,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	const struct berth_node_to_status *statuses, struct berth_post_filter_result *out_result)
@@ -518,7 +506,10 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 
 	*out_result = (struct berth_post_filter_result){0};
 	bt_lib_evaluator(preemption)->attempt_count++;
-	if (has_pods(preemption, handle)) {
+	/* The pod lister of a handle without a scheduler does not know newer versions of pods. */
+	struct berth_lister handles = berth_handle_lister(preemption->handle, "Pod");
+	if (preemption->pod_lister.get != NULL &&
+		(preemption->pod_lister.get != handles.get || handle->pods != NULL)) {
 		newest = berth_lister_get(
 			&preemption->pod_lister, attempt.pod->namespace_, attempt.pod->name);
 		if (newest == NULL) {

@@ -132,19 +132,6 @@ static int change_pod(struct berth_cache *cache, struct bt_object *before, struc
 	return result;
 }
 
-static int change_node(struct berth_cache *cache, struct bt_object *before, struct bt_object *after,
-	struct berth_error *err)
-{
-	const struct berth_node *old_node = berth_object_node(berth_object_of(before));
-
-	if (after == NULL) {
-		return berth_cache_remove_node(cache, old_node, err);
-	}
-	return before == NULL
-		? berth_cache_add_node(cache, berth_object_of(after), err)
-		: berth_cache_update_node(cache, old_node, berth_object_of(after), err);
-}
-
 /**
  * Tells the cache about a change. before NULL: the object is new; after NULL: the object was
  * deleted.
@@ -152,8 +139,18 @@ static int change_node(struct berth_cache *cache, struct bt_object *before, stru
 static int change(struct berth_reflector *reflector, struct bt_object *before,
 	struct bt_object *after, struct berth_error *err)
 {
-	return reflector->kind == BT_KIND_POD ? change_pod(reflector->cache, before, after, err)
-					      : change_node(reflector->cache, before, after, err);
+	struct berth_cache *cache = reflector->cache;
+
+	if (reflector->kind == BT_KIND_POD) {
+		return change_pod(cache, before, after, err);
+	}
+	const struct berth_node *old_node = berth_object_node(berth_object_of(before));
+	if (after == NULL) {
+		return berth_cache_remove_node(cache, old_node, err);
+	}
+	return before == NULL
+		? berth_cache_add_node(cache, berth_object_of(after), err)
+		: berth_cache_update_node(cache, old_node, berth_object_of(after), err);
 }
 
 static int put_object(

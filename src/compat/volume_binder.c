@@ -206,28 +206,6 @@ static void copy_handle(struct bt_lib_binder *binder)
 	}
 }
 
-/** Creates own_state if any lister is not the handle's, and sets own_handle. */
-static void init_source(struct bt_lib_binder *binder)
-{
-	const struct berth_handle *handle = berth_const_handle_of(binder->handle);
-	const struct berth_volume_binder_listers *listers = &binder->listers;
-	bool is_handles = bt_lister_is_of_handle(&listers->nodes, handle, "Node") &&
-		bt_lister_is_of_handle(&listers->csi_nodes, handle, "CSINode") &&
-		bt_lister_is_of_handle(&listers->pvcs, handle, "PersistentVolumeClaim") &&
-		bt_lister_is_of_handle(&listers->pvs, handle, "PersistentVolume") &&
-		bt_lister_is_of_handle(&listers->storage_classes, handle, "StorageClass") &&
-		bt_lister_is_of_handle(&binder->capacity.csi_driver_lister, handle, "CSIDriver") &&
-		bt_lister_is_of_handle(&binder->capacity.csi_storage_capacity_lister, handle,
-			"CSIStorageCapacity");
-
-	if (!is_handles) {
-		struct bt_state_options options = {0};
-
-		binder->own_state = bt_state_create(&options);
-	}
-	copy_handle(binder);
-}
-
 const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX] = {
 	{BERTH_CONFLICT_REASON_NODE_CONFLICT, BT_VOLUME_CONFLICT_NODE,
 		BT_REASON_VOLUME_NODE_CONFLICT},
@@ -601,7 +579,22 @@ struct berth_volume_binder *berth_volume_binder_create(const struct berth_handle
 	if (capacity_check != NULL) {
 		own->capacity = *capacity_check;
 	}
-	init_source(own);
+	/* Other listers than the handle's need a state of their own. */
+	bool is_handles = bt_lister_is_of_handle(&own->listers.nodes, handle, "Node") &&
+		bt_lister_is_of_handle(&own->listers.csi_nodes, handle, "CSINode") &&
+		bt_lister_is_of_handle(&own->listers.pvcs, handle, "PersistentVolumeClaim") &&
+		bt_lister_is_of_handle(&own->listers.pvs, handle, "PersistentVolume") &&
+		bt_lister_is_of_handle(&own->listers.storage_classes, handle, "StorageClass") &&
+		bt_lister_is_of_handle(&own->capacity.csi_driver_lister, handle, "CSIDriver") &&
+		bt_lister_is_of_handle(
+			&own->capacity.csi_storage_capacity_lister, handle, "CSIStorageCapacity");
+
+	if (!is_handles) {
+		struct bt_state_options empty = {0};
+
+		own->own_state = bt_state_create(&empty);
+	}
+	copy_handle(own);
 	own->inside = bt_volume_binder_create(
 		&own->own_handle, options.bind_timeout_ns / INT64_C(1000000000));
 	return &own->base;

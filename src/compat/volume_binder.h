@@ -31,12 +31,11 @@ extern const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX]
 
 /**
  * Creates a binder for the in-tree plugin that calls the public binder **outside. The pointer
- * *outside is borrowed, and read at each call, so it may change. The caller owns the result.
+ * *outside is borrowed, and read at each call, so it may change. owned not NULL: the new binder
+ * calls this public binder instead, and owns it. The caller owns the result.
  */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_create(
-	struct berth_volume_binder *const *outside);
-/** Like bt_outside_binder_create for one public binder, which the new binder owns. */
-BT_MUST_USE struct bt_volume_binder *bt_outside_binder_own(struct berth_volume_binder *outside);
+	struct berth_volume_binder *const *outside, struct berth_volume_binder *owned);
 
 /**
  * Returns a view of the node in the handle's state. A view is returned as it is; for a standalone

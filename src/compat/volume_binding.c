@@ -244,24 +244,6 @@ HINT(5);
 HINT(6);
 #undef HINT
 
-/** Copies the events of the in-tree plugin, with hints that accept the public plugin. */
-static void fill_events(struct own_binding *own)
-{
-	static const berth_queueing_hint_fn hints[EVENT_COUNT] = {
-		hint_0, hint_1, hint_2, hint_3, hint_4, hint_5, hint_6};
-
-	BT_ASSERT(bt_volume_binding_event_count == EVENT_COUNT);
-	for (uint32_t i = 0; i < EVENT_COUNT; i++) {
-		const struct bt_event_registration *inside = &bt_volume_binding_events[i];
-
-		own->events[i].event.resource = inside->event.resource;
-		own->events[i].event.action = inside->event.action;
-		own->events[i].queueing_hint = inside->hint != NULL ? hints[i] : NULL;
-		own->registrations[i].event = own->events[i].event;
-		own->registrations[i].hint = own->events[i].queueing_hint;
-	}
-}
-
 const struct berth_cluster_event_with_hint *berth_volume_binding_events_to_register(
 	const struct berth_volume_binding *plugin, uint32_t *out_count)
 {
@@ -402,6 +384,8 @@ int berth_volume_binding_create(const struct berth_volume_binding_args *args,
 	const struct berth_handle *handle, const struct berth_features *features,
 	struct berth_volume_binding **out_plugin, struct berth_error *err)
 {
+	static const berth_queueing_hint_fn hints[EVENT_COUNT] = {
+		hint_0, hint_1, hint_2, hint_3, hint_4, hint_5, hint_6};
 	struct berth_volume_binder_options options = BERTH_VOLUME_BINDER_OPTIONS_INIT;
 
 	if (args == NULL) {
@@ -432,11 +416,22 @@ int berth_volume_binding_create(const struct berth_volume_binding_args *args,
 		options.bind_timeout_ns = INT64_MAX;
 	}
 	own->outside.base.ops = &plugin_ops;
-	fill_events(own);
+	/* Copy the events of the in-tree plugin, with hints that accept the public plugin. */
+	BT_ASSERT(bt_volume_binding_event_count == EVENT_COUNT);
+	for (uint32_t i = 0; i < EVENT_COUNT; i++) {
+		const struct bt_event_registration *event = &bt_volume_binding_events[i];
+
+		own->events[i].event.resource = event->event.resource;
+		own->events[i].event.action = event->event.action;
+		own->events[i].queueing_hint = event->hint != NULL ? hints[i] : NULL;
+		own->registrations[i].event = own->events[i].event;
+		own->registrations[i].hint = own->events[i].queueing_hint;
+	}
 	own->first_binder = berth_volume_binder_create(handle, NULL, NULL, &options);
 	own->outside.binder = own->first_binder;
 	own->outside.pvc_lister = berth_handle_lister(handle, "PersistentVolumeClaim");
-	bt_volume_binding_set_binder(own->inside, bt_outside_binder_create(&own->outside.binder));
+	bt_volume_binding_set_binder(
+		own->inside, bt_outside_binder_create(&own->outside.binder, NULL));
 	bt_volume_binding_set_claims(own->inside, get_claim, own);
 	*out_plugin = &own->outside;
 	return BERTH_OK;
@@ -464,6 +459,6 @@ int berth_volume_binding_replace_binder(struct berth_framework *framework,
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"the profile does not enable berth's plugin VolumeBinding");
 	}
-	bt_volume_binding_set_binder(plugin, bt_outside_binder_own(binder));
+	bt_volume_binding_set_binder(plugin, bt_outside_binder_create(NULL, binder));
 	return BERTH_OK;
 }
