@@ -552,29 +552,6 @@ static int compute_all(struct options *options, struct berth_error *err)
 	return result;
 }
 
-/** Report each pod spec that has fewer copies than needed. Returns the exit status. */
-static int check_needs(const struct options *options)
-{
-	int exit_status = BT_EXIT_OK;
-	for (uint32_t a = 0; a < options->answer_count; a++) {
-		for (uint32_t i = 0; i < options->answers[a].member_count; i++) {
-			const struct bt_capacity_member *member = &options->answers[a].members[i];
-			if (member->copies >= options->need) {
-				continue;
-			}
-			struct bt_strbuf shown = {0};
-			bt_printable_append_name(
-				&shown, member->spec->namespace_, member->spec->name);
-			(void)fprintf(stderr, "berth %s: %s: %lld copies are needed, %u fit\n",
-				options->line.command->name, bt_strbuf_c(&shown),
-				(long long)options->need, member->copies);
-			bt_strbuf_finish(&shown);
-			exit_status = BT_EXIT_FINDING;
-		}
-	}
-	return exit_status;
-}
-
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
@@ -604,7 +581,27 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	if (result == 0) {
 		bt_output_print(out);
 		bt_strbuf_reset(out);
-		result = check_needs(options);
+		result = BT_EXIT_OK;
+
+		/* Report each pod spec that has fewer copies than needed. */
+		for (uint32_t a = 0; a < options->answer_count; a++) {
+			for (uint32_t i = 0; i < options->answers[a].member_count; i++) {
+				const struct bt_capacity_member *member =
+					&options->answers[a].members[i];
+				if (member->copies >= options->need) {
+					continue;
+				}
+				struct bt_strbuf shown = {0};
+				bt_printable_append_name(
+					&shown, member->spec->namespace_, member->spec->name);
+				(void)fprintf(stderr,
+					"berth %s: %s: %lld copies are needed, %u fit\n",
+					options->line.command->name, bt_strbuf_c(&shown),
+					(long long)options->need, member->copies);
+				bt_strbuf_finish(&shown);
+				result = BT_EXIT_FINDING;
+			}
+		}
 	}
 	for (uint32_t i = 0; i < options->answer_count; i++) {
 		bt_capacity_answer_finish(&options->answers[i]);

@@ -96,32 +96,14 @@ static void complete_offer(struct bt_complete *complete, const struct bt_complet
 	bt_strbuf_append_char(&complete->out, '\n');
 }
 
-static void offer_pod(struct bt_complete *complete, const struct bt_complete_word *word,
-	const struct bt_manifests_object *object)
-{
-	const struct bt_pod *pod = object->object->value;
-	const char *given = complete->namespace_;
-	struct bt_strbuf name = {0};
-	if (!is_plain(object->name) || !is_plain(object->namespace_) ||
-		(given != NULL && !bt_str_equal_c(object->namespace_, given))) {
-		return;
-	}
-	if (given == NULL && !bt_str_equal_c(object->namespace_, "default")) {
-		bt_strbuf_append_str(&name, object->namespace_);
-		bt_strbuf_append_char(&name, '/');
-	}
-	bt_strbuf_append_str(&name, object->name);
-	complete_offer(complete, word, bt_strbuf_str(&name),
-		pod->spec.node_name.length == 0 ? "pod without a node" : "pod on a node");
-	bt_strbuf_finish(&name);
-}
-
 /** Offer the names of objects in the files of -f; none if reading the files would take long. */
 static void offer_objects(
 	struct bt_complete *complete, const struct bt_complete_word *word, enum bt_kind kind)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_manifests cluster;
+	const char *given = complete->namespace_;
+	struct bt_strbuf name = {0};
 	int result = 0;
 	if (!is_quick(&complete->files)) {
 		return;
@@ -132,17 +114,28 @@ static void offer_objects(
 	}
 	for (uint32_t i = 0; i < cluster.objects.count && result == 0; i++) {
 		const struct bt_manifests_object *object = &cluster.objects.items[i];
-		if (object->kind != kind || object->object == NULL) {
+		if (object->kind != kind || object->object == NULL || !is_plain(object->name)) {
 			continue;
 		}
 		if (kind == BT_KIND_NODE) {
-			if (is_plain(object->name)) {
-				complete_offer(complete, word, object->name, "node");
-			}
-		} else {
-			offer_pod(complete, word, object);
+			complete_offer(complete, word, object->name, "node");
+			continue;
 		}
+		const struct bt_pod *pod = object->object->value;
+		if (!is_plain(object->namespace_) ||
+			(given != NULL && !bt_str_equal_c(object->namespace_, given))) {
+			continue;
+		}
+		bt_strbuf_reset(&name);
+		if (given == NULL && !bt_str_equal_c(object->namespace_, "default")) {
+			bt_strbuf_append_str(&name, object->namespace_);
+			bt_strbuf_append_char(&name, '/');
+		}
+		bt_strbuf_append_str(&name, object->name);
+		complete_offer(complete, word, bt_strbuf_str(&name),
+			pod->spec.node_name.length == 0 ? "pod without a node" : "pod on a node");
 	}
+	bt_strbuf_finish(&name);
 	berth_error_finish(&err);
 	bt_manifests_finish(&cluster);
 }
@@ -370,20 +363,6 @@ static void take_word(struct bt_complete *complete, const char *word)
 
 /** --- the current word --- */
 
-static bool may_come_again(const struct bt_complete *complete, const struct bt_flag *flag)
-{
-	if (flag->type == BT_FLAG_STRINGS || flag->type == BT_FLAG_SETTER ||
-		flag->type == BT_FLAG_OPTIONAL) {
-		return true;
-	}
-	for (uint32_t i = 0; i < complete->given.count; i++) {
-		if (complete->given.items[i] == flag) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void offer_flags(struct bt_complete *complete)
 {
 	struct bt_complete_word word = {.text = complete->current};
@@ -391,7 +370,13 @@ static void offer_flags(struct bt_complete *complete)
 	const struct bt_command *command = complete->command;
 	for (uint32_t i = 0; i < command->flag_count; i++) {
 		const struct bt_flag *flag = &command->flags[i];
-		if (may_come_again(complete, flag)) {
+		bool may_come = flag->type == BT_FLAG_STRINGS || flag->type == BT_FLAG_SETTER ||
+			flag->type == BT_FLAG_OPTIONAL;
+		bool is_given = false;
+		for (uint32_t k = 0; k < complete->given.count; k++) {
+			is_given = is_given || complete->given.items[k] == flag;
+		}
+		if (may_come || !is_given) {
 			bt_strbuf_reset(&name);
 			bt_strbuf_printf(&name, "--%s", flag->name);
 			complete_offer(complete, &word, bt_strbuf_str(&name), flag->help);

@@ -256,27 +256,6 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 	bt_explain_write_more(shown, count, "  ", out);
 }
 
-static void write_proposals(const struct report *report, struct bt_strbuf *out)
-{
-	const struct bt_group_explanation *explanation = report->explanation;
-	if (explanation->fate == BT_GROUP_FITS || explanation->fate == BT_GROUP_ERROR ||
-		!report->wants_proposals || explanation->members.count == 0) {
-		return;
-	}
-	bt_strbuf_append_c(out, "\nChanges that would help the group:\n");
-	if (explanation->proposals.count == 0) {
-		bt_strbuf_append_c(out, "  no change that was tried; see above what stops it\n");
-	}
-	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
-		const struct bt_group_proposal *proposal = &explanation->proposals.items[i];
-		bt_strbuf_printf(out, "  %u. ", i + 1);
-		bt_group_proposal_append_text(proposal, explanation->stopped, report->nodes, out);
-		bt_strbuf_append_c(out, ": then ");
-		append_members(report, proposal->placed_count, out);
-		bt_strbuf_append_c(out, " find a node\n");
-	}
-}
-
 static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
 	const struct report *report = answer;
@@ -307,33 +286,29 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		bt_strbuf_append_c(out, ", nearest nodes first:\n");
 		bt_explain_write_groups(&explanation->stop, out);
 	}
-	write_proposals(report, out);
+	if (explanation->fate == BT_GROUP_FITS || explanation->fate == BT_GROUP_ERROR ||
+		!report->wants_proposals) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\nChanges that would help the group:\n");
+	if (explanation->proposals.count == 0) {
+		bt_strbuf_append_c(out, "  no change that was tried; see above what stops it\n");
+	}
+	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
+		const struct bt_group_proposal *proposal = &explanation->proposals.items[i];
+		bt_strbuf_printf(out, "  %u. ", i + 1);
+		bt_group_proposal_append_text(proposal, explanation->stopped, report->nodes, out);
+		bt_strbuf_append_c(out, ": then ");
+		append_members(report, proposal->placed_count, out);
+		bt_strbuf_append_c(out, " find a node\n");
+	}
 }
 
 /** --- JSON output --- */
 
-static void write_json_proposal(const struct report *report,
-	const struct bt_group_proposal *proposal, struct bt_json_writer *writer)
-{
-	static const char *const types[] = {"Change", "AddNodes", "LowerMinCount", "AddPods"};
-	const struct bt_pod *pod = report->explanation->stopped;
-	struct bt_strbuf text = {0};
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(writer, "type", types[proposal->kind]);
-	bt_group_proposal_append_text(proposal, pod, report->nodes, &text);
-	bt_json_write_member(writer, "text", bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	bt_json_write_name_c(writer, "changes");
-	bt_changes_write_json(
-		proposal->remedies.items, proposal->remedies.count, pod, report->nodes, writer);
-	bt_json_write_member_int64(writer, "count", proposal->count);
-	bt_json_write_member(writer, "node", proposal->node);
-	bt_json_write_member_int64(writer, "placed", proposal->placed_count);
-	bt_json_end_object(writer);
-}
-
 static void write_json(const void *answer, struct bt_json_writer *writer)
 {
+	static const char *const types[] = {"Change", "AddNodes", "LowerMinCount", "AddPods"};
 	const struct report *report = answer;
 	const struct bt_group_explanation *explanation = report->explanation;
 	bt_json_begin_object(writer);
@@ -380,7 +355,20 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	}
 	bt_json_begin_member_array(writer, "proposals");
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
-		write_json_proposal(report, &explanation->proposals.items[i], writer);
+		const struct bt_group_proposal *proposal = &explanation->proposals.items[i];
+		struct bt_strbuf text = {0};
+		bt_json_begin_object(writer);
+		bt_json_write_member_c(writer, "type", types[proposal->kind]);
+		bt_group_proposal_append_text(proposal, explanation->stopped, report->nodes, &text);
+		bt_json_write_member(writer, "text", bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+		bt_json_write_name_c(writer, "changes");
+		bt_changes_write_json(proposal->remedies.items, proposal->remedies.count,
+			explanation->stopped, report->nodes, writer);
+		bt_json_write_member_int64(writer, "count", proposal->count);
+		bt_json_write_member(writer, "node", proposal->node);
+		bt_json_write_member_int64(writer, "placed", proposal->placed_count);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
 	bt_json_end_object(writer);

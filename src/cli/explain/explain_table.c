@@ -194,22 +194,6 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 /** --- proposals --- */
 
 /**
- * Whether an earlier proposal asks for the same changes on another node; the alike_count of that
- * proposal includes this node.
- */
-static bool repeats_earlier(const struct bt_explanation *explanation, uint32_t index)
-{
-	const struct bt_proposal *proposal = &explanation->proposals.items[index];
-	bool repeats = false;
-	for (uint32_t i = 0; i < index && !repeats; i++) {
-		const struct bt_proposal *other = &explanation->proposals.items[i];
-		repeats = bt_remedies_equal_but_node(proposal->remedies.items,
-			proposal->remedies.count, other->remedies.items, other->remedies.count);
-	}
-	return repeats;
-}
-
-/**
  * Append ": then it fits on node-7", ": then it fits on 3 nodes", or ": then it fits there" if a
  * change names the node.
  */
@@ -247,7 +231,18 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 	uint32_t number = 0;
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
-		if (repeats_earlier(explanation, i)) {
+		/*
+		 * Skip the same changes on another node: the alike_count of the earlier proposal
+		 * includes this node.
+		 */
+		bool repeats = false;
+		for (uint32_t k = 0; k < i && !repeats; k++) {
+			const struct bt_proposal *other = &explanation->proposals.items[k];
+			repeats = bt_remedies_equal_but_node(proposal->remedies.items,
+				proposal->remedies.count, other->remedies.items,
+				other->remedies.count);
+		}
+		if (repeats) {
 			continue;
 		}
 		bt_strbuf_printf(out, "  %u. ", ++number);

@@ -42,22 +42,6 @@ struct options {
 	bool no_gzip;
 };
 
-static const struct source *find_source(const char *name, struct berth_error *err)
-{
-	struct bt_strbuf known = {0};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(sources); i++) {
-		if (strcmp(sources[i].name, name) == 0) {
-			bt_strbuf_finish(&known);
-			return &sources[i];
-		}
-		bt_strbuf_printf(&known, "%s%s", i == 0 ? "" : ", ", sources[i].name);
-	}
-	(void)bt_error_set(err, BERTH_ERR_INVALID, "no source is called \"%s\"; there is %s", name,
-		bt_strbuf_c(&known));
-	bt_strbuf_finish(&known);
-	return NULL;
-}
-
 /** Print warnings for defective rows. Returns the number of rows that were left out. */
 static uint64_t print_defects(const struct bt_command *command, const struct bt_import *import)
 {
@@ -144,9 +128,19 @@ static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_e
 	const char *output_path = options->output_path;
 	struct bt_import_request *request = &options->request;
 	struct bt_time start = {0};
-	const struct source *source = find_source(arguments->list.items[0], err);
-	int result = source == NULL ? BERTH_ERR_INVALID
-				    : bt_time_parse(bt_str_from(source->start), &start, err);
+	const struct source *source = NULL;
+	struct bt_strbuf known = {0};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(sources); i++) {
+		if (strcmp(sources[i].name, arguments->list.items[0]) == 0) {
+			source = &sources[i];
+		}
+		bt_strbuf_printf(&known, "%s%s", i == 0 ? "" : ", ", sources[i].name);
+	}
+	int result = source != NULL
+		? bt_time_parse(bt_str_from(source->start), &start, err)
+		: bt_error_set(err, BERTH_ERR_INVALID, "no source is called \"%s\"; there is %s",
+			  arguments->list.items[0], bt_strbuf_c(&known));
+	bt_strbuf_finish(&known);
 	if (result == 0) {
 		result = check_source(source, options, err);
 	}

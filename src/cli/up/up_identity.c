@@ -72,19 +72,6 @@ static int write_pair(const struct bt_strbuf *certificate_path, const struct bt_
 
 /** --- creation --- */
 
-static int make_authority(const struct bt_up_identity_options *options,
-	const struct kept_files *files, struct bt_up_identity *identity, struct berth_error *err)
-{
-	if (options->data_dir != NULL && file_exists(bt_strbuf_c(&files->ca_certificate))) {
-		return read_pair(&files->ca_certificate, &files->ca_key, &identity->ca, err);
-	}
-	int result = bt_certificate_make_ca("berth", options->now_seconds, &identity->ca, err);
-	if (result == 0 && options->data_dir != NULL) {
-		result = write_pair(&files->ca_certificate, &files->ca_key, &identity->ca, err);
-	}
-	return result;
-}
-
 /**
  * Make the CA and the server's pair. The data folder's CA is reused, and its server pair while it
  * is valid, because clients may have pinned them.
@@ -92,11 +79,21 @@ static int make_authority(const struct bt_up_identity_options *options,
 static int make_pair(const struct bt_up_identity_options *options, const struct kept_files *files,
 	struct bt_up_identity *identity, struct berth_error *err)
 {
-	int result = make_authority(options, files, identity, err);
+	bool is_kept = options->data_dir != NULL;
+	int result;
+	if (is_kept && file_exists(bt_strbuf_c(&files->ca_certificate))) {
+		result = read_pair(&files->ca_certificate, &files->ca_key, &identity->ca, err);
+	} else {
+		result = bt_certificate_make_ca("berth", options->now_seconds, &identity->ca, err);
+		if (result == 0 && is_kept) {
+			result = write_pair(
+				&files->ca_certificate, &files->ca_key, &identity->ca, err);
+		}
+	}
 	if (result < 0) {
 		return result;
 	}
-	if (options->data_dir != NULL && file_exists(bt_strbuf_c(&files->certificate))) {
+	if (is_kept && file_exists(bt_strbuf_c(&files->certificate))) {
 		result = read_pair(&files->certificate, &files->key, &identity->server, err);
 		if (result < 0 ||
 			bt_certificate_check(&identity->server, options->now_seconds, NULL) == 0) {
@@ -115,7 +112,7 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	names[BT_ARRAY_LENGTH(names) - 1] = is_any ? host : options->address;
 	result = bt_certificate_make_server(&identity->ca, names, BT_ARRAY_LENGTH(names),
 		options->now_seconds, &identity->server, err);
-	if (result == 0 && options->data_dir != NULL) {
+	if (result == 0 && is_kept) {
 		result = write_pair(&files->certificate, &files->key, &identity->server, err);
 	}
 	return result;

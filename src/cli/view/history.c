@@ -270,26 +270,9 @@ static void begin_version(
 }
 
 /**
- * Whether the page shows no difference between the version and the changed pod. Most changes affect
- * only parts of the status that the page does not show.
- */
-static bool is_same_pod(
-	const struct bt_version *version, const struct bt_version *next, const struct bt_pod *pod)
-{
-	const struct bt_pod *known = bt_object_value(unpack(version->object), BT_KIND_POD);
-	bool is_same = version->node == next->node && version->request == next->request &&
-		version->is_over == next->is_over && version->is_gated == next->is_gated &&
-		bt_str_equal(known->metadata.uid, pod->metadata.uid) &&
-		(known->metadata.deletion_timestamp == NULL) ==
-			(pod->metadata.deletion_timestamp == NULL) &&
-		bt_str_map_equal(&known->metadata.labels, &pod->metadata.labels);
-	allow_pack(version->object);
-	return is_same;
-}
-
-/**
- * Put the newer object into the pod's current version if the page shows no difference. Returns
- * false if a new version is needed.
+ * Put the newer object into the pod's current version if the page shows no difference: most changes
+ * affect only parts of the status that the page does not show. Returns false if a new version is
+ * needed.
  */
 static bool renew_version(struct bt_history *history, struct bt_object *object)
 {
@@ -303,7 +286,16 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	}
 	read_pod(history, bt_object_value(object, BT_KIND_POD), &next);
 	struct bt_version *version = &history->versions.items[id];
-	if (!is_same_pod(version, &next, bt_object_value(object, BT_KIND_POD))) {
+	const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+	const struct bt_pod *known = bt_object_value(unpack(version->object), BT_KIND_POD);
+	bool is_same = version->node == next.node && version->request == next.request &&
+		version->is_over == next.is_over && version->is_gated == next.is_gated &&
+		bt_str_equal(known->metadata.uid, pod->metadata.uid) &&
+		(known->metadata.deletion_timestamp == NULL) ==
+			(pod->metadata.deletion_timestamp == NULL) &&
+		bt_str_map_equal(&known->metadata.labels, &pod->metadata.labels);
+	allow_pack(version->object);
+	if (!is_same) {
 		return false;
 	}
 	release_object(version->object);

@@ -186,27 +186,6 @@ static int read_arguments(
 	return 0;
 }
 
-static int read_files(
-	struct question *question, const struct bt_json_value *list, struct berth_error *err)
-{
-	uint32_t count = list != NULL && list->type == BT_JSON_ARRAY ? list->count : 0;
-	if (count > FILES_MAX) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "files: at most %d", FILES_MAX);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_str flag = bt_json_find_str(list->elements[i], "flag");
-		struct bt_str text = bt_json_find_str(list->elements[i], "text");
-		if (find_flag(question->entry, flag) != '<') {
-			return bt_error_set(err, BERTH_ERR_INVALID, "files: %.*s takes no text",
-				BT_STR_ARG(flag));
-		}
-		question->files[question->file_count++] = (struct question_file){
-			bt_arena_printf(&question->arena, "%.*s", BT_STR_ARG(flag)).data,
-			bt_arena_str(&question->arena, text)};
-	}
-	return 0;
-}
-
 static int read_question(struct question *question, struct bt_str request, struct berth_error *err)
 {
 	struct bt_json_value *root;
@@ -223,7 +202,26 @@ static int read_question(struct question *question, struct bt_str request, struc
 	}
 	question->at_ns = at != NULL ? at_ms * BT_NS_PER_MS : INT64_MAX - 1;
 	result = read_arguments(question, bt_json_find(root, "arguments"), err);
-	return result == 0 ? read_files(question, bt_json_find(root, "files"), err) : result;
+	if (result < 0) {
+		return result;
+	}
+	const struct bt_json_value *list = bt_json_find(root, "files");
+	uint32_t count = list != NULL && list->type == BT_JSON_ARRAY ? list->count : 0;
+	if (count > FILES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "files: at most %d", FILES_MAX);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_str flag = bt_json_find_str(list->elements[i], "flag");
+		struct bt_str text = bt_json_find_str(list->elements[i], "text");
+		if (find_flag(question->entry, flag) != '<') {
+			return bt_error_set(err, BERTH_ERR_INVALID, "files: %.*s takes no text",
+				BT_STR_ARG(flag));
+		}
+		question->files[question->file_count++] = (struct question_file){
+			bt_arena_printf(&question->arena, "%.*s", BT_STR_ARG(flag)).data,
+			bt_arena_str(&question->arena, text)};
+	}
+	return 0;
 }
 
 /** --- the child process --- */

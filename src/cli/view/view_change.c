@@ -148,20 +148,6 @@ static void add_cordon(struct bt_view_change *change, struct bt_str node, bool i
 			    : BT_STR("{\"spec\":{\"unschedulable\":null}}"));
 }
 
-static struct bt_str write_eviction(
-	struct bt_view_change *change, struct bt_str namespace_, struct bt_str name)
-{
-	struct bt_strbuf text = {0};
-	struct bt_json_writer json;
-	bt_json_writer_init(&json, &text, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member_c(&json, "apiVersion", "policy/v1");
-	bt_json_write_member_c(&json, "kind", "Eviction");
-	bt_json_write_member_names(&json, "metadata", namespace_, name);
-	bt_json_end_object(&json);
-	return move_to_arena(change, &text);
-}
-
 /** Same as kubectl drain --ignore-daemonsets --delete-emptydir-data --force. */
 static int add_drain(struct bt_view_change *change, struct bt_str node, struct berth_error *err)
 {
@@ -187,9 +173,17 @@ static int add_drain(struct bt_view_change *change, struct bt_str node, struct b
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"the node has more than %d pods: drain it with kubectl", STEPS_MAX);
 		}
+		struct bt_strbuf eviction = {0};
+		struct bt_json_writer json;
+		bt_json_writer_init(&json, &eviction, 0);
+		bt_json_begin_object(&json);
+		bt_json_write_member_c(&json, "apiVersion", "policy/v1");
+		bt_json_write_member_c(&json, "kind", "Eviction");
+		bt_json_write_member_names(&json, "metadata", namespace_, name);
+		bt_json_end_object(&json);
 		add_step(change, name_object(change, BT_STR("Pod"), namespace_, name), "POST",
 			path_of(change, BT_KIND_POD, namespace_, name, "/eviction"), BT_MEDIA_JSON,
-			write_eviction(change, namespace_, name));
+			move_to_arena(change, &eviction));
 	}
 	return 0;
 }
