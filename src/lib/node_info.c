@@ -577,20 +577,6 @@ const struct berth_pod *berth_pod_info_pod(const struct berth_pod_info *pod)
 	return berth_const_pod_of(bt_const_pod_info_of(pod)->object);
 }
 
-static struct bt_str_map *copy_labels(const struct bt_str_map *labels, struct bt_arena *arena)
-{
-	struct bt_str_map *copy = BT_ARENA_NEW(arena, struct bt_str_map);
-	struct bt_str_pair *items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, labels->count);
-
-	*copy = *labels;
-	copy->items = items;
-	for (uint32_t i = 0; i < labels->count; i++) {
-		items[i].key = bt_arena_str(arena, labels->items[i].key);
-		items[i].value = bt_arena_str(arena, labels->items[i].value);
-	}
-	return copy;
-}
-
 struct berth_queued_pod *berth_queued_pod_deep_copy(
 	const struct berth_queued_pod *pod, struct berth_arena *outside)
 {
@@ -601,6 +587,16 @@ struct berth_queued_pod *berth_queued_pod_deep_copy(
 	*copy = *pod;
 	if (original != NULL) {
 		struct bt_pod_info *info = BT_ARENA_NEW(arena, struct bt_pod_info);
+		struct bt_str_map *labels = BT_ARENA_NEW(arena, struct bt_str_map);
+		struct bt_str_pair *pairs =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, original->labels->count);
+
+		*labels = *original->labels;
+		labels->items = pairs;
+		for (uint32_t i = 0; i < labels->count; i++) {
+			pairs[i].key = bt_arena_str(arena, original->labels->items[i].key);
+			pairs[i].value = bt_arena_str(arena, original->labels->items[i].value);
+		}
 		/* Only the fields of the shape that the accessors of berth/pod_info.h read. */
 		struct bt_shape *shape = BT_ARENA_NEW(arena, struct bt_shape);
 		struct bt_pod *shape_pod = BT_ARENA_NEW(arena, struct bt_pod);
@@ -615,7 +611,7 @@ struct berth_queued_pod *berth_queued_pod_deep_copy(
 			.name = bt_arena_str(arena, original->name),
 			.namespace_ = bt_arena_str(arena, original->namespace_),
 			.uid = bt_arena_str(arena, original->uid),
-			.labels = copy_labels(original->labels, arena),
+			.labels = labels,
 			.shape = shape,
 			.label_set = BT_LABEL_SET_NONE,
 			.priority = original->priority,

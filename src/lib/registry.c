@@ -192,17 +192,15 @@ int berth_registry_load_plugin(
 	return result;
 }
 
-struct paths {
-	BT_VEC(char *) items; /* owned */
-};
-
 static int compare_paths(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int collect_paths(const char *directory, struct paths *paths, struct berth_error *err)
+int berth_registry_load_plugins(
+	struct berth_registry *registry, const char *directory, struct berth_error *err)
 {
+	BT_VEC(char *) paths = {0}; /* owned */
 	DIR *folder = opendir(directory);
 
 	if (folder == NULL) {
@@ -224,7 +222,7 @@ static int collect_paths(const char *directory, struct paths *paths, struct bert
 		if (!bt_str_has_suffix(bt_str_from(entry->d_name), BT_STR(".so"))) {
 			continue;
 		}
-		if (paths->items.count == FILES_MAX) {
+		if (paths.count == FILES_MAX) {
 			result = bt_error_set(err, BERTH_ERR_TOO_LARGE,
 				"folder %s: more than %d plugins", directory, FILES_MAX);
 			break;
@@ -232,27 +230,18 @@ static int collect_paths(const char *directory, struct paths *paths, struct bert
 		struct bt_strbuf path = {0};
 
 		bt_strbuf_printf(&path, "%s/%s", directory, entry->d_name);
-		bt_vec_push(&paths->items, bt_strbuf_steal(&path));
+		bt_vec_push(&paths, bt_strbuf_steal(&path));
 	}
 	(void)closedir(folder); /* nothing was written, so closing cannot lose data */
-	return result;
-}
-
-int berth_registry_load_plugins(
-	struct berth_registry *registry, const char *directory, struct berth_error *err)
-{
-	struct paths paths = {0};
-	int result = collect_paths(directory, &paths, err);
-
-	if (result == BERTH_OK && paths.items.count > 1) {
-		qsort(paths.items.items, paths.items.count, sizeof(char *), compare_paths);
+	if (result == BERTH_OK && paths.count > 1) {
+		qsort(paths.items, paths.count, sizeof(char *), compare_paths);
 	}
-	for (uint32_t i = 0; i < paths.items.count && result == BERTH_OK; i++) {
-		result = berth_registry_load_plugin(registry, paths.items.items[i], err);
+	for (uint32_t i = 0; i < paths.count && result == BERTH_OK; i++) {
+		result = berth_registry_load_plugin(registry, paths.items[i], err);
 	}
-	for (uint32_t i = 0; i < paths.items.count; i++) {
-		bt_free(paths.items.items[i]);
+	for (uint32_t i = 0; i < paths.count; i++) {
+		bt_free(paths.items[i]);
 	}
-	bt_vec_finish(&paths.items);
+	bt_vec_finish(&paths);
 	return result;
 }
