@@ -8,32 +8,12 @@
 #include "lib/convert.h"
 #include "lib/document.h"
 
-/** Decodes a LabelSelector from JSON. For the JSON value null, *out_selector is NULL. */
-static int decode(struct bt_str json, struct bt_arena *arena,
-	const struct bt_label_selector **out_selector, struct berth_error *err)
-{
-	struct bt_label_selector *selector = BT_ARENA_NEW(arena, struct bt_label_selector);
-	struct bt_json_reader reader;
-	enum bt_json_type type;
-
-	bt_json_reader_init(&reader, json);
-	int result = bt_json_peek(&reader, &type, err);
-	if (result == BERTH_OK) {
-		/* Decoding null consumes the value and leaves the structure unchanged. */
-		result = bt_message_decode_json(
-			&bt_label_selector_message, &reader, arena, selector, err);
-	}
-	if (result == BERTH_OK) {
-		result = bt_json_expect_end(&reader, err);
-	}
-	*out_selector = result == BERTH_OK && type != BT_JSON_NULL ? selector : NULL;
-	return result;
-}
-
 int berth_label_selector_parse(
 	struct berth_str text, struct berth_label_selector **out_selector, struct berth_error *err)
 {
-	const struct bt_label_selector *decoded = NULL;
+	struct bt_label_selector decoded = {0};
+	struct bt_json_reader reader;
+	enum bt_json_type type = BT_JSON_NULL;
 	struct bt_strbuf json = {0};
 	int result = BERTH_OK;
 
@@ -46,12 +26,21 @@ int berth_label_selector_parse(
 		result = bt_document_from_yaml(text, NULL, &json, err);
 		text = bt_strbuf_str(&json);
 	}
+	bt_json_reader_init(&reader, text);
 	if (result == BERTH_OK) {
-		result = decode(text, &selector->arena, &decoded, err);
+		result = bt_json_peek(&reader, &type, err);
 	}
 	if (result == BERTH_OK) {
-		result = bt_selector_from_label_selector(
-			decoded, &selector->arena, &selector->selector, err);
+		/* Decoding null consumes the value and leaves the structure unchanged. */
+		result = bt_message_decode_json(
+			&bt_label_selector_message, &reader, &selector->arena, &decoded, err);
+	}
+	if (result == BERTH_OK) {
+		result = bt_json_expect_end(&reader, err);
+	}
+	if (result == BERTH_OK) {
+		result = bt_selector_from_label_selector(type != BT_JSON_NULL ? &decoded : NULL,
+			&selector->arena, &selector->selector, err);
 	}
 	bt_strbuf_finish(&json);
 	if (result == BERTH_OK) {

@@ -477,18 +477,6 @@ static struct bt_status preempt(struct attempt *attempt)
 	return status;
 }
 
-static struct bt_status pod_not_found(struct bt_str name, struct bt_arena *arena)
-{
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_c(&text, "pod ");
-	bt_strbuf_append_quoted(&text, name);
-	bt_strbuf_append_c(&text, " not found");
-	struct bt_status status = bt_status_error_text(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return status;
-}
-
 struct berth_status berth_preemption_preempt(struct berth_preemption *preemption,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	const struct berth_node_to_status *statuses, struct berth_post_filter_result *out_result)
@@ -513,7 +501,15 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 		newest = berth_lister_get(
 			&preemption->pod_lister, attempt.pod->namespace_, attempt.pod->name);
 		if (newest == NULL) {
-			return pod_not_found(attempt.pod->name, attempt.cycle->arena);
+			struct bt_strbuf text = {0};
+
+			bt_strbuf_append_c(&text, "pod ");
+			bt_strbuf_append_quoted(&text, attempt.pod->name);
+			bt_strbuf_append_c(&text, " not found");
+			struct bt_status status =
+				bt_status_error_text(attempt.cycle->arena, bt_strbuf_str(&text));
+			bt_strbuf_finish(&text);
+			return status;
 		}
 	}
 	if (newest == NULL || newest == attempt.pod->object) {

@@ -281,22 +281,6 @@ static void destroy(struct berth_volume_binder *binder)
 	bt_free(own);
 }
 
-/** Returns the volumes of a storage class; an assumed version replaces the version of the API. */
-static struct berth_class_volumes class_volumes(
-	struct bt_lib_binder *own, struct bt_str class_name, struct bt_arena *arena)
-{
-	struct bt_real_binder *real = bt_real_binder_of(own->inside);
-	uint32_t count = 0;
-	const struct bt_class_volume *found = bt_class_index_find(real, class_name, &count);
-	const struct berth_pv **list = BT_ARENA_NEW_ARRAY(arena, const struct berth_pv *, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		list[i] = berth_const_pv_of(bt_assume_cache_view(&real->volumes, found[i].stored));
-	}
-	return (struct berth_class_volumes){
-		.storage_class = class_name, .volumes = list, .volume_count = count};
-}
-
 static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	const struct berth_pod_info *pod, struct berth_arena *arena,
 	struct berth_pod_volume_claims *out_claims, struct berth_error *err)
@@ -319,6 +303,7 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	};
 	struct berth_class_volumes *classes =
 		BT_ARENA_NEW_ARRAY(memory, struct berth_class_volumes, inside->delayed.count);
+	struct bt_real_binder *real = bt_real_binder_of(own->inside);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < inside->delayed.count; i++) {
@@ -329,9 +314,22 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 		while (known < count && !bt_str_equal(classes[known].storage_class, class_name)) {
 			known++;
 		}
-		if (known == count) {
-			classes[count++] = class_volumes(own, class_name, memory);
+		if (known < count) {
+			continue;
 		}
+		/* An assumed version of a volume replaces the version of the API. */
+		uint32_t volume_count = 0;
+		const struct bt_class_volume *found =
+			bt_class_index_find(real, class_name, &volume_count);
+		const struct berth_pv **list =
+			BT_ARENA_NEW_ARRAY(memory, const struct berth_pv *, volume_count);
+
+		for (uint32_t k = 0; k < volume_count; k++) {
+			list[k] = berth_const_pv_of(
+				bt_assume_cache_view(&real->volumes, found[k].stored));
+		}
+		classes[count++] = (struct berth_class_volumes){
+			.storage_class = class_name, .volumes = list, .volume_count = volume_count};
 	}
 	out_claims->volumes_by_class = classes;
 	out_claims->class_count = count;
