@@ -16,9 +16,7 @@ struct bt_progress {
 	int64_t next_ms;
 };
 
-/**
- * what: the task that the line names; borrowed. only_terminal: show nothing unless standard error
- * is a terminal.
+/** what: the task that the line names; borrowed. Shows nothing unless standard error is a terminal.
  */
 void bt_progress_start(struct bt_progress *progress, const char *what);
 /**

@@ -8,6 +8,7 @@
 #include "compat/volume_binder.h"
 #include "framework/node_statuses.h"
 #include "lib/plugin_adapter.h"
+#include "plugins/preemption_executor.h"
 
 const struct berth_node_info *const *berth_preemption_potential_nodes(
 	const struct berth_preemption *preemption, const struct berth_node_to_status *statuses,
@@ -318,6 +319,73 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	return winner;
 }
 
+/**
+ * Clears the nominations of lower priority pods to the node (spec 08 section 11.4). The executor
+ * does the same, but preempt_pod of the caller does not.
+ */
+static void clear_nominations(struct berth_preemption *preemption, const struct bt_pod_info *pod,
+	struct bt_str node_name, struct bt_arena *arena)
+{
+	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
+	const struct bt_preemption_writer *writer = evaluator->handle->preemption_writer;
+	struct bt_eviction eviction = {
+		.executor = &evaluator->executor,
+		.arena = arena,
+		.preemptor = {.uid = pod->uid, .priority = pod->priority},
+		.candidate_name = node_name,
+	};
+	struct bt_preemption_ticket none = {NULL, 0};
+
+	if (writer == NULL) {
+		return;
+	}
+	struct bt_lower_nominations lower = bt_eviction_lower_nominations(&eviction);
+	for (uint32_t i = 0; i < lower.pods.count; i++) {
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		/* As in upstream, preemption continues if a nomination cannot be cleared. */
+		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
+		berth_error_finish(&err);
+	}
+	bt_vec_finish(&lower.pods);
+}
+
+/**
+ * Evicts the victims with preempt_pod of the caller, or with the executor if preempt_pod is NULL.
+ * Returns Success or Error.
+ */
+static struct bt_status evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
+	const struct berth_preemption_candidate *candidate, struct bt_arena *arena)
+{
+	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
+
+	if (preemption->preempt_pod != NULL) {
+		const struct bt_state *state = evaluator->handle->state;
+
+		bt_eviction_observe(&evaluator->executor.metrics, candidate->victims.pod_count);
+		for (uint32_t i = 0; i < candidate->victims.pod_count; i++) {
+			const struct bt_pod_info *victim =
+				bt_const_pod_info_of(candidate->victims.pods[i]);
+			uint32_t pod_id = bt_state_find_pod(state, victim->uid);
+			struct berth_error err = BERTH_ERROR_INIT;
+
+			if (pod_id != BT_POD_NONE && bt_state_pod_at(state, pod_id)->terminating) {
+				continue;
+			}
+			if (preemption->preempt_pod(preemption, berth_const_pod_info_of(pod),
+				    candidate->victims.pods[i], candidate->name, &err) < 0) {
+				return bt_status_from_error(arena, &err);
+			}
+		}
+		clear_nominations(preemption, pod, candidate->name, arena);
+		return BT_STATUS_OK;
+	}
+	struct bt_preemption_candidate inside = bt_lib_candidate_of(
+		evaluator->handle->state, candidate->name, &candidate->victims, arena);
+	return bt_prepare_candidate_for_pod(&evaluator->executor, pod, candidate->name,
+		inside.victims, inside.victim_count, arena);
+}
+
 /** One call of berth_preemption_preempt. */
 struct attempt {
 	struct berth_preemption *preemption;
@@ -470,7 +538,7 @@ static struct bt_status preempt(struct attempt *attempt)
 	if (chosen == NULL || chosen->name.length == 0) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
 	}
-	status = bt_lib_evict(attempt->preemption, attempt->pod, chosen, arena);
+	status = evict(attempt->preemption, attempt->pod, chosen, arena);
 	if (bt_status_is_success(&status)) {
 		nominate(attempt, bt_arena_str(arena, chosen->name));
 	}

@@ -44,10 +44,4 @@ struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
  * not set. Only ordered_score_funcs may be NULL.
  */
 struct berth_preemption_ops bt_lib_preemption_ops(const struct berth_preemption *preemption);
-/**
- * Evicts the victims with preempt_pod of the caller, or with the executor if preempt_pod is NULL.
- * Returns Success or Error.
- */
-struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
-	const struct berth_preemption_candidate *candidate, struct bt_arena *arena);
 #endif

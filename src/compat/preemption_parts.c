@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Budgets, candidates, the default decisions of preemption, and the eviction of victims. */
+/** Budgets, candidates, and the default decisions of preemption. */
 #include <string.h>
 
 #include "api/selector.h"
@@ -11,7 +11,6 @@
 #include "lib/plugin_adapter.h"
 #include "compat/preemption.h"
 #include "compat/volume_binder.h"
-#include "plugins/preemption_executor.h"
 
 const struct berth_pdb *berth_object_pdb(const struct berth_object *object)
 {
@@ -230,67 +229,4 @@ struct berth_preemption_ops bt_lib_preemption_ops(const struct berth_preemption 
 		ops.select_victims_on_node = berth_preemption_select_victims_on_node;
 	}
 	return ops;
-}
-
-/**
- * Clears the nominations of lower priority pods to the node (spec 08 section 11.4). The executor
- * does the same, but preempt_pod of the caller does not.
- */
-static void clear_nominations(struct berth_preemption *preemption, const struct bt_pod_info *pod,
-	struct bt_str node_name, struct bt_arena *arena)
-{
-	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
-	const struct bt_preemption_writer *writer = evaluator->handle->preemption_writer;
-	struct bt_eviction eviction = {
-		.executor = &evaluator->executor,
-		.arena = arena,
-		.preemptor = {.uid = pod->uid, .priority = pod->priority},
-		.candidate_name = node_name,
-	};
-	struct bt_preemption_ticket none = {NULL, 0};
-
-	if (writer == NULL) {
-		return;
-	}
-	struct bt_lower_nominations lower = bt_eviction_lower_nominations(&eviction);
-	for (uint32_t i = 0; i < lower.pods.count; i++) {
-		struct berth_error err = BERTH_ERROR_INIT;
-
-		/* As in upstream, preemption continues if a nomination cannot be cleared. */
-		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
-		berth_error_finish(&err);
-	}
-	bt_vec_finish(&lower.pods);
-}
-
-struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
-	const struct berth_preemption_candidate *candidate, struct bt_arena *arena)
-{
-	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
-
-	if (preemption->preempt_pod != NULL) {
-		const struct bt_state *state = evaluator->handle->state;
-
-		bt_eviction_observe(&evaluator->executor.metrics, candidate->victims.pod_count);
-		for (uint32_t i = 0; i < candidate->victims.pod_count; i++) {
-			const struct bt_pod_info *victim =
-				bt_const_pod_info_of(candidate->victims.pods[i]);
-			uint32_t pod_id = bt_state_find_pod(state, victim->uid);
-			struct berth_error err = BERTH_ERROR_INIT;
-
-			if (pod_id != BT_POD_NONE && bt_state_pod_at(state, pod_id)->terminating) {
-				continue;
-			}
-			if (preemption->preempt_pod(preemption, berth_const_pod_info_of(pod),
-				    candidate->victims.pods[i], candidate->name, &err) < 0) {
-				return bt_status_from_error(arena, &err);
-			}
-		}
-		clear_nominations(preemption, pod, candidate->name, arena);
-		return BT_STATUS_OK;
-	}
-	struct bt_preemption_candidate inside = bt_lib_candidate_of(
-		evaluator->handle->state, candidate->name, &candidate->victims, arena);
-	return bt_prepare_candidate_for_pod(&evaluator->executor, pod, candidate->name,
-		inside.victims, inside.victim_count, arena);
 }

@@ -37,14 +37,6 @@ static void read_events(struct bt_explain_events *events, const struct bt_source
 #endif
 }
 
-static void finish_events(struct bt_explain_events *events)
-{
-	bt_strbuf_finish(&events->problem);
-#if BT_HAVE_DAEMON
-	bt_live_events_finish(&events->list);
-#endif
-}
-
 #define PROPOSALS_DEFAULT 3
 #define PROPOSALS_MAX 100
 
@@ -188,6 +180,9 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 		.objects = {.node = node_object, .context = &objects},
 	};
 	struct bt_explanation explanation;
+	if (report->in_input) {
+		read_events(&report->events, &options->line.source, &report->pod->metadata);
+	}
 	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, cluster->objects.count);
 	bt_arena_init(&objects.arena, 0);
 	int result =
@@ -201,6 +196,10 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 		result = BT_EXIT_FINDING;
 	}
 	bt_explanation_finish(&explanation);
+	bt_strbuf_finish(&report->events.problem);
+#if BT_HAVE_DAEMON
+	bt_live_events_finish(&report->events.list);
+#endif
 	bt_arena_finish(&objects.arena);
 	bt_free(objects.nodes);
 	return result;
@@ -226,13 +225,9 @@ static int explain_staying(const struct options *options, struct bt_simulation *
 	result = prepare(options, simulation, &choice, &unused, &report, err);
 	report.after_queue = true;
 	report.placed_count = simulation->counts[BT_FATE_SCHEDULED];
-	if (result == 0 && report.in_input) {
-		read_events(&report.events, &options->line.source, &report.pod->metadata);
-	}
 	if (result == 0) {
 		result = explain(options, simulation, &report, out, err);
 	}
-	finish_events(&report.events);
 	return result == BT_EXIT_OK ? BT_EXIT_FINDING : result;
 }
 
@@ -254,12 +249,8 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 		result = prepare(options, simulation, &choice, &pod, &report, err);
 	}
 	if (result == 0) {
-		if (report.in_input) {
-			read_events(&report.events, &options->line.source, &report.pod->metadata);
-		}
 		result = explain(options, simulation, &report, out, err);
 	}
-	finish_events(&report.events);
 	if (result == BT_EXIT_OK && choice.pending != UINT32_MAX && choice.workload_pending > 1 &&
 		!options->after_queue) {
 		return explain_staying(options, simulation, out, err);

@@ -52,7 +52,6 @@ struct call {
 	uint32_t question; /* 0: none */
 	struct bt_view_change *change;
 	/* for a stream of changes */
-	bool is_stream;
 	uint64_t sent_revision;
 	int64_t sent_ns;
 };
@@ -202,9 +201,10 @@ static int64_t end_ns(const struct bt_history *history)
 	return history->to_ns != INT64_MAX ? history->to_ns : bt_clock_wall_ns();
 }
 
-static int64_t find_time(struct call *call, const char *name, int64_t otherwise_ns)
+/** Returns the time of the parameter "at". */
+static int64_t find_time(struct call *call, int64_t otherwise_ns)
 {
-	int64_t ms = find_number(call, name, -1);
+	int64_t ms = find_number(call, "at", -1);
 	return ms >= 0 && ms <= INT64_MAX / BT_NS_PER_MS ? ms * BT_NS_PER_MS : otherwise_ns;
 }
 
@@ -212,7 +212,7 @@ static void get_cluster(struct call *call)
 {
 	const struct bt_history *history = call->server->options.history;
 	struct bt_strbuf body = {0};
-	int64_t at_ns = find_time(call, "at", -1);
+	int64_t at_ns = find_time(call, -1);
 	uint64_t known = at_ns < 0 ? (uint64_t)find_number(call, "known", 0) : 0;
 	bt_overview_write(history, at_ns < 0 ? end_ns(history) : at_ns, known, &body);
 	answer_json(call, 200, &body);
@@ -223,7 +223,7 @@ static void get_node(struct call *call)
 	const struct bt_history *history = call->server->options.history;
 	struct bt_strbuf body = {0};
 	if (bt_overview_write_node(history, find_parameter(call, "name"),
-		    find_time(call, "at", end_ns(history)), &body)) {
+		    find_time(call, end_ns(history)), &body)) {
 		answer_json(call, 200, &body);
 	} else {
 		answer_error(call, 404, "there is no such node at that time");
@@ -235,8 +235,8 @@ static void get_search(struct call *call)
 	const struct bt_history *history = call->server->options.history;
 	struct bt_strbuf body = {0};
 	bt_overview_write_search(history, find_parameter(call, "text"),
-		find_parameter(call, "workloads").length != 0,
-		find_time(call, "at", end_ns(history)), SEARCH_MAX, &body);
+		find_parameter(call, "workloads").length != 0, find_time(call, end_ns(history)),
+		SEARCH_MAX, &body);
 	answer_json(call, 200, &body);
 }
 
@@ -356,7 +356,7 @@ static void get_changes(struct call *call)
 		return;
 	}
 	add_headers(call, "text/event-stream");
-	call->is_stream = true;
+
 	bt_vec_push(&call->server->streams, call);
 	bt_http_answer_stream(call->exchange, 200, &stream);
 }

@@ -327,6 +327,17 @@ static void keep_answer(struct loss *loss, struct bt_json_value *answer)
 	loss->left += loss->lost;
 }
 
+static int take_loss(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
+{
+	struct losing *losing = context;
+	struct bt_json_value *answer;
+	int result = bt_json_parse(&losing->arena, json, true, &answer, err);
+	if (result == 0) {
+		keep_answer(&losing->losses.items[losing->tried.items[index]], answer);
+	}
+	return result;
+}
+
 /** --- many losses in one copy --- */
 
 /**
@@ -479,17 +490,6 @@ static int try_parts(struct losing *losing, struct berth_error *err)
 		}
 	}
 	losing->tried.count = left;
-	return result;
-}
-
-static int take_loss(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
-{
-	struct losing *losing = context;
-	struct bt_json_value *answer;
-	int result = bt_json_parse(&losing->arena, json, true, &answer, err);
-	if (result == 0) {
-		keep_answer(&losing->losses.items[losing->tried.items[index]], answer);
-	}
 	return result;
 }
 
