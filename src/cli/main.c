@@ -156,27 +156,6 @@ static int run_help(int argc, char **argv)
 	return bt_command_run(command, 1, help);
 }
 
-static int run_named(int argc, char **argv)
-{
-	const char *name = argv[0];
-	if (strcmp(name, "help") == 0) {
-		return run_help(argc - 1, argv + 1);
-	}
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-		print_overview(stdout);
-		return BT_EXIT_OK;
-	}
-	if (strcmp(name, "--version") == 0) {
-		return bt_command_run(&version_command, 0, NULL);
-	}
-	if (strcmp(name, "__complete") == 0) {
-		return bt_complete_run(commands, BT_ARRAY_LENGTH(commands), argc - 1, argv + 1);
-	}
-	const struct bt_command *command = find_command(name);
-	return command != NULL ? bt_command_run(command, argc - 1, argv + 1)
-			       : unknown_command(name);
-}
-
 static int run_program(int argc, char **argv)
 {
 #if BT_HAVE_DAEMON
@@ -190,7 +169,23 @@ static int run_program(int argc, char **argv)
 		print_overview(stderr);
 		return BT_EXIT_BAD_INPUT;
 	}
-	return run_named(argc - 1, argv + 1);
+	const char *name = argv[1];
+	if (strcmp(name, "help") == 0) {
+		return run_help(argc - 2, argv + 2);
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+		print_overview(stdout);
+		return BT_EXIT_OK;
+	}
+	if (strcmp(name, "--version") == 0) {
+		return bt_command_run(&version_command, 0, NULL);
+	}
+	if (strcmp(name, "__complete") == 0) {
+		return bt_complete_run(commands, BT_ARRAY_LENGTH(commands), argc - 2, argv + 2);
+	}
+	const struct bt_command *command = find_command(name);
+	return command != NULL ? bt_command_run(command, argc - 2, argv + 2)
+			       : unknown_command(name);
 }
 
 int main(int argc, char **argv)

@@ -13,32 +13,16 @@
 #include "compat/label_selector.h"
 #include "lib/convert.h"
 
-#define HASH_SEED UINT64_C(0x4450)
 /* Removed pods with longer uids are not remembered. API servers make uids of 36 bytes. */
 #define UID_BYTES_MAX 256U
-
-static struct bt_str uid_of(const struct bt_departed *departed)
-{
-	return (struct bt_str){departed->uid, departed->uid_length};
-}
-
-static uint64_t hash_uid(struct bt_str uid)
-{
-	return bt_hash_bytes(uid.data, uid.length, HASH_SEED);
-}
-
-static uint64_t hash_of(const struct bt_departed_table *table, uint32_t index)
-{
-	return hash_uid(uid_of(&table->ring.items[index]));
-}
 
 /** Returns the index of the removed pod in the ring; BT_MAP_NONE: the uid is unknown. */
 static uint32_t find(const struct bt_departed_table *table, struct bt_str uid)
 {
-	uint64_t hash = hash_uid(uid);
+	uint64_t hash = bt_str_hash(uid);
 
 	BT_MAP_EACH (&table->index, hash, place) {
-		if (bt_str_equal(uid_of(&table->ring.items[place]), uid)) {
+		if (bt_str_equal(table->ring.items[place].uid, uid)) {
 			return place;
 		}
 	}
@@ -49,9 +33,9 @@ static void free_place(struct bt_departed_table *table, uint32_t place)
 {
 	struct bt_departed *departed = &table->ring.items[place];
 
-	if (departed->uid != NULL) {
-		(void)bt_map_remove(&table->index, hash_of(table, place), place);
-		bt_free(departed->uid);
+	if (departed->uid.data != NULL) {
+		(void)bt_map_remove(&table->index, bt_str_hash(departed->uid), place);
+		bt_free((void *)(uintptr_t)departed->uid.data);
 		*departed = (struct bt_departed){0};
 	}
 }
@@ -68,14 +52,14 @@ static void departed_drop(struct bt_departed_table *table, struct bt_str uid)
 static void departed_put(
 	struct bt_departed_table *table, struct bt_str uid, enum berth_cache_pod_state state)
 {
-	struct bt_departed departed = {NULL, uid.length, state};
+	struct bt_departed departed = {.state = state};
 	uint32_t place;
 
 	departed_drop(table, uid);
 	if (uid.length == 0 || uid.length > UID_BYTES_MAX) {
 		return;
 	}
-	departed.uid = bt_strndup(uid.data, uid.length);
+	departed.uid = bt_lib_own_text(uid);
 	if (table->ring.count < BERTH_CACHE_DEPARTED_MAX) {
 		place = table->ring.count;
 		bt_vec_push(&table->ring, departed);
@@ -85,7 +69,7 @@ static void departed_put(
 		free_place(table, place);
 		table->ring.items[place] = departed;
 	}
-	bt_map_insert(&table->index, hash_of(table, place), place);
+	bt_map_insert(&table->index, bt_str_hash(uid), place);
 }
 
 static int compare_pods(const void *left, const void *right)
@@ -274,7 +258,7 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_vec_finish(&cache->pods);
 	bt_vec_finish(&cache->nodes);
 	for (uint32_t i = 0; i < cache->departed.ring.count; i++) {
-		bt_free(cache->departed.ring.items[i].uid);
+		bt_free((void *)(uintptr_t)cache->departed.ring.items[i].uid.data);
 	}
 	bt_vec_finish(&cache->departed.ring);
 	bt_map_finish(&cache->departed.index);

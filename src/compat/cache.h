@@ -25,8 +25,7 @@ struct bt_cache_node {
 
 /** The state of a pod that was removed from the cache. */
 struct bt_departed {
-	char *uid; /* owned; NULL: the place in the ring is free */
-	uint32_t uid_length;
+	struct bt_str uid; /* owned; data NULL: the place in the ring is free */
 	enum berth_cache_pod_state state;
 };
 

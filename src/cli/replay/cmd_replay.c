@@ -23,36 +23,6 @@ static void add_duration(struct bt_table *table, int64_t ns)
 	bt_table_end_cell(table);
 }
 
-static void write_summary(const struct bt_replay_answer *answer, struct bt_strbuf *out)
-{
-	const struct bt_replay_counts *counts = &answer->counts;
-	const struct bt_measure *measure = &answer->measure;
-	bt_strbuf_append_c(out, "From ");
-	bt_replay_append_time(out, counts->start_ns);
-	bt_strbuf_append_c(out, " to ");
-	bt_replay_append_time(out, counts->end_ns);
-	bt_strbuf_append_c(out, " (");
-	bt_duration_format(
-		(counts->end_ns - counts->start_ns) / BT_NS_PER_SECOND * BT_NS_PER_SECOND, out);
-	bt_strbuf_printf(out,
-		").\n%" PRIu64 " pods asked for a node, %" PRIu64 " were bound; %" PRIu64
-		" wait at the end.\n%" PRIu64 " ran to their end, %" PRIu64
-		" were deleted, %" PRIu64 " preempted, %" PRIu64 " evicted, %" PRIu64
-		" lost with their node (%.1f hours of running time lost).\n",
-		counts->created, counts->bound, counts->pending, counts->succeeded, counts->deleted,
-		counts->preempted, counts->evicted, counts->lost,
-		bt_replay_hours(measure->lost_ns));
-	bt_strbuf_printf(out,
-		"At most %u nodes, %u of them in use; %.1f node-hours, %.1f of them in use. At "
-		"most %u pods waited at a time.\n",
-		measure->most_nodes, measure->most_used_nodes, bt_replay_hours(measure->node_ns),
-		bt_replay_hours(measure->used_node_ns), measure->most_pending);
-	if (answer->has_prices) {
-		bt_strbuf_printf(out, "The nodes cost %.2f, %.2f of it while in use.\n",
-			measure->full_cost, measure->cost);
-	}
-}
-
 static void write_differences(const struct bt_replay_answer *answer, struct bt_strbuf *out)
 {
 	const struct bt_replay_counts *counts = &answer->counts;
@@ -90,7 +60,32 @@ static int write_answer(const struct bt_replay_answer *answer, enum bt_output_fo
 		return bt_output_document(format, bt_replay_answer_write_json, answer, out, err);
 	}
 	struct bt_table table;
-	write_summary(answer, out);
+	const struct bt_replay_counts *counts = &answer->counts;
+	const struct bt_measure *measure = &answer->measure;
+	bt_strbuf_append_c(out, "From ");
+	bt_replay_append_time(out, counts->start_ns);
+	bt_strbuf_append_c(out, " to ");
+	bt_replay_append_time(out, counts->end_ns);
+	bt_strbuf_append_c(out, " (");
+	bt_duration_format(
+		(counts->end_ns - counts->start_ns) / BT_NS_PER_SECOND * BT_NS_PER_SECOND, out);
+	bt_strbuf_printf(out,
+		").\n%" PRIu64 " pods asked for a node, %" PRIu64 " were bound; %" PRIu64
+		" wait at the end.\n%" PRIu64 " ran to their end, %" PRIu64
+		" were deleted, %" PRIu64 " preempted, %" PRIu64 " evicted, %" PRIu64
+		" lost with their node (%.1f hours of running time lost).\n",
+		counts->created, counts->bound, counts->pending, counts->succeeded, counts->deleted,
+		counts->preempted, counts->evicted, counts->lost,
+		bt_replay_hours(measure->lost_ns));
+	bt_strbuf_printf(out,
+		"At most %u nodes, %u of them in use; %.1f node-hours, %.1f of them in use. At "
+		"most %u pods waited at a time.\n",
+		measure->most_nodes, measure->most_used_nodes, bt_replay_hours(measure->node_ns),
+		bt_replay_hours(measure->used_node_ns), measure->most_pending);
+	if (answer->has_prices) {
+		bt_strbuf_printf(out, "The nodes cost %.2f, %.2f of it while in use.\n",
+			measure->full_cost, measure->cost);
+	}
 	BT_TABLE_BEGIN(&table, "PRIORITY", "PODS", "PENDING", "WAITED P50", "P95", "P99", "MAX");
 	for (uint32_t i = 0; i < answer->measure.priorities.count && i < ROWS_MAX; i++) {
 		const struct bt_measured_group *group = answer->measure.priorities.items[i];

@@ -296,21 +296,13 @@ static int create_front(struct up *up, struct berth_error *err)
 
 /** --- turns of the loop --- */
 
-static void stop_with(struct up *up, int result)
-{
-	if (up->result == 0) {
-		up->result = result;
-	}
-	bt_loop_stop(up->loop);
-}
-
 static int64_t flush_front(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
 	if (up->result == 0) {
-		int result = bt_front_flush(up->front, &up->err);
-		if (result < 0) {
-			stop_with(up, result);
+		up->result = bt_front_flush(up->front, &up->err);
+		if (up->result < 0) {
+			bt_loop_stop(up->loop);
 		}
 	}
 	return INT64_MAX;
@@ -321,9 +313,9 @@ static int64_t run_cluster(void *context, int64_t now_ns BT_UNUSED)
 	struct up *up = context;
 	int64_t next_ns = INT64_MAX;
 	if (up->result == 0) {
-		int result = bt_cluster_run(up->cluster, &next_ns, &up->err);
-		if (result < 0) {
-			stop_with(up, result);
+		up->result = bt_cluster_run(up->cluster, &next_ns, &up->err);
+		if (up->result < 0) {
+			bt_loop_stop(up->loop);
 		}
 	}
 	return bt_cluster_clock_monotonic_of(bt_cluster_get_clock(up->cluster), next_ns);

@@ -119,30 +119,6 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 }
 
 /**
- * Read the user's certificate and key. The certificate file is also the CA bundle of the
- * kubeconfig: clients trust the CA certificates in it, or the certificate itself if it is
- * self-signed.
- */
-static int read_user_pair(const struct bt_up_identity_options *options,
-	struct bt_up_identity *identity, struct berth_error *err)
-{
-	int result = read_text_file(options->certificate_path, &identity->server.certificate, err);
-	if (result == 0) {
-		result = read_text_file(options->key_path, &identity->server.key, err);
-	}
-	if (result == 0) {
-		result = bt_certificate_check(&identity->server, options->now_seconds, err);
-		result = result < 0 ? bt_error_wrap(err, result, "%s", options->certificate_path)
-				    : 0;
-	}
-	if (result == 0) {
-		bt_strbuf_append_str(
-			&identity->ca.certificate, bt_strbuf_str(&identity->server.certificate));
-	}
-	return result;
-}
-
-/**
  * Read the token, which must be valid in HTTP headers and in the kubeconfig. A short token is
  * refused, since clients could guess it.
  */
@@ -184,8 +160,29 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 		bt_strbuf_printf(&files.key, "%s/apiserver.key", data_dir);
 		bt_strbuf_printf(&files.token, "%s/token", data_dir);
 	}
-	result = options->certificate_path != NULL ? read_user_pair(options, &identity, err)
-						   : make_pair(options, &files, &identity, err);
+	if (options->certificate_path == NULL) {
+		result = make_pair(options, &files, &identity, err);
+	} else {
+		result = read_text_file(
+			options->certificate_path, &identity.server.certificate, err);
+		if (result == 0) {
+			result = read_text_file(options->key_path, &identity.server.key, err);
+		}
+		if (result == 0) {
+			result = bt_certificate_check(&identity.server, options->now_seconds, err);
+			result = result < 0
+				? bt_error_wrap(err, result, "%s", options->certificate_path)
+				: 0;
+		}
+		/*
+		 * The certificate file is also the CA bundle of the kubeconfig: clients trust the
+		 * CA certificates in it, or the certificate itself if it is self-signed.
+		 */
+		if (result == 0) {
+			bt_strbuf_append_str(&identity.ca.certificate,
+				bt_strbuf_str(&identity.server.certificate));
+		}
+	}
 	const char *token_path = bt_strbuf_c(&files.token);
 	if (result == 0 && options->data_dir != NULL && file_exists(token_path)) {
 		result = read_token(token_path, &identity.token, err);

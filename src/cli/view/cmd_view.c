@@ -102,32 +102,6 @@ static void take_replayed(void *context, const struct bt_object *old_object,
 	bt_history_take(&run->history, time_ns, old_object, new_object);
 }
 
-/**
- * Replay the recordings as "berth replay" with the same flags does, and add all changes to the
- * history.
- */
-static int replay_recordings(struct run *run, struct berth_error *err)
-{
-	struct bt_command_line *line = &run->options->line;
-	struct bt_replay_request request = {
-		.is_compared = line->setup.config_path == NULL,
-		.sink = {.context = run, .changed = take_replayed},
-	};
-	struct bt_replay_answer answer;
-	int result = bt_replay_request_check(&request, &line->arguments, err);
-	if (result == 0) {
-		result = bt_setup_start(line->command->name, &line->setup, err);
-	}
-	if (result == 0) {
-		result = bt_replay_answer_find(
-			&request, &line->setup, &line->warnings, &answer, err);
-		run->history.from_ns = answer.counts.start_ns;
-		run->history.to_ns = answer.counts.end_ns;
-		bt_replay_answer_finish(&answer);
-	}
-	return result;
-}
-
 static bool is_live(const struct options *options)
 {
 	return options->line.arguments.list.count == 0 &&
@@ -156,8 +130,28 @@ static int read_kept(struct run *run, struct berth_error *err)
 		return result;
 	}
 	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
-	return run->options->replays ? replay_recordings(run, err)
-				     : bt_history_read_recordings(&run->history, recordings, err);
+	if (!run->options->replays) {
+		return bt_history_read_recordings(&run->history, recordings, err);
+	}
+	/* Replay as "berth replay" with the same flags does. */
+	struct bt_command_line *line = &run->options->line;
+	struct bt_replay_request request = {
+		.is_compared = line->setup.config_path == NULL,
+		.sink = {.context = run, .changed = take_replayed},
+	};
+	struct bt_replay_answer answer;
+	int result = bt_replay_request_check(&request, &line->arguments, err);
+	if (result == 0) {
+		result = bt_setup_start(line->command->name, &line->setup, err);
+	}
+	if (result == 0) {
+		result = bt_replay_answer_find(
+			&request, &line->setup, &line->warnings, &answer, err);
+		run->history.from_ns = answer.counts.start_ns;
+		run->history.to_ns = answer.counts.end_ns;
+		bt_replay_answer_finish(&answer);
+	}
+	return result;
 }
 
 /** --- serving --- */
