@@ -220,9 +220,8 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 		group->reasons = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
 		bt_strbuf_reset(&text);
 		if (explanation.proposals.count != 0) {
-			(void)bt_changes_append_text(explanation.proposals.items[0].remedies.items,
-				explanation.proposals.items[0].remedies.count, group->first,
-				&simulation->engine->state->nodes, &text);
+			(void)bt_changes_append_text(&explanation.proposals.items[0].remedies,
+				group->first, &simulation->engine->state->nodes, &text);
 		}
 		group->change = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
 	}

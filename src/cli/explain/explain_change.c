@@ -66,21 +66,21 @@ static bool is_tied(const struct bt_pod *pod)
  * Whether the changes concern only one node, which has to be larger, and the pod is not tied
  * (is_tied). Then adding a node of that size helps, too, and moves no pods.
  */
-static bool adds_node(const struct bt_remedy *changes, uint32_t count, const struct bt_pod *pod,
-	const struct bt_node_table *nodes)
+static bool adds_node(
+	const bt_remedy_list *changes, const struct bt_pod *pod, const struct bt_node_table *nodes)
 {
 	const struct bt_remedy *first = NULL;
 	struct bt_node_amounts stock;
 	int64_t wanted;
-	for (uint32_t i = 0; i < count; i++) {
-		if (bt_remedy_is_of_pod(changes[i].kind)) {
+	for (uint32_t i = 0; i < changes->count; i++) {
+		if (bt_remedy_is_of_pod(changes->items[i].kind)) {
 			continue;
 		}
-		if (!is_too_large(&changes[i], nodes, &stock, &wanted) ||
-			(first != NULL && !bt_str_equal(first->node, changes[i].node))) {
+		if (!is_too_large(&changes->items[i], nodes, &stock, &wanted) ||
+			(first != NULL && !bt_str_equal(first->node, changes->items[i].node))) {
 			return false;
 		}
-		first = &changes[i];
+		first = &changes->items[i];
 	}
 	return first != NULL && !is_tied(pod);
 }
@@ -274,13 +274,13 @@ static void append_text(const struct bt_remedy *change, bool adds, const struct 
 	}
 }
 
-bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
-	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out)
+bool bt_changes_append_text(const bt_remedy_list *changes, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_strbuf *out)
 {
-	bool adds = adds_node(changes, count, pod, nodes);
-	for (uint32_t i = 0; i < count; i++) {
+	bool adds = adds_node(changes, pod, nodes);
+	for (uint32_t i = 0; i < changes->count; i++) {
 		bt_strbuf_append_c(out, i != 0 ? ", and " : "");
-		append_text(&changes[i], adds, pod, nodes, out);
+		append_text(&changes->items[i], adds, pod, nodes, out);
 	}
 	return adds;
 }
@@ -429,13 +429,13 @@ bool bt_change_append_alternative(
 
 /** --- JSON --- */
 
-void bt_changes_write_json(const struct bt_remedy *changes, uint32_t count,
-	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_json_writer *writer)
+void bt_changes_write_json(const bt_remedy_list *changes, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_json_writer *writer)
 {
-	bool adds = adds_node(changes, count, pod, nodes);
+	bool adds = adds_node(changes, pod, nodes);
 	bt_json_begin_array(writer);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_remedy *change = &changes[i];
+	for (uint32_t i = 0; i < changes->count; i++) {
+		const struct bt_remedy *change = &changes->items[i];
 		uint32_t members = bt_remedy_members(change->kind);
 		const struct {
 			uint32_t member;

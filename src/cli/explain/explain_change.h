@@ -12,8 +12,8 @@
  * node-7 with 12 cpu", or, if the other changes or the pod depend on that node, "replace node-7 by
  * a node with 16 cpu". Returns whether the text adds a node.
  */
-bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
-	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out);
+bool bt_changes_append_text(const bt_remedy_list *changes, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_strbuf *out);
 /**
  * Append a shell command that makes the change, with quoted words. Returns false and appends
  * nothing if there is no such command, or a name is not printable. in_input: the pod is an object
@@ -28,6 +28,6 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 bool bt_change_append_alternative(
 	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out);
 /** Write [{"type": "Uncordon", "node": "node-7", "text": "uncordon node-7"}, ...]. */
-void bt_changes_write_json(const struct bt_remedy *changes, uint32_t count,
-	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_json_writer *writer);
+void bt_changes_write_json(const bt_remedy_list *changes, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_json_writer *writer);
 #endif

@@ -23,10 +23,10 @@ const char *bt_explained_fate_name(enum bt_explained_fate fate)
 }
 
 static void write_changes(const struct bt_explain_report *report, const char *name,
-	const struct bt_remedy *changes, uint32_t count, struct bt_json_writer *writer)
+	const bt_remedy_list *changes, struct bt_json_writer *writer)
 {
 	bt_json_write_name_c(writer, name);
-	bt_changes_write_json(changes, count, report->pod, report->nodes, writer);
+	bt_changes_write_json(changes, report->pod, report->nodes, writer);
 }
 
 /** --- the pod and its place in the queue --- */
@@ -125,8 +125,7 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 		}
 		bt_json_end_array(writer);
 		bt_json_write_member_bool(writer, "final", node->is_final);
-		write_changes(
-			report, "changes", node->remedies.items, node->remedies.count, writer);
+		write_changes(report, "changes", &node->remedies, writer);
 	}
 	bt_json_end_object(writer);
 }
@@ -256,16 +255,14 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
 		bt_json_begin_object(writer);
-		write_changes(report, "changes", proposal->remedies.items, proposal->remedies.count,
-			writer);
+		write_changes(report, "changes", &proposal->remedies, writer);
 		bt_json_write_member(writer, "node", proposal->node);
 		bt_json_write_member_int64(writer, "opens", proposal->opened_count);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
 	bt_json_write_member_int64(writer, "untriedNodes", explanation->untried_count);
-	write_changes(report, "entryChanges", explanation->entry_remedies.items,
-		explanation->entry_remedies.count, writer);
+	write_changes(report, "entryChanges", &explanation->entry_remedies, writer);
 	write_preemption(&explanation->preemption, writer);
 	write_queue(report, writer);
 	bt_json_write_name_c(writer, "events");

@@ -129,8 +129,7 @@ void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
 	case BT_GROUP_CHANGE_REMEDIES:
 		break;
 	}
-	(void)bt_changes_append_text(
-		proposal->remedies.items, proposal->remedies.count, pod, nodes, out);
+	(void)bt_changes_append_text(&proposal->remedies, pod, nodes, out);
 	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
 		is_of_pods = is_of_pods || bt_remedy_is_of_pod(proposal->remedies.items[i].kind);
 	}
@@ -363,8 +362,8 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member(writer, "text", bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 		bt_json_write_name_c(writer, "changes");
-		bt_changes_write_json(proposal->remedies.items, proposal->remedies.count,
-			explanation->stopped, report->nodes, writer);
+		bt_changes_write_json(
+			&proposal->remedies, explanation->stopped, report->nodes, writer);
 		bt_json_write_member_int64(writer, "count", proposal->count);
 		bt_json_write_member(writer, "node", proposal->node);
 		bt_json_write_member_int64(writer, "placed", proposal->placed_count);

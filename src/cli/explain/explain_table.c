@@ -246,8 +246,8 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 			continue;
 		}
 		bt_strbuf_printf(out, "  %u. ", ++number);
-		bool adds = bt_changes_append_text(proposal->remedies.items,
-			proposal->remedies.count, report->pod, report->nodes, out);
+		bool adds = bt_changes_append_text(
+			&proposal->remedies, report->pod, report->nodes, out);
 		append_effect(proposal, out);
 		if (proposal->alike_count != 0 && !adds) {
 			bt_strbuf_append_c(out, " (");

@@ -216,12 +216,13 @@ static int start_server(struct run *run, struct berth_error *err)
 		.address = listen->address,
 		.now_seconds = bt_clock_wall_ns() / BT_NS_PER_SECOND,
 	};
-	struct bt_questions_options questions = {.loop = run->loop, .history = &run->history};
+	const struct bt_questions_options questions = {
+		.loop = run->loop,
+		.history = &run->history,
+		.flags = &run->flags,
+		.source_flags = &run->source_flags,
+	};
 	collect_flags(run);
-	questions.flags = run->flags.list.items;
-	questions.flag_count = run->flags.list.count;
-	questions.source_flags = run->source_flags.list.items;
-	questions.source_flag_count = run->source_flags.list.count;
 	run->questions = bt_questions_create(&questions);
 	int result = bt_up_identity_create(&identity, &run->identity, err);
 	if (result == 0 && is_plain) {

@@ -245,8 +245,8 @@ static BT_NORETURN void run_child(struct question *question, int output)
 		argv[argc++] = (char *)question->arguments[i];
 	}
 	argv[argc++] = (char *)"--output=json";
-	for (uint32_t i = 0; i < options->flag_count && argc < 256; i++) {
-		argv[argc++] = (char *)options->flags[i];
+	for (uint32_t i = 0; i < options->flags->list.count && argc < 256; i++) {
+		argv[argc++] = (char *)options->flags->list.items[i];
 	}
 	for (uint32_t i = 0; i < question->file_count; i++) {
 		const struct question_file *asked = &question->files[i];
@@ -314,11 +314,11 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 		bt_strbuf_printf(&line, " %s %s", question->files[i].flag,
 			is_inline ? "/dev/stdin" : "FILE");
 	}
-	for (uint32_t i = 0; i < options->source_flag_count; i++) {
-		append_word(&line, options->source_flags[i]);
+	for (uint32_t i = 0; i < options->source_flags->list.count; i++) {
+		append_word(&line, options->source_flags->list.items[i]);
 	}
-	for (uint32_t i = 0; i < options->flag_count; i++) {
-		append_word(&line, options->flags[i]);
+	for (uint32_t i = 0; i < options->flags->list.count; i++) {
+		append_word(&line, options->flags->list.items[i]);
 	}
 	if (is_inline) {
 		struct bt_str text = question->files[0].text;

@@ -137,15 +137,12 @@ struct bt_questions;
 struct bt_questions_options {
 	struct bt_loop *loop;             /* borrowed */
 	const struct bt_history *history; /* borrowed */
-	/** Added to every command line; borrowed. */
-	const char *const *flags;
-	uint32_t flag_count;
+	const struct bt_arguments *flags; /* added to every command line; borrowed */
 	/**
 	 * Source flags to show in command lines: the real source of the cluster, which the child
 	 * processes do not read. Borrowed.
 	 */
-	const char *const *source_flags;
-	uint32_t source_flag_count;
+	const struct bt_arguments *source_flags;
 };
 
 BT_MUST_USE struct bt_questions *bt_questions_create(const struct bt_questions_options *options);

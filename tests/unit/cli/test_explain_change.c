@@ -118,8 +118,10 @@ START_TEST(test_change__every_kind)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_strbuf out = {0};
 		struct bt_json_writer writer;
+		const bt_remedy_list changes = {
+			.items = (struct bt_remedy *)&rows[i].change, .count = 1};
 		seen[rows[i].change.kind] = true;
-		(void)bt_changes_append_text(&rows[i].change, 1, &pod, NULL, &out);
+		(void)bt_changes_append_text(&changes, &pod, NULL, &out);
 		ck_assert_str_eq(bt_strbuf_c(&out), rows[i].text);
 		bt_strbuf_reset(&out);
 		bool has_command =
@@ -128,7 +130,7 @@ START_TEST(test_change__every_kind)
 		ck_assert(has_command == (rows[i].command[0] != '\0'));
 		bt_strbuf_reset(&out);
 		bt_json_writer_init(&writer, &out, 0);
-		bt_changes_write_json(&rows[i].change, 1, &pod, NULL, &writer);
+		bt_changes_write_json(&changes, &pod, NULL, &writer);
 		ck_assert_msg(bt_str_has_prefix(bt_str_sub(bt_strbuf_str(&out), 1, BT_STR_MAX),
 				      bt_str_from(rows[i].json)),
 			"%s", bt_strbuf_c(&out));
