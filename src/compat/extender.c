@@ -59,31 +59,16 @@ static void add_failure(void *context, uint32_t slot BT_UNUSED, struct bt_str no
 	bt_vec_push(&failures->nodes, node);
 }
 
-static int fill_candidates(const struct bt_state *state, const struct berth_str *node_names,
-	uint32_t node_count, struct bt_arena *arena, struct bt_extender_candidates *out_candidates,
-	struct berth_error *err)
-{
-	out_candidates->nodes = BT_ARENA_NEW_ARRAY(arena, struct bt_extender_node, node_count);
-	out_candidates->slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
-	out_candidates->count = node_count;
-	for (uint32_t i = 0; i < node_count; i++) {
-		out_candidates->nodes[i].name = node_names[i];
-		out_candidates->slots[i] = bt_state_snapshot_find(state, node_names[i]);
-		if (out_candidates->slots[i] == BT_SLOT_NONE) {
-			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-				"nodeinfo not found for node name \"%.*s\"",
-				BT_STR_ARG(node_names[i]));
-		}
-	}
-	return BERTH_OK;
-}
-
 int berth_extender_filter(const struct berth_extender *extender, const struct berth_pod_info *pod,
 	const struct berth_str *node_names, uint32_t node_count, struct berth_arena *outside,
 	struct berth_extender_filter_result *out_result, struct berth_error *err)
 {
 	struct bt_arena *arena = bt_arena_of(outside);
-	struct bt_extender_candidates candidates = {0};
+	struct bt_extender_candidates candidates = {
+		.nodes = BT_ARENA_NEW_ARRAY(arena, struct bt_extender_node, node_count),
+		.slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count),
+		.count = node_count,
+	};
 	/*
 	 * Call this extender alone, and as if it were not ignorable, so that its error is returned.
 	 */
@@ -95,10 +80,16 @@ int berth_extender_filter(const struct berth_extender *extender, const struct be
 		.observer = extender->all->observer};
 	struct failures failures = {.arena = arena};
 	struct bt_extender_sink sink = {add_failure, &failures};
-	int result = fill_candidates(alone.state, node_names, node_count, arena, &candidates, err);
+	int result = BERTH_OK;
 
-	if (result != BERTH_OK) {
-		return result;
+	for (uint32_t i = 0; i < node_count; i++) {
+		candidates.nodes[i].name = node_names[i];
+		candidates.slots[i] = bt_state_snapshot_find(alone.state, node_names[i]);
+		if (candidates.slots[i] == BT_SLOT_NONE) {
+			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+				"nodeinfo not found for node name \"%.*s\"",
+				BT_STR_ARG(node_names[i]));
+		}
 	}
 	config.ignorable = false;
 	one.config = &config;

@@ -275,9 +275,7 @@ static void destroy(struct berth_volume_binder *binder)
 	struct bt_lib_binder *own = own_of(binder);
 
 	own->inside->ops->destroy(own->inside);
-	if (own->own_state != NULL) {
-		bt_state_destroy(own->own_state);
-	}
+	bt_state_destroy(own->own_state);
 	bt_free(own);
 }
 

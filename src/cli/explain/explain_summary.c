@@ -205,42 +205,32 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 	}
 }
 
-static void append_gates(const struct bt_explain_report *report, struct bt_strbuf *out)
+/** Append " it fits on ...", for a pod that is not tried on the nodes now. */
+static void append_later_fit(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
-	const struct bt_pod_spec *spec = &report->pod->spec;
-	const struct bt_explanation *explanation = report->explanation;
-	bt_strbuf_append_c(out, " is not tried on any node");
-	if (spec->scheduling_gates.count != 0) {
-		bt_strbuf_append_c(out, " before its scheduling ");
-		bt_strbuf_append_c(out, spec->scheduling_gates.count == 1 ? "gate " : "gates ");
-	}
-	for (uint32_t i = 0; i < spec->scheduling_gates.count; i++) {
-		bt_strbuf_append_c(out, i != 0 ? ", " : "");
-		bt_printable_append(out, spec->scheduling_gates.items[i].name);
-	}
-	if (spec->scheduling_gates.count != 0) {
-		bt_strbuf_append_c(
-			out, spec->scheduling_gates.count == 1 ? " is removed" : " are removed");
-	}
-	bt_strbuf_append_c(out, "; then it ");
-	bt_strbuf_append_c(out, explanation->node_count == 0 ? "finds no nodes" : "fits on ");
-	if (explanation->node_count != 0) {
+	bool has_nodes = report->explanation->node_count != 0;
+	bt_strbuf_append_c(out, has_nodes ? " it fits on " : " it finds no nodes");
+	if (has_nodes) {
 		append_fit(report, out);
 	}
 }
 
-static void append_not_handled(const struct bt_explain_report *report, struct bt_strbuf *out)
+static void append_gates(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
-	const struct bt_explanation *explanation = report->explanation;
-	bt_strbuf_append_c(out, " has schedulerName ");
-	bt_printable_append(out, report->pod->spec.scheduler_name);
-	bt_strbuf_append_c(out, ", which no profile has; with ");
-	bt_printable_append(out, explanation->profile);
-	bt_strbuf_append_c(
-		out, explanation->node_count == 0 ? " it finds no nodes" : " it fits on ");
-	if (explanation->node_count != 0) {
-		append_fit(report, out);
+	const struct bt_pod_spec *spec = &report->pod->spec;
+	uint32_t count = spec->scheduling_gates.count;
+	bt_strbuf_append_c(out, " is not tried on any node");
+	if (count != 0) {
+		bt_strbuf_append_c(out, " before its scheduling ");
+		bt_strbuf_append_c(out, count == 1 ? "gate " : "gates ");
+		for (uint32_t i = 0; i < count; i++) {
+			bt_strbuf_append_c(out, i != 0 ? ", " : "");
+			bt_printable_append(out, spec->scheduling_gates.items[i].name);
+		}
+		bt_strbuf_append_c(out, count == 1 ? " is removed" : " are removed");
 	}
+	bt_strbuf_append_c(out, "; then");
+	append_later_fit(report, out);
 }
 
 void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_strbuf *out)
@@ -285,7 +275,11 @@ void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_
 		append_gates(report, out);
 		break;
 	case BT_EXPLAINED_NOT_HANDLED:
-		append_not_handled(report, out);
+		bt_strbuf_append_c(out, " has schedulerName ");
+		bt_printable_append(out, report->pod->spec.scheduler_name);
+		bt_strbuf_append_c(out, ", which no profile has; with ");
+		bt_printable_append(out, report->explanation->profile);
+		append_later_fit(report, out);
 		break;
 	case BT_EXPLAINED_ERROR:
 		bt_strbuf_append_c(out, " cannot be scheduled: a plugin failed");

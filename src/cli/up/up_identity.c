@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "cluster/file.h"
 #include "codec/base64.h"
 #include "net/file_replace.h"
@@ -44,30 +45,30 @@ static bool file_exists(const char *path)
 
 /** --- files of the data folder --- */
 
-/** Paths of the files in the data folder. Owned. */
+/** Paths of the files in the data folder; all NULL without a data folder. */
 struct kept_files {
-	struct bt_strbuf ca_certificate;
-	struct bt_strbuf ca_key;
-	struct bt_strbuf certificate;
-	struct bt_strbuf key;
-	struct bt_strbuf token;
+	const char *ca_certificate;
+	const char *ca_key;
+	const char *certificate;
+	const char *key;
+	const char *token;
 };
 
-static int read_pair(const struct bt_strbuf *certificate_path, const struct bt_strbuf *key_path,
+static int read_pair(const char *certificate_path, const char *key_path,
 	struct bt_certificate_pair *out_pair, struct berth_error *err)
 {
-	int result = read_text_file(bt_strbuf_c(certificate_path), &out_pair->certificate, err);
-	return result < 0 ? result : read_text_file(bt_strbuf_c(key_path), &out_pair->key, err);
+	int result = read_text_file(certificate_path, &out_pair->certificate, err);
+	return result < 0 ? result : read_text_file(key_path, &out_pair->key, err);
 }
 
-static int write_pair(const struct bt_strbuf *certificate_path, const struct bt_strbuf *key_path,
+static int write_pair(const char *certificate_path, const char *key_path,
 	const struct bt_certificate_pair *pair, struct berth_error *err)
 {
 	/* Write the key first: a certificate without a key would be reported as a broken pair. */
-	int result = write_private_file(bt_strbuf_c(key_path), bt_strbuf_str(&pair->key), err);
-	return result < 0 ? result
-			  : write_private_file(bt_strbuf_c(certificate_path),
-				    bt_strbuf_str(&pair->certificate), err);
+	int result = write_private_file(key_path, bt_strbuf_str(&pair->key), err);
+	return result < 0
+		? result
+		: write_private_file(certificate_path, bt_strbuf_str(&pair->certificate), err);
 }
 
 /** --- creation --- */
@@ -81,20 +82,20 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 {
 	bool is_kept = options->data_dir != NULL;
 	int result;
-	if (is_kept && file_exists(bt_strbuf_c(&files->ca_certificate))) {
-		result = read_pair(&files->ca_certificate, &files->ca_key, &identity->ca, err);
+	if (is_kept && file_exists(files->ca_certificate)) {
+		result = read_pair(files->ca_certificate, files->ca_key, &identity->ca, err);
 	} else {
 		result = bt_certificate_make_ca("berth", options->now_seconds, &identity->ca, err);
 		if (result == 0 && is_kept) {
 			result = write_pair(
-				&files->ca_certificate, &files->ca_key, &identity->ca, err);
+				files->ca_certificate, files->ca_key, &identity->ca, err);
 		}
 	}
 	if (result < 0) {
 		return result;
 	}
-	if (is_kept && file_exists(bt_strbuf_c(&files->certificate))) {
-		result = read_pair(&files->certificate, &files->key, &identity->server, err);
+	if (is_kept && file_exists(files->certificate)) {
+		result = read_pair(files->certificate, files->key, &identity->server, err);
 		if (result < 0 ||
 			bt_certificate_check(&identity->server, options->now_seconds, NULL) == 0) {
 			return result;
@@ -113,7 +114,7 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	result = bt_certificate_make_server(&identity->ca, names, BT_ARRAY_LENGTH(names),
 		options->now_seconds, &identity->server, err);
 	if (result == 0 && is_kept) {
-		result = write_pair(&files->certificate, &files->key, &identity->server, err);
+		result = write_pair(files->certificate, files->key, &identity->server, err);
 	}
 	return result;
 }
@@ -147,6 +148,7 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 {
 	struct bt_up_identity identity = {0};
 	struct kept_files files = {0};
+	struct bt_arena arena = {0};
 	int result = 0;
 	if (options->is_plain) {
 		*out_identity = identity;
@@ -154,11 +156,11 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 	}
 	if (options->data_dir != NULL) {
 		const char *data_dir = options->data_dir;
-		bt_strbuf_printf(&files.ca_certificate, "%s/ca.crt", data_dir);
-		bt_strbuf_printf(&files.ca_key, "%s/ca.key", data_dir);
-		bt_strbuf_printf(&files.certificate, "%s/apiserver.crt", data_dir);
-		bt_strbuf_printf(&files.key, "%s/apiserver.key", data_dir);
-		bt_strbuf_printf(&files.token, "%s/token", data_dir);
+		files.ca_certificate = bt_arena_printf(&arena, "%s/ca.crt", data_dir).data;
+		files.ca_key = bt_arena_printf(&arena, "%s/ca.key", data_dir).data;
+		files.certificate = bt_arena_printf(&arena, "%s/apiserver.crt", data_dir).data;
+		files.key = bt_arena_printf(&arena, "%s/apiserver.key", data_dir).data;
+		files.token = bt_arena_printf(&arena, "%s/token", data_dir).data;
 	}
 	if (options->certificate_path == NULL) {
 		result = make_pair(options, &files, &identity, err);
@@ -183,21 +185,16 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 				bt_strbuf_str(&identity.server.certificate));
 		}
 	}
-	const char *token_path = bt_strbuf_c(&files.token);
-	if (result == 0 && options->data_dir != NULL && file_exists(token_path)) {
-		result = read_token(token_path, &identity.token, err);
+	if (result == 0 && options->data_dir != NULL && file_exists(files.token)) {
+		result = read_token(files.token, &identity.token, err);
 	} else if (result == 0) {
 		result = bt_random_hex(TOKEN_BYTES, &identity.token, err);
 		if (result == 0 && options->data_dir != NULL) {
-			result =
-				write_private_file(token_path, bt_strbuf_str(&identity.token), err);
+			result = write_private_file(
+				files.token, bt_strbuf_str(&identity.token), err);
 		}
 	}
-	bt_strbuf_finish(&files.ca_certificate);
-	bt_strbuf_finish(&files.ca_key);
-	bt_strbuf_finish(&files.certificate);
-	bt_strbuf_finish(&files.key);
-	bt_strbuf_finish(&files.token);
+	bt_arena_finish(&arena);
 	if (result < 0) {
 		bt_up_identity_finish(&identity);
 		return result;
