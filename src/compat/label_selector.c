@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/vec.h"
 #include "lib/convert.h"
 #include "lib/document.h"
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "api/selector.h"
-#include "base/alloc.h"
 #include "base/prng.h"
 #include "framework/node_statuses.h"
 #include "compat/framework.h"

@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "berth/scheduling_cycle.h"
 #include "compat/framework.h"
-#include "framework/node_statuses.h"
 #include "lib/convert.h"
 #include "lib/engine.h"
 #include "lib/node_to_status.h"

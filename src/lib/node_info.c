@@ -9,7 +9,6 @@
 #include "base/assert.h"
 #include "lib/aggregate.h"
 #include "lib/convert.h"
-#include "lib/resource.h"
 #include "state/node_table.h"
 #include "state/shape.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/resource.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "api/resources.h"

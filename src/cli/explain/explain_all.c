@@ -6,7 +6,6 @@
 
 #include "api/amount.h"
 #include "api/meta.h"
-#include "base/alloc.h"
 #include "base/printable.h"
 #include "cli/explain/explain_change.h"
 #include "state/pod_groups.h"

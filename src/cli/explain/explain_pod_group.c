@@ -2,7 +2,6 @@
 /** "berth explain podgroup/NAME", as text and as JSON. */
 #include "api/amount.h"
 #include "api/identity.h"
-#include "base/alloc.h"
 #include "base/printable.h"
 #include "cli/explain/explain_all.h"
 #include "cli/explain/explain_change.h"

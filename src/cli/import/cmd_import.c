@@ -5,7 +5,6 @@
 
 #include "api/quantity.h"
 #include "api/time.h"
-#include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "replay/change_import.h"
 #include "replay/manifests_import.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "base/printable.h"

@@ -3,7 +3,6 @@
 
 #include "base/duration.h"
 #include "base/nanoseconds.h"
-#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/replay/replay_run.h"
 
