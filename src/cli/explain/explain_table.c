@@ -28,11 +28,6 @@ struct line {
 	uint32_t node_count;
 };
 
-struct lines {
-	struct line items[KINDS_MAX];
-	uint32_t count;
-};
-
 static bool says_more(const struct bt_explained_node *node)
 {
 	for (uint32_t i = 0; i < node->obstacles.count; i++) {
@@ -87,7 +82,8 @@ static void explain_append_obstacles(
 static void write_group(const struct bt_explanation *explanation,
 	const struct bt_explained_group *group, struct bt_strbuf *out)
 {
-	struct lines lines = {.count = 0};
+	struct line lines[KINDS_MAX];
+	uint32_t line_count = 0;
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < group->nodes.count; i++) {
 		uint32_t index = group->nodes.items[i];
@@ -98,14 +94,13 @@ static void write_group(const struct bt_explanation *explanation,
 		if (says_more(node)) {
 			explain_append_obstacles(&text, node, false);
 		}
-		for (uint32_t j = 0; j < lines.count && line == NULL; j++) {
-			if (bt_str_equal(
-				    bt_strbuf_str(&lines.items[j].text), bt_strbuf_str(&text))) {
-				line = &lines.items[j];
+		for (uint32_t j = 0; j < line_count && line == NULL; j++) {
+			if (bt_str_equal(bt_strbuf_str(&lines[j].text), bt_strbuf_str(&text))) {
+				line = &lines[j];
 			}
 		}
-		if (line == NULL && lines.count < KINDS_MAX) {
-			line = &lines.items[lines.count++];
+		if (line == NULL && line_count < KINDS_MAX) {
+			line = &lines[line_count++];
 			*line = (struct line){.text = text};
 			text = (struct bt_strbuf){0};
 		}
@@ -130,9 +125,9 @@ static void write_group(const struct bt_explanation *explanation,
 		bt_strbuf_append_char(out, ')');
 	}
 	bt_strbuf_append_char(out, '\n');
-	for (uint32_t i = 0; i < lines.count; i++) {
+	for (uint32_t i = 0; i < line_count; i++) {
 		if (i < LINES_MAX) {
-			const struct line *line = &lines.items[i];
+			const struct line *line = &lines[i];
 			uint32_t named = 0;
 			size_t bytes = 0;
 			bt_strbuf_append_c(out, "    ");
@@ -156,9 +151,9 @@ static void write_group(const struct bt_explanation *explanation,
 				bt_strbuf_append_str(out, bt_strbuf_str(&line->text));
 			}
 			bt_strbuf_append_char(out, '\n');
-			shown += lines.items[i].node_count;
+			shown += lines[i].node_count;
 		}
-		bt_strbuf_finish(&lines.items[i].text);
+		bt_strbuf_finish(&lines[i].text);
 	}
 	if (shown < group->nodes.count) {
 		bt_strbuf_append_c(out, "    and ");
