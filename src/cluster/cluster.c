@@ -158,16 +158,12 @@ static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 	cluster->writes.scheduler = cluster->scheduler;
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched) && result == 0; i++) {
 		uint32_t collection = bt_typed_resource(cluster->api, watched[i])->collection;
-		struct bt_store_walk walk;
 		while (cluster->kinds.count <= collection) {
 			bt_vec_push(&cluster->kinds, KIND_NONE);
 		}
 		cluster->kinds.items[collection] = (uint8_t)watched[i];
-		result = bt_store_walk_begin(
-			cluster->store, collection, 0, BT_STR(""), BT_STR(""), &walk, err);
-		if (result < 0) {
-			break;
-		}
+		struct bt_store_walk walk =
+			bt_store_walk_current(cluster->store, collection, BT_STR(""));
 		struct bt_stored *stored;
 		while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			struct bt_store_change change = {

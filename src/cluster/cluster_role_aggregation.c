@@ -41,14 +41,13 @@ static bool sync(struct bt_sync *sync)
 	struct bt_arena *arena = sync->arena;
 	const struct bt_json_value *selectors =
 		bt_json_array_at(sync->object, "aggregationRule.clusterRoleSelectors");
-	struct bt_store_walk walk;
 	const struct bt_stored *stored;
-	if (bt_json_find(sync->object, "aggregationRule") == NULL ||
-		bt_store_walk_begin(sync->hub->store, sync->resource->collection, 0, BT_STR(""),
-			BT_STR(""), &walk, NULL) != 0) {
+	if (bt_json_find(sync->object, "aggregationRule") == NULL) {
 		return true;
 	}
 	struct bt_json_value *rules = bt_json_new(arena, BT_JSON_ARRAY);
+	struct bt_store_walk walk =
+		bt_store_walk_current(sync->hub->store, sync->resource->collection, BT_STR(""));
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		struct bt_json_value *role;
 		if (!bt_str_equal(bt_stored_key(stored), sync->key) &&

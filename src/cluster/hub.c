@@ -656,13 +656,10 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	uint32_t count = bt_store_collection_count(hub->store);
 
 	for (uint32_t collection = 0; collection < count; collection++) {
-		struct bt_store_walk walk;
+		struct bt_store_walk walk =
+			bt_store_walk_current(hub->store, collection, BT_STR(""));
 		struct bt_stored *stored;
 
-		if (bt_store_walk_begin(
-			    hub->store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
-			continue;
-		}
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			struct bt_hub_note note = {
 				.type = BT_CHANGE_ADDED,

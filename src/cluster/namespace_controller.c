@@ -80,14 +80,12 @@ static void delete_of(struct pass *pass, const struct bt_api_resource *resource)
 	struct bt_store *store = sync->hub->store;
 	struct bt_str prefix = bt_arena_printf(sync->arena, "%.*s/", BT_STR_ARG(sync->key));
 	struct bt_arena scratch = {0};
-	struct bt_store_walk walk;
 	const struct bt_stored *stored;
 
-	if (bt_store_count_after(store, resource->collection, prefix, BT_STR("")) == 0 ||
-		bt_store_walk_begin(
-			store, resource->collection, 0, prefix, BT_STR(""), &walk, NULL) != 0) {
+	if (bt_store_count_after(store, resource->collection, prefix, BT_STR("")) == 0) {
 		return;
 	}
+	struct bt_store_walk walk = bt_store_walk_current(store, resource->collection, prefix);
 	while (pass->deletions < DELETIONS_PER_SYNC &&
 		(stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		const struct bt_json_value *object = bt_api_parse_stored(stored, &scratch);

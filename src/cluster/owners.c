@@ -252,13 +252,10 @@ void bt_owners_visit_selected(struct bt_sync *sync, const struct bt_selector *se
 	struct bt_str prefix =
 		bt_arena_printf(sync->arena, "%.*s/", BT_STR_ARG(bt_key_namespace(sync->key)));
 	struct bt_arena scratch = {0};
-	struct bt_store_walk walk;
+	struct bt_store_walk walk = bt_store_walk_current(
+		sync->hub->store, sync->hub->kinds[BT_HUB_PODS]->collection, prefix);
 	const struct bt_stored *stored;
 
-	if (bt_store_walk_begin(sync->hub->store, sync->hub->kinds[BT_HUB_PODS]->collection, 0,
-		    prefix, BT_STR(""), &walk, NULL) != 0) {
-		return;
-	}
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		const struct bt_indexed_pod *record =
 			bt_pod_index_find(sync->hub, bt_stored_key(stored));

@@ -199,15 +199,12 @@ static bool bind(
 static struct bt_str default_class(struct bt_sync *sync)
 {
 	const struct bt_api_resource *classes = sync->hub->kinds[BT_HUB_STORAGE_CLASSES];
-	struct bt_store_walk walk;
+	struct bt_store_walk walk =
+		bt_store_walk_current(sync->hub->store, classes->collection, BT_STR(""));
 	const struct bt_stored *stored;
 	struct bt_str best = BT_STR("");
 	int64_t newest = INT64_MIN;
 
-	if (bt_store_walk_begin(sync->hub->store, classes->collection, 0, BT_STR(""), BT_STR(""),
-		    &walk, NULL) != 0) {
-		return best;
-	}
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		const struct bt_json_value *class_ = bt_api_parse_stored(stored, sync->arena);
 		int64_t created = bt_tree_seconds(class_, "metadata.creationTimestamp");

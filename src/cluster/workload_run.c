@@ -754,13 +754,10 @@ static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_ind
 static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struct berth_error *err)
 {
 	struct bt_expansion *expansion = work->expansion;
-	struct bt_store_walk walk;
+	struct bt_store_walk walk = bt_store_walk_current(
+		bt_cluster_store(work->cluster), resource_of(work, kind)->collection, BT_STR(""));
 	const struct bt_stored *stored;
-	int result = bt_store_walk_begin(bt_cluster_store(work->cluster),
-		resource_of(work, kind)->collection, 0, BT_STR(""), BT_STR(""), &walk, err);
-	if (result < 0) {
-		return result;
-	}
+	int result = 0;
 	while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		struct bt_object *object = bt_typed_decode(kind, stored, err);
 		if (object == NULL) {

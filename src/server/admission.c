@@ -379,13 +379,12 @@ void bt_admission_visit(const struct bt_admission *admission, const char *group,
 {
 	struct bt_store *store = bt_api_store(admission->write->api);
 	uint32_t collection = bt_admission_resource(admission, group, name)->collection;
-	struct bt_store_walk walk;
 	const struct bt_stored *stored;
 	bool go_on = true;
-	if (bt_store_count(store, collection) == 0 ||
-		bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk, NULL) != 0) {
+	if (bt_store_count(store, collection) == 0) {
 		return;
 	}
+	struct bt_store_walk walk = bt_store_walk_current(store, collection, prefix);
 	while (go_on && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		struct bt_json_value *object;
 		if (bt_str_find(bt_stored_text(stored), needle) >= 0 &&

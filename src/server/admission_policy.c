@@ -451,24 +451,21 @@ static void evaluate_with_params(struct evaluation *evaluation)
 			evaluate_policy(evaluation, params);
 		}
 	} else {
-		struct bt_store_walk walk;
 		struct bt_stored *stored;
 		struct bt_str prefix = namespace_.length != 0
 			? bt_arena_printf(call->arena, "%.*s/", BT_STR_ARG(namespace_))
 			: BT_STR("");
-		if (bt_store_walk_begin(call->api->options.store, resource->collection, 0, prefix,
-			    BT_STR(""), &walk, NULL) == 0) {
-			while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-				const struct bt_json_value *params =
-					bt_api_parse_stored(stored, call->arena);
-				if (labels_match(
-					    request, bt_kinds_object(ref, "selector"), params)) {
-					found++;
-					evaluate_policy(evaluation, params);
-				}
+		struct bt_store_walk walk = bt_store_walk_current(
+			call->api->options.store, resource->collection, prefix);
+		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			const struct bt_json_value *params =
+				bt_api_parse_stored(stored, call->arena);
+			if (labels_match(request, bt_kinds_object(ref, "selector"), params)) {
+				found++;
+				evaluate_policy(evaluation, params);
 			}
-			bt_store_walk_end(&walk);
 		}
+		bt_store_walk_end(&walk);
 	}
 	if (found == 0 && !bt_str_equal_c(bt_kinds_text(ref, "parameterNotFoundAction"), "Allow")) {
 		act_on_failure(evaluation,

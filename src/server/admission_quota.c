@@ -401,16 +401,13 @@ static struct bt_json_value *used_of(
 			}
 		}
 	} else {
-		struct bt_store_walk walk;
 		const struct bt_stored *stored;
 		used = bt_json_new(write->arena, BT_JSON_OBJECT);
 		for (uint32_t i = 0; i < hard->count; i++) {
 			bt_json_set(write->arena, used, hard->members[i].name,
 				bt_json_new_c(write->arena, "0"));
 		}
-		int result =
-			bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk, NULL);
-		BT_ASSERT(result == 0); /* a walk over the current state cannot fail */
+		struct bt_store_walk walk = bt_store_walk_current(store, collection, prefix);
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			add_stored(usage, spec, stored, false, used);
 		}

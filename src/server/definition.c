@@ -4,7 +4,6 @@
  * and 24.
  */
 #include "api/time.h"
-#include "base/assert.h"
 #include "server/condition.h"
 #include "server/kinds/common.h"
 #include "server/write.h"
@@ -252,11 +251,9 @@ void bt_definition_changed(
 void bt_definitions_load(struct bt_api *api)
 {
 	struct bt_arena arena = {0};
-	struct bt_store_walk walk;
 	struct bt_stored *stored;
-	int result = bt_store_walk_begin(api->options.store, api->definitions->collection, 0,
-		BT_STR(""), BT_STR(""), &walk, NULL);
-	BT_ASSERT(result == 0);
+	struct bt_store_walk walk =
+		bt_store_walk_current(api->options.store, api->definitions->collection, BT_STR(""));
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		const struct bt_json_value *definition = bt_api_parse_stored(stored, &arena);
 		bt_definition_changed(api, bt_stored_key(stored), definition);
@@ -362,11 +359,9 @@ void bt_definition_delete_objects(struct bt_call *call)
 	const struct bt_api_resource *resource =
 		collection != BT_STORE_NO_COLLECTION ? resource_of(call, collection) : NULL;
 	struct bt_arena arena = {0};
-	struct bt_store_walk walk;
 	struct bt_stored *stored;
-	if (resource != NULL && (resource->flags & BT_RESOURCE_CUSTOM) != 0 &&
-		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) ==
-			0) {
+	if (resource != NULL && (resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+		struct bt_store_walk walk = bt_store_walk_current(store, collection, BT_STR(""));
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			struct bt_str key = bt_stored_key(stored);
 			struct bt_api_request request = BT_API_REQUEST_INIT;

@@ -52,19 +52,17 @@ struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api, int64_t ttl_n
 {
 	struct bt_event_expiry *expiry = BT_NEW(struct bt_event_expiry);
 	struct bt_store *store = bt_api_store(api);
-	struct bt_store_walk walk;
 	const struct bt_stored *stored;
 
 	expiry->api = api;
 	expiry->ttl_ns = ttl_ns;
 	expiry->events = bt_resources_builtin(bt_api_resources(api), "", "events");
-	if (bt_store_walk_begin(store, expiry->events->collection, 0, BT_STR(""), BT_STR(""), &walk,
-		    NULL) == 0) {
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-			add_event(expiry, stored);
-		}
-		bt_store_walk_end(&walk);
+	struct bt_store_walk walk =
+		bt_store_walk_current(store, expiry->events->collection, BT_STR(""));
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		add_event(expiry, stored);
 	}
+	bt_store_walk_end(&walk);
 	bt_store_on_change(store, changed, expiry);
 	return expiry;
 }

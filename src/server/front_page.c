@@ -277,26 +277,24 @@ static bool add_selected(struct values *values)
 		? bt_arena_printf(&call->arena, "%.*s/", BT_STR_ARG(route->namespace_))
 		: BT_STR("");
 	struct bt_selector selector;
-	struct bt_store_walk walk;
 	const struct bt_stored *stored;
 	struct bt_arena scratch = {0};
 
 	if (!parse_selector(call, call->query.list.label_selector, &selector)) {
 		return false;
 	}
-	if (bt_store_walk_begin(bt_api_store(call->front->api), route->resource->collection, 0,
-		    prefix, BT_STR(""), &walk, NULL) == 0) {
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-			const struct bt_json_value *object = bt_api_parse_stored(stored, &scratch);
-			struct bt_str_map labels = bt_str_map_from_json(
-				&scratch, bt_json_object_at(object, "metadata.labels"));
-			if (bt_selector_matches(&selector, &labels)) {
-				add_object(values, route->resource, object);
-			}
-			bt_arena_reset(&scratch);
+	struct bt_store_walk walk = bt_store_walk_current(
+		bt_api_store(call->front->api), route->resource->collection, prefix);
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		const struct bt_json_value *object = bt_api_parse_stored(stored, &scratch);
+		struct bt_str_map labels = bt_str_map_from_json(
+			&scratch, bt_json_object_at(object, "metadata.labels"));
+		if (bt_selector_matches(&selector, &labels)) {
+			add_object(values, route->resource, object);
 		}
-		bt_store_walk_end(&walk);
+		bt_arena_reset(&scratch);
 	}
+	bt_store_walk_end(&walk);
 	bt_arena_finish(&scratch);
 	return true;
 }

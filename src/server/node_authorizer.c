@@ -167,15 +167,13 @@ static bool is_referred_to(const struct node_query *query, enum reference_kind k
 	uint32_t pods = bt_resources_builtin(bt_api_resources(query->api), "", "pods")->collection;
 	struct bt_str needle =
 		bt_arena_printf(query->arena, "\"nodeName\":\"%.*s\"", BT_STR_ARG(query->node));
-	struct bt_store_walk walk;
 	struct bt_stored *stored;
 	bool found = false;
-	if (name.length == 0 ||
-		bt_store_walk_begin(store, pods, 0,
-			bt_api_key(query->arena, namespace_, BT_STR("")), BT_STR(""), &walk,
-			NULL) != 0) {
+	if (name.length == 0) {
 		return false;
 	}
+	struct bt_store_walk walk = bt_store_walk_current(
+		store, pods, bt_api_key(query->arena, namespace_, BT_STR("")));
 	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		if (bt_str_find(bt_stored_text(stored), needle) >= 0) {
 			const struct bt_json_value *pod = bt_api_parse_stored(stored, query->arena);
@@ -200,13 +198,9 @@ static bool is_secret_of_volumes(const struct node_query *query)
 	const struct bt_access *access = query->access;
 	const struct bt_api_resource *volumes =
 		bt_resources_builtin(bt_api_resources(query->api), "", "persistentvolumes");
-	struct bt_store_walk walk;
 	struct bt_stored *stored;
 	bool found = false;
-	if (bt_store_walk_begin(
-		    store, volumes->collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
-		return false;
-	}
+	struct bt_store_walk walk = bt_store_walk_current(store, volumes->collection, BT_STR(""));
 	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		if (bt_str_find(bt_stored_text(stored), access->name) < 0) {
 			continue;

@@ -342,12 +342,9 @@ static void load_kind(struct bt_api *api, enum bt_policy_kind kind, struct bt_po
 	const struct bt_api_resource *resource =
 		bt_resources_builtin(api->resources, bt_policy_group, names[kind][0]);
 	struct bt_policy_set *set = &policies->sets[kind];
-	struct bt_store_walk walk;
 	struct bt_stored *stored;
-	if (bt_store_walk_begin(api->options.store, bindings->collection, 0, BT_STR(""), BT_STR(""),
-		    &walk, NULL) != 0) {
-		return;
-	}
+	struct bt_store_walk walk =
+		bt_store_walk_current(api->options.store, bindings->collection, BT_STR(""));
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		const struct bt_json_value *binding = bt_json_clone(
 			&policies->arena, bt_api_parse_stored(stored, &policies->arena), true);

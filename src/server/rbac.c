@@ -275,14 +275,12 @@ struct bt_rbac *bt_rbac_create(struct bt_api *api)
 	struct bt_rbac *rbac = BT_NEW(struct bt_rbac);
 	rbac->store = bt_api_store(api);
 	for (uint32_t kind = 0; kind < RECORD_KIND_COUNT; kind++) {
-		struct bt_store_walk walk;
 		struct bt_stored *stored;
 		rbac->collections[kind] = bt_resources_builtin(
 			bt_api_resources(api), "rbac.authorization.k8s.io", resources_by_kind[kind])
 						  ->collection;
-		int result = bt_store_walk_begin(rbac->store, rbac->collections[kind], 0,
-			BT_STR(""), BT_STR(""), &walk, NULL);
-		BT_ASSERT(result == 0); /* a walk over the current state cannot fail */
+		struct bt_store_walk walk =
+			bt_store_walk_current(rbac->store, rbac->collections[kind], BT_STR(""));
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			add_record(rbac, (enum record_kind)kind, stored);
 		}

@@ -199,6 +199,9 @@ struct bt_store_walk {
 BT_MUST_USE int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv,
 	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk,
 	struct berth_error *err);
+/** Starts a walk over the current state, at the first key that has the prefix (borrowed). */
+BT_MUST_USE struct bt_store_walk bt_store_walk_current(
+	struct bt_store *store, uint32_t collection, struct bt_str prefix);
 /**
  * Returns the next object, borrowed until the next call; NULL at the end. *out_lost (out_lost may
  * be NULL): the window forgot changes that the walk needed, so the remaining state at this RV is

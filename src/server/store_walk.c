@@ -410,6 +410,15 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	return 0;
 }
 
+struct bt_store_walk bt_store_walk_current(
+	struct bt_store *store, uint32_t collection, struct bt_str prefix)
+{
+	struct bt_store_walk walk;
+	int result = bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk, NULL);
+	BT_ASSERT(result == 0); /* the current state is always available */
+	return walk;
+}
+
 /** Returns the next entry in the current state, or NULL. */
 static struct bt_stored *peek_order(struct bt_store_walk *walk, struct walk_position *position)
 {

@@ -235,15 +235,11 @@ static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 	struct bt_store *store = call->api->options.store;
 	uint32_t budgets = call->api->budgets->collection;
 	const struct bt_json_value *labels = bt_json_find_path(pod, "metadata.labels");
-	struct bt_store_walk walk;
 	struct bt_stored *stored;
 	struct bt_stored *found = NULL;
 	uint32_t count = 0;
-	if (bt_store_walk_begin(store, budgets, 0,
-		    bt_api_key(arena, call->write.namespace_, BT_STR("")), BT_STR(""), &walk,
-		    NULL) != 0) {
-		return true;
-	}
+	struct bt_store_walk walk = bt_store_walk_current(
+		store, budgets, bt_api_key(arena, call->write.namespace_, BT_STR("")));
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL && count < 2) {
 		if (bt_kinds_selector_matches(arena,
 			    bt_json_find_path(bt_api_parse_stored(stored, arena), "spec.selector"),

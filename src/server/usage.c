@@ -193,14 +193,13 @@ struct bt_usage bt_usage_of_node(struct bt_api *api, struct bt_str name)
 {
 	struct bt_node_usage *usage = &api->node_usage;
 	int64_t now_ns = bt_api_now_ns(api);
-	struct bt_arena scratch = {0};
-	struct bt_store_walk walk;
 	const struct bt_stored *stored;
 
-	if ((usage->taken_ns == 0 ||
-		    now_ns - usage->taken_ns >= BT_USAGE_WINDOW_SECONDS * BT_NS_PER_SECOND) &&
-		bt_store_walk_begin(bt_api_store(api), api->pods->collection, 0, BT_STR(""),
-			BT_STR(""), &walk, NULL) == 0) {
+	if (usage->taken_ns == 0 ||
+		now_ns - usage->taken_ns >= BT_USAGE_WINDOW_SECONDS * BT_NS_PER_SECOND) {
+		struct bt_arena scratch = {0};
+		struct bt_store_walk walk =
+			bt_store_walk_current(bt_api_store(api), api->pods->collection, BT_STR(""));
 		bt_vec_finish(&usage->nodes);
 		bt_map_finish(&usage->by_name);
 		*usage = (struct bt_node_usage){.taken_ns = now_ns};

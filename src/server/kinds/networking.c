@@ -126,14 +126,12 @@ static bool is_used(const struct bt_write *write, struct bt_str member)
 	struct bt_store *store = bt_api_store(write->api);
 	uint32_t collection = write->resource->collection;
 	struct bt_str key = bt_api_key(write->arena, write->namespace_, write->name);
-	struct bt_store_walk walk;
 	const struct bt_stored *stored;
 	bool found = false;
-	if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX ||
-		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) !=
-			0) {
+	if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX) {
 		return false;
 	}
+	struct bt_store_walk walk = bt_store_walk_current(store, collection, BT_STR(""));
 	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		found = bt_str_find(bt_stored_text(stored), member) >= 0 &&
 			!bt_str_equal(bt_stored_key(stored), key);
