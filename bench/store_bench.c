@@ -65,12 +65,11 @@ static void bench_memory(uint32_t count)
 	(void)printf("replace: %.0f a second; %.3f bytes of memory, window included\n",
 		count / took, (double)(used_bytes() - before) / count / TEXT_BYTES);
 	start = now();
-	if (bt_store_walk_begin(store, pods, 0, BT_STR(""), BT_STR(""), &walk, NULL) == 0) {
-		while (bt_store_walk_next(&walk, NULL) != NULL) {
-			seen++;
-		}
-		bt_store_walk_end(&walk);
+	walk = bt_store_walk_current(store, pods, BT_STR(""));
+	while (bt_store_walk_next(&walk, NULL) != NULL) {
+		seen++;
 	}
+	bt_store_walk_end(&walk);
 	(void)printf("walk: %.0f a second\n", seen / (now() - start));
 	bt_store_destroy(store);
 }

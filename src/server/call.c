@@ -526,17 +526,15 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 		return;
 	}
 	uint32_t collection = call->write.resource->collection;
-	struct bt_stored *stored;
+	struct bt_owned owned = {call->owners, BT_STR("")};
+	if (call->owners != NULL) {
+		owned.values = bt_time_text(call->arena, call->write.now_ns);
+	}
 	api->trees = (struct bt_api_trees){
 		call->write.resource->strategy->from_stored == NULL ? call->old : NULL, object};
-	if (call->owners != NULL) {
-		stored = bt_store_put_owned(api->options.store, collection, call->key, text,
-			call->owners, bt_time_text(call->arena, call->write.now_ns),
-			call->write.now_ns);
-	} else {
-		stored = (call->same_owners ? bt_store_put_same_owners : bt_store_put)(
-			api->options.store, collection, call->key, text, call->write.now_ns);
-	}
+	bool keeps_owners = call->owners == NULL && call->same_owners;
+	struct bt_stored *stored = bt_store_put_owned(api->options.store, collection, call->key,
+		text, keeps_owners ? NULL : &owned, call->write.now_ns);
 	api->trees = (struct bt_api_trees){NULL, NULL};
 	bt_call_remember_owners(call, stored);
 	bt_call_answer_stored(call, stored, code);

@@ -63,11 +63,11 @@ enum step {
 
 /* --- selection of objects --- */
 
-static int begin_walk(struct bt_list *list)
+static bool begin_walk(struct bt_list *list)
 {
 	return bt_store_walk_begin(bt_api_store(list->request.api),
 		list->request.resource->collection, list->metadata.rv, list->prefix, list->start,
-		&list->walk, NULL);
+		&list->walk);
 }
 
 /**
@@ -184,10 +184,10 @@ static uint16_t delete_some(
 	enum step step = STEP_GO_ON;
 	uint16_t code = 0;
 
-	int began = bt_store_walk_begin(bt_api_store(list->request.api),
+	bool began = bt_store_walk_begin(bt_api_store(list->request.api),
 		list->request.resource->collection, 0, list->prefix, bt_strbuf_str(&list->last_key),
-		&list->walk, NULL);
-	BT_ASSERT(began == 0);
+		&list->walk);
+	BT_ASSERT(began);
 	while (code == 0) {
 		bool lost;
 
@@ -236,7 +236,7 @@ static uint16_t set_page(struct bt_list *list, const struct bt_list_request *req
 	list->metadata.rv = token.rv > 0 ? (uint64_t)token.rv : current;
 	uint64_t compacted =
 		bt_store_compacted_rv(bt_api_store(request->api), bt_api_now_ns(request->api));
-	if (list->metadata.rv > current || list->metadata.rv < compacted || begin_walk(list) != 0) {
+	if (list->metadata.rv > current || list->metadata.rv < compacted || !begin_walk(list)) {
 		return bt_fail_token_expired(out_failure, arena, &token);
 	}
 	return 0;
@@ -251,7 +251,7 @@ static uint16_t set_state(struct bt_list *list, const struct bt_list_options *op
 		return bt_fail_future_rv(out_failure, arena, options->rv, current);
 	}
 	list->metadata.rv = options->match == BT_RV_MATCH_EXACT ? options->rv : current;
-	if (begin_walk(list) != 0) {
+	if (!begin_walk(list)) {
 		return bt_fail(out_failure, arena, 410, "Expired",
 			"The resourceVersion for the provided list is too old.");
 	}
@@ -362,7 +362,7 @@ static enum step end_page(struct bt_list *list)
 			list->count = 0;
 			list->deleted_next = 0;
 			bt_store_walk_end(&list->walk);
-			if (list->request.deletion == NULL && begin_walk(list) != 0) {
+			if (list->request.deletion == NULL && !begin_walk(list)) {
 				list->phase = PHASE_BROKEN;
 			}
 		} else {

@@ -81,33 +81,14 @@ static void add_to_window(struct bt_window *window, const struct bt_store_option
 
 uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv)
 {
-	uint32_t low = 0;
-	uint32_t high = window->count;
+	uint32_t index;
 
 	/* Check the usual case first: most callers have read all changes, or all but the newest. */
-	if (high == 0 || bt_window_at(window, high - 1)->rv <= rv) {
-		return high;
+	if (window->count == 0 || bt_window_at(window, window->count - 1)->rv <= rv) {
+		return window->count;
 	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bt_window_at(window, middle)->rv <= rv) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
-void bt_window_finish(struct bt_window *window)
-{
-	for (uint32_t i = 0; i < window->count; i++) {
-		bt_stored_release(bt_window_at(window, i)->before);
-		bt_stored_release(bt_window_at(window, i)->after);
-	}
-	bt_free(window->ring);
-	*window = (struct bt_window){0};
+	BT_LOWER_BOUND(index, window->count, middle, bt_window_at(window, middle)->rv <= rv);
+	return index;
 }
 
 uint64_t bt_store_window_start(const struct bt_store *store, uint32_t collection)
@@ -175,17 +156,6 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 		}
 	}
 	return stored;
-}
-
-/** Returns the owners and values of before (NULL: none), to keep them when the text is replaced. */
-static struct bt_owned owned_of(const struct bt_stored *before)
-{
-	struct bt_owned owned = {NULL, BT_STR("")};
-	if (before != NULL && before->owners != NULL) {
-		owned.owners = before->owners;
-		owned.values = bt_stored_values(before);
-	}
-	return owned;
 }
 
 struct bt_stored *bt_stored_share(struct bt_stored *stored)
@@ -276,16 +246,25 @@ void bt_store_destroy(struct bt_store *store)
 	}
 	bt_vec_finish(&store->pending);
 	for (uint32_t i = 0; i < store->collections.count; i++) {
-		bt_window_finish(&store->collections.items[i]->window);
-		for (uint32_t k = 0; k < store->collections.items[i]->entries.count; k++) {
-			bt_stored_release(store->collections.items[i]->entries.items[k]);
+		struct bt_collection *collection = store->collections.items[i];
+		for (uint32_t k = 0; k < collection->window.count; k++) {
+			bt_stored_release(bt_window_at(&collection->window, k)->before);
+			bt_stored_release(bt_window_at(&collection->window, k)->after);
 		}
-		bt_order_finish(store->collections.items[i]);
-		bt_vec_finish(&store->collections.items[i]->entries);
-		bt_vec_finish(&store->collections.items[i]->free_slots);
-		bt_map_finish(&store->collections.items[i]->by_key);
-		bt_free(store->collections.items[i]->name);
-		bt_free(store->collections.items[i]);
+		bt_free(collection->window.ring);
+		for (uint32_t k = 0; k < collection->entries.count; k++) {
+			bt_stored_release(collection->entries.items[k]);
+		}
+		for (uint32_t k = 0; k < collection->leaves.count; k++) {
+			bt_free(collection->leaves.items[k]);
+		}
+		bt_vec_finish(&collection->leaves);
+		bt_vec_finish(&collection->unordered);
+		bt_vec_finish(&collection->entries);
+		bt_vec_finish(&collection->free_slots);
+		bt_map_finish(&collection->by_key);
+		bt_free(collection->name);
+		bt_free(collection);
 	}
 	bt_vec_finish(&store->collections);
 	bt_vec_finish(&store->listeners);
@@ -375,8 +354,7 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 	}
 }
 
-/** Adds or replaces an object. owned NULL: the object keeps its owners. */
-static struct bt_stored *put_object(struct bt_store *store, uint32_t collection_index,
+struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection_index,
 	struct bt_str key, struct bt_str text, const struct bt_owned *owned, int64_t now_ns)
 {
 	struct bt_collection *collection = bt_store_at(store, collection_index);
@@ -391,8 +369,8 @@ static struct bt_stored *put_object(struct bt_store *store, uint32_t collection_
 	if (slot != UINT32_MAX) {
 		change.before = collection->entries.items[slot];
 	}
-	change.after = bt_stored_new(
-		store, change.rv, key, text, owned != NULL ? *owned : owned_of(change.before));
+	change.after = bt_stored_new(store, change.rv, key, text,
+		owned != NULL ? *owned : bt_stored_owned(change.before));
 	if (slot == UINT32_MAX) {
 		add_entry(collection, change.after, hash);
 	} else {
@@ -408,20 +386,7 @@ struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, stru
 	struct bt_str text, int64_t now_ns)
 {
 	struct bt_owned none = {NULL, BT_STR("")};
-	return put_object(store, collection, key, text, &none, now_ns);
-}
-
-struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
-	struct bt_str key, struct bt_str text, int64_t now_ns)
-{
-	return put_object(store, collection, key, text, NULL, now_ns);
-}
-
-struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
-	struct bt_str text, struct bt_owners *owners, struct bt_str values, int64_t now_ns)
-{
-	struct bt_owned owned = {owners, values};
-	return put_object(store, collection, key, text, &owned, now_ns);
+	return bt_store_put_owned(store, collection, key, text, &none, now_ns);
 }
 
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_index,
@@ -438,7 +403,7 @@ struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_in
 
 	BT_ASSERT(slot != UINT32_MAX);
 	change.before = collection->entries.items[slot];
-	change.after = bt_stored_new(store, change.rv, key, text, owned_of(change.before));
+	change.after = bt_stored_new(store, change.rv, key, text, bt_stored_owned(change.before));
 	bt_order_remove(collection, bt_stored_key(change.before));
 	BT_ASSERT(bt_map_remove(&collection->by_key, hash, slot));
 	collection->entries.items[slot] = NULL;

@@ -46,11 +46,19 @@ static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 /** NULL accepted. */
 struct bt_owners *bt_owners_share(struct bt_owners *owners);
 void bt_owners_unref(struct bt_owners *owners);
-/**
- * Returns the length of the object's values (times, uids and addresses of managedFields) that
- * owners lacks.
- */
-uint32_t bt_stored_values_bytes(const struct bt_stored *stored);
+
+/** The owners of an object (NULL: none), and its values that owners lacks. Borrowed. */
+struct bt_owned {
+	struct bt_owners *owners;
+	/**
+	 * Times as "2026-11-21T00:00:00Z", then uids and addresses, each with a blank behind it.
+	 * Objects that share owners have different values.
+	 */
+	struct bt_str values;
+};
+
+/** Returns the owners and values of an object; stored NULL: none. */
+struct bt_owned bt_stored_owned(const struct bt_stored *stored);
 
 /** Appends the object's text including metadata.managedFields. */
 void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out);
@@ -157,12 +165,12 @@ struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, stru
  * compacted.
  */
 uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns);
-/** Like bt_store_put for an existing key, but keeps the owners; text has no managedFields. */
-struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
-	struct bt_str key, struct bt_str text, int64_t now_ns);
-/** Like bt_store_put with these owners (shared) and values; text has no managedFields. */
+/**
+ * Like bt_store_put with these owners, unless text has managedFields. owned NULL: the object keeps
+ * its owners.
+ */
 struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
-	struct bt_str text, struct bt_owners *owners, struct bt_str values, int64_t now_ns);
+	struct bt_str text, const struct bt_owned *owned, int64_t now_ns);
 /**
  * Removes an existing key. text: the last state of the object, with the next RV. Returns the entry
  * of that state, borrowed until the window forgets it.
@@ -193,12 +201,11 @@ struct bt_store_walk {
 
 /**
  * Starts a walk at the first key that has the prefix and is greater than `after` ("": the first
- * key). rv 0: the current RV. prefix is borrowed during the walk. BERTH_ERR_NOT_FOUND: the window
- * does not reach back to rv, or rv is in the future.
+ * key). rv 0: the current RV. prefix is borrowed during the walk. false: the window does not reach
+ * back to rv, or rv is in the future.
  */
-BT_MUST_USE int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv,
-	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk,
-	struct berth_error *err);
+BT_MUST_USE bool bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv,
+	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk);
 /** Starts a walk over the current state, at the first key that has the prefix (borrowed). */
 BT_MUST_USE struct bt_store_walk bt_store_walk_current(
 	struct bt_store *store, uint32_t collection, struct bt_str prefix);

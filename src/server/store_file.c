@@ -18,18 +18,37 @@
 /** This page size wastes little space if objects have one to two kilobytes. */
 #define PAGE_BYTES 8192
 
+/** Statements that are prepared once. */
+enum statement {
+	BEGIN,
+	COMMIT,
+	ROLLBACK,
+	PUT,
+	REMOVE,
+	SET_RV,
+	ADD_COLLECTION,
+	ADD_OWNERS,
+	REMOVE_OWNERS,
+	STATEMENT_COUNT,
+};
+
+static const char *const statement_texts[STATEMENT_COUNT] = {
+	[BEGIN] = "BEGIN IMMEDIATE",
+	[COMMIT] = "COMMIT",
+	[ROLLBACK] = "ROLLBACK",
+	[PUT] = "INSERT INTO objects(rv, collection, key, owners, owner_values, text)"
+		" VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+	[REMOVE] = "DELETE FROM objects WHERE rv = ?1",
+	[SET_RV] = "UPDATE meta SET rv = ?1",
+	[ADD_COLLECTION] = "INSERT INTO collections(id, name) VALUES(?1, ?2)",
+	[ADD_OWNERS] = "INSERT INTO owners(id, text) VALUES(?1, ?2)",
+	[REMOVE_OWNERS] = "DELETE FROM owners WHERE id = ?1",
+};
+
 struct bt_store_file {
 	sqlite3 *database;
 	char *path;
-	sqlite3_stmt *begin;
-	sqlite3_stmt *commit;
-	sqlite3_stmt *rollback;
-	sqlite3_stmt *put;
-	sqlite3_stmt *remove;
-	sqlite3_stmt *set_rv;
-	sqlite3_stmt *add_collection;
-	sqlite3_stmt *add_owners;
-	sqlite3_stmt *remove_owners;
+	sqlite3_stmt *statements[STATEMENT_COUNT];
 	BT_VEC(uint32_t) ids; /* id in the file by collection of the store; 0: not written */
 	uint32_t last_id;
 	int64_t last_owners; /* last id in table owners; ids are not reused in one process */
@@ -82,11 +101,19 @@ static int set_damaged_error(
 
 /* --- statements --- */
 
-static int execute(const struct bt_store_file *file, const char *sql, struct berth_error *err)
+BT_PRINTF(3, 4)
+static int execute(
+	const struct bt_store_file *file, struct berth_error *err, const char *format, ...)
 {
-	return sqlite3_exec(file->database, sql, NULL, NULL, NULL) == SQLITE_OK
-		? 0
-		: failed(file, "open it", err);
+	struct bt_strbuf sql = {0};
+	va_list arguments;
+
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&sql, format, arguments);
+	va_end(arguments);
+	bool done = sqlite3_exec(file->database, bt_strbuf_c(&sql), NULL, NULL, NULL) == SQLITE_OK;
+	bt_strbuf_finish(&sql);
+	return done ? 0 : failed(file, "open it", err);
 }
 
 static int prepare(const struct bt_store_file *file, const char *sql, sqlite3_stmt **out_statement,
@@ -98,9 +125,25 @@ static int prepare(const struct bt_store_file *file, const char *sql, sqlite3_st
 		: failed(file, "read it", err);
 }
 
-/** Runs a statement that returns no rows and resets it for the next use. */
-static bool run(sqlite3_stmt *statement)
+/**
+ * Goes to the next row of a query; *result: result of the statement's preparation. false: there are
+ * no more rows, or *result is an error.
+ */
+static bool next_row(const struct bt_store_file *file, sqlite3_stmt *statement, int *result,
+	struct berth_error *err)
 {
+	int step = *result == 0 ? sqlite3_step(statement) : SQLITE_DONE;
+
+	if (step != SQLITE_ROW && step != SQLITE_DONE) {
+		*result = failed(file, "read it", err);
+	}
+	return step == SQLITE_ROW;
+}
+
+/** Runs a statement that returns no rows and resets it for the next use. */
+static bool run(const struct bt_store_file *file, enum statement index)
+{
+	sqlite3_stmt *statement = file->statements[index];
 	bool done = sqlite3_step(statement) == SQLITE_DONE;
 
 	return (sqlite3_reset(statement) == SQLITE_OK) && done;
@@ -113,49 +156,13 @@ static int query_number(const struct bt_store_file *file, const char *sql, int64
 	sqlite3_stmt *statement = NULL;
 	int result = prepare(file, sql, &statement, err);
 
-	if (result == 0) {
-		switch (sqlite3_step(statement)) {
-		case SQLITE_ROW:
-			*out_number = sqlite3_column_int64(statement, 0);
-			break;
-		case SQLITE_DONE:
-			result = set_damaged_error(file, err, "no answer to %s", sql);
-			break;
-		default:
-			result = failed(file, "read it", err);
-		}
+	if (next_row(file, statement, &result, err)) {
+		*out_number = sqlite3_column_int64(statement, 0);
+	} else if (result == 0) {
+		result = set_damaged_error(file, err, "no answer to %s", sql);
 	}
 	(void)sqlite3_finalize(statement);
 	return result;
-}
-
-static int prepare_all(struct bt_store_file *file, struct berth_error *err)
-{
-	const struct {
-		sqlite3_stmt **statement;
-		const char *sql;
-	} rows[] = {
-		{&file->begin, "BEGIN IMMEDIATE"},
-		{&file->commit, "COMMIT"},
-		{&file->rollback, "ROLLBACK"},
-		{&file->put,
-			"INSERT INTO objects(rv, collection, key, owners, owner_values, text)"
-			" VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},
-		{&file->remove, "DELETE FROM objects WHERE rv = ?1"},
-		{&file->set_rv, "UPDATE meta SET rv = ?1"},
-		{&file->add_collection, "INSERT INTO collections(id, name) VALUES(?1, ?2)"},
-		{&file->add_owners, "INSERT INTO owners(id, text) VALUES(?1, ?2)"},
-		{&file->remove_owners, "DELETE FROM owners WHERE id = ?1"},
-	};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		int result = prepare(file, rows[i].sql, rows[i].statement, err);
-
-		if (result != 0) {
-			return result;
-		}
-	}
-	return 0;
 }
 
 /* --- opening --- */
@@ -169,43 +176,6 @@ static int prepare_all(struct bt_store_file *file, struct berth_error *err)
 	"CREATE TABLE owners(id INTEGER PRIMARY KEY, text TEXT NOT NULL);" \
 	"CREATE TABLE objects(rv INTEGER PRIMARY KEY, collection INTEGER NOT NULL," \
 	" key TEXT NOT NULL, owners INTEGER, owner_values TEXT NOT NULL, text TEXT NOT NULL);"
-
-static int create_tables(const struct bt_store_file *file, struct berth_error *err)
-{
-	struct bt_strbuf sql = {0};
-
-	bt_strbuf_printf(&sql,
-		"PRAGMA page_size = %d;"
-		"BEGIN IMMEDIATE;"
-		"CREATE TABLE meta(rv INTEGER NOT NULL);"
-		"INSERT INTO meta(rv) VALUES(1);"
-		"CREATE TABLE collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL "
-		"UNIQUE);" CREATE_OBJECTS "PRAGMA application_id = %d;"
-		"PRAGMA user_version = %d;"
-		"COMMIT;",
-		PAGE_BYTES, APPLICATION_ID, FILE_VERSION);
-	int result = execute(file, bt_strbuf_c(&sql), err);
-	bt_strbuf_finish(&sql);
-	return result;
-}
-
-/** Upgrades a file of version 1 or 2; objects stay as they are until they are next written. */
-static int upgrade(const struct bt_store_file *file, int64_t version, struct berth_error *err)
-{
-	struct bt_strbuf sql = {0};
-
-	bt_strbuf_printf(&sql, "BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;",
-		version == 1
-			? "ALTER TABLE objects RENAME TO objects_1;" CREATE_OBJECTS
-			  "INSERT INTO objects(rv, collection, key, owners, owner_values, text)"
-			  " SELECT rv, collection, key, NULL, '', text FROM objects_1 ORDER BY rv;"
-			  "DROP TABLE objects_1;"
-			: "ALTER TABLE objects RENAME COLUMN times TO owner_values;",
-		FILE_VERSION);
-	int result = execute(file, bt_strbuf_c(&sql), err);
-	bt_strbuf_finish(&sql);
-	return result;
-}
 
 /** Checks that the file is a database of berth; creates the tables if it is empty. */
 static int check_identity(const struct bt_store_file *file, struct berth_error *err)
@@ -225,7 +195,16 @@ static int check_identity(const struct bt_store_file *file, struct berth_error *
 		return result;
 	}
 	if (application == 0 && version == 0 && tables == 0) {
-		return create_tables(file, err);
+		return execute(file, err,
+			"PRAGMA page_size = %d;"
+			"BEGIN IMMEDIATE;"
+			"CREATE TABLE meta(rv INTEGER NOT NULL);"
+			"INSERT INTO meta(rv) VALUES(1);"
+			"CREATE TABLE collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL "
+			"UNIQUE);" CREATE_OBJECTS "PRAGMA application_id = %d;"
+			"PRAGMA user_version = %d;"
+			"COMMIT;",
+			PAGE_BYTES, APPLICATION_ID, FILE_VERSION);
 	}
 	if (application != APPLICATION_ID) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -249,16 +228,12 @@ static int check_pages(const struct bt_store_file *file, struct berth_error *err
 {
 	sqlite3_stmt *statement = NULL;
 	int result = prepare(file, "PRAGMA quick_check(1)", &statement, err);
+	const char *text = next_row(file, statement, &result, err)
+		? (const char *)sqlite3_column_text(statement, 0)
+		: NULL;
 
-	if (result == 0 && sqlite3_step(statement) == SQLITE_ROW) {
-		const char *text = (const char *)sqlite3_column_text(statement, 0);
-
-		if (text == NULL || strcmp(text, "ok") != 0) {
-			result = set_damaged_error(
-				file, err, "%s", text != NULL ? text : "no answer");
-		}
-	} else if (result == 0) {
-		result = failed(file, "read it", err);
+	if (result == 0 && (text == NULL || strcmp(text, "ok") != 0)) {
+		result = set_damaged_error(file, err, "%s", text != NULL ? text : "no answer");
 	}
 	(void)sqlite3_finalize(statement);
 	return result;
@@ -292,9 +267,8 @@ static int load_collections(
 {
 	sqlite3_stmt *statement = NULL;
 	int result = prepare(file, "SELECT id, name FROM collections ORDER BY id", &statement, err);
-	int step = SQLITE_DONE;
 
-	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (next_row(file, statement, &result, err)) {
 		int64_t id = sqlite3_column_int64(statement, 0);
 		struct bt_str name = column_text(statement, 1);
 
@@ -307,9 +281,6 @@ static int load_collections(
 		*place = (uint32_t)id;
 		file->last_id = (uint32_t)id;
 	}
-	if (result == 0 && step != SQLITE_DONE) {
-		result = failed(file, "read it", err);
-	}
 	(void)sqlite3_finalize(statement);
 	return result;
 }
@@ -320,24 +291,13 @@ struct known_owners {
 	struct bt_map by_id;
 };
 
-static struct bt_owners *find_owners(const struct known_owners *known, int64_t id)
-{
-	BT_MAP_EACH (&known->by_id, bt_hash_u64(0, (uint64_t)id), index) {
-		if (bt_owners_row(known->items.items[index]) == id) {
-			return known->items.items[index];
-		}
-	}
-	return NULL;
-}
-
 static int load_owners(struct bt_store *store, struct bt_store_file *file,
 	struct known_owners *known, struct berth_error *err)
 {
 	sqlite3_stmt *statement = NULL;
 	int result = prepare(file, "SELECT id, text FROM owners ORDER BY id", &statement, err);
-	int step = SQLITE_DONE;
 
-	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (next_row(file, statement, &result, err)) {
 		int64_t id = sqlite3_column_int64(statement, 0);
 		struct bt_owners *owners =
 			bt_owners_restore(store->owners, column_text(statement, 1), id);
@@ -349,9 +309,6 @@ static int load_owners(struct bt_store *store, struct bt_store_file *file,
 		bt_vec_push(&known->items, owners);
 		bt_map_insert(&known->by_id, bt_hash_u64(0, (uint64_t)id), known->items.count - 1);
 		file->last_owners = id;
-	}
-	if (result == 0 && step != SQLITE_DONE) {
-		result = failed(file, "read it", err);
 	}
 	(void)sqlite3_finalize(statement);
 	return result;
@@ -380,10 +337,16 @@ static int load_object(struct bt_store *store, const struct bt_store_file *file,
 		return set_damaged_error(
 			file, err, "row %lld is newer than the database", (long long)rv);
 	}
-	if (sqlite3_column_type(statement, 3) != SQLITE_NULL) {
-		owned.owners = find_owners(known, sqlite3_column_int64(statement, 3));
+	bool has_owners = sqlite3_column_type(statement, 3) != SQLITE_NULL;
+	if (has_owners) {
+		int64_t id = sqlite3_column_int64(statement, 3);
+		BT_MAP_EACH (&known->by_id, bt_hash_u64(0, (uint64_t)id), index) {
+			if (known->items.items[index]->row == id) {
+				owned.owners = known->items.items[index];
+			}
+		}
 	}
-	if ((sqlite3_column_type(statement, 3) != SQLITE_NULL && owned.owners == NULL) ||
+	if ((has_owners && owned.owners == NULL) ||
 		!bt_owners_fit(owned.owners, owned.values, text)) {
 		return set_damaged_error(
 			file, err, "row %lld does not match its owners", (long long)rv);
@@ -401,7 +364,6 @@ static int load_objects(struct bt_store *store, struct bt_store_file *file, stru
 	struct known_owners known = {.items = {0}};
 	sqlite3_stmt *statement = NULL;
 	int result = load_owners(store, file, &known, err);
-	int step = SQLITE_DONE;
 
 	memset(collections, 0xff, ((size_t)file->last_id + 1) * sizeof(*collections));
 	for (uint32_t i = 0; i < file->ids.count; i++) {
@@ -413,11 +375,8 @@ static int load_objects(struct bt_store *store, struct bt_store_file *file, stru
 			"BY rv",
 			&statement, err);
 	}
-	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (next_row(file, statement, &result, err)) {
 		result = load_object(store, file, statement, collections, &known, err);
-	}
-	if (result == 0 && step != SQLITE_DONE) {
-		result = failed(file, "read it", err);
 	}
 	(void)sqlite3_finalize(statement);
 	bt_free(collections);
@@ -439,7 +398,16 @@ static int load(struct bt_store *store, struct bt_store_file *file, struct berth
 		result = query_number(file, "PRAGMA user_version", &version, err);
 	}
 	if (result == 0 && version < FILE_VERSION) {
-		result = upgrade(file, version, err);
+		/* Upgraded objects stay as they are until they are next written. */
+		result = execute(file, err, "BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;",
+			version == 1 ? "ALTER TABLE objects RENAME TO objects_1;" CREATE_OBJECTS
+				       "INSERT INTO objects(rv, collection, key, owners, "
+				       "owner_values, text)"
+				       " SELECT rv, collection, key, NULL, '', text FROM objects_1"
+				       " ORDER BY rv;"
+				       "DROP TABLE objects_1;"
+				     : "ALTER TABLE objects RENAME COLUMN times TO owner_values;",
+			FILE_VERSION);
 	}
 	if (result == 0) {
 		result = query_number(file, "SELECT rv FROM meta", &rv, err);
@@ -479,20 +447,21 @@ int bt_store_open(struct bt_store *store, const char *path, struct berth_error *
 	/*
 	 * Check the identity before configuring, so that a file of another program is not changed.
 	 */
-	result = result == 0 ? execute(file, "PRAGMA locking_mode = EXCLUSIVE", err) : result;
+	result = result == 0 ? execute(file, err, "PRAGMA locking_mode = EXCLUSIVE") : result;
 	result = result == 0 ? check_identity(file, err) : result;
-	result = result == 0 ? execute(file,
+	result = result == 0 ? execute(file, err,
 				       "PRAGMA temp_store = MEMORY;"
 				       "PRAGMA trusted_schema = OFF;"
 				       "PRAGMA synchronous = FULL;"
 				       "PRAGMA journal_mode = WAL;"
 				       "PRAGMA wal_autocheckpoint = 4000;"
 				       "BEGIN EXCLUSIVE;"
-				       "COMMIT;",
-				       err)
+				       "COMMIT;")
 			     : result;
 	result = result == 0 ? load(store, file, err) : result;
-	result = result == 0 ? prepare_all(file, err) : result;
+	for (int i = 0; i < STATEMENT_COUNT && result == 0; i++) {
+		result = prepare(file, statement_texts[i], &file->statements[i], err);
+	}
 	if (result != 0) {
 		bt_store_file_close(file);
 		return result;
@@ -506,15 +475,9 @@ void bt_store_file_close(struct bt_store_file *file)
 	if (file == NULL) {
 		return;
 	}
-	(void)sqlite3_finalize(file->begin);
-	(void)sqlite3_finalize(file->commit);
-	(void)sqlite3_finalize(file->rollback);
-	(void)sqlite3_finalize(file->put);
-	(void)sqlite3_finalize(file->remove);
-	(void)sqlite3_finalize(file->set_rv);
-	(void)sqlite3_finalize(file->add_collection);
-	(void)sqlite3_finalize(file->add_owners);
-	(void)sqlite3_finalize(file->remove_owners);
+	for (int i = 0; i < STATEMENT_COUNT; i++) {
+		(void)sqlite3_finalize(file->statements[i]);
+	}
 	(void)sqlite3_close(file->database);
 	bt_vec_finish(&file->ids);
 	bt_free(file->path);
@@ -524,60 +487,55 @@ void bt_store_file_close(struct bt_store_file *file)
 /* --- writing --- */
 
 /** Binds a text without a copy: it must live until run() resets the statement. */
-static void bind_text(sqlite3_stmt *statement, int index, struct bt_str text)
+static void bind_text(
+	const struct bt_store_file *file, enum statement index, int parameter, struct bt_str text)
 {
-	(void)sqlite3_bind_text(statement, index, text.data, (int)text.length, SQLITE_STATIC);
+	(void)sqlite3_bind_text(
+		file->statements[index], parameter, text.data, (int)text.length, SQLITE_STATIC);
 }
 
-static bool write_collection(
-	struct bt_store *store, struct bt_store_file *file, uint32_t collection)
+static void bind_number(
+	const struct bt_store_file *file, enum statement index, int parameter, int64_t number)
 {
-	uint32_t *id = id_of(file, collection);
-
-	if (*id != 0) {
-		return true;
-	}
-	BT_ASSERT(file->last_id < BT_STORE_COLLECTIONS_MAX);
-	(void)sqlite3_bind_int64(file->add_collection, 1, (int64_t)file->last_id + 1);
-	bind_text(file->add_collection, 2, bt_store_collection_name(store, collection));
-	if (!run(file->add_collection)) {
-		return false;
-	}
-	*id = ++file->last_id;
-	return true;
-}
-
-static bool write_owners(struct bt_store_file *file, struct bt_owners *owners)
-{
-	if (owners == NULL || bt_owners_row(owners) != 0) {
-		return true;
-	}
-	(void)sqlite3_bind_int64(file->add_owners, 1, ++file->last_owners);
-	bind_text(file->add_owners, 2, bt_owners_text(owners));
-	bt_owners_set_row(owners, file->last_owners);
-	return run(file->add_owners);
+	(void)sqlite3_bind_int64(file->statements[index], parameter, number);
 }
 
 static bool write_entry(
 	struct bt_store *store, struct bt_store_file *file, const struct bt_pending_write *write)
 {
 	const struct bt_stored *entry = write->entry;
+	struct bt_owners *owners = entry->owners;
+	uint32_t *id = id_of(file, write->collection);
 
-	if (!write_collection(store, file, write->collection) ||
-		!write_owners(file, entry->owners)) {
-		return false;
+	if (*id == 0) {
+		BT_ASSERT(file->last_id < BT_STORE_COLLECTIONS_MAX);
+		bind_number(file, ADD_COLLECTION, 1, (int64_t)file->last_id + 1);
+		bind_text(file, ADD_COLLECTION, 2,
+			bt_store_collection_name(store, write->collection));
+		if (!run(file, ADD_COLLECTION)) {
+			return false;
+		}
+		*id = ++file->last_id;
 	}
-	(void)sqlite3_bind_int64(file->put, 1, (int64_t)entry->rv);
-	(void)sqlite3_bind_int64(file->put, 2, file->ids.items[write->collection]);
-	bind_text(file->put, 3, bt_stored_key(entry));
-	if (entry->owners != NULL) {
-		(void)sqlite3_bind_int64(file->put, 4, bt_owners_row(entry->owners));
+	if (owners != NULL && owners->row == 0) {
+		owners->row = ++file->last_owners;
+		bind_number(file, ADD_OWNERS, 1, owners->row);
+		bind_text(file, ADD_OWNERS, 2, (struct bt_str){owners->bytes, owners->length});
+		if (!run(file, ADD_OWNERS)) {
+			return false;
+		}
+	}
+	bind_number(file, PUT, 1, (int64_t)entry->rv);
+	bind_number(file, PUT, 2, *id);
+	bind_text(file, PUT, 3, bt_stored_key(entry));
+	if (owners != NULL) {
+		bind_number(file, PUT, 4, owners->row);
 	} else {
-		(void)sqlite3_bind_null(file->put, 4);
+		(void)sqlite3_bind_null(file->statements[PUT], 4);
 	}
-	bind_text(file->put, 5, bt_stored_values(entry));
-	bind_text(file->put, 6, bt_stored_text(entry));
-	return run(file->put);
+	bind_text(file, PUT, 5, bt_stored_owned(entry).values);
+	bind_text(file, PUT, 6, bt_stored_text(entry));
+	return run(file, PUT);
 }
 
 static bool write_pending(struct bt_store *store, struct bt_store_file *file)
@@ -587,8 +545,8 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 
 		if (write->replaced_rv != 0) {
 			/* the row does not exist if the replaced version was never written */
-			(void)sqlite3_bind_int64(file->remove, 1, (int64_t)write->replaced_rv);
-			if (!run(file->remove)) {
+			bind_number(file, REMOVE, 1, (int64_t)write->replaced_rv);
+			if (!run(file, REMOVE)) {
 				return false;
 			}
 		}
@@ -606,16 +564,14 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 	/*
 	 * Unused owners can be deleted only now, after all rows that refer to them were replaced.
 	 */
-	uint32_t unused_count;
-	const int64_t *unused = bt_owner_pool_unused(store->owners, &unused_count);
-	for (uint32_t i = 0; i < unused_count; i++) {
-		(void)sqlite3_bind_int64(file->remove_owners, 1, unused[i]);
-		if (!run(file->remove_owners)) {
+	for (uint32_t i = 0; i < store->owners->unused.count; i++) {
+		bind_number(file, REMOVE_OWNERS, 1, store->owners->unused.items[i]);
+		if (!run(file, REMOVE_OWNERS)) {
 			return false;
 		}
 	}
-	(void)sqlite3_bind_int64(file->set_rv, 1, (int64_t)store->rv);
-	return run(file->set_rv);
+	bind_number(file, SET_RV, 1, (int64_t)store->rv);
+	return run(file, SET_RV);
 }
 
 int bt_store_sync(struct bt_store *store, struct berth_error *err)
@@ -627,11 +583,11 @@ int bt_store_sync(struct bt_store *store, struct berth_error *err)
 	}
 	uint32_t last_id = file->last_id;
 	int64_t last_owners = file->last_owners;
-	if (!run(file->begin) || !write_pending(store, file) || !run(file->commit)) {
+	if (!run(file, BEGIN) || !write_pending(store, file) || !run(file, COMMIT)) {
 		int result = failed(file, "write to it", err);
 
 		if (sqlite3_get_autocommit(file->database) == 0) {
-			(void)run(file->rollback);
+			(void)run(file, ROLLBACK);
 		}
 		for (uint32_t i = 0; i < file->ids.count; i++) {
 			if (file->ids.items[i] > last_id) {
@@ -642,7 +598,7 @@ int bt_store_sync(struct bt_store *store, struct berth_error *err)
 		bt_owner_pool_clear_rows(store->owners, last_owners);
 		return result;
 	}
-	bt_owner_pool_clear_unused(store->owners);
+	store->owners->unused.count = 0;
 	for (uint32_t i = 0; i < store->pending.count; i++) {
 		bt_stored_release(store->pending.items[i].entry);
 	}

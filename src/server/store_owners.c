@@ -30,29 +30,6 @@ static const char closing[] = "\\\"";
 #define VALUE_BYTES_MAX 45
 #define LENGTH(text_) ((uint32_t)(sizeof(text_) - 1))
 
-struct bt_owners {
-	struct bt_owner_pool *pool;
-	uint64_t hash;
-	int64_t row;    /* id of the row in the file; 0: not written */
-	uint32_t index; /* in the pool */
-	uint32_t reference_count;
-	uint32_t length;
-	uint32_t time_count;
-	uint32_t value_count; /* number of values that are not times */
-	char bytes[];         /* the JSON array without the values that were cut out */
-};
-
-struct bt_owner_pool {
-	BT_VEC(struct bt_owners *) items; /* NULL: free */
-	BT_VEC(uint32_t) free_items;
-	struct bt_map by_text;
-	BT_VEC(int64_t) unused;  /* rows of freed owners, to delete */
-	struct bt_strbuf text;   /* the list of owners of the current lookup */
-	struct bt_strbuf values; /* values cut out of the list */
-	struct bt_strbuf scratch;
-	uint32_t reference_count;
-};
-
 struct bt_owner_pool *bt_owner_pool_create(void)
 {
 	struct bt_owner_pool *pool = BT_NEW(struct bt_owner_pool);
@@ -182,30 +159,21 @@ static uint32_t value_length(struct bt_str text)
 }
 
 /**
- * Returns whether the text ends right before a value that may be cut out: a uid or ip in the key of
- * a list element, or an element of a set.
- */
-static bool has_unique_value(struct bt_str before)
-{
-	static const char *const names[] = {"{\\\"uid\\\"", "{\\\"ip\\\"", "\"v"};
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		if (bt_str_has_suffix(before, bt_str_from(names[i]))) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/**
  * Moves the uids and addresses in keys from the pool's text to the pool's values, behind the times.
  */
 static void cut_keys(struct bt_owner_pool *pool)
 {
+	/* before a uid or ip in the key of a list element, and before an element of a set */
+	static const char *const names[] = {"{\\\"uid\\\"", "{\\\"ip\\\"", "\"v"};
 	struct bt_str list = bt_strbuf_str(&pool->text);
 	bt_strbuf_reset(&pool->scratch);
 	for (int64_t at; (at = bt_str_find(list, bt_str_from(opening))) >= 0;) {
 		uint32_t value = (uint32_t)at + LENGTH(opening);
-		bool is_unique = has_unique_value(bt_str_sub(list, 0, (uint32_t)at));
+		bool is_unique = false;
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names) && !is_unique; i++) {
+			is_unique = bt_str_has_suffix(
+				bt_str_sub(list, 0, (uint32_t)at), bt_str_from(names[i]));
+		}
 		bt_strbuf_append_str(&pool->scratch, bt_str_sub(list, 0, value));
 		list = bt_str_sub(list, value, BT_STR_MAX);
 		uint32_t length = is_unique ? value_length(list) : 0;
@@ -250,21 +218,6 @@ struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 
 /** --- the file --- */
 
-struct bt_str bt_owners_text(const struct bt_owners *owners)
-{
-	return (struct bt_str){owners->bytes, owners->length};
-}
-
-int64_t bt_owners_row(const struct bt_owners *owners)
-{
-	return owners->row;
-}
-
-void bt_owners_set_row(struct bt_owners *owners, int64_t row)
-{
-	owners->row = row;
-}
-
 /** Returns whether text is a JSON array in which PLACE occurs only between escaped quotes. */
 static bool is_list(struct bt_owner_pool *pool, struct bt_str text)
 {
@@ -297,8 +250,11 @@ struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str te
 	return owners;
 }
 
-static bool values_fit(const struct bt_owners *owners, struct bt_str values)
+bool bt_owners_fit(const struct bt_owners *owners, struct bt_str values, struct bt_str text)
 {
+	if (owners == NULL) {
+		return values.length == 0;
+	}
 	uint64_t time_bytes = (uint64_t)owners->time_count * BT_OWNERS_TIME_BYTES;
 	bool fits = values.length >= time_bytes;
 	values = bt_str_sub(values, fits ? (uint32_t)time_bytes : 0, BT_STR_MAX);
@@ -307,27 +263,8 @@ static bool values_fit(const struct bt_owners *owners, struct bt_str values)
 		fits = length != 0 && length < values.length && values.data[length] == ' ';
 		values = bt_str_sub(values, length + 1, BT_STR_MAX);
 	}
-	return fits && values.length == 0;
-}
-
-bool bt_owners_fit(const struct bt_owners *owners, struct bt_str values, struct bt_str text)
-{
-	return owners == NULL
-		? values.length == 0
-		: values_fit(owners, values) && bt_str_has_prefix(text, bt_str_from(head)) &&
-			!bt_str_has_prefix(
-				bt_str_sub(text, LENGTH(head), BT_STR_MAX), bt_str_from(member));
-}
-
-const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count)
-{
-	*out_count = pool->unused.count;
-	return pool->unused.items;
-}
-
-void bt_owner_pool_clear_unused(struct bt_owner_pool *pool)
-{
-	pool->unused.count = 0;
+	return fits && values.length == 0 && bt_str_has_prefix(text, bt_str_from(head)) &&
+		!bt_str_has_prefix(bt_str_sub(text, LENGTH(head), BT_STR_MAX), bt_str_from(member));
 }
 
 void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last)
@@ -340,26 +277,25 @@ void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last)
 	}
 }
 
-struct bt_str bt_stored_values(const struct bt_stored *stored)
+struct bt_owned bt_stored_owned(const struct bt_stored *stored)
 {
+	if (stored == NULL || stored->owners == NULL) {
+		return (struct bt_owned){NULL, BT_STR("")};
+	}
 	const char *values = stored->bytes + stored->key_length + stored->text_length + 1;
-	return (struct bt_str){values, bt_owners_values_bytes(stored->owners, values)};
-}
-
-uint32_t bt_stored_values_bytes(const struct bt_stored *stored)
-{
-	return bt_stored_values(stored).length;
+	return (struct bt_owned){
+		stored->owners, {values, bt_owners_values_bytes(stored->owners, values)}};
 }
 
 /** --- texts --- */
 
 /** Appends managedFields, with the object's values in their places. */
-static void append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
+static void append_owners(struct bt_owned owned, struct bt_strbuf *out)
 {
-	struct bt_str text = bt_owners_text(stored->owners);
-	uint32_t times_left = stored->owners->time_count;
-	uint32_t values_left = stored->owners->value_count;
-	const char *time = bt_stored_values(stored).data;
+	struct bt_str text = {owned.owners->bytes, owned.owners->length};
+	uint32_t times_left = owned.owners->time_count;
+	uint32_t values_left = owned.owners->value_count;
+	const char *time = owned.values.data;
 	const char *value = time + (size_t)times_left * BT_OWNERS_TIME_BYTES;
 	while (times_left + values_left != 0) {
 		int64_t time_at =
@@ -393,7 +329,7 @@ void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf 
 	}
 	bt_strbuf_append_c(out, head);
 	bt_strbuf_append_c(out, member);
-	append_owners(stored, out);
+	append_owners(bt_stored_owned(stored), out);
 	text = bt_str_sub(text, LENGTH(head), text.length);
 	bt_strbuf_append_c(out, text.data[0] == '}' ? "" : ",");
 	bt_strbuf_append_str(out, text);

@@ -6,6 +6,7 @@
  */
 #include "base/map.h"
 #include "base/nanoseconds.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "server/store.h"
 
@@ -105,15 +106,6 @@ struct bt_store {
 
 /** --- store.c --- */
 
-/**
- * Owners of an object whose text has no managedFields, and the object's values. Borrowed. owners
- * NULL: no owners.
- */
-struct bt_owned {
-	struct bt_owners *owners;
-	struct bt_str values;
-};
-
 /** Creates an entry with one reference. managedFields in text take precedence over owned. */
 struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_str key,
 	struct bt_str text, struct bt_owned owned);
@@ -132,12 +124,35 @@ static inline const struct bt_window_change *bt_window_at(
 {
 	return &window->ring[(window->first + index) & (window->capacity - 1)];
 }
-void bt_window_finish(struct bt_window *window);
 
 /** --- store_owners.c --- */
 
 /** "2026-11-21T00:00:00Z" */
 #define BT_OWNERS_TIME_BYTES 20
+
+/** A list of managedFields, shared by objects. */
+struct bt_owners {
+	struct bt_owner_pool *pool;
+	uint64_t hash;
+	int64_t row;    /* id of the row in the file; 0: not written */
+	uint32_t index; /* in the pool */
+	uint32_t reference_count;
+	uint32_t length;
+	uint32_t time_count;
+	uint32_t value_count; /* number of values that are not times */
+	char bytes[];         /* the JSON array without the values that were cut out */
+};
+
+struct bt_owner_pool {
+	BT_VEC(struct bt_owners *) items; /* NULL: free */
+	BT_VEC(uint32_t) free_items;
+	struct bt_map by_text;
+	BT_VEC(int64_t) unused;  /* rows of freed owners, to delete from the file */
+	struct bt_strbuf text;   /* the list of owners of the current lookup */
+	struct bt_strbuf values; /* values cut out of the list */
+	struct bt_strbuf scratch;
+	uint32_t reference_count;
+};
 
 BT_MUST_USE struct bt_owner_pool *bt_owner_pool_create(void);
 /** Releases the pool, which is freed when its last owners are released. */
@@ -149,11 +164,6 @@ void bt_owner_pool_release(struct bt_owner_pool *pool);
  */
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	struct bt_str *out_rest, struct bt_str *out_values);
-/** Returns the managedFields text without values, as stored in the file's row. */
-struct bt_str bt_owners_text(const struct bt_owners *owners);
-/** Returns the id of the owners' row in the file; 0: not written yet. */
-int64_t bt_owners_row(const struct bt_owners *owners);
-void bt_owners_set_row(struct bt_owners *owners, int64_t row);
 /**
  * Adds owners read from the file; returns a reference. NULL: the text is malformed, or the pool has
  * owners with this text from another row.
@@ -161,23 +171,10 @@ void bt_owners_set_row(struct bt_owners *owners, int64_t row);
 struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row);
 /** Returns whether owners (NULL: none), values and text of an object in the file match. */
 bool bt_owners_fit(const struct bt_owners *owners, struct bt_str values, struct bt_str text);
-/**
- * Returns the ids of the rows of owners that no object uses any more, borrowed until the next
- * change.
- */
-const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count);
-/** Call after the unused rows were removed from the file. */
-void bt_owner_pool_clear_unused(struct bt_owner_pool *pool);
 /** Call if writing the rows with ids above `last` failed: the owners count as not written. */
 void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last);
-/**
- * Returns the length of the values that the owners' text lacks, joined: times as
- * "2026-11-21T00:00:00Z", then uids and addresses, each with a blank behind it. values: the values
- * of an object; objects that share owners have different values.
- */
+/** Returns the length of an object's values, as the owners' text determines it. */
 uint32_t bt_owners_values_bytes(const struct bt_owners *owners, const char *values);
-/** Returns the object's values, in the form of bt_owners_values_bytes. */
-struct bt_str bt_stored_values(const struct bt_stored *stored);
 
 /** --- store_walk.c --- */
 
@@ -189,7 +186,6 @@ struct bt_order_position {
 /** Adds the key of a new entry. */
 void bt_order_insert(struct bt_collection *collection, uint32_t slot);
 void bt_order_remove(struct bt_collection *collection, struct bt_str key);
-void bt_order_finish(struct bt_collection *collection);
 
 /** --- store_file.c --- */
 

@@ -45,31 +45,15 @@ static uint32_t seek_leaf(const struct bt_collection *collection, uint32_t low, 
 	return low;
 }
 
+/** Returns the offset of the first key that is at least or, if `after` is true, above the key. */
 static uint32_t seek_offset(const struct bt_collection *collection, const struct bt_leaf *leaf,
 	struct bt_str key, bool after)
 {
-	uint32_t low = 0;
-	uint32_t high = leaf->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = bt_str_compare(key_of(collection, leaf, middle), key);
-
-		if (order < 0 || (after && order == 0)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
-static void insert_leaf(struct bt_collection *collection, uint32_t index, struct bt_leaf *leaf)
-{
-	bt_vec_push(&collection->leaves, leaf);
-	memmove(&collection->leaves.items[index + 1], &collection->leaves.items[index],
-		(collection->leaves.count - 1 - index) * sizeof(leaf));
-	collection->leaves.items[index] = leaf;
+	uint32_t offset;
+	int limit = after ? 1 : 0;
+	BT_LOWER_BOUND(offset, leaf->count, middle,
+		bt_str_compare(key_of(collection, leaf, middle), key) < limit);
+	return offset;
 }
 
 /**
@@ -79,27 +63,22 @@ static void insert_leaf(struct bt_collection *collection, uint32_t index, struct
 static uint32_t insert(
 	struct bt_collection *collection, uint32_t index, struct bt_str key, uint32_t slot)
 {
-	struct bt_leaf *leaf;
-
 	if (collection->leaves.count == 0) {
-		leaf = bt_malloc(sizeof(*leaf));
-		leaf->count = 0;
-		insert_leaf(collection, 0, leaf);
+		bt_vec_push(&collection->leaves, BT_NEW(struct bt_leaf));
 	}
 	index = seek_leaf(collection, index, key);
-	leaf = collection->leaves.items[index];
+	struct bt_leaf *leaf = collection->leaves.items[index];
 	uint32_t offset = seek_offset(collection, leaf, key, false);
 	if (leaf->count == BT_LEAF_SLOTS) {
-		struct bt_leaf *left = collection->leaves.items[index];
 		struct bt_leaf *right = bt_malloc(sizeof(*right));
-		uint32_t kept = offset == left->count && index + 1 == collection->leaves.count
-			? left->count
-			: left->count / 2;
+		uint32_t kept = offset == leaf->count && index + 1 == collection->leaves.count
+			? leaf->count
+			: leaf->count / 2;
 
-		right->count = left->count - kept;
-		memcpy(right->slots, &left->slots[kept], right->count * sizeof(left->slots[0]));
-		left->count = kept;
-		insert_leaf(collection, index + 1, right);
+		right->count = leaf->count - kept;
+		memcpy(right->slots, &leaf->slots[kept], right->count * sizeof(leaf->slots[0]));
+		leaf->count = kept;
+		bt_vec_insert(&collection->leaves, index + 1, right);
 		if (offset > leaf->count || leaf->count == BT_LEAF_SLOTS) {
 			offset -= leaf->count;
 			leaf = collection->leaves.items[++index];
@@ -127,12 +106,11 @@ static void order_new_keys(struct bt_collection *collection)
 {
 	uint32_t count = collection->unordered.count;
 	uint32_t leaf = 0;
-	struct new_key *keys;
 
 	if (count == 0) {
 		return;
 	}
-	keys = bt_calloc(count, sizeof(*keys));
+	struct new_key *keys = BT_NEW_ARRAY(struct new_key, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t slot = collection->unordered.items[i];
 
@@ -189,14 +167,6 @@ static struct bt_stored *entry_at(
 	return collection->entries.items[leaf->slots[position.offset]];
 }
 
-static void advance(const struct bt_collection *collection, struct bt_order_position *position)
-{
-	if (++position->offset >= collection->leaves.items[position->leaf]->count) {
-		position->leaf++;
-		position->offset = 0;
-	}
-}
-
 static void remove_leaf(struct bt_collection *collection, uint32_t index)
 {
 	bt_free(collection->leaves.items[index]);
@@ -239,15 +209,6 @@ void bt_order_remove(struct bt_collection *collection, struct bt_str key)
 	}
 }
 
-void bt_order_finish(struct bt_collection *collection)
-{
-	for (uint32_t i = 0; i < collection->leaves.count; i++) {
-		bt_free(collection->leaves.items[i]);
-	}
-	bt_vec_finish(&collection->leaves);
-	bt_vec_finish(&collection->unordered);
-}
-
 /** Returns the number of keys before a position. */
 static uint64_t rank_of(const struct bt_collection *collection, struct bt_order_position position)
 {
@@ -263,8 +224,6 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection_
 	struct bt_str prefix, struct bt_str after)
 {
 	struct bt_collection *collection = bt_store_at(store, collection_index);
-	char end[BT_STORE_KEY_BYTES_MAX];
-	struct bt_str end_key = {end, prefix.length};
 	uint64_t last = collection->count;
 
 	uint64_t first = rank_of(collection,
@@ -275,10 +234,12 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection_
 		 * The smallest text above all keys with the prefix. Prefixes end with '/', so the
 		 * last byte can be incremented.
 		 */
+		char end[BT_STORE_KEY_BYTES_MAX];
 		BT_ASSERT(prefix.length <= sizeof(end));
 		memcpy(end, prefix.data, prefix.length);
 		end[prefix.length - 1] = (char)(end[prefix.length - 1] + 1);
-		last = rank_of(collection, seek(collection, end_key, false));
+		last = rank_of(
+			collection, seek(collection, (struct bt_str){end, prefix.length}, false));
 	}
 	return last > first ? last - first : 0;
 }
@@ -316,13 +277,6 @@ static int compare_undo(const void *a, const void *b)
 	return order != 0 ? order : (left->rv > right->rv) - (left->rv < right->rv);
 }
 
-static bool is_ahead(const struct walk_position *position, struct bt_str key)
-{
-	int order = bt_str_compare(key, position->last);
-
-	return position->last_is_prefix ? order >= 0 : order > 0;
-}
-
 /** Adds the changes after undone_rv to undone. */
 static void add_new_changes(struct bt_store_walk *walk, struct walk_position *position)
 {
@@ -347,8 +301,10 @@ static void add_new_changes(struct bt_store_walk *walk, struct walk_position *po
 		const struct bt_window_change *change = bt_window_at(window, i);
 		struct bt_str key = bt_stored_key(change->after);
 		struct undo undo = {change->after, change->before, change->rv};
+		int order = bt_str_compare(key, position->last);
 
-		if (bt_str_has_prefix(key, walk->prefix) && is_ahead(position, key)) {
+		if (bt_str_has_prefix(key, walk->prefix) &&
+			(order > 0 || (order == 0 && position->last_is_prefix))) {
 			bt_vec_push(&position->undone, undo);
 		}
 	}
@@ -382,15 +338,12 @@ static void add_new_changes(struct bt_store_walk *walk, struct walk_position *po
 	}
 }
 
-int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv,
-	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk,
-	struct berth_error *err)
+bool bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv,
+	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk)
 {
 	rv = rv != 0 ? rv : store->rv;
 	if (rv > store->rv || rv < bt_store_window_start(store, collection)) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"the state at resource version %llu is not available",
-			(unsigned long long)rv);
+		return false;
 	}
 	BT_ASSERT(
 		after.length <= BT_STORE_KEY_BYTES_MAX && prefix.length <= BT_STORE_KEY_BYTES_MAX);
@@ -407,15 +360,15 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	position->undone_rv = rv;
 	bt_store_at(store, collection)->walk_count++;
 	*out_walk = (struct bt_store_walk){store, collection, rv, prefix, position};
-	return 0;
+	return true;
 }
 
 struct bt_store_walk bt_store_walk_current(
 	struct bt_store *store, uint32_t collection, struct bt_str prefix)
 {
 	struct bt_store_walk walk;
-	int result = bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk, NULL);
-	BT_ASSERT(result == 0); /* the current state is always available */
+	bool is_available = bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk);
+	BT_ASSERT(is_available); /* the current state always is */
 	return walk;
 }
 
@@ -478,7 +431,11 @@ struct bt_stored *bt_store_walk_next(struct bt_store_walk *walk, bool *out_lost)
 			return return_entry(position, NULL);
 		}
 		if (order <= 0) {
-			advance(collection, &position->order);
+			struct bt_order_position *place = &position->order;
+			if (++place->offset >= collection->leaves.items[place->leaf]->count) {
+				place->leaf++;
+				place->offset = 0;
+			}
 			mark_done(position, bt_stored_key(entry));
 		}
 		if (order >= 0) {

@@ -522,12 +522,6 @@ int64_t bt_watch_read(void *context, char *buffer, size_t capacity)
 
 /* --- opening --- */
 
-static int begin_walk(struct bt_watch *watch)
-{
-	return bt_store_walk_begin(watch->store, watch->collection, watch->cursor,
-		watch->selection.prefix, BT_STR(""), &watch->walk, NULL);
-}
-
 /** Sets where the watch starts: spec 14 sections 15.2 and 15.3. */
 static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *options,
 	struct bt_arena *arena, struct bt_failure *out_failure)
@@ -546,10 +540,12 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 	}
 	/* Start at the last durable state, unless the client asks for a newer RV. */
 	watch->cursor = watch->watchers->visible_rv;
-	if (watch->cursor < options->rv || begin_walk(watch) != 0) {
+	if (watch->cursor < options->rv ||
+		!bt_store_walk_begin(watch->store, watch->collection, watch->cursor,
+			watch->selection.prefix, BT_STR(""), &watch->walk)) {
 		watch->cursor = current;
-		int began = begin_walk(watch);
-		BT_ASSERT(began == 0);
+		watch->walk = bt_store_walk_current(
+			watch->store, watch->collection, watch->selection.prefix);
 	}
 	watch->phase = PHASE_INITIAL;
 	return 0;

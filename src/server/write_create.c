@@ -139,7 +139,7 @@ void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *store
 {
 	/* cached owners must have one variable value: the time of the creation */
 	if (call->shape.length == 0 || stored->owners == NULL ||
-		bt_stored_values_bytes(stored) !=
+		bt_stored_owned(stored).values.length !=
 			bt_time_text(call->arena, call->write.now_ns).length) {
 		return;
 	}

@@ -94,36 +94,30 @@ int64_t bt_sim_store_run(struct bt_sim_store *store)
 /** --- init and finish --- */
 
 /** Read the objects that the API creates at its start, and listen for changes. */
-static int listen(struct bt_sim_store *store, struct berth_error *err)
+static void listen(struct bt_sim_store *store)
 {
 	struct bt_store *objects = bt_cluster_store(store->cluster);
-	int result = 0;
-	for (uint32_t i = 0; i < BT_KIND__COUNT && result == 0; i++) {
+	for (uint32_t i = 0; i < BT_KIND__COUNT; i++) {
 		if (is_ignored((enum bt_kind)i)) {
 			continue;
 		}
 		uint32_t collection = resource_of(store, (enum bt_kind)i)->collection;
-		struct bt_store_walk walk;
 		struct bt_stored *stored;
 		while (store->kinds.count <= collection) {
 			bt_vec_push(&store->kinds, BT_KIND__COUNT);
 		}
 		store->kinds.items[collection] = (uint8_t)i;
-		result = bt_store_walk_begin(
-			objects, collection, 0, BT_STR(""), BT_STR(""), &walk, err);
-		while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		struct bt_store_walk walk = bt_store_walk_current(objects, collection, BT_STR(""));
+		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			struct bt_store_change change = {.rv = stored->rv,
 				.type = BT_CHANGE_ADDED,
 				.collection = collection,
 				.after = stored};
 			note_change(store, &change);
 		}
-		if (result == 0) {
-			bt_store_walk_end(&walk);
-		}
+		bt_store_walk_end(&walk);
 	}
 	bt_store_on_change(objects, note_change, store);
-	return result;
 }
 
 int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates, uint64_t seed,
@@ -144,9 +138,7 @@ int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates, 
 	bt_object_store_init(&store->objects);
 	int result = bt_cluster_create(&options, &store->cluster, err);
 	if (result == 0) {
-		result = listen(store, err);
-	}
-	if (result == 0) {
+		listen(store);
 		result = bt_cluster_start(store->cluster, err);
 	}
 	return result;

@@ -66,9 +66,7 @@ static uint32_t count_bound(struct cluster *cluster, const char *phase)
 		bt_resources_builtin(bt_api_resources(cluster->api.api), "", "pods");
 	struct bt_store_walk walk;
 	uint32_t count = 0;
-	ck_assert_int_eq(bt_store_walk_begin(cluster->api.store, pods->collection, 0, BT_STR(""),
-				 BT_STR(""), &walk, NULL),
-		0);
+	walk = bt_store_walk_current(cluster->api.store, pods->collection, BT_STR(""));
 	for (const struct bt_stored *stored; (stored = bt_store_walk_next(&walk, NULL)) != NULL;) {
 		const struct bt_json_value *pod = bt_api_parse_stored(stored, &cluster->api.arena);
 		count += bt_json_text_at(pod, "spec.nodeName").length != 0 &&
@@ -191,11 +189,7 @@ static char *dump(uint64_t seed)
 	cluster_create(&cluster, "deployments.apps", "default/", DEPLOYMENT);
 	(void)settle(&cluster, 10 * MINUTE_NS, 0);
 	for (uint32_t i = 0; i < bt_store_collection_count(cluster.api.store); i++) {
-		struct bt_store_walk walk;
-		if (bt_store_walk_begin(
-			    cluster.api.store, i, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
-			continue;
-		}
+		struct bt_store_walk walk = bt_store_walk_current(cluster.api.store, i, BT_STR(""));
 		for (const struct bt_stored *stored;
 			(stored = bt_store_walk_next(&walk, NULL)) != NULL;) {
 			bt_strbuf_append_str(&text, bt_stored_text(stored));

@@ -271,9 +271,7 @@ uint32_t world_list(struct world *world, const char *group, const char *resource
 	struct bt_stored *stored;
 	uint32_t count = 0;
 
-	ck_assert_int_eq(bt_store_walk_begin(world->store, found->collection, 0, BT_STR(""),
-				 BT_STR(""), &walk, NULL),
-		0);
+	walk = bt_store_walk_current(world->store, found->collection, BT_STR(""));
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		const struct bt_json_value *object = bt_api_parse_stored(stored, &world->arena);
 		if (label_name != NULL &&

@@ -187,8 +187,8 @@ START_TEST(test_store_file__owners_are_shared)
 	expect_whole(store, "a/y", OWNED(SECOND_TIME, "y"));
 	expect_whole(store, "a/z", "{\"metadata\":{\"name\":\"z\"}}");
 	bt_store_remove(store, pods, BT_STR("a/x"), BT_STR("{\"metadata\":{}}"), 0);
-	bt_store_put_same_owners(store, pods, BT_STR("a/y"),
-		BT_STR("{\"metadata\":{\"name\":\"new\"}}"), 0);
+	bt_store_put_owned(
+		store, pods, BT_STR("a/y"), BT_STR("{\"metadata\":{\"name\":\"new\"}}"), NULL, 0);
 	sync_store(store);
 	bt_store_destroy(store);
 	ck_assert_int_eq(query("SELECT count(*) FROM owners"), 1);
@@ -255,8 +255,10 @@ START_TEST(test_store_file__reads_version_1)
 		" UNIQUE(collection, key));"
 		"PRAGMA application_id = 1650815604; PRAGMA user_version = 1;"
 		"INSERT INTO collections VALUES(1, 'nodes'), (2, 'pods');"
-		"INSERT INTO objects VALUES(1, 2, 'a/y', 7, '" OWNED(SECOND_TIME, "y") "'),"
-		" (2, 1, 'n', 8, '{}'), (3, 2, 'a/x', 5, '" OWNED(FIRST_TIME, "x") "');");
+		"INSERT INTO objects VALUES(1, 2, 'a/y', 7, '" OWNED(
+			SECOND_TIME, "y") "'),"
+					  " (2, 1, 'n', 8, '{}'), (3, 2, 'a/x', 5, '" OWNED(
+						  FIRST_TIME, "x") "');");
 	for (int i = 0; i < 2; i++) {
 		store = open_store();
 		pods = bt_store_collection(store, BT_STR("pods"));
