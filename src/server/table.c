@@ -23,64 +23,54 @@ static bool time_of(struct bt_str text, int64_t *out_seconds)
 	return true;
 }
 
-/**
- * Appends an amount of the large unit, and an amount of the small unit unless that amount is zero.
- */
-static void append_units(
-	struct bt_strbuf *out, int64_t large, char large_unit, int64_t small, char small_unit)
-{
-	bt_strbuf_printf(out, "%" PRId64 "%c", large, large_unit);
-	if (small != 0) {
-		bt_strbuf_printf(out, "%" PRId64 "%c", small, small_unit);
-	}
-}
-
 void bt_table_append_duration(struct bt_strbuf *out, int64_t seconds)
 {
-	const int64_t minute = 60;
-	const int64_t hour = 60 * minute;
-	const int64_t day = 24 * hour;
-	const int64_t year = 365 * day;
-	if (seconds < -1) {
-		bt_strbuf_append_c(out, "<invalid>");
-	} else if (seconds < 0) {
-		bt_strbuf_append_c(out, "0s");
-	} else if (seconds < 2 * minute) {
-		bt_strbuf_printf(out, "%" PRId64 "s", seconds);
-	} else if (seconds < 10 * minute) {
-		append_units(out, seconds / minute, 'm', seconds % minute, 's');
-	} else if (seconds < 3 * hour) {
-		bt_strbuf_printf(out, "%" PRId64 "m", seconds / minute);
-	} else if (seconds < 8 * hour) {
-		append_units(out, seconds / hour, 'h', seconds % hour / minute, 'm');
-	} else if (seconds < 2 * day) {
-		bt_strbuf_printf(out, "%" PRId64 "h", seconds / hour);
-	} else if (seconds < 8 * day) {
-		append_units(out, seconds / day, 'd', seconds % day / hour, 'h');
-	} else if (seconds < 2 * year) {
-		bt_strbuf_printf(out, "%" PRId64 "d", seconds / day);
-	} else if (seconds < 8 * year) {
-		append_units(out, seconds / year, 'y', seconds % year / day, 'd');
-	} else {
-		bt_strbuf_printf(out, "%" PRId64 "y", seconds / year);
+	enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR, YEAR = 365 * DAY };
+	static const struct {
+		int64_t below;
+		int64_t unit;
+		char letter;
+		int64_t small_unit; /* 0: the rest is not shown */
+		char small_letter;
+	} rows[] = {
+		{2 * MINUTE, 1, 's', 0, 0},
+		{10 * MINUTE, MINUTE, 'm', 1, 's'},
+		{3 * HOUR, MINUTE, 'm', 0, 0},
+		{8 * HOUR, HOUR, 'h', MINUTE, 'm'},
+		{2 * DAY, HOUR, 'h', 0, 0},
+		{8 * DAY, DAY, 'd', HOUR, 'h'},
+		{2 * YEAR, DAY, 'd', 0, 0},
+		{8 * YEAR, YEAR, 'y', DAY, 'd'},
+		{INT64_MAX, YEAR, 'y', 0, 0},
+	};
+	size_t i = 0;
+	if (seconds < 0) {
+		bt_strbuf_append_c(out, seconds < -1 ? "<invalid>" : "0s");
+		return;
+	}
+	while (i + 1 < BT_ARRAY_LENGTH(rows) && seconds >= rows[i].below) {
+		i++;
+	}
+	bt_strbuf_printf(out, "%" PRId64 "%c", seconds / rows[i].unit, rows[i].letter);
+	int64_t rest = rows[i].small_unit != 0 ? seconds % rows[i].unit / rows[i].small_unit : 0;
+	if (rest != 0) {
+		bt_strbuf_printf(out, "%" PRId64 "%c", rest, rows[i].small_letter);
 	}
 }
 
-void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, const char *fallback,
-	struct bt_strbuf *out)
+void bt_table_append_since(struct bt_table_row *row, struct bt_str time)
 {
 	int64_t seconds;
 	if (time_of(time, &seconds)) {
-		bt_table_append_duration(out, row->now_ns / BT_NS_PER_SECOND - seconds);
-	} else {
-		bt_strbuf_append_c(out, fallback);
+		bt_table_append_duration(&row->text, row->now_ns / BT_NS_PER_SECOND - seconds);
 	}
 }
 
-static void append_joined(struct bt_strbuf *out, const char *separator, struct bt_str text)
+/** Appends the text, after a comma if other text comes before. */
+static void append_joined(struct bt_strbuf *out, struct bt_str text)
 {
 	if (out->length != 0) {
-		bt_strbuf_append_c(out, separator);
+		bt_strbuf_append_char(out, ',');
 	}
 	bt_strbuf_append_str(out, text);
 }
@@ -89,21 +79,14 @@ static void append_texts(struct bt_strbuf *out, const struct bt_json_value *arra
 {
 	for (uint32_t i = 0; i < array->count; i++) {
 		if (array->elements[i]->type == BT_JSON_STRING) {
-			append_joined(out, ",", array->elements[i]->text);
+			append_joined(out, array->elements[i]->text);
 		}
 	}
 }
 
-/** Status of a condition: "True", "False", ...; "" if the condition is missing. */
-static struct bt_str condition_status(const struct bt_json_value *object, const char *type)
-{
-	const struct bt_json_value *conditions = bt_json_array_at(object, "status.conditions");
-	return bt_json_text_at(bt_condition_find(conditions, type), "status");
-}
-
 static bool has_condition(const struct bt_json_value *object, const char *type)
 {
-	return bt_str_equal_c(condition_status(object, type), "True");
+	return bt_condition_is(bt_json_array_at(object, "status.conditions"), type, "True");
 }
 
 static bool is_deleted(const struct bt_json_value *object)
@@ -113,29 +96,18 @@ static bool is_deleted(const struct bt_json_value *object)
 
 /** --- cells of many kinds --- */
 
-void bt_cell_buffer(const struct bt_table_row *row, struct bt_strbuf *text, const char *fallback)
-{
-	bt_json_write_str(
-		row->writer, text->length != 0 ? bt_strbuf_str(text) : bt_str_from(fallback));
-	bt_strbuf_finish(text);
-}
-
-/** Writes the text at the path, or the fallback if the text is absent or empty. */
 static void cell_text(struct bt_table_row *row)
 {
-	struct bt_str text = bt_json_text_at(row->object, row->path);
-	bt_json_write_str(row->writer, text.length != 0 ? text : bt_str_from(row->fallback));
+	bt_strbuf_append_str(&row->text, bt_json_text_at(row->object, row->path));
 }
 
 /** Writes the reference at the path as "Kind/name". */
 static void cell_reference(struct bt_table_row *row)
 {
 	const struct bt_json_value *reference = bt_json_object_at(row->object, row->path);
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_str(&text, bt_json_text_at(reference, "kind"));
-	bt_strbuf_append_char(&text, '/');
-	bt_strbuf_append_str(&text, bt_json_text_at(reference, "name"));
-	bt_cell_buffer(row, &text, "");
+	bt_strbuf_append_str(&row->text, bt_json_text_at(reference, "kind"));
+	bt_strbuf_append_char(&row->text, '/');
+	bt_strbuf_append_str(&row->text, bt_json_text_at(reference, "name"));
 }
 
 static void cell_int(struct bt_table_row *row)
@@ -150,11 +122,10 @@ static void cell_bool(struct bt_table_row *row)
 		row->writer, bt_json_bool_at(row->object, row->path, row->fallback != NULL));
 }
 
-/** Like cell_bool, but writes the text "True" or "False". */
 static void cell_truth(struct bt_table_row *row)
 {
-	bt_json_write_c(row->writer,
-		bt_json_bool_at(row->object, row->path, row->fallback != NULL) ? "True" : "False");
+	bool value = bt_json_bool_at(row->object, row->path, false);
+	bt_strbuf_append_c(&row->text, value ? "True" : "False");
 }
 
 /** Writes the number of entries of the array at the path. */
@@ -166,17 +137,13 @@ static void cell_count(struct bt_table_row *row)
 /** Writes how much time has passed since the time at the path. */
 static void cell_since(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
-	bt_table_append_since(row, bt_json_text_at(row->object, row->path), row->fallback, &text);
-	bt_cell_buffer(row, &text, "");
+	bt_table_append_since(row, bt_json_text_at(row->object, row->path));
 }
 
 /** Writes the texts of the array at the path, joined by commas. */
 static void cell_texts(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
-	append_texts(&text, bt_json_array_at(row->object, row->path));
-	bt_cell_buffer(row, &text, row->fallback);
+	append_texts(&row->text, bt_json_array_at(row->object, row->path));
 }
 
 /** Writes a member of each object in a list, joined by commas. path is "list|member". */
@@ -184,13 +151,11 @@ static void cell_members(struct bt_table_row *row)
 {
 	struct bt_str path = bt_str_from(row->path);
 	uint32_t bar = (uint32_t)bt_str_find_char(path, '|');
-	struct bt_strbuf text = {0};
 	struct bt_str list = bt_arena_printf(row->arena, "%.*s", (int)bar, row->path);
 	const struct bt_json_value *array = bt_json_array_at(row->object, list.data);
 	for (uint32_t i = 0; i < array->count; i++) {
-		append_joined(&text, ",", bt_json_text_at(array->elements[i], row->path + bar + 1));
+		append_joined(&row->text, bt_json_text_at(array->elements[i], row->path + bar + 1));
 	}
-	bt_cell_buffer(row, &text, row->fallback != NULL ? row->fallback : "");
 }
 
 static void append_labels(struct bt_strbuf *out, const struct bt_json_value *labels)
@@ -201,7 +166,7 @@ static void append_labels(struct bt_strbuf *out, const struct bt_json_value *lab
 	}
 	qsort(sorted, labels->count, sizeof(*sorted), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < labels->count; i++) {
-		append_joined(out, ",", sorted[i].name);
+		append_joined(out, sorted[i].name);
 		bt_strbuf_append_char(out, '=');
 		if (sorted[i].value->type == BT_JSON_STRING) {
 			bt_strbuf_append_str(out, sorted[i].value->text);
@@ -213,9 +178,7 @@ static void append_labels(struct bt_strbuf *out, const struct bt_json_value *lab
 /** Writes the map of texts at the path as "a=1,b=2". */
 static void cell_labels(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
-	append_labels(&text, bt_json_object_at(row->object, row->path));
-	bt_cell_buffer(row, &text, "<none>");
+	append_labels(&row->text, bt_json_object_at(row->object, row->path));
 }
 
 /**
@@ -225,25 +188,24 @@ static void cell_selector(struct bt_table_row *row)
 {
 	const struct bt_json_value *selector = bt_json_object_at(row->object, row->path);
 	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
-	struct bt_strbuf text = {0};
-	append_labels(&text, bt_json_object_at(selector, "matchLabels"));
+	append_labels(&row->text, bt_json_object_at(selector, "matchLabels"));
 	for (uint32_t i = 0; i < expressions->count; i++) {
 		const struct bt_json_value *expression = expressions->elements[i];
+		const struct bt_json_value *values = bt_json_array_at(expression, "values");
 		struct bt_str operation = bt_json_text_at(expression, "operator");
-		struct bt_strbuf values = {0};
-		append_joined(&text, ",",
-			bt_str_equal_c(operation, "DoesNotExist") ? BT_STR("!") : BT_STR(""));
-		bt_strbuf_append_str(&text, bt_json_text_at(expression, "key"));
-		if (!bt_str_equal_c(operation, "Exists") &&
-			!bt_str_equal_c(operation, "DoesNotExist")) {
-			append_texts(&values, bt_json_array_at(expression, "values"));
-			bt_strbuf_printf(&text, " %s (%s)",
-				bt_str_equal_c(operation, "In") ? "in" : "notin",
-				bt_strbuf_c(&values));
+		bool is_absent = bt_str_equal_c(operation, "DoesNotExist");
+		append_joined(&row->text, is_absent ? BT_STR("!") : BT_STR(""));
+		bt_strbuf_append_str(&row->text, bt_json_text_at(expression, "key"));
+		if (!is_absent && !bt_str_equal_c(operation, "Exists")) {
+			bool is_in = bt_str_equal_c(operation, "In");
+			bt_strbuf_append_c(&row->text, is_in ? " in (" : " notin (");
+			for (uint32_t k = 0; k < values->count; k++) {
+				bt_strbuf_append_c(&row->text, k != 0 ? "," : "");
+				bt_strbuf_append_str(&row->text, values->elements[k]->text);
+			}
+			bt_strbuf_append_char(&row->text, ')');
 		}
-		bt_strbuf_finish(&values);
 	}
-	bt_cell_buffer(row, &text, "<none>");
 }
 
 /** --- pods: ready containers, status and restarts --- */
@@ -418,34 +380,29 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 /** Writes the cell, and keeps the summary of the pod's containers for the next columns. */
 static void cell_pod_ready(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
 	summarise(&row->pod, row->object);
-	bt_strbuf_printf(&text, "%" PRIu32 "/%" PRIu32, row->pod.ready, row->pod.total);
-	bt_cell_buffer(row, &text, "");
+	bt_strbuf_printf(&row->text, "%" PRIu32 "/%" PRIu32, row->pod.ready, row->pod.total);
 }
 
 static void cell_pod_status(struct bt_table_row *row)
 {
-	bt_cell_buffer(row, &row->pod.status, "");
+	bt_strbuf_append_str(&row->text, bt_strbuf_str(&row->pod.status));
 }
 
 static void cell_restarts(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
-	bt_strbuf_printf(&text, "%" PRId64, row->pod.restarts);
+	bt_strbuf_printf(&row->text, "%" PRId64, row->pod.restarts);
 	if (row->pod.restarts != 0 && row->pod.restarted) {
-		bt_strbuf_append_c(&text, " (");
+		bt_strbuf_append_c(&row->text, " (");
 		bt_table_append_duration(
-			&text, row->now_ns / BT_NS_PER_SECOND - row->pod.restarted_at);
-		bt_strbuf_append_c(&text, " ago)");
+			&row->text, row->now_ns / BT_NS_PER_SECOND - row->pod.restarted_at);
+		bt_strbuf_append_c(&row->text, " ago)");
 	}
-	bt_cell_buffer(row, &text, "");
 }
 
 static void cell_gates(struct bt_table_row *row)
 {
 	const struct bt_json_value *gates = bt_json_array_at(row->object, "spec.readinessGates");
-	struct bt_strbuf text = {0};
 	uint32_t passed = 0;
 	for (uint32_t i = 0; i < compared_count(gates); i++) {
 		struct bt_str type = bt_json_text_at(gates->elements[i], "conditionType");
@@ -455,38 +412,32 @@ static void cell_gates(struct bt_table_row *row)
 		}
 	}
 	if (gates->count != 0) {
-		bt_strbuf_printf(&text, "%" PRIu32 "/%" PRIu32, passed, gates->count);
+		bt_strbuf_printf(&row->text, "%" PRIu32 "/%" PRIu32, passed, gates->count);
 	}
-	bt_cell_buffer(row, &text, "<none>");
 }
 
 static void cell_ip(struct bt_table_row *row)
 {
 	const struct bt_json_value *ips = bt_json_array_at(row->object, "status.podIPs");
-	struct bt_str ip = bt_json_text_at(row->object, "status.podIP");
-	if (ips->count != 0) {
-		ip = bt_json_text_at(ips->elements[0], "ip");
-	}
-	bt_json_write_str(row->writer, ip.length != 0 ? ip : BT_STR("<none>"));
+	bt_strbuf_append_str(&row->text,
+		ips->count != 0 ? bt_json_text_at(ips->elements[0], "ip")
+				: bt_json_text_at(row->object, "status.podIP"));
 }
 
 /** --- nodes, namespaces, services --- */
 
 static void cell_node_status(struct bt_table_row *row)
 {
-	const struct bt_json_value *ready =
-		bt_condition_find(bt_json_array_at(row->object, "status.conditions"), "Ready");
-	struct bt_strbuf text = {0};
-	if (ready == NULL) {
-		bt_strbuf_append_c(&text, "Unknown");
+	const struct bt_json_value *conditions = bt_json_array_at(row->object, "status.conditions");
+	if (bt_condition_find(conditions, "Ready") == NULL) {
+		bt_strbuf_append_c(&row->text, "Unknown");
 	} else {
 		bool is_ready = has_condition(row->object, "Ready");
-		bt_strbuf_append_c(&text, is_ready ? "Ready" : "NotReady");
+		bt_strbuf_append_c(&row->text, is_ready ? "Ready" : "NotReady");
 	}
 	if (bt_json_bool_at(row->object, "spec.unschedulable", false)) {
-		bt_strbuf_append_c(&text, ",SchedulingDisabled");
+		bt_strbuf_append_c(&row->text, ",SchedulingDisabled");
 	}
-	bt_cell_buffer(row, &text, "");
 }
 
 static void cell_roles(struct bt_table_row *row)
@@ -494,7 +445,6 @@ static void cell_roles(struct bt_table_row *row)
 	const struct bt_str prefix = BT_STR("node-role.kubernetes.io/");
 	const struct bt_json_value *labels = bt_json_object_at(row->object, "metadata.labels");
 	struct bt_str *roles = BT_NEW_ARRAY(struct bt_str, labels->count);
-	struct bt_strbuf text = {0};
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < labels->count; i++) {
 		const struct bt_json_member *label = &labels->members[i];
@@ -514,25 +464,24 @@ static void cell_roles(struct bt_table_row *row)
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (i == 0 || !bt_str_equal(roles[i], roles[i - 1])) {
-			append_joined(&text, ",", roles[i]);
+			append_joined(&row->text, roles[i]);
 		}
 	}
 	bt_free(roles);
-	bt_cell_buffer(row, &text, "<none>");
 }
 
 /** Writes the node's first address of the type that path names. */
 static void cell_address(struct bt_table_row *row)
 {
 	const struct bt_json_value *addresses = bt_json_array_at(row->object, "status.addresses");
-	struct bt_str address = BT_STR("<none>");
 	for (uint32_t i = 0; i < addresses->count; i++) {
 		if (bt_str_equal_c(bt_json_text_at(addresses->elements[i], "type"), row->path)) {
-			address = bt_json_text_at(addresses->elements[i], "address");
-			break;
+			bt_strbuf_append_str(
+				&row->text, bt_json_text_at(addresses->elements[i], "address"));
+			return;
 		}
 	}
-	bt_json_write_str(row->writer, address);
+	bt_strbuf_append_c(&row->text, "<none>");
 }
 
 static void cell_external_ip(struct bt_table_row *row)
@@ -540,40 +489,39 @@ static void cell_external_ip(struct bt_table_row *row)
 	const struct bt_json_value *ingress =
 		bt_json_array_at(row->object, "status.loadBalancer.ingress");
 	struct bt_str type = bt_json_text_at(row->object, "spec.type");
-	struct bt_strbuf text = {0};
 	bool balanced = bt_str_equal(type, BT_STR("LoadBalancer"));
 	if (bt_str_equal(type, BT_STR("ExternalName"))) {
-		bt_json_write_str(row->writer, bt_json_text_at(row->object, "spec.externalName"));
+		bt_strbuf_append_str(&row->text, bt_json_text_at(row->object, "spec.externalName"));
 		return;
 	}
 	for (uint32_t i = 0; balanced && i < ingress->count; i++) {
 		struct bt_str ip = bt_json_text_at(ingress->elements[i], "ip");
 		struct bt_str host = bt_json_text_at(ingress->elements[i], "hostname");
 		if (ip.length != 0 || host.length != 0) {
-			append_joined(&text, ",", ip.length != 0 ? ip : host);
+			append_joined(&row->text, ip.length != 0 ? ip : host);
 		}
 	}
-	append_texts(&text, bt_json_array_at(row->object, "spec.externalIPs"));
-	bt_cell_buffer(row, &text, balanced ? "<pending>" : "<none>");
+	append_texts(&row->text, bt_json_array_at(row->object, "spec.externalIPs"));
+	if (row->text.length == 0) {
+		bt_strbuf_append_c(&row->text, balanced ? "<pending>" : "<none>");
+	}
 }
 
 static void cell_ports(struct bt_table_row *row)
 {
 	const struct bt_json_value *ports = bt_json_array_at(row->object, "spec.ports");
-	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < ports->count; i++) {
 		const struct bt_json_value *port = ports->elements[i];
 		struct bt_str protocol = bt_json_text_at(port, "protocol");
 		int64_t node_port = bt_json_int64_at(port, "nodePort", 0);
-		bt_strbuf_append_c(&text, i != 0 ? "," : "");
-		bt_strbuf_printf(&text, "%" PRId64, bt_json_int64_at(port, "port", 0));
+		bt_strbuf_append_c(&row->text, i != 0 ? "," : "");
+		bt_strbuf_printf(&row->text, "%" PRId64, bt_json_int64_at(port, "port", 0));
 		if (node_port > 0) {
-			bt_strbuf_printf(&text, ":%" PRId64, node_port);
+			bt_strbuf_printf(&row->text, ":%" PRId64, node_port);
 		}
-		bt_strbuf_append_char(&text, '/');
-		bt_strbuf_append_str(&text, protocol.length != 0 ? protocol : BT_STR("TCP"));
+		bt_strbuf_append_char(&row->text, '/');
+		bt_strbuf_append_str(&row->text, protocol.length != 0 ? protocol : BT_STR("TCP"));
 	}
-	bt_cell_buffer(row, &text, "<none>");
 }
 
 /** --- Events: the two groups have different member names --- */
@@ -590,44 +538,43 @@ static struct bt_str first_text(const struct bt_json_value *object, const char *
 	return BT_STR("");
 }
 
-/**
- * Writes the member at the path, which core/v1 Events have, or the member at the fallback, which
- * events.k8s.io/v1 Events have in its place.
- */
-static void cell_event_member(struct bt_table_row *row)
+static void cell_event_part(struct bt_table_row *row)
 {
-	bt_json_write_str(row->writer,
-		first_text(row->object, (const char *const[4]){row->path, row->fallback}));
+	bt_strbuf_append_str(&row->text,
+		first_text(row->object,
+			(const char *const[4]){"involvedObject.fieldPath", "regarding.fieldPath"}));
+}
+
+static void cell_event_message(struct bt_table_row *row)
+{
+	bt_strbuf_append_str(
+		&row->text, first_text(row->object, (const char *const[4]){"message", "note"}));
 }
 
 static void cell_event_object(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_lower(&text,
+	bt_strbuf_append_lower(&row->text,
 		first_text(row->object,
 			(const char *const[4]){"involvedObject.kind", "regarding.kind"}));
-	bt_strbuf_append_char(&text, '/');
-	bt_strbuf_append_str(&text,
+	bt_strbuf_append_char(&row->text, '/');
+	bt_strbuf_append_str(&row->text,
 		first_text(row->object,
 			(const char *const[4]){"involvedObject.name", "regarding.name"}));
-	bt_cell_buffer(row, &text, "");
 }
 
 static void cell_event_source(struct bt_table_row *row)
 {
-	struct bt_str component = first_text(row->object,
-		(const char *const[4]){"source.component", "deprecatedSource.component",
-			"reportingComponent", "reportingController"});
 	struct bt_str host = first_text(row->object,
 		(const char *const[4]){
 			"source.host", "deprecatedSource.host", "reportingInstance"});
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_str(&text, component);
+	bt_strbuf_append_str(&row->text,
+		first_text(row->object,
+			(const char *const[4]){"source.component", "deprecatedSource.component",
+				"reportingComponent", "reportingController"}));
 	if (host.length != 0) {
-		bt_strbuf_append_c(&text, ", ");
-		bt_strbuf_append_str(&text, host);
+		bt_strbuf_append_c(&row->text, ", ");
+		bt_strbuf_append_str(&row->text, host);
 	}
-	bt_cell_buffer(row, &text, "");
 }
 
 static struct bt_str first_seen(const struct bt_json_value *event)
@@ -638,9 +585,7 @@ static struct bt_str first_seen(const struct bt_json_value *event)
 
 static void cell_first_seen(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
-	bt_table_append_since(row, first_seen(row->object), "<unknown>", &text);
-	bt_cell_buffer(row, &text, "");
+	bt_table_append_since(row, first_seen(row->object));
 }
 
 static void cell_last_seen(struct bt_table_row *row)
@@ -648,10 +593,7 @@ static void cell_last_seen(struct bt_table_row *row)
 	struct bt_str last = first_text(row->object,
 		(const char *const[4]){
 			"series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp"});
-	struct bt_strbuf text = {0};
-	bt_table_append_since(
-		row, last.length != 0 ? last : first_seen(row->object), "<unknown>", &text);
-	bt_cell_buffer(row, &text, "");
+	bt_table_append_since(row, last.length != 0 ? last : first_seen(row->object));
 }
 
 static void cell_event_count(struct bt_table_row *row)
@@ -666,37 +608,33 @@ static void cell_event_count(struct bt_table_row *row)
 
 /** --- policies, scheduling, data --- */
 
-/**
- * Writes the number or percentage at the path, as given. If the value is absent, writes the
- * fallback.
- */
+/** Appends the number or percentage at the path, as given. */
 static void cell_amount(struct bt_table_row *row)
 {
 	const struct bt_json_value *value = bt_json_find_path(row->object, row->path);
-	bool given =
-		value != NULL && (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER);
-	bt_json_write_str(row->writer, given ? value->text : bt_str_from(row->fallback));
+	if (value != NULL && (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER)) {
+		bt_strbuf_append_str(&row->text, value->text);
+	}
 }
 
 static void cell_group_policy(struct bt_table_row *row)
 {
 	bool is_gang = bt_json_find_path(row->object, "spec.schedulingPolicy.gang") != NULL;
-	bt_json_write_c(row->writer, is_gang ? "Gang" : "Basic");
+	bt_strbuf_append_c(&row->text, is_gang ? "Gang" : "Basic");
 }
 
 static void cell_group_status(struct bt_table_row *row)
 {
-	const struct bt_json_value *target = bt_condition_find(
-		bt_json_array_at(row->object, "status.conditions"), "DisruptionTarget");
-	struct bt_str status = condition_status(row->object, "PodGroupScheduled");
+	const struct bt_json_value *conditions = bt_json_array_at(row->object, "status.conditions");
+	const struct bt_json_value *target = bt_condition_find(conditions, "DisruptionTarget");
 	struct bt_str reason = bt_json_text_at(target, "reason");
 	if (has_condition(row->object, "DisruptionTarget") && reason.length != 0) {
-		bt_json_write_str(row->writer, reason);
-	} else if (bt_str_equal_c(status, "True")) {
-		bt_json_write_c(row->writer, "Scheduled");
+		bt_strbuf_append_str(&row->text, reason);
+	} else if (has_condition(row->object, "PodGroupScheduled")) {
+		bt_strbuf_append_c(&row->text, "Scheduled");
 	} else {
-		bt_json_write_c(
-			row->writer, bt_str_equal_c(status, "False") ? "Unschedulable" : "Pending");
+		bool is_false = bt_condition_is(conditions, "PodGroupScheduled", "False");
+		bt_strbuf_append_c(&row->text, is_false ? "Unschedulable" : "Pending");
 	}
 }
 
@@ -709,33 +647,32 @@ static void cell_data_count(struct bt_table_row *row)
 
 /** --- volumes and devices --- */
 
-/**
- * Writes the access modes RWO, ROX, RWX, RWOP, each once and always in this order. fallback, if
- * set, is the path of a text: the cell is empty if that text is empty.
- */
+/** Appends the access modes RWO, ROX, RWX, RWOP, each once and always in this order. */
 static void cell_modes(struct bt_table_row *row)
 {
 	static const char *const modes[][2] = {{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"},
 		{"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
-	bool is_shown =
-		row->fallback == NULL || bt_json_text_at(row->object, row->fallback).length != 0;
 	const struct bt_json_value *array = bt_json_array_at(row->object, row->path);
-	struct bt_strbuf text = {0};
-	for (size_t m = 0; is_shown && m < BT_ARRAY_LENGTH(modes); m++) {
+	for (size_t m = 0; m < BT_ARRAY_LENGTH(modes); m++) {
 		if (bt_json_has_text(array, bt_str_from(modes[m][0]))) {
-			append_joined(&text, ",", bt_str_from(modes[m][1]));
+			append_joined(&row->text, bt_str_from(modes[m][1]));
 		}
 	}
-	bt_cell_buffer(row, &text, "");
+}
+
+/** Unbound claims show no modes. */
+static void cell_claim_modes(struct bt_table_row *row)
+{
+	if (bt_json_text_at(row->object, "spec.volumeName").length != 0) {
+		cell_modes(row);
+	}
 }
 
 static void cell_volume_status(struct bt_table_row *row)
 {
-	if (is_deleted(row->object)) {
-		bt_json_write_str(row->writer, BT_STR("Terminating"));
-	} else {
-		bt_json_write_str(row->writer, bt_json_text_at(row->object, "status.phase"));
-	}
+	bt_strbuf_append_str(&row->text,
+		is_deleted(row->object) ? BT_STR("Terminating")
+					: bt_json_text_at(row->object, "status.phase"));
 }
 
 /** Writes the storage class in the old annotation or, without that annotation, in the spec. */
@@ -745,36 +682,29 @@ static void cell_class(struct bt_table_row *row)
 		bt_json_object_at(row->object, "metadata.annotations");
 	const struct bt_json_value *old =
 		bt_json_get(annotations, BT_STR("volume.beta.kubernetes.io/storage-class"));
-	if (old != NULL && old->type == BT_JSON_STRING) {
-		bt_json_write_str(row->writer, old->text);
-	} else {
-		bt_json_write_str(
-			row->writer, bt_json_text_at(row->object, "spec.storageClassName"));
-	}
+	bool has_old = old != NULL && old->type == BT_JSON_STRING;
+	bt_strbuf_append_str(&row->text,
+		has_old ? old->text : bt_json_text_at(row->object, "spec.storageClassName"));
 }
 
 /** Writes the capacity of a claim; unbound claims show no capacity. */
 static void cell_claim_capacity(struct bt_table_row *row)
 {
-	bool is_bound = bt_json_text_at(row->object, "spec.volumeName").length != 0;
 	struct bt_str size = bt_json_text_at(row->object, "status.capacity.storage");
-	bt_json_write_str(row->writer,
-		!is_bound                  ? BT_STR("")
-			: size.length != 0 ? size
-					   : BT_STR("0"));
+	if (bt_json_text_at(row->object, "spec.volumeName").length != 0) {
+		bt_strbuf_append_str(&row->text, size.length != 0 ? size : BT_STR("0"));
+	}
 }
 
 static void cell_claim_ref(struct bt_table_row *row)
 {
 	struct bt_str name = bt_json_text_at(row->object, "spec.claimRef.name");
-	struct bt_strbuf claim = {0};
 	if (name.length != 0) {
 		bt_strbuf_append_str(
-			&claim, bt_json_text_at(row->object, "spec.claimRef.namespace"));
-		bt_strbuf_append_char(&claim, '/');
-		bt_strbuf_append_str(&claim, name);
+			&row->text, bt_json_text_at(row->object, "spec.claimRef.namespace"));
+		bt_strbuf_append_char(&row->text, '/');
+		bt_strbuf_append_str(&row->text, name);
 	}
-	bt_cell_buffer(row, &claim, "");
 }
 
 static void cell_class_name(struct bt_table_row *row)
@@ -782,39 +712,33 @@ static void cell_class_name(struct bt_table_row *row)
 	const struct bt_json_value *is_default =
 		bt_json_get(bt_json_object_at(row->object, "metadata.annotations"),
 			BT_STR("storageclass.kubernetes.io/is-default-class"));
-	struct bt_strbuf name = {0};
-	bt_strbuf_append_str(&name, bt_json_text_at(row->object, "metadata.name"));
+	bt_strbuf_append_str(&row->text, bt_json_text_at(row->object, "metadata.name"));
 	if (is_default != NULL && is_default->type == BT_JSON_STRING &&
 		bt_str_equal_c(is_default->text, "true")) {
-		bt_strbuf_append_c(&name, " (default)");
+		bt_strbuf_append_c(&row->text, " (default)");
 	}
-	bt_cell_buffer(row, &name, "");
 }
 
 static void cell_claim_state(struct bt_table_row *row)
 {
-	struct bt_strbuf state = {0};
 	if (bt_json_find_path(row->object, "status.allocation") != NULL) {
-		append_joined(&state, ",", BT_STR("allocated"));
+		append_joined(&row->text, BT_STR("allocated"));
 	}
 	if (is_deleted(row->object)) {
-		append_joined(&state, ",", BT_STR("deleted"));
+		append_joined(&row->text, BT_STR("deleted"));
 	}
 	if (bt_json_array_at(row->object, "status.reservedFor")->count != 0) {
-		append_joined(&state, ",", BT_STR("reserved"));
+		append_joined(&row->text, BT_STR("reserved"));
 	}
-	bt_cell_buffer(row, &state, "pending");
 }
 
 /** --- workloads --- */
 
 static void cell_ready(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
-	bt_strbuf_printf(&text, "%" PRId64 "/%" PRId64,
+	bt_strbuf_printf(&row->text, "%" PRId64 "/%" PRId64,
 		bt_json_int64_at(row->object, "status.readyReplicas", 0),
 		bt_json_int64_at(row->object, "spec.replicas", 0));
-	bt_cell_buffer(row, &text, "");
 }
 
 static void cell_job_status(struct bt_table_row *row)
@@ -829,34 +753,30 @@ static void cell_job_status(struct bt_table_row *row)
 			status = conditions[i];
 		}
 	}
-	bt_json_write_c(row->writer, status);
+	bt_strbuf_append_c(&row->text, status);
 }
 
 static void cell_completions(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
 	int64_t succeeded = bt_json_int64_at(row->object, "status.succeeded", 0);
 	int64_t completions = bt_json_int64_at(row->object, "spec.completions", -1);
 	int64_t parallelism = bt_json_int64_at(row->object, "spec.parallelism", 0);
 	/* without completions, success of any one pod completes the job */
 	bt_strbuf_printf(
-		&text, "%" PRId64 "/%" PRId64, succeeded, completions < 0 ? 1 : completions);
+		&row->text, "%" PRId64 "/%" PRId64, succeeded, completions < 0 ? 1 : completions);
 	if (completions < 0 && parallelism > 1) {
-		bt_strbuf_printf(&text, " of %" PRId64, parallelism);
+		bt_strbuf_printf(&row->text, " of %" PRId64, parallelism);
 	}
-	bt_cell_buffer(row, &text, "");
 }
 
 static void cell_job_duration(struct bt_table_row *row)
 {
-	struct bt_strbuf text = {0};
 	int64_t start;
 	int64_t end = row->now_ns / BT_NS_PER_SECOND;
 	if (time_of(bt_json_text_at(row->object, "status.startTime"), &start)) {
 		(void)time_of(bt_json_text_at(row->object, "status.completionTime"), &end);
-		bt_table_append_duration(&text, end - start);
+		bt_table_append_duration(&row->text, end - start);
 	}
-	bt_cell_buffer(row, &text, "");
 }
 
 /** Appends "50%" or "100m" from {averageUtilization, averageValue, value}. */
@@ -887,7 +807,6 @@ static void cell_targets(struct bt_table_row *row)
 		bt_json_array_at(row->object, "status.currentMetrics");
 	int64_t wanted = bt_json_int64_at(row->object, "spec.targetCPUUtilizationPercentage", -1);
 	int64_t used = bt_json_int64_at(row->object, "status.currentCPUUtilizationPercentage", -1);
-	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < metrics->count && i < SHOWN; i++) {
 		struct bt_str type = bt_json_text_at(metrics->elements[i], "type");
 		const char *source = "none";
@@ -897,24 +816,23 @@ static void cell_targets(struct bt_table_row *row)
 		const struct bt_json_value *spec = bt_json_object_at(metrics->elements[i], source);
 		const struct bt_json_value *status =
 			i < current->count ? bt_json_object_at(current->elements[i], source) : NULL;
-		bt_strbuf_append_c(&text, text.length != 0 ? ", " : "");
+		bt_strbuf_append_c(&row->text, row->text.length != 0 ? ", " : "");
 		if (bt_json_text_at(spec, "name").length != 0) {
-			bt_strbuf_append_str(&text, bt_json_text_at(spec, "name"));
-			bt_strbuf_append_c(&text, ": ");
+			bt_strbuf_append_str(&row->text, bt_json_text_at(spec, "name"));
+			bt_strbuf_append_c(&row->text, ": ");
 		}
-		append_metric(&text, bt_json_find(status, "current"));
-		bt_strbuf_append_char(&text, '/');
-		append_metric(&text, bt_json_find(spec, "target"));
+		append_metric(&row->text, bt_json_find(status, "current"));
+		bt_strbuf_append_char(&row->text, '/');
+		append_metric(&row->text, bt_json_find(spec, "target"));
 	}
 	if (metrics->count > SHOWN) {
-		bt_strbuf_printf(&text, " + %" PRIu32 " more...", metrics->count - SHOWN);
+		bt_strbuf_printf(&row->text, " + %" PRIu32 " more...", metrics->count - SHOWN);
 	}
 	if (wanted >= 0 && used >= 0) {
-		bt_strbuf_printf(&text, "cpu: %" PRId64 "%%/%" PRId64 "%%", used, wanted);
+		bt_strbuf_printf(&row->text, "cpu: %" PRId64 "%%/%" PRId64 "%%", used, wanted);
 	} else if (wanted >= 0) {
-		bt_strbuf_printf(&text, "cpu: <unknown>/%" PRId64 "%%", wanted);
+		bt_strbuf_printf(&row->text, "cpu: <unknown>/%" PRId64 "%%", wanted);
 	}
-	bt_cell_buffer(row, &text, "<none>");
 }
 
 /** --- networking, roles --- */
@@ -923,38 +841,34 @@ static void cell_targets(struct bt_table_row *row)
 static void cell_subjects(struct bt_table_row *row)
 {
 	const struct bt_json_value *subjects = bt_json_array_at(row->object, "subjects");
-	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < subjects->count; i++) {
 		const struct bt_json_value *subject = subjects->elements[i];
 		if (!bt_str_equal_c(bt_json_text_at(subject, "kind"), row->path)) {
 			continue;
 		}
-		bt_strbuf_append_c(&text, text.length != 0 ? ", " : "");
+		bt_strbuf_append_c(&row->text, row->text.length != 0 ? ", " : "");
 		if (bt_str_equal_c(bt_str_from(row->path), "ServiceAccount")) {
-			bt_strbuf_append_str(&text, bt_json_text_at(subject, "namespace"));
-			bt_strbuf_append_char(&text, '/');
+			bt_strbuf_append_str(&row->text, bt_json_text_at(subject, "namespace"));
+			bt_strbuf_append_char(&row->text, '/');
 		}
-		bt_strbuf_append_str(&text, bt_json_text_at(subject, "name"));
+		bt_strbuf_append_str(&row->text, bt_json_text_at(subject, "name"));
 	}
-	bt_cell_buffer(row, &text, "");
 }
 
 /** Appends the text if it is one of the first three. *count: number of texts so far. */
-static void append_first(struct bt_strbuf *out, uint32_t *count, struct bt_str text)
+static void append_first(struct bt_table_row *row, uint32_t *count, struct bt_str text)
 {
 	if ((*count)++ < 3) {
-		append_joined(out, ",", text);
+		append_joined(&row->text, text);
 	}
 }
 
-/** Writes the cell: the first three texts and the number of further texts. */
-static void write_first(const struct bt_table_row *row, struct bt_strbuf *text, uint32_t count,
-	const char *fallback)
+/** Appends the number of texts that append_first left out. */
+static void append_more(struct bt_table_row *row, uint32_t count)
 {
 	if (count > 3) {
-		bt_strbuf_printf(text, " + %u more...", (unsigned)(count - 3));
+		bt_strbuf_printf(&row->text, " + %u more...", (unsigned)(count - 3));
 	}
-	bt_cell_buffer(row, text, fallback);
 }
 
 /**
@@ -963,64 +877,59 @@ static void write_first(const struct bt_table_row *row, struct bt_strbuf *text, 
 static void cell_hosts(struct bt_table_row *row)
 {
 	const struct bt_json_value *rules = bt_json_array_at(row->object, "spec.rules");
-	struct bt_strbuf text = {0};
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < rules->count; i++) {
 		struct bt_str host = bt_json_text_at(rules->elements[i], "host");
 		if (host.length != 0) {
-			append_first(&text, &count, host);
+			append_first(row, &count, host);
 		}
 	}
-	write_first(row, &text, count, "*");
+	append_more(row, count);
 }
 
 static void cell_ingress_addresses(struct bt_table_row *row)
 {
 	const struct bt_json_value *points =
 		bt_json_array_at(row->object, "status.loadBalancer.ingress");
-	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < points->count; i++) {
 		struct bt_str address = bt_json_text_at(points->elements[i], "ip");
-		append_joined(&text, ",",
+		append_joined(&row->text,
 			address.length != 0 ? address
 					    : bt_json_text_at(points->elements[i], "hostname"));
 	}
-	bt_cell_buffer(row, &text, "");
 }
 
 static void cell_ingress_ports(struct bt_table_row *row)
 {
 	bool has_tls = bt_json_array_at(row->object, "spec.tls")->count != 0;
-	bt_json_write_c(row->writer, has_tls ? "80, 443" : "80");
+	bt_strbuf_append_c(&row->text, has_tls ? "80, 443" : "80");
 }
 
 static void cell_slice_ports(struct bt_table_row *row)
 {
 	const struct bt_json_value *ports = bt_json_array_at(row->object, "ports");
-	struct bt_strbuf text = {0};
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < ports->count; i++) {
 		int64_t port = bt_json_int64_at(ports->elements[i], "port", 0);
-		append_first(&text, &count,
+		append_first(row, &count,
 			port == 0 ? BT_STR("*")
 				  : bt_arena_printf(row->arena, "%lld", (long long)port));
 	}
-	write_first(row, &text, count, "<unset>");
+	append_more(row, count);
 }
 
 static void cell_slice_addresses(struct bt_table_row *row)
 {
 	const struct bt_json_value *endpoints = bt_json_array_at(row->object, "endpoints");
-	struct bt_strbuf text = {0};
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < endpoints->count; i++) {
 		const struct bt_json_value *addresses =
 			bt_json_array_at(endpoints->elements[i], "addresses");
 		for (uint32_t k = 0; k < addresses->count; k++) {
-			append_first(&text, &count, addresses->elements[k]->text);
+			append_first(row, &count, addresses->elements[k]->text);
 		}
 	}
-	write_first(row, &text, count, "<unset>");
+	append_more(row, count);
 }
 
 /** --- lookup by resource --- */
@@ -1029,24 +938,30 @@ static void cell_slice_addresses(struct bt_table_row *row)
 	{ \
 		.group = (group_), .name = (resource_) \
 	}
-/* The last arguments: write, path, fallback. */
+/* The last arguments: append, path, fallback. */
 #define COLUMN(type_, priority_, name_, description_, ...) \
 	{ \
 		.name = (name_), .type = (type_), .format = "", .description = (description_), \
-		.priority = (priority_), .write = __VA_ARGS__ \
+		.priority = (priority_), .append = __VA_ARGS__ \
+	}
+/* The last arguments: write, path, fallback. */
+#define VALUE(type_, priority_, name_, description_, write_, ...) \
+	{ \
+		.name = (name_), .type = (type_), .format = "", .description = (description_), \
+		.priority = (priority_), .write = (write_), .path = __VA_ARGS__ \
 	}
 #define CELL(name, description, ...) COLUMN("string", 0, name, description, __VA_ARGS__)
 #define WIDE_CELL(name, description, ...) COLUMN("string", 1, name, description, __VA_ARGS__)
 #define TEXT(name, description, ...) CELL(name, description, cell_text, __VA_ARGS__)
 #define WIDE(name, description, ...) WIDE_CELL(name, description, cell_text, __VA_ARGS__)
-#define NUMBER(name, description, path) CELL(name, description, cell_int, path)
-#define INTEGER(name, description, path) COLUMN("integer", 0, name, description, cell_int, path)
+#define NUMBER(name, description, path) VALUE("string", 0, name, description, cell_int, path)
+#define INTEGER(name, description, path) VALUE("integer", 0, name, description, cell_int, path)
 #define BOOLEAN(name, description, ...) \
-	COLUMN("boolean", 0, name, description, cell_bool, __VA_ARGS__)
+	VALUE("boolean", 0, name, description, cell_bool, __VA_ARGS__)
 #define NAMED(description_, priority_, ...) \
 	{ \
 		.name = "Name", .type = "string", .format = "name", .description = (description_), \
-		.priority = (priority_), .write = __VA_ARGS__ \
+		.priority = (priority_), .append = __VA_ARGS__ \
 	}
 #define NAME NAMED("Name of the object.", 0, cell_text, "metadata.name", "")
 #define CREATED cell_since, "metadata.creationTimestamp", "<unknown>"
@@ -1055,7 +970,8 @@ static void cell_slice_addresses(struct bt_table_row *row)
 	WIDE_CELL("Containers", "Names of the pods' containers.", cell_members, path "|name"), \
 		WIDE_CELL( \
 			"Images", "Images of the pods' containers.", cell_members, path "|image")
-#define SELECTOR(write, path) WIDE_CELL("Selector", "Selector of the pods.", write, path)
+#define SELECTOR(append, path) \
+	WIDE_CELL("Selector", "Selector of the pods.", append, path, "<none>")
 
 /* clang-format off */
 const struct bt_table_column bt_table_columns[] = {
@@ -1069,15 +985,16 @@ const struct bt_table_column bt_table_columns[] = {
 	CELL("Status", "Phase of the pod, or why its containers do not run.", cell_pod_status),
 	CELL("Restarts", "Restarts of the containers, and the time since the last.", cell_restarts),
 	AGE,
-	WIDE_CELL("IP", "Address of the pod.", cell_ip),
+	WIDE_CELL("IP", "Address of the pod.", cell_ip, NULL, "<none>"),
 	WIDE("Node", "Node that the pod is bound to.", "spec.nodeName", "<none>"),
 	WIDE("Nominated Node", "Node where preemption makes room for the pod.",
 		"status.nominatedNodeName", "<none>"),
-	WIDE_CELL("Readiness Gates", "True readiness gates / all readiness gates.", cell_gates),
+	WIDE_CELL("Readiness Gates", "True readiness gates / all readiness gates.",
+		cell_gates, NULL, "<none>"),
 
 	TABLE("", "nodes"), NAME,
 	CELL("Status", "Whether the node is ready and schedulable.", cell_node_status),
-	CELL("Roles", "Roles in the labels of the node.", cell_roles),
+	CELL("Roles", "Roles in the labels of the node.", cell_roles, NULL, "<none>"),
 	AGE,
 	TEXT("Version", "Version of the kubelet.", "status.nodeInfo.kubeletVersion", ""),
 	WIDE_CELL("Internal-IP", "Address within the cluster.", cell_address, "InternalIP"),
@@ -1095,23 +1012,24 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("Type", "How the service can be reached.", "spec.type", "ClusterIP"),
 	TEXT("Cluster-IP", "Address within the cluster.", "spec.clusterIP", "<none>"),
 	CELL("External-IP", "Addresses outside of the cluster.", cell_external_ip),
-	CELL("Port(s)", "Ports and node ports.", cell_ports),
+	CELL("Port(s)", "Ports and node ports.", cell_ports, NULL, "<none>"),
 	AGE,
 	WIDE_CELL("Selector", "Labels of the selected pods.", cell_labels,
-		"spec.selector"),
+		"spec.selector", "<none>"),
 
 	TABLE("", "events"),
 	TABLE("events.k8s.io", "events"),
-	CELL("Last Seen", "Time since the last occurrence.", cell_last_seen),
+	CELL("Last Seen", "Time since the last occurrence.", cell_last_seen, NULL,
+		"<unknown>"),
 	TEXT("Type", "Normal or Warning.", "type", ""),
 	TEXT("Reason", "Reason of the event, in one word.", "reason", ""),
 	CELL("Object", "Object of the event.", cell_event_object),
-	WIDE_CELL("Subobject", "Part of the object.", cell_event_member, "involvedObject.fieldPath",
-		"regarding.fieldPath"),
+	WIDE_CELL("Subobject", "Part of the object.", cell_event_part),
 	WIDE_CELL("Source", "Component that reports the event.", cell_event_source),
-	CELL("Message", "Description of the event.", cell_event_member, "message", "note"),
-	WIDE_CELL("First Seen", "Time since the first occurrence.", cell_first_seen),
-	COLUMN("integer", 1, "Count", "Number of occurrences.", cell_event_count),
+	CELL("Message", "Description of the event.", cell_event_message),
+	WIDE_CELL("First Seen", "Time since the first occurrence.", cell_first_seen, NULL,
+		"<unknown>"),
+	VALUE("integer", 1, "Count", "Number of occurrences.", cell_event_count, NULL),
 	NAMED("Name of the event.", 1, cell_text, "metadata.name", ""),
 
 	TABLE("policy", "poddisruptionbudgets"), NAME,
@@ -1142,12 +1060,12 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("", "configmaps"), NAME,
-	CELL("Data", "Number of entries.", cell_data_count, "binaryData"),
+	VALUE("string", 0, "Data", "Number of entries.", cell_data_count, "binaryData"),
 	AGE,
 
 	TABLE("", "secrets"), NAME,
 	TEXT("Type", "Type of the secret.", "type", ""),
-	CELL("Data", "Number of entries.", cell_data_count, ""),
+	VALUE("string", 0, "Data", "Number of entries.", cell_data_count, ""),
 	AGE,
 
 	TABLE("", "persistentvolumes"), NAME,
@@ -1169,8 +1087,8 @@ const struct bt_table_column bt_table_columns[] = {
 	CELL("Status", "Whether the claim is bound.", cell_volume_status),
 	TEXT("Volume", "Volume that the claim is bound to.", "spec.volumeName", ""),
 	CELL("Capacity", "Size of the bound volume.", cell_claim_capacity),
-	CELL("Access Modes", "Ways in which the bound volume can be mounted.", cell_modes,
-		"status.accessModes", "spec.volumeName"),
+	CELL("Access Modes", "Ways in which the bound volume can be mounted.", cell_claim_modes,
+		"status.accessModes"),
 	CELL("StorageClass", "Storage class that the claim requests.", cell_class),
 	TEXT("VolumeAttributesClass", "Class of attributes that the claim requests.",
 		"spec.volumeAttributesClassName", "<unset>"),
@@ -1183,12 +1101,12 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("ReclaimPolicy", "What happens to volumes after their claims are deleted.",
 		"reclaimPolicy", "Delete"),
 	TEXT("VolumeBindingMode", "When claims are bound.", "volumeBindingMode", "Immediate"),
-	CELL("AllowVolumeExpansion", "Whether volumes can grow.", cell_bool,
+	VALUE("string", 0, "AllowVolumeExpansion", "Whether volumes can grow.", cell_bool,
 		"allowVolumeExpansion"),
 	AGE,
 
 	TABLE("storage.k8s.io", "csinodes"), NAME,
-	COLUMN("integer", 0, "Drivers", "Number of drivers on the node.", cell_count,
+	VALUE("integer", 0, "Drivers", "Number of drivers on the node.", cell_count,
 		"spec.drivers"),
 	AGE,
 
@@ -1214,7 +1132,7 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("resource.k8s.io", "resourceclaims"), NAME,
 	CELL("State", "Whether the claim is allocated and reserved.",
-		cell_claim_state),
+		cell_claim_state, NULL, "pending"),
 	AGE,
 
 	TABLE("resource.k8s.io", "resourceslices"), NAME,
@@ -1263,7 +1181,7 @@ const struct bt_table_column bt_table_columns[] = {
 	INTEGER("Available", "Nodes whose pod has been ready for long enough.",
 		"status.numberAvailable"),
 	CELL("Node Selector", "Labels of the nodes that run a pod.", cell_labels,
-		"spec.template.spec.nodeSelector"),
+		"spec.template.spec.nodeSelector", "<none>"),
 	AGE,
 	CONTAINERS("spec.template.spec.containers"),
 	SELECTOR(cell_selector, "spec.selector"),
@@ -1280,7 +1198,7 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("Schedule", "When jobs are started.", "spec.schedule", ""),
 	TEXT("Timezone", "Time zone of the schedule.", "spec.timeZone", "<none>"),
 	CELL("Suspend", "Whether the start of jobs is suspended.", cell_truth, "spec.suspend"),
-	COLUMN("integer", 0, "Active", "Running jobs.", cell_count, "status.active"),
+	VALUE("integer", 0, "Active", "Running jobs.", cell_count, "status.active"),
 	CELL("Last Schedule", "Time since the last start of a job.", cell_since,
 		"status.lastScheduleTime", "<none>"),
 	AGE,
@@ -1289,7 +1207,8 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("autoscaling", "horizontalpodautoscalers"), NAME,
 	CELL("Reference", "Object that is scaled.", cell_reference, "spec.scaleTargetRef"),
-	CELL("Targets", "Current values / target values of the metrics.", cell_targets),
+	CELL("Targets", "Current values / target values of the metrics.",
+		cell_targets, NULL, "<none>"),
 	CELL("MinPods", "Smallest number of pods.", cell_amount, "spec.minReplicas", "<unset>"),
 	NUMBER("MaxPods", "Largest number of pods.", "spec.maxReplicas"),
 	NUMBER("Replicas", "Current number of pods.", "status.currentReplicas"),
@@ -1310,15 +1229,15 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("networking.k8s.io", "ingresses"), NAME,
 	TEXT("Class", "IngressClass of the ingress.", "spec.ingressClassName", "<none>"),
-	CELL("Hosts", "Hosts of the rules.", cell_hosts),
+	CELL("Hosts", "Hosts of the rules.", cell_hosts, NULL, "*"),
 	CELL("Address", "Addresses of the ingress.", cell_ingress_addresses),
 	CELL("Ports", "Ports that are open.", cell_ingress_ports),
 	AGE,
 
 	TABLE("discovery.k8s.io", "endpointslices"), NAME,
 	TEXT("AddressType", "Kind of the addresses.", "addressType", ""),
-	CELL("Ports", "Ports of the endpoints.", cell_slice_ports),
-	CELL("Endpoints", "Addresses of the endpoints.", cell_slice_addresses),
+	CELL("Ports", "Ports of the endpoints.", cell_slice_ports, NULL, "<unset>"),
+	CELL("Endpoints", "Addresses of the endpoints.", cell_slice_addresses, NULL, "<unset>"),
 	AGE,
 	{.group = ""},
 };
@@ -1396,10 +1315,21 @@ void bt_table_write_cells(const struct bt_api_resource *resource,
 	for (; column->group == NULL; column++) {
 		row.path = column->path;
 		row.fallback = column->fallback;
-		column->write(&row);
+		if (column->write != NULL) {
+			column->write(&row);
+			continue;
+		}
+		bt_strbuf_reset(&row.text);
+		column->append(&row);
+		bt_json_write_str(writer,
+			row.text.length == 0 && column->fallback != NULL
+				? bt_str_from(column->fallback)
+				: bt_strbuf_str(&row.text));
 	}
 	if (has_own) {
 		bt_table_write_custom_cells(resource, &row);
 	}
+	bt_strbuf_finish(&row.text);
+	bt_strbuf_finish(&row.pod.status);
 	bt_json_end_array(writer);
 }

@@ -154,8 +154,7 @@ void bt_table_write_custom_columns(
 	}
 }
 
-void bt_table_write_custom_cells(
-	const struct bt_api_resource *resource, const struct bt_table_row *row)
+void bt_table_write_custom_cells(const struct bt_api_resource *resource, struct bt_table_row *row)
 {
 	const struct bt_json_value *columns = bt_table_custom_columns(resource);
 	for (uint32_t i = 0; i < columns->count; i++) {
@@ -163,20 +162,22 @@ void bt_table_write_custom_cells(
 		const struct bt_json_value *value =
 			bt_table_json_path(row->object, bt_json_text_at(column, "jsonPath"));
 		struct bt_str type = bt_json_text_at(column, "type");
-		struct bt_strbuf text = {0};
 		int64_t number;
+		bt_strbuf_reset(&row->text);
 		if (value == NULL || value->type == BT_JSON_NULL) {
 			bt_json_write_null(row->writer);
 		} else if (bt_str_equal_c(type, "string") && value->type == BT_JSON_STRING) {
 			bt_json_write_str(row->writer, value->text);
 		} else if (bt_str_equal_c(type, "string")) {
 			struct bt_json_writer writer;
-			bt_json_writer_init(&writer, &text, 0);
+			bt_json_writer_init(&writer, &row->text, 0);
 			bt_json_write_value(&writer, value);
-			bt_cell_buffer(row, &text, "");
+			bt_json_write_str(row->writer, bt_strbuf_str(&row->text));
 		} else if (bt_str_equal_c(type, "date") && value->type == BT_JSON_STRING) {
-			bt_table_append_since(row, value->text, "<invalid>", &text);
-			bt_cell_buffer(row, &text, "");
+			bt_table_append_since(row, value->text);
+			bt_json_write_str(row->writer,
+				row->text.length != 0 ? bt_strbuf_str(&row->text)
+						      : BT_STR("<invalid>"));
 		} else if ((bt_str_equal_c(type, "boolean") && value->type == BT_JSON_BOOL) ||
 			(bt_str_equal_c(type, "number") && value->type == BT_JSON_NUMBER) ||
 			(bt_str_equal_c(type, "integer") && value->type == BT_JSON_NUMBER &&

@@ -24,6 +24,7 @@ struct bt_table_row {
 	struct bt_json_writer *writer;
 	const char *path; /* path of the current column */
 	const char *fallback;
+	struct bt_strbuf text; /* of the current cell */
 	struct bt_pod_summary pod;
 };
 
@@ -35,9 +36,12 @@ struct bt_table_column {
 	const char *format; /* "name" or "" */
 	const char *description;
 	int32_t priority; /* 1: only with -o wide */
+	/** Appends the cell's text to row->text, which is empty before. */
+	void (*append)(struct bt_table_row *row);
+	const char *path;     /* usually the path of the value of the cell */
+	const char *fallback; /* shown if the text is empty; NULL: "" */
+	/** Instead of append: writes a number or bool. */
 	void (*write)(struct bt_table_row *row);
-	const char *path;     /* usually the path of the value that write reads */
-	const char *fallback; /* usually shown if the value is absent */
 };
 
 /** All tables; the last row has a group but no name. */
@@ -45,13 +49,10 @@ extern const struct bt_table_column bt_table_columns[];
 
 void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, struct bt_str type,
 	struct bt_str format, struct bt_str description, int64_t priority);
-/** Writes the text, or the fallback if the text is empty, as a cell; frees the text. */
-void bt_cell_buffer(const struct bt_table_row *row, struct bt_strbuf *text, const char *fallback);
 /** Appends a duration as kubectl shows it: "5m30s", "3h", "2d". */
 void bt_table_append_duration(struct bt_strbuf *out, int64_t seconds);
-/** Appends the time since `time` (RFC 3339), or the fallback if `time` is not valid. */
-void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, const char *fallback,
-	struct bt_strbuf *out);
+/** Appends the time since `time` (RFC 3339) to row->text; nothing if `time` is not valid. */
+void bt_table_append_since(struct bt_table_row *row, struct bt_str time);
 
 /** --- custom resources --- */
 
@@ -59,8 +60,7 @@ void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, c
 const struct bt_json_value *bt_table_custom_columns(const struct bt_api_resource *resource);
 void bt_table_write_custom_columns(
 	const struct bt_api_resource *resource, struct bt_json_writer *writer);
-void bt_table_write_custom_cells(
-	const struct bt_api_resource *resource, const struct bt_table_row *row);
+void bt_table_write_custom_cells(const struct bt_api_resource *resource, struct bt_table_row *row);
 /**
  * Finds the first value at a simple JSONPath: .a.b, ['a'], [0], [*], [?(@.type=="Ready")]; with or
  * without braces. NULL: no value, or the path has another form.
