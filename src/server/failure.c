@@ -20,6 +20,13 @@ struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_
 	return bt_arena_take_strbuf(arena, &buffer);
 }
 
+struct bt_str bt_failure_quoted(struct bt_arena *arena, struct bt_str text)
+{
+	struct bt_strbuf quoted = {0};
+	bt_strbuf_append_quoted(&quoted, text);
+	return bt_arena_take_strbuf(arena, &quoted);
+}
+
 static void set_text(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text)
 {

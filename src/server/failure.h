@@ -43,6 +43,9 @@ BT_MUST_USE struct bt_json_value *bt_failure_document(
 /** Formats a message in the arena. */
 BT_PRINTF(2, 0)
 struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_list arguments);
+/** Returns the text in double quotes, as bt_strbuf_append_quoted writes it. */
+struct bt_str bt_failure_quoted(struct bt_arena *arena, struct bt_str text);
+
 /**
  * The functions bt_fail* set *out and return out->code; texts are in the arena or borrowed. bt_fail
  * formats the message and leaves the details empty.

@@ -103,13 +103,10 @@ static struct bt_str number_problem(
 	bool is_signed = bt_str_equal_c(BT_STR("ParseInt"), function) && text.length != 0 &&
 		(text.data[0] == '-' || text.data[0] == '+');
 	bool in_syntax = bt_str_is_digits(is_signed ? bt_str_sub(text, 1, text.length) : text);
-	struct bt_strbuf quoted = {0};
+	struct bt_str quoted = bt_failure_quoted(arena, bt_str_sub(text, 0, SHOWN_MAX));
 
-	bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, SHOWN_MAX));
-	struct bt_str result = bt_arena_printf(arena, "strconv.%s: parsing %s: %s", function,
-		bt_strbuf_c(&quoted), in_syntax ? "value out of range" : "invalid syntax");
-	bt_strbuf_finish(&quoted);
-	return result;
+	return bt_arena_printf(arena, "strconv.%s: parsing %.*s: %s", function, BT_STR_ARG(quoted),
+		in_syntax ? "value out of range" : "invalid syntax");
 }
 
 static uint16_t parse_count(struct bt_str text, int64_t *out_value, struct bt_arena *arena,
@@ -163,12 +160,10 @@ static uint16_t fail_rv(
 	struct bt_str text, bool is_watch, struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	struct bt_str problem = number_problem(text, "ParseUint", arena);
-	struct bt_strbuf quoted = {0};
+	struct bt_str quoted = bt_failure_quoted(arena, bt_str_sub(text, 0, SHOWN_MAX));
+	struct bt_str message = bt_arena_printf(arena, "resourceVersion: Invalid value: %.*s: %.*s",
+		BT_STR_ARG(quoted), BT_STR_ARG(problem));
 
-	bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, SHOWN_MAX));
-	struct bt_str message = bt_arena_printf(arena, "resourceVersion: Invalid value: %s: %.*s",
-		bt_strbuf_c(&quoted), BT_STR_ARG(problem));
-	bt_strbuf_finish(&quoted);
 	if (is_watch) {
 		return bt_fail(out_failure, arena, 500, NULL, "%.*s", BT_STR_ARG(message));
 	}

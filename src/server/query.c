@@ -8,66 +8,54 @@
 #define FIELD_MANAGER_BYTES_MAX 128
 #define GRACE_SECONDS_MAX (INT64_C(1) << 40)
 
-static struct bt_str *text_parameter(struct bt_query *query, struct bt_str name)
-{
-	const struct {
-		const char *name;
-		struct bt_str *place;
-	} rows[] = {
-		{"labelSelector", &query->list.label_selector},
-		{"fieldSelector", &query->list.field_selector},
-		{"limit", &query->list.limit},
-		{"continue", &query->list.continue_token},
-		{"resourceVersion", &query->list.resource_version},
-		{"resourceVersionMatch", &query->list.resource_version_match},
-		{"timeoutSeconds", &query->list.timeout_seconds},
-		{"allowWatchBookmarks", &query->list.allow_watch_bookmarks},
-		{"sendInitialEvents", &query->list.send_initial_events},
-		{"includeObject", &query->include_object},
-		{"fieldManager", &query->field_manager},
-		{"fieldValidation", &query->field_validation},
-		{"force", &query->force},
-		{"gracePeriodSeconds", &query->grace_period_seconds},
-		{"propagationPolicy", &query->propagation_policy},
-		{"orphanDependents", &query->orphan_dependents},
-		{"container", &query->connect.container},
-		{"tailLines", &query->connect.tail_lines},
-		{"sinceSeconds", &query->connect.since_seconds},
-		{"sinceTime", &query->connect.since_time},
-		{"limitBytes", &query->connect.limit_bytes},
-		{"verbose", &query->verbose},
-		{"hash", &query->hash},
-		{"metricLabelSelector", &query->metric_label_selector},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (bt_str_equal_c(name, rows[i].name)) {
-			return rows[i].place;
-		}
+/* Members of struct bt_query: texts, and flags, which are bools. */
+#define TEXT(name, member) \
+	{ \
+		name, offsetof(struct bt_query, member), false \
 	}
-	return NULL;
-}
-
-static bool *flag_parameter(struct bt_query *query, struct bt_str name)
-{
-	const struct {
-		const char *name;
-		bool *place;
-	} rows[] = {
-		{"watch", &query->watch},
-		{"follow", &query->connect.follow},
-		{"previous", &query->connect.previous},
-		{"timestamps", &query->connect.timestamps},
-		{"stdin", &query->connect.takes_input},
-		{"stdout", &query->connect.takes_output},
-		{"stderr", &query->connect.takes_errors},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (bt_str_equal_c(name, rows[i].name)) {
-			return rows[i].place;
-		}
+#define FLAG(name, member) \
+	{ \
+		name, offsetof(struct bt_query, member), true \
 	}
-	return NULL;
-}
+/* clang-format off */
+static const struct {
+	const char *name;
+	size_t offset;
+	bool is_flag;
+} parameters[] = {
+	TEXT("labelSelector", list.label_selector),
+	TEXT("fieldSelector", list.field_selector),
+	TEXT("limit", list.limit),
+	TEXT("continue", list.continue_token),
+	TEXT("resourceVersion", list.resource_version),
+	TEXT("resourceVersionMatch", list.resource_version_match),
+	TEXT("timeoutSeconds", list.timeout_seconds),
+	TEXT("allowWatchBookmarks", list.allow_watch_bookmarks),
+	TEXT("sendInitialEvents", list.send_initial_events),
+	TEXT("includeObject", include_object),
+	TEXT("fieldManager", field_manager),
+	TEXT("fieldValidation", field_validation),
+	TEXT("force", force),
+	TEXT("gracePeriodSeconds", grace_period_seconds),
+	TEXT("propagationPolicy", propagation_policy),
+	TEXT("orphanDependents", orphan_dependents),
+	TEXT("container", connect.container),
+	TEXT("tailLines", connect.tail_lines),
+	TEXT("sinceSeconds", connect.since_seconds),
+	TEXT("sinceTime", connect.since_time),
+	TEXT("limitBytes", connect.limit_bytes),
+	TEXT("verbose", verbose),
+	TEXT("hash", hash),
+	TEXT("metricLabelSelector", metric_label_selector),
+	FLAG("watch", watch),
+	FLAG("follow", connect.follow),
+	FLAG("previous", connect.previous),
+	FLAG("timestamps", connect.timestamps),
+	FLAG("stdin", connect.takes_input),
+	FLAG("stdout", connect.takes_output),
+	FLAG("stderr", connect.takes_errors),
+};
+/* clang-format on */
 
 /* Parses a boolean as Kubernetes does in queries: every text but "", "0" and "false" is true. */
 static bool parse_bool(struct bt_str text)
@@ -90,24 +78,21 @@ static bool decode(struct bt_str text, struct bt_arena *arena, struct bt_str *ou
 	return is_valid;
 }
 
-static void take_pair(struct bt_str pair, struct bt_arena *arena, struct bt_query *out)
+static void set_parameter(struct bt_query *out, struct bt_str name, struct bt_str value)
 {
-	struct bt_str name;
-	struct bt_str value;
-	int64_t equals = bt_str_find_char(pair, '=');
-	struct bt_str raw =
-		equals < 0 ? BT_STR("") : bt_str_sub(pair, (uint32_t)equals + 1, BT_STR_MAX);
-	if (!decode(equals < 0 ? pair : bt_str_sub(pair, 0, (uint32_t)equals), arena, &name) ||
-		!decode(raw, arena, &value)) {
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(parameters); i++) {
+		void *place = (char *)out + parameters[i].offset;
+		if (!bt_str_equal_c(name, parameters[i].name)) {
+			continue;
+		}
+		if (parameters[i].is_flag) {
+			*(bool *)place = parse_bool(value);
+		} else if (((struct bt_str *)place)->data == NULL) {
+			*(struct bt_str *)place = value;
+		}
 		return;
 	}
-	struct bt_str *place = text_parameter(out, name);
-	bool *flag = flag_parameter(out, name);
-	if (place != NULL) {
-		*place = place->data == NULL ? value : *place;
-	} else if (flag != NULL) {
-		*flag = parse_bool(value);
-	} else if (bt_str_equal_c(name, "pretty")) {
+	if (bt_str_equal_c(name, "pretty")) {
 		out->pretty = parse_bool(value);
 		out->pretty_given = true;
 	} else if (bt_str_equal_c(name, "dryRun") && value.length != 0 &&
@@ -120,11 +105,14 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 {
 	*out = (struct bt_query){0};
 	for (uint32_t i = 0; i < PAIRS_MAX && query.length != 0; i++) {
-		int64_t end = bt_str_find_char(query, '&');
-		struct bt_str pair = end < 0 ? query : bt_str_sub(query, 0, (uint32_t)end);
-		query = end < 0 ? BT_STR("") : bt_str_sub(query, (uint32_t)end + 1, BT_STR_MAX);
-		if (pair.length != 0) {
-			take_pair(pair, arena, out);
+		struct bt_str name;
+		struct bt_str value = bt_str_cut(&query, '&');
+		struct bt_str raw_name = bt_str_cut(&value, '=');
+		if (value.data == NULL) {
+			value = BT_STR("");
+		}
+		if (decode(raw_name, arena, &name) && decode(value, arena, &value)) {
+			set_parameter(out, name, value);
 		}
 	}
 }
@@ -166,29 +154,24 @@ static const struct bt_json_value *dry_runs_of_query(
 	return values;
 }
 
-static bool is_printable(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		unsigned char byte = (unsigned char)text.data[i];
-		if (byte < 0x20 || byte == 0x7f) {
-			return false;
-		}
-	}
-	return true;
-}
-
 uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure)
 {
 	struct bt_field_errors errors = {.arena = arena};
+	struct bt_str manager = query->field_manager;
+	bool is_printable = true;
+	for (uint32_t i = 0; i < manager.length; i++) {
+		unsigned char byte = (unsigned char)manager.data[i];
+		is_printable = is_printable && byte >= 0x20 && byte != 0x7f;
+	}
 	out_request->dry_run = dry_run_of(dry_runs_of_query(query, arena), &errors);
-	out_request->field_manager = query->field_manager;
-	if (query->field_manager.length > FIELD_MANAGER_BYTES_MAX) {
+	out_request->field_manager = manager;
+	if (manager.length > FIELD_MANAGER_BYTES_MAX) {
 		bt_field_errors_add(&errors, BT_FIELD_TOO_LONG, BT_STR("fieldManager"), NULL,
 			"may not be more than %d bytes", FIELD_MANAGER_BYTES_MAX);
-	} else if (!is_printable(query->field_manager)) {
+	} else if (!is_printable) {
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("fieldManager"),
-			bt_json_new_str(errors.arena, query->field_manager),
+			bt_json_new_str(arena, manager),
 			"should not contain non-printable characters");
 	}
 	if (query->field_validation.length == 0 ||
@@ -259,13 +242,9 @@ static uint16_t options_of_query(const struct bt_query *query, struct bt_arena *
 	if (grace.length != 0) {
 		int64_t seconds = 0;
 		if (!bt_str_parse_int64(grace, &seconds)) {
-			struct bt_strbuf quoted = {0};
-			bt_strbuf_append_quoted(&quoted, bt_str_sub(grace, 0, 256));
-			struct bt_str text = bt_strbuf_str(&quoted);
-			uint16_t code = bt_fail_bad_request(out_failure, arena,
+			struct bt_str text = bt_failure_quoted(arena, bt_str_sub(grace, 0, 256));
+			return bt_fail_bad_request(out_failure, arena,
 				"strconv.ParseInt: parsing %.*s: invalid syntax", BT_STR_ARG(text));
-			bt_strbuf_finish(&quoted);
-			return code;
 		}
 		out->grace_period_seconds = grace_of(seconds);
 	}
@@ -355,15 +334,11 @@ uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *
 	} else if (bt_str_equal_c(text, "None")) {
 		*out = BT_INCLUDE_NONE;
 	} else {
-		struct bt_strbuf quoted = {0};
-		bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, 256));
-		struct bt_str shown = bt_strbuf_str(&quoted);
-		uint16_t code = bt_fail_bad_request(out_failure, arena,
+		struct bt_str shown = bt_failure_quoted(arena, bt_str_sub(text, 0, 256));
+		return bt_fail_bad_request(out_failure, arena,
 			"Unable to convert to Table as requested: includeObject: Invalid value: "
 			"%.*s: must be 'Metadata', 'Object', 'None', or empty",
 			BT_STR_ARG(shown));
-		bt_strbuf_finish(&quoted);
-		return code;
 	}
 	return 0;
 }

@@ -40,27 +40,21 @@ const char *bt_subresource_name(enum bt_subresource subresource)
 	return names[subresource];
 }
 
-struct builtin {
-	const char *group;
-	const char *version;
-	const char *name;
-	const char *singular;
-	const char *kind;
-	const char *list_kind;
-	const char *short_names;
-	const char *categories;
-	bool namespaced;
-	uint32_t verbs;
-	uint32_t subresources;
-	uint32_t flags;
-};
-
 #define BT_RESOURCE(group_, version_, name_, singular_, kind_, short_names_, categories_, \
 	namespaced_, verbs_, subresources_, flags_) \
-	{(group_), (version_), (name_), (singular_), kind_, kind_ "List", (short_names_), \
-		(categories_), (namespaced_), (verbs_), (uint32_t)(subresources_), \
-		(uint32_t)(flags_)},
-static const struct builtin builtins[] = {
+	{.group = (group_), \
+		.version = (version_), \
+		.name = (name_), \
+		.singular = (singular_), \
+		.kind = kind_, \
+		.list_kind = kind_ "List", \
+		.short_names = (short_names_), \
+		.categories = (categories_), \
+		.namespaced = (namespaced_), \
+		.verbs = (verbs_), \
+		.subresources = (uint32_t)(subresources_), \
+		.flags = (uint32_t)(flags_)},
+static const struct bt_api_resource builtins[] = {
 #include "server/resources.def"
 };
 #undef BT_RESOURCE
@@ -97,52 +91,30 @@ void bt_resources_add_row(struct bt_resources *resources, struct bt_resource_row
 	bt_vec_push(&resources->rows, row);
 }
 
-static struct bt_str collection_name(const struct builtin *builtin, struct bt_arena *arena)
-{
-	/*
-	 * the Events of both groups share a collection (14 section 6.3); metrics.k8s.io reads the
-	 * collections of pods and nodes
-	 */
-	if (builtin->group[0] == '\0' || bt_str_equal_c(bt_str_from(builtin->name), "events") ||
-		strcmp(builtin->group, "metrics.k8s.io") == 0) {
-		return bt_str_from(builtin->name);
-	}
-	return bt_arena_printf(arena, "%s.%s", builtin->name, builtin->group);
-}
-
 struct bt_resources *bt_resources_create(struct bt_store *store, uint32_t unserved)
 {
 	struct bt_resources *resources = BT_NEW(struct bt_resources);
 	resources->store = store;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(builtins); i++) {
 		struct bt_resource_row *row = BT_NEW(struct bt_resource_row);
+		struct bt_api_resource *resource = &row->resource;
 		bt_arena_init(&row->arena, 128);
-		struct bt_str api_version = bt_str_from(builtins[i].version);
-		if (builtins[i].group[0] != '\0') {
-			api_version = bt_arena_printf(
-				&row->arena, "%s/%s", builtins[i].group, builtins[i].version);
-		}
-		row->served = (builtins[i].flags & unserved) == 0;
-		row->resource = (struct bt_api_resource){
-			.group = builtins[i].group,
-			.version = builtins[i].version,
-			.name = builtins[i].name,
-			.singular = builtins[i].singular,
-			.kind = builtins[i].kind,
-			.list_kind = builtins[i].list_kind,
-			.short_names = builtins[i].short_names,
-			.categories = builtins[i].categories,
-			.namespaced = builtins[i].namespaced,
-			.verbs = builtins[i].verbs,
-			.subresources = builtins[i].subresources,
-			.flags = builtins[i].flags,
-			.collection = bt_store_collection(
-				resources->store, collection_name(&builtins[i], &row->arena)),
-			.message = bt_schema_find(api_version, bt_str_from(builtins[i].kind)),
-			.strategy = bt_strategy_find(
-				builtins[i].group, builtins[i].version, builtins[i].name),
-		};
-		BT_ASSERT(row->resource.message != NULL);
+		*resource = builtins[i];
+		/*
+		 * The Events of both groups share a collection (14 section 6.3); metrics.k8s.io
+		 * reads the collections of pods and nodes.
+		 */
+		bool is_shared = strcmp(resource->name, "events") == 0 ||
+			strcmp(resource->group, "metrics.k8s.io") == 0;
+		resource->collection = bt_store_collection(store,
+			is_shared ? bt_str_from(resource->name)
+				  : bt_resource_qualified(resource, &row->arena));
+		resource->message = bt_schema_find(bt_resource_api_version(resource, &row->arena),
+			bt_str_from(resource->kind));
+		resource->strategy =
+			bt_strategy_find(resource->group, resource->version, resource->name);
+		row->served = (resource->flags & unserved) == 0;
+		BT_ASSERT(resource->message != NULL);
 		bt_resources_add_row(resources, row);
 	}
 	resources->builtin_count = resources->rows.count;
@@ -191,16 +163,12 @@ struct version_rank {
 
 static bool take_number(const char **text, int64_t *out_number)
 {
-	const char *p = *text;
-	int64_t number = 0;
-	while (*p >= '0' && *p <= '9' && number < 100000) {
-		number = number * 10 + (*p - '0');
-		p++;
+	const char *start = *text;
+	*out_number = 0;
+	for (; **text >= '0' && **text <= '9' && *out_number < 100000; (*text)++) {
+		*out_number = *out_number * 10 + (**text - '0');
 	}
-	bool found = p != *text;
-	*text = p;
-	*out_number = number;
-	return found;
+	return *text != start;
 }
 
 static struct version_rank rank_of(const char *version)

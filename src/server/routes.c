@@ -49,44 +49,12 @@ static bool version_is_served(
 {
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (resource != NULL && bt_str_equal_c(group, resource->group) &&
+		if (bt_str_equal_c(group, resource->group) &&
 			(version.data == NULL || bt_str_equal_c(version, resource->version))) {
 			return true;
 		}
 	}
 	return false;
-}
-
-static bool find_subresource(struct bt_str name, enum bt_subresource *out)
-{
-	for (int i = BT_SUBRESOURCE_NONE + 1; i < BT_SUBRESOURCE__COUNT; i++) {
-		if (bt_str_equal_c(name, bt_subresource_name((enum bt_subresource)i))) {
-			*out = (enum bt_subresource)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
- * Parses "namespaces/<ns>/" before a resource and returns the index of the next segment. Returns
- * `at` for the path of a Namespace or its subresource.
- */
-static uint32_t parse_namespace(const struct segments *segments, uint32_t at, bool is_core,
-	struct bt_route *out, bool *out_scoped)
-{
-	*out_scoped = false;
-	if (!segment_is(segments, at, "namespaces") || segments->count - at < 3) {
-		return at;
-	}
-	if (is_core && segments->items[at + 1].length != 0 &&
-		(segment_is(segments, at + 2, "status") ||
-			segment_is(segments, at + 2, "finalize"))) {
-		return at;
-	}
-	out->namespace_ = segments->items[at + 1];
-	*out_scoped = true;
-	return at + 2;
 }
 
 /*
@@ -95,18 +63,24 @@ static uint32_t parse_namespace(const struct segments *segments, uint32_t at, bo
 static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 	const struct segments *segments, uint32_t at, struct bt_route *out)
 {
-	bool is_scoped;
 	if (segment_is(segments, at, "watch") && at + 1 < segments->count) {
 		out->is_watch = true;
 		at++;
 	}
-	at = parse_namespace(segments, at, out->group.length == 0, out, &is_scoped);
+	bool is_subresource_of_namespace = out->group.length == 0 &&
+		segment_is(segments, at, "namespaces") &&
+		(segment_is(segments, at + 2, "status") ||
+			segment_is(segments, at + 2, "finalize")) &&
+		segments->items[at + 1].length != 0;
+	bool is_scoped = segment_is(segments, at, "namespaces") && segments->count - at >= 3 &&
+		!is_subresource_of_namespace;
+	if (is_scoped) {
+		out->namespace_ = segments->items[at + 1];
+		at += 2;
+	}
 	out->resource = bt_resources_find(resources, out->group, out->version, segments->items[at]);
 	out->text = segments->items[at];
-	if (out->resource == NULL) {
-		return BT_ROUTE_MISSING;
-	}
-	if (is_scoped && !out->resource->namespaced) {
+	if (out->resource == NULL || (is_scoped && !out->resource->namespaced)) {
 		return BT_ROUTE_MISSING;
 	}
 	uint32_t left = segments->count - at - 1;
@@ -119,8 +93,17 @@ static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 	if (left < 2) {
 		return BT_ROUTE_RESOURCE;
 	}
-	if (!find_subresource(segments->items[at + 2], &out->subresource) ||
-		bt_api_verbs(out->resource, out->subresource) == 0 || out->is_watch) {
+	int subresource = BT_SUBRESOURCE_NONE + 1;
+	while (subresource < BT_SUBRESOURCE__COUNT &&
+		!segment_is(
+			segments, at + 2, bt_subresource_name((enum bt_subresource)subresource))) {
+		subresource++;
+	}
+	if (subresource == BT_SUBRESOURCE__COUNT || out->is_watch) {
+		return BT_ROUTE_MISSING;
+	}
+	out->subresource = (enum bt_subresource)subresource;
+	if (bt_api_verbs(out->resource, out->subresource) == 0) {
 		return BT_ROUTE_MISSING;
 	}
 	/* a proxied path may have more segments */
@@ -147,17 +130,13 @@ static enum bt_route_kind parse_core(
 static const struct bt_api_resource *find_described(
 	const struct bt_resources *resources, struct bt_str name)
 {
+	struct bt_str group = name;
+	struct bt_str plural = bt_str_cut(&group, '.');
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (resource != NULL && bt_str_has_prefix(name, bt_str_from(resource->name))) {
-			struct bt_str rest =
-				bt_str_sub(name, (uint32_t)strlen(resource->name), BT_STR_MAX);
-			if (rest.length == 0 ||
-				(rest.data[0] == '.' &&
-					bt_str_equal_c(bt_str_sub(rest, 1, BT_STR_MAX),
-						resource->group))) {
-				return resource;
-			}
+		if (bt_str_equal_c(plural, resource->name) &&
+			(group.data == NULL || bt_str_equal_c(group, resource->group))) {
+			return resource;
 		}
 	}
 	return NULL;
@@ -198,16 +177,6 @@ static enum bt_route_kind parse_custom_metrics(
 	return BT_ROUTE_CUSTOM_METRICS;
 }
 
-static bool has_text(const char *const *list, struct bt_str text)
-{
-	for (; *list != NULL; list++) {
-		if (bt_str_equal_c(text, *list)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum bt_route_kind parse_groups(
 	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
 {
@@ -222,9 +191,14 @@ static enum bt_route_kind parse_groups(
 	const char *const *versions = bt_custom_metrics_versions(out->group);
 	if (versions != NULL && segments->count >= 3) {
 		out->version = segments->items[2];
-		return !has_text(versions, out->version) ? BT_ROUTE_UNKNOWN
-			: segments->count == 3           ? BT_ROUTE_RESOURCES
-					       : parse_custom_metrics(resources, segments, out);
+		while (*versions != NULL && !bt_str_equal_c(out->version, *versions)) {
+			versions++;
+		}
+		if (*versions == NULL) {
+			return BT_ROUTE_UNKNOWN;
+		}
+		return segments->count == 3 ? BT_ROUTE_RESOURCES
+					    : parse_custom_metrics(resources, segments, out);
 	}
 	if (segments->count == 2) {
 		return versions != NULL || version_is_served(resources, out->group, any)
@@ -242,9 +216,27 @@ static enum bt_route_kind parse_groups(
 static enum bt_route_kind parse_other(
 	const struct segments *segments, struct bt_str path, struct bt_route *out)
 {
+	static const struct {
+		const char *segments[3];
+		enum bt_route_kind kind;
+	} pages[] = {
+		{{"version"}, BT_ROUTE_VERSION},
+		{{"metrics"}, BT_ROUTE_METRICS},
+		{{".well-known", "openid-configuration"}, BT_ROUTE_OPENID_CONFIGURATION},
+		{{"openid", "v1", "jwks"}, BT_ROUTE_OPENID_KEYS},
+		{{"swagger-2.0.0.pb-v1"}, BT_ROUTE_OPENAPI_V2},
+		{{"openapi", "v2"}, BT_ROUTE_OPENAPI_V2},
+	};
 	uint32_t count = segments->count;
-	if (segment_is(segments, 0, "version") && count == 1) {
-		return BT_ROUTE_VERSION;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(pages) && count <= 3; i++) {
+		uint32_t same = 0;
+		while (same < 3 && pages[i].segments[same] != NULL &&
+			segment_is(segments, same, pages[i].segments[same])) {
+			same++;
+		}
+		if (same == count && (same == 3 || pages[i].segments[same] == NULL)) {
+			return pages[i].kind;
+		}
 	}
 	if (segment_is(segments, 0, "healthz") || segment_is(segments, 0, "livez") ||
 		segment_is(segments, 0, "readyz")) {
@@ -252,23 +244,6 @@ static enum bt_route_kind parse_other(
 		return count == 1 || (count == 2 && segment_is(segments, 1, "ping"))
 			? BT_ROUTE_HEALTH
 			: BT_ROUTE_UNKNOWN;
-	}
-	if (segment_is(segments, 0, ".well-known") &&
-		segment_is(segments, 1, "openid-configuration") && count == 2) {
-		return BT_ROUTE_OPENID_CONFIGURATION;
-	}
-	if (segment_is(segments, 0, "openid") && segment_is(segments, 1, "v1") &&
-		segment_is(segments, 2, "jwks") && count == 3) {
-		return BT_ROUTE_OPENID_KEYS;
-	}
-	if (segment_is(segments, 0, "metrics") && count == 1) {
-		return BT_ROUTE_METRICS;
-	}
-	if (segment_is(segments, 0, "swagger-2.0.0.pb-v1") && count == 1) {
-		return BT_ROUTE_OPENAPI_V2;
-	}
-	if (segment_is(segments, 0, "openapi") && segment_is(segments, 1, "v2") && count == 2) {
-		return BT_ROUTE_OPENAPI_V2;
 	}
 	if (segment_is(segments, 0, "openapi") && segment_is(segments, 1, "v3")) {
 		const char *end = path.data + path.length;

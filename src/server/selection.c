@@ -189,7 +189,6 @@ static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str label)
 {
 	struct bt_str shown = bt_str_sub(label, 0, SHOWN_MAX);
-	struct bt_strbuf quoted = {0};
 
 	if (has_rows(resource) ||
 		(resource->definition_version != NULL &&
@@ -198,12 +197,11 @@ static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 		return bt_fail_bad_request(
 			out, arena, "field label not supported: %.*s", BT_STR_ARG(shown));
 	}
-	bt_strbuf_append_quoted(&quoted, shown);
-	uint16_t code = bt_fail_bad_request(out, arena,
-		"%s is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-		bt_strbuf_c(&quoted));
-	bt_strbuf_finish(&quoted);
-	return code;
+	struct bt_str quoted = bt_failure_quoted(arena, shown);
+	return bt_fail_bad_request(out, arena,
+		"%.*s is not a known field selector: only \"metadata.name\", "
+		"\"metadata.namespace\"",
+		BT_STR_ARG(quoted));
 }
 
 /* --- reading a text --- */
