@@ -21,30 +21,36 @@ static struct bt_str node_of_user(const struct bt_user *user)
 
 /** --- what pods refer to --- */
 
-enum reference_kind {
+enum reference_kind { /* in the order of the checks of mirror pods */
+	REFERENCE_ACCOUNT,
 	REFERENCE_SECRET,
 	REFERENCE_CONFIG_MAP,
 	REFERENCE_CLAIM,
-	REFERENCE_ACCOUNT,
 	REFERENCE_DEVICES,
 	REFERENCE_KIND_COUNT,
 };
 
 /**
- * Members of a pod's spec that refer to an object of the kind. texts: members whose value is the
- * object's name; objects: members that are an object, or a list of objects, with a name in it.
+ * Members of a pod's spec that refer to an object of the kind. text: member whose value is the
+ * object's name, or NULL; objects: members that are an object, or a list of objects, with a name in
+ * it.
  */
 static const struct {
-	const char *texts[3];
+	const char *resource;
+	const char *shown; /* in messages */
+	const char *text;
 	const char *objects[6];
 } references[REFERENCE_KIND_COUNT] = {
-	[REFERENCE_SECRET] = {{"secretName"},
+	[REFERENCE_ACCOUNT] = {"serviceaccounts", "a service account", "serviceAccountName",
+		{NULL}},
+	[REFERENCE_SECRET] = {"secrets", "secrets", "secretName",
 		{"secretRef", "secretKeyRef", "nodePublishSecretRef", "imagePullSecrets",
 			"secret"}},
-	[REFERENCE_CONFIG_MAP] = {{NULL}, {"configMap", "configMapRef", "configMapKeyRef"}},
-	[REFERENCE_CLAIM] = {{"claimName"}, {NULL}},
-	[REFERENCE_ACCOUNT] = {{"serviceAccountName"}, {NULL}},
-	[REFERENCE_DEVICES] = {{"resourceClaimName"}, {NULL}},
+	[REFERENCE_CONFIG_MAP] = {"configmaps", "configmaps", NULL,
+		{"configMap", "configMapRef", "configMapKeyRef"}},
+	[REFERENCE_CLAIM] = {"persistentvolumeclaims", "persistentvolumeclaims", "claimName",
+		{NULL}},
+	[REFERENCE_DEVICES] = {"resourceclaims", "resourceclaims", "resourceClaimName", {NULL}},
 };
 
 static bool is_named_in(const char *const *names, size_t count, struct bt_str name)
@@ -57,10 +63,8 @@ static bool is_named_in(const char *const *names, size_t count, struct bt_str na
 	return false;
 }
 
-static bool has_name(const struct bt_json_value *value, const char *member, struct bt_str wanted)
+static bool is_wanted(struct bt_str given, struct bt_str wanted)
 {
-	struct bt_str given =
-		value->type == BT_JSON_STRING ? value->text : bt_json_text_at(value, member);
 	return given.length != 0 && (wanted.data == NULL || bt_str_equal(given, wanted));
 }
 
@@ -82,9 +86,8 @@ static bool has_reference(
 		const struct bt_json_value *inner = value->members[i].value;
 		struct bt_str name = value->members[i].name;
 		bool is_list = inner->type == BT_JSON_ARRAY;
-		if (is_named_in(references[kind].texts, BT_ARRAY_LENGTH(references[kind].texts),
-			    name) &&
-			inner->type == BT_JSON_STRING && has_name(inner, "", wanted)) {
+		if (references[kind].text != NULL && bt_str_equal_c(name, references[kind].text) &&
+			inner->type == BT_JSON_STRING && is_wanted(inner->text, wanted)) {
 			return true;
 		}
 		if (is_named_in(references[kind].objects, BT_ARRAY_LENGTH(references[kind].objects),
@@ -93,7 +96,7 @@ static bool has_reference(
 				const struct bt_json_value *object =
 					is_list ? inner->elements[k] : inner;
 				if (object->type == BT_JSON_OBJECT &&
-					has_name(object, "name", wanted)) {
+					is_wanted(bt_json_text_at(object, "name"), wanted)) {
 					return true;
 				}
 			}
@@ -222,8 +225,6 @@ static bool is_secret_of_volumes(const struct node_query *query)
 
 /** --- the authorizer --- */
 
-static const char unrelated[] = "no relationship found between node '%.*s' and this object";
-
 /**
  * Refuses access to Node, Lease and CSINode objects of other nodes: returns the reason, or NULL.
  */
@@ -266,23 +267,19 @@ static const char *refuse_by_relation(const struct node_query *query)
 		bt_str_equal_c(access->verb, "watch") ||
 		bt_str_equal_c(access->verb, "deletecollection");
 	struct bt_str resource = access->resource;
-	const char *text = unrelated;
+	const char *text = "no relationship found between node '%.*s' and this object";
 	bool allowed = true;
-	if (is_core && bt_str_equal_c(resource, "secrets")) {
-		allowed =
-			is_referred_to(query, REFERENCE_SECRET, access->namespace_, access->name) ||
-			(access->name.length != 0 && is_secret_of_volumes(query));
-	} else if (is_core && bt_str_equal_c(resource, "configmaps")) {
-		allowed = is_referred_to(
-			query, REFERENCE_CONFIG_MAP, access->namespace_, access->name);
-	} else if (is_core && bt_str_equal_c(resource, "persistentvolumeclaims")) {
-		allowed = is_referred_to(query, REFERENCE_CLAIM, access->namespace_, access->name);
-	} else if (is_core && bt_str_equal_c(resource, "serviceaccounts")) {
-		allowed =
-			is_referred_to(query, REFERENCE_ACCOUNT, access->namespace_, access->name);
-	} else if (bt_str_equal_c(resource, "resourceclaims")) {
-		allowed =
-			is_referred_to(query, REFERENCE_DEVICES, access->namespace_, access->name);
+	int kind = 0;
+	while (kind < REFERENCE_KIND_COUNT &&
+		!(bt_str_equal_c(resource, references[kind].resource) &&
+			(is_core || kind == REFERENCE_DEVICES))) {
+		kind++;
+	}
+	if (kind < REFERENCE_KIND_COUNT) {
+		allowed = is_referred_to(query, (enum reference_kind)kind, access->namespace_,
+				  access->name) ||
+			(kind == REFERENCE_SECRET && access->name.length != 0 &&
+				is_secret_of_volumes(query));
 	} else if (is_core && bt_str_equal_c(resource, "persistentvolumes")) {
 		const struct bt_json_value *volume =
 			read_object(query, "", "persistentvolumes", BT_STR(""), access->name);
@@ -406,15 +403,19 @@ BT_PRINTF(2, 3)
 static bool deny_request(const struct restriction *restriction, const char *format, ...)
 {
 	struct bt_call *call = restriction->call;
-	struct bt_strbuf text = {0};
 	va_list arguments;
 	va_start(arguments, format);
-	bt_strbuf_vprintf(&text, format, arguments);
+	struct bt_str text = bt_failure_vprintf(call->arena, format, arguments);
 	va_end(arguments);
-	struct bt_str copy = bt_arena_take_strbuf(call->arena, &text);
 	(void)bt_fail_forbidden(
-		&call->answer->failure, call->arena, call->write.resource, call->write.name, copy);
+		&call->answer->failure, call->arena, call->write.resource, call->write.name, text);
 	return false;
+}
+
+static bool changes(const struct restriction *restriction, const char *path)
+{
+	return !bt_kinds_same(bt_json_find_path(restriction->old, path),
+		bt_json_find_path(restriction->object, path));
 }
 
 static bool restrict_node(const struct restriction *restriction)
@@ -448,13 +449,11 @@ static bool restrict_node(const struct restriction *restriction)
 	if (is_refused || old == NULL) {
 		return !is_refused;
 	}
-	if (!bt_kinds_same(bt_json_find_path(old, "spec.taints"),
-		    bt_json_find_path(object, "spec.taints"))) {
+	if (changes(restriction, "spec.taints")) {
 		return deny_request(restriction, "node \"%.*s\" is not allowed to modify taints",
 			BT_STR_ARG(restriction->node));
 	}
-	if (!bt_kinds_same(bt_json_find_path(old, "metadata.ownerReferences"),
-		    bt_json_find_path(object, "metadata.ownerReferences"))) {
+	if (changes(restriction, "metadata.ownerReferences")) {
 		return deny_request(restriction,
 			"node \"%.*s\" is not allowed to modify owner references",
 			BT_STR_ARG(restriction->node));
@@ -469,12 +468,6 @@ static bool restrict_node(const struct restriction *restriction)
  */
 static bool restrict_mirror_pod(const struct restriction *restriction)
 {
-	static const struct {
-		enum reference_kind kind;
-		const char *text;
-	} kinds[] = {{REFERENCE_ACCOUNT, "a service account"}, {REFERENCE_SECRET, "secrets"},
-		{REFERENCE_CONFIG_MAP, "configmaps"}, {REFERENCE_CLAIM, "persistentvolumeclaims"},
-		{REFERENCE_DEVICES, "resourceclaims"}};
 	const struct bt_json_value *pod = restriction->object;
 	const struct bt_json_value *owners = bt_json_array_at(pod, "metadata.ownerReferences");
 	struct bt_str node = restriction->node;
@@ -500,11 +493,11 @@ static bool restrict_mirror_pod(const struct restriction *restriction)
 				BT_STR_ARG(node));
 		}
 	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
-		if (pod_refers(pod, kinds[i].kind, (struct bt_str){NULL, 0})) {
+	for (int kind = 0; kind < REFERENCE_KIND_COUNT; kind++) {
+		if (pod_refers(pod, (enum reference_kind)kind, (struct bt_str){NULL, 0})) {
 			return deny_request(restriction,
 				"node \"%.*s\" can not create pods that reference %s",
-				BT_STR_ARG(node), kinds[i].text);
+				BT_STR_ARG(node), references[kind].shown);
 		}
 	}
 	return true;
@@ -536,13 +529,11 @@ static bool restrict_pod(const struct restriction *restriction)
 			"to itself",
 			BT_STR_ARG(node));
 	}
-	if (!bt_kinds_same(bt_json_find_path(restriction->old, "metadata.labels"),
-		    bt_json_find_path(restriction->object, "metadata.labels"))) {
+	if (changes(restriction, "metadata.labels")) {
 		return deny_request(restriction,
 			"node \"%.*s\" cannot update labels through pod status", BT_STR_ARG(node));
 	}
-	if (!bt_kinds_same(bt_json_find_path(restriction->old, "status.resourceClaimStatuses"),
-		    bt_json_find_path(restriction->object, "status.resourceClaimStatuses"))) {
+	if (changes(restriction, "status.resourceClaimStatuses")) {
 		return deny_request(restriction,
 			"node \"%.*s\" cannot update resource claim statuses", BT_STR_ARG(node));
 	}

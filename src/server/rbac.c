@@ -81,11 +81,10 @@ static uint64_t hash_subject(struct bt_str namespace_, bool is_group, struct bt_
 	return bt_hash_bytes(text.data, text.length, hash);
 }
 
-static uint64_t hash_of_link(const struct bt_rbac *rbac, uint32_t index)
+/** Returns the hash in by_subject of the subject with this index in a binding. */
+static uint64_t hash_link(const struct record *record, uint32_t index)
 {
-	const struct link *link = &rbac->links.items[index];
-	const struct record *record = rbac->records.items[link->record];
-	const struct subject *subject = &record->subjects[link->subject];
+	const struct subject *subject = &record->subjects[index];
 	return hash_subject(
 		bt_key_namespace(record->key), subject->kind == SUBJECT_GROUP, subject->text);
 }
@@ -201,7 +200,7 @@ static void add_record(struct bt_rbac *rbac, enum record_kind kind, struct bt_st
 		struct link link = {index, i};
 		uint32_t at;
 		bt_vec_store(&rbac->links, &rbac->free_links, link, at);
-		bt_map_insert(&rbac->by_subject, hash_of_link(rbac, at), at);
+		bt_map_insert(&rbac->by_subject, hash_link(record, i), at);
 	}
 }
 
@@ -217,9 +216,7 @@ static void remove_record(struct bt_rbac *rbac, uint32_t index)
 {
 	struct record *record = rbac->records.items[index];
 	for (uint32_t i = 0; i < record->subject_count; i++) {
-		const struct subject *subject = &record->subjects[i];
-		uint64_t hash = hash_subject(bt_key_namespace(record->key),
-			subject->kind == SUBJECT_GROUP, subject->text);
+		uint64_t hash = hash_link(record, i);
 		uint32_t found = UINT32_MAX;
 		BT_MAP_EACH (&rbac->by_subject, hash, at) {
 			const struct link *link = &rbac->links.items[at];

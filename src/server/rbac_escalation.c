@@ -57,30 +57,23 @@ static void add_missing(
 	struct check *check, const struct bt_access *access, const struct bt_text_list *verbs)
 {
 	struct bt_strbuf *out = &check->missing;
-	struct bt_str texts[] = {access->group, access->resource, access->name, access->path};
-	const struct bt_text_list lists[] = {
-		{&texts[0], 1}, {&texts[1], 1}, {&texts[2], 1}, {&texts[3], 1}};
 	if (verbs->count == 0 || out->length > MESSAGE_BYTES_MAX) {
 		return;
 	}
-	bt_strbuf_append_c(out, "\n{");
 	if (access->is_path) {
-		bt_strbuf_append_c(out, "NonResourceURLs:");
-		append_list(out, &lists[3]);
+		bt_strbuf_append_c(out, "\n{NonResourceURLs:[");
+		bt_strbuf_append_quoted(out, access->path);
 	} else {
-		bt_strbuf_append_c(out, "APIGroups:");
-		append_list(out, &lists[0]);
-		bt_strbuf_append_c(out, ", ");
-		bt_strbuf_append_c(out, "Resources:");
-		append_list(out, &lists[1]);
+		bt_strbuf_append_c(out, "\n{APIGroups:[");
+		bt_strbuf_append_quoted(out, access->group);
+		bt_strbuf_append_c(out, "], Resources:[");
+		bt_strbuf_append_quoted(out, access->resource);
 		if (access->name.length != 0) {
-			bt_strbuf_append_c(out, ", ");
-			bt_strbuf_append_c(out, "ResourceNames:");
-			append_list(out, &lists[2]);
+			bt_strbuf_append_c(out, "], ResourceNames:[");
+			bt_strbuf_append_quoted(out, access->name);
 		}
 	}
-	bt_strbuf_append_c(out, ", ");
-	bt_strbuf_append_c(out, "Verbs:");
+	bt_strbuf_append_c(out, "], Verbs:");
 	append_list(out, verbs);
 	bt_strbuf_append_char(out, '}');
 }
@@ -111,10 +104,8 @@ static void check_verbs(
 static void check_rule(struct check *check, const struct bt_policy_rule *rule)
 {
 	static const struct bt_str no_name[] = {BT_STR_INIT("")};
-	struct bt_text_list names = rule->names;
-	if (names.count == 0) {
-		names = (struct bt_text_list){no_name, 1};
-	}
+	struct bt_text_list names =
+		rule->names.count != 0 ? rule->names : (struct bt_text_list){no_name, 1};
 	for (uint32_t i = 0; i < rule->paths.count && check->work <= WORK_MAX; i++) {
 		struct bt_access access = {.is_path = true, .path = rule->paths.items[i]};
 		check_verbs(check, &rule->verbs, &access);
@@ -183,10 +174,7 @@ static bool check_rules(struct bt_api *api, const struct bt_user *user,
 	return false;
 }
 
-/**
- * Returns whether the user has {verbs: *, apiGroups: *, resources: *} and {verbs: *,
- * nonResourceURLs: *}.
- */
+/** Returns whether the user has all verbs on all resources and all non-resource URLs. */
 static bool has_everything(struct bt_api *api, const struct bt_user *user, struct bt_arena *arena)
 {
 	struct bt_access resources = {.user = user,
