@@ -141,8 +141,7 @@ struct bt_hub_item {
 	char *key; /* owned; NULL: a free slot */
 	uint32_t key_length;
 	uint32_t controller;
-	uint32_t next; /* index of the next item in the controller's ready list, or of the next free
-	                  slot */
+	uint32_t next; /* index of the next item in the controller's ready list */
 	uint32_t failures;
 	bool ready;
 	bool running;
@@ -151,7 +150,7 @@ struct bt_hub_item {
 
 struct bt_hub_queue {
 	BT_VEC(struct bt_hub_item) items;
-	uint32_t first_free;
+	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
 	struct bt_heap delayed; /* by time, then order of arrival */
 	int64_t next_sequence;
@@ -261,10 +260,6 @@ void bt_hub_queue_finish(struct bt_hub_queue *queue);
 void bt_hub_queue_add(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key);
 void bt_hub_queue_add_at(
 	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
-void bt_hub_queue_add_periodic(
-	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
-/** Cancels the delay of the key, if the key is delayed. */
-void bt_hub_queue_cancel_delay(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key);
 /**
  * Returns whether a key is ready, or is delayed for another reason than periodic work or a retry at
  * the longest delay.

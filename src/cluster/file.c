@@ -164,25 +164,6 @@ void bt_file_finish(struct bt_file *file)
 	*file = (struct bt_file){"", 0, false};
 }
 
-bool bt_file_is_json(const struct bt_file *file)
-{
-	for (size_t i = 0; i < file->length; i++) {
-		switch (file->data[i]) {
-		case ' ':
-		case '\t':
-		case '\r':
-		case '\n':
-			continue;
-		case '{':
-		case '[':
-			return true;
-		default:
-			return false;
-		}
-	}
-	return false;
-}
-
 #define LINE_CHUNK_BYTES (256 * 1024)
 #define LINE_BYTES_MAX ((size_t)1 << 30)
 

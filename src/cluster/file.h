@@ -31,11 +31,6 @@ struct bt_file {
 BT_MUST_USE int bt_file_read(
 	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err);
 void bt_file_finish(struct bt_file *file);
-/**
- * Returns whether the first byte after white space is { or [. The caller has removed a byte order
- * mark.
- */
-bool bt_file_is_json(const struct bt_file *file);
 
 /** Lines of a text file. */
 struct bt_line_reader;

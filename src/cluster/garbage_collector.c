@@ -19,13 +19,13 @@ struct bt_garbage_link {
 	char *key; /* of the dependent, owned; NULL: a free slot */
 	uint64_t owner_hash;
 	uint32_t collection;
-	uint32_t next; /* index of the owner's next link, or of the next free slot */
+	uint32_t next; /* index of the owner's next link */
 	uint32_t previous;
 };
 
 struct bt_garbage_links {
 	BT_VEC(struct bt_garbage_link) links;
-	uint32_t first_free;
+	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_owner; /* first link of each owner */
 	struct bt_map by_object;
 };
@@ -56,15 +56,9 @@ static void garbage_links_add(struct bt_garbage_links *links, uint32_t collectio
 		.next = BT_LINK_NONE,
 	};
 	uint32_t first = first_of(links, link.owner_hash);
-	uint32_t index = links->first_free;
+	uint32_t index;
 
-	if (index != BT_LINK_NONE) {
-		links->first_free = links->links.items[index].next;
-		links->links.items[index] = link;
-	} else {
-		index = links->links.count;
-		bt_vec_push(&links->links, link);
-	}
+	bt_vec_store(&links->links, &links->free_slots, link, index);
 	if (first == BT_LINK_NONE) {
 		bt_map_insert(&links->by_owner, link.owner_hash, index);
 	} else {
@@ -115,8 +109,8 @@ static void garbage_links_remove(
 			}
 			(void)bt_map_remove(&links->by_object, hash, found);
 			bt_free(removed.key);
-			items[found] = (struct bt_garbage_link){.next = links->first_free};
-			links->first_free = found;
+			items[found] = (struct bt_garbage_link){.key = NULL};
+			bt_vec_push(&links->free_slots, found);
 		}
 	} while (found != BT_LINK_NONE);
 }
@@ -135,13 +129,6 @@ struct collector {
 	struct bt_groups waiting;
 };
 
-static void init(void *data, BT_UNUSED struct bt_hub *hub)
-{
-	struct collector *self = data;
-
-	self->links.first_free = BT_LINK_NONE;
-}
-
 static void finish(void *data)
 {
 	struct collector *self = data;
@@ -150,6 +137,7 @@ static void finish(void *data)
 		bt_free(self->links.links.items[i].key);
 	}
 	bt_vec_finish(&self->links.links);
+	bt_vec_finish(&self->links.free_slots);
 	bt_map_finish(&self->links.by_owner);
 	bt_map_finish(&self->links.by_object);
 	bt_groups_finish(&self->waiting);
@@ -498,7 +486,6 @@ const struct bt_controller_ops bt_garbage_collector_ops = {
 	.name = "garbage-collector-controller",
 	.watches = BT_WATCH_ALL,
 	.data_bytes = sizeof(struct collector),
-	.init = init,
 	.finish = finish,
 	.observe = observe,
 	.sync = sync,

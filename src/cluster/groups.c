@@ -19,6 +19,7 @@ void bt_groups_finish(struct bt_groups *groups)
 		bt_free(groups->entries.items[i].key);
 	}
 	bt_vec_finish(&groups->entries);
+	bt_vec_finish(&groups->free_slots);
 	bt_map_finish(&groups->by_key);
 	bt_map_finish(&groups->by_group);
 }
@@ -70,8 +71,8 @@ void bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 	}
 	(void)bt_map_remove(&groups->by_key, bt_str_hash(key), entry);
 	bt_free(item->key);
-	*item = (struct bt_group_entry){.next = groups->first_free};
-	groups->first_free = entry + 1;
+	*item = (struct bt_group_entry){.key = NULL};
+	bt_vec_push(&groups->free_slots, entry);
 }
 
 void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group)
@@ -92,14 +93,7 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 	if (group.length != 0) {
 		memcpy(item.key + key.length, group.data, group.length);
 	}
-	if (groups->first_free != 0) {
-		entry = groups->first_free - 1;
-		groups->first_free = groups->entries.items[entry].next;
-		groups->entries.items[entry] = item;
-	} else {
-		entry = groups->entries.count;
-		bt_vec_push(&groups->entries, item);
-	}
+	bt_vec_store(&groups->entries, &groups->free_slots, item, entry);
 	bt_map_insert(&groups->by_key, bt_str_hash(key), entry);
 	if (item.previous == BT_GROUPS_NONE) {
 		bt_map_insert(&groups->by_group, bt_str_hash(group), entry);

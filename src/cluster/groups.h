@@ -17,14 +17,13 @@ struct bt_group_entry {
 	char *key; /* owned; the text of the group follows the key; NULL: a free entry */
 	uint32_t key_length;
 	uint32_t group_length;
-	uint32_t next; /* index of the group's next entry or BT_GROUPS_NONE; in a free entry: index
-	                  + 1 of the next free entry */
+	uint32_t next; /* index of the group's next entry, or BT_GROUPS_NONE */
 	uint32_t previous;
 };
 
 struct bt_groups {
 	BT_VEC(struct bt_group_entry) entries;
-	uint32_t first_free; /* index + 1 of the first free entry; 0: none */
+	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
 	struct bt_map by_group; /* group -> its first entry */
 };

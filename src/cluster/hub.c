@@ -583,16 +583,6 @@ void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
 	bt_hub_queue_add_at(&hub->queue, hub->current, key, at_ns);
 }
 
-void bt_hub_enqueue_periodic(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
-{
-	bt_hub_queue_add_periodic(&hub->queue, hub->current, key, at_ns);
-}
-
-void bt_hub_cancel_delay(struct bt_hub *hub, struct bt_str key)
-{
-	bt_hub_queue_cancel_delay(&hub->queue, hub->current, key);
-}
-
 /* --- enabling controllers --- */
 
 static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)

@@ -20,7 +20,6 @@ static uint64_t hash_of(uint32_t controller, struct bt_str key)
 void bt_hub_queue_init(struct bt_hub_queue *queue)
 {
 	bt_heap_init(&queue->delayed, NULL, queue);
-	queue->first_free = NONE;
 	for (uint32_t i = 0; i < BT_HUB_CONTROLLERS_MAX; i++) {
 		queue->first[i] = NONE;
 		queue->last[i] = NONE;
@@ -33,6 +32,7 @@ void bt_hub_queue_finish(struct bt_hub_queue *queue)
 		bt_free(queue->items.items[i].key);
 	}
 	bt_vec_finish(&queue->items);
+	bt_vec_finish(&queue->free_slots);
 	bt_map_finish(&queue->by_key);
 	bt_heap_finish(&queue->delayed);
 }
@@ -61,14 +61,7 @@ static uint32_t find_or_add(struct bt_hub_queue *queue, uint32_t controller, str
 	}
 	item.key = bt_strndup(key.data, key.length);
 	item.key_length = key.length;
-	if (queue->first_free != NONE) {
-		slot = queue->first_free;
-		queue->first_free = queue->items.items[slot].next;
-		queue->items.items[slot] = item;
-	} else {
-		slot = queue->items.count;
-		bt_vec_push(&queue->items, item);
-	}
+	bt_vec_store(&queue->items, &queue->free_slots, item, slot);
 	bt_map_insert(&queue->by_key, hash, slot);
 	return slot;
 }
@@ -117,10 +110,10 @@ void bt_hub_queue_add_at(
 	delay_item(queue, slot, at_ns);
 }
 
-void bt_hub_queue_add_periodic(
-	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns)
+void bt_hub_enqueue_periodic(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
 {
-	uint32_t slot = find_or_add(queue, controller, key);
+	struct bt_hub_queue *queue = &hub->queue;
+	uint32_t slot = find_or_add(queue, hub->current, key);
 
 	if (!bt_heap_has(&queue->delayed, slot)) {
 		queue->items.items[slot].periodic = true;
@@ -128,9 +121,10 @@ void bt_hub_queue_add_periodic(
 	delay_item(queue, slot, at_ns);
 }
 
-void bt_hub_queue_cancel_delay(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key)
+void bt_hub_cancel_delay(struct bt_hub *hub, struct bt_str key)
 {
-	uint32_t slot = find_item(queue, controller, key, hash_of(controller, key));
+	struct bt_hub_queue *queue = &hub->queue;
+	uint32_t slot = find_item(queue, hub->current, key, hash_of(hub->current, key));
 
 	if (slot != NONE && bt_heap_has(&queue->delayed, slot)) {
 		bt_heap_remove(&queue->delayed, slot);
@@ -199,8 +193,8 @@ void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t slot, bool succeeded
 	}
 	(void)bt_map_remove(&queue->by_key, hash_of(item->controller, key_of(item)), slot);
 	bt_free(item->key);
-	*item = (struct bt_hub_item){.next = queue->first_free};
-	queue->first_free = slot;
+	*item = (struct bt_hub_item){.key = NULL};
+	bt_vec_push(&queue->free_slots, slot);
 }
 
 int64_t bt_hub_queue_next_due(const struct bt_hub_queue *queue)

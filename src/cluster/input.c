@@ -234,20 +234,6 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 #endif
 
 /**
- * Returns whether the file is HTML or XML. A download from a wrong URL often saves an HTML page
- * ("not found", a login form).
- */
-static bool is_page(const struct bt_file *file)
-{
-	size_t i = 0;
-	while (i < file->length && strchr(" \t\r\n", file->data[i]) != NULL &&
-		file->data[i] != '\0') {
-		i++;
-	}
-	return file->length - i >= 2 && file->data[i] == '<' && file->data[i + 1] != '<';
-}
-
-/**
  * Returns whether the file is binary. UTF-16 text is not binary: it has zero bytes, but begins with
  * a byte order mark.
  */
@@ -267,15 +253,21 @@ static int read_content(
 		file.length -= 3;
 	}
 	struct bt_str text = {file.data, (uint32_t)file.length};
-	const char *what = is_page(&file) ? "a page of a web site or XML"
-		: is_binary(&file)        ? "binary data"
-					  : NULL;
+	size_t i = 0;
+	while (i < file.length && file.data[i] != '\0' && strchr(" \t\r\n", file.data[i]) != NULL) {
+		i++;
+	}
+	/* A download from a wrong URL often saves an HTML page ("not found", a login form). */
+	bool is_page = file.length - i >= 2 && file.data[i] == '<' && file.data[i + 1] != '<';
+	const char *what = is_page ? "a page of a web site or XML"
+		: is_binary(&file) ? "binary data"
+				   : NULL;
 	if (what != NULL) {
 		return bt_error_set(err, BERTH_ERR_SYNTAX,
 			"%s: this is %s, not a manifest in YAML or JSON",
 			document->input->sources.items[document->origin.source], what);
 	}
-	if (bt_file_is_json(&file)) {
+	if (i < file.length && (file.data[i] == '{' || file.data[i] == '[')) {
 		struct bt_json_reader reader;
 		bt_json_reader_init(&reader, text);
 		for (skip_separators(&reader); reader.position < reader.end;

@@ -401,31 +401,6 @@ static void take_skipped(void *context, struct bt_origin origin, struct bt_str a
 	bt_strbuf_finish(&hint);
 }
 
-struct place {
-	const struct bt_manifests *cluster;
-	struct bt_origin origin;
-};
-
-static void warn_of_field(void *context, const char *what)
-{
-	const struct place *place = context;
-	struct bt_strbuf shown = {0};
-	bt_input_describe(&place->cluster->input, place->origin, &shown);
-	bt_manifests_warn(place->cluster, "%s: %s", bt_strbuf_c(&shown), what);
-	bt_strbuf_finish(&shown);
-}
-
-void bt_manifests_check_fields(
-	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json)
-{
-	struct place place = {cluster, origin};
-	const struct bt_unknown_field_sink sink = {&place, warn_of_field};
-	if (cluster->warn != NULL && origin.document <= BT_UNKNOWN_FIELD_DOCUMENTS &&
-		json.length <= BT_UNKNOWN_FIELD_BYTES_MAX) {
-		bt_unknown_field_find(json, &sink);
-	}
-}
-
 static void taken(void *context, struct bt_origin origin, struct bt_str json)
 {
 	bt_manifests_check_fields(context, origin, json);

@@ -102,7 +102,19 @@ BT_MUST_USE int bt_manifests_check(const struct bt_object *object, struct berth_
  */
 bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_str api_version, struct bt_str kind, struct bt_str json);
-/** Calls bt_unknown_field_find for a manifest. Call it from bt_input_sink.taken. */
+/** Maximum number of documents of a file, and maximum bytes of a document, that are checked. */
+#define BT_UNKNOWN_FIELD_DOCUMENTS 200
+#define BT_UNKNOWN_FIELD_BYTES_MAX (UINT32_C(256) << 10)
+/** Maximum number of warnings for one document. */
+#define BT_UNKNOWN_FIELD_WARNINGS_MAX 10
+/**
+ * Warns of misspelt and misplaced fields in a manifest, as kubectl apply does. The schema of the
+ * embedded API server has all fields. Call it from bt_input_sink.taken; in unknown_field.c.
+ *
+ * Only documents with one object are checked. Lists, and objects that an API server has stored
+ * (they have a uid or a resourceVersion), come from clusters whose version may have fields that the
+ * schema lacks.
+ */
 void bt_manifests_check_fields(
 	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json);
 /** Fills the lists of owners. Call it after the last file; it may be called again. */
@@ -194,31 +206,4 @@ void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, .
  * of generated names, and a zero byte.
  */
 void bt_suffix_make(struct bt_str prefix, uint32_t index, char *out);
-
-/**
- * Warns of misspelt and misplaced fields in manifests, as kubectl apply does. The schema of the
- * embedded API server has all fields.
- *
- * Only documents with one object are checked. Lists, and objects that an API server has stored
- * (they have a uid or a resourceVersion), come from clusters whose version may have fields that the
- * schema lacks.
- */
-
-/** Maximum number of documents of a file, and maximum bytes of a document, that are checked. */
-#define BT_UNKNOWN_FIELD_DOCUMENTS 200
-#define BT_UNKNOWN_FIELD_BYTES_MAX (UINT32_C(256) << 10)
-/** Maximum number of warnings for one document. */
-#define BT_UNKNOWN_FIELD_WARNINGS_MAX 10
-
-struct bt_unknown_field_sink {
-	void *context;
-	/**
-	 * what: "Pod shop/web: unknown field "spec.nodeSelektor"; did you mean "nodeSelector"?",
-	 * printable.
-	 */
-	void (*warn)(void *context, const char *what);
-};
-
-/** Reports the unknown fields of a document (JSON text) to the sink. */
-void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field_sink *sink);
 #endif

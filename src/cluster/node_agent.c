@@ -234,13 +234,7 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 	if (index != BT_AGENT_NONE) {
 		return index;
 	}
-	index = agent->first_free_node;
-	if (index != BT_AGENT_NONE) {
-		agent->first_free_node = agent->nodes.items[index].next_free;
-	} else {
-		index = agent->nodes.count;
-		bt_vec_push(&agent->nodes, node);
-	}
+	bt_vec_store(&agent->nodes, &agent->free_nodes, node, index);
 	node.name = bt_strndup(name.data, name.length);
 	/* Count down from the highest address, because bt_controllers_add_nodes counts up. */
 	address = UINT32_C(0xffffe) - (index & 0xfffff);
@@ -274,8 +268,8 @@ static void remove_node_if_unused(struct bt_node_agent *agent, uint32_t index)
 	}
 	(void)bt_map_remove(&agent->nodes_by_name, bt_str_hash(bt_str_from(node->name)), index);
 	free_node(node);
-	*node = (struct bt_agent_node){.next_free = agent->first_free_node};
-	agent->first_free_node = index;
+	*node = (struct bt_agent_node){.name = NULL};
+	bt_vec_push(&agent->free_nodes, index);
 }
 
 static void observe_node(struct bt_node_agent *agent, const struct bt_observed *observed)
@@ -347,7 +341,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 	const struct bt_json_value *tree)
 {
 	struct bt_str uid = bt_json_text_at(tree, "metadata.uid");
-	uint32_t slot = agent->first_free;
+	uint32_t slot;
 	struct bt_agent_pod pod = {
 		.key = bt_strndup(key.data, key.length),
 		.uid = bt_strndup(uid.data, uid.length),
@@ -371,13 +365,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 		node->hosts[host >> 6] |= UINT64_C(1) << (host & 63);
 		pod.host = (uint8_t)host;
 	}
-	if (slot != BT_AGENT_NONE) {
-		agent->first_free = agent->pods.items[slot].next_free;
-		agent->pods.items[slot] = pod;
-	} else {
-		slot = agent->pods.count;
-		bt_vec_push(&agent->pods, pod);
-	}
+	bt_vec_store(&agent->pods, &agent->free_pods, pod, slot);
 	agent->nodes.items[pod.node].pod_count++;
 	bt_map_insert(&agent->pods_by_key, bt_str_hash(key), slot);
 }
@@ -410,8 +398,8 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		(void)bt_map_remove(&agent->pods_by_key, bt_str_hash(key), slot);
 		bt_free(pod->key);
 		bt_free(pod->uid);
-		*pod = (struct bt_agent_pod){.next_free = agent->first_free};
-		agent->first_free = slot;
+		*pod = (struct bt_agent_pod){.key = NULL};
+		bt_vec_push(&agent->free_pods, slot);
 		agent->nodes.items[node].pod_count--;
 		remove_node_if_unused(agent, node);
 		slot = BT_AGENT_NONE;
@@ -456,8 +444,6 @@ static void init(void *data, struct bt_hub *hub)
 	agent->hub = hub;
 	agent->block_uses = BT_NEW_ARRAY(uint32_t, BLOCK_COUNT);
 	agent->free_blocks = BLOCK_COUNT;
-	agent->first_free = BT_AGENT_NONE;
-	agent->first_free_node = BT_AGENT_NONE;
 	agent->lease_due_ns = INT64_MAX;
 }
 
@@ -474,7 +460,9 @@ static void finish(void *data)
 		free_node(&agent->nodes.items[i]);
 	}
 	bt_vec_finish(&agent->pods);
+	bt_vec_finish(&agent->free_pods);
 	bt_vec_finish(&agent->nodes);
+	bt_vec_finish(&agent->free_nodes);
 	bt_map_finish(&agent->nodes_by_name);
 	bt_map_finish(&agent->pods_by_key);
 	bt_groups_finish(&agent->waiting);

@@ -43,7 +43,6 @@ struct bt_agent_node {
 	char *name;         /* owned; NULL: a free slot */
 	uint32_t pod_count; /* pods of the node in bt_node_agent; the node's record stays until the
 	                       count is 0 */
-	uint32_t next_free;
 	bool exists;
 	bool simulated;
 	bool has_no_execute; /* the node has NoExecute taints */
@@ -75,7 +74,6 @@ struct bt_agent_pod {
 	char *key; /* owned; NULL: a free slot */
 	char *uid; /* owned */
 	uint32_t node;
-	uint32_t next_free;
 	enum bt_agent_stage stage;
 	bool deleting;
 	bool completes; /* the containers end by themselves */
@@ -92,11 +90,11 @@ struct bt_agent_pod {
 struct bt_node_agent {
 	struct bt_hub *hub; /* borrowed */
 	BT_VEC(struct bt_agent_node) nodes;
-	uint32_t first_free_node;
+	BT_VEC(uint32_t) free_nodes;
 	struct bt_map nodes_by_name;
 	BT_VEC(struct bt_agent_pod) pods;
 	struct bt_map pods_by_key;
-	uint32_t first_free;
+	BT_VEC(uint32_t) free_pods;
 	/** Pods by the key of the claim that they wait for; keys of ResourceClaims begin with #. */
 	struct bt_groups waiting;
 	uint32_t *block_uses; /* number of nodes in each block; owned */

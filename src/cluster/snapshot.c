@@ -353,22 +353,6 @@ static void add_key(struct bt_text_set *texts, struct bt_str key, struct bt_aren
 	add_text(texts, name, arena);
 }
 
-static void add_device_texts(
-	struct bt_text_set *texts, const struct bt_device *device, struct bt_arena *arena)
-{
-	for (uint32_t i = 0; i < device->attributes.count; i++) {
-		const struct bt_device_attribute *attribute = &device->attributes.items[i].value;
-		add_key(texts, device->attributes.items[i].key, arena);
-		add_text(texts, attribute->string, arena);
-		for (uint32_t n = 0; n < attribute->strings.count; n++) {
-			add_text(texts, attribute->strings.items[n], arena);
-		}
-	}
-	for (uint32_t i = 0; i < device->capacity.count; i++) {
-		add_key(texts, device->capacity.items[i].key, arena);
-	}
-}
-
 /**
  * Adds copies of a ResourceSlice's texts, because objects are released while the snapshot is
  * written. Other kinds are ignored.
@@ -382,7 +366,18 @@ static void add_slice_texts(
 	const struct bt_resource_slice *slice = bt_object_value(object, BT_KIND_RESOURCE_SLICE);
 	add_text(texts, slice->spec.driver, arena);
 	for (uint32_t i = 0; i < slice->spec.devices.count; i++) {
-		add_device_texts(texts, &slice->spec.devices.items[i], arena);
+		for (uint32_t n = 0; n < slice->spec.devices.items[i].attributes.count; n++) {
+			const struct bt_device_attribute *attribute =
+				&slice->spec.devices.items[i].attributes.items[n].value;
+			add_key(texts, slice->spec.devices.items[i].attributes.items[n].key, arena);
+			add_text(texts, attribute->string, arena);
+			for (uint32_t k = 0; k < attribute->strings.count; k++) {
+				add_text(texts, attribute->strings.items[k], arena);
+			}
+		}
+		for (uint32_t n = 0; n < slice->spec.devices.items[i].capacity.count; n++) {
+			add_key(texts, slice->spec.devices.items[i].capacity.items[n].key, arena);
+		}
 	}
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
 #include <string.h>
 
 #include "api/object.h"
@@ -19,7 +18,8 @@
 
 /** The document that is checked. */
 struct checking {
-	const struct bt_unknown_field_sink *sink;
+	const struct bt_manifests *cluster;
+	struct bt_origin origin;
 	const struct bt_schema_message *message; /* schema of the document */
 	struct bt_str api_version;
 	struct bt_str kind;
@@ -134,6 +134,8 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 	}
 	enum bt_kind kind;
 	bool known = bt_kind_find(checking->api_version, checking->kind, &kind);
+	bt_input_describe(&checking->cluster->input, checking->origin, &line);
+	bt_strbuf_append_c(&line, ": ");
 	bt_printable_append(&line, checking->kind);
 	if (checking->name.length != 0) {
 		bt_strbuf_append_char(&line, ' ');
@@ -164,7 +166,7 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 		}
 		bt_strbuf_finish(&place);
 	}
-	checking->sink->warn(checking->sink->context, bt_strbuf_c(&line));
+	bt_manifests_warn(checking->cluster, "%s", bt_strbuf_c(&line));
 	bt_strbuf_finish(&line);
 	return true;
 }
@@ -174,12 +176,17 @@ static struct bt_str shortened(struct bt_str text)
 	return bt_str_sub(text, 0, BT_MANIFESTS_NAME_BYTES_MAX);
 }
 
-void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field_sink *sink)
+void bt_manifests_check_fields(
+	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json)
 {
-	struct checking checking = {.sink = sink};
+	struct checking checking = {.cluster = cluster, .origin = origin};
 	struct bt_arena arena = {0};
 	struct bt_json_value *object;
-	if (bt_json_parse(&arena, document, false, &object, NULL) == 0 &&
+	if (cluster->warn == NULL || origin.document > BT_UNKNOWN_FIELD_DOCUMENTS ||
+		json.length > BT_UNKNOWN_FIELD_BYTES_MAX) {
+		return;
+	}
+	if (bt_json_parse(&arena, json, false, &object, NULL) == 0 &&
 		object->type == BT_JSON_OBJECT) {
 		const struct bt_json_value *metadata = bt_json_find(object, "metadata");
 		const struct bt_schema_watcher watcher = {&checking, take_problem};

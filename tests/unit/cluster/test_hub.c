@@ -59,7 +59,7 @@ END_TEST
 
 START_TEST(test_hub__queue_keeps_each_key_once_and_backs_off)
 {
-	struct bt_hub_queue queue = {.first_free = 0};
+	struct bt_hub_queue queue = {.next_sequence = 0};
 	int64_t now = 0;
 	int64_t wait = 5000000;
 	uint32_t item;
