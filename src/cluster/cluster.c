@@ -223,30 +223,29 @@ static int run_scheduler(
  */
 static int open_token_key(const char *path, struct bt_strbuf *out, struct berth_error *err)
 {
-	if (access(path, F_OK) == 0) {
+	struct bt_jwt_key *key = NULL;
+	bool exists = access(path, F_OK) == 0;
+	int result = 0;
+	if (exists) {
 		struct bt_file file;
-		struct bt_jwt_key *key;
-		int result = bt_file_read(path, TOKEN_KEY_BYTES_MAX, &file, err);
+		result = bt_file_read(path, TOKEN_KEY_BYTES_MAX, &file, err);
 		if (result == 0) {
 			bt_strbuf_append(out, file.data, file.length);
 			bt_file_finish(&file);
-			result = bt_jwt_key_create(bt_strbuf_str(out), &key, err);
 		}
-		if (result == 0) {
-			bt_jwt_key_destroy(key);
+	}
+	if (result == 0) {
+		result = bt_jwt_key_create(bt_strbuf_str(out), &key, err);
+	}
+	if (result == 0 && !exists) {
+		result = bt_jwt_key_write(key, out, err);
+		int number = result == 0 ? bt_file_replace(path, 0600, bt_strbuf_str(out)) : 0;
+		if (number != 0) {
+			result = bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(number));
 		}
-		return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
 	}
-	struct bt_jwt_key *key;
-	int result = bt_jwt_key_create(BT_STR(""), &key, err);
-	if (result < 0) {
-		return result;
-	}
-	result = bt_jwt_key_write(key, out, err);
 	bt_jwt_key_destroy(key);
-	int number = result == 0 ? bt_file_replace(path, 0600, bt_strbuf_str(out)) : 0;
-	return number == 0 ? result
-			   : bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(number));
+	return exists && result < 0 ? bt_error_wrap(err, result, "%s", path) : result;
 }
 
 static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)

@@ -18,7 +18,6 @@ struct run {
 	bool failed;
 };
 
-/** State of one sync of a CronJob. */
 struct pass {
 	struct bt_sync *sync;
 	struct run *runs; /* oldest first */

@@ -53,7 +53,6 @@ struct bt_daemon_pod {
 	uint32_t place;
 };
 
-/** A node in one sync. */
 struct bt_daemon_place {
 	const struct bt_daemon_node *node;
 	const struct bt_daemon_pod *pods; /* oldest first */
@@ -62,7 +61,6 @@ struct bt_daemon_place {
 	bool should_stay; /* existing daemon pods may stay on the node */
 };
 
-/** State of one sync of a DaemonSet. */
 struct bt_daemon_pass {
 	struct bt_daemon_sets *self;
 	struct bt_sync *sync;
@@ -82,39 +80,21 @@ struct bt_daemon_pass {
 	uint32_t writes;
 };
 
-struct tolerated {
-	const char *key;
-	const char *effect;
-};
-
-static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerations,
-	const struct tolerated *tolerated)
-{
-	for (uint32_t i = 0; i < tolerations->count; i++) {
-		const struct bt_json_value *old = tolerations->elements[i];
-		if (bt_str_equal_c(bt_json_text_at(old, "key"), tolerated->key) &&
-			bt_str_equal_c(bt_json_text_at(old, "effect"), tolerated->effect)) {
-			bt_json_remove_at(tolerations, i);
-			break;
-		}
-	}
-	bt_json_put(arena, tolerations, "[{key: %c, operator: 'Exists', effect: %c}]",
-		tolerated->key, tolerated->effect);
-}
-
 /** Reads the DaemonSet's spec into the pass. Returns false if the template is not a valid pod. */
 static bool daemon_read_spec(struct bt_daemon_pass *pass)
 {
-	static const struct tolerated all[] = {
+	static const struct {
+		const char *key;
+		const char *effect;
+	} tolerated[] = {
 		{"node.kubernetes.io/not-ready", "NoExecute"},
 		{"node.kubernetes.io/unreachable", "NoExecute"},
 		{"node.kubernetes.io/disk-pressure", "NoSchedule"},
 		{"node.kubernetes.io/memory-pressure", "NoSchedule"},
 		{"node.kubernetes.io/pid-pressure", "NoSchedule"},
 		{"node.kubernetes.io/unschedulable", "NoSchedule"},
+		{"node.kubernetes.io/network-unavailable", "NoSchedule"}, /* with hostNetwork */
 	};
-	static const struct tolerated network = {
-		"node.kubernetes.io/network-unavailable", "NoSchedule"};
 	const struct bt_json_value *template_ = bt_json_object_at(pass->set, "spec.template");
 	struct bt_arena *arena = pass->arena;
 	struct bt_json_value *spec;
@@ -123,11 +103,20 @@ static bool daemon_read_spec(struct bt_daemon_pass *pass)
 	pass->template_ = bt_json_clone(arena, template_, false);
 	spec = bt_json_ensure_object(arena, pass->template_, "spec");
 	tolerations = bt_json_ensure_array(arena, spec, "tolerations");
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
-		add_toleration(arena, tolerations, &all[i]);
-	}
-	if (bt_json_bool_at(spec, "hostNetwork", false)) {
-		add_toleration(arena, tolerations, &network);
+	bool has_host_network = bt_json_bool_at(spec, "hostNetwork", false);
+	size_t tolerated_count = BT_ARRAY_LENGTH(tolerated) - (has_host_network ? 0 : 1);
+	for (size_t i = 0; i < tolerated_count; i++) {
+		for (uint32_t n = 0; n < tolerations->count; n++) {
+			const struct bt_json_value *old = tolerations->elements[n];
+			if (bt_str_equal_c(bt_json_text_at(old, "key"), tolerated[i].key) &&
+				bt_str_equal_c(
+					bt_json_text_at(old, "effect"), tolerated[i].effect)) {
+				bt_json_remove_at(tolerations, n);
+				break;
+			}
+		}
+		bt_json_put(arena, tolerations, "[{key: %c, operator: 'Exists', effect: %c}]",
+			tolerated[i].key, tolerated[i].effect);
 	}
 	if (!bt_tree_decode(arena, spec, &bt_pod_spec_message, &pass->spec)) {
 		return false;
@@ -266,7 +255,6 @@ static void update(struct bt_daemon_pass *pass)
 
 /* --- nodes --- */
 
-/** Returns the node's slot, or BT_MAP_NONE. */
 static uint32_t find_node(const struct bt_daemon_sets *self, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
@@ -286,7 +274,6 @@ static void free_node(struct bt_daemon_node *node)
 	*node = (struct bt_daemon_node){0};
 }
 
-/** Removes deleted nodes from the order and frees their slots. */
 static void remove_deleted_nodes(struct bt_daemon_sets *self)
 {
 	struct bt_daemon_order *items = self->order.items;

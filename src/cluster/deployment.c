@@ -34,7 +34,6 @@ struct rollout_set {
 	int64_t available;
 };
 
-/** State of one sync of a Deployment. */
 struct rollout {
 	struct bt_sync *sync;
 	struct bt_arena *arena;                 /* of sync */
@@ -294,7 +293,6 @@ static bool patch(struct rollout *rollout, enum bt_hub_kind kind, struct bt_str 
 	return done;
 }
 
-/** Copies the new set's revision to the Deployment's annotation. */
 static void write_revision(struct rollout *rollout)
 {
 	struct bt_json_value *document = bt_json_new(rollout->arena, BT_JSON_OBJECT);
@@ -544,30 +542,23 @@ static bool scale_set(struct rollout *rollout, struct rollout_set *set, int64_t 
 
 /* --- Recreate --- */
 
-static bool has_old_pods(const struct rollout *rollout)
-{
-	for (uint32_t i = 0; i < rollout->old_count; i++) {
-		const struct bt_indexed_pod *pod =
-			bt_pod_index_of_owner(rollout->sync->hub, rollout->old_sets[i].uid);
-		for (; pod != NULL; pod = pod->next[BT_PODS_OF_OWNER]) {
-			if (pod->phase != BT_POD_SUCCEEDED && pod->phase != BT_POD_FAILED) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
 static void recreate(struct rollout *rollout)
 {
-	bool scaled = false;
+	bool waits = false;
 
 	for (uint32_t i = 0; i < rollout->old_count; i++) {
 		if (rollout->old_sets[i].replicas > 0) {
-			scaled = scale_set(rollout, &rollout->old_sets[i], 0) || scaled;
+			waits = scale_set(rollout, &rollout->old_sets[i], 0) || waits;
 		}
 	}
-	if (scaled || has_old_pods(rollout)) {
+	for (uint32_t i = 0; i < rollout->old_count && !waits; i++) {
+		const struct bt_indexed_pod *pod =
+			bt_pod_index_of_owner(rollout->sync->hub, rollout->old_sets[i].uid);
+		for (; pod != NULL && !waits; pod = pod->next[BT_PODS_OF_OWNER]) {
+			waits = !bt_pod_is_over(pod);
+		}
+	}
+	if (waits) {
 		return;
 	}
 	find_new_set(rollout, true);

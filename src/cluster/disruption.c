@@ -7,7 +7,6 @@
 /** A pod with an entry in status.disruptedPods counts as unhealthy for this long. */
 #define DISRUPTED_SECONDS 120
 
-/** One sync of one budget. */
 struct pass {
 	struct bt_sync *sync;
 	int32_t pods;                    /* matching pods */

@@ -38,20 +38,6 @@ static int too_large(size_t bytes_max, struct berth_error *err)
 	return bt_error_set(err, BERTH_ERR_TOO_LARGE, "more than %zu bytes", bytes_max);
 }
 
-static int map_file(
-	int descriptor, size_t length, struct bt_file *out_file, struct berth_error *err)
-{
-	struct sigaction action = {.sa_handler = report_shrunk_file};
-	(void)sigaction(SIGBUS, &action, NULL); /* cannot fail for a valid signal */
-	void *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
-	if (data == MAP_FAILED) {
-		return system_error(err);
-	}
-	(void)posix_madvise(data, length, POSIX_MADV_SEQUENTIAL); /* only a hint */
-	*out_file = (struct bt_file){data, length, true};
-	return 0;
-}
-
 /**
  * Checks why gzread stopped. length: the result of gzread, 0 or negative. Returns 0 if the stream
  * ended without an error, else BERTH_ERR_IO.
@@ -109,13 +95,6 @@ static int read_stream(
 	return 0;
 }
 
-static bool is_gzipped(int descriptor)
-{
-	unsigned char magic[2];
-	return pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-		magic[0] == 0x1f && magic[1] == 0x8b;
-}
-
 int bt_file_read(
 	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
 {
@@ -133,7 +112,10 @@ int bt_file_read(
 		return system_error(err);
 	}
 	struct stat status;
-	int result;
+	unsigned char magic[2];
+	bool is_gzipped = pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+		magic[0] == 0x1f && magic[1] == 0x8b;
+	int result = 0;
 	size_t read_max = bytes_max < BT_FILE_READ_BYTES_MAX ? bytes_max : BT_FILE_READ_BYTES_MAX;
 	size_t mapped_max =
 		bytes_max < BT_FILE_MAPPED_BYTES_MAX ? bytes_max : BT_FILE_MAPPED_BYTES_MAX;
@@ -141,13 +123,22 @@ int bt_file_read(
 		result = system_error(err);
 	} else if (S_ISDIR(status.st_mode)) {
 		result = bt_error_set(err, BERTH_ERR_IO, "is a directory");
-	} else if (!S_ISREG(status.st_mode) || is_gzipped(descriptor) || status.st_size == 0) {
+	} else if (!S_ISREG(status.st_mode) || is_gzipped || status.st_size == 0) {
 		/* Files whose size is 0 may still have content (/proc). */
 		return read_stream(descriptor, read_max, out_file, err);
 	} else if ((uintmax_t)status.st_size > mapped_max) {
 		result = too_large(mapped_max, err);
 	} else {
-		result = map_file(descriptor, (size_t)status.st_size, out_file, err);
+		struct sigaction action = {.sa_handler = report_shrunk_file};
+		size_t length = (size_t)status.st_size;
+		(void)sigaction(SIGBUS, &action, NULL); /* cannot fail for a valid signal */
+		void *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
+		if (data == MAP_FAILED) {
+			result = system_error(err);
+		} else {
+			(void)posix_madvise(data, length, POSIX_MADV_SEQUENTIAL); /* only a hint */
+			*out_file = (struct bt_file){data, length, true};
+		}
 	}
 	(void)close(descriptor); /* read only: nothing can be lost */
 	return result;
@@ -175,7 +166,6 @@ struct bt_line_reader {
 	size_t chunk_length;
 	size_t chunk_position;
 	unsigned long number;
-	bool at_end;
 };
 
 int bt_line_reader_open(
@@ -208,32 +198,22 @@ void bt_line_reader_close(struct bt_line_reader *reader)
 	bt_free(reader);
 }
 
-static int fill_chunk(struct bt_line_reader *reader, struct berth_error *err)
-{
-	int length = gzread(reader->file, reader->chunk, LINE_CHUNK_BYTES);
-	if (length < 0) {
-		int code;
-		const char *text = gzerror(reader->file, &code);
-		return bt_error_set(err, BERTH_ERR_IO, "%s: %s", reader->path,
-			code == Z_ERRNO ? strerror(errno) : text);
-	}
-	reader->chunk_length = (size_t)length;
-	reader->chunk_position = 0;
-	reader->at_end = length == 0;
-	return 0;
-}
-
 /** Reads one line, which may be blank; *out_more is false at the end. */
 static int read_line(struct bt_line_reader *reader, bool *out_more, struct berth_error *err)
 {
 	bt_strbuf_reset(&reader->line);
 	for (;;) {
 		if (reader->chunk_position == reader->chunk_length) {
-			int result = fill_chunk(reader, err);
-			if (result < 0) {
-				return result;
+			int got = gzread(reader->file, reader->chunk, LINE_CHUNK_BYTES);
+			if (got < 0) {
+				int code;
+				const char *text = gzerror(reader->file, &code);
+				return bt_error_set(err, BERTH_ERR_IO, "%s: %s", reader->path,
+					code == Z_ERRNO ? strerror(errno) : text);
 			}
-			if (reader->at_end) {
+			reader->chunk_length = (size_t)got;
+			reader->chunk_position = 0;
+			if (got == 0) {
 				*out_more = reader->line.length != 0;
 				reader->number += *out_more;
 				return 0;

@@ -74,7 +74,6 @@ static void garbage_links_add(struct bt_garbage_links *links, uint32_t collectio
 	bt_map_insert(&links->by_object, object_hash(collection, key), index);
 }
 
-/** Removes all links of a dependent. */
 static void garbage_links_remove(
 	struct bt_garbage_links *links, uint32_t collection, struct bt_str key)
 {

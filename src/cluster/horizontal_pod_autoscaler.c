@@ -27,7 +27,6 @@ struct sample {
 	int64_t replicas;
 };
 
-/** Past recommendations and changes of one autoscaler. */
 struct memory {
 	char *key; /* owned */
 	BT_VEC(struct sample) recommended;
@@ -60,7 +59,6 @@ struct measured {
 	struct bt_str lacking;   /* message on a container without a request; "": none */
 };
 
-/** State of one sync of an autoscaler. */
 struct pass {
 	struct bt_sync *sync;
 	const struct bt_json_value *spec;
@@ -259,7 +257,6 @@ static int64_t replicas_for(const struct pass *pass, const struct measured *meas
 	return round_up(wanted);
 }
 
-/** The evaluation of one metric. */
 struct evaluation {
 	const struct bt_json_value *source; /* metric.resource, .pods, ... */
 	const struct bt_json_value *target;
@@ -844,7 +841,6 @@ static bool read_target(
 	return is_read;
 }
 
-/** Returns the desired replicas of the target. */
 static int64_t decide(struct pass *pass)
 {
 	int64_t wanted;

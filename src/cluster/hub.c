@@ -107,9 +107,9 @@ int bt_controllers_check_names(
 static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, struct bt_arena *arena,
 	struct bt_api_answer *out_answer)
 {
-	struct bt_api_answer answer = {.code = 0};
+	struct bt_api_answer unused;
+	struct bt_api_answer *answer = out_answer != NULL ? out_answer : &unused;
 	const struct bt_hub_member *member = &hub->members[hub->current];
-	uint16_t code;
 
 	hub->work++;
 	request->same_owners = request->subresource == BT_SUBRESOURCE_STATUS;
@@ -122,13 +122,11 @@ static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, stru
 	 * The trees of other verbs are not kept, because the caller may change them later.
 	 */
 	hub->keeps_trees = request->verb == BT_VERB_PATCH && arena == &hub->sync_arena;
-	bt_api_perform(hub->api, request, arena, &answer);
+	bt_api_perform(hub->api, request, arena, answer);
 	hub->keeps_trees = false;
-	code = answer.code;
-	if (out_answer != NULL) {
-		*out_answer = answer;
-	} else {
-		bt_api_answer_finish(&answer);
+	uint16_t code = answer->code;
+	if (out_answer == NULL) {
+		bt_api_answer_finish(answer);
 	}
 	return code;
 }

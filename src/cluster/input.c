@@ -17,7 +17,6 @@
 
 static const char *const suffixes[] = {".yaml", ".yml", ".json", ".jsonl"};
 
-/** The document being read. */
 struct document {
 	struct bt_input *input;
 	struct bt_origin origin;

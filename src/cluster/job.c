@@ -46,7 +46,6 @@ struct indexes {
 	int64_t total; /* number of indexes */
 };
 
-/** State of one sync of a Job. */
 struct bt_job_pass {
 	struct bt_jobs *self;
 	struct bt_sync *sync;
@@ -972,7 +971,6 @@ static void write_status(struct bt_job_pass *pass, bool suspended)
 	bt_sync_write_status(pass->sync, status);
 }
 
-/** Returns the text of a condition's member as a C string. */
 static const char *condition_text(
 	struct bt_job_pass *pass, const struct bt_json_value *condition, const char *member)
 {

@@ -31,7 +31,6 @@
 
 typedef BT_VEC(struct bt_kustomized) resource_vec;
 
-/** One folder. */
 struct folder {
 	struct bt_arena *arena;
 	const char *path;

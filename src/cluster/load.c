@@ -55,23 +55,6 @@ static bool has_uid(const struct loading *loading, struct bt_str uid)
 
 /** --- objects --- */
 
-static int set_object_error(const struct bt_json_value *object, int code, struct bt_str message,
-	struct berth_error *err)
-{
-	struct bt_strbuf shown = {0};
-	struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
-	bt_printable_append(&shown, bt_json_text_at(object, "kind"));
-	bt_strbuf_append_char(&shown, ' ');
-	if (namespace_.length != 0) {
-		bt_printable_append(&shown, namespace_);
-		bt_strbuf_append_char(&shown, '/');
-	}
-	bt_printable_append(&shown, bt_json_text_at(object, "metadata.name"));
-	bt_strbuf_append_c(&shown, ": ");
-	bt_printable_append(&shown, message);
-	return bt_error_take(err, code, &shown);
-}
-
 bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
 {
 	const struct bt_api_resource *resource =
@@ -98,14 +81,14 @@ int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resourc
 	bool *out_namespace_made, struct berth_error *err)
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
-	struct bt_json_value *shown = bt_json_clone(arena, object, false);
+	struct bt_json_value *before = bt_json_clone(arena, object, false);
+	struct bt_str namespace_ = bt_json_text_at(before, "metadata.namespace");
 	bool is_made = false;
 	request.verb = BT_VERB_CREATE;
 	request.resource = resource;
 	request.body = object;
 	request.restore = true;
 	if (resource->namespaced) {
-		struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
 		request.namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
 		is_made = bt_cluster_ensure_namespace(api, request.namespace_, arena);
 	}
@@ -113,9 +96,20 @@ int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resourc
 		*out_namespace_made = is_made;
 	}
 	bt_api_perform(api, &request, arena, out_answer);
-	return out_answer->code >= 300
-		? set_object_error(shown, BERTH_ERR_INVALID, out_answer->failure.message, err)
-		: 0;
+	if (out_answer->code < 300) {
+		return 0;
+	}
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, bt_json_text_at(before, "kind"));
+	bt_strbuf_append_char(&shown, ' ');
+	if (namespace_.length != 0) {
+		bt_printable_append(&shown, namespace_);
+		bt_strbuf_append_char(&shown, '/');
+	}
+	bt_printable_append(&shown, bt_json_text_at(before, "metadata.name"));
+	bt_strbuf_append_c(&shown, ": ");
+	bt_printable_append(&shown, out_answer->failure.message);
+	return bt_error_take(err, BERTH_ERR_INVALID, &shown);
 }
 
 static int restore(struct loading *loading, const struct bt_api_resource *resource,

@@ -521,23 +521,6 @@ static struct bt_manifests_owner *find_owner(const struct bt_manifests *cluster,
 	return NULL;
 }
 
-static void add_owned(
-	struct bt_manifests *cluster, struct bt_str kind, struct bt_str name, uint32_t index)
-{
-	struct bt_str namespace_ = cluster->objects.items[index].namespace_;
-	struct bt_manifests_owner *owner = find_owner(cluster, namespace_, kind, name);
-	if (owner != NULL) {
-		cluster->objects.items[owner->last].next_owned = index;
-		owner->last = index;
-		return;
-	}
-	struct bt_manifests_owner entry = {namespace_, bt_arena_str(&cluster->arena, kind),
-		bt_arena_str(&cluster->arena, name), index, index};
-	bt_vec_push(&cluster->owners, entry);
-	bt_map_insert(
-		&cluster->owner_map, owner_hash(namespace_, kind, name), cluster->owners.count - 1);
-}
-
 struct bt_str bt_manifests_deployment_of(
 	const struct bt_object_meta *pod, struct bt_str replica_set)
 {
@@ -601,7 +584,18 @@ void bt_manifests_index_owners(struct bt_manifests *cluster)
 				name = deployment;
 			}
 		}
-		add_owned(cluster, kind, name, i);
+		struct bt_str namespace_ = object->namespace_;
+		struct bt_manifests_owner *owner = find_owner(cluster, namespace_, kind, name);
+		if (owner != NULL) {
+			cluster->objects.items[owner->last].next_owned = i;
+			owner->last = i;
+			continue;
+		}
+		struct bt_manifests_owner entry = {namespace_, bt_arena_str(&cluster->arena, kind),
+			bt_arena_str(&cluster->arena, name), i, i};
+		bt_vec_push(&cluster->owners, entry);
+		bt_map_insert(&cluster->owner_map, owner_hash(namespace_, kind, name),
+			cluster->owners.count - 1);
 	}
 }
 

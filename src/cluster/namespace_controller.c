@@ -19,7 +19,6 @@ struct finalizer_count {
 	uint64_t count;
 };
 
-/** One sync of one namespace. */
 struct pass {
 	struct bt_sync *sync;
 	uint32_t deletions;

@@ -110,22 +110,6 @@ static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 	return result;
 }
 
-/*
- * Returns whether the entry's claim is missing or has no allocation. An entry whose template needs
- * no claim has a status without a claim name and counts as allocated.
- */
-static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
-	const struct bt_pod_resource_claim *entry)
-{
-	struct bt_str name = bt_pod_claim_name(pod, entry);
-	if (name.length == 0) {
-		return bt_pod_claim_status(pod, entry->name) == NULL;
-	}
-	const struct bt_resource_claim *claim = bt_object_store_find(
-		&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
-	return claim == NULL || claim->status.allocation == NULL;
-}
-
 /**
  * Warns if a pod on a node has a claim without an allocation: the devices that the pod uses count
  * as free.
@@ -135,7 +119,14 @@ static void warn_unallocated(
 {
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
 		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
-		if (!is_unallocated(state, pod, entry)) {
+		struct bt_str name = bt_pod_claim_name(pod, entry);
+		const struct bt_resource_claim *claim = name.length != 0
+			? bt_object_store_find(&state->objects, BT_KIND_RESOURCE_CLAIM,
+				  pod->metadata.namespace_, name)
+			: NULL;
+		/* An entry whose template needs no claim has a status without a claim name. */
+		if (name.length == 0 ? bt_pod_claim_status(pod, entry->name) != NULL
+				     : claim != NULL && claim->status.allocation != NULL) {
 			continue;
 		}
 		struct bt_strbuf shown = {0};

@@ -20,7 +20,6 @@ struct member {
 	int64_t ordinal;
 };
 
-/** State of one sync of a StatefulSet. */
 struct pass {
 	struct bt_sync *sync;
 	struct bt_revisions revisions;

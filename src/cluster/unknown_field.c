@@ -110,19 +110,6 @@ static bool append_below(const struct bt_schema_message *message, struct bt_str 
 	return false;
 }
 
-/**
- * Appends the path of a field that has this name at another level. Returns false if there is no
- * such field.
- */
-static bool append_place(const struct checking *checking, const struct bt_schema_problem *problem,
-	struct bt_strbuf *out)
-{
-	struct bt_str parent =
-		bt_str_sub(problem->path, 0, problem->path.length - problem->name.length);
-	return append_below(problem->message, parent, problem->name, out) ||
-		append_below(checking->message, BT_STR(""), problem->name, out);
-}
-
 /** --- warnings --- */
 
 static bool take_problem(void *context, const struct bt_schema_problem *problem)
@@ -156,10 +143,13 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 		bt_schema_field_find(problem->message, problem->name, NULL) == NULL) {
 		struct bt_strbuf place = {0};
 		const char *near = near_field(problem->message, problem->name);
+		struct bt_str parent = bt_str_sub(path, 0, path.length - problem->name.length);
 		if (near != NULL) {
 			bt_strbuf_printf(&line, "; did you mean \"%s\"?", near);
-		} else if (problem->path.length <= PATH_BYTES_MAX &&
-			append_place(checking, problem, &place)) {
+		} else if (path.length <= PATH_BYTES_MAX &&
+			(append_below(problem->message, parent, problem->name, &place) ||
+				append_below(
+					checking->message, BT_STR(""), problem->name, &place))) {
 			bt_strbuf_append_c(&line, "; did you mean \"");
 			bt_strbuf_append_str(&line, bt_strbuf_str(&place));
 			bt_strbuf_append_c(&line, "\"?");
