@@ -5,11 +5,6 @@
 #include "base/nanoseconds.h"
 #include "queue/queue_private.h"
 
-int64_t bt_backoff_count(int64_t unschedulable_count, int64_t consecutive_errors)
-{
-	return consecutive_errors > 0 ? consecutive_errors : unschedulable_count;
-}
-
 int64_t bt_backoff_duration_ns(int64_t initial_ns, int64_t max_ns, int64_t count)
 {
 	int64_t shift = count - 1;
@@ -174,9 +169,12 @@ void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 	}
 }
 
-/** Time of the first flush that can release the top of the heap. */
+/** Time of the first flush that can release the top of the heap; INT64_MAX if the heap is empty. */
 static int64_t release_ns(const struct bt_queue *queue, const struct bt_heap *heap)
 {
+	if (heap->slots.count == 0) {
+		return INT64_MAX;
+	}
 	int64_t expiration_ns = heap->slots.items[0].major;
 	int64_t from_ns = add_time(expiration_ns, queue->pops_backoff ? BT_NS_PER_SECOND : 1);
 	int64_t next_ns = queue->next_backoff_flush_ns;
@@ -190,17 +188,10 @@ static int64_t release_ns(const struct bt_queue *queue, const struct bt_heap *he
 
 int64_t bt_queue_next_tick_ns(const struct bt_queue *queue)
 {
+	int64_t backoff_ns = release_ns(queue, &queue->backoff_queue);
+	int64_t error_backoff_ns = release_ns(queue, &queue->error_backoff_queue);
 	int64_t next_ns = queue->next_leftover_flush_ns;
 
-	if (queue->backoff_queue.slots.count > 0) {
-		int64_t at_ns = release_ns(queue, &queue->backoff_queue);
-
-		next_ns = at_ns < next_ns ? at_ns : next_ns;
-	}
-	if (queue->error_backoff_queue.slots.count > 0) {
-		int64_t at_ns = release_ns(queue, &queue->error_backoff_queue);
-
-		next_ns = at_ns < next_ns ? at_ns : next_ns;
-	}
-	return next_ns;
+	next_ns = backoff_ns < next_ns ? backoff_ns : next_ns;
+	return error_backoff_ns < next_ns ? error_backoff_ns : next_ns;
 }

@@ -9,12 +9,6 @@
 #define BT_BACKOFF_NEVER INT64_MIN
 
 /**
- * Returns the number of failures that determines the backoff: consecutive errors if the last
- * failure was an error, else the number of attempts that found the pod unschedulable. Spec 04
- * section 5.1.
- */
-int64_t bt_backoff_count(int64_t unschedulable_count, int64_t consecutive_errors);
-/**
  * Returns initial_ns doubled count - 1 times, at most max_ns; 0 if count or initial_ns is not
  * positive. Spec 04 section 5.2.
  */

@@ -7,26 +7,6 @@
 #include "framework/batch.h"
 #include "queue/queue_private.h"
 
-static uint64_t hash_of_name(struct bt_str namespace_, struct bt_str name)
-{
-	return bt_hash_u64(bt_str_hash(namespace_), bt_str_hash(name));
-}
-
-void bt_queue_entries_finish(struct bt_queue *queue)
-{
-	for (uint32_t id = 0; id < queue->entries.count; id++) {
-		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
-
-		if (entry != NULL) {
-			bt_queue_entry_destroy(queue, entry);
-		}
-	}
-	bt_vec_finish(&queue->entries);
-	bt_vec_finish(&queue->free_entries);
-	bt_vec_finish(&queue->unparked);
-	bt_map_finish(&queue->by_name);
-}
-
 /** Index of the profile with this name, or BT_QUEUE_NONE. */
 static uint32_t queue_find_profile(const struct bt_queue *queue, struct bt_str scheduler_name)
 {
@@ -72,14 +52,7 @@ struct bt_queue_entry *bt_queue_entry_create(
 	const struct bt_pod *value = bt_object_value(pod, BT_KIND_POD);
 	struct bt_queue_entry *entry = BT_NEW(struct bt_queue_entry);
 
-	if (queue->free_entries.count > 0) {
-		entry->id = queue->free_entries.items[--queue->free_entries.count];
-		queue->entries.items[entry->id] = entry;
-	} else {
-		entry->id = queue->entries.count;
-		bt_vec_push(&queue->entries, entry);
-	}
-
+	bt_vec_store(&queue->entries, &queue->free_entries, entry, entry->id);
 	*entry = (struct bt_queue_entry){
 		.object = bt_object_share(pod),
 		.timestamp_ns = now_ns,
@@ -90,7 +63,7 @@ struct bt_queue_entry *bt_queue_entry_create(
 		.gating_plugin = BT_QUEUE_NONE,
 		.place = BT_QUEUE_OUT,
 		.id = entry->id,
-		.name_hash = hash_of_name(value->metadata.namespace_, value->metadata.name),
+		.name_hash = bt_hash_name(value->metadata.namespace_, value->metadata.name),
 		.group = BT_QUEUE_NONE,
 	};
 	bt_pod_info_init_pending(queue->state, value, &entry->pod);
@@ -174,7 +147,9 @@ static struct bt_queue_entry *lookup_hashed(
 	BT_MAP_EACH (&queue->by_name, hash, index) {
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, index);
 
-		if (bt_queue_has_name(entry, namespace_, name)) {
+		/* The entry may be parked, so its pod_info may be missing. */
+		if (bt_str_equal(bt_object_name(entry->object), name) &&
+			bt_str_equal(bt_object_namespace(entry->object), namespace_)) {
 			return bt_queue_unpark(queue, entry->id);
 		}
 	}
@@ -184,18 +159,13 @@ static struct bt_queue_entry *lookup_hashed(
 struct bt_queue_entry *bt_queue_lookup(
 	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
 {
-	return lookup_hashed(queue, hash_of_name(namespace_, name), namespace_, name);
+	return lookup_hashed(queue, bt_hash_name(namespace_, name), namespace_, name);
 }
 
 struct bt_queue_entry *bt_queue_lookup_namesake(
 	struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	return lookup_hashed(queue, entry->name_hash, entry->pod.namespace_, entry->pod.name);
-}
-
-void bt_queue_add_to_index(struct bt_queue *queue, const struct bt_queue_entry *entry)
-{
-	bt_map_insert(&queue->by_name, entry->name_hash, entry->id);
 }
 
 void bt_queue_remove_from_index(struct bt_queue *queue, const struct bt_queue_entry *entry)

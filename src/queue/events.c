@@ -152,41 +152,11 @@ void bt_queue_for_each_label(const struct bt_queue *queue,
 	}
 }
 
-void bt_queue_for_each_hint(const struct bt_queue *queue,
-	void (*visit)(void *context, const struct bt_queue_hint_counters *counters), void *context)
-{
-	for (uint32_t i = 0; i < queue->events.count; i++) {
-		const struct bt_queue_event *event = &queue->events.items[i];
-
-		for (uint32_t p = 0;
-			event->listeners != NULL && p < queue->profiles->frameworks.count; p++) {
-			const struct bt_queue_listeners *listeners = &event->listeners[p];
-
-			for (uint32_t l = 0; l < listeners->items.count; l++) {
-				const struct bt_queue_listener *listener =
-					&listeners->items.items[l];
-				const struct bt_queue_hint_counters counters = {
-					.plugin = bt_queue_rejector_name(
-						queue, p, listener->rejector),
-					.event_label = bt_str_from(event->label),
-					.queue = listener->queue_count,
-					.skip = listener->skip_count,
-					.error = listener->error_count,
-				};
-
-				visit(context, &counters);
-			}
-		}
-	}
-}
-
 /*
  * Pods in flight and the events that happened since their pop. Upstream keeps markers and events in
  * one list; here the events form a log, and each pod in flight records its start position in the
  * log. Spec: 04 section 9.
  */
-
-#define LOG_COMPACT_MIN 64
 
 static uint64_t hash_of_in_flight(const struct bt_queue *queue, uint32_t id)
 {
@@ -212,7 +182,7 @@ bool bt_queue_is_in_flight(const struct bt_queue *queue, struct bt_str uid)
 
 static uint64_t log_end(const struct bt_queue *queue)
 {
-	return queue->log_head_position + (queue->log.count - queue->log_head);
+	return queue->log_head_position + bt_fifo_count(&queue->log);
 }
 
 bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry)
@@ -262,26 +232,13 @@ void bt_queue_done(struct bt_queue *queue, struct bt_str uid)
 		: queue->in_flight.items[queue->first_in_flight].log_position;
 
 	while (queue->log_head_position < needed) {
-		struct bt_queue_log_entry *head = &queue->log.items[queue->log_head];
+		struct bt_queue_log_entry *head = &bt_fifo_at(&queue->log, 0);
 
 		queue->events.items[head->event].in_flight--;
 		bt_object_release(head->old_object);
 		bt_object_release(head->new_object);
-		queue->log_head++;
+		bt_fifo_drop_first(&queue->log);
 		queue->log_head_position++;
-	}
-	if (queue->log_head == queue->log.count) {
-		queue->log_head = 0;
-		queue->log.count = 0;
-	} else if (queue->log_head >= LOG_COMPACT_MIN && queue->log_head > queue->log.count / 2) {
-		/*
-		 * Amortised cost: each move copies at most as many entries as were dropped since
-		 * the last move.
-		 */
-		queue->log.count -= queue->log_head;
-		memmove(queue->log.items, &queue->log.items[queue->log_head],
-			queue->log.count * sizeof(*queue->log.items));
-		queue->log_head = 0;
 	}
 }
 
@@ -290,15 +247,6 @@ void bt_queue_close(struct bt_queue *queue)
 	while (queue->first_in_flight != BT_QUEUE_NONE) {
 		bt_queue_done(queue, queue->in_flight.items[queue->first_in_flight].pod->meta->uid);
 	}
-}
-
-void bt_queue_in_flight_finish(struct bt_queue *queue)
-{
-	bt_queue_close(queue);
-	bt_map_finish(&queue->in_flight_map);
-	bt_vec_finish(&queue->in_flight);
-	bt_vec_finish(&queue->free_in_flight);
-	bt_vec_finish(&queue->log);
 }
 
 void bt_queue_log_event(struct bt_queue *queue, uint32_t event, struct bt_object *old_object,
@@ -310,7 +258,7 @@ void bt_queue_log_event(struct bt_queue *queue, uint32_t event, struct bt_object
 		.new_object = new_object != NULL ? bt_object_share(new_object) : NULL,
 	};
 
-	bt_vec_push(&queue->log, logged);
+	bt_fifo_push(&queue->log, logged);
 	queue->events.items[event].in_flight++;
 }
 
@@ -337,8 +285,8 @@ enum bt_queue_strategy bt_queue_hint_for_in_flight_pod(
 	}
 	for (uint64_t position = queue->in_flight.items[id].log_position; position < log_end(queue);
 		position++) {
-		const struct bt_queue_log_entry *logged = &queue->log.items[queue->log_head +
-			(uint32_t)(position - queue->log_head_position)];
+		const struct bt_queue_log_entry *logged =
+			&bt_fifo_at(&queue->log, (uint32_t)(position - queue->log_head_position));
 		enum bt_queue_strategy strategy = bt_queue_is_pod_worth_requeuing(
 			queue, entry, logged->event, logged->old_object, logged->new_object);
 

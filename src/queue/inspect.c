@@ -47,8 +47,8 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 	const struct bt_heap *heap = heap_of(queue, place);
 
 	BT_ASSERT(place < BT_QUEUE__PLACES);
-	if (place == BT_QUEUE_ACTIVE) {
-		bt_queue_unpark_all_ready(queue);
+	while (place == BT_QUEUE_ACTIVE && queue->ready.slots.count > 0) {
+		(void)bt_queue_unpark(queue, queue->groups.items[bt_heap_top(&queue->ready)].last);
 	}
 	if (heap != NULL) {
 		for (uint32_t i = 0; i < heap->slots.count; i++) {

@@ -78,27 +78,19 @@ static void count_hints(const struct move_pass *pass, struct bt_queue_listener *
 	bt_metric_observe_times(*cell, bt_metrics_seconds(duration_ns), count);
 }
 
-static void count_hint(const struct move_pass *pass, struct bt_queue_listener *listener,
-	enum hint_outcome outcome, int64_t started_ns)
-{
-	count_hints(pass, listener, outcome, 1,
-		bt_metrics_now(pass->queue->options.metrics) - started_ns);
-}
-
 /** Calls one hint and returns whether the result is Queue; an error counts as Queue. */
 static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener *listener,
 	const struct bt_queue_entry *entry)
 {
 	int64_t started_ns = bt_metrics_now(pass->queue->options.metrics);
 	struct berth_error err = BERTH_ERROR_INIT;
-	enum bt_queueing_hint answer;
+	enum hint_outcome outcome = HINT_QUEUE;
 
-	if (listener->hint->hint == NULL) {
-		count_hint(pass, listener, HINT_QUEUE, started_ns);
-		return true;
+	if (listener->hint->hint != NULL &&
+		listener->hint->hint(listener->hint->plugin, &entry->pod, pass->old_value,
+			pass->new_value, &err) != BT_HINT_QUEUE) {
+		outcome = HINT_SKIP;
 	}
-	answer = listener->hint->hint(
-		listener->hint->plugin, &entry->pod, pass->old_value, pass->new_value, &err);
 	if (err.code != BERTH_OK) {
 		bt_queue_warn(pass->queue,
 			"QueueingHintFn returns error: plugin %s, event %s, pod %s: %s",
@@ -106,11 +98,11 @@ static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener 
 			pass->queue->events.items[pass->event].label,
 			bt_queue_pod_text(pass->queue, &entry->pod), berth_error_message(&err));
 		berth_error_finish(&err);
-		count_hint(pass, listener, HINT_ERROR, started_ns);
-		return true;
+		outcome = HINT_ERROR;
 	}
-	count_hint(pass, listener, answer == BT_HINT_QUEUE ? HINT_QUEUE : HINT_SKIP, started_ns);
-	return answer == BT_HINT_QUEUE;
+	count_hints(pass, listener, outcome, 1,
+		bt_metrics_now(pass->queue->options.metrics) - started_ns);
+	return outcome != HINT_SKIP;
 }
 
 /** Whether no hint can make the strategy more eager. */

@@ -9,12 +9,12 @@
 
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry)
 {
-	int64_t count = bt_backoff_count(entry->unschedulable_count, entry->consecutive_errors);
-
-	if (queue->options.max_backoff_ns == 0 || count == 0) {
-		return BT_BACKOFF_NEVER;
-	}
 	if (entry->backoff_expiration_ns == BT_QUEUE_TIME_UNSET) {
+		/* Spec 04 section 5.1: consecutive errors count if the last failure was an error.
+		 */
+		int64_t count = entry->consecutive_errors > 0 ? entry->consecutive_errors
+							      : entry->unschedulable_count;
+
 		entry->backoff_expiration_ns = bt_backoff_expiration_ns(entry->timestamp_ns,
 			queue->options.initial_backoff_ns, queue->options.max_backoff_ns, count,
 			queue->pops_backoff);
@@ -52,7 +52,7 @@ static void add_to_place(
 	struct bt_queue *queue, struct bt_queue_entry *entry, enum bt_queue_place place)
 {
 	entry->place = place;
-	bt_queue_add_to_index(queue, entry);
+	bt_map_insert(&queue->by_name, entry->name_hash, entry->id);
 	bt_nominator_set_queued(queue->nominator, entry->pod.uid, &entry->pod);
 }
 
@@ -354,18 +354,34 @@ void bt_queue_destroy(struct bt_queue *queue)
 		return;
 	}
 	for (uint32_t id = 0; id < queue->entries.count; id++) {
-		/* The nominator outlives the queue, so remove its pointers to entries. */
 		if (bt_queue_entry_at(queue, id) != NULL) {
-			bt_queue_take_out(queue, bt_queue_unpark(queue, id));
+			struct bt_queue_entry *entry = bt_queue_unpark(queue, id);
+
+			/* The nominator outlives the queue, so this removes its pointers to
+			 * entries. */
+			bt_queue_take_out(queue, entry);
+			bt_queue_entry_destroy(queue, entry);
 		}
 	}
-	bt_queue_in_flight_finish(queue);
-	bt_queue_unschedulable_finish(queue);
+	bt_vec_finish(&queue->entries);
+	bt_vec_finish(&queue->free_entries);
+	bt_vec_finish(&queue->unparked);
+	bt_map_finish(&queue->by_name);
+	bt_queue_close(queue);
+	bt_map_finish(&queue->in_flight_map);
+	bt_vec_finish(&queue->in_flight);
+	bt_vec_finish(&queue->free_in_flight);
+	bt_fifo_finish(&queue->log);
+	bt_map_finish(&queue->class_map);
+	bt_map_finish(&queue->group_map);
+	bt_vec_finish(&queue->classes);
+	bt_vec_finish(&queue->free_classes);
+	bt_vec_finish(&queue->groups);
+	bt_vec_finish(&queue->free_groups);
 	bt_heap_finish(&queue->active_queue);
 	bt_heap_finish(&queue->ready);
 	bt_heap_finish(&queue->backoff_queue);
 	bt_heap_finish(&queue->error_backoff_queue);
-	bt_queue_entries_finish(queue);
 	bt_queue_events_finish(queue);
 	bt_free(queue->unschedulable_gauge);
 	bt_free(queue->measuring);
@@ -541,23 +557,18 @@ void bt_queue_hold_back(struct bt_queue *queue)
 	queue->holds_back = true;
 }
 
-static bool is_member(void *context, const struct bt_queue_entry *entry)
-{
-	bool *all = context;
-
-	*all = entry->pod.object->spec.scheduling_group != NULL;
-	return *all;
-}
-
 bool bt_queue_only_repeats_groups(struct bt_queue *queue)
 {
+	const struct bt_heap *const heaps[] = {&queue->backoff_queue, &queue->error_backoff_queue};
 	bool all = queue->holds_back;
 
-	if (all) {
-		bt_queue_for_each(queue, BT_QUEUE_BACKOFF, is_member, &all);
-	}
-	if (all) {
-		bt_queue_for_each(queue, BT_QUEUE_ERROR_BACKOFF, is_member, &all);
+	for (uint32_t h = 0; h < BT_ARRAY_LENGTH(heaps); h++) {
+		for (uint32_t i = 0; all && i < heaps[h]->slots.count; i++) {
+			uint32_t id = heaps[h]->slots.items[i].item;
+
+			all = bt_queue_entry_at(queue, id)->pod.object->spec.scheduling_group !=
+				NULL;
+		}
 	}
 	return all;
 }

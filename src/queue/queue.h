@@ -434,22 +434,8 @@ struct bt_queue_event_counters {
 	uint32_t in_flight; /* inflight_events */
 };
 
-/**
- * Counts of queueing_hint_execution_duration_seconds. A result that several pods share counts once.
- */
-struct bt_queue_hint_counters {
-	struct bt_str plugin;
-	struct bt_str event_label;
-	uint64_t queue;
-	uint64_t skip;
-	uint64_t error;
-};
-
 /** Visits labels in the order of their first use. */
 void bt_queue_for_each_label(const struct bt_queue *queue,
 	void (*visit)(void *context, const struct bt_queue_event_counters *counters),
 	void *context);
-/** Visits counters per profile: the same plugin and label may come more than once. */
-void bt_queue_for_each_hint(const struct bt_queue *queue,
-	void (*visit)(void *context, const struct bt_queue_hint_counters *counters), void *context);
 #endif

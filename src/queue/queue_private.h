@@ -3,6 +3,7 @@
 #define BT_QUEUE_QUEUE_PRIVATE_H
 /** Internal structures and functions of the queue, for the source files of this folder. */
 #include "api/change.h"
+#include "base/fifo.h"
 #include "base/heap.h"
 #include "framework/events.h"
 #include "framework/hint_marks.h"
@@ -173,9 +174,8 @@ struct bt_queue {
 	uint32_t first_in_flight;
 	uint32_t last_in_flight;
 	uint32_t in_flight_count;
-	BT_VEC(struct bt_queue_log_entry) log;
-	uint32_t log_head;          /* index of the first entry still needed */
-	uint64_t log_head_position; /* log position of log_head */
+	BT_FIFO(struct bt_queue_log_entry) log;
+	uint64_t log_head_position; /* log position of the first entry */
 
 	uint64_t scheduling_cycle;
 	int64_t *unschedulable_gauge; /* [profile * BT_REJECTOR__COUNT + rejector] */
@@ -193,7 +193,6 @@ struct bt_queue {
 
 /* entry.c */
 
-void bt_queue_entries_finish(struct bt_queue *queue);
 /** Returns the record, which may be parked. */
 static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *queue, uint32_t id)
 {
@@ -219,9 +218,6 @@ struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id);
  * unschedulable record is in use.
  */
 void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held);
-/** Whether the pod has this name; entry may be parked. */
-bool bt_queue_has_name(
-	const struct bt_queue_entry *entry, struct bt_str namespace_, struct bt_str name);
 
 /* entry.c */
 
@@ -242,8 +238,7 @@ struct bt_queue_entry *bt_queue_lookup(
 /** Returns the queued record with the name of the entry's pod: entry, another record, or NULL. */
 struct bt_queue_entry *bt_queue_lookup_namesake(
 	struct bt_queue *queue, const struct bt_queue_entry *entry);
-/** Add to and remove from the index by name. */
-void bt_queue_add_to_index(struct bt_queue *queue, const struct bt_queue_entry *entry);
+/** Removes the record from the index by name. */
 void bt_queue_remove_from_index(struct bt_queue *queue, const struct bt_queue_entry *entry);
 void bt_queue_count_rejectors(
 	struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t by);
@@ -275,7 +270,6 @@ void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry);
 
 /* unschedulable.c */
 
-void bt_queue_unschedulable_finish(struct bt_queue *queue);
 /** Adds the entry to the group of its current rejectors, profile, gate, shape and namespace. */
 void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry);
 void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry);
@@ -292,7 +286,6 @@ void bt_queue_activate_group(
 	struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
 /** If the next pod to pop is in a ready group, moves the pod to the active heap. */
 void bt_queue_unpark_next_ready(struct bt_queue *queue);
-void bt_queue_unpark_all_ready(struct bt_queue *queue);
 
 /* events.c */
 
@@ -317,7 +310,6 @@ void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t
 
 /* events.c: pods in flight and the log of events */
 
-void bt_queue_in_flight_finish(struct bt_queue *queue);
 /** Marks the pod as in flight. Returns false if a pod of this uid is in flight already. */
 bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry);
 bool bt_queue_is_in_flight(const struct bt_queue *queue, struct bt_str uid);

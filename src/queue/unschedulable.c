@@ -45,17 +45,6 @@ static struct bt_str group_namespace(
 	return bt_symbol_text(&queue->state->symbols, group->namespace_);
 }
 
-/** Frees the maps and lists of unschedulable pods. All groups must be empty. */
-void bt_queue_unschedulable_finish(struct bt_queue *queue)
-{
-	bt_map_finish(&queue->class_map);
-	bt_map_finish(&queue->group_map);
-	bt_vec_finish(&queue->classes);
-	bt_vec_finish(&queue->free_classes);
-	bt_vec_finish(&queue->groups);
-	bt_vec_finish(&queue->free_groups);
-}
-
 static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	const struct bt_queue_class wanted = {
@@ -310,13 +299,6 @@ void bt_queue_unpark_next_ready(struct bt_queue *queue)
 	}
 }
 
-void bt_queue_unpark_all_ready(struct bt_queue *queue)
-{
-	while (queue->ready.slots.count > 0) {
-		(void)bt_queue_unpark(queue, queue->groups.items[bt_heap_top(&queue->ready)].last);
-	}
-}
-
 /*
  * Unschedulable pods may be many and wait long. Between two operations of the queue these pods are
  * parked: the decoded object is packed, and only the front of the record stays allocated. Unparking
@@ -389,11 +371,4 @@ void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held
 		}
 	}
 	queue->unparked.count = kept;
-}
-
-bool bt_queue_has_name(
-	const struct bt_queue_entry *entry, struct bt_str namespace_, struct bt_str name)
-{
-	return bt_str_equal(bt_object_name(entry->object), name) &&
-		bt_str_equal(bt_object_namespace(entry->object), namespace_);
 }

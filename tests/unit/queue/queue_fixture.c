@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plugins/registry.h"
+#include "queue/queue_private.h"
 #include "validate/validate.h"
 
 #define START_NS (100 * QUEUE_SECOND)
@@ -461,32 +462,35 @@ int64_t queue_gauge(struct queue_fixture *fixture, const char *plugin)
 		fixture->queue, 0, bt_queue_find_rejector(fixture->queue, 0, bt_str_from(plugin)));
 }
 
-struct hint_search {
-	const char *plugin;
-	const char *label;
-	uint64_t counts[3];
-};
-
-static void find_hint(void *context, const struct bt_queue_hint_counters *counters)
-{
-	struct hint_search *search = context;
-
-	if (bt_str_equal_c(counters->plugin, search->plugin) &&
-		bt_str_equal_c(counters->event_label, search->label)) {
-		search->counts[0] += counters->queue;
-		search->counts[1] += counters->skip;
-		search->counts[2] += counters->error;
-	}
-}
-
 const char *queue_hints(struct queue_fixture *fixture, const char *plugin, const char *label)
 {
-	struct hint_search search = {.plugin = plugin, .label = label};
+	const struct bt_queue *queue = fixture->queue;
+	uint64_t counts[3] = {0};
 
-	bt_queue_for_each_hint(fixture->queue, find_hint, &search);
+	for (uint32_t i = 0; i < queue->events.count; i++) {
+		const struct bt_queue_event *event = &queue->events.items[i];
+		bool is_wanted = event->listeners != NULL && strcmp(event->label, label) == 0;
+
+		for (uint32_t p = 0; is_wanted && p < queue->profiles->frameworks.count; p++) {
+			const struct bt_queue_listeners *listeners = &event->listeners[p];
+
+			for (uint32_t l = 0; l < listeners->items.count; l++) {
+				const struct bt_queue_listener *listener =
+					&listeners->items.items[l];
+
+				if (bt_str_equal_c(
+					    bt_queue_rejector_name(queue, p, listener->rejector),
+					    plugin)) {
+					counts[0] += listener->queue_count;
+					counts[1] += listener->skip_count;
+					counts[2] += listener->error_count;
+				}
+			}
+		}
+	}
 	bt_strbuf_reset(&fixture->text);
-	bt_strbuf_printf(&fixture->text, "%u %u %u", (unsigned int)search.counts[0],
-		(unsigned int)search.counts[1], (unsigned int)search.counts[2]);
+	bt_strbuf_printf(&fixture->text, "%u %u %u", (unsigned int)counts[0],
+		(unsigned int)counts[1], (unsigned int)counts[2]);
 	return bt_strbuf_c(&fixture->text);
 }
 
