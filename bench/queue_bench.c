@@ -61,7 +61,7 @@ static void bench_init(struct bench *bench)
 	bench->config = bt_config_create_default(&gates);
 	bench->state = bt_state_create(&options);
 	bt_nominator_init(&bench->nominator, bench->state);
-	bt_registry_init(&bench->registry);
+	bench->registry = (struct bt_registry){0};
 	must(bt_register_in_tree_plugins(&bench->registry, &err), &err);
 	must(bt_profiles_create(&bench->registry, bench->config, bench->state, &bench->nominator,
 		     &bench->profiles, &err),
@@ -77,7 +77,7 @@ static void bench_finish(struct bench *bench)
 {
 	bt_queue_destroy(bench->queue);
 	bt_profiles_finish(&bench->profiles);
-	bt_registry_finish(&bench->registry);
+	bt_vec_finish(&bench->registry.entries);
 	bt_nominator_finish(&bench->nominator);
 	bt_config_unref(bench->config);
 	bt_state_destroy(bench->state);

@@ -471,7 +471,7 @@ static void set_untried(
 		 */
 		entry->nominated_node_name = pod->status.nominated_node_name;
 		bt_pod_info_init_pending(simulation->engine->state, pod, &info);
-		struct bt_status status = bt_run_pre_enqueue(framework, &info, &arena, &gate);
+		struct bt_status status = bt_run_pre_enqueue(framework, &info, &arena, NULL, &gate);
 		bt_strbuf_append_str(&text, bt_status_message_str(&status, &arena));
 		bt_pod_info_finish_pending(simulation->engine->state, &info);
 	}

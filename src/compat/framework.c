@@ -453,9 +453,9 @@ struct berth_status berth_framework_run_pre_score_plugins(struct berth_framework
 	struct bt_status status;
 	const uint32_t *slots = slots_of(inside, nodes, node_count, cycle->arena, &status);
 
-	return slots != NULL
-		? bt_run_pre_score(inside, cycle, bt_const_pod_info_of(pod), slots, node_count)
-		: status;
+	return slots != NULL ? bt_run_pre_score(inside, cycle, bt_const_pod_info_of(pod), slots,
+				       NULL, node_count)
+			     : status;
 }
 
 static struct berth_node_score_list make_list(
@@ -625,7 +625,7 @@ int64_t berth_framework_next_permit_deadline_ns(const struct berth_framework *fr
 	const struct bt_waiting_pods *waiting =
 		bt_const_framework_of(framework)->handle.waiting_pods;
 
-	return waiting != NULL ? bt_waiting_pods_next_deadline_ns(waiting) : INT64_MAX;
+	return waiting != NULL ? waiting->next_deadline_ns : INT64_MAX;
 }
 
 struct berth_status berth_framework_run_pre_bind_pre_flights(struct berth_framework *framework,
@@ -716,8 +716,8 @@ struct berth_status berth_framework_run_pre_enqueue_plugins(struct berth_framewo
 {
 	struct bt_plugin *gating = NULL;
 
-	return bt_run_pre_enqueue(
-		bt_framework_of(framework), bt_const_pod_info_of(pod), bt_arena_of(arena), &gating);
+	return bt_run_pre_enqueue(bt_framework_of(framework), bt_const_pod_info_of(pod),
+		bt_arena_of(arena), NULL, &gating);
 }
 
 struct berth_pre_filter_result berth_pre_filter_result_merge(

@@ -340,7 +340,7 @@ static int explain(
 	struct bt_needs needs = {.run = run, .cycle = &cycle, .pod = pod};
 	struct bt_arena arena = {0};
 	struct bt_plugin *gate = NULL;
-	struct bt_status status = bt_run_pre_enqueue(run->framework, pod, &arena, &gate);
+	struct bt_status status = bt_run_pre_enqueue(run->framework, pod, &arena, NULL, &gate);
 
 	if (!bt_status_is_success(&status)) {
 		bt_cycle_state_init(&cycle, &arena, run->framework->instances.count);

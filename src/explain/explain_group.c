@@ -76,7 +76,7 @@ static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
 		return true; /* the group's cycle reports the reason */
 	}
 	bt_pod_info_init_pending(run->engine->state, pod, &info);
-	struct bt_status status = bt_run_pre_enqueue(framework, &info, arena, &gate);
+	struct bt_status status = bt_run_pre_enqueue(framework, &info, arena, NULL, &gate);
 	*out_message = bt_arena_str(arena, bt_status_message_str(&status, arena));
 	bt_pod_info_finish_pending(run->engine->state, &info);
 	return bt_status_is_success(&status);

@@ -114,7 +114,8 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 
 	world->framework = bt_engine_profile(world->engine, world->pod.spec.scheduler_name);
 	if (world->framework != NULL) {
-		status = bt_run_pre_enqueue(world->framework, &world->info, &world->arena, &gate);
+		status = bt_run_pre_enqueue(
+			world->framework, &world->info, &world->arena, NULL, &gate);
 		world->admitted = bt_status_is_success(&status);
 	}
 	return 0;

@@ -120,11 +120,6 @@ const char *bt_batch_attempt_name(enum bt_batch_attempt attempt)
 	return names[attempt];
 }
 
-void bt_batch_init(struct bt_batch *batch, struct bt_symbol_table *symbols)
-{
-	*batch = (struct bt_batch){.symbols = symbols, .last_node = BT_SYM_NONE};
-}
-
 static void drop_list(struct bt_batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nodes.count; i++) {

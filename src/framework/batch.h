@@ -47,6 +47,7 @@ enum bt_batch_attempt {
 /** Returns the label value: "no_hint", "hint_used" or "hint_not_used". */
 const char *bt_batch_attempt_name(enum bt_batch_attempt attempt);
 
+/** Initialise with symbols and last_node BT_SYM_NONE; the rest is zero. */
 struct bt_batch {
 	struct bt_symbol_table *symbols; /* node names; borrowed */
 	/* The stored list. */
@@ -64,7 +65,6 @@ struct bt_batch {
 	bt_sym last_node; /* reference held */
 };
 
-void bt_batch_init(struct bt_batch *batch, struct bt_symbol_table *symbols);
 void bt_batch_finish(struct bt_batch *batch);
 
 /**

@@ -74,11 +74,6 @@ void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_st
 	out_clone->group = cycle->group;
 }
 
-void bt_cycle_state_keep(struct bt_cycle_state *cycle, struct bt_object *object)
-{
-	bt_vec_push(&cycle->kept, object);
-}
-
 int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key, void **out_data,
 	struct berth_error *err)
 {
@@ -114,9 +109,4 @@ void bt_cycle_state_delete(struct bt_cycle_state *cycle, struct bt_str key)
 	if (index < cycle->data.count) {
 		bt_vec_remove_ordered(&cycle->data, index);
 	}
-}
-
-void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait)
-{
-	bt_arena_push(list->arena, list, *trait);
 }

@@ -128,9 +128,6 @@ void bt_cycle_state_finish(struct bt_cycle_state *cycle);
  */
 void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
-/** Keeps the object until the cycle is finished. Takes over the caller's reference. */
-void bt_cycle_state_keep(struct bt_cycle_state *cycle, struct bt_object *object);
-
 /** Fails with BERTH_ERR_NOT_FOUND and text "not found" if the key is absent. */
 BT_MUST_USE int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key,
 	void **out_data, struct berth_error *err);

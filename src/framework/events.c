@@ -189,15 +189,10 @@ int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_
 	}
 	if (code != BERTH_OK) {
 		(void)bt_error_set(err, code, "%s", bt_strbuf_c(&problems));
-		bt_event_hints_finish(&hints);
+		bt_vec_finish(&hints.items);
 	} else {
 		*out_hints = hints;
 	}
 	bt_strbuf_finish(&problems);
 	return code;
-}
-
-void bt_event_hints_finish(struct bt_event_hints *hints)
-{
-	bt_vec_finish(&hints->items);
 }

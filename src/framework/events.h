@@ -51,5 +51,4 @@ struct bt_event_hints {
  */
 BT_MUST_USE int bt_event_hints_create(const struct bt_framework *framework,
 	struct bt_event_hints *out_hints, struct berth_error *err);
-void bt_event_hints_finish(struct bt_event_hints *hints);
 #endif

@@ -187,15 +187,13 @@ struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framewor
 struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result);
-struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
 /**
- * Runs PreScore by cells (plugin.h, pre_score_cells). slots: one node of each cell; counts: the
- * number of nodes of each cell.
+ * Runs PreScore for the nodes in slots. If sizes is not NULL, slots has one node of each cell
+ * (plugin.h, pre_score_cells), and sizes the number of nodes of each cell.
  */
-struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
-	const uint32_t *counts, uint32_t cell_count);
+struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *sizes,
+	uint32_t count);
 
 /** Scores of one plugin for the nodes given to scoring. */
 struct bt_plugin_scores {
@@ -281,15 +279,12 @@ struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycl
 void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 /**
- * Runs the PreEnqueue plugins. *out_gating_plugin: the plugin that gates the pod, NULL if all
- * passed. Spec 02 section 5.16.
+ * Runs the PreEnqueue plugins, starting with `first`, which gated the pod before; NULL: in the
+ * order of the profile. *out_gating_plugin: the plugin that gates the pod, NULL if all passed. Spec
+ * 02 section 5.16.
  */
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_arena *arena, struct bt_plugin **out_gating_plugin);
-/** Like bt_run_pre_enqueue, but starts with `first` (may be NULL), which gated the pod before. */
-struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
-	struct bt_plugin **out_gating_plugin);
+	struct bt_arena *arena, struct bt_plugin *first, struct bt_plugin **out_gating_plugin);
 
 /**
  * Records a PreEnqueue run in the metrics without running the plugins, for a pod for which

@@ -218,11 +218,6 @@ void bt_nominator_set_queued(
 	}
 }
 
-bool bt_nominator_is_empty(const struct bt_nominator *nominator)
-{
-	return nominator->count == 0;
-}
-
 bool bt_nominator_find(
 	const struct bt_nominator *nominator, struct bt_str uid, struct bt_str *out_node_name)
 {

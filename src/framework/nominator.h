@@ -91,7 +91,6 @@ bool bt_nominator_has_rival(
  * priority is equal or higher. Spec 02 section 5.4.
  */
 bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct bt_pod_info *pod);
-bool bt_nominator_is_empty(const struct bt_nominator *nominator);
 /**
  * Finds the name of the node on which a pod is nominated. Returns false if the pod has no
  * nomination. The name is borrowed until the nomination ends.

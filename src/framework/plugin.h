@@ -828,8 +828,6 @@ static inline struct bt_status bt_plugin_detail_status(struct bt_plugin *plugin,
 		: bt_plugin_rejection(plugin, detail);
 }
 
-/** Appends a copy of the trait, in the list's arena. */
-void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait);
 /**
  * EventsToRegister: gets the events from ops->events_to_register, or ops->events if that function
  * is NULL. *out_events is borrowed from the plugin; NULL: the plugin gets the default events.

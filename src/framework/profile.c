@@ -542,28 +542,6 @@ void bt_framework_destroy(struct bt_framework *framework)
 	bt_free(framework);
 }
 
-/**
- * Checks that every profile has NodeResourcesFit arguments if an extender has managed resources
- * with ignoredByScheduler: find_args changes these arguments. Spec 10 section 7.2.
- */
-static int check_extender_resources(const struct bt_config *config, struct berth_error *err)
-{
-	if (collect_extender_resources(config, NULL) == 0) {
-		return BERTH_OK;
-	}
-	for (uint32_t i = 0; i < config->document.profiles.count; i++) {
-		const struct bt_config_profile *profile = &config->document.profiles.items[i];
-
-		if (bt_config_profile_find_args(profile, BT_STR("NodeResourcesFit")) == NULL) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"couldn't build extenders: can't find NodeResourcesFitArgs in "
-				"plugin "
-				"config");
-		}
-	}
-	return BERTH_OK;
-}
-
 static const struct bt_plugin *queue_sort_of(const struct bt_framework *framework)
 {
 	return framework->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
@@ -631,12 +609,24 @@ int bt_profiles_create(const struct bt_registry *registry, struct bt_config *con
 	struct berth_error *err)
 {
 	struct bt_profiles profiles = {0};
-	int code = check_extender_resources(config, err);
+	uint32_t profile_count = config->document.profiles.count;
+	int code = BERTH_OK;
 
-	if (code != BERTH_OK) {
-		return code;
+	/*
+	 * If an extender has managed resources with ignoredByScheduler, find_args changes the
+	 * NodeResourcesFit arguments of every profile. Spec 10 section 7.2.
+	 */
+	for (uint32_t i = 0; collect_extender_resources(config, NULL) != 0 && i < profile_count;
+		i++) {
+		if (bt_config_profile_find_args(&config->document.profiles.items[i],
+			    BT_STR("NodeResourcesFit")) == NULL) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"couldn't build extenders: can't find NodeResourcesFitArgs in "
+				"plugin "
+				"config");
+		}
 	}
-	for (uint32_t i = 0; i < config->document.profiles.count && code == BERTH_OK; i++) {
+	for (uint32_t i = 0; i < profile_count && code == BERTH_OK; i++) {
 		struct bt_framework *framework = NULL;
 
 		code = bt_framework_create(registry, config, i, state, nominator, &framework, err);

@@ -15,16 +15,6 @@ static uint32_t find_entry(const struct bt_registry *registry, struct bt_str nam
 	return i;
 }
 
-void bt_registry_init(struct bt_registry *registry)
-{
-	*registry = (struct bt_registry){0};
-}
-
-void bt_registry_finish(struct bt_registry *registry)
-{
-	bt_vec_finish(&registry->entries);
-}
-
 int bt_registry_register(
 	struct bt_registry *registry, const struct bt_plugin_ops *ops, struct berth_error *err)
 {

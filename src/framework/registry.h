@@ -6,11 +6,10 @@
 #include "framework/plugin.h"
 
 struct bt_registry {
-	BT_VEC(const struct bt_plugin_ops *) entries; /* in order of registration */
+	/** In order of registration. Free with bt_vec_finish; zero memory is an empty registry. */
+	BT_VEC(const struct bt_plugin_ops *) entries;
 };
 
-void bt_registry_init(struct bt_registry *registry);
-void bt_registry_finish(struct bt_registry *registry);
 /** Fails with `a plugin named <name> already exists`. */
 BT_MUST_USE int bt_registry_register(
 	struct bt_registry *registry, const struct bt_plugin_ops *ops, struct berth_error *err);

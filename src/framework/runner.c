@@ -7,11 +7,13 @@ struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 	const struct bt_plugin *plugin, const char *after, const struct bt_status *status)
 {
 	struct bt_strbuf text = {0};
+	struct bt_str cause = BT_STR("%!w(<nil>)"); /* what upstream prints if AsError is nil */
 
+	(void)bt_status_as_error(status, arena, &cause);
 	bt_strbuf_append_c(&text, before);
 	bt_strbuf_append_quoted(&text, bt_str_from(plugin->ops->name));
 	bt_strbuf_append_c(&text, after);
-	bt_strbuf_append_str(&text, bt_status_wrapped_text(status, arena));
+	bt_strbuf_append_str(&text, cause);
 	struct bt_status wrapped = bt_status_error_text(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return wrapped;
@@ -34,14 +36,7 @@ struct bt_status bt_runner_invalid_score(
 }
 
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_arena *arena, struct bt_plugin **out_gating_plugin)
-{
-	return bt_run_pre_enqueue_from(framework, pod, arena, NULL, out_gating_plugin);
-}
-
-struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
-	struct bt_plugin **out_gating_plugin)
+	struct bt_arena *arena, struct bt_plugin *first, struct bt_plugin **out_gating_plugin)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_ENQUEUE];
 	int64_t point_started_ns = bt_profile_now(framework->metrics);

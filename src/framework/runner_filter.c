@@ -387,7 +387,7 @@ void bt_add_nominated_pods(struct bt_framework *framework, const struct bt_cycle
 	struct nominated_pass pass = {framework, cycle, pod, node, out_view};
 
 	*out_view = (struct bt_nominated_view){0};
-	if (framework->nominator != NULL && !bt_nominator_is_empty(framework->nominator)) {
+	if (framework->nominator != NULL && framework->nominator->count != 0) {
 		bt_nominator_for_node(
 			framework->nominator, bt_node_info_name(node), add_nominated_pod, &pass);
 	}
@@ -400,7 +400,7 @@ struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framewor
 	struct bt_nominated_view view;
 	struct bt_status status;
 
-	if (framework->nominator == NULL || bt_nominator_is_empty(framework->nominator)) {
+	if (framework->nominator == NULL || framework->nominator->count == 0) {
 		return bt_run_filter(framework, cycle, pod, node);
 	}
 	bt_add_nominated_pods(framework, cycle, pod, node, &view);

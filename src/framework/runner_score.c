@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/runner.h"
 
-struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
-	const uint32_t *sizes, uint32_t count)
+struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *sizes, uint32_t count)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_SCORE];
 
@@ -35,12 +34,6 @@ struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
 		}
 	}
 	return BT_STATUS_OK;
-}
-
-struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
-{
-	return bt_run_pre_score_cells(framework, cycle, pod, slots, NULL, slot_count);
 }
 
 void bt_default_normalize(

@@ -26,20 +26,13 @@ const char *bt_status_code_name(enum bt_status_code code)
 	return code < BT_ARRAY_LENGTH(names) ? names[code] : "";
 }
 
-/** Makes a status with one reason; the text must be in the arena already. */
-static struct bt_status with_reason(
+struct bt_status bt_status_text(
 	enum bt_status_code code, struct bt_arena *arena, struct bt_str text)
 {
 	struct bt_str *reasons = BT_ARENA_NEW(arena, struct bt_str);
 
-	*reasons = text;
+	*reasons = bt_arena_str(arena, text);
 	return (struct bt_status){.code = (uint8_t)code, .reason_count = 1, .reasons = reasons};
-}
-
-struct bt_status bt_status_text(
-	enum bt_status_code code, struct bt_arena *arena, struct bt_str text)
-{
-	return with_reason(code, arena, bt_arena_str(arena, text));
 }
 
 struct bt_status bt_status_printf(
@@ -51,8 +44,7 @@ struct bt_status bt_status_printf(
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&buffer, format, arguments);
 	va_end(arguments);
-	struct bt_status status =
-		with_reason(code, arena, bt_arena_str(arena, bt_strbuf_str(&buffer)));
+	struct bt_status status = bt_status_text(code, arena, bt_strbuf_str(&buffer));
 	bt_strbuf_finish(&buffer);
 	return status;
 }
@@ -147,16 +139,6 @@ bool bt_status_as_error(
 	return true;
 }
 
-struct bt_str bt_status_wrapped_text(const struct bt_status *status, struct bt_arena *arena)
-{
-	struct bt_str text;
-
-	if (!bt_status_as_error(status, arena, &text)) {
-		return BT_STR("%!w(<nil>)");
-	}
-	return text;
-}
-
 bool bt_status_equal(const struct bt_status *a, const struct bt_status *b)
 {
 	if (a->code == BT_STATUS_SUCCESS && b->code == BT_STATUS_SUCCESS) {
@@ -194,9 +176,4 @@ struct bt_status bt_status_copy(const struct bt_status *status, struct bt_arena 
 		copy.reasons = reasons;
 	}
 	return copy;
-}
-
-struct bt_status bt_status_state_missing(struct bt_arena *arena)
-{
-	return bt_status_error_text(arena, BT_STR("not found"));
 }

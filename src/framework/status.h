@@ -82,8 +82,6 @@ struct bt_status bt_status_printf(
 struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error *err);
 /** Makes an Error; text is copied into the arena as the error's text. */
 struct bt_status bt_status_error_text(struct bt_arena *arena, struct bt_str text);
-/** Makes the Error "not found", for an extension point that finds no PreFilter data. */
-struct bt_status bt_status_state_missing(struct bt_arena *arena);
 /** Adds a reason at the end of the reasons. The list of reasons is copied into the arena. */
 void bt_status_append_reason(
 	struct bt_status *status, struct bt_arena *arena, struct bt_str reason);
@@ -97,11 +95,6 @@ struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_ar
  */
 bool bt_status_as_error(
 	const struct bt_status *status, struct bt_arena *arena, struct bt_str *out_text);
-/**
- * Returns the text that upstream prints when it wraps the status's error: the text of AsError, or
- * "%!w(<nil>)" if AsError has no error. Spec 02 section 1.3.
- */
-struct bt_str bt_status_wrapped_text(const struct bt_status *status, struct bt_arena *arena);
 /**
  * Returns the number of reasons of upstream's Status.Reasons(): the error's text, if the status has
  * an error, and then the reasons.

@@ -78,8 +78,8 @@ static void set_result(struct bt_waiting_pod *pod, enum bt_status_code code, uin
 	pod->result_message = bt_strndup(message.data != NULL ? message.data : "", message.length);
 }
 
-static bool decide(struct bt_waiting_pod *pod, enum bt_status_code code, struct bt_str plugin_name,
-	struct bt_str message)
+bool bt_waiting_pod_reject(struct bt_waiting_pod *pod, enum bt_status_code code,
+	struct bt_str plugin_name, struct bt_str message)
 {
 	const struct bt_plugin *plugin = bt_framework_find_plugin(pod->framework, plugin_name);
 
@@ -108,23 +108,12 @@ void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name)
 	}
 }
 
-bool bt_waiting_pod_reject(
-	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message)
-{
-	return decide(pod, BT_STATUS_UNSCHEDULABLE, plugin_name, message);
-}
-
-bool bt_waiting_pod_preempt(
-	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message)
-{
-	return decide(pod, BT_STATUS_ERROR, plugin_name, message);
-}
-
 bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid)
 {
 	struct bt_waiting_pod *pod = bt_waiting_pods_find(waiting, uid);
 
-	return pod != NULL && bt_waiting_pod_reject(pod, BT_STR(""), BT_STR("removed"));
+	return pod != NULL &&
+		bt_waiting_pod_reject(pod, BT_STATUS_UNSCHEDULABLE, BT_STR(""), BT_STR("removed"));
 }
 
 static void reject_by_timeout(struct bt_waiting_pod *pod, const struct bt_waiting_timer *timer)
@@ -136,7 +125,7 @@ static void reject_by_timeout(struct bt_waiting_pod *pod, const struct bt_waitin
 	bt_duration_format(timer->timeout_ns, &text);
 	bt_strbuf_append_c(&text, " at plugin ");
 	bt_strbuf_append_str(&text, name);
-	(void)bt_waiting_pod_reject(pod, name, bt_strbuf_str(&text));
+	(void)bt_waiting_pod_reject(pod, BT_STATUS_UNSCHEDULABLE, name, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 }
 
@@ -199,14 +188,6 @@ struct bt_waiting_pod *bt_waiting_pods_find(
 	return index != UINT32_MAX ? waiting->pods.items[index] : NULL;
 }
 
-void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
-	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context)
-{
-	for (uint32_t i = 0; i < waiting->pods.count; i++) {
-		visit(context, waiting->pods.items[i]);
-	}
-}
-
 void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns)
 {
 	int64_t next_ns = INT64_MAX;
@@ -232,11 +213,6 @@ void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns)
 		}
 	}
 	waiting->next_deadline_ns = next_ns;
-}
-
-int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting)
-{
-	return waiting->next_deadline_ns;
 }
 
 enum bt_wait_result bt_waiting_pods_poll(struct bt_waiting_pods *waiting, struct bt_str uid,
@@ -272,11 +248,6 @@ enum bt_wait_result bt_waiting_pods_poll(struct bt_waiting_pods *waiting, struct
 static struct bt_str uid_of_binding_pod(const struct bt_binding_pod *pod)
 {
 	return (struct bt_str){pod->uid, pod->uid_length};
-}
-
-void bt_binding_pods_init(struct bt_binding_pods *binding)
-{
-	*binding = (struct bt_binding_pods){0};
 }
 
 void bt_binding_pods_finish(struct bt_binding_pods *binding)

@@ -58,19 +58,11 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
  */
 struct bt_waiting_pod *bt_waiting_pods_find(
 	const struct bt_waiting_pods *waiting, struct bt_str uid);
-/** Calls visit for each waiting pod. visit may allow and reject pods. */
-void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
-	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context);
 /**
  * Rejects each pod with a timer whose deadline is now_ns or earlier. The plugin of the pod's
  * earliest timer rejects the pod.
  */
 void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns);
-/**
- * Returns a time at which to call bt_waiting_pods_expire; no timer fires before that time.
- * INT64_MAX: no timer runs.
- */
-int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
 /**
  * RejectWaitingPod: rejects the pod with reason `removed`. Returns false if the pod does not wait
  * or is decided already.
@@ -83,14 +75,12 @@ bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
  */
 void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
 /**
- * Rejects the pod with code Unschedulable and message as reason. plugin_name: the plugin of the
- * status; "" if there is none. Returns false if the pod is decided already.
+ * Rejects the pod with this code and message as reason. code: Unschedulable, or Error if the pod is
+ * preempted. plugin_name: the plugin of the status; "" if there is none. Returns false if the pod
+ * is decided already.
  */
-bool bt_waiting_pod_reject(
-	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message);
-/** Like bt_waiting_pod_reject, but with code Error. */
-bool bt_waiting_pod_preempt(
-	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message);
+bool bt_waiting_pod_reject(struct bt_waiting_pod *pod, enum bt_status_code code,
+	struct bt_str plugin_name, struct bt_str message);
 
 enum bt_wait_result {
 	BT_WAIT_NOT_WAITING, /* the pod has no entry, so the pod need not wait */
@@ -130,7 +120,6 @@ struct bt_binding_pods {
 	struct bt_map by_uid;
 };
 
-void bt_binding_pods_init(struct bt_binding_pods *binding);
 void bt_binding_pods_finish(struct bt_binding_pods *binding);
 /** Adds an entry; overwrites an entry with the same uid. cancel may be NULL. */
 void bt_binding_pods_add(struct bt_binding_pods *binding, struct bt_str uid,

@@ -128,26 +128,13 @@ bool berth_shared_lister_is_pvc_used_by_pods(
 	return bt_state_is_claim_used(bt_const_shared_lister_of(lister)->state, claim_key);
 }
 
-struct visit {
-	berth_waiting_pod_visit_fn visit;
-	void *context;
-};
-
-static void visit_pod(void *context, struct bt_waiting_pod *pod)
-{
-	const struct visit *visit = context;
-
-	visit->visit(visit->context, berth_waiting_pod_of(pod));
-}
-
 void berth_handle_iterate_over_waiting_pods(
 	const struct berth_handle *handle, berth_waiting_pod_visit_fn visit, void *context)
 {
 	struct bt_waiting_pods *waiting = bt_const_handle_of(handle)->waiting_pods;
-	struct visit visiting = {visit, context};
 
-	if (waiting != NULL) {
-		bt_waiting_pods_for_each(waiting, visit_pod, &visiting);
+	for (uint32_t i = 0; waiting != NULL && i < waiting->pods.count; i++) {
+		visit(context, berth_waiting_pod_of(waiting->pods.items[i]));
 	}
 }
 
@@ -193,8 +180,8 @@ void berth_waiting_pod_allow(struct berth_waiting_pod *pod, const char *plugin_n
 bool berth_waiting_pod_reject(
 	struct berth_waiting_pod *pod, const char *plugin_name, const char *message)
 {
-	return bt_waiting_pod_reject(
-		bt_waiting_pod_of(pod), bt_str_from(plugin_name), bt_str_from(message));
+	return bt_waiting_pod_reject(bt_waiting_pod_of(pod), BT_STATUS_UNSCHEDULABLE,
+		bt_str_from(plugin_name), bt_str_from(message));
 }
 
 bool berth_handle_activate(const struct berth_handle *handle, struct berth_str pod_namespace,

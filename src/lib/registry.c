@@ -14,7 +14,7 @@ struct berth_registry *berth_registry_create(void)
 {
 	struct berth_registry *registry = BT_NEW(struct berth_registry);
 
-	bt_registry_init(&registry->inside);
+	registry->inside = (struct bt_registry){0};
 	return registry;
 }
 
@@ -32,7 +32,7 @@ void berth_registry_destroy(struct berth_registry *registry)
 	if (registry == NULL) {
 		return;
 	}
-	bt_registry_finish(&registry->inside);
+	bt_vec_finish(&registry->inside.entries);
 	for (uint32_t i = 0; i < registry->registrations.count; i++) {
 		bt_free(registry->registrations.items[i]->name);
 		bt_free(registry->registrations.items[i]);

@@ -215,7 +215,7 @@ static bool is_gated(struct bt_capacity_session *session, struct bt_capacity_run
 {
 	struct bt_plugin *gate;
 	struct bt_status status =
-		bt_run_pre_enqueue(runner->framework, info, &session->copy_arena, &gate);
+		bt_run_pre_enqueue(runner->framework, info, &session->copy_arena, NULL, &gate);
 	if (bt_status_is_success(&status)) {
 		return false;
 	}

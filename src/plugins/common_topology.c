@@ -19,7 +19,7 @@ void bt_topology_add_domain_trait(struct bt_trait_list *list, const struct bt_la
 			return;
 		}
 	}
-	bt_trait_list_add(list, &trait);
+	bt_arena_push(list->arena, list, trait);
 }
 
 int64_t bt_domain_changes_add(struct bt_domain_changes *changes, struct bt_arena *arena,

@@ -176,7 +176,7 @@ void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid)
 void bt_dynamic_claim_set(
 	struct bt_dynamic_claim *claim, struct bt_cycle_state *cycle, struct bt_object *object)
 {
-	bt_cycle_state_keep(cycle, object);
+	bt_vec_push(&cycle->kept, object);
 	claim->object = object;
 	claim->claim = bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
 }
@@ -560,7 +560,7 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 
 	out_result->allow_parallel = true;
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	return data->count == 0 ? bt_status_code_only(BT_STATUS_SKIP) : BT_STATUS_OK;
 }

@@ -207,7 +207,7 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	bool available;
 
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (data->count == 0) {
 		return BT_STATUS_OK;
@@ -358,7 +358,7 @@ struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_stat
 		return BT_STATUS_OK;
 	}
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (scores_alternatives(plugin, data)) {
 		*out_score = score_node(data, node->slot);
@@ -408,12 +408,12 @@ bool bt_dynamic_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cyc
 	if (column == NULL || column->failure_count != 0) {
 		return false;
 	}
-	bt_trait_list_add(out,
-		&(struct bt_node_trait){
-			.identity = {TRAIT_DEVICES, column->serial, column->version},
-			.reads = BT_ALLOCATION_COLUMN_READS,
-			.values = column->values,
-		});
+	struct bt_node_trait trait = {
+		.identity = {TRAIT_DEVICES, column->serial, column->version},
+		.reads = BT_ALLOCATION_COLUMN_READS,
+		.values = column->values,
+	};
+	bt_arena_push(out->arena, out, trait);
 	data->column = column;
 	data->last_slot = BT_SLOT_NONE;
 	return true;
@@ -558,7 +558,7 @@ struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycl
 	struct bt_status status = BT_STATUS_OK;
 
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (data->count == 0) {
 		return unschedulable(BT_REASON_NO_NEW_CLAIMS);

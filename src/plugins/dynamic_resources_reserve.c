@@ -112,7 +112,7 @@ static int end_write(
 
 static void set_base(const struct binding *binding, struct bt_object *object)
 {
-	bt_cycle_state_keep(binding->cycle, object);
+	bt_vec_push(&binding->cycle->kept, object);
 	binding->claim->bind.base = object;
 }
 
@@ -445,7 +445,7 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	binding.node = bt_dynamic_node_of(data, slot);
 	int code = 0;
@@ -497,7 +497,7 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	bt_claim_cache_signal(&instance->dra->claims, claim->uid, object);
 	claim->is_signalled = true;
 	claim->allocation = ((const struct bt_resource_claim *)object->value)->status.allocation;
-	bt_cycle_state_keep(cycle, object);
+	bt_vec_push(&cycle->kept, object);
 	if (cycle->group != NULL) {
 		bt_dynamic_group_add(
 			bt_dynamic_group_of(plugin, cycle), claim->uid, cycle->group->arena);
@@ -511,7 +511,7 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
 
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (data->unallocated_count == 0) {
 		return BT_STATUS_OK;

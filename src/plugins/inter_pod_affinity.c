@@ -1286,7 +1286,7 @@ static void add_value_trait(
 				tables[i] != NULL ? tables[i]->identity[word] : i);
 		}
 	}
-	bt_trait_list_add(out, &trait);
+	bt_arena_push(out->arena, out, trait);
 }
 
 /**

@@ -1377,7 +1377,7 @@ static void add_count_trait(struct bt_trait_list *out, const struct bt_label_col
 	};
 
 	*source = (struct count_source){column, table->sums};
-	bt_trait_list_add(out, &trait);
+	bt_arena_push(out->arena, out, trait);
 }
 
 static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

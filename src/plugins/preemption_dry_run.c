@@ -98,8 +98,7 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 				(shortcuts->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
 		}
 	}
-	run->has_nominations =
-		framework->nominator != NULL && !bt_nominator_is_empty(framework->nominator);
+	run->has_nominations = framework->nominator != NULL && framework->nominator->count != 0;
 }
 
 static bool set_found(void *context, BT_UNUSED const struct bt_pod_info *pod)

@@ -85,8 +85,8 @@ static bool eviction_stop_in_memory(
 	struct bt_strbuf cause = {0};
 
 	if (waiting != NULL) {
-		return bt_waiting_pod_preempt(
-			waiting, eviction->executor->plugin_name, BT_STR("preempted"));
+		return bt_waiting_pod_reject(waiting, BT_STATUS_ERROR,
+			eviction->executor->plugin_name, BT_STR("preempted"));
 	}
 	if (handle->binding_pods == NULL) {
 		return false;

@@ -392,7 +392,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	uint32_t conflicts = 0;
 
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (instance->binder->ops->find_pod_volumes(instance->binder, pod, &data->claims, node,
 		    cycle->arena, &volumes, &conflicts, &err) != 0) {
@@ -440,8 +440,9 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	if (instance_of(plugin)->shape == NULL) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	return data_of(plugin, cycle) != NULL ? BT_STATUS_OK
-					      : bt_status_state_missing(cycle->arena);
+	return data_of(plugin, cycle) != NULL
+		? BT_STATUS_OK
+		: bt_status_error_text(cycle->arena, BT_STR("not found"));
 }
 
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -456,7 +457,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 		return BT_STATUS_OK;
 	}
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (has_entry(data, node->slot)) {
 		*out_score = volume_score(instance->shape, instance->shape_count,
@@ -473,7 +474,7 @@ static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state 
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (!has_entry(data, slot)) {
 		data->all_bound = true;
@@ -517,7 +518,7 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 
 	out_result->allow_parallel = true;
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (data->all_bound) {
 		return bt_status_code_only(BT_STATUS_SKIP);
@@ -533,7 +534,7 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	if (data == NULL) {
-		return bt_status_state_missing(cycle->arena);
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
 	}
 	if (data->all_bound) {
 		return BT_STATUS_OK;

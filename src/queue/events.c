@@ -77,7 +77,7 @@ void bt_queue_events_finish(struct bt_queue *queue)
 	}
 	bt_vec_finish(&queue->events);
 	for (uint32_t i = 0; queue->hints != NULL && i < profile_count; i++) {
-		bt_event_hints_finish(&queue->hints[i]);
+		bt_vec_finish(&queue->hints[i].items);
 	}
 	bt_free(queue->hints);
 }

@@ -128,7 +128,7 @@ static void run_pre_enqueue(struct bt_queue *queue, struct bt_queue_entry *entry
 		first = framework->instances.items[entry->gating_plugin];
 	}
 	struct bt_status status =
-		bt_run_pre_enqueue_from(framework, &entry->pod, &queue->arena, first, &gating);
+		bt_run_pre_enqueue(framework, &entry->pod, &queue->arena, first, &gating);
 	if (gating == NULL) {
 		entry->gating_plugin = BT_QUEUE_NONE;
 		bt_arena_reset(&queue->arena);

@@ -408,8 +408,8 @@ int64_t *bt_score_cells(
 {
 	struct bt_status status = run->plan->pre_score_cached
 		? run->plan->pre_score
-		: bt_run_pre_score_cells(run->framework, run->cycle, run->pod, list->slots,
-			  list->sizes, list->count);
+		: bt_run_pre_score(run->framework, run->cycle, run->pod, list->slots, list->sizes,
+			  list->count);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &status);
 	bt_cycle_count_unskipped(run, BT_POINT_PRE_SCORE, BT_TIMED_PRE_SCORE, 1);
 	if (!bt_status_is_success(&status)) {

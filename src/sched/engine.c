@@ -71,7 +71,7 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	bt_prng_init(&engine->prng, options->seed);
 	bt_arena_init(&engine->arena, CYCLE_ARENA_BYTES);
 	bt_arena_init(&engine->verify_arena, 0);
-	bt_registry_init(&engine->registry);
+	engine->registry = (struct bt_registry){0};
 	struct bt_state_options settings = bt_engine_state_options(&config->gates);
 	engine->state = bt_state_create(&settings);
 	bt_nominator_init(&engine->nominator, engine->state);
@@ -109,7 +109,8 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 		uint32_t count = engine->profiles.frameworks.count;
 		engine->batches = BT_NEW_ARRAY(struct bt_batch, count);
 		for (uint32_t i = 0; i < count; i++) {
-			bt_batch_init(&engine->batches[i], &engine->state->symbols);
+			engine->batches[i] = (struct bt_batch){
+				.symbols = &engine->state->symbols, .last_node = BT_SYM_NONE};
 		}
 	}
 	if (options->extender_observer != NULL) {
@@ -143,7 +144,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_extenders_finish(&engine->extenders);
 	bt_nominator_finish(&engine->nominator);
 	bt_state_destroy(engine->state);
-	bt_registry_finish(&engine->registry);
+	bt_vec_finish(&engine->registry.entries);
 	bt_arena_finish(&engine->arena);
 	bt_arena_finish(&engine->verify_arena);
 	bt_config_unref(engine->config);
@@ -534,7 +535,7 @@ static void evaluate_scores(struct bt_framework *framework, const struct bt_pod_
 	uint32_t count = evaluation->feasible_count;
 	evaluation->pre_score_ran = true;
 	evaluation->pre_score =
-		bt_run_pre_score(framework, evaluation->cycle, pod, feasible, count);
+		bt_run_pre_score(framework, evaluation->cycle, pod, feasible, NULL, count);
 	if (!bt_status_is_success(&evaluation->pre_score)) {
 		return;
 	}

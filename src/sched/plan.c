@@ -396,7 +396,7 @@ static struct bt_plan *make_plan(
 	}
 	plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE, pod);
 	if (plan->pre_score_cached) {
-		plan->pre_score = bt_run_pre_score(framework, &plan->template, pod, NULL, 0);
+		plan->pre_score = bt_run_pre_score(framework, &plan->template, pod, NULL, NULL, 0);
 	} else {
 		for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_SCORE].entries.count; i++) {
 			struct bt_plugin *plugin =

@@ -63,7 +63,7 @@ struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *s
 	*out_numbers = NULL;
 	struct bt_status status = plan != NULL && plan->pre_score_cached
 		? plan->pre_score
-		: bt_run_pre_score(run->framework, run->cycle, run->pod, slots, count);
+		: bt_run_pre_score(run->framework, run->cycle, run->pod, slots, NULL, count);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &status);
 	bt_cycle_count_unskipped(run, BT_POINT_PRE_SCORE, BT_TIMED_PRE_SCORE, 1);
 	if (!bt_status_is_success(&status)) {

@@ -208,7 +208,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 		.node_declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
 	};
 	bt_waiting_pods_init(&scheduler->waiting);
-	bt_binding_pods_init(&scheduler->binding);
+	scheduler->binding = (struct bt_binding_pods){0};
 	scheduler->next_wake_ns = INT64_MAX;
 	scheduler->announces_pending = bt_gate_enabled(gates, BT_GATE_GANG_SCHEDULING);
 	scheduler->queues_calls = bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
@@ -613,7 +613,7 @@ int64_t bt_scheduler_step(
 int64_t bt_scheduler_next_step_ns(const struct bt_scheduler *scheduler)
 {
 	int64_t flush_ns = bt_queue_next_tick_ns(scheduler->queue);
-	int64_t permit_ns = bt_waiting_pods_next_deadline_ns(&scheduler->waiting);
+	int64_t permit_ns = scheduler->waiting.next_deadline_ns;
 	int64_t next_ns = flush_ns < permit_ns ? flush_ns : permit_ns;
 	return next_ns < scheduler->next_wake_ns ? next_ns : scheduler->next_wake_ns;
 }
@@ -624,6 +624,6 @@ bool bt_scheduler_has_work(const struct bt_scheduler *scheduler)
 		((bt_queue_count(scheduler->queue, BT_QUEUE_BACKOFF) != 0 ||
 			 bt_queue_count(scheduler->queue, BT_QUEUE_ERROR_BACKOFF) != 0) &&
 			!bt_queue_only_repeats_groups(scheduler->queue)) ||
-		bt_waiting_pods_next_deadline_ns(&scheduler->waiting) != INT64_MAX ||
+		scheduler->waiting.next_deadline_ns != INT64_MAX ||
 		scheduler->next_wake_ns != INT64_MAX;
 }

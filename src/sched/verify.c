@@ -81,7 +81,7 @@ static void check_totals(struct verify_twin *twin, const struct bt_plan *plan)
 static bool columns_are_complete(const struct bt_engine *engine, const struct bt_plan *plan)
 {
 	return plan != NULL && !plan->has_plain_filters && !plan->has_cycle_filters &&
-		bt_nominator_is_empty(&engine->nominator);
+		engine->nominator.count == 0;
 }
 
 static void check_scheduled(struct verify_twin *twin, const struct bt_plan *plan,
@@ -98,8 +98,8 @@ static void check_scheduled(struct verify_twin *twin, const struct bt_plan *plan
 		return;
 	}
 	struct bt_score_table table = {0};
-	struct bt_status status = bt_run_pre_score(
-		twin->framework, &twin->cycle, twin->pod, twin->feasible, twin->feasible_count);
+	struct bt_status status = bt_run_pre_score(twin->framework, &twin->cycle, twin->pod,
+		twin->feasible, NULL, twin->feasible_count);
 	if (bt_status_is_success(&status)) {
 		status = bt_run_score(twin->framework, &twin->cycle, twin->pod, twin->feasible,
 			twin->feasible_count, &table);

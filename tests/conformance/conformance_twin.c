@@ -321,7 +321,7 @@ static void judge(struct bt_twin *twin, const struct bt_pod_info *info, struct b
 	if (framework == NULL) {
 		return;
 	}
-	status = bt_run_pre_enqueue(framework, info, &twin->arena, &gating);
+	status = bt_run_pre_enqueue(framework, info, &twin->arena, NULL, &gating);
 	out->why_not = bt_status_message_str(&status, &twin->arena);
 	if (bt_status_is_success(&status)) {
 		bt_engine_evaluate(twin->engine, framework, info, &evaluation);

@@ -183,7 +183,7 @@ bool random_plan_fits_after(
 	framework = bt_engine_profile(town.world.engine, pod->spec.scheduler_name);
 	if (framework != NULL) {
 		bt_pod_info_init_pending(town.world.engine->state, pod, &info);
-		status = bt_run_pre_enqueue(framework, &info, &town.world.arena, &gate);
+		status = bt_run_pre_enqueue(framework, &info, &town.world.arena, NULL, &gate);
 		if (bt_status_is_success(&status)) {
 			bt_engine_schedule(town.world.engine, framework, &info, NULL, &result);
 			scheduled = result.outcome == BT_OUTCOME_SCHEDULED;

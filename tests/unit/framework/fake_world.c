@@ -147,7 +147,7 @@ void fake_world_init(
 		world->slots[i] = bt_state_snapshot_find(world->state, bt_str_from(node_names[i]));
 	}
 	bt_nominator_init(&world->nominator, world->state);
-	bt_registry_init(&world->registry);
+	world->registry = (struct bt_registry){0};
 	BT_ASSERT(bt_registry_register(&world->registry, &sort.ops, NULL) == BERTH_OK);
 	BT_ASSERT(bt_registry_register(&world->registry, &binder.ops, NULL) == BERTH_OK);
 	for (uint32_t i = 0; i < count; i++) {
@@ -178,7 +178,7 @@ void fake_world_finish(struct fake_world *world)
 	berth_error_finish(&world->err);
 	bt_config_unref(world->config);
 	bt_nominator_finish(&world->nominator);
-	bt_registry_finish(&world->registry);
+	bt_vec_finish(&world->registry.entries);
 	bt_pod_info_finish_pending(world->state, &world->pod);
 	bt_state_destroy(world->state);
 	bt_arena_finish(&world->arena);

@@ -40,7 +40,8 @@ static void stored_batch_init(struct stored_batch *test)
 	fake_world_init(&test->world, &test->fake, 1, "filter=F");
 	test->others[0] = test->world.state->nodes.rows[test->world.slots[0]].name;
 	test->others[1] = test->world.state->nodes.rows[test->world.slots[1]].name;
-	bt_batch_init(&test->batch, &test->world.state->symbols);
+	test->batch =
+		(struct bt_batch){.symbols = &test->world.state->symbols, .last_node = BT_SYM_NONE};
 	ck_assert_int_eq(bt_batch_store(&test->batch, &result, 0, &test->flush), BT_BATCH_NO_HINT);
 	ck_assert_int_eq(test->flush, BT_BATCH_FLUSH_NONE);
 }

@@ -241,7 +241,8 @@ START_TEST(test_bind__post_bind_and_pre_enqueue)
 
 	fake_world_init(&world, fakes, 2, "multiPoint=A,B");
 	bt_run_post_bind(world.framework, &world.cycle, &world.pod, 0);
-	FAKE_EXPECT(&world, bt_run_pre_enqueue(world.framework, &world.pod, &world.arena, &gating),
+	FAKE_EXPECT(&world,
+		bt_run_pre_enqueue(world.framework, &world.pod, &world.arena, NULL, &gating),
 		BT_STATUS_SUCCESS, "", "");
 	ck_assert_ptr_null(gating);
 	ck_assert_str_eq(fake_log(), "A.PostBind B.PostBind A.PreEnqueue B.PreEnqueue");
@@ -250,7 +251,7 @@ START_TEST(test_bind__post_bind_and_pre_enqueue)
 	first = bt_framework_find_plugin(world.framework, BT_STR("B"));
 	fake_fail(&fakes[0], FAKE_PRE_ENQUEUE, "gate");
 	FAKE_EXPECT(&world,
-		bt_run_pre_enqueue_from(world.framework, &world.pod, &world.arena, first, &gating),
+		bt_run_pre_enqueue(world.framework, &world.pod, &world.arena, first, &gating),
 		BT_STATUS_ERROR, "gate", "A");
 	ck_assert_str_eq(gating->ops->name, "A");
 	ck_assert_str_eq(fake_log(), "B.PreEnqueue A.PreEnqueue");

@@ -143,7 +143,7 @@ START_TEST(test_events__registration)
 	/* The entry added for taints always queues. */
 	ck_assert(hints.items.items[1].hint == NULL);
 	ck_assert(hints.items.items[2].hint == failing_hint);
-	bt_event_hints_finish(&hints);
+	bt_vec_finish(&hints.items);
 	fake_world_finish(&world);
 }
 END_TEST
@@ -180,7 +180,7 @@ START_TEST(test_events__extender_first)
 	ck_assert_int_eq(bt_event_hints_create(world.framework, &hints, NULL), BERTH_OK);
 	ck_assert_uint_eq(hints.items.count, 10);
 	ck_assert_ptr_null(hints.items.items[0].plugin);
-	bt_event_hints_finish(&hints);
+	bt_vec_finish(&hints.items);
 	fake_world_finish(&world);
 }
 END_TEST

@@ -284,7 +284,7 @@ START_TEST(test_profile__arguments)
 	struct bt_plugin *gating;
 
 	fake_world_init(&world, fakes, 2, "multiPoint=A,B; config=A:{\"x\" 1},Unused");
-	(void)bt_run_pre_enqueue(world.framework, &world.pod, &world.arena, &gating);
+	(void)bt_run_pre_enqueue(world.framework, &world.pod, &world.arena, NULL, &gating);
 	ck_assert_int_eq(fakes[0].args->kind, BT_ARGS_OTHER);
 	ck_assert(bt_str_equal_c(fakes[0].args->raw, "{\"x\" 1}"));
 	ck_assert_int_eq(fakes[1].args->kind, BT_ARGS_NONE);
@@ -469,7 +469,7 @@ static void expect_profiles(const char *first_name, const char *first, const cha
 	}
 	berth_error_finish(&world.err);
 	bt_config_unref(world.config);
-	bt_registry_finish(&world.registry);
+	bt_vec_finish(&world.registry.entries);
 }
 
 START_TEST(test_profile__profiles)
@@ -529,7 +529,8 @@ START_TEST(test_profile__edge_09_48_extender_resources)
 	ck_assert_int_eq(bt_profiles_create(&world.registry, world.config, world.state, NULL,
 				 &profiles, &world.err),
 		BERTH_OK);
-	(void)bt_run_pre_enqueue(profiles.frameworks.items[0], &world.pod, &world.arena, &gating);
+	(void)bt_run_pre_enqueue(
+		profiles.frameworks.items[0], &world.pod, &world.arena, NULL, &gating);
 	args = &fit.args->node_resources_fit;
 	ck_assert_uint_eq(args->ignored_resources.count, 2);
 	ck_assert(bt_str_equal_c(args->ignored_resources.items[0], "a/x"));
@@ -550,8 +551,8 @@ START_TEST(test_registry__texts)
 	struct bt_registry other;
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	bt_registry_init(&registry);
-	bt_registry_init(&other);
+	registry = (struct bt_registry){0};
+	other = (struct bt_registry){0};
 	ck_assert_int_eq(bt_registry_register(&registry, &fakes[0].ops, &err), BERTH_OK);
 	ck_assert_int_eq(bt_registry_register(&registry, &fakes[1].ops, &err), BERTH_ERR_EXISTS);
 	ck_assert_str_eq(berth_error_message(&err), "a plugin named A already exists");
@@ -570,8 +571,8 @@ START_TEST(test_registry__texts)
 	ck_assert_ptr_null(bt_registry_find(&registry, BT_STR("C")));
 	ck_assert_int_eq(bt_registry_unregister(&registry, BT_STR("A"), &err), BERTH_OK);
 	ck_assert_ptr_null(bt_registry_find(&registry, BT_STR("A")));
-	bt_registry_finish(&registry);
-	bt_registry_finish(&other);
+	bt_vec_finish(&registry.entries);
+	bt_vec_finish(&other.entries);
 }
 END_TEST
 

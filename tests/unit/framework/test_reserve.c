@@ -53,7 +53,7 @@ START_TEST(test_permit__edge_02_24_wait)
 	bt_waiting_pods_init(&waiting);
 	(void)bt_waiting_pods_add(&waiting, world.framework, &world.pod, outcome.waits,
 		outcome.wait_count, 5 * SECOND);
-	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), INT64_MAX);
+	ck_assert_int_eq(waiting.next_deadline_ns, INT64_MAX);
 	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
 		BT_WAIT_DECIDED);
 	FAKE_EXPECT(&world, status, BT_STATUS_UNSCHEDULABLE,
@@ -106,7 +106,7 @@ START_TEST(test_permit__edge_02_26_edge_09_29_longest_timeout)
 	bt_waiting_pods_init(&waiting);
 	(void)bt_waiting_pods_add(
 		&waiting, world.framework, &world.pod, outcome.waits, outcome.wait_count, SECOND);
-	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), 901 * SECOND);
+	ck_assert_int_eq(waiting.next_deadline_ns, 901 * SECOND);
 	bt_waiting_pods_expire(&waiting, 901 * SECOND - 1);
 	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
 		BT_WAIT_PENDING);
@@ -115,7 +115,7 @@ START_TEST(test_permit__edge_02_26_edge_09_29_longest_timeout)
 		BT_WAIT_DECIDED);
 	FAKE_EXPECT(&world, status, BT_STATUS_UNSCHEDULABLE,
 		"rejected due to timeout after waiting 15m0s at plugin A", "A");
-	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), INT64_MAX);
+	ck_assert_int_eq(waiting.next_deadline_ns, INT64_MAX);
 	bt_waiting_pods_finish(&waiting);
 	fake_world_finish(&world);
 }
@@ -148,13 +148,15 @@ START_TEST(test_waiting_pods__edge_02_27_first_decision_stays)
 	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
 		BT_WAIT_PENDING);
 	bt_waiting_pod_allow(pod, BT_STR("B"));
-	ck_assert(!bt_waiting_pod_reject(pod, BT_STR("A"), BT_STR("late")));
+	ck_assert(
+		!bt_waiting_pod_reject(pod, BT_STATUS_UNSCHEDULABLE, BT_STR("A"), BT_STR("late")));
 	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
 		BT_WAIT_DECIDED);
 	FAKE_EXPECT(&world, status, BT_STATUS_SUCCESS, "", "");
 
 	pod = wait_for_both(&world, &waiting);
-	ck_assert(bt_waiting_pod_reject(pod, BT_STR("A"), BT_STR("early")));
+	ck_assert(
+		bt_waiting_pod_reject(pod, BT_STATUS_UNSCHEDULABLE, BT_STR("A"), BT_STR("early")));
 	bt_waiting_pod_allow(pod, BT_STR("A"));
 	bt_waiting_pod_allow(pod, BT_STR("B"));
 	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
@@ -177,7 +179,7 @@ START_TEST(test_waiting_pods__preempt_remove_replace)
 	bt_waiting_pods_init(&waiting);
 	ck_assert(!bt_waiting_pods_reject(&waiting, world.pod.uid));
 	pod = wait_for_both(&world, &waiting);
-	ck_assert(bt_waiting_pod_preempt(pod, BT_STR("B"), BT_STR("preempted")));
+	ck_assert(bt_waiting_pod_reject(pod, BT_STATUS_ERROR, BT_STR("B"), BT_STR("preempted")));
 	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
 		BT_WAIT_DECIDED);
 	FAKE_EXPECT(&world, status, BT_STATUS_ERROR, "waiting on permit for pod: preempted", "B");
@@ -200,12 +202,6 @@ START_TEST(test_waiting_pods__preempt_remove_replace)
 }
 END_TEST
 
-static void reject_visited(void *context, struct bt_waiting_pod *pod)
-{
-	++*(uint32_t *)context;
-	(void)bt_waiting_pod_reject(pod, BT_STR("A"), BT_STR("visited"));
-}
-
 START_TEST(test_waiting_pods__many)
 {
 	enum { POD_COUNT = 100 };
@@ -215,7 +211,6 @@ START_TEST(test_waiting_pods__many)
 	struct bt_pod_info pods[POD_COUNT];
 	struct bt_wait_time wait = {.timeout_ns = SECOND};
 	struct bt_status status;
-	uint32_t visited = 0;
 
 	fake_world_init(&world, fakes, 1, "permit=A");
 	wait.plugin = bt_framework_find_plugin(world.framework, BT_STR("A"));
@@ -230,13 +225,16 @@ START_TEST(test_waiting_pods__many)
 	}
 	/* The timers of p0 to p49 have expired. */
 	bt_waiting_pods_expire(&waiting, 50 * SECOND);
-	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), 51 * SECOND);
+	ck_assert_int_eq(waiting.next_deadline_ns, 51 * SECOND);
 	for (int i = 0; i < POD_COUNT; i++) {
 		ck_assert_int_eq(bt_waiting_pods_poll(&waiting, pods[i].uid, &world.arena, &status),
 			i < 50 ? BT_WAIT_DECIDED : BT_WAIT_PENDING);
 	}
-	bt_waiting_pods_for_each(&waiting, reject_visited, &visited);
-	ck_assert_uint_eq(visited, 50);
+	ck_assert_uint_eq(waiting.pods.count, 50);
+	for (int i = 0; i < 50; i++) {
+		(void)bt_waiting_pod_reject(waiting.pods.items[i], BT_STATUS_UNSCHEDULABLE,
+			BT_STR("A"), BT_STR("visited"));
+	}
 	for (int i = 50; i < POD_COUNT; i++) {
 		ck_assert_int_eq(bt_waiting_pods_poll(&waiting, pods[i].uid, &world.arena, &status),
 			BT_WAIT_DECIDED);
@@ -258,7 +256,7 @@ START_TEST(test_binding_pods__cancel_and_mark)
 	struct bt_binding_pods binding;
 	int cancels = 0;
 
-	bt_binding_pods_init(&binding);
+	binding = (struct bt_binding_pods){0};
 	ck_assert(!bt_binding_pods_cancel(&binding, BT_STR("u"), BT_STR("preempted by P")));
 	bt_binding_pods_add(&binding, BT_STR("u"), count_cancel, &cancels);
 	bt_binding_pods_add(&binding, BT_STR("v"), count_cancel, &cancels);

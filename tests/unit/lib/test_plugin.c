@@ -889,7 +889,7 @@ START_TEST(test_plugin__queueing)
 	world_init(&world);
 	const struct bt_pod_info *pod = pend(&world, "gated");
 	struct bt_plugin *probe = bt_framework_find_plugin(world.framework, BT_STR("Probe"));
-	struct bt_status status = bt_run_pre_enqueue(world.framework, pod, &arena, &gate);
+	struct bt_status status = bt_run_pre_enqueue(world.framework, pod, &arena, NULL, &gate);
 	struct bt_queued_pod early = {pod, 1, BERTH_TIME_UNSET, 4};
 	struct bt_queued_pod late = {pod, 2, BERTH_TIME_UNSET, 4};
 
@@ -903,7 +903,7 @@ START_TEST(test_plugin__queueing)
 		ck_assert_int_eq(run_hint(&hints.items.items[0], pod, pod->object), BT_HINT_SKIP);
 		ck_assert_int_eq(run_hint(&hints.items.items[1], pod, NULL), BT_HINT_QUEUE);
 		ck_assert_int_eq(run_hint(&hints.items.items[2], pod, NULL), BT_HINT_QUEUE);
-		bt_event_hints_finish(&hints);
+		bt_vec_finish(&hints.items);
 	}
 	ck_assert(bt_sign_pod(world.framework, pod, &arena, &signature, NULL));
 	ck_assert_uint_gt(signature.length, 0);

@@ -108,7 +108,7 @@ static void create_framework(
 	struct berth_error err = BERTH_ERROR_INIT;
 	int code;
 
-	bt_registry_init(&fixture->registry);
+	fixture->registry = (struct bt_registry){0};
 	code = bt_register_in_tree_plugins(&fixture->registry, &err);
 	if (code == 0 && options->extra != NULL) {
 		code = bt_registry_register(&fixture->registry, options->extra, &err);
@@ -148,7 +148,7 @@ void preemption_init(struct preemption_fixture *fixture, const struct preemption
 	bt_nominator_init(&fixture->nominator, fixture->state);
 	create_framework(fixture, options);
 	bt_waiting_pods_init(&fixture->waiting);
-	bt_binding_pods_init(&fixture->binding);
+	fixture->binding = (struct bt_binding_pods){0};
 	fixture->lister = (struct bt_pod_lister){find_in_informer, fixture};
 	handle = &fixture->framework->handle;
 	handle->pods = &fixture->lister;
@@ -182,7 +182,7 @@ void preemption_finish(struct preemption_fixture *fixture)
 	bt_vec_finish(&fixture->known);
 	bt_vec_finish(&fixture->statuses.entries);
 	bt_strbuf_finish(&fixture->log);
-	bt_registry_finish(&fixture->registry);
+	bt_vec_finish(&fixture->registry.entries);
 	bt_config_unref(fixture->config);
 	bt_state_destroy(fixture->state);
 	bt_arena_finish(&fixture->arena);

@@ -170,8 +170,8 @@ END_TEST
 static const char *pre_enqueue(struct preemption_fixture *fixture, const char *pod)
 {
 	struct bt_plugin *gating = NULL;
-	struct bt_status status = bt_run_pre_enqueue(
-		fixture->framework, preemption_pending(fixture, pod), &fixture->arena, &gating);
+	struct bt_status status = bt_run_pre_enqueue(fixture->framework,
+		preemption_pending(fixture, pod), &fixture->arena, NULL, &gating);
 
 	if (!bt_status_is_success(&status)) {
 		ck_assert_str_eq(gating->ops->name, "DefaultPreemption");

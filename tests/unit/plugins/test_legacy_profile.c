@@ -47,7 +47,7 @@ static void profile_init(struct profile *profile, const char *json)
 		ck_assert_msg(bt_config_load(text, &profile->gates, &profile->config, &err) == 0,
 			"%s", berth_error_message(&err));
 	}
-	bt_registry_init(&profile->registry);
+	profile->registry = (struct bt_registry){0};
 	ck_assert_int_eq(bt_register_in_tree_plugins(&profile->registry, NULL), 0);
 	ck_assert_msg(bt_framework_create(&profile->registry, profile->config, 0, profile->state,
 			      NULL, &profile->framework, &err) == 0,
@@ -57,7 +57,7 @@ static void profile_init(struct profile *profile, const char *json)
 static void profile_finish(struct profile *profile)
 {
 	bt_framework_destroy(profile->framework);
-	bt_registry_finish(&profile->registry);
+	bt_vec_finish(&profile->registry.entries);
 	bt_config_unref(profile->config);
 	bt_state_destroy(profile->state);
 	bt_arena_finish(&profile->arena);

@@ -60,7 +60,7 @@ static void create_profiles(struct queue_fixture *fixture, const struct queue_se
 	struct berth_error err = BERTH_ERROR_INIT;
 	int code;
 
-	bt_registry_init(&fixture->registry);
+	fixture->registry = (struct bt_registry){0};
 	code = bt_register_in_tree_plugins(&fixture->registry, &err);
 	for (uint32_t i = 0; code == 0 && i < setup->fake_count; i++) {
 		code = bt_registry_register(&fixture->registry, &setup->fakes[i].ops, &err);
@@ -120,7 +120,7 @@ void queue_finish(struct queue_fixture *fixture)
 	}
 	bt_vec_finish(&fixture->objects);
 	bt_profiles_finish(&fixture->profiles);
-	bt_registry_finish(&fixture->registry);
+	bt_vec_finish(&fixture->registry.entries);
 	bt_nominator_finish(&fixture->nominator);
 	bt_config_unref(fixture->config);
 	bt_state_destroy(fixture->state);

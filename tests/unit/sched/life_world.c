@@ -136,7 +136,7 @@ static void init(struct life *life, const char *gates, const char *config,
 	}
 	bt_object_store_init(&life->objects);
 	life->config = world_load_config_gated(&life->arena, gates, config);
-	bt_registry_init(&registry);
+	registry = (struct bt_registry){0};
 	for (uint32_t i = 0; i < script_count; i++) {
 		ck_assert_int_eq(bt_registry_register(&registry, &scripts[i]->fake.ops, &err), 0);
 	}
@@ -147,7 +147,7 @@ static void init(struct life *life, const char *gates, const char *config,
 	ck_assert_msg(
 		bt_scheduler_create(life->config, &options, &writer, &life->scheduler, &err) == 0,
 		"%s", berth_error_message(&err));
-	bt_registry_finish(&registry);
+	bt_vec_finish(&registry.entries);
 	fake_log_reset();
 }
 

@@ -114,7 +114,7 @@ void world_init(struct world *world, const char *config, const struct bt_engine_
 
 	*world = (struct world){0};
 	world->config = world_load_config(&world->arena, config);
-	bt_registry_init(&registry);
+	registry = (struct bt_registry){0};
 	for (uint32_t i = 0; i < script_count; i++) {
 		code = bt_registry_register(&registry, &scripts[i]->fake.ops, &err);
 		ck_assert_msg(code == 0, "%s", berth_error_message(&err));
@@ -125,7 +125,7 @@ void world_init(struct world *world, const char *config, const struct bt_engine_
 	with_scripts.extra_plugins = &registry;
 	code = bt_engine_create(world->config, &with_scripts, &world->engine, &err);
 	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
-	bt_registry_finish(&registry);
+	bt_vec_finish(&registry.entries);
 	world->framework = world->engine->profiles.frameworks.items[0];
 	fake_log_reset();
 }

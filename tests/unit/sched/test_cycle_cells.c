@@ -114,10 +114,10 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	(void)cycle;
 	(void)pod;
 	kinds->trait_calls++;
-	bt_trait_list_add(out, &zone);
-	bt_trait_list_add(out, &level);
+	bt_arena_push(out->arena, out, zone);
+	bt_arena_push(out->arena, out, level);
 	for (uint32_t i = 0; i < kinds->extra_traits; i++) {
-		bt_trait_list_add(out, &extra);
+		bt_arena_push(out->arena, out, extra);
 	}
 	return true;
 }
