@@ -134,7 +134,7 @@ static const struct affinity_survey *survey_of(const struct affinity_view *view)
 				state, row->pods_with_required_anti_affinity.items[i], &pod);
 			const struct bt_pod_info *blocked_pod = view->advice->pod;
 			struct bt_affinity_term_list list = bt_affinity_group_of(
-				bt_affinity_terms_of(&pod), BT_ANTI_AFFINITY_REQUIRED);
+				pod.shape->affinity_terms, BT_ANTI_AFFINITY_REQUIRED);
 
 			for (uint32_t k = 0; k < list.count; k++) {
 				const struct bt_label_column *column;
@@ -297,7 +297,7 @@ static struct bt_str place_of_key(
 static void advise_pod_affinity(struct bt_advice *advice)
 {
 	struct affinity_view view = {
-		.advice = advice, .data = bt_plugin_pre_filter_data(advice->plugin, advice->cycle)};
+		.advice = advice, .data = advice->cycle->pre_filter_data[advice->plugin->index]};
 	bool existing;
 
 	if (advice->node == NULL || view.data == NULL) {
@@ -362,7 +362,7 @@ static void advise_pod_affinity(struct bt_advice *advice)
 		for (uint32_t n = 0; n < node->added_pods.count; n++) {
 			const struct bt_pod_info *pod = &node->added_pods.items[n];
 			struct bt_affinity_term_list list = bt_affinity_group_of(
-				bt_affinity_terms_of(pod), BT_ANTI_AFFINITY_REQUIRED);
+				pod->shape->affinity_terms, BT_ANTI_AFFINITY_REQUIRED);
 
 			for (uint32_t i = 0; i < data->anti_affinity.count && i < TERMS_MAX; i++) {
 				if ((dropped >> i & 1) == 0 &&
@@ -580,7 +580,7 @@ static bool advise_constraint(const struct spread_view *view, uint32_t index)
 static void advise_spread(struct bt_advice *advice)
 {
 	struct spread_view view = {.advice = advice,
-		.data = bt_plugin_pre_filter_data(advice->plugin, advice->cycle),
+		.data = advice->cycle->pre_filter_data[advice->plugin->index],
 		.from_defaults = advice->pod->object->spec.topology_spread_constraints.count == 0};
 	bool pod_alone = true;
 

@@ -65,35 +65,6 @@ static inline bool bt_plugin_pod_is_placed(const struct bt_pod *pod)
 	return pod->spec.node_name.length != 0 || pod->status.nominated_node_name.length != 0;
 }
 
-/*
- * The functions below get and set the cycle data of a plugin. The data is NULL until the plugin's
- * PreFilter or PreScore sets it.
- */
-
-static inline const void *bt_plugin_pre_filter_data(
-	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)
-{
-	return cycle->pre_filter_data[plugin->index];
-}
-
-static inline void bt_plugin_set_pre_filter_data(
-	const struct bt_plugin *plugin, struct bt_cycle_state *cycle, void *data)
-{
-	cycle->pre_filter_data[plugin->index] = data;
-}
-
-static inline const void *bt_plugin_pre_score_data(
-	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)
-{
-	return cycle->pre_score_data[plugin->index];
-}
-
-static inline void bt_plugin_set_pre_score_data(
-	const struct bt_plugin *plugin, struct bt_cycle_state *cycle, void *data)
-{
-	cycle->pre_score_data[plugin->index] = data;
-}
-
 /**
  * Queueing hint: queue if the changed pod is the waiting pod itself. Filter then evaluates the
  * change.

@@ -136,12 +136,6 @@ struct bt_incoming_terms {
 	struct bt_incoming_term *items;
 };
 
-/** Returns the terms of the pod; NULL if the pod has no inter-pod affinity. */
-static inline const struct bt_affinity_terms *bt_affinity_terms_of(const struct bt_pod_info *pod)
-{
-	return pod->shape->affinity_terms;
-}
-
 /** Returns the terms of one kind; empty if `terms` is NULL. */
 static inline struct bt_affinity_term_list bt_affinity_group_of(
 	const struct bt_affinity_terms *terms, enum bt_affinity_group group)

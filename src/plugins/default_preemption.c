@@ -119,7 +119,7 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	 */
 	struct bt_preemption_decision *decision =
 		BT_ARENA_NEW(cycle->arena, struct bt_preemption_decision);
-	bt_plugin_set_pre_filter_data(plugin, cycle, decision);
+	cycle->pre_filter_data[plugin->index] = decision;
 	status = bt_evaluator_preempt(&self->evaluator, cycle, pod, statuses, out_result, decision);
 	struct bt_str message = bt_status_message_str(&status, cycle->arena);
 	if (message.length == 0) {
@@ -157,7 +157,7 @@ const struct bt_preemption_decision *bt_default_preemption_decision(
 {
 	const struct bt_plugin *plugin = find_instance(framework);
 
-	return plugin != NULL ? bt_plugin_pre_filter_data(plugin, cycle) : NULL;
+	return plugin != NULL ? cycle->pre_filter_data[plugin->index] : NULL;
 }
 
 /*

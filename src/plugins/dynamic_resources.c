@@ -439,7 +439,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct bt_status status;
 
 	/* The cycle data has no claims until all steps have succeeded (step 8). */
-	bt_plugin_set_pre_filter_data(plugin, cycle, &no_claims);
+	cycle->pre_filter_data[plugin->index] = &no_claims;
 	if (is_pure_for(plugin, pod)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
@@ -502,7 +502,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	if (bt_status_is_success(&status)) {
 		data->slot_count = preparation.instance->base.handle->state->nodes.slot_count;
-		bt_plugin_set_pre_filter_data(plugin, cycle, data);
+		cycle->pre_filter_data[plugin->index] = data;
 	}
 	return status;
 }

@@ -67,12 +67,6 @@ static uint32_t table_of_column(struct bt_affinity_tables *tables, struct bt_are
 	return tables->count - 1;
 }
 
-static uint32_t table_of_key(struct bt_affinity_tables *tables, struct bt_state *state,
-	struct bt_arena *arena, struct bt_str key)
-{
-	return table_of_column(tables, arena, bt_state_label_column(state, key));
-}
-
 /** Reset all counts, but keep the tables. */
 static void reset_tables(struct bt_affinity_tables *tables)
 {
@@ -221,7 +215,7 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 static struct bt_incoming_terms expand_terms(struct bt_state *state, const struct bt_pod_info *pod,
 	enum bt_affinity_group group, struct bt_affinity_tables *tables, struct bt_arena *arena)
 {
-	struct bt_affinity_term_list list = bt_affinity_group_of(bt_affinity_terms_of(pod), group);
+	struct bt_affinity_term_list list = bt_affinity_group_of(pod->shape->affinity_terms, group);
 	struct bt_incoming_terms terms = {.count = list.count};
 
 	if (list.count == 0) {
@@ -230,8 +224,8 @@ static struct bt_incoming_terms expand_terms(struct bt_state *state, const struc
 	terms.items = BT_ARENA_NEW_ARRAY(arena, struct bt_incoming_term, list.count);
 	for (uint32_t i = 0; i < list.count; i++) {
 		terms.items[i].term = &list.items[i];
-		terms.items[i].table =
-			table_of_key(tables, state, arena, list.items[i].topology_key);
+		terms.items[i].table = table_of_column(
+			tables, arena, bt_state_label_column(state, list.items[i].topology_key));
 		expand_term(state, pod, &terms.items[i], arena);
 	}
 	return terms;
@@ -392,14 +386,15 @@ static void count_existing(struct bt_affinity_filter_data *data, const struct bt
 	const struct bt_pod_info *other, const struct count_target *target)
 {
 	struct bt_affinity_term_list list =
-		bt_affinity_group_of(bt_affinity_terms_of(other), BT_ANTI_AFFINITY_REQUIRED);
+		bt_affinity_group_of(other->shape->affinity_terms, BT_ANTI_AFFINITY_REQUIRED);
 
 	for (uint32_t i = 0; i < list.count; i++) {
 		if (bt_affinity_term_matches(&list.items[i], other->namespace_, pod->namespace_,
 			    pod->labels, data->namespace_labels)) {
 			count_key(target, &data->existing,
-				table_of_key(&data->existing, target->state, target->arena,
-					list.items[i].topology_key));
+				table_of_column(&data->existing, target->arena,
+					bt_state_label_column(
+						target->state, list.items[i].topology_key)));
 		}
 	}
 }
@@ -473,7 +468,7 @@ static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_st
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
 	struct bt_state *state = instance_of(plugin)->handle->state;
 
 	if (terms != NULL && terms->errors.length != 0) {
@@ -528,7 +523,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		data->anti_affinity.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -599,7 +594,7 @@ static bool has_positive_pair(const struct bt_affinity_tables *tables, uint32_t 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct bt_affinity_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct bt_affinity_filter_data *data = cycle->pre_filter_data[plugin->index];
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
@@ -785,7 +780,7 @@ static void add_existing_group(const struct pre_score_run *run, const struct bt_
 	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
 {
 	struct bt_affinity_term_list list =
-		bt_affinity_group_of(bt_affinity_terms_of(other), group);
+		bt_affinity_group_of(other->shape->affinity_terms, group);
 
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct bt_affinity_term *term = &list.items[i];
@@ -793,8 +788,8 @@ static void add_existing_group(const struct pre_score_run *run, const struct bt_
 		if (bt_affinity_term_matches(term, other->namespace_, run->pod->namespace_,
 			    run->pod->labels, run->namespace_labels)) {
 			add_weight(run,
-				table_of_key(
-					run->weights, run->state, run->arena, term->topology_key),
+				table_of_column(run->weights, run->arena,
+					bt_state_label_column(run->state, term->topology_key)),
 				slot, fixed + sign * term->weight);
 		}
 	}
@@ -872,7 +867,7 @@ static bool add_by_counters(const struct pre_score_run *run)
 /** Whether the arguments exclude the pod from scoring, whatever terms other pods have. */
 static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
 
 	return instance_of(plugin)->ignores_preferred_terms_of_existing_pods &&
 		(terms == NULL || !terms->has_preferred);
@@ -881,7 +876,7 @@ static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_inf
 static struct score_data *create_score_data(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
-	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
 	struct score_data *data = BT_ARENA_NEW(cycle->arena, struct score_data);
 	struct pre_score_run run = {
 		.instance = instance_of(plugin),
@@ -948,7 +943,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
 
 	if (never_scores(plugin, pod)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
@@ -962,7 +957,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	if (data == NULL) {
 		struct score_data *fresh = create_score_data(plugin, cycle, pod);
 
-		bt_plugin_set_pre_score_data(plugin, cycle, fresh);
+		cycle->pre_score_data[plugin->index] = fresh;
 		data = fresh;
 	}
 	return data->weights.touched ? BT_STATUS_OK : bt_status_code_only(BT_STATUS_SKIP);
@@ -971,7 +966,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 static bool pre_score_skips(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
-	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
 
 	if (terms != NULL && terms->errors.length != 0) {
 		return false;
@@ -990,7 +985,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
-	const struct score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	const struct score_data *data = cycle->pre_score_data[plugin->index];
 	int64_t sum = 0;
 
 	if (data == NULL) {
@@ -1098,12 +1093,6 @@ struct trait_source {
 	const struct bt_affinity_table *filters[3];
 	const struct bt_affinity_table *weights;
 	struct bt_arena *arena; /* arena of the cycle */
-};
-
-/** Kind of a trait. The kind and the key are the first word of the trait's identity. */
-enum trait_kind {
-	TRAIT_FILTER = 1,
-	TRAIT_WEIGHT,
 };
 
 static const struct bt_affinity_table *find_table(
@@ -1266,29 +1255,6 @@ static void weight_values(const void *context, uint32_t slot_count, uint32_t *va
 	}
 }
 
-static void add_value_trait(
-	struct bt_trait_list *out, const struct trait_source *source, enum trait_kind kind)
-{
-	const struct bt_affinity_table *const tables[] = {
-		source->filters[0], source->filters[1], source->filters[2], source->weights};
-	struct bt_node_trait trait = {
-		.identity = {(uint64_t)kind << 32 | source->column->key.id, 1, 2},
-		.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
-			BT_CHANGE_EXISTENCE,
-		.value = kind == TRAIT_FILTER ? filter_value : weight_value,
-		.column = kind == TRAIT_FILTER ? filter_values : weight_values,
-		.context = source,
-	};
-
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
-		for (uint32_t word = 0; word < 2; word++) {
-			trait.identity[word + 1] = bt_hash_u64(trait.identity[word + 1],
-				tables[i] != NULL ? tables[i]->identity[word] : i);
-		}
-	}
-	bt_arena_push(out->arena, out, trait);
-}
-
 /**
  * Add the traits of one key. tables: near, apart, existing and weights; NULL: there are no such
  * tables.
@@ -1296,30 +1262,43 @@ static void add_value_trait(
 static void add_key(struct bt_trait_list *out, const struct bt_label_column *column,
 	const struct bt_affinity_tables *const *tables)
 {
-	struct trait_source sources[] = {
-		{
-			.column = column,
-			.filters = {find_table(tables[0], column), find_table(tables[1], column),
-				find_table(tables[2], column)},
-			.arena = out->arena,
-		},
-		{
-			.column = column,
-			.weights = find_table(tables[3], column),
-			.arena = out->arena,
-		},
-	};
+	const struct bt_affinity_table *found[4];
 
 	if (!bt_label_column_is_unique(column)) {
 		bt_topology_add_domain_trait(out, column);
 		return;
 	}
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(sources); i++) {
-		if (sources[i].filters[0] != NULL || sources[i].filters[1] != NULL ||
-			sources[i].filters[2] != NULL || sources[i].weights != NULL) {
-			struct trait_source *kept = BT_ARENA_NEW(out->arena, struct trait_source);
-			*kept = sources[i];
-			add_value_trait(out, kept, i == 0 ? TRAIT_FILTER : TRAIT_WEIGHT);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(found); i++) {
+		found[i] = find_table(tables[i], column);
+	}
+	/* Filter reads the first three tables, Score the last one. */
+	for (uint32_t is_weight = 0; is_weight < 2; is_weight++) {
+		struct bt_node_trait trait = {
+			.identity = {(UINT64_C(1) + is_weight) << 32 | column->key.id, 1, 2},
+			.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
+				BT_CHANGE_EXISTENCE,
+			.value = is_weight != 0 ? weight_value : filter_value,
+			.column = is_weight != 0 ? weight_values : filter_values,
+		};
+		bool any = false;
+
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(found); i++) {
+			const struct bt_affinity_table *table =
+				(i == 3) == (is_weight != 0) ? found[i] : NULL;
+
+			any |= table != NULL;
+			for (uint32_t word = 0; word < 2; word++) {
+				trait.identity[word + 1] = bt_hash_u64(trait.identity[word + 1],
+					table != NULL ? table->identity[word] : i);
+			}
+		}
+		if (any) {
+			struct trait_source *source = BT_ARENA_NEW(out->arena, struct trait_source);
+
+			*source = (struct trait_source){
+				column, {found[0], found[1], found[2]}, found[3], out->arena};
+			trait.context = source;
+			bt_arena_push(out->arena, out, trait);
 		}
 	}
 }
@@ -1327,7 +1306,7 @@ static void add_key(struct bt_trait_list *out, const struct bt_label_column *col
 static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_trait_list *out)
 {
-	const struct bt_affinity_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct bt_affinity_filter_data *filter = cycle->pre_filter_data[plugin->index];
 	const struct bt_affinity_tables *tables[4] = {0};
 
 	if (filter != NULL) {
@@ -1392,34 +1371,6 @@ static bool all_match_pod(struct bt_affinity_term_list terms, const struct bt_po
 		terms, owner->namespace_, other->metadata.namespace_, &other->metadata.labels);
 }
 
-static bool pod_change_helps(const struct bt_pod_info *pod, const struct bt_affinity_terms *terms,
-	const struct bt_pod *old_pod, const struct bt_pod *new_pod)
-{
-	struct bt_affinity_term_list near = bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED);
-	struct bt_affinity_term_list apart = bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED);
-
-	if (old_pod == NULL) {
-		return all_match_pod(near, pod, new_pod);
-	}
-	if (new_pod == NULL) {
-		/*
-		 * Anti-affinity between the deleted pod and the waiting pod may have rejected the
-		 * waiting pod.
-		 */
-		struct bt_arena arena = {0};
-		const struct bt_affinity_terms *deleted =
-			bt_affinity_terms_parse(&old_pod->spec, &arena);
-		bool helps = all_match_pod(apart, pod, old_pod) ||
-			all_match(deleted->groups[BT_ANTI_AFFINITY_REQUIRED],
-				old_pod->metadata.namespace_, pod->namespace_, pod->labels);
-
-		bt_arena_finish(&arena);
-		return helps;
-	}
-	return (!all_match_pod(near, pod, old_pod) && all_match_pod(near, pod, new_pod)) ||
-		(all_match_pod(apart, pod, old_pod) && !all_match_pod(apart, pod, new_pod));
-}
-
 static enum bt_queueing_hint fail_to_parse(
 	const struct bt_affinity_terms *terms, struct berth_error *err)
 {
@@ -1432,7 +1383,7 @@ static enum bt_queueing_hint after_pod_change(BT_UNUSED struct bt_plugin *plugin
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
 {
-	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
 	const struct bt_pod *old_pod = old_object;
 	const struct bt_pod *new_pod = new_object;
 
@@ -1446,14 +1397,37 @@ static enum bt_queueing_hint after_pod_change(BT_UNUSED struct bt_plugin *plugin
 	if (terms != NULL && terms->errors.length != 0) {
 		return fail_to_parse(terms, err);
 	}
-	return pod_change_helps(pod, terms, old_pod, new_pod) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	struct bt_affinity_term_list near = bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED);
+	struct bt_affinity_term_list apart = bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED);
+	bool helps;
+
+	if (old_pod == NULL) {
+		helps = all_match_pod(near, pod, new_pod);
+	} else if (new_pod == NULL) {
+		/*
+		 * Anti-affinity between the deleted pod and the waiting pod may have rejected the
+		 * waiting pod.
+		 */
+		struct bt_arena arena = {0};
+		const struct bt_affinity_terms *deleted =
+			bt_affinity_terms_parse(&old_pod->spec, &arena);
+
+		helps = all_match_pod(apart, pod, old_pod) ||
+			all_match(deleted->groups[BT_ANTI_AFFINITY_REQUIRED],
+				old_pod->metadata.namespace_, pod->namespace_, pod->labels);
+		bt_arena_finish(&arena);
+	} else {
+		helps = (!all_match_pod(near, pod, old_pod) && all_match_pod(near, pod, new_pod)) ||
+			(all_match_pod(apart, pod, old_pod) && !all_match_pod(apart, pod, new_pod));
+	}
+	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
 static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
 {
-	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
 	struct bt_affinity_term_list near = bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED);
 	struct bt_affinity_term_list apart = bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED);
 
@@ -1503,25 +1477,11 @@ static enum bt_hint_scope affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin
 		: BT_HINT_SCOPE_NAMESPACE;
 }
 
-/**
- * Want pods that match the first term, and changes of the topology keys. A pod event helps only if
- * the pod matches all terms, so the marks of the first term are enough.
- */
-static void add_wants_of_first_term(struct bt_hint_wants *wants, struct bt_affinity_term_list terms,
-	const struct bt_symbol_table *symbols)
-{
-	if (terms.count != 0) {
-		bt_hint_want_pods(wants, &terms.items[0].selector, symbols);
-	}
-	for (uint32_t i = 0; i < terms.count; i++) {
-		bt_hint_want(wants,
-			bt_hint_mark(BT_MARK_NODE_KEY, terms.items[i].topology_key, BT_STR("")));
-	}
-}
-
 static void hint_wants(
 	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
 {
+	static const enum bt_affinity_group groups[] = {
+		BT_AFFINITY_REQUIRED, BT_ANTI_AFFINITY_REQUIRED};
 	const struct bt_symbol_table *symbols = &instance_of(plugin)->handle->state->symbols;
 	const struct bt_affinity_terms *terms = shape->affinity_terms;
 
@@ -1529,9 +1489,20 @@ static void hint_wants(
 		bt_hint_want(wants, BT_HINT_MARK_ALWAYS);
 		return;
 	}
-	add_wants_of_first_term(wants, bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED), symbols);
-	add_wants_of_first_term(
-		wants, bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED), symbols);
+	for (uint32_t g = 0; g < BT_ARRAY_LENGTH(groups); g++) {
+		struct bt_affinity_term_list list = bt_affinity_group_of(terms, groups[g]);
+
+		/* A pod event helps only if the pod matches all terms, so want the first term's
+		 * pods. */
+		if (list.count != 0) {
+			bt_hint_want_pods(wants, &list.items[0].selector, symbols);
+		}
+		for (uint32_t i = 0; i < list.count; i++) {
+			bt_hint_want(wants,
+				bt_hint_mark(
+					BT_MARK_NODE_KEY, list.items[i].topology_key, BT_STR("")));
+		}
+	}
 }
 
 /**

@@ -36,14 +36,14 @@ static struct general_data *compute_data(const struct bt_pod_info *pod, struct b
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	bt_plugin_set_pre_filter_data(plugin, cycle, compute_data(pod, cycle->arena));
+	cycle->pre_filter_data[plugin->index] = compute_data(pod, cycle->arena);
 	return BT_STATUS_OK;
 }
 
 static const struct general_data *data_of(const struct bt_plugin *plugin,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
-	const struct general_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct general_data *data = cycle->pre_filter_data[plugin->index];
 
 	return data != NULL ? data : compute_data(pod, cycle->arena);
 }

@@ -74,7 +74,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	bt_plugin_set_pre_score_data(plugin, cycle, compute_request(pod, cycle->arena));
+	cycle->pre_score_data[plugin->index] = compute_request(pod, cycle->arena);
 	return BT_STATUS_OK;
 }
 
@@ -83,7 +83,7 @@ static struct non_zero_request total_request(const struct bt_plugin *plugin,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
 {
-	const struct non_zero_request *request = bt_plugin_pre_score_data(plugin, cycle);
+	const struct non_zero_request *request = cycle->pre_score_data[plugin->index];
 
 	if (request == NULL) {
 		request = compute_request(pod, cycle->arena);
@@ -330,14 +330,14 @@ static struct bt_status pre_score_limits(struct bt_plugin *plugin, struct bt_cyc
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	bt_plugin_set_pre_score_data(plugin, cycle, compute_limits(pod, cycle->arena));
+	cycle->pre_score_data[plugin->index] = compute_limits(pod, cycle->arena);
 	return BT_STATUS_OK;
 }
 
 static struct bt_status score_limits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct bt_resource *limits = bt_plugin_pre_score_data(plugin, cycle);
+	const struct bt_resource *limits = cycle->pre_score_data[plugin->index];
 
 	if (limits == NULL) {
 		limits = compute_limits(pod, cycle->arena);
@@ -386,14 +386,14 @@ static struct bt_status pre_score_images(struct bt_plugin *plugin, struct bt_cyc
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	bt_plugin_set_pre_score_data(plugin, cycle, compute_names(pod, cycle->arena));
+	cycle->pre_score_data[plugin->index] = compute_names(pod, cycle->arena);
 	return BT_STATUS_OK;
 }
 
 static struct bt_status score_images(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const bt_str_list *names = bt_plugin_pre_score_data(plugin, cycle);
+	const bt_str_list *names = cycle->pre_score_data[plugin->index];
 
 	if (names == NULL) {
 		names = compute_names(pod, cycle->arena);

@@ -129,7 +129,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			}
 		}
 	}
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -205,7 +205,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 {
 	const bt_str_list *keys = &service_affinity_of(plugin)->affinity_labels;
 	const struct bt_str_map *selector = &bt_plugin_pod_spec(pod)->node_selector;
-	const struct pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
 	const struct bt_str_map *reference_labels = NULL;
 
 	if (data == NULL) {
@@ -251,14 +251,14 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	struct service_search *search = BT_ARENA_NEW(cycle->arena, struct service_search);
 
 	*search = find_service(plugin, pod, cycle->arena);
-	bt_plugin_set_pre_score_data(plugin, cycle, search);
+	cycle->pre_score_data[plugin->index] = search;
 	return BT_STATUS_OK;
 }
 
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct service_search *service = bt_plugin_pre_score_data(plugin, cycle);
+	const struct service_search *service = cycle->pre_score_data[plugin->index];
 	int64_t count = 0;
 
 	if (service == NULL) {

@@ -205,7 +205,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	memcpy(items, ids->items.items, ids->items.count * sizeof(*items));
 	struct pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
 	*data = (struct pre_filter_data){items, ids->items.count};
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -213,7 +213,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	struct volume_count_plugin *volume_count = volume_count_of(plugin);
-	const struct pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
 	struct bt_volume_set *existing = &volume_count->ids;
 	uint32_t pod_count = bt_node_info_pod_count(node);
 

@@ -325,7 +325,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	data = BT_ARENA_NEW(cycle->arena, struct node_affinity_pre_filter_data);
 	data->required = bt_required_node_affinity_parse(spec, cycle->arena);
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	if (required == NULL || required->terms.count == 0 ||
 		!node_names_of_terms(required, cycle->arena, &names)) {
 		return BT_STATUS_OK;
@@ -363,7 +363,7 @@ static uint32_t detail_of_node(const struct node_affinity_plugin *instance,
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct node_affinity_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct node_affinity_pre_filter_data *data = cycle->pre_filter_data[plugin->index];
 	struct node_affinity_pre_filter_data parsed_now;
 
 	if (data == NULL) {
@@ -450,7 +450,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 		BT_ARENA_NEW(cycle->arena, struct node_affinity_pre_score_data);
 	struct bt_status status = parse_preferred(affinity, cycle->arena, &data->preferred);
 	if (bt_status_is_success(&status)) {
-		bt_plugin_set_pre_score_data(plugin, cycle, data);
+		cycle->pre_score_data[plugin->index] = data;
 	}
 	return status;
 }
@@ -458,7 +458,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct node_affinity_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	const struct node_affinity_pre_score_data *data = cycle->pre_score_data[plugin->index];
 	struct bt_str node_name = bt_node_info_name(node);
 	const struct bt_str_map *labels = bt_node_info_labels(node);
 	struct node_affinity_pre_score_data parsed_now;

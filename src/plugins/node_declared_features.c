@@ -66,7 +66,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct declared_features_pre_filter_data *data =
 		BT_ARENA_NEW(cycle->arena, struct declared_features_pre_filter_data);
 	data->required = required;
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -74,7 +74,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	const struct declared_features_pre_filter_data *data =
-		bt_plugin_pre_filter_data(plugin, cycle);
+		cycle->pre_filter_data[plugin->index];
 
 	if (!gate_is_on(plugin)) {
 		return BT_STATUS_OK;

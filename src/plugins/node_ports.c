@@ -23,14 +23,14 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	/* The shape's ports are normalised. There is at least one port. */
 	bt_host_port_list *wanted = BT_ARENA_NEW(cycle->arena, bt_host_port_list);
 	*wanted = pod->shape->host_ports;
-	bt_plugin_set_pre_filter_data(plugin, cycle, wanted);
+	cycle->pre_filter_data[plugin->index] = wanted;
 	return BT_STATUS_OK;
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const bt_host_port_list *wanted = bt_plugin_pre_filter_data(plugin, cycle);
+	const bt_host_port_list *wanted = cycle->pre_filter_data[plugin->index];
 
 	if (wanted == NULL) {
 		return bt_status_error_text(cycle->arena,

@@ -67,7 +67,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	if (all_zero(requests, instance->resources.count)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	bt_plugin_set_pre_score_data(plugin, cycle, requests);
+	cycle->pre_score_data[plugin->index] = requests;
 	return BT_STATUS_OK;
 }
 
@@ -147,7 +147,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
 	const struct balanced_plugin *instance = instance_of(plugin);
-	const int64_t *requests = bt_plugin_pre_score_data(plugin, cycle);
+	const int64_t *requests = cycle->pre_score_data[plugin->index];
 
 	if (requests == NULL) {
 		requests = scoring_requests(instance, pod, cycle->arena);

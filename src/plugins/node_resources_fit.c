@@ -194,7 +194,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			.value = request.scalars[i].value,
 		};
 	}
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -244,7 +244,7 @@ static void check_standard(struct fit_failures *failures, enum bt_reason reason,
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct fit_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct fit_pre_filter_data *data = cycle->pre_filter_data[plugin->index];
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
@@ -611,8 +611,8 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	bt_plugin_set_pre_score_data(
-		plugin, cycle, scoring_requests(instance_of(plugin), pod, cycle->arena));
+	cycle->pre_score_data[plugin->index] =
+		scoring_requests(instance_of(plugin), pod, cycle->arena);
 	return BT_STATUS_OK;
 }
 
@@ -620,7 +620,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
 	const struct fit_plugin *instance = instance_of(plugin);
-	const int64_t *requests = bt_plugin_pre_score_data(plugin, cycle);
+	const int64_t *requests = cycle->pre_score_data[plugin->index];
 
 	if (instance->scorer.resources.count == 0) {
 		return bt_status_error_text(cycle->arena, BT_STR("resources not found"));

@@ -159,74 +159,69 @@ bool bt_spread_has_action(
 		action == BT_SPREAD_HARD ? "DoNotSchedule" : "ScheduleAnyway");
 }
 
-static int parse_constraint(const struct spread_plugin *instance,
-	const struct bt_topology_spread_constraint *from, const struct bt_pod_info *pod,
-	struct bt_arena *arena, struct bt_spread_constraint *out, struct berth_error *err)
+/** Adds the requirements key == value for those keys that the labels have. */
+static void require_labels(struct bt_selector *selector, const bt_str_list *keys,
+	const struct bt_str_map *labels, struct bt_arena *arena)
 {
-	int code =
-		bt_selector_from_label_selector(from->label_selector, arena, &out->selector, err);
+	struct bt_requirement *all = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_requirement, (size_t)keys->count + selector->requirement_count);
+	uint32_t count = 0;
 
-	if (code != 0) {
-		return code;
-	}
-	if (from->match_label_keys.count != 0 && !out->selector.nothing &&
-		bt_gate_enabled(instance->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
-		/* matchLabelKeys: also require the pod's values of these labels. */
-		struct bt_requirement *all = BT_ARENA_NEW_ARRAY(arena, struct bt_requirement,
-			(size_t)from->match_label_keys.count + out->selector.requirement_count);
-		uint32_t count = 0;
+	for (uint32_t i = 0; i < keys->count; i++) {
+		const struct bt_str *value = bt_str_map_find(labels, keys->items[i]);
 
-		for (uint32_t i = 0; i < from->match_label_keys.count; i++) {
-			struct bt_str key = from->match_label_keys.items[i];
-			const struct bt_str *value = bt_str_map_find(pod->labels, key);
-
-			if (value != NULL) {
-				all[count++] = (struct bt_requirement){.key = key,
-					.operator_ = BT_SELECTOR_IN,
-					.value_count = 1,
-					.values = value};
-			}
+		if (value != NULL) {
+			all[count++] = (struct bt_requirement){.key = keys->items[i],
+				.operator_ = BT_SELECTOR_IN,
+				.value_count = 1,
+				.values = value};
 		}
-		for (uint32_t i = 0; i < out->selector.requirement_count; i++) {
-			all[count++] = out->selector.requirements[i];
-		}
-		out->selector.requirements = all;
-		out->selector.requirement_count = count;
 	}
-	out->topology_key = from->topology_key;
-	out->max_skew = from->max_skew;
-	out->min_domains = from->min_domains.present ? from->min_domains.value : 1;
-	out->honors_affinity = from->node_affinity_policy.data == NULL ||
-		bt_str_equal_c(from->node_affinity_policy, "Honor");
-	out->honors_taints = bt_str_equal_c(from->node_taints_policy, "Honor");
-	return 0;
+	for (uint32_t i = 0; i < selector->requirement_count; i++) {
+		all[count++] = selector->requirements[i];
+	}
+	selector->requirements = all;
+	selector->requirement_count = count;
 }
 
 static int parse_constraints(const struct spread_plugin *instance,
-	const struct bt_topology_spread_constraint *from, uint32_t from_count,
+	const struct bt_topology_spread_constraint *all, uint32_t all_count,
 	const struct bt_pod_info *pod, enum bt_spread_action action, struct bt_arena *arena,
 	struct bt_spread_list *out_list, struct berth_error *err)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < from_count; i++) {
-		count += bt_spread_has_action(&from[i], action);
+	for (uint32_t i = 0; i < all_count; i++) {
+		count += bt_spread_has_action(&all[i], action);
 	}
 	if (count == 0) {
 		return 0;
 	}
 	out_list->items = BT_ARENA_NEW_ARRAY(arena, struct bt_spread_constraint, count);
-	for (uint32_t i = 0; i < from_count; i++) {
-		int code;
+	for (uint32_t n = 0; n < all_count; n++) {
+		const struct bt_topology_spread_constraint *from = &all[n];
 
-		if (!bt_spread_has_action(&from[i], action)) {
+		if (!bt_spread_has_action(from, action)) {
 			continue;
 		}
-		code = parse_constraint(
-			instance, &from[i], pod, arena, &out_list->items[out_list->count++], err);
+		struct bt_spread_constraint *out = &out_list->items[out_list->count++];
+		int code = bt_selector_from_label_selector(
+			from->label_selector, arena, &out->selector, err);
+
 		if (code != 0) {
 			return code;
 		}
+		if (from->match_label_keys.count != 0 && !out->selector.nothing &&
+			bt_gate_enabled(
+				instance->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
+			require_labels(&out->selector, &from->match_label_keys, pod->labels, arena);
+		}
+		out->topology_key = from->topology_key;
+		out->max_skew = from->max_skew;
+		out->min_domains = from->min_domains.present ? from->min_domains.value : 1;
+		out->honors_affinity = from->node_affinity_policy.data == NULL ||
+			bt_str_equal_c(from->node_affinity_policy, "Honor");
+		out->honors_taints = bt_str_equal_c(from->node_taints_policy, "Honor");
 	}
 	return 0;
 }
@@ -614,7 +609,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			}
 		}
 	}
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -633,7 +628,7 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
  * this ignores deletion timestamps and does not treat empty selectors specially. Spec 06 section
  * 2.8.
  */
-static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_pod_info *other,
 	const struct bt_node_info *node, int64_t delta)
 {
@@ -641,7 +636,7 @@ static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 
 	if (data == NULL || !bt_str_equal(pod->namespace_, other->namespace_) ||
 		!slot_has_all_keys(&data->list, node->slot)) {
-		return;
+		return BT_STATUS_OK;
 	}
 	for (uint32_t i = 0; i < data->list.count; i++) {
 		const struct bt_spread_constraint *constraint = &data->list.items[i];
@@ -653,22 +648,21 @@ static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 				delta); /* the previous sum is not needed */
 		}
 	}
+	return BT_STATUS_OK;
 }
 
 static struct bt_status add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
 	const struct bt_node_info *node)
 {
-	change_by_pod(plugin, cycle, pod_to_schedule, pod_to_add, node, 1);
-	return BT_STATUS_OK;
+	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_add, node, 1);
 }
 
 static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
 	const struct bt_node_info *node)
 {
-	change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
-	return BT_STATUS_OK;
+	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
 }
 
 int64_t bt_spread_count_at(
@@ -735,7 +729,7 @@ int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct bt_spread_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct bt_spread_filter_data *data = cycle->pre_filter_data[plugin->index];
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
@@ -1137,7 +1131,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	compute_weights(data, &nodes, cycle->arena);
-	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	cycle->pre_score_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -1213,7 +1207,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
-	const struct score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	const struct score_data *data = cycle->pre_score_data[plugin->index];
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
@@ -1233,41 +1227,28 @@ static void score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	}
 }
 
-/** Range of the raw scores of nodes that are not ignored. */
-struct score_bounds {
-	int64_t low;
-	int64_t high;
-};
-
-static void widen(struct score_bounds *bounds, int64_t score)
+static int64_t normalized(int64_t low, int64_t high, int64_t score)
 {
-	bounds->low = score < bounds->low ? score : bounds->low;
-	bounds->high = score > bounds->high ? score : bounds->high;
-}
-
-static int64_t normalized(const struct score_bounds *bounds, int64_t score)
-{
-	if (bounds->high == 0) {
-		return BT_SCORE_MAX;
-	}
-	return bt_wrap_mul(BT_SCORE_MAX, bounds->high + bounds->low - score) / bounds->high;
+	return high == 0 ? BT_SCORE_MAX : bt_wrap_mul(BT_SCORE_MAX, high + low - score) / high;
 }
 
 static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
 {
-	const struct score_data *data = bt_plugin_pre_score_data(plugin, cycle);
-	struct score_bounds bounds = {INT64_MAX, 0};
+	const struct score_data *data = cycle->pre_score_data[plugin->index];
+	int64_t low = INT64_MAX;
+	int64_t high = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (!slot_is_ignored(data, scores[i].slot)) {
-			widen(&bounds, scores[i].score);
+			low = scores[i].score < low ? scores[i].score : low;
+			high = scores[i].score > high ? scores[i].score : high;
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		scores[i].score = slot_is_ignored(data, scores[i].slot)
 			? 0
-			: normalized(&bounds, scores[i].score);
+			: normalized(low, high, scores[i].score);
 	}
 	return BT_STATUS_OK;
 }
@@ -1276,17 +1257,19 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 	BT_UNUSED const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
 	int64_t *scores)
 {
-	struct score_bounds bounds = {INT64_MAX, 0};
+	int64_t low = INT64_MAX;
+	int64_t high = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (!slot_is_ignored(data, feasible_slots[i])) {
-			widen(&bounds, scores[i]);
+			low = scores[i] < low ? scores[i] : low;
+			high = scores[i] > high ? scores[i] : high;
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		scores[i] = slot_is_ignored(data, feasible_slots[i])
 			? 0
-			: normalized(&bounds, scores[i]);
+			: normalized(low, high, scores[i]);
 	}
 }
 
@@ -1383,7 +1366,7 @@ static void add_count_trait(struct bt_trait_list *out, const struct bt_label_col
 static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_trait_list *out)
 {
-	const struct bt_spread_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct bt_spread_filter_data *filter = cycle->pre_filter_data[plugin->index];
 
 	if (cycle->plain || !cycle->borrows_counters ||
 		(filter != NULL && filter->changes.count != 0)) {
@@ -1417,7 +1400,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	if (fails) {
 		return false;
 	}
-	bt_plugin_set_pre_score_data(plugin, cycle, score);
+	cycle->pre_score_data[plugin->index] = score;
 	if (score != NULL) {
 		for (uint32_t i = 0; i < score->count; i++) {
 			const struct spread_term *term = &score->terms[i];
@@ -1471,106 +1454,74 @@ static bool tolerations_equal(const bt_toleration_list *a, const bt_toleration_l
 	return true;
 }
 
-static bool pod_change_helps(const struct bt_spread_list *hard, const struct bt_pod_info *pod,
-	const struct bt_pod *old_pod, const struct bt_pod *new_pod)
-{
-	if (old_pod != NULL && new_pod != NULL && bt_str_equal(new_pod->metadata.uid, pod->uid) &&
-		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations)) {
-		for (uint32_t i = 0; i < hard->count; i++) {
-			if (hard->items[i].honors_taints) {
-				return true;
-			}
-		}
-	}
-	/*
-	 * Whether the selector of some constraint matches only one of the two label maps (NULL: no
-	 * map).
-	 */
-	const struct bt_str_map *a = old_pod != NULL ? &old_pod->metadata.labels : NULL;
-	const struct bt_str_map *b = new_pod != NULL ? &new_pod->metadata.labels : NULL;
-	for (uint32_t i = 0; i < hard->count; i++) {
-		const struct bt_selector *selector = &hard->items[i].selector;
-		bool matches_a = a != NULL && bt_selector_matches(selector, a);
-		bool matches_b = b != NULL && bt_selector_matches(selector, b);
-
-		if (matches_a != matches_b) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
 {
+	const struct bt_pod *old_pod = old_object;
+	const struct bt_pod *new_pod = new_object;
 	struct bt_arena arena = {0};
 	struct bt_spread_list hard;
-	bool helps;
 
 	if (!is_involved(pod, old_object) || !is_involved(pod, new_object)) {
 		return BT_HINT_SKIP;
 	}
-	helps = resolve_constraints(instance_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) !=
-			0 ||
-		pod_change_helps(&hard, pod, old_object, new_object);
+	bool helps = resolve_constraints(
+			     instance_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) != 0;
+	bool tolerates_other = !helps && old_pod != NULL && new_pod != NULL &&
+		bt_str_equal(new_pod->metadata.uid, pod->uid) &&
+		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations);
+
+	/* It helps if a selector matches only one of the two versions of the pod. */
+	for (uint32_t i = 0; !helps && i < hard.count; i++) {
+		const struct bt_selector *selector = &hard.items[i].selector;
+
+		helps = (tolerates_other && hard.items[i].honors_taints) ||
+			(old_pod != NULL &&
+				bt_selector_matches(selector, &old_pod->metadata.labels)) !=
+				(new_pod != NULL &&
+					bt_selector_matches(selector, &new_pod->metadata.labels));
+	}
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
-}
-
-static bool has_all_keys(const struct bt_spread_list *hard, const struct bt_node *node)
-{
-	for (uint32_t i = 0; i < hard->count; i++) {
-		if (bt_str_map_find(&node->metadata.labels, hard->items[i].topology_key) == NULL) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/** Whether the value of some key differs; a missing label counts as "". */
-static bool values_differ(
-	const struct bt_spread_list *hard, const struct bt_node *a, const struct bt_node *b)
-{
-	for (uint32_t i = 0; i < hard->count; i++) {
-		struct bt_str key = hard->items[i].topology_key;
-		const struct bt_str *value_a = bt_str_map_find(&a->metadata.labels, key);
-		const struct bt_str *value_b = bt_str_map_find(&b->metadata.labels, key);
-
-		if (!bt_str_equal(value_a != NULL ? *value_a : BT_STR(""),
-			    value_b != NULL ? *value_b : BT_STR(""))) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool node_change_helps(const struct bt_spread_list *hard, const struct bt_node *old_node,
-	const struct bt_node *new_node)
-{
-	if (old_node == NULL || new_node == NULL) {
-		return has_all_keys(hard, new_node != NULL ? new_node : old_node);
-	}
-	if (has_all_keys(hard, old_node) != has_all_keys(hard, new_node)) {
-		return true;
-	}
-	return has_all_keys(hard, new_node) &&
-		(values_differ(hard, old_node, new_node) ||
-			!bt_taint_list_equal(&old_node->spec.taints, &new_node->spec.taints));
 }
 
 static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
 {
+	const struct bt_node *nodes[] = {old_object, new_object};
+	bool has_keys[] = {nodes[0] != NULL, nodes[1] != NULL}; /* the node has all topology keys */
+	bool differs = false;
 	struct bt_arena arena = {0};
 	struct bt_spread_list hard;
-	bool helps = resolve_constraints(
-			     instance_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) != 0 ||
-		node_change_helps(&hard, old_object, new_object);
 
+	if (resolve_constraints(instance_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) !=
+		0) {
+		bt_arena_finish(&arena);
+		return BT_HINT_QUEUE;
+	}
+	for (uint32_t i = 0; i < hard.count; i++) {
+		const struct bt_str *values[2] = {NULL, NULL};
+
+		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(nodes); n++) {
+			if (has_keys[n]) {
+				values[n] = bt_str_map_find(
+					&nodes[n]->metadata.labels, hard.items[i].topology_key);
+				has_keys[n] = values[n] != NULL;
+			}
+		}
+		differs |= values[0] != NULL && values[1] != NULL &&
+			!bt_str_equal(*values[0], *values[1]);
+	}
 	bt_arena_finish(&arena);
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	if (has_keys[0] && has_keys[1]) {
+		return differs ||
+				!bt_taint_list_equal(&nodes[0]->spec.taints, &nodes[1]->spec.taints)
+			? BT_HINT_QUEUE
+			: BT_HINT_SKIP;
+	}
+	return has_keys[0] || has_keys[1] ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
 static const struct bt_event_registration events[] = {
@@ -1589,7 +1540,6 @@ static enum bt_hint_scope constraint_scope(
 	const struct spread_plugin *instance, const struct bt_pod_spec *spec)
 {
 	const struct bt_topology_spread_constraint *own = spec->topology_spread_constraints.items;
-	static const struct bt_str hard = BT_STR_INIT("DoNotSchedule");
 
 	for (uint32_t i = 0; i < spec->topology_spread_constraints.count; i++) {
 		if (own[i].match_label_keys.count > 0) {
@@ -1599,7 +1549,7 @@ static enum bt_hint_scope constraint_scope(
 	for (uint32_t i = 0;
 		i < instance->default_count && spec->topology_spread_constraints.count == 0; i++) {
 		/* The selectors come from the services and owner of the pod. */
-		if (bt_str_equal(instance->defaults[i].when_unsatisfiable, hard)) {
+		if (bt_spread_has_action(&instance->defaults[i], BT_SPREAD_HARD)) {
 			return BT_HINT_SCOPE_POD;
 		}
 	}

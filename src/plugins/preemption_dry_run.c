@@ -82,7 +82,7 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		run->of_shape &= has_column &&
 			(shortcuts->filter_fits_column == NULL ||
 				shortcuts->filter_fits_column(
-					plugin, bt_plugin_pre_filter_data(plugin, cycle), pod));
+					plugin, cycle->pre_filter_data[plugin->index], pod));
 		/*
 		 * If removing pods does not change what the filter reads, the result of the filter
 		 * on the emptied node stays valid while pods are added back.

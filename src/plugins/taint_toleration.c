@@ -58,7 +58,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 			data->soft.items[data->soft.count++] = all->items[i];
 		}
 	}
-	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	cycle->pre_score_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -81,8 +81,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
-	const struct taint_toleration_pre_score_data *data =
-		bt_plugin_pre_score_data(plugin, cycle);
+	const struct taint_toleration_pre_score_data *data = cycle->pre_score_data[plugin->index];
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,

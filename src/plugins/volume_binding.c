@@ -317,7 +317,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	if (!bt_pod_has_claims(spec)) {
-		bt_plugin_set_pre_filter_data(plugin, cycle, &instance->no_claims);
+		cycle->pre_filter_data[plugin->index] = &instance->no_claims;
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
@@ -373,7 +373,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			BT_REASON_VOLUME_UNBOUND_IMMEDIATE);
 	}
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 

@@ -206,7 +206,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	if (data->in_use == 0 && !has_disks(spec)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
@@ -267,7 +267,7 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct restrictions_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct restrictions_data *data = cycle->pre_filter_data[plugin->index];
 	struct disk_list disks =
 		data != NULL ? data->disks : disks_of(bt_plugin_pod_spec(pod), cycle->arena);
 	uint32_t pod_count = disks.list.count != 0 ? bt_node_info_pod_count(node) : 0;

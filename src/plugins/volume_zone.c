@@ -154,7 +154,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct bt_status status = find_constraints(plugin, pod, cycle->arena, &data);
 
 	if (bt_status_is_success(&status)) {
-		bt_plugin_set_pre_filter_data(plugin, cycle, data);
+		cycle->pre_filter_data[plugin->index] = data;
 	}
 	return status;
 }
@@ -183,7 +183,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	const struct bt_str_map *labels = bt_node_info_labels(node);
-	const struct zone_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct zone_data *data = cycle->pre_filter_data[plugin->index];
 
 	if (bt_plugin_pod_spec(pod)->volumes.count == 0) {
 		return BT_STATUS_OK;
