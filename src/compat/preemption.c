@@ -331,7 +331,6 @@ static struct bt_status evict(struct berth_preemption *preemption, const struct 
 	if (preemption->preempt_pod != NULL) {
 		const struct bt_state *state = evaluator->handle->state;
 
-		bt_eviction_observe(&evaluator->executor.metrics, candidate->victims.pod_count);
 		for (uint32_t i = 0; i < candidate->victims.pod_count; i++) {
 			const struct bt_pod_info *victim =
 				bt_const_pod_info_of(candidate->victims.pods[i]);

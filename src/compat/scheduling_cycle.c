@@ -529,34 +529,26 @@ const struct berth_queue *berth_engine_queue(const struct berth_engine *engine)
 	return (const struct berth_queue *)(const void *)engine;
 }
 
-/** Context of list_pod. */
-struct nominated_list {
-	BT_VEC(const struct berth_pod_info *) pods;
-};
-
-static bool list_pod(void *context, const struct bt_pod_info *pod)
-{
-	struct nominated_list *list = context;
-
-	bt_vec_push(&list->pods, berth_const_pod_info_of(pod));
-	return true;
-}
-
 const struct berth_pod_info *const *berth_queue_nominated_pods_for_node(
 	const struct berth_queue *queue, struct berth_str node_name, struct berth_arena *arena,
 	uint32_t *out_count)
 {
 	const struct berth_engine *engine = (const struct berth_engine *)(const void *)queue;
-	struct nominated_list list = {0};
+	BT_VEC(const struct berth_pod_info *) list = {0};
+	const struct bt_pod_info *pod;
+	uint32_t cursor = BT_NOMINATION_FIRST;
 
-	bt_nominator_for_node(&inside_of(engine)->nominator, node_name, list_pod, &list);
-	const struct berth_pod_info **pods = BT_ARENA_NEW_ARRAY(
-		bt_arena_of(arena), const struct berth_pod_info *, list.pods.count);
-
-	for (uint32_t i = 0; i < list.pods.count; i++) {
-		pods[i] = list.pods.items[i];
+	while ((pod = bt_nominator_next(&inside_of(engine)->nominator, node_name, &cursor)) !=
+		NULL) {
+		bt_vec_push(&list, berth_const_pod_info_of(pod));
 	}
-	*out_count = list.pods.count;
-	bt_vec_finish(&list.pods);
+	const struct berth_pod_info **pods =
+		BT_ARENA_NEW_ARRAY(bt_arena_of(arena), const struct berth_pod_info *, list.count);
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		pods[i] = list.items[i];
+	}
+	*out_count = list.count;
+	bt_vec_finish(&list);
 	return pods;
 }

@@ -292,14 +292,6 @@ static struct bt_str phase_of(struct bt_scheduler *scheduler, const struct bt_po
 	return known != NULL ? known->status.phase : BT_STR("");
 }
 
-static bool write_nominated(void *context, const struct bt_pod_info *pod)
-{
-	struct dump *dump = context;
-	write_pod(&dump->lines, pod, phase_of(dump->scheduler, pod));
-	dump->count++;
-	return true;
-}
-
 static bool write_queued(void *context, const struct bt_queue_entry *entry)
 {
 	struct dump *dump = context;
@@ -349,6 +341,8 @@ static void write_node(struct bt_scheduler *scheduler, uint32_t slot, struct bt_
 {
 	const struct bt_engine *engine = bt_scheduler_engine(scheduler);
 	struct dump nominated = {.scheduler = scheduler};
+	uint32_t cursor = BT_NOMINATION_FIRST;
+	const struct bt_pod_info *nominee;
 	struct bt_node_info info;
 	bt_node_info_init(&info, engine->state, slot);
 	uint32_t count = bt_node_info_pod_count(&info);
@@ -364,8 +358,11 @@ static void write_node(struct bt_scheduler *scheduler, uint32_t slot, struct bt_
 		bt_node_info_pod_at(&info, i, &pod);
 		write_pod(out, &pod, phase_of(scheduler, &pod));
 	}
-	bt_nominator_for_node(
-		&engine->nominator, bt_node_info_name(&info), write_nominated, &nominated);
+	while ((nominee = bt_nominator_next(
+			&engine->nominator, bt_node_info_name(&info), &cursor)) != NULL) {
+		write_pod(&nominated.lines, nominee, phase_of(scheduler, nominee));
+		nominated.count++;
+	}
 	if (nominated.count != 0) {
 		bt_strbuf_printf(out, "Nominated Pods(number: %u):\n%s", nominated.count,
 			bt_strbuf_c(&nominated.lines));

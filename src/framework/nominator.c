@@ -258,31 +258,26 @@ bool bt_nominator_has_rival(
 	return false;
 }
 
-void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str node_name,
-	bool (*visit)(void *context, const struct bt_pod_info *pod), void *context)
+const struct bt_pod_info *bt_nominator_next(
+	const struct bt_nominator *nominator, struct bt_str node_name, uint32_t *cursor)
 {
-	bt_sym symbol;
-	uint32_t node_index;
-	uint32_t index;
+	uint32_t index = *cursor;
 
-	if (nominator->count == 0 || node_name.length == 0) {
-		return;
-	}
-	symbol = bt_symbol_find(&nominator->state->symbols, node_name);
-	if (bt_sym_is_none(symbol)) {
-		return;
-	}
-	node_index = find_node(nominator, symbol);
-	if (node_index == BT_NOMINATION_NONE) {
-		return;
-	}
-	index = nominator->nodes.items[node_index].first;
-	while (index != BT_NOMINATION_NONE) {
-		const struct bt_nomination *nomination = nomination_at(nominator, index);
+	if (index == BT_NOMINATION_FIRST) {
+		bt_sym symbol = nominator->count != 0 && node_name.length != 0
+			? bt_symbol_find(&nominator->state->symbols, node_name)
+			: BT_SYM_NONE;
+		uint32_t node =
+			bt_sym_is_none(symbol) ? BT_NOMINATION_NONE : find_node(nominator, symbol);
 
-		if (!visit(context, pod_of(nomination))) {
-			return;
-		}
-		index = nomination->next_on_node;
+		index = node != BT_NOMINATION_NONE ? nominator->nodes.items[node].first
+						   : BT_NOMINATION_NONE;
 	}
+	if (index == BT_NOMINATION_NONE) {
+		return NULL;
+	}
+	const struct bt_nomination *nomination = nomination_at(nominator, index);
+
+	*cursor = nomination->next_on_node;
+	return pod_of(nomination);
 }

@@ -12,6 +12,8 @@
 #include "state/pod_info.h"
 
 #define BT_NOMINATION_NONE UINT32_MAX
+/** Cursor of bt_nominator_next before the first call. */
+#define BT_NOMINATION_FIRST (UINT32_MAX - 1)
 
 struct bt_nomination {
 	bt_sym uid;       /* BT_SYM_NONE: the entry is free */
@@ -98,9 +100,10 @@ bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct b
 bool bt_nominator_find(
 	const struct bt_nominator *nominator, struct bt_str uid, struct bt_str *out_node_name);
 /**
- * Calls visit for each pod nominated on the node, in the order of nominations, until visit returns
- * false. visit must not change the nominator.
+ * Returns the pods nominated on the node one after the other, in the order of nominations; NULL
+ * after the last pod. *cursor is BT_NOMINATION_FIRST before the first call. The nominator must not
+ * change between the calls.
  */
-void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str node_name,
-	bool (*visit)(void *context, const struct bt_pod_info *pod), void *context);
+const struct bt_pod_info *bt_nominator_next(
+	const struct bt_nominator *nominator, struct bt_str node_name, uint32_t *cursor);
 #endif

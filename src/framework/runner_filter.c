@@ -352,44 +352,32 @@ struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_
 					     : interpret_failure(cycle->arena, plugin, status);
 }
 
-/** Context of add_nominated_pod. */
-struct nominated_pass {
-	struct bt_framework *framework;
-	const struct bt_cycle_state *cycle;
-	const struct bt_pod_info *pod;
-	const struct bt_node_info *node;
-	struct bt_nominated_view *view;
-};
-
-static bool add_nominated_pod(void *context, const struct bt_pod_info *nominated)
-{
-	const struct nominated_pass *pass = context;
-	struct bt_nominated_view *view = pass->view;
-
-	if (!bt_nominated_pod_counts(nominated, pass->pod)) {
-		return true;
-	}
-	if (!view->added) {
-		bt_node_info_copy(&view->node, pass->node, pass->cycle->arena);
-		bt_framework_clone_cycle(pass->framework, pass->cycle, &view->cycle);
-		view->added = true;
-	}
-	bt_node_info_add_pod(&view->node, pass->cycle->arena, nominated);
-	view->status = bt_run_pre_filter_add_pod(
-		pass->framework, &view->cycle, pass->pod, nominated, &view->node);
-	return bt_status_is_success(&view->status);
-}
-
 void bt_add_nominated_pods(struct bt_framework *framework, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	struct bt_nominated_view *out_view)
 {
-	struct nominated_pass pass = {framework, cycle, pod, node, out_view};
+	struct bt_nominated_view *view = out_view;
+	const struct bt_pod_info *nominated;
+	uint32_t cursor = BT_NOMINATION_FIRST;
 
-	*out_view = (struct bt_nominated_view){0};
-	if (framework->nominator != NULL && framework->nominator->count != 0) {
-		bt_nominator_for_node(
-			framework->nominator, bt_node_info_name(node), add_nominated_pod, &pass);
+	*view = (struct bt_nominated_view){0};
+	if (framework->nominator == NULL) {
+		return;
+	}
+	while (bt_status_is_success(&view->status) &&
+		(nominated = bt_nominator_next(
+			 framework->nominator, bt_node_info_name(node), &cursor)) != NULL) {
+		if (!bt_nominated_pod_counts(nominated, pod)) {
+			continue;
+		}
+		if (!view->added) {
+			bt_node_info_copy(&view->node, node, cycle->arena);
+			bt_framework_clone_cycle(framework, cycle, &view->cycle);
+			view->added = true;
+		}
+		bt_node_info_add_pod(&view->node, cycle->arena, nominated);
+		view->status = bt_run_pre_filter_add_pod(
+			framework, &view->cycle, pod, nominated, &view->node);
 	}
 }
 

@@ -60,16 +60,6 @@ BT_ALWAYS_INLINE double divide(double amount, double capacity, double inverse)
 #endif
 }
 
-/** Compute the inverses of one block, for columns whose inverses are not stored. */
-static void compute_inverses(
-	const int64_t *restrict amounts, uint32_t count, double *restrict inverses)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		double amount = narrow_to_double(amounts[i]);
-		inverses[i] = amount > 0 ? 1 / amount : 0;
-	}
-}
-
 /** One resource of one block of slots. */
 struct block_column {
 	const int64_t *allocatable;
@@ -92,7 +82,10 @@ static struct block_column block_of(const struct bt_resource_column *column, uin
 	if (column->inverse != NULL) {
 		block.inverse = column->inverse + first_slot;
 	} else {
-		compute_inverses(block.allocatable, count, inverses);
+		for (uint32_t i = 0; i < count; i++) {
+			double amount = narrow_to_double(block.allocatable[i]);
+			inverses[i] = amount > 0 ? 1 / amount : 0;
+		}
 	}
 	return block;
 }

@@ -44,12 +44,6 @@ void bt_scored_resources_init(struct bt_scored_resources *resources,
 	}
 }
 
-void bt_scored_resources_finish(struct bt_scored_resources *resources)
-{
-	bt_free(resources->items);
-	*resources = (struct bt_scored_resources){0};
-}
-
 int64_t *bt_scored_resources_request(const struct bt_scored_resources *resources,
 	const struct bt_resource_list *request, struct bt_arena *arena)
 {
@@ -188,14 +182,15 @@ struct bt_resource_gates bt_resource_gates_of(const struct bt_gates *gates)
 	};
 }
 
-bool bt_requests_are_narrow(const int64_t *requests, uint32_t count)
+bool bt_score_amounts_are_narrow(
+	const struct bt_state *state, const int64_t *requests, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (requests[i] < 0 || requests[i] >= BT_NARROW_AMOUNT_MAX) {
 			return false;
 		}
 	}
-	return true;
+	return !state->nodes.has_wide_values;
 }
 
 static struct bt_resource_column column_of(const struct bt_node_table *nodes,

@@ -42,7 +42,6 @@ struct bt_scored_resources {
 
 void bt_scored_resources_init(struct bt_scored_resources *resources,
 	const bt_resource_spec_list *list, const struct bt_handle *handle);
-void bt_scored_resources_finish(struct bt_scored_resources *resources);
 
 /**
  * Returns the request of each configured resource: in milli for cpu, else in bytes or units; 0 if
@@ -139,19 +138,13 @@ enum {
 	BT_RESOURCE_COLUMNS_MAX = 16,
 };
 
-/** Whether every amount is in [0, BT_NARROW_AMOUNT_MAX). */
-bool bt_requests_are_narrow(const int64_t *requests, uint32_t count);
-
 /**
- * Whether the column forms of the resource plugins can be used, because all amounts are narrow:
- * scores then stay in range, and the kernels are exact. Otherwise nodes are scored one by one,
- * which also reports upstream's errors for huge amounts.
+ * Whether the column forms of the resource plugins can be used, because the amounts of all nodes
+ * and requests are narrow: scores then stay in range, and the kernels are exact. Otherwise nodes
+ * are scored one by one, which also reports upstream's errors for huge amounts.
  */
-static inline bool bt_score_amounts_are_narrow(
-	const struct bt_state *state, const int64_t *requests, uint32_t count)
-{
-	return !state->nodes.has_wide_values && bt_requests_are_narrow(requests, count);
-}
+bool bt_score_amounts_are_narrow(
+	const struct bt_state *state, const int64_t *requests, uint32_t count);
 
 /**
  * Collect the columns of the configured resources that count for this pod (spec 05 section 11.4).

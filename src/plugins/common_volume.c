@@ -7,21 +7,11 @@
 #include "api/selector.h"
 #include "plugins/common_plugin.h"
 
-bool bt_pod_names_claims(const struct bt_pod_spec *spec)
-{
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		if (spec->volumes.items[i].persistent_volume_claim != NULL) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool bt_pod_has_claims(const struct bt_pod_spec *spec)
+bool bt_pod_has_claims(const struct bt_pod_spec *spec, bool with_ephemeral)
 {
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		if (spec->volumes.items[i].persistent_volume_claim != NULL ||
-			spec->volumes.items[i].ephemeral != NULL) {
+			(with_ephemeral && spec->volumes.items[i].ephemeral != NULL)) {
 			return true;
 		}
 	}

@@ -139,23 +139,14 @@ bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_t
 	const struct bt_str *list = csi_node != NULL
 		? bt_str_map_find(&csi_node->metadata.annotations, BT_ANNOTATION_MIGRATED_PLUGINS)
 		: NULL;
-	struct bt_str rest;
+	struct bt_str rest = list != NULL ? *list : (struct bt_str){0};
 
-	if (list == NULL) {
-		return false;
-	}
-	for (rest = *list;;) {
-		int64_t comma = bt_str_find_char(rest, ',');
-
-		if (bt_str_equal(comma < 0 ? rest : bt_str_sub(rest, 0, (uint32_t)comma),
-			    drivers[driver].plugin_name)) {
+	while (rest.data != NULL) {
+		if (bt_str_equal(bt_str_cut(&rest, ','), drivers[driver].plugin_name)) {
 			return true;
 		}
-		if (comma < 0) {
-			return false;
-		}
-		rest = bt_str_sub(rest, (uint32_t)comma + 1, rest.length);
 	}
+	return false;
 }
 
 /** Returns the zones of a label: sorted, distinct, none empty. */
@@ -256,17 +247,6 @@ static int gce_pd_handle(const struct bt_persistent_volume *volume, struct bt_st
 	return 0;
 }
 
-static int hex_digit(char byte)
-{
-	if (byte >= '0' && byte <= '9') {
-		return byte - '0';
-	}
-	if (byte >= 'a' && byte <= 'f') {
-		return byte - 'a' + 10;
-	}
-	return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
-}
-
 /**
  * Set the error `failed to translate Kubernetes ID to EBS Volume ID Invalid disk name (<id>): parse
  * "<id>": <what> "<detail>"`, with the texts of upstream's URL parser. An empty detail is left out.
@@ -313,9 +293,10 @@ static int aws_path(
 		: bt_str_sub(rest, (uint32_t)bt_str_find_char(rest, '/'), rest.length);
 	char *decoded = bt_arena_alloc_bytes(arena, (size_t)path.length + 1);
 	for (uint32_t i = 0; i < path.length; i++) {
-		int high = path.data[i] == '%' && i + 2 < path.length ? hex_digit(path.data[i + 1])
-								      : -1;
-		int low = high >= 0 ? hex_digit(path.data[i + 2]) : -1;
+		int high = path.data[i] == '%' && i + 2 < path.length
+			? bt_hex_value(path.data[i + 1])
+			: -1;
+		int low = high >= 0 ? bt_hex_value(path.data[i + 2]) : -1;
 
 		if (path.data[i] != '%') {
 			decoded[length++] = path.data[i];

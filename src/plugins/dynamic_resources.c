@@ -115,10 +115,10 @@ static enum bt_hint_scope dynamic_resources_hint_scope(BT_UNUSED struct bt_plugi
 	BT_UNUSED const struct bt_shape *shape, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)
 {
-	static const struct bt_str claim = BT_RESOURCE_RESOURCE_CLAIM;
-
 	/* The pod's status has the names of generated claims, so this hint depends on the pod. */
-	return bt_str_equal(event->resource, claim) ? BT_HINT_SCOPE_POD : BT_HINT_SCOPE_SHAPE;
+	return bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_RESOURCE_CLAIM)
+		? BT_HINT_SCOPE_POD
+		: BT_HINT_SCOPE_SHAPE;
 }
 
 /** Cycle data of pods without claims; never changes. */

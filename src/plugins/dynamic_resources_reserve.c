@@ -193,16 +193,6 @@ static bool has_moved(const struct binding *binding)
 	return !bt_message_equal(&bt_allocation_result_message, &ours, &theirs);
 }
 
-static bool has_finalizer(const struct bt_resource_claim *claim)
-{
-	for (uint32_t i = 0; i < claim->metadata.finalizers.count; i++) {
-		if (bt_str_equal_c(claim->metadata.finalizers.items[i], BT_CLAIM_FINALIZER)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Start an attempt with the claim in bind->base. */
 static int begin_attempt(const struct binding *binding)
 {
@@ -221,7 +211,8 @@ static int begin_attempt(const struct binding *binding)
 			BT_STR_ARG(base->metadata.namespace_), BT_STR_ARG(base->metadata.name),
 			why);
 	}
-	if (binding->claim->allocation == NULL || has_finalizer(base)) {
+	if (binding->claim->allocation == NULL ||
+		bt_str_list_has(&base->metadata.finalizers, BT_STR(BT_CLAIM_FINALIZER))) {
 		return begin_status(binding);
 	}
 	struct bt_arena *arena = binding->cycle->arena;

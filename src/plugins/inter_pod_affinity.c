@@ -1464,10 +1464,9 @@ static enum bt_hint_scope affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin
 	BT_UNUSED const struct bt_shape *shape, const struct bt_cluster_event *event,
 	const void *old_object, const void *new_object)
 {
-	static const struct bt_str node = BT_RESOURCE_NODE;
 	const struct bt_pod *deleted = old_object;
 
-	if (bt_str_equal(event->resource, node)) {
+	if (bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_NODE)) {
 		return BT_HINT_SCOPE_SHAPE;
 	}
 	/* The labels of the waiting pod matter only if the deleted pod had anti-affinity. */
@@ -1513,10 +1512,9 @@ static void hint_wants(
 static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	const void *old_object, const void *new_object, struct bt_hint_offers *offers)
 {
-	static const struct bt_str node = BT_RESOURCE_NODE;
 	const struct bt_pod *deleted = old_object;
 
-	if (bt_str_equal(event->resource, node)) {
+	if (bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_NODE)) {
 		if (old_object == NULL) {
 			return false;
 		}

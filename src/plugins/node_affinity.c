@@ -291,15 +291,6 @@ struct node_affinity_plugin {
 	struct bt_preferred_terms added_preferred;
 };
 
-struct node_affinity_pre_filter_data {
-	struct bt_required_node_affinity required; /* texts are borrowed from the shape */
-};
-
-struct node_affinity_pre_score_data {
-	/** Terms of the pod. The terms of the profile are in the instance. */
-	struct bt_preferred_terms preferred;
-};
-
 static const struct node_affinity_plugin *instance_of(const struct bt_plugin *plugin)
 {
 	return (const struct node_affinity_plugin *)(const void *)plugin;
@@ -316,15 +307,15 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
 	const struct bt_node_selector *required = affinity != NULL ? affinity->required : NULL;
-	struct node_affinity_pre_filter_data *data;
+	struct bt_required_node_affinity *data;
 	struct bt_name_set names;
 
 	if (required == NULL && !instance_of(plugin)->has_added_required &&
 		!spec->node_selector.present) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct node_affinity_pre_filter_data);
-	data->required = bt_required_node_affinity_parse(spec, cycle->arena);
+	data = BT_ARENA_NEW(cycle->arena, struct bt_required_node_affinity);
+	*data = bt_required_node_affinity_parse(spec, cycle->arena);
 	cycle->pre_filter_data[plugin->index] = data;
 	if (required == NULL || required->terms.count == 0 ||
 		!node_names_of_terms(required, cycle->arena, &names)) {
@@ -345,7 +336,7 @@ enum {
 };
 
 static uint32_t detail_of_node(const struct node_affinity_plugin *instance,
-	const struct node_affinity_pre_filter_data *data, const struct bt_node_table *nodes,
+	const struct bt_required_node_affinity *data, const struct bt_node_table *nodes,
 	uint32_t slot)
 {
 	struct bt_str name = bt_node_table_name(nodes, slot);
@@ -355,20 +346,17 @@ static uint32_t detail_of_node(const struct node_affinity_plugin *instance,
 		!bt_node_selector_matches(&instance->added_required, name, labels, NULL, NULL)) {
 		return DETAIL_ENFORCED;
 	}
-	return bt_required_node_affinity_matches(&data->required, name, labels, NULL, NULL)
-		? 0
-		: DETAIL_POD;
+	return bt_required_node_affinity_matches(data, name, labels, NULL, NULL) ? 0 : DETAIL_POD;
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct node_affinity_pre_filter_data *data = cycle->pre_filter_data[plugin->index];
-	struct node_affinity_pre_filter_data parsed_now;
+	const struct bt_required_node_affinity *data = cycle->pre_filter_data[plugin->index];
+	struct bt_required_node_affinity parsed_now;
 
 	if (data == NULL) {
-		parsed_now.required =
-			bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), cycle->arena);
+		parsed_now = bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), cycle->arena);
 		data = &parsed_now;
 	}
 	uint32_t detail =
@@ -381,7 +369,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	struct bt_slot_range range, uint32_t *detail)
 {
 	const struct node_affinity_plugin *instance = instance_of(plugin);
-	const struct node_affinity_pre_filter_data *parsed = data;
+	const struct bt_required_node_affinity *parsed = data;
 	uint8_t *matches;
 
 	if (range.slots != NULL) {
@@ -394,17 +382,17 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	matches = bt_malloc(range.count);
 	memset(matches, 1, range.count);
 	/* Clear matches[slot] where the nodeSelector or the required affinity does not match. */
-	for (uint32_t i = 0; i < parsed->required.node_selector->count; i++) {
-		const struct bt_str_pair *pair = &parsed->required.node_selector->items[i];
+	for (uint32_t i = 0; i < parsed->node_selector->count; i++) {
+		const struct bt_str_pair *pair = &parsed->node_selector->items[i];
 		struct bt_requirement equals = {.key = pair->key,
 			.operator_ = BT_SELECTOR_IN,
 			.value_count = 1,
 			.values = &pair->value};
 		and_requirement(&equals, instance->handle->state, range.count, matches);
 	}
-	if (parsed->required.has_affinity) {
+	if (parsed->has_affinity) {
 		node_selector_column(
-			&parsed->required.affinity, instance->handle->state, range.count, matches);
+			&parsed->affinity, instance->handle->state, range.count, matches);
 	}
 	for (uint32_t slot = 0; slot < range.count; slot++) {
 		detail[slot] = matches[slot] != 0 ? 0 : DETAIL_POD;
@@ -446,9 +434,8 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 		!instance_of(plugin)->has_added_preferred) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	struct node_affinity_pre_score_data *data =
-		BT_ARENA_NEW(cycle->arena, struct node_affinity_pre_score_data);
-	struct bt_status status = parse_preferred(affinity, cycle->arena, &data->preferred);
+	struct bt_preferred_terms *data = BT_ARENA_NEW(cycle->arena, struct bt_preferred_terms);
+	struct bt_status status = parse_preferred(affinity, cycle->arena, data);
 	if (bt_status_is_success(&status)) {
 		cycle->pre_score_data[plugin->index] = data;
 	}
@@ -458,15 +445,14 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct node_affinity_pre_score_data *data = cycle->pre_score_data[plugin->index];
+	const struct bt_preferred_terms *data = cycle->pre_score_data[plugin->index];
 	struct bt_str node_name = bt_node_info_name(node);
 	const struct bt_str_map *labels = bt_node_info_labels(node);
-	struct node_affinity_pre_score_data parsed_now;
+	struct bt_preferred_terms parsed_now;
 
 	if (data == NULL) {
-		struct bt_status status =
-			parse_preferred(pod_node_affinity(bt_plugin_pod_spec(pod)), cycle->arena,
-				&parsed_now.preferred);
+		struct bt_status status = parse_preferred(
+			pod_node_affinity(bt_plugin_pod_spec(pod)), cycle->arena, &parsed_now);
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}
@@ -474,7 +460,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	}
 	*out_score = bt_wrap_add(
 		bt_preferred_terms_score(&instance_of(plugin)->added_preferred, node_name, labels),
-		bt_preferred_terms_score(&data->preferred, node_name, labels));
+		bt_preferred_terms_score(data, node_name, labels));
 	return BT_STATUS_OK;
 }
 
@@ -496,11 +482,11 @@ static bool add_weights(const struct bt_preferred_terms *terms, int64_t *sum)
 static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
-	const struct node_affinity_pre_score_data *parsed = data;
+	const struct bt_preferred_terms *parsed = data;
 	int64_t sum = 0;
 
 	return add_weights(&instance_of(plugin)->added_preferred, &sum) &&
-		add_weights(&parsed->preferred, &sum);
+		add_weights(parsed, &sum);
 }
 
 static bool score_column(struct bt_plugin *plugin, const void *data,
@@ -508,7 +494,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	struct bt_slot_range range, int32_t *scores)
 {
 	const struct node_affinity_plugin *instance = instance_of(plugin);
-	const struct node_affinity_pre_score_data *parsed = data;
+	const struct bt_preferred_terms *parsed = data;
 
 	if (range.slots != NULL) {
 		for (uint32_t k = 0; k < range.count; k++) {
@@ -517,14 +503,14 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 			const struct bt_str_map *labels = &state->nodes.rows[slot].labels;
 			scores[slot] = (int32_t)(bt_preferred_terms_score(
 							 &instance->added_preferred, name, labels) +
-				bt_preferred_terms_score(&parsed->preferred, name, labels));
+				bt_preferred_terms_score(parsed, name, labels));
 		}
 		return true;
 	}
 	memset(scores, 0, range.count * sizeof(*scores));
 	preferred_terms_column(
 		&instance->added_preferred, instance->handle->state, range.count, scores);
-	preferred_terms_column(&parsed->preferred, instance->handle->state, range.count, scores);
+	preferred_terms_column(parsed, instance->handle->state, range.count, scores);
 	return true;
 }
 

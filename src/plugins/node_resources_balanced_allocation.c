@@ -256,7 +256,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 static void destroy(struct bt_plugin *plugin)
 {
 	if (plugin != NULL) {
-		bt_scored_resources_finish(&instance_of(plugin)->resources);
+		bt_free(instance_of(plugin)->resources.items);
 		bt_free(instance_of(plugin)->balances);
 		bt_free(plugin);
 	}

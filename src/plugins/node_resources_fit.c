@@ -154,16 +154,6 @@ static struct fit_plugin *instance_of(struct bt_plugin *plugin)
 	return (struct fit_plugin *)(void *)plugin;
 }
 
-static bool is_ignored(const struct bt_node_resources_fit_args *args, struct bt_str name)
-{
-	if (!bt_resource_is_extended(name)) {
-		return false;
-	}
-	return bt_str_list_has(&args->ignored_resources, name) ||
-		bt_str_list_has(&args->ignored_resource_groups,
-			bt_str_sub(name, 0, (uint32_t)bt_str_find_char(name, '/')));
-}
-
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
@@ -189,7 +179,11 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			.reason = bt_arena_printf(
 				cycle->arena, "Insufficient %.*s", BT_STR_ARG(name)),
 			.column = bt_node_table_scalar(&instance->handle->state->nodes, name),
-			.ignored = is_ignored(instance->args, name),
+			.ignored = bt_resource_is_extended(name) &&
+				(bt_str_list_has(&instance->args->ignored_resources, name) ||
+					bt_str_list_has(&instance->args->ignored_resource_groups,
+						bt_str_sub(name, 0,
+							(uint32_t)bt_str_find_char(name, '/')))),
 			.has_class = fit_is_delegated(instance->handle, name, 0),
 			.value = request.scalars[i].value,
 		};
@@ -298,28 +292,6 @@ static bool filter_fits_column(BT_UNUSED struct bt_plugin *plugin, const void *d
 	const struct fit_pre_filter_data *request = data;
 
 	return request->scalar_count <= DETAIL_SCALARS_MAX;
-}
-
-/**
- * Add the bit to the details of nodes that lack the resource. Returns true if there is such a node.
- */
-static bool add_scalar_lack(const struct fit_scalar *scalar, const struct bt_scalar_column *column,
-	uint32_t bit, struct bt_slot_range range, uint32_t *detail)
-{
-	bool any = false;
-
-	for (uint32_t k = 0; k < range.count; k++) {
-		uint32_t slot = bt_slot_at(range, k);
-		int64_t allocatable = column->allocatable[slot];
-
-		if (scalar->value > bt_wrap_sub(allocatable, column->requested[slot]) &&
-			!(scalar->has_class && allocatable <= 0)) {
-			detail[slot] |=
-				bit | (scalar->value > allocatable ? DETAIL_UNRESOLVABLE : 0);
-			any = true;
-		}
-	}
-	return any;
 }
 
 /**
@@ -445,9 +417,19 @@ static bool filter_slots(const void *data, const struct bt_state *state, struct 
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
 		const struct fit_scalar *scalar = &request->scalars[i];
 
-		if (!scalar->ignored) {
-			any |= add_scalar_lack(scalar, &nodes->scalars.items[scalar->column],
-				1U << (DETAIL_SCALAR_SHIFT + i), range, detail);
+		const struct bt_scalar_column *column = &nodes->scalars.items[scalar->column];
+		uint32_t bit = 1U << (DETAIL_SCALAR_SHIFT + i);
+
+		for (uint32_t k = 0; !scalar->ignored && k < range.count; k++) {
+			uint32_t slot = bt_slot_at(range, k);
+			int64_t allocatable = column->allocatable[slot];
+
+			if (scalar->value > bt_wrap_sub(allocatable, column->requested[slot]) &&
+				!(scalar->has_class && allocatable <= 0)) {
+				detail[slot] |= bit |
+					(scalar->value > allocatable ? DETAIL_UNRESOLVABLE : 0);
+				any = true;
+			}
 		}
 	}
 	return any;
@@ -994,10 +976,9 @@ static void destroy(struct bt_plugin *plugin)
 {
 	if (plugin != NULL) {
 		struct fit_scorer *scorer = &instance_of(plugin)->scorer;
-		bt_scored_resources_finish(&scorer->resources);
+		bt_free(scorer->resources.items);
 		bt_free(scorer->shape);
 		bt_free(instance_of(plugin)->floors);
-		*scorer = (struct fit_scorer){0};
 		bt_free(plugin);
 	}
 }
@@ -1020,7 +1001,6 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	/* The strategy was validated by bt_plugin_args_validate. */
 	struct fit_scorer *scorer = &instance->scorer;
 	const struct bt_scoring_strategy *strategy = args->node_resources_fit.scoring_strategy;
-	*scorer = (struct fit_scorer){0};
 	bt_scored_resources_init(&scorer->resources, &strategy->resources, handle);
 	if (bt_str_equal_c(strategy->type, "MostAllocated")) {
 		scorer->strategy = BT_FIT_MOST_ALLOCATED;

@@ -465,14 +465,12 @@ static enum bt_hint_scope hint_scope_of(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_shape *shape, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)
 {
-	static const struct bt_str claim = BT_RESOURCE_PERSISTENT_VOLUME_CLAIM;
-	static const struct bt_str attachment = BT_RESOURCE_VOLUME_ATTACHMENT;
-
-	if (bt_str_equal(event->resource, claim)) {
+	if (bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_PERSISTENT_VOLUME_CLAIM)) {
 		return bt_claim_hint_scope(shape);
 	}
-	return bt_str_equal(event->resource, attachment) ? BT_HINT_SCOPE_NAMESPACE
-							 : BT_HINT_SCOPE_SHAPE;
+	return bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_VOLUME_ATTACHMENT)
+		? BT_HINT_SCOPE_NAMESPACE
+		: BT_HINT_SCOPE_SHAPE;
 }
 
 static int create(const struct bt_plugin_ops *ops, BT_UNUSED const struct bt_plugin_args *args,

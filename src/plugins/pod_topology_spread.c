@@ -1560,12 +1560,12 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 	const struct bt_cluster_event *event, BT_UNUSED const void *old_object,
 	BT_UNUSED const void *new_object)
 {
-	static const struct bt_str node = BT_RESOURCE_NODE;
 	enum bt_hint_scope scope =
 		constraint_scope(instance_of(plugin), &bt_shape_pod(shape)->spec);
 
 	/* Only pods in the waiting pod's namespace are counted. */
-	return scope == BT_HINT_SCOPE_SHAPE && !bt_str_equal(event->resource, node)
+	return scope == BT_HINT_SCOPE_SHAPE &&
+			!bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_NODE)
 		? BT_HINT_SCOPE_NAMESPACE
 		: scope;
 }
@@ -1600,11 +1600,10 @@ static void hint_wants(
 static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	const void *old_object, const void *new_object, struct bt_hint_offers *offers)
 {
-	static const struct bt_str node = BT_RESOURCE_NODE;
 	const struct bt_node *old_node = old_object;
 	const struct bt_node *new_node = new_object;
 
-	if (!bt_str_equal(event->resource, node)) {
+	if (!bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_NODE)) {
 		bt_hint_offer_pods(offers, old_object, new_object);
 		return true;
 	}

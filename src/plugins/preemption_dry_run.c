@@ -101,12 +101,6 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 	run->has_nominations = framework->nominator != NULL && framework->nominator->count != 0;
 }
 
-static bool set_found(void *context, BT_UNUSED const struct bt_pod_info *pod)
-{
-	*(bool *)context = true;
-	return false;
-}
-
 static struct bt_status remove_pod(struct trial *trial, const struct bt_pod_info *pod)
 {
 	struct dry_run *run = trial->run;
@@ -258,14 +252,12 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 
 static bool is_nominated(const struct dry_run *run, uint32_t slot)
 {
-	bool nominated = false;
+	uint32_t cursor = BT_NOMINATION_FIRST;
 
-	if (run->has_nominations) {
-		bt_nominator_for_node(run->framework->nominator,
-			bt_node_table_name(&run->evaluator->handle->state->nodes, slot), set_found,
-			&nominated);
-	}
-	return nominated;
+	return run->has_nominations &&
+		bt_nominator_next(run->framework->nominator,
+			bt_node_table_name(&run->evaluator->handle->state->nodes, slot),
+			&cursor) != NULL;
 }
 
 /**
@@ -412,7 +404,7 @@ static struct bt_status recall_or_find(
 	struct bt_status status;
 
 	*out = (struct bt_preemption_candidate){.slot = slot};
-	bool has_lower = bt_node_has_lower(&evaluator->lowest, slot, run->pod->priority);
+	bool has_lower = evaluator->lowest.by_slot.items[slot] < run->pod->priority;
 	bool is_kept = run->memo != NULL && !(has_lower && is_nominated(run, slot));
 	if (!has_lower || (is_kept && bt_dry_run_recall(run->memo, state, slot, &end))) {
 		status = has_lower ? end.status

@@ -384,8 +384,8 @@ void bt_evaluator_init(struct bt_evaluator *evaluator, const struct bt_handle *h
 		.handle = handle,
 		.min_candidates_percentage = args->min_candidate_nodes_percentage.value,
 		.min_candidates_absolute = args->min_candidate_nodes_absolute.value,
+		.executor = {.handle = handle, .plugin_name = bt_str_from(plugin_name)},
 	};
-	bt_preemption_executor_init(&evaluator->executor, handle, plugin_name);
 }
 
 void bt_evaluator_finish(struct bt_evaluator *evaluator)

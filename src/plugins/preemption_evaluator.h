@@ -45,12 +45,6 @@ void bt_lowest_priorities_refresh(
  * snapshot. Takes O(nodes / 64).
  */
 int32_t bt_lowest_priority(const struct bt_lowest_priorities *lowest);
-/** Whether the node has a pod whose priority is below `priority`. */
-static inline bool bt_node_has_lower(
-	const struct bt_lowest_priorities *lowest, uint32_t slot, int32_t priority)
-{
-	return lowest->by_slot.items[slot] < priority;
-}
 
 /** Result of a dry run: victims, or a status if the dry run found no victims. */
 struct bt_dry_run_end {

@@ -8,18 +8,24 @@
 #include "framework/waiting_pods.h"
 #include "plugins/common_plugin.h"
 
+static struct bt_preemption_pod copy_pod(struct bt_arena *arena, struct bt_preemption_pod pod)
+{
+	return (struct bt_preemption_pod){
+		.namespace_ = bt_arena_str(arena, pod.namespace_),
+		.name = bt_arena_str(arena, pod.name),
+		.uid = bt_arena_str(arena, pod.uid),
+	};
+}
+
 static void eviction_init_victim(
 	const struct bt_eviction *eviction, uint32_t pod_id, struct bt_victim *out)
 {
 	const struct bt_state *state = eviction->executor->handle->state;
 	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
 
-	out->pod = (struct bt_preemption_pod){
-		.namespace_ = bt_arena_str(
-			eviction->arena, bt_symbol_text(&state->symbols, record->namespace_)),
-		.name = bt_arena_str(eviction->arena, bt_pod_record_name(record)),
-		.uid = bt_arena_str(eviction->arena, bt_pod_record_uid(record)),
-	};
+	out->pod = copy_pod(eviction->arena,
+		(struct bt_preemption_pod){bt_symbol_text(&state->symbols, record->namespace_),
+			bt_pod_record_name(record), bt_pod_record_uid(record)});
 	/* Make the DisruptionTarget condition, and check whether the victim's status lacks it. */
 	const struct bt_pod_lister *pods = eviction->executor->handle->pods;
 	const struct bt_pod *object =
@@ -134,53 +140,32 @@ static int evict_now(
 	return result;
 }
 
-static bool add_lower_nomination(void *context, const struct bt_pod_info *pod)
+struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction)
 {
-	struct bt_lower_nominations *lower = context;
-
+	const struct bt_framework *framework = eviction->executor->handle->framework;
+	const struct bt_gates *gates = eviction->executor->handle->gates;
 	/*
 	 * Only nominations in the status of a pod need clearing. But if API calls are asynchronous,
 	 * the patch that writes a nomination may still be queued, so every nominated pod counts.
 	 */
-	if (pod->priority < lower->priority &&
-		(pod->nominated_node_name.length != 0 || lower->may_be_pending)) {
-		struct bt_preemption_pod copy = {
-			.namespace_ = bt_arena_str(lower->arena, pod->namespace_),
-			.name = bt_arena_str(lower->arena, pod->name),
-			.uid = bt_arena_str(lower->arena, pod->uid),
-		};
-
-		bt_vec_push(&lower->pods, copy);
-	}
-	return true;
-}
-
-struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction)
-{
-	const struct bt_framework *framework = eviction->executor->handle->framework;
-	struct bt_lower_nominations lower = {
-		.arena = eviction->arena, .priority = eviction->preemptor.priority};
-	const struct bt_gates *gates = eviction->executor->handle->gates;
-
-	lower.may_be_pending =
+	bool may_be_pending =
 		gates != NULL && bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
-	if (framework != NULL && framework->nominator != NULL) {
-		bt_nominator_for_node(framework->nominator, eviction->candidate_name,
-			add_lower_nomination, &lower);
+	struct bt_lower_nominations lower = {0};
+	const struct bt_pod_info *pod;
+	uint32_t cursor = BT_NOMINATION_FIRST;
+
+	while (framework != NULL && framework->nominator != NULL &&
+		(pod = bt_nominator_next(
+			 framework->nominator, eviction->candidate_name, &cursor)) != NULL) {
+		if (pod->priority < eviction->preemptor.priority &&
+			(pod->nominated_node_name.length != 0 || may_be_pending)) {
+			bt_vec_push(&lower.pods,
+				copy_pod(eviction->arena,
+					(struct bt_preemption_pod){
+						pod->namespace_, pod->name, pod->uid}));
+		}
 	}
 	return lower;
-}
-
-void bt_eviction_observe(struct bt_preemption_metrics *metrics, uint32_t victim_count)
-{
-	uint32_t bucket = 0;
-
-	while (bucket + 1 < BT_PREEMPTION_VICTIM_BUCKETS && victim_count > (1U << bucket)) {
-		bucket++;
-	}
-	metrics->victims_buckets[bucket]++;
-	metrics->victims_sum += victim_count;
-	metrics->victims_count++;
 }
 
 static bool eviction_is_terminating(const struct bt_preemption_executor *executor, uint32_t pod_id)
@@ -214,15 +199,6 @@ struct bt_preemption_task {
 static uint64_t serial_hash(uint32_t serial)
 {
 	return (serial + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-void bt_preemption_executor_init(struct bt_preemption_executor *executor,
-	const struct bt_handle *handle, const char *plugin_name)
-{
-	*executor = (struct bt_preemption_executor){
-		.handle = handle,
-		.plugin_name = bt_str_from(plugin_name),
-	};
 }
 
 static void task_destroy(struct bt_preemption_task *task)
@@ -407,8 +383,6 @@ static void start_task(struct bt_preemption_executor *executor,
 	if (remaining == 0) {
 		return;
 	}
-	bt_eviction_observe(&executor->metrics, victim_count);
-	executor->metrics.started_tasks++;
 	bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, true);
 	struct bt_preemption_task *task = BT_NEW(struct bt_preemption_task);
 	task->serial = executor->next_serial++;
@@ -420,19 +394,12 @@ static void start_task(struct bt_preemption_executor *executor,
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_pod, preemptor->pod_count);
 
 	for (uint32_t i = 0; i < preemptor->pod_count; i++) {
-		pods[i] = (struct bt_preemption_pod){
-			.namespace_ = bt_arena_str(arena, preemptor->pods[i].namespace_),
-			.name = bt_arena_str(arena, preemptor->pods[i].name),
-			.uid = bt_arena_str(arena, preemptor->pods[i].uid),
-		};
+		pods[i] = copy_pod(arena, preemptor->pods[i]);
 	}
 	task->eviction.preemptor = *preemptor;
 	task->eviction.preemptor.uid = bt_arena_str(arena, preemptor->uid);
 	task->eviction.preemptor.scheduler_name = bt_arena_str(arena, preemptor->scheduler_name);
-	task->eviction.preemptor.identity.namespace_ =
-		bt_arena_str(arena, preemptor->identity.namespace_);
-	task->eviction.preemptor.identity.name = bt_arena_str(arena, preemptor->identity.name);
-	task->eviction.preemptor.identity.uid = bt_arena_str(arena, preemptor->identity.uid);
+	task->eviction.preemptor.identity = copy_pod(arena, preemptor->identity);
 	task->eviction.preemptor.pods = pods;
 	task->eviction.candidate_name = bt_arena_str(arena, candidate_name);
 	task->victims = BT_ARENA_NEW_ARRAY(&task->arena, struct bt_victim, remaining);
@@ -489,7 +456,6 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 	}
 	if (!bt_gate_enabled(executor->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
 		/* Evict synchronously: Success, or Error if a write failed. */
-		bt_eviction_observe(&executor->metrics, victim_count);
 		bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, false);
 		for (uint32_t i = 0; i < victim_count; i++) {
 			struct berth_error err = BERTH_ERROR_INIT;

@@ -25,19 +25,9 @@ struct bt_preemptor {
 	uint32_t pod_count;
 };
 
-/** Number of buckets of the metric preemption_victims; upper bounds 1, 2, 4 ... 64 and infinity. */
-#define BT_PREEMPTION_VICTIM_BUCKETS 8
-
-/** Values of the metrics of spec 08 section 16. */
-struct bt_preemption_metrics {
-	uint64_t victims_buckets[BT_PREEMPTION_VICTIM_BUCKETS]; /* not cumulative */
-	uint64_t victims_sum;
-	uint64_t victims_count;
-	uint64_t started_tasks; /* preemption_goroutines_execution_total */
-};
-
 struct bt_preemption_task; /* one asynchronous preemption */
 
+/** Zero memory with handle and plugin_name. Must not move once a task runs. */
 struct bt_preemption_executor {
 	const struct bt_handle *handle; /* borrowed */
 	struct bt_str plugin_name;
@@ -45,12 +35,8 @@ struct bt_preemption_executor {
 	struct bt_map by_uid; /* hash of the preemptor's uid -> index in tasks */
 	struct bt_map by_serial;
 	uint32_t next_serial;
-	struct bt_preemption_metrics metrics;
 };
 
-/** Initialise an executor, which must not move afterwards. */
-void bt_preemption_executor_init(struct bt_preemption_executor *executor,
-	const struct bt_handle *handle, const char *plugin_name);
 /** Free the memory of the executor. Running tasks are dropped. */
 void bt_preemption_executor_finish(struct bt_preemption_executor *executor);
 
@@ -99,9 +85,6 @@ struct bt_eviction {
 
 /** Pods of lower priority that are nominated on the node. Their nominations must be cleared. */
 struct bt_lower_nominations {
-	struct bt_arena *arena;
-	int32_t priority;
-	bool may_be_pending; /* a patch that writes a nomination may be queued */
 	BT_VEC(struct bt_preemption_pod) pods;
 };
 
@@ -109,5 +92,4 @@ struct bt_lower_nominations {
  * Returns the nominations to clear for this eviction. The caller must free pods (bt_vec_finish).
  */
 struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction);
-void bt_eviction_observe(struct bt_preemption_metrics *metrics, uint32_t victim_count);
 #endif

@@ -31,14 +31,9 @@ struct attempt {
 	uint32_t violating_count;
 };
 
-static uint64_t group_hash(struct bt_str namespace_, struct bt_str name)
-{
-	return bt_str_hash(namespace_) * 31 + bt_str_hash(name);
-}
-
 static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_group *group)
 {
-	uint64_t hash = group_hash(group->metadata.namespace_, group->metadata.name);
+	uint64_t hash = bt_hash_name(group->metadata.namespace_, group->metadata.name);
 	struct unit fresh = {.group = group,
 		.priority = group->spec.priority.present ? group->spec.priority.value : 0};
 

@@ -10,15 +10,6 @@
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
-/**
- * Data that PreScore makes for Score. Filter needs no data, because it checks hard taints against
- * all tolerations of the pod.
- */
-struct taint_toleration_pre_score_data {
-	/** Tolerations with effect "" or PreferNoSchedule; texts are borrowed from the shape. */
-	bt_toleration_list soft;
-};
-
 static bool allow_comparison(const struct bt_plugin *plugin)
 {
 	return bt_plugin_gate(plugin, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
@@ -46,16 +37,15 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	BT_UNUSED uint32_t slot_count)
 {
 	const bt_toleration_list *all = &bt_plugin_pod_spec(pod)->tolerations;
-	struct taint_toleration_pre_score_data *data =
-		BT_ARENA_NEW(cycle->arena, struct taint_toleration_pre_score_data);
+	bt_toleration_list *data = BT_ARENA_NEW(cycle->arena, bt_toleration_list);
 
-	data->soft.items = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_toleration, all->count);
-	data->soft.present = true;
+	data->items = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_toleration, all->count);
+	data->present = true;
 	for (uint32_t i = 0; i < all->count; i++) {
 		struct bt_str effect = all->items[i].effect;
 
 		if (effect.length == 0 || bt_str_equal_c(effect, "PreferNoSchedule")) {
-			data->soft.items[data->soft.count++] = all->items[i];
+			data->items[data->count++] = all->items[i];
 		}
 	}
 	cycle->pre_score_data[plugin->index] = data;
@@ -81,7 +71,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
-	const struct taint_toleration_pre_score_data *data = cycle->pre_score_data[plugin->index];
+	const bt_toleration_list *data = cycle->pre_score_data[plugin->index];
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
@@ -89,7 +79,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 			       "found"));
 	}
 	*out_score = count_intolerable_soft_taints(
-		bt_node_info_taints(node), &data->soft, allow_comparison(plugin));
+		bt_node_info_taints(node), data, allow_comparison(plugin));
 	return BT_STATUS_OK;
 }
 
@@ -132,7 +122,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
-	const struct taint_toleration_pre_score_data *prepared = data;
+	const bt_toleration_list *prepared = data;
 	const struct bt_node_table *nodes = &state->nodes;
 	bool comparison = allow_comparison(plugin);
 	bool any = false;
@@ -140,8 +130,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	if (range.slots != NULL) {
 		for (uint32_t k = 0; k < range.count; k++) {
 			const bt_taint_list *taints = bt_node_table_taints(nodes, range.slots[k]);
-			int64_t found =
-				count_intolerable_soft_taints(taints, &prepared->soft, comparison);
+			int64_t found = count_intolerable_soft_taints(taints, prepared, comparison);
 			scores[range.slots[k]] = (int32_t)found;
 			any |= found != 0;
 		}
@@ -150,7 +139,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	int32_t *counts = BT_NEW_ARRAY(int32_t, nodes->taint_sets.count);
 	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
 		counts[i] = (int32_t)count_intolerable_soft_taints(
-			&nodes->taint_sets.items[i].taints, &prepared->soft, comparison);
+			&nodes->taint_sets.items[i].taints, prepared, comparison);
 		any |= counts[i] != 0;
 	}
 	if (any) {

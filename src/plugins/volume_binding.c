@@ -228,10 +228,9 @@ static enum bt_hint_scope volume_binding_hint_scope(BT_UNUSED struct bt_plugin *
 	const struct bt_shape *shape, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)
 {
-	static const struct bt_str claim = BT_RESOURCE_PERSISTENT_VOLUME_CLAIM;
-
-	return bt_str_equal(event->resource, claim) ? bt_claim_hint_scope(shape)
-						    : BT_HINT_SCOPE_SHAPE;
+	return bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_PERSISTENT_VOLUME_CLAIM)
+		? bt_claim_hint_scope(shape)
+		: BT_HINT_SCOPE_SHAPE;
 }
 
 static void hint_wants(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape,
@@ -250,10 +249,9 @@ static void hint_wants(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape
 static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, const void *new_object, struct bt_hint_offers *offers)
 {
-	static const struct bt_str resource = BT_RESOURCE_PERSISTENT_VOLUME_CLAIM;
 	const struct bt_persistent_volume_claim *claim = new_object;
 
-	if (!bt_str_equal(event->resource, resource)) {
+	if (!bt_str_equal(event->resource, (struct bt_str)BT_RESOURCE_PERSISTENT_VOLUME_CLAIM)) {
 		return false;
 	}
 	bt_hint_offer(offers, bt_hint_mark(BT_MARK_CLAIM, BT_STR(""), BT_STR("")));
@@ -301,7 +299,7 @@ static bool has_entry(const struct binding_data *data, uint32_t slot)
 
 static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	return !bt_pod_has_claims(bt_plugin_pod_spec(pod));
+	return !bt_pod_has_claims(bt_plugin_pod_spec(pod), true);
 }
 
 static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
@@ -316,7 +314,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	if (!bt_pod_has_claims(spec)) {
+	if (!bt_pod_has_claims(spec, true)) {
 		cycle->pre_filter_data[plugin->index] = &instance->no_claims;
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}

@@ -163,7 +163,7 @@ static bool pod_conflicts(const struct disk_list *disks, const struct bt_pod_spe
 
 static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	return !bt_pod_names_claims(bt_plugin_pod_spec(pod));
+	return !bt_pod_has_claims(bt_plugin_pod_spec(pod), false);
 }
 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -172,7 +172,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_state *state = bt_plugin_handle(plugin)->state;
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 
-	if (!has_disks(spec) && !bt_pod_names_claims(spec)) {
+	if (!has_disks(spec) && !bt_pod_has_claims(spec, false)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	struct restrictions_data *data = BT_ARENA_NEW(cycle->arena, struct restrictions_data);

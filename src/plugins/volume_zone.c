@@ -60,7 +60,7 @@ static uint32_t constraints_of(const struct bt_persistent_volume *volume, struct
 
 static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	return !bt_pod_names_claims(bt_plugin_pod_spec(pod));
+	return !bt_pod_has_claims(bt_plugin_pod_spec(pod), false);
 }
 
 static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
@@ -124,7 +124,7 @@ static struct bt_status find_constraints(const struct bt_plugin *plugin,
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 
-	if (!bt_pod_names_claims(spec)) {
+	if (!bt_pod_has_claims(spec, false)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	struct zone_data *data = BT_ARENA_NEW(arena, struct zone_data);

@@ -115,16 +115,14 @@ struct nominations {
 	BT_VEC(struct bt_sim_placed) list;
 };
 
-static bool note_nomination(void *context, const struct bt_pod_info *info)
+static void note_nomination(struct nominations *nominations, const struct bt_pod_info *info)
 {
-	struct nominations *nominations = context;
 	const struct bt_pod *pod = bt_object_store_find(
 		&nominations->sim->store.objects, BT_KIND_POD, info->namespace_, info->name);
 	if (pod != NULL) {
 		struct bt_sim_placed placed = {pod, nominations->node_name};
 		bt_vec_push(&nominations->list, placed);
 	}
-	return true;
 }
 
 static void find_nominations(struct nominations *nominations)
@@ -135,8 +133,13 @@ static void find_nominations(struct nominations *nominations)
 	while ((node = bt_object_store_next(&sim->store.objects, BT_KIND_NODE,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		nominations->node_name = node->metadata.name;
-		bt_nominator_for_node(&bt_scheduler_engine(sim->scheduler)->nominator,
-			node->metadata.name, note_nomination, nominations);
+		const struct bt_pod_info *info;
+		uint32_t at = BT_NOMINATION_FIRST;
+
+		while ((info = bt_nominator_next(&bt_scheduler_engine(sim->scheduler)->nominator,
+				node->metadata.name, &at)) != NULL) {
+			note_nomination(nominations, info);
+		}
 	}
 }
 

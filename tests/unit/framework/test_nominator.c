@@ -4,20 +4,23 @@
 #include "fake_plugin.h"
 #include "test_main.h"
 
-static bool append_name(void *context, const struct bt_pod_info *pod)
+static void append_names(
+	const struct bt_nominator *nominator, const char *node, struct bt_strbuf *text)
 {
-	struct bt_strbuf *text = context;
+	const struct bt_pod_info *pod;
+	uint32_t cursor = BT_NOMINATION_FIRST;
 
-	bt_strbuf_append_c(text, text->length > 0 ? " " : "");
-	bt_strbuf_append_str(text, pod->name);
-	return true;
+	while ((pod = bt_nominator_next(nominator, bt_str_from(node), &cursor)) != NULL) {
+		bt_strbuf_append_c(text, text->length > 0 ? " " : "");
+		bt_strbuf_append_str(text, pod->name);
+	}
 }
 
 static void expect_on_node(const struct fake_world *world, const char *node, const char *expected)
 {
 	struct bt_strbuf text = {0};
 
-	bt_nominator_for_node(&world->nominator, bt_str_from(node), append_name, &text);
+	append_names(&world->nominator, node, &text);
 	ck_assert_msg(strcmp(bt_strbuf_c(&text), expected) == 0, "%s: \"%s\", expected \"%s\"",
 		node, bt_strbuf_c(&text), expected);
 	bt_strbuf_finish(&text);
@@ -60,18 +63,11 @@ START_TEST(test_nominator__order_and_moves)
 }
 END_TEST
 
-static bool keep_pod(void *context, const struct bt_pod_info *pod)
-{
-	*(const struct bt_pod_info **)context = pod;
-	return false;
-}
-
 static const struct bt_pod_info *first_on_node(const struct fake_world *world, const char *node)
 {
-	const struct bt_pod_info *first = NULL;
+	uint32_t cursor = BT_NOMINATION_FIRST;
 
-	bt_nominator_for_node(&world->nominator, bt_str_from(node), keep_pod, &first);
-	return first;
+	return bt_nominator_next(&world->nominator, bt_str_from(node), &cursor);
 }
 
 START_TEST(test_nominator__stub_when_not_queued)
@@ -213,7 +209,7 @@ START_TEST(test_nominator__churn)
 	}
 	entries = world.nominator.nominations.count;
 	ck_assert_uint_le(entries, POD_COUNT + 1);
-	bt_nominator_for_node(&world.nominator, BT_STR("m4"), append_name, &text);
+	append_names(&world.nominator, "m4", &text);
 	ck_assert_msg(bt_str_has_prefix(bt_strbuf_str(&text), BT_STR("p0 p7 p14 p21 ")), "%s",
 		bt_strbuf_c(&text));
 	for (int i = 0; i < POD_COUNT; i++) {

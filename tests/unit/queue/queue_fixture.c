@@ -494,18 +494,15 @@ const char *queue_hints(struct queue_fixture *fixture, const char *plugin, const
 	return bt_strbuf_c(&fixture->text);
 }
 
-static bool append_nominated(void *context, const struct bt_pod_info *pod)
-{
-	struct queue_fixture *fixture = context;
-
-	bt_strbuf_append_c(&fixture->text, fixture->text.length > 0 ? " " : "");
-	bt_strbuf_append_str(&fixture->text, pod->name);
-	return true;
-}
-
 const char *queue_nominated(struct queue_fixture *fixture, const char *node)
 {
+	const struct bt_pod_info *pod;
+	uint32_t cursor = BT_NOMINATION_FIRST;
+
 	bt_strbuf_reset(&fixture->text);
-	bt_nominator_for_node(&fixture->nominator, bt_str_from(node), append_nominated, fixture);
+	while ((pod = bt_nominator_next(&fixture->nominator, bt_str_from(node), &cursor)) != NULL) {
+		bt_strbuf_append_c(&fixture->text, fixture->text.length > 0 ? " " : "");
+		bt_strbuf_append_str(&fixture->text, pod->name);
+	}
 	return bt_strbuf_c(&fixture->text);
 }
