@@ -54,15 +54,6 @@ static void remove_at(struct bt_assume_cache *cache, uint32_t index)
 	cache->assumed.count--;
 }
 
-static bool is_current(const struct bt_assume_cache *cache, const struct bt_object_meta *assumed)
-{
-	const void *stored =
-		bt_object_store_find(cache->store, cache->kind, assumed->namespace_, assumed->name);
-
-	return stored != NULL &&
-		bt_str_equal(meta_of(stored)->resource_version, assumed->resource_version);
-}
-
 const void *bt_assume_cache_find_api(
 	const struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name)
 {
@@ -120,19 +111,6 @@ int bt_assume_cache_not_found(const struct bt_assume_cache *cache, struct bt_str
 	return code;
 }
 
-static int out_of_sync(const struct bt_object_meta *stored, const struct bt_object_meta *assumed,
-	struct berth_error *err)
-{
-	struct bt_strbuf key = {0};
-
-	append_key(&key, stored->namespace_, stored->name);
-	int code = bt_error_set(err, BERTH_ERR_STATE,
-		"%s is out of sync (stored: %.*s, assume: %.*s)", bt_strbuf_c(&key),
-		BT_STR_ARG(stored->resource_version), BT_STR_ARG(assumed->resource_version));
-	bt_strbuf_finish(&key);
-	return code;
-}
-
 int bt_assume_cache_assume(
 	struct bt_assume_cache *cache, const void *value, struct berth_error *err)
 {
@@ -143,7 +121,15 @@ int bt_assume_cache_assume(
 		return bt_assume_cache_not_found(cache, meta->namespace_, meta->name, err);
 	}
 	if (!bt_str_equal(meta_of(stored)->resource_version, meta->resource_version)) {
-		return out_of_sync(meta_of(stored), meta, err);
+		struct bt_strbuf key = {0};
+
+		append_key(&key, meta->namespace_, meta->name);
+		int code = bt_error_set(err, BERTH_ERR_STATE,
+			"%s is out of sync (stored: %.*s, assume: %.*s)", bt_strbuf_c(&key),
+			BT_STR_ARG(meta_of(stored)->resource_version),
+			BT_STR_ARG(meta->resource_version));
+		bt_strbuf_finish(&key);
+		return code;
 	}
 	struct bt_object *object = bt_object_create(cache->kind, value);
 	uint32_t index = find_index(cache, meta->namespace_, meta->name);
@@ -154,7 +140,13 @@ int bt_assume_cache_assume(
 	}
 	if (cache->assumed.count >= cache->sweep_at) {
 		for (uint32_t i = cache->assumed.count; i > 0; i--) {
-			if (!is_current(cache, cache->assumed.items[i - 1].object->meta)) {
+			const struct bt_object_meta *old = cache->assumed.items[i - 1].object->meta;
+			const void *current =
+				bt_assume_cache_find_api(cache, old->namespace_, old->name);
+
+			if (current == NULL ||
+				!bt_str_equal(meta_of(current)->resource_version,
+					old->resource_version)) {
 				remove_at(cache, i - 1);
 			}
 		}

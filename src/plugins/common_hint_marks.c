@@ -3,25 +3,6 @@
 
 static const struct bt_str no_text = {0};
 
-/**
- * Estimates how many nodes or pods have one of the requirement's values, by the reference counts of
- * the symbols.
- */
-static uint64_t count_uses(
-	const struct bt_requirement *requirement, const struct bt_symbol_table *symbols)
-{
-	uint64_t uses = requirement->value_count;
-
-	for (uint32_t i = 0; i < requirement->value_count; i++) {
-		bt_sym symbol = bt_symbol_find(symbols, requirement->values[i]);
-
-		if (!bt_sym_is_none(symbol)) {
-			uses += symbols->entries.items[symbol.id].ref_count;
-		}
-	}
-	return uses;
-}
-
 bool bt_hint_want_values(struct bt_hint_wants *wants, enum bt_hint_mark_kind kind,
 	const struct bt_requirement *requirements, uint32_t count,
 	const struct bt_symbol_table *symbols)
@@ -30,12 +11,25 @@ bool bt_hint_want_values(struct bt_hint_wants *wants, enum bt_hint_mark_kind kin
 	uint64_t least = UINT64_MAX;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (requirements[i].operator_ == BT_SELECTOR_IN) {
-			uint64_t uses = count_uses(&requirements[i], symbols);
+		const struct bt_requirement *requirement = &requirements[i];
+		/*
+		 * An estimate of how many nodes or pods have one of the values, by the reference
+		 * counts of the symbols.
+		 */
+		uint64_t uses = requirement->value_count;
 
-			rarest = uses < least ? &requirements[i] : rarest;
-			least = uses < least ? uses : least;
+		if (requirement->operator_ != BT_SELECTOR_IN) {
+			continue;
 		}
+		for (uint32_t k = 0; k < requirement->value_count; k++) {
+			bt_sym symbol = bt_symbol_find(symbols, requirement->values[k]);
+
+			if (!bt_sym_is_none(symbol)) {
+				uses += symbols->entries.items[symbol.id].ref_count;
+			}
+		}
+		rarest = uses < least ? requirement : rarest;
+		least = uses < least ? uses : least;
 	}
 	for (uint32_t i = 0; rarest != NULL && i < rarest->value_count; i++) {
 		bt_hint_want(wants, bt_hint_mark(kind, rarest->key, rarest->values[i]));

@@ -161,25 +161,6 @@ static bt_str_list zones_of_label(struct bt_str value, struct bt_arena *arena)
 	return zones;
 }
 
-/**
- * Get the region of a zone: "us-east1" of "us-east1-b". Returns false unless the zone has exactly
- * three parts. Spec: 07 section 4.4.
- */
-static bool region_of_zone(struct bt_str zone, struct bt_str *out_region)
-{
-	int64_t last = bt_str_find_last_char(zone, '-');
-	int64_t first = bt_str_find_char(zone, '-');
-
-	if (first < 0 || last == first ||
-		bt_str_find_char(
-			bt_str_sub(zone, (uint32_t)first + 1, (uint32_t)(last - first - 1)), '-') >=
-			0) {
-		return false;
-	}
-	*out_region = bt_str_sub(zone, 0, (uint32_t)last);
-	return true;
-}
-
 static int region_of_zones(const bt_str_list *zones, struct bt_arena *arena,
 	struct bt_str *out_region, struct berth_error *err)
 {
@@ -188,13 +169,22 @@ static int region_of_zones(const bt_str_list *zones, struct bt_arena *arena,
 	struct bt_strbuf text = {0};
 
 	for (uint32_t i = 0; i < zones->count; i++) {
-		if (!region_of_zone(zones->items[i], &regions[count])) {
+		/* The region of "us-east1-b" is "us-east1". Spec: 07 section 4.4. */
+		struct bt_str zone = zones->items[i];
+		int64_t first = bt_str_find_char(zone, '-');
+		int64_t last = bt_str_find_last_char(zone, '-');
+
+		if (first < 0 || first == last ||
+			bt_str_find_char(
+				bt_str_sub(zone, (uint32_t)first + 1, (uint32_t)(last - first - 1)),
+				'-') >= 0) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"failed to get region from zones: zone in unexpected format, "
 				"expected: "
 				"{locale}-{region}-{zone}, got: %.*s",
-				BT_STR_ARG(zones->items[i]));
+				BT_STR_ARG(zone));
 		}
+		regions[count] = bt_str_sub(zone, 0, (uint32_t)last);
 		/* Equal regions are neighbours, because zones are sorted. */
 		if (count == 0 || !bt_str_equal(regions[count - 1], regions[count])) {
 			count++;

@@ -85,40 +85,16 @@ static int fail_with(const struct binding *binding, const char *format, ...)
 	return end_attempts(binding, code, &err);
 }
 
-/**
- * Handle a failed PUT: after a conflict get the claim and try again; after another error or too
- * many conflicts end the attempts. what: the start of the error text, for instance "add finalizer
- * to".
- */
-static int end_write(
-	const struct binding *binding, int code, const char *what, struct berth_error *err)
-{
-	const struct bt_object_meta *meta = &base_of(binding)->metadata;
-	struct bt_claim_bind *bind = &binding->claim->bind;
-	struct bt_prng *prng = binding->instance->base.handle->prng;
-	int64_t jitter_ns = prng != NULL ? (int64_t)bt_prng_below(prng, CONFLICT_JITTER_NS) : 0;
-
-	(void)bt_error_wrap(err, code, "%s claim %.*s/%.*s", what, BT_STR_ARG(meta->namespace_),
-		BT_STR_ARG(meta->name));
-	if (code != BT_WRITE_CONFLICT || ++bind->conflicts == CONFLICTS_MAX) {
-		return end_attempts(binding, code, err);
-	}
-	berth_error_finish(err);
-	bind->step = BT_CLAIM_STEP_GET;
-	return retries_at_once(binding)
-		? 0
-		: wait_until(binding, now_of(binding) + CONFLICT_STEP_NS + jitter_ns);
-}
-
 static void set_base(const struct binding *binding, struct bt_object *object)
 {
 	bt_vec_push(&binding->cycle->kept, object);
 	binding->claim->bind.base = object;
 }
 
-/** Returns a copy of the claim with the reservation and allocation to write. */
-static struct bt_resource_claim *reserved_claim(const struct binding *binding)
+static int begin_status(const struct binding *binding)
 {
+	struct bt_claim_bind *bind = &binding->claim->bind;
+	/* A copy of the claim with the reservation and allocation to write. */
 	const struct bt_resource_claim *base = base_of(binding);
 	struct bt_arena *arena = binding->cycle->arena;
 	struct bt_resource_claim *claim = BT_ARENA_NEW(arena, struct bt_resource_claim);
@@ -137,23 +113,14 @@ static struct bt_resource_claim *reserved_claim(const struct binding *binding)
 	if (binding->claim->allocation != NULL) {
 		claim->status.allocation = binding->claim->allocation;
 	}
-	return claim;
-}
-
-static int begin_status(const struct binding *binding)
-{
-	const struct bt_object_meta *meta = &base_of(binding)->metadata;
-	struct bt_claim_bind *bind = &binding->claim->bind;
-	struct bt_resource_claim *claim = reserved_claim(binding);
-
 	if (bt_dynamic_binds_conditions(binding->plugin)) {
 		if (claim->status.allocation == NULL) {
 			return fail_with(binding,
 				"claim %.*s/%.*s got deallocated elsewhere in the meantime",
-				BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+				BT_STR_ARG(base->metadata.namespace_),
+				BT_STR_ARG(base->metadata.name));
 		}
 		/* The timestamp of the allocation is the start of the wait for the devices. */
-		struct bt_arena *arena = binding->cycle->arena;
 		int64_t now_ns = now_of(binding);
 		struct bt_allocation_result *allocation;
 		struct bt_time *now;
@@ -280,7 +247,22 @@ static int step_write(const struct binding *binding)
 		const char *what = !is_status                ? "add finalizer to"
 			: binding->claim->allocation != NULL ? "add allocation and reservation to"
 							     : "add reservation to";
-		return end_write(binding, code, what, &err);
+		/* After a conflict, get the claim and try again. */
+		const struct bt_object_meta *meta = &base_of(binding)->metadata;
+		struct bt_prng *prng = binding->instance->base.handle->prng;
+		int64_t jitter_ns =
+			prng != NULL ? (int64_t)bt_prng_below(prng, CONFLICT_JITTER_NS) : 0;
+
+		(void)bt_error_wrap(&err, code, "%s claim %.*s/%.*s", what,
+			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+		if (code != BT_WRITE_CONFLICT || ++bind->conflicts == CONFLICTS_MAX) {
+			return end_attempts(binding, code, &err);
+		}
+		berth_error_finish(&err);
+		bind->step = BT_CLAIM_STEP_GET;
+		return retries_at_once(binding)
+			? 0
+			: wait_until(binding, now_of(binding) + CONFLICT_STEP_NS + jitter_ns);
 	}
 	bind->is_written = true;
 	set_base(binding, object);

@@ -1134,49 +1134,37 @@ static uint64_t filter_value(const void *context, uint32_t slot)
  */
 #define LISTED_MAX 6
 
-/**
- * List the domains for which the table may have a count other than 0. The list may contain domain
- * 0, and may contain a domain twice. Returns false if the list would be longer than LISTED_MAX, or
- * if the table has the array `own`.
- */
-static bool list_domains(
-	const struct bt_affinity_table *table, uint32_t out[LISTED_MAX], uint32_t *out_count)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < table->sources.count; i++) {
-		const struct bt_sparse_counts *pods = table->sources.items[i].pods;
-		struct bt_sparse_entry entry;
-
-		if (pods->occupied_count > LISTED_MAX - count) {
-			return false;
-		}
-		for (uint32_t cursor = 0; bt_sparse_counts_next(pods, &cursor, &entry);) {
-			out[count++] = entry.index;
-		}
-	}
-	*out_count = count;
-	return table->own == NULL;
-}
-
 /** Set the bit in values[slot] for each slot whose domain has a positive count in the table. */
 static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
 	uint32_t bit, uint32_t slot_count, uint32_t *restrict values)
 {
 	const uint32_t *restrict domains = source->column->values;
+	/* Domains that may have a count other than 0; may contain domain 0, and a domain twice. */
 	uint32_t listed[LISTED_MAX];
-	uint32_t count;
+	uint32_t count = 0;
+	bool is_listed = table->own == NULL;
 
-	if (list_domains(table, listed, &count)) {
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t wanted = listed[i];
-			if (wanted == 0 || bt_affinity_table_at(table, wanted) <= 0) {
-				continue;
-			}
-			for (uint32_t slot = 0; slot < slot_count; slot++) {
-				values[slot] |= domains[slot] == wanted ? bit : 0;
-			}
+	for (uint32_t i = 0; is_listed && i < table->sources.count; i++) {
+		const struct bt_sparse_counts *pods = table->sources.items[i].pods;
+		struct bt_sparse_entry entry;
+
+		is_listed = pods->occupied_count <= LISTED_MAX - count;
+		for (uint32_t cursor = 0;
+			is_listed && bt_sparse_counts_next(pods, &cursor, &entry);) {
+			listed[count++] = entry.index;
 		}
+	}
+	for (uint32_t i = 0; is_listed && i < count; i++) {
+		uint32_t wanted = listed[i];
+
+		if (wanted == 0 || bt_affinity_table_at(table, wanted) <= 0) {
+			continue;
+		}
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			values[slot] |= domains[slot] == wanted ? bit : 0;
+		}
+	}
+	if (is_listed) {
 		return;
 	}
 	int64_t *sums =

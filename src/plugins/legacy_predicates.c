@@ -159,30 +159,23 @@ static struct bt_status filter_host_ports(struct bt_plugin *plugin, struct bt_cy
 	return BT_STATUS_OK;
 }
 
-/** Whether a pod on the node uses the port number, whatever the address and protocol. */
-static bool is_port_number_used(const struct bt_node_info *node, int32_t port)
-{
-	const struct bt_node_row *row = &node->state->nodes.rows[node->slot];
-	uint32_t count = node->ports_changed ? node->ports.count : row->ports.count;
-
-	for (uint32_t i = 0; i < count; i++) {
-		int32_t used =
-			node->ports_changed ? node->ports.items[i].port : row->ports.items[i].port;
-		if (used == port) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static struct bt_status filter_port_numbers(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	const bt_host_port_list *wanted = &data_of(plugin, cycle, pod)->ports;
+	const struct bt_node_row *row = &node->state->nodes.rows[node->slot];
+	uint32_t count = node->ports_changed ? node->ports.count : row->ports.count;
 
+	/* Only port numbers are compared, whatever the address and protocol. */
 	for (uint32_t i = 0; i < wanted->count; i++) {
-		if (is_port_number_used(node, wanted->items[i].port)) {
-			return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS);
+		for (uint32_t k = 0; k < count; k++) {
+			int32_t used = node->ports_changed ? node->ports.items[k].port
+							   : row->ports.items[k].port;
+
+			if (used == wanted->items[i].port) {
+				return bt_status_reason(
+					BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS);
+			}
 		}
 	}
 	return BT_STATUS_OK;

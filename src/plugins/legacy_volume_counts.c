@@ -133,21 +133,6 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 	return true;
 }
 
-/**
- * Whether the instance type matches the regular expression ^[cmr]5.*|t3|z1d: newer types, to which
- * fewer volumes can be attached.
- */
-static bool is_nitro_type(struct bt_str instance_type)
-{
-	if (instance_type.length >= 2 && instance_type.data[1] == '5' &&
-		(instance_type.data[0] == 'c' || instance_type.data[0] == 'm' ||
-			instance_type.data[0] == 'r')) {
-		return true;
-	}
-	return bt_str_find(instance_type, BT_STR("t3")) >= 0 ||
-		bt_str_find(instance_type, BT_STR("z1d")) >= 0;
-}
-
 static int64_t limit_of(const struct volume_count_plugin *plugin, const struct bt_node_info *node)
 {
 	uint32_t column = bt_node_table_find_scalar(&node->state->nodes, plugin->driver->limit_key);
@@ -172,9 +157,14 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 		instance_type = bt_str_map_find(
 			bt_node_info_labels(node), BT_STR("beta.kubernetes.io/instance-type"));
 	}
-	return instance_type != NULL && is_nitro_type(*instance_type)
-		? 25
-		: plugin->driver->default_limit;
+	struct bt_str type = instance_type != NULL ? *instance_type : BT_STR("");
+	/* Newer types, ^[cmr]5.*|t3|z1d, have fewer places for volumes. */
+	bool is_nitro =
+		(type.length >= 2 && type.data[1] == '5' &&
+			(type.data[0] == 'c' || type.data[0] == 'm' || type.data[0] == 'r')) ||
+		bt_str_find(type, BT_STR("t3")) >= 0 || bt_str_find(type, BT_STR("z1d")) >= 0;
+
+	return is_nitro ? 25 : plugin->driver->default_limit;
 }
 
 /** The ids of the volumes of the pod. */

@@ -205,18 +205,6 @@ static bool limit_of(const struct bt_csi_node *csi_node, struct bt_str driver, i
 	return found;
 }
 
-static bool has_limits(const struct bt_csi_node *csi_node)
-{
-	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
-		const struct bt_csi_node_driver *entry = &csi_node->spec.drivers.items[i];
-
-		if (entry->allocatable != NULL && entry->allocatable->count.present) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void index_attachments(struct limits_plugin *instance)
 {
 	struct bt_object_store *store = &instance->base.handle->state->objects;
@@ -332,7 +320,13 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 				BT_STR_ARG(missing));
 		}
 	}
-	if (!has_limits(csi_node)) {
+	bool has_limits = false;
+	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
+		const struct bt_csi_node_driver *entry = &csi_node->spec.drivers.items[i];
+
+		has_limits |= entry->allocatable != NULL && entry->allocatable->count.present;
+	}
+	if (!has_limits) {
 		return BT_STATUS_OK;
 	}
 	uint32_t pod_count = bt_node_info_pod_count(node);

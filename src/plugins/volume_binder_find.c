@@ -543,29 +543,6 @@ int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct 
 	return 0;
 }
 
-/**
- * Returns the volume's affinity for the node, computed once for migrated and once for other nodes.
- * Spec: 07 section 7.2.
- */
-static const struct affinity_variant *variant_of(
-	struct bound_volume *bound, const struct bt_csi_node *csi_node, struct bt_arena *arena)
-{
-	bool translated = bound->driver != BT_IN_TREE__COUNT &&
-		bt_in_tree_is_migrated(bound->driver) &&
-		bt_csi_node_lists_migrated(csi_node, bound->driver);
-	struct affinity_variant *variant = &bound->variants[translated ? 1 : 0];
-	struct berth_error err = BERTH_ERROR_INIT;
-
-	if (!variant->known) {
-		variant->known = true;
-		variant->code = bt_volume_affinity_for_node(
-			bound->volume, csi_node, arena, &variant->affinity, &err);
-		variant->error_text = bt_arena_str(arena, bt_str_from(berth_error_message(&err)));
-		berth_error_finish(&err);
-	}
-	return variant;
-}
-
 static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list *claims,
 	struct cycle_work *work, const struct bt_node_info *node, struct bt_arena *arena,
 	uint32_t *conflicts, struct berth_error *err)
@@ -591,7 +568,21 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 			csi_node = bt_find_csi_node(binder->handle->state, bt_node_info_name(node));
 			csi_node_known = true;
 		}
-		const struct affinity_variant *variant = variant_of(bound, csi_node, arena);
+		/* The affinity is computed once for migrated and once for other nodes. */
+		bool translated = bound->driver != BT_IN_TREE__COUNT &&
+			bt_in_tree_is_migrated(bound->driver) &&
+			bt_csi_node_lists_migrated(csi_node, bound->driver);
+		struct affinity_variant *variant = &bound->variants[translated ? 1 : 0];
+		if (!variant->known) {
+			struct berth_error cause = BERTH_ERROR_INIT;
+
+			variant->known = true;
+			variant->code = bt_volume_affinity_for_node(
+				bound->volume, csi_node, arena, &variant->affinity, &cause);
+			variant->error_text =
+				bt_arena_str(arena, bt_str_from(berth_error_message(&cause)));
+			berth_error_finish(&cause);
+		}
 		if (variant->code != 0) {
 			return bt_error_set(
 				err, variant->code, "%.*s", BT_STR_ARG(variant->error_text));

@@ -109,38 +109,38 @@ static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_c
 
 /* Hints. Spec: 07 section 12. */
 
-/** Whether two classes have the same allowedTopologies. Absent and empty lists are equal. */
-static bool same_topologies(const struct bt_storage_class *a, const struct bt_storage_class *b)
+static enum bt_queueing_hint after_storage_class_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
 {
-	if (a->allowed_topologies.count != b->allowed_topologies.count) {
-		return false;
+	const struct bt_storage_class *old_class = old_object;
+	const struct bt_storage_class *new_class = new_object;
+
+	/* Skip if allowedTopologies has not changed; absent and empty lists are equal. */
+	if (old_class == NULL ||
+		old_class->allowed_topologies.count != new_class->allowed_topologies.count) {
+		return BT_HINT_QUEUE;
 	}
-	for (uint32_t i = 0; i < a->allowed_topologies.count; i++) {
-		const struct bt_topology_selector_term *left = &a->allowed_topologies.items[i];
-		const struct bt_topology_selector_term *right = &b->allowed_topologies.items[i];
+	for (uint32_t i = 0; i < old_class->allowed_topologies.count; i++) {
+		const struct bt_topology_selector_term *left =
+			&old_class->allowed_topologies.items[i];
+		const struct bt_topology_selector_term *right =
+			&new_class->allowed_topologies.items[i];
 		uint32_t count = left->match_label_expressions.count;
 
 		if (count != right->match_label_expressions.count) {
-			return false;
+			return BT_HINT_QUEUE;
 		}
 		for (uint32_t k = 0; k < count; k++) {
 			if (!bt_str_equal(left->match_label_expressions.items[k].key,
 				    right->match_label_expressions.items[k].key) ||
 				!bt_str_list_equal(&left->match_label_expressions.items[k].values,
 					&right->match_label_expressions.items[k].values)) {
-				return false;
+				return BT_HINT_QUEUE;
 			}
 		}
 	}
-	return true;
-}
-
-static enum bt_queueing_hint after_storage_class_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	return old_object == NULL || !same_topologies(old_object, new_object) ? BT_HINT_QUEUE
-									      : BT_HINT_SKIP;
+	return BT_HINT_SKIP;
 }
 
 static enum bt_queueing_hint after_csi_node_change(BT_UNUSED struct bt_plugin *plugin,

@@ -159,26 +159,6 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return status;
 }
 
-static bool fits(const struct constraint *constraint, const struct bt_str_map *labels)
-{
-	const struct bt_str *value = bt_str_map_find(labels, topology_keys[constraint->key]);
-
-	if (value == NULL) {
-		value = bt_str_map_find(labels, ga_keys[constraint->key]);
-	}
-	return value != NULL && bt_str_list_has(&constraint->values, *value);
-}
-
-static bool has_topology_label(const struct bt_str_map *labels)
-{
-	for (uint32_t key = 0; key < BT_ARRAY_LENGTH(topology_keys); key++) {
-		if (bt_str_map_find(labels, topology_keys[key]) != NULL) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -197,11 +177,20 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		}
 		data = found;
 	}
-	if (!has_topology_label(labels)) {
-		return BT_STATUS_OK;
+	/* A node without any of the labels fits. */
+	bool has_label = false;
+	for (uint32_t key = 0; key < BT_ARRAY_LENGTH(topology_keys); key++) {
+		has_label |= bt_str_map_find(labels, topology_keys[key]) != NULL;
 	}
-	for (uint32_t i = 0; i < data->count; i++) {
-		if (!fits(&data->items[i], labels)) {
+	for (uint32_t i = 0; has_label && i < data->count; i++) {
+		const struct constraint *constraint = &data->items[i];
+		const struct bt_str *value =
+			bt_str_map_find(labels, topology_keys[constraint->key]);
+
+		if (value == NULL) {
+			value = bt_str_map_find(labels, ga_keys[constraint->key]);
+		}
+		if (value == NULL || !bt_str_list_has(&constraint->values, *value)) {
 			return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 				BT_REASON_VOLUME_ZONE_CONFLICT);
 		}
@@ -221,30 +210,29 @@ static enum bt_queueing_hint after_storage_class_added(BT_UNUSED struct bt_plugi
 		: BT_HINT_SKIP;
 }
 
-static bool same_constraints(
-	const struct bt_persistent_volume *a, const struct bt_persistent_volume *b)
-{
-	struct constraint left[BT_ARRAY_LENGTH(topology_keys)];
-	struct constraint right[BT_ARRAY_LENGTH(topology_keys)];
-	struct bt_arena arena = {0};
-	uint32_t count = constraints_of(a, &arena, left);
-	bool same = count == constraints_of(b, &arena, right) &&
-		(count == 0 || bt_str_equal(a->metadata.name, b->metadata.name));
-
-	for (uint32_t i = 0; same && i < count; i++) {
-		same = left[i].key == right[i].key &&
-			bt_str_list_equal(&left[i].values, &right[i].values);
-	}
-	bt_arena_finish(&arena);
-	return same;
-}
-
 static enum bt_queueing_hint after_volume_change(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	return old_object == NULL || !same_constraints(old_object, new_object) ? BT_HINT_QUEUE
-									       : BT_HINT_SKIP;
+	const struct bt_persistent_volume *old_volume = old_object;
+	const struct bt_persistent_volume *new_volume = new_object;
+	struct constraint before[BT_ARRAY_LENGTH(topology_keys)];
+	struct constraint after[BT_ARRAY_LENGTH(topology_keys)];
+	struct bt_arena arena = {0};
+
+	if (old_volume == NULL) {
+		return BT_HINT_QUEUE;
+	}
+	uint32_t count = constraints_of(old_volume, &arena, before);
+	bool same = count == constraints_of(new_volume, &arena, after) &&
+		(count == 0 || bt_str_equal(old_volume->metadata.name, new_volume->metadata.name));
+
+	for (uint32_t i = 0; same && i < count; i++) {
+		same = before[i].key == after[i].key &&
+			bt_str_list_equal(&before[i].values, &after[i].values);
+	}
+	bt_arena_finish(&arena);
+	return same ? BT_HINT_SKIP : BT_HINT_QUEUE;
 }
 
 static const struct bt_event_registration events[] = {
