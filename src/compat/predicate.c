@@ -140,7 +140,7 @@ void berth_predicates_destroy(struct berth_predicates *predicates)
 		struct bt_plugin *plugin = predicates->plugins[i];
 
 		if (plugin != NULL) {
-			plugin->ops->destroy(plugin);
+			bt_plugin_destroy(plugin);
 		}
 	}
 	for (uint32_t i = 0; i < predicates->registered.count; i++) {
@@ -256,7 +256,8 @@ static struct bt_plugin *plugin_of(struct berth_predicates *predicates,
 	if (plugin != NULL) {
 		return plugin;
 	}
-	if (ops->create(ops, args != NULL ? args : &none, &predicates->handle, &plugin, err) < 0) {
+	if (bt_plugin_create(ops, args != NULL ? args : &none, &predicates->handle, &plugin, err) <
+		0) {
 		return NULL;
 	}
 	if (plugin->ops == NULL) {

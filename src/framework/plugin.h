@@ -31,8 +31,9 @@
 #define BT_SCORE_MAX 100
 #define BT_TOTAL_SCORE_MAX INT64_MAX
 
-struct bt_binding_pods;    /* framework/waiting_pods.h */
-struct bt_framework;       /* framework/framework.h */
+struct bt_binding_pods; /* framework/waiting_pods.h */
+struct bt_framework;    /* framework/framework.h */
+struct bt_handle;
 struct bt_pod_group;       /* api/types.h */
 struct bt_pod_group_trial; /* framework/preemption.h */
 struct bt_pod_lister;      /* framework/pod_lister.h */
@@ -46,6 +47,12 @@ struct bt_plugin_ops;
 struct bt_plugin {
 	const struct bt_plugin_ops *ops;
 	uint16_t index; /* in framework->instances; set by the framework after create */
+};
+
+/** Instance of a plugin whose only state is the handle; first member of in-tree instances. */
+struct bt_plain_plugin {
+	struct bt_plugin base;
+	const struct bt_handle *handle; /* borrowed for the life of the framework */
 };
 
 /** The write is in flight; a later call with the same arguments returns the result. */
@@ -682,13 +689,14 @@ struct bt_plugin_ops {
 	 * (config.h), kind BT_ARGS_NONE if there are none; borrowed for the life of the framework.
 	 * Returns 0, or a negative code with err set, which is reported as `initializing plugin
 	 * "<name>": <err>`. create may set (*out_plugin)->ops to another table with the same name,
-	 * which then has the functions of the plugin; NULL stands for ops.
+	 * which then has the functions of the plugin; NULL stands for ops. If create is NULL, the
+	 * plugin has no arguments, and its instance is a struct bt_plain_plugin.
 	 */
 	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 		const struct bt_handle *handle, struct bt_plugin **out_plugin,
 		struct berth_error *err);
-	const void *context; /* for create, which reads ops->context */
-	void (*destroy)(struct bt_plugin *plugin);
+	const void *context;                       /* for create, which reads ops->context */
+	void (*destroy)(struct bt_plugin *plugin); /* NULL: frees the instance */
 	/** The plugin's second table; NULL: the plugin has no second table. */
 	const struct bt_plugin_shortcuts *shortcuts;
 
@@ -800,6 +808,17 @@ struct bt_plugin_ops {
 		const struct bt_pod_group *group, const struct bt_pod_info *const *pods,
 		uint32_t pod_count, const struct bt_pod_group_trial *trial);
 };
+
+/** Creates an instance with ops->create, or a struct bt_plain_plugin if that function is NULL. */
+BT_MUST_USE int bt_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err);
+/**
+ * Returns zeroed memory for an instance of this size, whose first member is a struct
+ * bt_plain_plugin. bt_free releases the memory.
+ */
+BT_MUST_USE void *bt_plugin_new(
+	const struct bt_plugin_ops *ops, size_t size, const struct bt_handle *handle);
+void bt_plugin_destroy(struct bt_plugin *plugin);
 
 /** Returns the plugin's second table, or a table of zeros if the plugin has no second table. */
 static inline const struct bt_plugin_shortcuts *bt_shortcuts(const struct bt_plugin *plugin)

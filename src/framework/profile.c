@@ -203,6 +203,34 @@ static int set_weights(struct bt_framework *framework, enum bt_extension_point p
 
 static const struct bt_plugin_args no_args = {.kind = BT_ARGS_NONE};
 
+void *bt_plugin_new(const struct bt_plugin_ops *ops, size_t size, const struct bt_handle *handle)
+{
+	struct bt_plain_plugin *plugin = bt_calloc(1, size);
+
+	plugin->base.ops = ops;
+	plugin->handle = handle;
+	return plugin;
+}
+
+int bt_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	if (ops->create != NULL) {
+		return ops->create(ops, args, handle, out_plugin, err);
+	}
+	*out_plugin = bt_plugin_new(ops, sizeof(struct bt_plain_plugin), handle);
+	return BERTH_OK;
+}
+
+void bt_plugin_destroy(struct bt_plugin *plugin)
+{
+	if (plugin->ops->destroy != NULL) {
+		plugin->ops->destroy(plugin);
+	} else {
+		bt_free(plugin);
+	}
+}
+
 bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_point point)
 {
 	switch (point) {
@@ -347,7 +375,7 @@ static int create_instances(struct bt_framework *framework, const struct bt_regi
 			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
 				"a profile has at most %d plugins", BT_PLUGINS_MAX);
 		}
-		if (ops->create(ops, find_args(framework, name), &framework->handle, &plugin,
+		if (bt_plugin_create(ops, find_args(framework, name), &framework->handle, &plugin,
 			    &cause) != BERTH_OK) {
 			int code = set_quoted(err,
 				cause.code != BERTH_OK ? cause.code : BERTH_ERR_INTERNAL,
@@ -528,9 +556,7 @@ void bt_framework_destroy(struct bt_framework *framework)
 		return;
 	}
 	for (uint32_t i = framework->instances.count; i-- > 0;) {
-		struct bt_plugin *plugin = framework->instances.items[i];
-
-		plugin->ops->destroy(plugin);
+		bt_plugin_destroy(framework->instances.items[i]);
 	}
 	bt_vec_finish(&framework->instances);
 	for (int p = 0; p < BT_POINT__COUNT; p++) {

@@ -90,12 +90,8 @@ int bt_legacy_args_str_lists(struct bt_legacy_plugin *plugin, const struct bt_pl
 
 void bt_legacy_destroy(struct bt_plugin *plugin)
 {
-	struct bt_legacy_plugin *legacy = (struct bt_legacy_plugin *)(void *)plugin;
-
-	if (legacy != NULL) {
-		bt_arena_finish(&legacy->arena);
-		bt_free(legacy);
-	}
+	bt_arena_finish(&((struct bt_legacy_plugin *)(void *)plugin)->arena);
+	bt_free(plugin);
 }
 
 int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
@@ -104,12 +100,12 @@ int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 	const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct bt_legacy_plugin *plugin = bt_calloc(1, size);
-	int code;
+	struct bt_legacy_plugin *plugin = bt_plugin_new(ops, size, handle);
+	const struct bt_json_value *value;
+	int code = load != NULL
+		? load(plugin, args, err)
+		: bt_legacy_args_open(args, ops->name, NULL, 0, &plugin->arena, &value, err);
 
-	plugin->base.base.ops = ops;
-	plugin->base.handle = handle;
-	code = load(plugin, args, err);
 	if (code != 0) {
 		bt_legacy_destroy(&plugin->base.base);
 		return code;
@@ -121,12 +117,8 @@ int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 int bt_legacy_create_plain(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct bt_arena arena = {0};
-	const struct bt_json_value *value;
-	int code = bt_legacy_args_open(args, ops->name, NULL, 0, &arena, &value, err);
-
-	bt_arena_finish(&arena);
-	return code != 0 ? code : bt_plain_plugin_create(ops, args, handle, out_plugin, err);
+	return bt_legacy_create(
+		ops, sizeof(struct bt_legacy_plugin), NULL, args, handle, out_plugin, err);
 }
 
 struct bt_resource bt_legacy_pod_resources(
@@ -187,7 +179,7 @@ static void destroy(struct bt_plugin *plugin)
 	struct renamed *renamed = (struct renamed *)(void *)(uintptr_t)plugin->ops;
 
 	plugin->ops = renamed->plugin;
-	renamed->plugin->destroy(plugin);
+	bt_plugin_destroy(plugin);
 	finish_renamed(renamed);
 }
 
@@ -208,7 +200,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (meaning->args_kind != BT_ARGS_NONE) {
 		bt_plugin_args_default(&renamed->args, handle->gates, &renamed->arena);
 	}
-	int code = meaning->plugin->create(meaning->plugin, &renamed->args, handle, &plugin, err);
+	int code = bt_plugin_create(meaning->plugin, &renamed->args, handle, &plugin, err);
 
 	if (code != 0) {
 		finish_renamed(renamed);

@@ -5,23 +5,6 @@
 #include "base/compiler.h"
 #include "base/error.h"
 
-int bt_plain_plugin_create(const struct bt_plugin_ops *ops,
-	BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	struct bt_plain_plugin *plugin = BT_NEW(struct bt_plain_plugin);
-
-	plugin->base.ops = ops;
-	plugin->handle = handle;
-	*out_plugin = &plugin->base;
-	return 0;
-}
-
-void bt_plain_plugin_destroy(struct bt_plugin *plugin)
-{
-	bt_free(plugin);
-}
-
 int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args_kind kind,
 	const char *text, const struct bt_handle *handle, struct berth_error *err)
 {

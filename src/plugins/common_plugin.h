@@ -9,18 +9,6 @@
 #include "framework/cluster_event.h"
 #include "framework/plugin.h"
 
-/** Instance of a plugin whose only state is the handle; first member of other instances. */
-struct bt_plain_plugin {
-	struct bt_plugin base;
-	const struct bt_handle *handle; /* borrowed for the life of the framework */
-};
-
-/** Create a plugin that has no arguments. */
-int bt_plain_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err);
-/** Destroy an instance that owns nothing. */
-void bt_plain_plugin_destroy(struct bt_plugin *plugin);
-
 /**
  * Check that args have this kind and are valid. The error for another kind is `<text> <kind
  * name>Args, got <type>`, with the text "want args to be of type" or "args are not of type" (spec

@@ -25,7 +25,5 @@ static struct bt_status bind(struct bt_plugin *plugin, struct bt_cycle_state *cy
 
 const struct bt_plugin_ops bt_default_binder_plugin = {
 	.name = "DefaultBinder",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.bind = bind,
 };

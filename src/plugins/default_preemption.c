@@ -12,8 +12,7 @@
 #include "plugins/in_tree.h"
 
 struct default_preemption {
-	struct bt_plugin base;
-	const struct bt_handle *handle;
+	struct bt_plain_plugin base;
 	struct bt_evaluator evaluator;
 };
 
@@ -34,7 +33,7 @@ static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
 {
 	const struct default_preemption *self = instance_of(plugin);
-	const struct bt_handle *handle = self->handle;
+	const struct bt_handle *handle = self->base.handle;
 
 	if (!bt_gate_enabled(handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
 		return BT_STATUS_OK;
@@ -96,7 +95,7 @@ static struct bt_status check_group(const struct bt_handle *handle, const struct
 
 static bool post_filter_changes_nothing(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	struct bt_status status = check_group(instance_of(plugin)->handle, pod);
+	struct bt_status status = check_group(instance_of(plugin)->base.handle, pod);
 
 	return !bt_status_is_success(&status);
 }
@@ -106,10 +105,10 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	struct bt_post_filter_result *out_result)
 {
 	struct default_preemption *self = instance_of(plugin);
-	struct bt_status status = check_group(self->handle, pod);
+	struct bt_status status = check_group(self->base.handle, pod);
 
 	self->evaluator.attempt_count++;
-	bt_metrics_preemption_attempted(bt_handle_metrics(self->handle));
+	bt_metrics_preemption_attempted(bt_handle_metrics(self->base.handle));
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
@@ -180,7 +179,7 @@ static int events_to_register(struct bt_plugin *plugin,
 	BT_UNUSED struct berth_error *err)
 {
 	bool asynchronous = bt_gate_enabled(
-		instance_of(plugin)->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION);
+		instance_of(plugin)->base.handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION);
 
 	*out_events = events;
 	*out_count = asynchronous ? BT_ARRAY_LENGTH(events) : 0;
@@ -195,12 +194,10 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (code != 0) {
 		return code;
 	}
-	struct default_preemption *self = BT_NEW(struct default_preemption);
-	self->base.ops = ops;
-	self->handle = handle;
+	struct default_preemption *self = bt_plugin_new(ops, sizeof(*self), handle);
 	bt_evaluator_init(&self->evaluator, handle, &args->default_preemption,
 		bt_default_preemption_plugin.name);
-	*out_plugin = &self->base;
+	*out_plugin = &self->base.base;
 	return 0;
 }
 

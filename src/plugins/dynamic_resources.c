@@ -574,9 +574,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct bt_dynamic_resources);
-	instance->base.base.ops = ops;
-	instance->base.handle = handle;
+	instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->dra = bt_dra_of(handle->state, handle->gates);
 	instance->filter_timeout_ns =
 		args->dynamic_resources.filter_timeout_ns.value; /* 0 if the gate is off */
@@ -611,7 +609,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.name = "DynamicResources",
 	.create = create,
-	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.pre_enqueue = pre_enqueue,
 	.events = BT_EVENTS(events),

@@ -238,8 +238,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_image_locality_plugin = {
 	.name = "ImageLocality",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.sign = sign,
 	.score = score,

@@ -18,8 +18,7 @@
 #include "state/affinity_index.h"
 
 struct affinity_plugin {
-	struct bt_plugin base;
-	const struct bt_handle *handle;
+	struct bt_plain_plugin base;
 	int32_t hard_weight; /* score weight of existing pods' required affinity terms */
 	bool ignores_preferred_terms_of_existing_pods;
 	/* Scratch memory of one column pass, by domain. */
@@ -469,7 +468,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
 	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
-	struct bt_state *state = instance_of(plugin)->handle->state;
+	struct bt_state *state = instance_of(plugin)->base.handle->state;
 
 	if (terms != NULL && terms->errors.length != 0) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, cycle->arena,
@@ -550,7 +549,7 @@ static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_
 {
 	struct bt_affinity_filter_data *data = cycle->pre_filter_data[plugin->index];
 	struct count_target target = {
-		.state = instance_of(plugin)->handle->state,
+		.state = instance_of(plugin)->base.handle->state,
 		.arena = cycle->arena,
 		.slot = node->slot,
 		.delta = delta,
@@ -880,7 +879,7 @@ static struct score_data *create_score_data(
 	struct score_data *data = BT_ARENA_NEW(cycle->arena, struct score_data);
 	struct pre_score_run run = {
 		.instance = instance_of(plugin),
-		.state = instance_of(plugin)->handle->state,
+		.state = instance_of(plugin)->base.handle->state,
 		.pod = pod,
 		.arena = cycle->arena,
 		.weights = &data->weights,
@@ -974,7 +973,7 @@ static bool pre_score_skips(
 	/* Skip if no term of the pod or of another pod can count. */
 	if (never_scores(plugin, pod) ||
 		((terms == NULL || !terms->has_preferred) &&
-			instance_of(plugin)->handle->state->snapshot.affinity_count == 0)) {
+			instance_of(plugin)->base.handle->state->snapshot.affinity_count == 0)) {
 		return true;
 	}
 	const struct score_data *data = prepare_score(plugin, cycle, pod);
@@ -1469,7 +1468,7 @@ static void hint_wants(
 {
 	static const enum bt_affinity_group groups[] = {
 		BT_AFFINITY_REQUIRED, BT_ANTI_AFFINITY_REQUIRED};
-	const struct bt_symbol_table *symbols = &instance_of(plugin)->handle->state->symbols;
+	const struct bt_symbol_table *symbols = &instance_of(plugin)->base.handle->state->symbols;
 	const struct bt_affinity_terms *terms = shape->affinity_terms;
 
 	if (terms != NULL && terms->errors.length != 0) {
@@ -1543,15 +1542,13 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (code != 0) {
 		return code;
 	}
-	struct affinity_plugin *instance = BT_NEW(struct affinity_plugin);
-	instance->base.ops = ops;
-	instance->handle = handle;
+	struct affinity_plugin *instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->hard_weight = args->inter_pod_affinity.hard_pod_affinity_weight.present
 		? args->inter_pod_affinity.hard_pod_affinity_weight.value
 		: 1;
 	instance->ignores_preferred_terms_of_existing_pods =
 		args->inter_pod_affinity.ignore_preferred_terms_of_existing_pods;
-	*out_plugin = &instance->base;
+	*out_plugin = &instance->base.base;
 	return 0;
 }
 

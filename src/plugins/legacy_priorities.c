@@ -14,31 +14,9 @@
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"
 
-static int64_t least_requested(int64_t requested, int64_t capacity)
-{
-	if (capacity == 0 || requested > capacity) {
-		return 0;
-	}
-	return bt_wrap_div(
-		bt_wrap_mul(bt_wrap_sub(capacity, requested), BT_LEGACY_MAX_PRIORITY), capacity);
-}
-
-static int64_t most_requested(int64_t requested, int64_t capacity)
-{
-	if (capacity == 0 || requested > capacity) {
-		return 0;
-	}
-	return bt_wrap_div(bt_wrap_mul(requested, BT_LEGACY_MAX_PRIORITY), capacity);
-}
-
 static double fraction_of(int64_t requested, int64_t capacity)
 {
 	return capacity == 0 ? 1.0 : (double)requested / (double)capacity;
-}
-
-static int64_t mean_score(int64_t cpu_score, int64_t memory_score)
-{
-	return bt_wrap_add(cpu_score, memory_score) / 2;
 }
 
 struct non_zero_request {
@@ -94,26 +72,6 @@ static struct non_zero_request total_request(const struct bt_plugin *plugin,
 	};
 }
 
-static struct bt_status score_least(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
-{
-	struct non_zero_request total = total_request(plugin, cycle, pod, node);
-
-	*out_score = mean_score(least_requested(total.cpu_milli, node->allocatable_cpu_milli),
-		least_requested(total.memory_bytes, node->allocatable_memory_bytes));
-	return BT_STATUS_OK;
-}
-
-static struct bt_status score_most(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
-{
-	struct non_zero_request total = total_request(plugin, cycle, pod, node);
-
-	*out_score = mean_score(most_requested(total.cpu_milli, node->allocatable_cpu_milli),
-		most_requested(total.memory_bytes, node->allocatable_memory_bytes));
-	return BT_STATUS_OK;
-}
-
 static struct bt_status score_balanced(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
@@ -140,24 +98,36 @@ struct capacity_ratio_plugin {
 	uint32_t point_count;
 };
 
-static int64_t capacity_ratio(
-	const struct capacity_ratio_plugin *plugin, int64_t requested, int64_t capacity)
+/** Returns the score of one resource. Requests above the capacity score 0. */
+static int64_t score_of(const struct bt_plugin *plugin, int64_t requested, int64_t capacity)
 {
-	int64_t utilization = capacity == 0 || requested > capacity
-		? 100
-		: bt_wrap_div(bt_wrap_mul(requested, 100), capacity);
+	bool is_over = capacity == 0 || requested > capacity;
 
-	return bt_broken_line(plugin->points, plugin->point_count, utilization);
+	if (plugin->ops == &bt_legacy_requested_to_capacity_ratio_priority_plugin) {
+		const struct capacity_ratio_plugin *ratio =
+			(const struct capacity_ratio_plugin *)(const void *)plugin;
+
+		return bt_broken_line(ratio->points, ratio->point_count,
+			is_over ? 100 : bt_wrap_div(bt_wrap_mul(requested, 100), capacity));
+	}
+	if (is_over) {
+		return 0;
+	}
+	if (plugin->ops == &bt_legacy_least_requested_priority_plugin) {
+		requested = bt_wrap_sub(capacity, requested);
+	}
+	return bt_wrap_div(bt_wrap_mul(requested, BT_LEGACY_MAX_PRIORITY), capacity);
 }
 
-static struct bt_status score_capacity_ratio(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+/** Least and most requested, and the capacity ratio: the mean of the scores of cpu and memory. */
+static struct bt_status score_requested(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct capacity_ratio_plugin *ratio = (struct capacity_ratio_plugin *)(void *)plugin;
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	*out_score = mean_score(capacity_ratio(ratio, total.cpu_milli, node->allocatable_cpu_milli),
-		capacity_ratio(ratio, total.memory_bytes, node->allocatable_memory_bytes));
+	*out_score = bt_wrap_add(score_of(plugin, total.cpu_milli, node->allocatable_cpu_milli),
+			     score_of(plugin, total.memory_bytes, node->allocatable_memory_bytes)) /
+		2;
 	return BT_STATUS_OK;
 }
 
@@ -271,23 +241,23 @@ static int create_capacity_ratio(const struct bt_plugin_ops *ops, const struct b
 const struct bt_plugin_ops bt_legacy_least_requested_priority_plugin = {
 	.name = "LeastRequestedPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
-	.score = score_least,
+	.score = score_requested,
 };
 
 const struct bt_plugin_ops bt_legacy_most_requested_priority_plugin = {
 	.name = "MostRequestedPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
-	.score = score_most,
+	.score = score_requested,
 };
 
 const struct bt_plugin_ops bt_legacy_balanced_resource_allocation_plugin = {
 	.name = "BalancedResourceAllocation",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
 	.score = score_balanced,
 };
@@ -297,7 +267,7 @@ const struct bt_plugin_ops bt_legacy_requested_to_capacity_ratio_priority_plugin
 	.create = create_capacity_ratio,
 	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
-	.score = score_capacity_ratio,
+	.score = score_requested,
 };
 
 /*
@@ -352,14 +322,14 @@ static struct bt_status score_limits(struct bt_plugin *plugin, struct bt_cycle_s
 const struct bt_plugin_ops bt_legacy_equal_priority_plugin = {
 	.name = "EqualPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = bt_legacy_destroy,
 	.score = score_equal,
 };
 
 const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
 	.name = "ResourceLimitsPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score_limits,
 	.score = score_limits,
 };
@@ -405,7 +375,7 @@ static struct bt_status score_images(struct bt_plugin *plugin, struct bt_cycle_s
 const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
 	.name = "ImageLocalityPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score_images,
 	.score = score_images,
 };
@@ -458,6 +428,6 @@ static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
 const struct bt_plugin_ops bt_legacy_node_prefer_avoid_pods_plugin = {
 	.name = "NodePreferAvoidPods",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = bt_legacy_destroy,
 	.score = score_avoidance,
 };

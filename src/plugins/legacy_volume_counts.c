@@ -65,11 +65,15 @@ static bool find_id(const struct driver *driver, const struct bt_persistent_volu
 }
 
 struct volume_count_plugin {
-	struct bt_plain_plugin base;
-	const struct driver *driver;
+	struct bt_legacy_plugin base;
 	/** volumes of the pod (PreFilter) or of the node's pods (Filter) */
 	struct bt_volume_set ids;
 };
+
+static const struct driver *driver_of(const struct volume_count_plugin *plugin)
+{
+	return plugin->base.base.base.ops->context;
+}
 
 static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 {
@@ -83,7 +87,7 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
 	struct bt_str claim_name, struct bt_volume_set *ids)
 {
-	const struct bt_state *state = plugin->base.handle->state;
+	const struct bt_state *state = plugin->base.base.handle->state;
 	const struct bt_persistent_volume_claim *claim =
 		bt_find_claim(state, namespace_, claim_name);
 	const struct bt_persistent_volume *volume = NULL;
@@ -97,7 +101,7 @@ static void add_claim(const struct volume_count_plugin *plugin, struct bt_str na
 	}
 	if (volume != NULL) {
 		id = (struct bt_unique_volume){0};
-		if (!find_id(plugin->driver, &volume->spec.source, &id.handle)) {
+		if (!find_id(driver_of(plugin), &volume->spec.source, &id.handle)) {
 			return;
 		}
 	}
@@ -120,7 +124,7 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 		};
 		struct bt_unique_volume id = {0};
 
-		if (find_id(plugin->driver, &source, &id.handle)) {
+		if (find_id(driver_of(plugin), &source, &id.handle)) {
 			bt_volume_set_add(ids, id);
 		} else if (volume->persistent_volume_claim != NULL) {
 			if (volume->persistent_volume_claim->claim_name.length == 0) {
@@ -135,7 +139,8 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 
 static int64_t limit_of(const struct volume_count_plugin *plugin, const struct bt_node_info *node)
 {
-	uint32_t column = bt_node_table_find_scalar(&node->state->nodes, plugin->driver->limit_key);
+	uint32_t column =
+		bt_node_table_find_scalar(&node->state->nodes, driver_of(plugin)->limit_key);
 	int64_t allocatable = bt_node_info_scalar_allocatable(node, column);
 
 	/*
@@ -145,11 +150,11 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 	if (allocatable != 0) {
 		return allocatable;
 	}
-	if (plugin->base.handle->max_pd_volumes != 0) {
-		return plugin->base.handle->max_pd_volumes;
+	if (plugin->base.base.handle->max_pd_volumes != 0) {
+		return plugin->base.base.handle->max_pd_volumes;
 	}
-	if (plugin->base.base.ops != &bt_legacy_max_ebs_volume_count_plugin) {
-		return plugin->driver->default_limit;
+	if (plugin->base.base.base.ops != &bt_legacy_max_ebs_volume_count_plugin) {
+		return driver_of(plugin)->default_limit;
 	}
 	const struct bt_str *instance_type = bt_str_map_find(
 		bt_node_info_labels(node), BT_STR("node.kubernetes.io/instance-type"));
@@ -164,7 +169,7 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 			(type.data[0] == 'c' || type.data[0] == 'm' || type.data[0] == 'r')) ||
 		bt_str_find(type, BT_STR("t3")) >= 0 || bt_str_find(type, BT_STR("z1d")) >= 0;
 
-	return is_nitro ? 25 : plugin->driver->default_limit;
+	return is_nitro ? 25 : driver_of(plugin)->default_limit;
 }
 
 /** The ids of the volumes of the pod. */
@@ -236,29 +241,14 @@ static const struct bt_event_registration events[] = {
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct bt_arena arena = {0};
-	const struct bt_json_value *value;
-	int code = bt_legacy_args_open(args, ops->name, NULL, 0, &arena, &value, err);
-
-	bt_arena_finish(&arena);
-	if (code != 0) {
-		return code;
-	}
-	struct volume_count_plugin *plugin = BT_NEW(struct volume_count_plugin);
-	plugin->base.base.ops = ops;
-	plugin->base.handle = handle;
-	plugin->driver = ops->context;
-	*out_plugin = &plugin->base.base;
-	return 0;
+	return bt_legacy_create(
+		ops, sizeof(struct volume_count_plugin), NULL, args, handle, out_plugin, err);
 }
 
 static void destroy(struct bt_plugin *plugin)
 {
-	if (plugin == NULL) {
-		return;
-	}
 	bt_volume_set_finish(&volume_count_of(plugin)->ids);
-	bt_free(plugin);
+	bt_legacy_destroy(plugin);
 }
 
 const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {

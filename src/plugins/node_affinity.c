@@ -282,8 +282,7 @@ static void preferred_terms_column(const struct bt_preferred_terms *terms, struc
 }
 
 struct node_affinity_plugin {
-	struct bt_plugin base;
-	const struct bt_handle *handle;
+	struct bt_plain_plugin base;
 	struct bt_arena arena; /* memory of the parsed arguments */
 	bool has_added_required;
 	struct bt_parsed_node_selector added_required;
@@ -388,19 +387,19 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 			.operator_ = BT_SELECTOR_IN,
 			.value_count = 1,
 			.values = &pair->value};
-		and_requirement(&equals, instance->handle->state, range.count, matches);
+		and_requirement(&equals, instance->base.handle->state, range.count, matches);
 	}
 	if (parsed->has_affinity) {
 		node_selector_column(
-			&parsed->affinity, instance->handle->state, range.count, matches);
+			&parsed->affinity, instance->base.handle->state, range.count, matches);
 	}
 	for (uint32_t slot = 0; slot < range.count; slot++) {
 		detail[slot] = matches[slot] != 0 ? 0 : DETAIL_POD;
 	}
 	if (instance->has_added_required) {
 		memset(matches, 1, range.count);
-		node_selector_column(
-			&instance->added_required, instance->handle->state, range.count, matches);
+		node_selector_column(&instance->added_required, instance->base.handle->state,
+			range.count, matches);
 		for (uint32_t slot = 0; slot < range.count; slot++) {
 			detail[slot] = matches[slot] != 0 ? detail[slot] : DETAIL_ENFORCED;
 		}
@@ -509,8 +508,8 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	}
 	memset(scores, 0, range.count * sizeof(*scores));
 	preferred_terms_column(
-		&instance->added_preferred, instance->handle->state, range.count, scores);
-	preferred_terms_column(parsed, instance->handle->state, range.count, scores);
+		&instance->added_preferred, instance->base.handle->state, range.count, scores);
+	preferred_terms_column(parsed, instance->base.handle->state, range.count, scores);
 	return true;
 }
 
@@ -576,7 +575,7 @@ static const struct bt_event_registration events[] = {
 static void hint_wants(
 	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
 {
-	const struct bt_symbol_table *symbols = &instance_of(plugin)->handle->state->symbols;
+	const struct bt_symbol_table *symbols = &instance_of(plugin)->base.handle->state->symbols;
 	struct bt_arena arena = {0};
 	struct bt_required_node_affinity required =
 		bt_required_node_affinity_parse(&bt_shape_pod(shape)->spec, &arena);
@@ -653,9 +652,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct node_affinity_plugin);
-	instance->base.ops = ops;
-	instance->handle = handle;
+	instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	added = args->node_affinity.added_affinity;
 	if (added != NULL && added->required != NULL) {
 		instance->has_added_required = true;
@@ -667,7 +664,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		instance->added_preferred = bt_preferred_terms_parse(
 			&added->preferred, BT_STR(""), &instance->arena, &errors);
 	}
-	*out_plugin = &instance->base;
+	*out_plugin = &instance->base.base;
 	return 0;
 }
 

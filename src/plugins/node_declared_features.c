@@ -176,8 +176,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_node_declared_features_plugin = {
 	.name = "NodeDeclaredFeatures",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.events_to_register = events_to_register,
 	.sign = sign,

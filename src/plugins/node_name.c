@@ -57,8 +57,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_node_name_plugin = {
 	.name = "NodeName",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,

@@ -15,8 +15,7 @@
 #include "plugins/in_tree.h"
 
 struct balanced_plugin {
-	struct bt_plugin base;
-	const struct bt_handle *handle;
+	struct bt_plain_plugin base;
 	struct bt_scored_resources resources;
 	/*
 	 * By slot, the balance without the pod, as of log_sequence. Kept only if the balance is the
@@ -36,7 +35,7 @@ static struct balanced_plugin *instance_of(struct bt_plugin *plugin)
 static int64_t *scoring_requests(const struct balanced_plugin *instance,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
-	struct bt_resource_gates gates = bt_resource_gates_of(instance->handle->gates);
+	struct bt_resource_gates gates = bt_resource_gates_of(instance->base.handle->gates);
 	struct bt_request_options options = {
 		.use_status = true,
 		.use_pod_status = gates.in_place_pod_level_resources,
@@ -170,7 +169,7 @@ static bool score_fits_column(
 
 	return !bt_scored_resources_need_devices(&instance->resources, requests) &&
 		bt_score_amounts_are_narrow(
-			instance->handle->state, requests, instance->resources.count);
+			instance->base.handle->state, requests, instance->resources.count);
 }
 
 static bool keeps_balances(const struct balanced_plugin *instance)
@@ -272,12 +271,10 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct balanced_plugin);
-	instance->base.ops = ops;
-	instance->handle = handle;
+	instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	bt_scored_resources_init(
 		&instance->resources, &args->node_resources_balanced_allocation.resources, handle);
-	*out_plugin = &instance->base;
+	*out_plugin = &instance->base.base;
 	return 0;
 }
 

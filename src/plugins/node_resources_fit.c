@@ -96,8 +96,7 @@ static bool fit_is_delegated(
 }
 
 struct fit_plugin {
-	struct bt_plugin base;
-	const struct bt_handle *handle;
+	struct bt_plain_plugin base;
 	const struct bt_node_resources_fit_args *args; /* borrowed for the life of the framework */
 	struct bt_resource_gates gates;
 	struct fit_scorer scorer;
@@ -178,13 +177,13 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			.name = name,
 			.reason = bt_arena_printf(
 				cycle->arena, "Insufficient %.*s", BT_STR_ARG(name)),
-			.column = bt_node_table_scalar(&instance->handle->state->nodes, name),
+			.column = bt_node_table_scalar(&instance->base.handle->state->nodes, name),
 			.ignored = bt_resource_is_extended(name) &&
 				(bt_str_list_has(&instance->args->ignored_resources, name) ||
 					bt_str_list_has(&instance->args->ignored_resource_groups,
 						bt_str_sub(name, 0,
 							(uint32_t)bt_str_find_char(name, '/')))),
-			.has_class = fit_is_delegated(instance->handle, name, 0),
+			.has_class = fit_is_delegated(instance->base.handle, name, 0),
 			.value = request.scalars[i].value,
 		};
 	}
@@ -625,7 +624,7 @@ static bool score_fits_column(
 	return instance->scorer.resources.count != 0 &&
 		!bt_scored_resources_need_devices(&instance->scorer.resources, requests) &&
 		bt_score_amounts_are_narrow(
-			instance->handle->state, requests, instance->scorer.resources.count);
+			instance->base.handle->state, requests, instance->scorer.resources.count);
 }
 
 static bool score_column(struct bt_plugin *plugin, const void *data,
@@ -694,7 +693,7 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 			int64_t node_capacity;
 			int64_t node_used;
 
-			bt_node_info_init(&node, instance->handle->state, placement->slots[n]);
+			bt_node_info_init(&node, instance->base.handle->state, placement->slots[n]);
 			bt_scored_resource_read(
 				resource, &node, BT_SCORE_NON_ZERO, &node_capacity, &node_used);
 			if (node_capacity == 0 && resource->kind == BT_SCORED_SCALAR) {
@@ -874,7 +873,7 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	BT_UNUSED struct berth_error *err)
 {
 	/* Handles Node/Add (old_node NULL) and Node/UpdateNodeAllocatable. */
-	const struct bt_handle *handle = instance_of(plugin)->handle;
+	const struct bt_handle *handle = instance_of(plugin)->base.handle;
 	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	const struct bt_node *old_node = old_object;
 	const struct bt_node *new_node = new_object;
@@ -993,9 +992,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct fit_plugin);
-	instance->base.ops = ops;
-	instance->handle = handle;
+	instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->args = &args->node_resources_fit;
 	instance->gates = bt_resource_gates_of(handle->gates);
 	/* The strategy was validated by bt_plugin_args_validate. */
@@ -1018,7 +1015,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 				(int64_t)shape->items[i].score * CUSTOM_SCORE_SCALE;
 		}
 	}
-	*out_plugin = &instance->base;
+	*out_plugin = &instance->base.base;
 	return 0;
 }
 

@@ -471,11 +471,7 @@ static int create(const struct bt_plugin_ops *ops, BT_UNUSED const struct bt_plu
 	const struct bt_handle *handle, struct bt_plugin **out_plugin,
 	BT_UNUSED struct berth_error *err)
 {
-	struct limits_plugin *instance = BT_NEW(struct limits_plugin);
-
-	instance->base.base.ops = ops;
-	instance->base.handle = handle;
-	*out_plugin = &instance->base.base;
+	*out_plugin = bt_plugin_new(ops, sizeof(struct limits_plugin), handle);
 	return 0;
 }
 

@@ -50,8 +50,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_pod_group_pods_count_plugin = {
 	.name = "PodGroupPodsCount",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.score_placement = score_placement,
 	.normalize_placement_scores = normalize_placement_scores,

@@ -50,9 +50,7 @@ struct kept_selectors {
 };
 
 struct spread_plugin {
-	struct bt_plugin base;
-	struct bt_state *state;
-	const struct bt_gates *gates;
+	struct bt_plain_plugin base;
 	const struct bt_topology_spread_constraint *defaults;
 	uint32_t default_count;
 	bool system_defaulted;
@@ -212,8 +210,8 @@ static int parse_constraints(const struct spread_plugin *instance,
 			return code;
 		}
 		if (from->match_label_keys.count != 0 && !out->selector.nothing &&
-			bt_gate_enabled(
-				instance->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
+			bt_gate_enabled(instance->base.handle->gates,
+				BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
 			require_labels(&out->selector, &from->match_label_keys, pod->labels, arena);
 		}
 		out->topology_key = from->topology_key;
@@ -236,7 +234,7 @@ static struct bt_selector default_selector(
 	const struct bt_owner_reference *owner =
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
 	struct kept_selectors *kept = &instance->selectors;
-	struct bt_object_store *objects = &instance->state->objects;
+	struct bt_object_store *objects = &instance->base.handle->state->objects;
 	/* The sum changes whenever an object that selectors come from changes. */
 	uint64_t versions = bt_object_store_version(objects, BT_KIND_SERVICE) +
 		bt_object_store_version(objects, BT_KIND_REPLICATION_CONTROLLER) +
@@ -287,7 +285,7 @@ static struct bt_selector default_selector(
 			add_pairs(&all, &service->spec.selector);
 		}
 	}
-	add_owner(instance->state, pod, &all, &scratch);
+	add_owner(instance->base.handle->state, pod, &all, &scratch);
 	struct bt_selector found = {
 		.requirement_count = all.list.count, .requirements = all.list.items};
 	struct kept_selector item = {
@@ -339,14 +337,14 @@ static int resolve_constraints(struct spread_plugin *instance, const struct bt_p
 	 * that remain.
 	 */
 	for (uint32_t i = 0; i < list.count; i++) {
-		list.items[i].column =
-			bt_state_label_column(instance->state, list.items[i].topology_key);
+		list.items[i].column = bt_state_label_column(
+			instance->base.handle->state, list.items[i].topology_key);
 	}
 	if (list.count != 0) {
 		list.affinity = bt_required_node_affinity_parse(spec, arena);
 		list.tolerations = &spec->tolerations;
-		list.allow_comparison = bt_gate_enabled(
-			instance->gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
+		list.allow_comparison = bt_gate_enabled(instance->base.handle->gates,
+			BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
 	}
 	*out_list = list;
 	return 0;
@@ -538,9 +536,9 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		data->limits[i].self_matches =
 			bt_selector_matches(&list.items[i].selector, pod->labels);
 	}
-	if (cycle->plain || !count_by_counters(data, instance->state, pod, cycle)) {
+	if (cycle->plain || !count_by_counters(data, instance->base.handle->state, pod, cycle)) {
 		/* Count as spec 06 section 2.7 describes: every pod of every eligible node. */
-		const struct bt_state *state = instance->state;
+		const struct bt_state *state = instance->base.handle->state;
 		const struct bt_snapshot *snapshot = &state->snapshot;
 		bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
 
@@ -924,12 +922,12 @@ struct pre_score_run {
 
 static void count_term(const struct pre_score_run *run, uint32_t index, struct spread_term *term)
 {
-	const struct bt_state *state = run->instance->state;
+	const struct bt_state *state = run->instance->base.handle->state;
 	struct bt_arena *arena = run->cycle->arena;
 	const struct bt_spread_constraint *constraint = &run->list.items[index];
 	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
 	bool counted = !run->cycle->plain &&
-		count_constraint(run->instance->state, &run->list, index, run->pod,
+		count_constraint(run->instance->base.handle->state, &run->list, index, run->pod,
 			run->requires_all_keys, &term->table);
 
 	if (counted && run->cycle->borrows_counters) {
@@ -1119,7 +1117,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct score_data *data;
 
-	if (instance_of(plugin)->state->snapshot.count == 0) {
+	if (instance_of(plugin)->base.handle->state->snapshot.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	data = prepare(plugin, cycle, pod, &err);
@@ -1585,7 +1583,8 @@ static void hint_wants(
 		bt_hint_want(wants, BT_HINT_MARK_ALWAYS);
 	}
 	for (uint32_t i = 0; i < hard.count; i++) {
-		bt_hint_want_pods(wants, &hard.items[i].selector, &instance->state->symbols);
+		bt_hint_want_pods(
+			wants, &hard.items[i].selector, &instance->base.handle->state->symbols);
 		bt_hint_want(wants,
 			bt_hint_mark(BT_MARK_NODE_KEY, hard.items[i].topology_key, BT_STR("")));
 	}
@@ -1644,10 +1643,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct spread_plugin);
-	instance->base.ops = ops;
-	instance->state = handle->state;
-	instance->gates = handle->gates;
+	instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->system_defaulted =
 		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System");
 	instance->defaults = args->pod_topology_spread.default_constraints.items;
@@ -1656,7 +1652,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		instance->defaults = system_defaults;
 		instance->default_count = BT_ARRAY_LENGTH(system_defaults);
 	}
-	*out_plugin = &instance->base;
+	*out_plugin = &instance->base.base;
 	return 0;
 }
 

@@ -21,8 +21,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_priority_sort_plugin = {
 	.name = "PrioritySort",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.less = less,
 };

@@ -48,8 +48,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_scheduling_gates_plugin = {
 	.name = "SchedulingGates",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.pre_enqueue = pre_enqueue,
 	.events = BT_EVENTS(events),

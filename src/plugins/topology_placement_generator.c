@@ -37,7 +37,5 @@ static struct bt_status generate_placements(struct bt_plugin *plugin, struct bt_
 
 const struct bt_plugin_ops bt_topology_placement_generator_plugin = {
 	.name = "TopologyPlacementGenerator",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.generate_placements = generate_placements,
 };

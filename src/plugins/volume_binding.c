@@ -600,9 +600,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	if (code != 0) {
 		return code;
 	}
-	struct volume_binding_plugin *instance = BT_NEW(struct volume_binding_plugin);
-	instance->base.base.ops = ops;
-	instance->base.handle = handle;
+	struct volume_binding_plugin *instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->no_claims.all_bound = true;
 	instance->binder =
 		bt_volume_binder_create(handle, args->volume_binding.bind_timeout_seconds.value);

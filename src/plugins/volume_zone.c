@@ -250,8 +250,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_volume_zone_plugin = {
 	.name = "VolumeZone",
-	.create = bt_plain_plugin_create,
-	.destroy = bt_plain_plugin_destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = bt_sign_volume_plugin,

@@ -196,7 +196,7 @@ void fixture_init_with(struct fixture *fixture, const struct bt_plugin_ops *ops,
 		.scheduler_name = BT_STR("default-scheduler"),
 	};
 	plugin_args = load_args(fixture, ops->name, args);
-	ck_assert_msg(ops->create(ops, plugin_args != NULL ? plugin_args : &no_args,
+	ck_assert_msg(bt_plugin_create(ops, plugin_args != NULL ? plugin_args : &no_args,
 			      &fixture->handle, &fixture->plugin, &err) == 0,
 		"%s", berth_error_message(&err));
 	fixture->plugin->index = 0;
@@ -214,7 +214,7 @@ void fixture_finish(struct fixture *fixture)
 		bt_pod_info_finish_pending(fixture->state, fixture->pods.items[i]);
 	}
 	bt_vec_finish(&fixture->pods);
-	fixture->plugin->ops->destroy(fixture->plugin);
+	bt_plugin_destroy(fixture->plugin);
 	bt_config_unref(fixture->config);
 	bt_state_destroy(fixture->state);
 	bt_arena_finish(&fixture->arena);
