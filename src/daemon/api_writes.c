@@ -24,7 +24,12 @@ static int evict(
 	write->ticket = ticket;
 	if (ticket.executor == NULL) {
 		bt_write_start(write);
-		return bt_write_wait(write, err);
+		if (bt_write_await(write)) {
+			return bt_write_take(write, err);
+		}
+		writes->in_flight -= write->state < BT_WRITE_ANSWERED;
+		bt_write_destroy(write);
+		return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
 	}
 	bt_vec_push(&writes->evictions, write);
 	write->after =
@@ -56,6 +61,30 @@ static void flush_evictions(void *context)
 	writes->attempt_patch = 0;
 }
 
+bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err)
+{
+	const struct bt_api_writes_options *options = &writes->options;
+	if (options->may_write == NULL || options->may_write(options->context)) {
+		return true;
+	}
+	(void)bt_error_set(err, BERTH_ERR_STATE, "this process does not lead any more");
+	return false;
+}
+
+/** Create a write that patches the status with the body in writes->scratch. */
+static struct bt_write *create_status_patch(struct bt_api_writes *writes, enum bt_write_kind kind,
+	enum bt_kind object_kind, const struct bt_object_meta *meta)
+{
+	struct bt_write *write =
+		bt_write_create(writes, kind, meta->uid, meta->namespace_, meta->name);
+	write->method = "PATCH";
+	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
+	write->retries = true;
+	bt_write_set_path(write, object_kind, "/status");
+	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
+	return write;
+}
+
 /**
  * Create a write that patches the pod's status, without starting the write. NULL: the patch would
  * change nothing.
@@ -65,20 +94,10 @@ static struct bt_write *create_patch(struct bt_api_writes *writes, enum bt_write
 	const struct bt_post_filter_result *nomination)
 {
 	const struct bt_api_writes_options *options = &writes->options;
-	const struct bt_object_meta *meta = &pod->metadata;
 	bt_strbuf_reset(&writes->scratch);
-	if (!bt_document_pod_status(pod, condition, nomination, options->now_ns(options->context),
-		    &writes->scratch)) {
-		return NULL;
-	}
-	struct bt_write *write =
-		bt_write_create(writes, kind, meta->uid, meta->namespace_, meta->name);
-	write->method = "PATCH";
-	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
-	write->retries = true;
-	bt_write_set_path(write, BT_KIND_POD, "/status");
-	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
-	return write;
+	bool changes = bt_document_pod_status(
+		pod, condition, nomination, options->now_ns(options->context), &writes->scratch);
+	return changes ? create_status_patch(writes, kind, BT_KIND_POD, &pod->metadata) : NULL;
 }
 
 static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
@@ -118,36 +137,6 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
  * conflict. Spec: 11b section 6.4, 13 section 14.6.
  */
 
-/** Change the object in the answer to the GET, and PUT the changed object. */
-static void write_back(struct bt_write *write, struct bt_json_value *object, struct bt_arena *arena)
-{
-	struct bt_api_writes *writes = write->writes;
-	const struct bt_persistent_volume_claim *claim =
-		bt_object_value(write->claim, BT_KIND_PERSISTENT_VOLUME_CLAIM);
-	struct bt_str version = claim->metadata.resource_version;
-	if (write->volume != NULL) {
-		const struct bt_persistent_volume *volume =
-			bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
-		version = volume->metadata.resource_version;
-		bt_document_bind_volume(arena, object, volume);
-	} else {
-		bt_document_select_node(arena, object, bt_str_from(write->subject));
-	}
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
-	(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its value */
-	bt_json_set_str(arena, metadata, "resourceVersion", version);
-	/*
-	 * Write JSON even if the client uses protobuf: encoding as protobuf would drop the fields
-	 * that berth does not define.
-	 */
-	bt_strbuf_reset(&writes->scratch);
-	bt_json_format(object, &writes->scratch);
-	write->content_type = BT_STR(BT_MEDIA_JSON);
-	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
-	write->was_read = true;
-	bt_write_send(write);
-}
-
 void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answer *answer)
 {
 	struct bt_arena arena = {0};
@@ -160,15 +149,41 @@ void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answe
 	if (result == 0 && !write->was_read && object->type != BT_JSON_OBJECT) {
 		result = bt_error_set(&err, BERTH_ERR_SYNTAX, "the answer is not an object");
 	}
-	if (result == 0 && !write->was_read) {
-		write_back(write, object, &arena);
-	} else {
+	if (result != 0 || write->was_read) {
 		if (result == 0) {
 			bt_write_set_text(&write->resource_version,
 				bt_json_text_at(object, "metadata.resourceVersion"));
 		}
 		bt_write_end(write, result, &err);
+		bt_arena_finish(&arena);
+		return;
 	}
+	/* Change the object in the answer to the GET, and PUT the changed object. */
+	const struct bt_persistent_volume_claim *claim =
+		bt_object_value(write->claim, BT_KIND_PERSISTENT_VOLUME_CLAIM);
+	struct bt_str version = claim->metadata.resource_version;
+	if (write->volume != NULL) {
+		const struct bt_persistent_volume *volume =
+			bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
+		version = volume->metadata.resource_version;
+		bt_document_bind_volume(&arena, object, volume);
+	} else {
+		bt_document_select_node(&arena, object, bt_str_from(write->subject));
+	}
+	struct bt_json_value *metadata = bt_json_ensure_object(&arena, object, "metadata");
+	(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its value */
+	bt_json_set_str(&arena, metadata, "resourceVersion", version);
+	/*
+	 * Write JSON even if the client uses protobuf: encoding as protobuf would drop the fields
+	 * that berth does not define.
+	 */
+	struct bt_strbuf *scratch = &write->writes->scratch;
+	bt_strbuf_reset(scratch);
+	bt_json_format(object, scratch);
+	write->content_type = BT_STR(BT_MEDIA_JSON);
+	bt_write_set_body(write, bt_strbuf_str(scratch));
+	write->was_read = true;
+	bt_write_send(write);
 	bt_arena_finish(&arena);
 }
 
@@ -257,16 +272,6 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 		       writes->scheduler, pod->namespace_, pod->name, pod->uid) != NULL;
 }
 
-bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err)
-{
-	const struct bt_api_writes_options *options = &writes->options;
-	if (options->may_write == NULL || options->may_write(options->context)) {
-		return true;
-	}
-	(void)bt_error_set(err, BERTH_ERR_STATE, "this process does not lead any more");
-	return false;
-}
-
 void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail)
 {
 	const struct bt_kind_info *info = bt_kind_info(kind);
@@ -348,18 +353,11 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 {
 	struct bt_api_writes *writes = context;
 	const struct bt_api_writes_options *options = &writes->options;
-	const struct bt_object_meta *meta = &group->metadata;
-	struct bt_write *write = bt_write_create(
-		writes, BT_WRITE_POD_GROUP, meta->uid, meta->namespace_, meta->name);
-	write->method = "PATCH";
-	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
-	write->retries = true;
-	bt_write_set_path(write, BT_KIND_POD_GROUP, "/status");
 	bt_strbuf_reset(&writes->scratch);
 	bt_document_pod_group_status(
 		group, condition, options->now_ns(options->context), &writes->scratch);
-	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
-	bt_write_start(write);
+	bt_write_start(create_status_patch(
+		writes, BT_WRITE_POD_GROUP, BT_KIND_POD_GROUP, &group->metadata));
 	return 0;
 }
 
@@ -379,49 +377,6 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 	BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%.*s", BT_STR_ARG(line));
 }
 
-static void report_result(struct bt_write *write)
-{
-	struct bt_api_writes *writes = write->writes;
-	struct bt_preemption_ticket ticket = write->ticket;
-	const char *message = write->message != NULL ? write->message : "";
-	int result = write->result;
-	switch (write->kind) {
-	case BT_WRITE_BINDING:
-	case BT_WRITE_VOLUME:
-	case BT_WRITE_CLAIM:
-		if (write->subject == NULL) {
-			bt_write_destroy(write);
-			return;
-		}
-		write->state = BT_WRITE_REPORTED;
-		writes->reported++;
-		bt_scheduler_resume(writes->scheduler, bt_str_from(write->uid));
-		return;
-	case BT_WRITE_STATUS:
-		if (!bt_scheduler_patch_answered(writes->scheduler, bt_str_from(write->uid), result,
-			    bt_str_from(message)) &&
-			result < 0) {
-			BT_LOG_ERROR(message, "Error updating pod",
-				BT_LOG_REF("pod", bt_str_from(write->namespace_),
-					bt_str_from(write->name)));
-		}
-		bt_write_destroy(write);
-		return;
-	case BT_WRITE_POD_GROUP:
-		if (result < 0) {
-			BT_LOG_ERROR(message, "Failed to update pod group status",
-				BT_LOG_REF("podGroup", bt_str_from(write->namespace_),
-					bt_str_from(write->name)));
-		}
-		bt_write_destroy(write);
-		return;
-	case BT_WRITE_EVICTION:
-		bt_write_destroy(write);
-		bt_preemption_complete(ticket.executor, ticket.id, result);
-		return;
-	}
-}
-
 void bt_api_writes_deliver(struct bt_api_writes *writes)
 {
 	/*
@@ -430,8 +385,46 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	 */
 	while (writes->answered.count != 0) {
 		struct bt_write *write = writes->answered.items[0];
+		struct bt_preemption_ticket ticket = write->ticket;
+		struct bt_str uid = bt_str_from(write->uid);
+		const char *message = write->message != NULL ? write->message : "";
+		int result = write->result;
 		bt_vec_remove_ordered(&writes->answered, 0);
-		report_result(write);
+		switch (write->kind) {
+		case BT_WRITE_BINDING:
+		case BT_WRITE_VOLUME:
+		case BT_WRITE_CLAIM:
+			if (write->subject == NULL) {
+				bt_write_destroy(write);
+				break;
+			}
+			write->state = BT_WRITE_REPORTED;
+			writes->reported++;
+			bt_scheduler_resume(writes->scheduler, uid);
+			break;
+		case BT_WRITE_STATUS:
+			if (!bt_scheduler_patch_answered(
+				    writes->scheduler, uid, result, bt_str_from(message)) &&
+				result < 0) {
+				BT_LOG_ERROR(message, "Error updating pod",
+					BT_LOG_REF("pod", bt_str_from(write->namespace_),
+						bt_str_from(write->name)));
+			}
+			bt_write_destroy(write);
+			break;
+		case BT_WRITE_POD_GROUP:
+			if (result < 0) {
+				BT_LOG_ERROR(message, "Failed to update pod group status",
+					BT_LOG_REF("podGroup", bt_str_from(write->namespace_),
+						bt_str_from(write->name)));
+			}
+			bt_write_destroy(write);
+			break;
+		case BT_WRITE_EVICTION:
+			bt_write_destroy(write);
+			bt_preemption_complete(ticket.executor, ticket.id, result);
+			break;
+		}
 	}
 	flush_evictions(writes);
 }

@@ -138,11 +138,6 @@ void bt_api_writes_init_claims(struct bt_api_writes *writes);
  * stops, or the loop failed; the write still exists.
  */
 bool bt_write_await(struct bt_write *write);
-/**
- * bt_write_await, then bt_write_take. If the wait fails: destroys the write and returns
- * BERTH_ERR_STATE, "context canceled".
- */
-int bt_write_wait(struct bt_write *write, struct berth_error *err);
 /** Drop the write: no caller takes the result. A write that was not sent yet is never sent. */
 void bt_write_abandon(struct bt_write *write);
 #endif

@@ -266,16 +266,6 @@ bool bt_write_await(struct bt_write *write)
 	return result == 0 && is_over(write);
 }
 
-int bt_write_wait(struct bt_write *write, struct berth_error *err)
-{
-	if (bt_write_await(write)) {
-		return bt_write_take(write, err);
-	}
-	write->writes->in_flight -= !is_over(write);
-	bt_write_destroy(write);
-	return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
-}
-
 void bt_write_abandon(struct bt_write *write)
 {
 	if (write->state == BT_WRITE_WAITS) {

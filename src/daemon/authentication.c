@@ -18,7 +18,7 @@ void bt_caller_finish(struct bt_caller *caller)
 	bt_vec_finish(&caller->extra);
 }
 
-bool bt_caller_has_group(const struct bt_caller *caller, struct bt_str group)
+static bool caller_has_group(const struct bt_caller *caller, struct bt_str group)
 {
 	for (uint32_t i = 0; i < caller->groups.count; i++) {
 		if (bt_str_equal(caller->groups.items[i], group)) {
@@ -26,61 +26,6 @@ bool bt_caller_has_group(const struct bt_caller *caller, struct bt_str group)
 		}
 	}
 	return false;
-}
-
-void bt_caller_write(const struct bt_caller *caller, struct bt_arena *arena,
-	const char *name_member, struct bt_json_value *spec)
-{
-	bt_json_set_str(arena, spec, name_member, caller->name);
-	if (caller->groups.count != 0) {
-		struct bt_json_value *groups = bt_json_ensure_array(arena, spec, "groups");
-		for (uint32_t i = 0; i < caller->groups.count; i++) {
-			bt_json_append(
-				arena, groups, bt_json_new_str(arena, caller->groups.items[i]));
-		}
-	}
-	if (caller->extra.count != 0) {
-		struct bt_json_value *extra = bt_json_ensure_object(arena, spec, "extra");
-		for (uint32_t i = 0; i < caller->extra.count; i++) {
-			const struct bt_caller_extra *item = &caller->extra.items[i];
-			struct bt_json_value *values = bt_json_get(extra, item->key);
-			if (values == NULL) {
-				values = bt_json_new(arena, BT_JSON_ARRAY);
-				bt_json_append_member(arena, extra, item->key, values);
-			}
-			bt_json_append(arena, values, bt_json_new_str(arena, item->value));
-		}
-	}
-	if (caller->uid.length != 0) {
-		bt_json_set_str(arena, spec, "uid", caller->uid);
-	}
-}
-
-/** Read a UserInfo (username, uid, groups, extra). Texts are copied into the arena. */
-static void caller_read(
-	struct bt_caller *caller, struct bt_arena *arena, const struct bt_json_value *user_info)
-{
-	const struct bt_json_value *groups = bt_json_array_at(user_info, "groups");
-	const struct bt_json_value *extra = bt_json_object_at(user_info, "extra");
-	caller->name = bt_arena_str(arena, bt_json_text_at(user_info, "username"));
-	caller->uid = bt_arena_str(arena, bt_json_text_at(user_info, "uid"));
-	for (uint32_t i = 0; i < groups->count; i++) {
-		if (groups->elements[i]->type == BT_JSON_STRING) {
-			bt_vec_push(
-				&caller->groups, bt_arena_str(arena, groups->elements[i]->text));
-		}
-	}
-	for (uint32_t i = 0; i < extra->count; i++) {
-		const struct bt_json_value *values = extra->members[i].value;
-		struct bt_str key = bt_arena_str(arena, extra->members[i].name);
-		for (uint32_t j = 0; values->type == BT_JSON_ARRAY && j < values->count; j++) {
-			if (values->elements[j]->type == BT_JSON_STRING) {
-				struct bt_caller_extra item = {
-					key, bt_arena_str(arena, values->elements[j]->text)};
-				bt_vec_push(&caller->extra, item);
-			}
-		}
-	}
 }
 
 /**
@@ -244,32 +189,12 @@ struct bt_authenticator {
 	struct bt_metric *users;
 };
 
-enum answer {
-	ANSWER_NONE, /* the method found no user */
-	ANSWER_USER,
-	ANSWER_ERROR, /* the method failed; the error is in bt_authentication.errors */
-};
-
 static void append_error(struct bt_authentication *authentication, const char *error)
 {
 	if (authentication->errors.length != 0) {
 		bt_strbuf_append_c(&authentication->errors, ", ");
 	}
 	bt_strbuf_append_c(&authentication->errors, error);
-}
-
-/**
- * Return the label value for a user name. All but a few known names are summarized, so that the
- * label has few values.
- */
-static struct bt_str user_label(struct bt_str name)
-{
-	if (bt_str_has_word(BT_STR("admin client kube_proxy kubelet "
-				   "system:serviceaccount:kube-system:default"),
-		    name)) {
-		return name;
-	}
-	return bt_str_find_char(name, '@') >= 0 ? BT_STR("email_id") : BT_STR("other");
 }
 
 static void count(const struct bt_authentication *authentication, struct bt_str result)
@@ -283,12 +208,19 @@ static void accept_user(struct bt_authentication *authentication)
 {
 	struct bt_authenticator *authenticator = authentication->authenticator;
 	struct bt_caller *caller = authentication->caller;
-	struct bt_str label = user_label(caller->name);
 	if (!bt_str_equal(caller->name, BT_STR("system:anonymous")) &&
-		!bt_caller_has_group(caller, authenticated)) {
+		!caller_has_group(caller, authenticated)) {
 		bt_vec_push(&caller->groups, authenticated);
 	}
 	if (authenticator->users != NULL) {
+		/* All but a few names are summarized, so that the label has few values. */
+		struct bt_str label = bt_str_find_char(caller->name, '@') >= 0 ? BT_STR("email_id")
+									       : BT_STR("other");
+		if (bt_str_has_word(BT_STR("admin client kube_proxy kubelet "
+					   "system:serviceaccount:kube-system:default"),
+			    caller->name)) {
+			label = caller->name;
+		}
 		bt_metric_add(bt_metric_cell(authenticator->users, &label), 1);
 	}
 	count(authentication, BT_STR("success"));
@@ -324,42 +256,39 @@ struct shown {
 	int64_t now_seconds;
 };
 
-static enum answer verify(struct bt_authentication *authentication, const struct shown *shown,
+/** An error is appended to authentication->errors. */
+static bool verify(struct bt_authentication *authentication, const struct shown *shown,
 	const struct bt_certificate_authorities *authorities,
 	struct bt_certificate_subject *out_subject)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (authorities == NULL || shown->chain_count == 0) {
-		return ANSWER_NONE;
+		return false;
 	}
 	if (bt_certificate_verify_client(authorities, shown->chain, shown->chain_count,
 		    shown->now_seconds, authentication->arena, out_subject, &err) != 0) {
 		append_error(authentication, berth_error_message(&err));
 		berth_error_finish(&err);
-		return ANSWER_ERROR;
+		return false;
 	}
-	return ANSWER_USER;
+	return true;
 }
 
-static enum answer try_certificate(
-	struct bt_authentication *authentication, const struct shown *shown)
+static bool try_certificate(struct bt_authentication *authentication, const struct shown *shown)
 {
 	struct bt_caller *caller = authentication->caller;
 	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
-	enum answer answer = verify(authentication, shown,
-		bt_trust_client_ca(authentication->authenticator->setup.trust), &subject);
-	if (answer != ANSWER_USER) {
-		return answer;
-	}
-	if (subject.common_name.length == 0) {
-		return ANSWER_NONE;
+	if (!verify(authentication, shown,
+		    bt_trust_client_ca(authentication->authenticator->setup.trust), &subject) ||
+		subject.common_name.length == 0) {
+		return false;
 	}
 	caller->name = subject.common_name;
 	caller->uid = subject.uid;
 	for (uint32_t i = 0; i < subject.organizations.count; i++) {
 		bt_vec_push(&caller->groups, subject.organizations.items[i]);
 	}
-	return ANSWER_USER;
+	return true;
 }
 
 static struct bt_str first_value(
@@ -407,16 +336,15 @@ static void take_extra(void *context, struct bt_str name, struct bt_str value)
 	bt_strbuf_finish(&decoded);
 }
 
-static enum answer try_front(struct bt_authentication *authentication, const struct shown *shown)
+static bool try_front(struct bt_authentication *authentication, const struct shown *shown)
 {
 	const struct bt_trust *trust = authentication->authenticator->setup.trust;
 	const struct bt_trust_names *allowed = bt_trust_list(trust, BT_TRUST_ALLOWED_NAMES);
 	const struct bt_trust_names *groups = bt_trust_list(trust, BT_TRUST_GROUP);
 	const struct bt_trust_names *prefixes = bt_trust_list(trust, BT_TRUST_EXTRA_PREFIX);
 	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
-	enum answer answer = verify(authentication, shown, bt_trust_front_ca(trust), &subject);
-	if (answer != ANSWER_USER) {
-		return answer;
+	if (!verify(authentication, shown, bt_trust_front_ca(trust), &subject)) {
+		return false;
 	}
 	bool is_allowed = allowed->names.count == 0;
 	for (uint32_t i = 0; i < allowed->names.count && !is_allowed; i++) {
@@ -428,11 +356,11 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 			BT_STR_ARG(subject.common_name));
 		append_error(authentication, bt_strbuf_c(&text));
 		bt_strbuf_finish(&text);
-		return ANSWER_ERROR;
+		return false;
 	}
 	struct bt_str name = first_value(shown->exchange, bt_trust_list(trust, BT_TRUST_USERNAME));
 	if (name.length == 0) {
-		return ANSWER_NONE;
+		return false;
 	}
 	struct bt_caller *caller = authentication->caller;
 	struct bt_strbuf header = {0};
@@ -449,20 +377,42 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 		bt_http_each_header_prefixed(shown->exchange, walk.prefix, take_extra, &walk);
 	}
 	bt_strbuf_finish(&header);
-	return ANSWER_USER;
+	return true;
 }
 
 static void on_token_review(void *context, const struct bt_json_value *status, const char *error)
 {
 	struct bt_authentication *authentication = context;
-	if (status != NULL && bt_json_bool_at(status, "authenticated", false)) {
-		caller_read(authentication->caller, authentication->arena,
-			bt_json_object_at(status, "user"));
-		accept_user(authentication);
+	if (status == NULL || !bt_json_bool_at(status, "authenticated", false)) {
+		append_error(authentication, status != NULL ? "invalid bearer token" : error);
+		finish_without_user(authentication);
 		return;
 	}
-	append_error(authentication, status != NULL ? "invalid bearer token" : error);
-	finish_without_user(authentication);
+	struct bt_caller *caller = authentication->caller;
+	struct bt_arena *arena = authentication->arena;
+	const struct bt_json_value *user = bt_json_object_at(status, "user");
+	const struct bt_json_value *groups = bt_json_array_at(user, "groups");
+	const struct bt_json_value *extra = bt_json_object_at(user, "extra");
+	caller->name = bt_arena_str(arena, bt_json_text_at(user, "username"));
+	caller->uid = bt_arena_str(arena, bt_json_text_at(user, "uid"));
+	for (uint32_t i = 0; i < groups->count; i++) {
+		if (groups->elements[i]->type == BT_JSON_STRING) {
+			bt_vec_push(
+				&caller->groups, bt_arena_str(arena, groups->elements[i]->text));
+		}
+	}
+	for (uint32_t i = 0; i < extra->count; i++) {
+		const struct bt_json_value *values = extra->members[i].value;
+		struct bt_str key = bt_arena_str(arena, extra->members[i].name);
+		for (uint32_t j = 0; values->type == BT_JSON_ARRAY && j < values->count; j++) {
+			if (values->elements[j]->type == BT_JSON_STRING) {
+				struct bt_caller_extra item = {
+					key, bt_arena_str(arena, values->elements[j]->text)};
+				bt_vec_push(&caller->extra, item);
+			}
+		}
+	}
+	accept_user(authentication);
 }
 
 static int64_t token_ttl_ns(void *context, const struct bt_json_value *status)
@@ -480,8 +430,7 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 	authentication->authenticator = authenticator;
 	authentication->begun_ns = bt_loop_now_ns(authenticator->setup.loop);
 	shown.chain_count = bt_http_peer_certificates(exchange, shown.chain, CHAIN_MAX);
-	if (try_front(authentication, &shown) == ANSWER_USER ||
-		try_certificate(authentication, &shown) == ANSWER_USER) {
+	if (try_front(authentication, &shown) || try_certificate(authentication, &shown)) {
 		accept_user(authentication);
 		return;
 	}
@@ -639,13 +588,45 @@ static int64_t verdict_ttl_ns(void *context, const struct bt_json_value *status)
 		: authorizer->setup.options->deny_cache_ttl_ns;
 }
 
+/**
+ * Add the caller to a SubjectAccessReview's spec: uid, groups and extra unless they are empty. The
+ * tree borrows the texts.
+ */
+static void write_caller(
+	const struct bt_caller *caller, struct bt_arena *arena, struct bt_json_value *spec)
+{
+	bt_json_set_str(arena, spec, "user", caller->name);
+	if (caller->groups.count != 0) {
+		struct bt_json_value *groups = bt_json_ensure_array(arena, spec, "groups");
+		for (uint32_t i = 0; i < caller->groups.count; i++) {
+			bt_json_append(
+				arena, groups, bt_json_new_str(arena, caller->groups.items[i]));
+		}
+	}
+	if (caller->extra.count != 0) {
+		struct bt_json_value *extra = bt_json_ensure_object(arena, spec, "extra");
+		for (uint32_t i = 0; i < caller->extra.count; i++) {
+			const struct bt_caller_extra *item = &caller->extra.items[i];
+			struct bt_json_value *values = bt_json_get(extra, item->key);
+			if (values == NULL) {
+				values = bt_json_new(arena, BT_JSON_ARRAY);
+				bt_json_append_member(arena, extra, item->key, values);
+			}
+			bt_json_append(arena, values, bt_json_new_str(arena, item->value));
+		}
+	}
+	if (caller->uid.length != 0) {
+		bt_json_set_str(arena, spec, "uid", caller->uid);
+	}
+}
+
 void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *caller,
 	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
 	struct bt_authorization *authorization)
 {
 	authorization->authorizer = authorizer;
 	authorization->begun_ns = bt_loop_now_ns(authorizer->setup.loop);
-	if (bt_caller_has_group(caller, BT_STR("system:masters")) ||
+	if (caller_has_group(caller, BT_STR("system:masters")) ||
 		is_always_allowed(&authorizer->setup.options->always_allow_paths, path)) {
 		finish_with_verdict(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
 		return;
@@ -659,15 +640,10 @@ void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *call
 		bt_json_ensure_object(arena, spec, "nonResourceAttributes");
 	bt_json_set_str(arena, attributes, "path", path);
 	bt_json_set_str(arena, attributes, "verb", verb);
-	bt_caller_write(caller, arena, "user", spec);
+	write_caller(caller, arena, spec);
 	authorization->waiter.context = authorization;
 	authorization->waiter.done = on_access_review;
 	bt_review_request(authorizer->reviewer, spec, arena, &authorization->waiter);
-}
-
-void bt_authorization_cancel(struct bt_authorization *authorization)
-{
-	bt_review_cancel(&authorization->waiter);
 }
 
 int bt_authorizer_create(const struct bt_authorizer_setup *setup,

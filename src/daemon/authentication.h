@@ -30,13 +30,6 @@ struct bt_caller {
 };
 
 void bt_caller_finish(struct bt_caller *caller);
-bool bt_caller_has_group(const struct bt_caller *caller, struct bt_str group);
-/**
- * Add the caller to a review's spec: the name as member name_member, and uid, groups and extra
- * unless they are empty. The tree borrows the texts.
- */
-void bt_caller_write(const struct bt_caller *caller, struct bt_arena *arena,
-	const char *name_member, struct bt_json_value *spec);
 
 struct bt_authenticator;
 
@@ -100,7 +93,7 @@ enum bt_verdict {
 	BT_VERDICT_FAILED, /* the API server gave no answer */
 };
 
-/** One authorization. Zero it before use; it must live until done or bt_authorization_cancel. */
+/** One authorization. Zero it before use; it must live until done or bt_review_cancel. */
 struct bt_authorization {
 	void *context;
 	/**
@@ -108,8 +101,8 @@ struct bt_authorization {
 	 * call.
 	 */
 	void (*done)(void *context, enum bt_verdict verdict, struct bt_str text);
+	struct bt_review_waiter waiter;   /* bt_review_cancel: done is not called any more */
 	struct bt_authorizer *authorizer; /* private from here */
-	struct bt_review_waiter waiter;
 	int64_t begun_ns;
 };
 
@@ -133,6 +126,4 @@ void bt_authorizer_destroy(struct bt_authorizer *authorizer);
 void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *caller,
 	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
 	struct bt_authorization *authorization);
-/** Cancel: done is not called any more. No effect after done was called. */
-void bt_authorization_cancel(struct bt_authorization *authorization);
 #endif

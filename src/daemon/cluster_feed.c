@@ -253,32 +253,11 @@ const struct bt_reflector *bt_cluster_feed_reflector(
 	return NULL;
 }
 
-static const struct bt_object *find_complete(const struct bt_cluster_feed *feed, enum bt_kind kind,
-	struct bt_str namespace_, struct bt_str name)
+const struct bt_object *bt_cluster_feed_find_complete(const struct bt_cluster_feed *feed,
+	enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
 	const struct bt_reflector *reflector = bt_cluster_feed_reflector(feed, kind);
 	const struct bt_object *object =
 		reflector != NULL ? bt_reflector_find(reflector, namespace_, name) : NULL;
 	return object != NULL && object->json.data != NULL ? object : NULL;
-}
-
-bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_str name,
-	struct bt_str uid, struct bt_strbuf *out)
-{
-	const struct bt_object *pod = find_complete(feed, BT_KIND_POD, namespace_, name);
-	if (pod == NULL || !bt_str_equal(pod->meta->uid, uid)) {
-		return false;
-	}
-	bt_strbuf_append_str(out, pod->json);
-	return true;
-}
-
-bool bt_cluster_feed_append_node(void *feed, struct bt_str name, struct bt_strbuf *out)
-{
-	const struct bt_object *node = find_complete(feed, BT_KIND_NODE, BT_STR(""), name);
-	if (node == NULL) {
-		return false;
-	}
-	bt_strbuf_append_str(out, node->json);
-	return true;
 }

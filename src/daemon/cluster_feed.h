@@ -50,11 +50,9 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed);
 const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind);
 /**
- * Append a whole object as JSON, without kind and apiVersion. false: the object does not exist any
- * more, or whole objects of its kind are not kept. feed: a struct bt_cluster_feed; void *, because
- * these are functions for struct bt_extender_objects.
+ * Return an object with its whole JSON, without kind and apiVersion. NULL: the object does not
+ * exist any more, or whole objects of its kind are not kept.
  */
-bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_str name,
-	struct bt_str uid, struct bt_strbuf *out);
-bool bt_cluster_feed_append_node(void *feed, struct bt_str name, struct bt_strbuf *out);
+const struct bt_object *bt_cluster_feed_find_complete(const struct bt_cluster_feed *feed,
+	enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 #endif

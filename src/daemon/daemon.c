@@ -454,24 +454,27 @@ static int end(struct bt_daemon *daemon)
 	return 0;
 }
 
-static int prepare(struct bt_daemon *daemon, struct berth_error *err)
+static int run(struct bt_daemon *daemon)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGUSR2, 0};
+	struct berth_error err = BERTH_ERROR_INIT;
 	uint64_t seed;
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
-		return bt_error_set(err, BERTH_ERR_IO, "getrandom: %s", strerror(errno));
+		(void)bt_error_set(&err, BERTH_ERR_IO, "getrandom: %s", strerror(errno));
+		return command_failed(&err);
 	}
 	bt_prng_init(&daemon->prng, seed);
-	int result = bt_loop_create(&daemon->loop, err);
+	daemon->metrics = bt_metrics_create();
+	int result = bt_loop_create(&daemon->loop, &err);
 	if (result == 0) {
-		result = bt_loop_on_signals(daemon->loop, signals, take_signal, daemon, err);
+		result = bt_loop_on_signals(daemon->loop, signals, take_signal, daemon, &err);
 	}
 	if (result == 0 && daemon->options.serving.secure_port != 0) {
 		result = bt_serving_tls_create(&daemon->options.serving,
-			daemon->started_ns / BT_NS_PER_SECOND, &daemon->serving, err);
+			daemon->started_ns / BT_NS_PER_SECOND, &daemon->serving, &err);
 	}
 	if (result == 0) {
-		result = bt_daemon_options_load_config(&daemon->options, &daemon->config, err);
+		result = bt_daemon_options_load_config(&daemon->options, &daemon->config, &err);
 	}
 	if (result == 0) {
 		/* Log each default plugin that a profile configures again: spec 10 section 6.3. */
@@ -479,15 +482,8 @@ static int prepare(struct bt_daemon *daemon, struct berth_error *err)
 			BT_LOG_INFO(0, "Default plugin is explicitly re-configured; overriding",
 				BT_LOG_STR("plugin", daemon->config->overridden.items[i]));
 		}
+		result = bt_daemon_build(daemon, &err);
 	}
-	daemon->metrics = bt_metrics_create();
-	return result == 0 ? bt_daemon_build(daemon, err) : result;
-}
-
-static int run(struct bt_daemon *daemon)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	int result = prepare(daemon, &err);
 	if (result < 0) {
 		return command_failed(&err);
 	}

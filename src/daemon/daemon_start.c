@@ -147,25 +147,6 @@ static int create_reviewer(struct bt_daemon *daemon, struct bt_str kubeconfig,
 	return kubeconfig.length != 0 ? result : 0;
 }
 
-static int create_reviewers(struct bt_daemon *daemon, struct berth_error *err)
-{
-	const struct bt_daemon_options *options = &daemon->options;
-	if (options->serving.secure_port == 0) {
-		return 0;
-	}
-	int result = create_reviewer(daemon, options->authentication.kubeconfig,
-		&daemon->authentication, &daemon->authentication_client, err);
-	if (result < 0) {
-		return bt_error_wrap(
-			err, result, "failed to get delegated authentication kubeconfig");
-	}
-	result = create_reviewer(daemon, options->authorization.kubeconfig, &daemon->authorization,
-		&daemon->authorization_client, err);
-	return result < 0
-		? bt_error_wrap(err, result, "failed to get delegated authorization kubeconfig")
-		: 0;
-}
-
 static int create_clients(struct bt_daemon *daemon, struct berth_error *err)
 {
 	const struct bt_config_client_connection *connection =
@@ -190,20 +171,46 @@ static int create_clients(struct bt_daemon *daemon, struct berth_error *err)
 		result = create_client(
 			daemon, server, "leader-election", &options, &daemon->lease_client, err);
 	}
-	return result == 0 ? create_reviewers(daemon, err) : result;
+	const struct bt_daemon_options *flags = &daemon->options;
+	if (result < 0 || flags->serving.secure_port == 0) {
+		return result;
+	}
+	result = create_reviewer(daemon, flags->authentication.kubeconfig, &daemon->authentication,
+		&daemon->authentication_client, err);
+	if (result < 0) {
+		return bt_error_wrap(
+			err, result, "failed to get delegated authentication kubeconfig");
+	}
+	result = create_reviewer(daemon, flags->authorization.kubeconfig, &daemon->authorization,
+		&daemon->authorization_client, err);
+	return result < 0
+		? bt_error_wrap(err, result, "failed to get delegated authorization kubeconfig")
+		: 0;
 }
 
 static bool append_pod(void *context, struct bt_str namespace_, struct bt_str name,
 	struct bt_str uid, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
-	return bt_cluster_feed_append_pod(daemon->feed, namespace_, name, uid, out);
+	const struct bt_object *pod =
+		bt_cluster_feed_find_complete(daemon->feed, BT_KIND_POD, namespace_, name);
+	if (pod == NULL || !bt_str_equal(pod->meta->uid, uid)) {
+		return false;
+	}
+	bt_strbuf_append_str(out, pod->json);
+	return true;
 }
 
 static bool append_node(void *context, struct bt_str name, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
-	return bt_cluster_feed_append_node(daemon->feed, name, out);
+	const struct bt_object *node =
+		bt_cluster_feed_find_complete(daemon->feed, BT_KIND_NODE, BT_STR(""), name);
+	if (node == NULL) {
+		return false;
+	}
+	bt_strbuf_append_str(out, node->json);
+	return true;
 }
 
 /** Return the maximum number of writes in flight: as many as the connections can carry. */
@@ -421,10 +428,9 @@ static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 	return bt_endpoints_create(&options, &daemon->endpoints, err);
 }
 
-static int64_t monotonic_ns(void *context)
+static int64_t monotonic_ns(void *context BT_UNUSED)
 {
-	const struct bt_daemon *daemon = context;
-	return bt_daemon_steady_ns(context) - daemon->steady_offset_ns;
+	return bt_clock_steady_ns();
 }
 
 static void create_metrics(struct bt_daemon *daemon)
@@ -444,7 +450,7 @@ static void create_metrics(struct bt_daemon *daemon)
 		daemon->metrics, &build, &daemon->options.versions, &daemon->config->gates);
 	bt_arena_finish(&arena);
 	daemon->scheduler_metrics = bt_scheduler_metrics_create(
-		daemon->metrics, &daemon->config->gates, monotonic_ns, daemon);
+		daemon->metrics, &daemon->config->gates, monotonic_ns, NULL);
 }
 
 static int create_election(struct bt_daemon *daemon, struct berth_error *err)

@@ -9,6 +9,7 @@
 #include "daemon/pages.h"
 #include "daemon/serving_tls.h"
 #include "net/clock.h"
+#include "net/http_proxy.h"
 
 /** At most this many requests wait for reviews by the API server. */
 #define BT_ENDPOINTS_WAITING_MAX 512
@@ -203,7 +204,7 @@ static void on_closed(void *context, struct bt_http_exchange *exchange)
 	(void)context; /* the call has the endpoints */
 	stop_waiting(call);
 	bt_authentication_finish(&call->authentication);
-	bt_authorization_cancel(&call->authorization);
+	bt_review_cancel(&call->authorization.waiter);
 	bt_caller_finish(&call->caller);
 	bt_strbuf_finish(&call->path);
 	bt_strbuf_finish(&call->verb);
@@ -267,13 +268,6 @@ static int64_t reload_certificates(void *context, int64_t now_ns)
 	return has_files ? endpoints->check_ns : INT64_MAX;
 }
 
-static void append_address(struct bt_strbuf *out, const char *host, uint16_t port)
-{
-	bool is_v6 = strchr(host, ':') != NULL;
-	bt_strbuf_printf(
-		out, "%s%s%s:%u", is_v6 ? "[" : "", host, is_v6 ? "]" : "", (unsigned int)port);
-}
-
 static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 {
 	const struct bt_serving_options *serving = &endpoints->options.options->serving;
@@ -305,7 +299,7 @@ static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 		return result;
 	}
 	struct bt_strbuf address = {0};
-	append_address(&address, endpoints->host, options.port);
+	bt_http_url_append_address(&address, bt_str_from(endpoints->host), options.port);
 	(void)bt_error_wrap(err, result, "failed to create listener: failed to listen on %s",
 		bt_strbuf_c(&address));
 	bt_strbuf_finish(&address);
@@ -355,8 +349,8 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 	}
 	struct bt_strbuf text = {0};
 	bool is_any = strcmp(endpoints->host, "0.0.0.0") == 0;
-	append_address(
-		&text, is_any ? "::" : endpoints->host, bt_http_server_port(endpoints->server));
+	bt_http_url_append_address(&text, bt_str_from(is_any ? "::" : endpoints->host),
+		bt_http_server_port(endpoints->server));
 	endpoints->listening = bt_strbuf_steal(&text);
 	endpoints->pages = bt_pages_create(options, seed);
 	endpoints->certificates_changed = bt_trust_client_ca(endpoints->trust) != NULL ||

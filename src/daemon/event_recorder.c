@@ -289,20 +289,6 @@ static struct series *series_at(struct bt_event_recorder *recorder, uint32_t ind
 	return &recorder->places.items[index];
 }
 
-static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_event_record *record,
-	uint64_t hash)
-{
-	BT_MAP_EACH (&recorder->by_key, hash, index) {
-		/* Everything but the note is the key of a series. */
-		const struct bt_event_record *known = recorder->places.items[index].record;
-		if (memcmp(known->lengths, record->lengths, KEY_LENGTHS_BYTES) == 0 &&
-			memcmp(known->bytes, record->bytes, key_length(record)) == 0) {
-			return index;
-		}
-	}
-	return NONE;
-}
-
 /**
  * PATCH the series with its current count. If the event was deleted, POST the event with the series
  * instead.
@@ -361,7 +347,16 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 	if (!bt_str_equal_c(bt_event_record_part(record, BT_EVENT_REASON), HAPPENS_ONCE)) {
 		uint64_t hash = bt_hash_bytes(record->bytes, key_length(record),
 			bt_hash_bytes(record->lengths, KEY_LENGTHS_BYTES, 0));
-		uint32_t index = find(recorder, record, hash);
+		uint32_t index = NONE;
+		BT_MAP_EACH (&recorder->by_key, hash, at) {
+			/* Everything but the note is the key of a series. */
+			const struct bt_event_record *known = recorder->places.items[at].record;
+			if (memcmp(known->lengths, record->lengths, KEY_LENGTHS_BYTES) == 0 &&
+				memcmp(known->bytes, record->bytes, key_length(record)) == 0) {
+				index = at;
+				break;
+			}
+		}
 		if (index != NONE) {
 			int64_t now_ns = record->time_ns;
 			struct series *series = series_at(recorder, index);

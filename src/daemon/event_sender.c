@@ -372,7 +372,7 @@ static void post(void *context, const struct bt_event_delivery *event)
 static bool patch(void *context, const struct bt_event_delivery *event)
 {
 	push_delivery(context, event, FORM_PATCH);
-	/* If the event was deleted, answer_refusal changes the PATCH to a POST after the 404. */
+	/* If the event was deleted, done changes the PATCH to a POST after the 404. */
 	return true;
 }
 
@@ -395,26 +395,36 @@ static void answer_without_response(struct bt_event_sender *sender, const char *
 	struct waiting *waiting = sender->first;
 	struct bt_str namespace_ = bt_event_record_namespace(waiting->record);
 	struct bt_strbuf name = {0};
+	bool is_last = ++waiting->tries >= TRIES_MAX;
 	append_name(waiting, &name);
-	if (++waiting->tries >= TRIES_MAX) {
-		BT_LOG_ERROR(error, "Unable to write event (retry limit exceeded!)",
-			BT_LOG_REF("event", namespace_, bt_strbuf_str(&name)));
+	BT_LOG_ERROR(error,
+		is_last ? "Unable to write event (retry limit exceeded!)"
+			: "Unable to write event (may retry after sleeping)",
+		BT_LOG_REF("event", namespace_, bt_strbuf_str(&name)));
+	if (is_last) {
 		pop(sender);
 	} else {
-		BT_LOG_ERROR(error, "Unable to write event (may retry after sleeping)",
-			BT_LOG_REF("event", namespace_, bt_strbuf_str(&name)));
 		sender->retry_at_ns = bt_loop_now_ns(sender->options.loop) + RETRY_NS +
 			(int64_t)bt_prng_below(sender->options.prng, RETRY_JITTER_NS);
 	}
 	bt_strbuf_finish(&name);
 }
 
-static void answer_refusal(
-	struct bt_event_sender *sender, const struct bt_rest_answer *answer, const char *error)
+static void done(
+	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
+	struct bt_event_sender *sender = context;
 	struct waiting *waiting = sender->first;
+	struct berth_error err = BERTH_ERROR_INIT;
 	bool exists = answer->class_ == BT_REST_ALREADY_EXISTS;
-	if (answer->class_ == BT_REST_NOT_FOUND && is_patch(waiting)) {
+	sender->call = NULL;
+	(void)bt_rest_answer_error(answer, &err);
+	const char *error = berth_error_message(&err);
+	if (answer->class_ == BT_REST_OK) {
+		pop(sender);
+	} else if (answer->class_ == BT_REST_TRANSPORT) {
+		answer_without_response(sender, error);
+	} else if (answer->class_ == BT_REST_NOT_FOUND && is_patch(waiting)) {
 		waiting->form = waiting->form == FORM_PATCH ? FORM_POST : FORM_CORE_POST;
 	} else if (exists && waiting->form == FORM_POST && waiting->count > 1) {
 		/* The POST after a 404 failed because the event exists: PATCH it again. */
@@ -435,25 +445,7 @@ static void answer_refusal(
 		bt_strbuf_finish(&name);
 		pop(sender);
 	}
-}
-
-static void done(
-	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
-{
-	struct bt_event_sender *sender = context;
-	sender->call = NULL;
-	if (answer->class_ == BT_REST_OK) {
-		pop(sender);
-	} else {
-		struct berth_error err = BERTH_ERROR_INIT;
-		(void)bt_rest_answer_error(answer, &err);
-		if (answer->class_ == BT_REST_TRANSPORT) {
-			answer_without_response(sender, berth_error_message(&err));
-		} else {
-			answer_refusal(sender, answer, berth_error_message(&err));
-		}
-		berth_error_finish(&err);
-	}
+	berth_error_finish(&err);
 	call_soon(sender);
 }
 

@@ -44,18 +44,6 @@ static int read_quoted(
 	return refuse_csv(*at - 1, "extraneous or missing \" in quoted-field", err);
 }
 
-static int read_bare(
-	struct bt_str line, uint32_t *at, struct bt_strbuf *out, struct berth_error *err)
-{
-	for (; *at < line.length && line.data[*at] != ','; (*at)++) {
-		if (line.data[*at] == '"') {
-			return refuse_csv(*at, "bare \" in non-quoted-field", err);
-		}
-		bt_strbuf_append_char(out, line.data[*at]);
-	}
-	return 0;
-}
-
 /**
  * Parse one line and call take for each field, which is borrowed for the call. Returns 0 or
  * BERTH_ERR_INVALID; take was then called for the fields before the error.
@@ -68,11 +56,16 @@ static int csv_split(struct bt_str line, void (*take)(void *context, struct bt_s
 	int code = 0;
 	while (line.length > 0 && code == 0) {
 		bt_strbuf_reset(&field);
-		if (at < line.length && line.data[at] == '"') {
+		bool is_quoted = at < line.length && line.data[at] == '"';
+		if (is_quoted) {
 			at++;
 			code = read_quoted(line, &at, &field, err);
-		} else {
-			code = read_bare(line, &at, &field, err);
+		}
+		for (; !is_quoted && code == 0 && at < line.length && line.data[at] != ','; at++) {
+			if (line.data[at] == '"') {
+				code = refuse_csv(at, "bare \" in non-quoted-field", err);
+			}
+			bt_strbuf_append_char(&field, line.data[at]);
 		}
 		if (code == 0) {
 			take(context, bt_strbuf_str(&field));
@@ -189,11 +182,8 @@ static int parse_float(const char *text, float *out_real, struct berth_error *er
 bool bt_comma_next(struct bt_str *text, struct bt_str *out_item)
 {
 	while (text->length > 0) {
-		int64_t comma = bt_str_find_char(*text, ',');
-		uint32_t length = comma < 0 ? text->length : (uint32_t)comma;
-		*out_item = bt_str_sub(*text, 0, length);
-		*text = bt_str_sub(*text, length + 1, text->length);
-		if (length > 0) {
+		*out_item = bt_str_cut(text, ',');
+		if (out_item->length > 0) {
 			return true;
 		}
 	}
@@ -532,22 +522,6 @@ static void write_head(const struct bt_flag_row *row, struct bt_strbuf *out)
 	}
 }
 
-/** Defaults false, 0 and "" are not shown. */
-static void write_default(const struct bt_flag_row *row, struct bt_strbuf *out)
-{
-	const char *initial = row->initial;
-	if (initial[0] == '\0' || strcmp(initial, "false") == 0 || strcmp(initial, "0") == 0) {
-		return;
-	}
-	if (row->kind == BT_FLAG_KIND_STRING) {
-		bt_strbuf_printf(out, " (default \"%s\")", initial);
-	} else if (row->kind == BT_FLAG_KIND_STRINGS) {
-		bt_strbuf_printf(out, " (default [%s])", initial);
-	} else {
-		bt_strbuf_printf(out, " (default %s)", initial);
-	}
-}
-
 struct gate_line {
 	const char *name;
 	enum bt_gate_stage stage;
@@ -576,11 +550,9 @@ static void write_gates(struct bt_strbuf *out)
 	}
 	qsort(lines, count, sizeof(lines[0]), compare_gates);
 	for (size_t i = 0; i < count; i++) {
-		const char *name = lines[i].name;
-		enum bt_gate_stage stage = lines[i].stage;
-		bool value = lines[i].value;
-		bt_strbuf_printf(out, "        kube:%s=true|false (%s - default=%s)\n", name,
-			bt_gate_stage_name(stage), value ? "true" : "false");
+		bt_strbuf_printf(out, "        kube:%s=true|false (%s - default=%s)\n",
+			lines[i].name, bt_gate_stage_name(lines[i].stage),
+			lines[i].value ? "true" : "false");
 	}
 }
 
@@ -604,16 +576,25 @@ static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
 	bt_strbuf_printf(out, "\n%s flags:\n\n", section_names[section]);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
 		const struct bt_flag_row *row = &bt_flag_rows[i];
-		if (row->section == section) {
-			bt_strbuf_reset(&head);
-			write_head(row, &head);
-			bt_strbuf_reset(&text);
-			bt_strbuf_append_c(&text, row->help);
-			write_default(row, &text);
-			bt_flags_help_row(bt_strbuf_c(&head), column, bt_strbuf_c(&text), out);
-			if (row->kind == BT_FLAG_KIND_GATES) {
-				write_gates(out);
-			}
+		const char *initial = row->initial;
+		if (row->section != section) {
+			continue;
+		}
+		bt_strbuf_reset(&head);
+		write_head(row, &head);
+		bt_strbuf_reset(&text);
+		bt_strbuf_append_c(&text, row->help);
+		/* Defaults false, 0 and "" are not shown. */
+		if (initial[0] != '\0' && strcmp(initial, "false") != 0 &&
+			strcmp(initial, "0") != 0) {
+			bool is_list = row->kind == BT_FLAG_KIND_STRINGS;
+			const char *quote = row->kind == BT_FLAG_KIND_STRING ? "\"" : "";
+			bt_strbuf_printf(&text, " (default %s%s%s)", is_list ? "[" : quote, initial,
+				is_list ? "]" : quote);
+		}
+		bt_flags_help_row(bt_strbuf_c(&head), column, bt_strbuf_c(&text), out);
+		if (row->kind == BT_FLAG_KIND_GATES) {
+			write_gates(out);
 		}
 	}
 	bt_strbuf_finish(&text);

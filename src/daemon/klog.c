@@ -26,29 +26,21 @@ static struct bt_str file_name(const char *file)
 	return bt_str_from(slash != NULL ? slash + 1 : file);
 }
 
-/** Append a text of several lines: each line is below the key and indented by a tab. */
-static void append_lines(struct bt_strbuf *out, struct bt_str text)
-{
-	bt_strbuf_append_c(out, "=<\n");
-	while (text.length > 0) {
-		int64_t end = bt_str_find_char(text, '\n');
-		uint32_t length = end < 0 ? text.length : (uint32_t)end;
-		bt_strbuf_append_char(out, '\t');
-		bt_strbuf_append(out, text.data, length);
-		bt_strbuf_append_char(out, '\n');
-		text = bt_str_sub(text, length + 1, text.length);
-	}
-	bt_strbuf_append_c(out, " >");
-}
-
 static void append_text(struct bt_strbuf *out, struct bt_str text)
 {
-	if (bt_str_find_char(text, '\n') >= 0) {
-		append_lines(out, text);
-	} else {
+	if (bt_str_find_char(text, '\n') < 0) {
 		bt_strbuf_append_char(out, '=');
 		bt_strbuf_append_quoted(out, text);
+		return;
 	}
+	/* Each of several lines is below the key and indented by a tab. */
+	bt_strbuf_append_c(out, "=<\n");
+	while (text.length > 0) {
+		bt_strbuf_append_char(out, '\t');
+		bt_strbuf_append_str(out, bt_str_cut(&text, '\n'));
+		bt_strbuf_append_char(out, '\n');
+	}
+	bt_strbuf_append_c(out, " >");
 }
 
 static void write_texts(struct bt_json_writer *writer, const struct bt_log_pair *pair)

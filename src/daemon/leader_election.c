@@ -247,30 +247,6 @@ static void call_soon(const struct bt_leader_election *election)
 	bt_loop_call_at(election->options.loop, bt_loop_now_ns(election->options.loop));
 }
 
-/**
- * Read the record in a successful answer. A write counts as failed if the answer shows another
- * holder.
- */
-static enum bt_elector_result read_answer(struct bt_leader_election *election,
-	const struct bt_rest_answer *answer, struct bt_lease_record *out_record,
-	struct berth_error *err)
-{
-	struct bt_arena scratch = {0};
-	struct bt_json_value *value;
-	int result = bt_rest_decode_body(answer, &scratch, &value, err);
-	if (result == 0) {
-		bt_arena_reset(&election->lease_arena);
-		election->lease = bt_json_clone(&election->lease_arena, value, true);
-		bt_lease_record_read(election->lease, out_record);
-	}
-	bt_arena_finish(&scratch);
-	if (result == 0 && election->requested != BT_ELECTOR_GET &&
-		!bt_str_equal(out_record->holder, election->elector.proposal.holder)) {
-		result = bt_error_set(err, BERTH_ERR_STATE, "the answer names another holder");
-	}
-	return result < 0 ? BT_ELECTOR_FAILED : BT_ELECTOR_OK;
-}
-
 static void handle_answer(
 	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
@@ -281,7 +257,22 @@ static void handle_answer(
 	enum bt_elector_result result = BT_ELECTOR_FAILED;
 	election->call = NULL;
 	if (answer->class_ == BT_REST_OK) {
-		result = read_answer(election, answer, &record, &err);
+		struct bt_arena scratch = {0};
+		struct bt_json_value *value;
+		if (bt_rest_decode_body(answer, &scratch, &value, &err) == 0) {
+			bt_arena_reset(&election->lease_arena);
+			election->lease = bt_json_clone(&election->lease_arena, value, true);
+			bt_lease_record_read(election->lease, &record);
+			result = BT_ELECTOR_OK;
+		}
+		bt_arena_finish(&scratch);
+		/* A write counts as failed if the answer shows another holder. */
+		if (result == BT_ELECTOR_OK && election->requested != BT_ELECTOR_GET &&
+			!bt_str_equal(record.holder, election->elector.proposal.holder)) {
+			result = BT_ELECTOR_FAILED;
+			(void)bt_error_set(
+				&err, BERTH_ERR_STATE, "the answer names another holder");
+		}
 	} else if (answer->class_ == BT_REST_NOT_FOUND && election->requested == BT_ELECTOR_GET) {
 		result = BT_ELECTOR_NOT_FOUND;
 	} else {
@@ -365,11 +356,9 @@ static int64_t run_elector(void *context, int64_t now_ns)
 			bt_rest_cancel(election->call);
 			election->call = NULL;
 		}
-		if (order.slow_path) {
+		if (order.slow_path && election->slow_paths != NULL) {
 			const struct bt_str label = LEASE_LABEL;
-			if (election->slow_paths != NULL) {
-				bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
-			}
+			bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
 		}
 		if (order.transition != BT_ELECTOR_NO_TRANSITION && election->status != NULL) {
 			bt_metric_set(
@@ -398,19 +387,16 @@ static int64_t run_elector(void *context, int64_t now_ns)
 				}
 				handler->stopped(handler->context, led, election->elector.lost);
 			}
-			break;
+			return INT64_MAX;
 		case BT_ELECTOR_WAIT:
 			break;
 		}
-		if (order.action == BT_ELECTOR_OVER) {
-			return INT64_MAX;
+		if (order.action == BT_ELECTOR_WAIT &&
+			order.transition == BT_ELECTOR_NO_TRANSITION) {
+			return order.until_ns == INT64_MAX
+				? INT64_MAX
+				: now_ns + (order.until_ns - now.steady_ns);
 		}
-		if (order.action != BT_ELECTOR_WAIT ||
-			order.transition != BT_ELECTOR_NO_TRANSITION) {
-			continue; /* continue with the next order */
-		}
-		return order.until_ns == INT64_MAX ? INT64_MAX
-						   : now_ns + (order.until_ns - now.steady_ns);
 	}
 }
 

@@ -231,27 +231,18 @@ int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 	return code;
 }
 
-#if BT_HAVE_YAML
-static int to_yaml(struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
-{
-	return bt_yaml_from_json(json, out, err);
-}
-#else
-/** Without the YAML library the output stays JSON, which is YAML, too. */
-static int to_yaml(struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
-{
-	(void)err;
-	bt_strbuf_append_str(out, json);
-	bt_strbuf_append_char(out, '\n');
-	return 0;
-}
-#endif
-
 static int make_yaml(const struct bt_config *config, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_strbuf json = {0};
+	int code = 0;
 	bt_config_write(config, &json);
-	int code = to_yaml(bt_strbuf_str(&json), out, err);
+#if BT_HAVE_YAML
+	code = bt_yaml_from_json(bt_strbuf_str(&json), out, err);
+#else
+	/* Without the YAML library the output stays JSON, which is YAML, too. */
+	(void)err;
+	bt_strbuf_printf(out, "%s\n", bt_strbuf_c(&json));
+#endif
 	bt_strbuf_finish(&json);
 	return code;
 }
@@ -348,25 +339,6 @@ static void print_help(bool with_intro, FILE *stream)
 	bt_strbuf_finish(&text);
 }
 
-/** Any argument that is not empty is an error. */
-static bool refuse_arguments(const struct bt_arguments *arguments)
-{
-	struct bt_strbuf shown = {0};
-	bool refused = false;
-	for (uint32_t i = 0; i < arguments->list.count; i++) {
-		refused = refused || arguments->list.items[i][0] != '\0';
-		bt_strbuf_append_c(&shown, i > 0 ? " " : "");
-		bt_strbuf_append_quoted(&shown, bt_str_from(arguments->list.items[i]));
-	}
-	if (refused) {
-		(void)fprintf(stderr,
-			"Error: \"kube-scheduler\" does not take any arguments, got [%s]\n",
-			bt_strbuf_c(&shown));
-	}
-	bt_strbuf_finish(&shown);
-	return refused;
-}
-
 static enum bt_options_next read_line(struct command_line *line, int argc, char **argv)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -382,7 +354,21 @@ static enum bt_options_next read_line(struct command_line *line, int argc, char 
 		print_help(true, stdout);
 		return BT_OPTIONS_EXIT_OK;
 	}
-	return refuse_arguments(&line->arguments) ? BT_OPTIONS_EXIT_FAILURE : BT_OPTIONS_GO_ON;
+	struct bt_strbuf shown = {0};
+	bool is_refused = false; /* any argument that is not empty is an error */
+	for (uint32_t i = 0; i < line->arguments.list.count; i++) {
+		const char *argument = line->arguments.list.items[i];
+		is_refused = is_refused || argument[0] != '\0';
+		bt_strbuf_append_c(&shown, i > 0 ? " " : "");
+		bt_strbuf_append_quoted(&shown, bt_str_from(argument));
+	}
+	if (is_refused) {
+		(void)fprintf(stderr,
+			"Error: \"kube-scheduler\" does not take any arguments, got [%s]\n",
+			bt_strbuf_c(&shown));
+	}
+	bt_strbuf_finish(&shown);
+	return is_refused ? BT_OPTIONS_EXIT_FAILURE : BT_OPTIONS_GO_ON;
 }
 
 static void join(const struct bt_daemon_flag_value *value, struct bt_strbuf *out)

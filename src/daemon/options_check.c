@@ -86,27 +86,6 @@ static void use_rules(struct bt_daemon_options *options, const struct allow_rule
 	options->metrics.allowed.count = rules->count;
 }
 
-#if BT_HAVE_YAML
-static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, NULL);
-	bool more;
-	int code = bt_yaml_next_document(reader, out, &more, NULL, err);
-	if (code == 0 && !more) {
-		bt_strbuf_append_c(out, "{}");
-	}
-	bt_yaml_reader_destroy(reader);
-	return code;
-}
-#else
-static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
-{
-	(void)err;
-	bt_strbuf_append_str(out, text);
-	return 0;
-}
-#endif
-
 /** Read an object whose members are all strings. */
 static int read_rules(struct bt_str json, struct bt_arena *arena, struct allow_rules *out_rules,
 	struct berth_error *err)
@@ -144,7 +123,15 @@ static void take_manifest(
 	int code = bt_client_file_read_waiting(path.data, MANIFEST_BYTES_MAX, &text, &err);
 	if (code == 0) {
 		what = "failed to parse allow list manifest";
-		code = to_json(bt_strbuf_str(&text), &json, &err);
+#if BT_HAVE_YAML
+		struct bt_yaml_reader *reader = bt_yaml_reader_create(bt_strbuf_str(&text), NULL);
+		bool more;
+		code = bt_yaml_next_document(reader, &json, &more, NULL, &err);
+		bt_strbuf_append_c(&json, code == 0 && !more ? "{}" : "");
+		bt_yaml_reader_destroy(reader);
+#else
+		bt_strbuf_append_str(&json, bt_strbuf_str(&text));
+#endif
 	}
 	if (code == 0) {
 		code = read_rules(bt_strbuf_str(&json), &options->arena, &rules, &err);
@@ -278,21 +265,11 @@ int bt_logging_check(const struct bt_daemon_flag_value *values, const struct bt_
 	return bt_config_errors_finish(&errors, err);
 }
 
-static bool is_blank(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		if (strchr(" \t\n\v\f\r", text.data[i]) == NULL || text.data[i] == '\0') {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void check_header_list(
 	const char *flag, const bt_str_list *headers, struct bt_config_errors *errors)
 {
 	for (uint32_t i = 0; i < headers->count; i++) {
-		if (is_blank(headers->items[i])) {
+		if (bt_str_trim(headers->items[i], BT_STR_SPACE).length == 0) {
 			bt_config_errors_add(errors, NULL, "empty value in \"%s\"", flag);
 			return;
 		}

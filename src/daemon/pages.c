@@ -37,6 +37,30 @@ void bt_reply_error(struct bt_reply *reply, uint16_t code, const char *format, .
 	bt_strbuf_append_char(&reply->body, '\n');
 }
 
+/** Call take for each `name=value` of a query, decoded into arena. Invalid pairs are skipped. */
+static void for_each_parameter(const struct bt_page_request *request,
+	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
+{
+	struct bt_str query = request->query;
+	struct bt_strbuf name = {0};
+	struct bt_strbuf value = {0};
+	while (query.length != 0) {
+		struct bt_str item = bt_str_cut(&query, '&');
+		struct bt_str raw_value = item;
+		struct bt_str raw_name = bt_str_cut(&raw_value, '=');
+		bt_strbuf_reset(&name);
+		bt_strbuf_reset(&value);
+		if (item.length != 0 && bt_str_find_char(item, ';') < 0 &&
+			bt_http_percent_decode(raw_name, true, &name) &&
+			bt_http_percent_decode(raw_value, true, &value)) {
+			take(context, bt_arena_str(request->arena, bt_strbuf_str(&name)),
+				bt_arena_str(request->arena, bt_strbuf_str(&value)));
+		}
+	}
+	bt_strbuf_finish(&name);
+	bt_strbuf_finish(&value);
+}
+
 static void take_pretty(void *context, struct bt_str name, struct bt_str value)
 {
 	bool *wanted = context;
@@ -56,7 +80,7 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 		is_pretty =
 			is_pretty || bt_str_has_prefix(request->user_agent, bt_str_from(agents[i]));
 	}
-	bt_query_each(request->query, request->arena, take_pretty, &is_pretty);
+	for_each_parameter(request, take_pretty, &is_pretty);
 	set_type(reply, code, BT_STR("application/json"));
 	bt_json_writer_init(&writer, &reply->body, is_pretty ? 2 : 0);
 	writer.escape_html = true;
@@ -96,28 +120,6 @@ void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out)
 			bt_strbuf_append_char(out, text.data[i]);
 		}
 	}
-}
-
-void bt_query_each(struct bt_str query, struct bt_arena *arena,
-	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
-{
-	struct bt_strbuf name = {0};
-	struct bt_strbuf value = {0};
-	while (query.length != 0) {
-		struct bt_str item = bt_str_cut(&query, '&');
-		struct bt_str raw_value = item;
-		struct bt_str raw_name = bt_str_cut(&raw_value, '=');
-		bt_strbuf_reset(&name);
-		bt_strbuf_reset(&value);
-		if (item.length != 0 && bt_str_find_char(item, ';') < 0 &&
-			bt_http_percent_decode(raw_name, true, &name) &&
-			bt_http_percent_decode(raw_value, true, &value)) {
-			take(context, bt_arena_str(arena, bt_strbuf_str(&name)),
-				bt_arena_str(arena, bt_strbuf_str(&value)));
-		}
-	}
-	bt_strbuf_finish(&name);
-	bt_strbuf_finish(&value);
 }
 
 /** Return a quality in thousandths: 250 for "0.25". 1000 if the text is not a number. */
@@ -295,7 +297,7 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	struct bt_strbuf failed_names = {0};
 	struct bt_strbuf failed_lines = {0};
 	struct bt_strbuf error = {0};
-	bt_query_each(request->query, request->arena, take_parameter, &parameters);
+	for_each_parameter(request, take_parameter, &parameters);
 	/*
 	 * Each check adds a line to `lines`, for the reply. A failed check also adds its name to
 	 * `failed_names` and a line with the reason to `failed_lines`; both are for the log.
@@ -346,29 +348,6 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	bt_strbuf_finish(&lines);
 	bt_strbuf_finish(&failed_names);
 	bt_strbuf_finish(&failed_lines);
-}
-
-/** Run the check with this name; false: there is no such check. */
-static bool health_answer_one(
-	const struct bt_health *health, struct bt_str name, struct bt_reply *reply)
-{
-	struct bt_strbuf error = {0};
-	uint32_t i = 0;
-	while (i < health->check_count && !bt_str_equal_c(name, health->checks[i].name)) {
-		i++;
-	}
-	if (i == health->check_count) {
-		return false;
-	}
-	const struct bt_health_check *check = &health->checks[i];
-	if (check->check == NULL || check->check(check->context, &error)) {
-		bt_reply_plain(reply, 200);
-		bt_strbuf_append_c(&reply->body, "ok");
-	} else {
-		bt_reply_error(reply, 500, "internal server error: %s", bt_strbuf_c(&error));
-	}
-	bt_strbuf_finish(&error);
-	return true;
 }
 
 /** /debug/flags and /debug/pprof. Spec: 11 section 9.4. */
@@ -490,21 +469,6 @@ static bool accepts_openmetrics(struct bt_str header)
 	return wanted;
 }
 
-static bool accepts_gzip(struct bt_str header)
-{
-	struct bt_accept accept = {0};
-	bool wanted = false;
-	bt_accept_parse(&accept, header);
-	for (uint32_t i = 0; i < accept.clauses.count; i++) {
-		const struct bt_accept_clause *clause = &accept.clauses.items[i];
-		if (bt_str_equal_without_case(clause->type, BT_STR("gzip"))) {
-			wanted = clause->quality != 0;
-		}
-	}
-	bt_accept_finish(&accept);
-	return wanted;
-}
-
 /** Compress with gzip; false: the body is unchanged. */
 static bool compress_body(struct bt_strbuf *body)
 {
@@ -542,8 +506,17 @@ static void finish_metrics(
 	bt_reply_add_header(reply, "Content-Type",
 		is_open ? BT_STR("application/openmetrics-text; version=1.0.0; charset=utf-8")
 			: BT_STR("text/plain; version=0.0.4; charset=utf-8"));
-	if (reply->body.length != 0 && accepts_gzip(request->accept_encoding) &&
-		compress_body(&reply->body)) {
+	struct bt_accept accept = {0};
+	bool is_gzip = false;
+	bt_accept_parse(&accept, request->accept_encoding);
+	for (uint32_t i = 0; i < accept.clauses.count; i++) {
+		const struct bt_accept_clause *clause = &accept.clauses.items[i];
+		if (bt_str_equal_without_case(clause->type, BT_STR("gzip"))) {
+			is_gzip = clause->quality != 0;
+		}
+	}
+	bt_accept_finish(&accept);
+	if (reply->body.length != 0 && is_gzip && compress_body(&reply->body)) {
 		bt_reply_add_header(reply, "Content-Encoding", BT_STR("gzip"));
 	}
 }
@@ -569,8 +542,27 @@ static bool answer_health(const struct bt_health *health, const struct bt_page_r
 		health_answer(health, request, reply);
 		return true;
 	}
-	return path.data[name.length] == '/' &&
-		health_answer_one(health, bt_str_sub(path, name.length + 1, path.length), reply);
+	if (path.data[name.length] != '/') {
+		return false;
+	}
+	struct bt_str wanted = bt_str_sub(path, name.length + 1, path.length);
+	uint32_t i = 0;
+	while (i < health->check_count && !bt_str_equal_c(wanted, health->checks[i].name)) {
+		i++;
+	}
+	if (i == health->check_count) {
+		return false;
+	}
+	const struct bt_health_check *check = &health->checks[i];
+	struct bt_strbuf error = {0};
+	if (check->check == NULL || check->check(check->context, &error)) {
+		bt_reply_plain(reply, 200);
+		bt_strbuf_append_c(&reply->body, "ok");
+	} else {
+		bt_reply_error(reply, 500, "internal server error: %s", bt_strbuf_c(&error));
+	}
+	bt_strbuf_finish(&error);
+	return true;
 }
 
 static bool answer_known(struct bt_pages *pages, const struct bt_page_request *request,

@@ -48,10 +48,6 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 /** Append text with < > & as HTML entities; with_quotes: also " and '. */
 void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out);
 
-/** Call take for each `name=value` of a query, decoded into arena. Invalid pairs are skipped. */
-void bt_query_each(struct bt_str query, struct bt_arena *arena,
-	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context);
-
 struct bt_accept_parameter {
 	struct bt_str name;
 	struct bt_str value;

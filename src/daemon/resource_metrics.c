@@ -38,14 +38,6 @@ static const struct {
 		"Start time of the process since unix epoch in seconds."},
 };
 
-/** The fields of /proc/self/stat that are used. */
-struct process_status {
-	uint64_t cpu_ticks;
-	uint64_t start_ticks; /* clock ticks after boot */
-	uint64_t virtual_bytes;
-	uint64_t resident_pages;
-};
-
 static struct bt_metric *register_process(struct bt_metrics *metrics, enum process_family family)
 {
 	const struct bt_metric_description description = {
@@ -74,51 +66,6 @@ static void read_file(const char *path, char *text, size_t size)
 	text[length] = '\0';
 }
 
-/**
- * Read /proc/self/stat. The process name may contain any character, so fields are counted from the
- * last closing parenthesis, which ends the name.
- */
-static bool read_status(struct process_status *out)
-{
-	char text[1024];
-	uint64_t fields[25] = {0};
-
-	read_file("/proc/self/stat", text, sizeof(text));
-	const char *at = strrchr(text, ')');
-	if (at == NULL) {
-		return false;
-	}
-	at = strchr(at, ' ');
-	/* The third field, the state, is a letter. */
-	for (uint32_t i = 3; at != NULL && i < BT_ARRAY_LENGTH(fields); i++) {
-		fields[i] = strtoull(at + 1, NULL, 10);
-		at = strchr(at + 1, ' ');
-	}
-	out->cpu_ticks = fields[14] + fields[15];
-	out->start_ticks = fields[22];
-	out->virtual_bytes = fields[23];
-	out->resident_pages = fields[24];
-	return true;
-}
-
-/** Count the open descriptors, without the descriptor for reading the directory. */
-static bool count_open_files(uint32_t *out_count)
-{
-	DIR *directory = opendir("/proc/self/fd");
-
-	*out_count = 0;
-	if (directory == NULL) {
-		return false;
-	}
-	for (const struct dirent *entry = readdir(directory); entry != NULL;
-		entry = readdir(directory)) {
-		*out_count += entry->d_name[0] != '.';
-	}
-	(void)closedir(directory); /* open for reading only */
-	*out_count -= 1;
-	return true;
-}
-
 static double limit_value(rlim_t limit)
 {
 	return limit == RLIM_INFINITY ? (double)UINT64_MAX : (double)limit;
@@ -128,8 +75,6 @@ static void collect_process(void *context)
 {
 	struct bt_metrics *metrics = context;
 	double ticks = (double)sysconf(_SC_CLK_TCK);
-	struct process_status status;
-	uint32_t open_files;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -138,23 +83,40 @@ static void collect_process(void *context)
 	if (getrlimit(RLIMIT_AS, &limit) == 0) {
 		set_process(metrics, PROCESS_MAX_VIRTUAL, limit_value(limit.rlim_cur));
 	}
-	if (count_open_files(&open_files)) {
-		set_process(metrics, PROCESS_OPEN_FILES, open_files);
+	DIR *directory = opendir("/proc/self/fd");
+	if (directory != NULL) {
+		int64_t open_files = -1; /* without the descriptor for reading the directory */
+		for (const struct dirent *entry = readdir(directory); entry != NULL;
+			entry = readdir(directory)) {
+			open_files += entry->d_name[0] != '.';
+		}
+		(void)closedir(directory); /* open for reading only */
+		set_process(metrics, PROCESS_OPEN_FILES, (double)open_files);
 	}
-	if (!read_status(&status)) {
+	/*
+	 * The process name may contain any character, so fields are counted from the last closing
+	 * parenthesis, which ends the name. The third field, the state, is a letter.
+	 */
+	char text[16384];
+	uint64_t fields[25] = {0};
+	read_file("/proc/self/stat", text, sizeof(text));
+	const char *at = strrchr(text, ')');
+	if (at == NULL) {
 		return;
 	}
-	set_process(metrics, PROCESS_CPU, (double)status.cpu_ticks / ticks);
-	set_process(metrics, PROCESS_VIRTUAL, (double)status.virtual_bytes);
-	set_process(metrics, PROCESS_RESIDENT,
-		(double)status.resident_pages * (double)sysconf(_SC_PAGESIZE));
-	char text[16384];
+	at = strchr(at, ' ');
+	for (uint32_t i = 3; at != NULL && i < BT_ARRAY_LENGTH(fields); i++) {
+		fields[i] = strtoull(at + 1, NULL, 10);
+		at = strchr(at + 1, ' ');
+	}
+	set_process(metrics, PROCESS_CPU, (double)(fields[14] + fields[15]) / ticks);
+	set_process(metrics, PROCESS_VIRTUAL, (double)fields[23]);
+	set_process(metrics, PROCESS_RESIDENT, (double)fields[24] * (double)sysconf(_SC_PAGESIZE));
 	read_file("/proc/stat", text, sizeof(text));
 	const char *boot = strstr(text, "\nbtime ");
 	if (boot != NULL) {
 		set_process(metrics, PROCESS_START,
-			strtod(boot + strlen("\nbtime "), NULL) +
-				(double)status.start_ticks / ticks);
+			strtod(boot + strlen("\nbtime "), NULL) + (double)fields[22] / ticks);
 	}
 }
 

@@ -59,19 +59,6 @@ static uint64_t digest_hash(const unsigned char *digest)
 	return hash;
 }
 
-static struct bt_review *find(struct bt_reviewer *reviewer, const unsigned char *digest)
-{
-	struct bt_map *map = &reviewer->by_digest;
-	uint64_t hash = digest_hash(digest);
-	BT_MAP_EACH (map, hash, slot) {
-		struct bt_review *review = reviewer->reviews.items[slot];
-		if (gnutls_memcmp(review->digest, digest, DIGEST_BYTES) == 0) {
-			return review;
-		}
-	}
-	return NULL;
-}
-
 static void free_review(struct bt_review *review)
 {
 	if (review->call != NULL) {
@@ -165,34 +152,13 @@ static void finish(struct bt_review *review, struct bt_json_value *status, const
 
 static bool is_retryable(const struct bt_rest_answer *answer)
 {
-	switch (answer->class_) {
-	case BT_REST_TRANSPORT:
+	if (answer->class_ == BT_REST_TRANSPORT) {
 		return answer->failure == BT_HTTP_FAILURE_RESET ||
 			answer->failure == BT_HTTP_FAILURE_TIMEOUT;
-	case BT_REST_TOO_MANY_REQUESTS:
-	case BT_REST_INTERNAL_ERROR:
-	case BT_REST_SERVER_TIMEOUT:
-	case BT_REST_TIMEOUT:
-		return true;
-	case BT_REST_OK:
-	case BT_REST_BAD_REQUEST:
-	case BT_REST_UNAUTHORIZED:
-	case BT_REST_FORBIDDEN:
-	case BT_REST_NOT_FOUND:
-	case BT_REST_METHOD_NOT_ALLOWED:
-	case BT_REST_NOT_ACCEPTABLE:
-	case BT_REST_UNSUPPORTED_MEDIA_TYPE:
-	case BT_REST_ALREADY_EXISTS:
-	case BT_REST_CONFLICT:
-	case BT_REST_GONE:
-	case BT_REST_EXPIRED:
-	case BT_REST_TOO_LARGE:
-	case BT_REST_INVALID:
-	case BT_REST_SERVICE_UNAVAILABLE:
-	case BT_REST_OTHER:
-		break;
 	}
-	return false;
+	return answer->class_ == BT_REST_TOO_MANY_REQUESTS ||
+		answer->class_ == BT_REST_INTERNAL_ERROR ||
+		answer->class_ == BT_REST_SERVER_TIMEOUT || answer->class_ == BT_REST_TIMEOUT;
 }
 
 static void on_answer(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
@@ -328,7 +294,15 @@ void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value 
 		text.data, text.length, digest);
 	bt_strbuf_finish_wiped(&text);
 	BT_ASSERT(code == 0); /* a known algorithm */
-	struct bt_review *review = find(reviewer, digest);
+	struct bt_review *review = NULL;
+	uint64_t hash = digest_hash(digest);
+	BT_MAP_EACH (&reviewer->by_digest, hash, slot) {
+		struct bt_review *known = reviewer->reviews.items[slot];
+		if (gnutls_memcmp(known->digest, digest, DIGEST_BYTES) == 0) {
+			review = known;
+			break;
+		}
+	}
 	if (review != NULL && review->answered && review->expires_ns <= now_ns) {
 		remove_review(review);
 		review = NULL;

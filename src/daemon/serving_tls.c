@@ -240,9 +240,15 @@ static int first_pair(const struct bt_serving_options *options, struct pair *pai
 	return 0;
 }
 
-static void copy_names(struct bt_serving_tls *serving)
+int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_seconds,
+	struct bt_serving_tls **out_serving, struct berth_error *err)
 {
-	const struct bt_serving_options *options = serving->options;
+	struct bt_serving_tls *serving = BT_NEW(struct bt_serving_tls);
+	bool has_changed;
+	serving->options = options;
+	serving->pair_count = options->sni.count + 1;
+	serving->pairs = BT_NEW_ARRAY(struct pair, serving->pair_count);
+	serving->sni = BT_NEW_ARRAY(struct bt_http_sni_pair, options->sni.count);
 	for (uint32_t i = 0; i < options->sni.count; i++) {
 		const bt_str_list *names = &options->sni.items[i].names;
 		for (uint32_t j = 0; j < names->count; j++) {
@@ -262,18 +268,6 @@ static void copy_names(struct bt_serving_tls *serving)
 	for (uint32_t i = 0; i < options->curve_preferences.count; i++) {
 		bt_vec_push(&serving->curves, (uint32_t)options->curve_preferences.items[i]);
 	}
-}
-
-int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_seconds,
-	struct bt_serving_tls **out_serving, struct berth_error *err)
-{
-	struct bt_serving_tls *serving = BT_NEW(struct bt_serving_tls);
-	bool has_changed;
-	serving->options = options;
-	serving->pair_count = options->sni.count + 1;
-	serving->pairs = BT_NEW_ARRAY(struct pair, serving->pair_count);
-	serving->sni = BT_NEW_ARRAY(struct bt_http_sni_pair, options->sni.count);
-	copy_names(serving);
 	int result = first_pair(options, &serving->pairs[0], now_seconds, err);
 	for (uint32_t i = 0; i < options->sni.count && result == 0; i++) {
 		struct pair *pair = &serving->pairs[i + 1];

@@ -34,19 +34,6 @@ struct bt_trust {
 	struct berth_error read_error;
 };
 
-/** Replace the bundle and call `changed`. authorities: consumed. */
-static void replace(struct bt_trust *trust, struct bt_trust_bundle *bundle, struct bt_str pem,
-	struct bt_certificate_authorities *authorities)
-{
-	bt_certificate_authorities_destroy(bundle->authorities);
-	bundle->authorities = authorities;
-	bt_strbuf_reset(&bundle->pem);
-	bt_strbuf_append_str(&bundle->pem, pem);
-	if (trust->setup.changed != NULL) {
-		trust->setup.changed(trust->setup.context);
-	}
-}
-
 /**
  * Replace the bundle by the certificates in pem; "": no certificates. On failure the old bundle
  * stays. Calls `changed` after a change.
@@ -55,20 +42,21 @@ static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, st
 	struct berth_error *err)
 {
 	struct bt_certificate_authorities *authorities = NULL;
-	if (pem.length == 0) {
-		if (bundle->authorities != NULL) {
-			replace(trust, bundle, pem, NULL);
-		}
-		return 0;
-	}
 	if (bt_str_equal(bt_strbuf_str(&bundle->pem), pem)) {
 		return 0;
 	}
-	int result = bt_certificate_authorities_create(pem, &authorities, err);
-	if (result == 0) {
-		replace(trust, bundle, pem, authorities);
+	int result =
+		pem.length != 0 ? bt_certificate_authorities_create(pem, &authorities, err) : 0;
+	if (result != 0) {
+		return result;
 	}
-	return result;
+	bt_certificate_authorities_destroy(bundle->authorities);
+	bundle->authorities = authorities;
+	bt_strbuf_set(&bundle->pem, pem);
+	if (trust->setup.changed != NULL) {
+		trust->setup.changed(trust->setup.context);
+	}
+	return 0;
 }
 
 /** --- ConfigMap kube-system/extension-apiserver-authentication: spec 11 sections 6.1, 9.2 --- */
@@ -258,12 +246,6 @@ int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err)
 	return 0;
 }
 
-static void bundle_finish(struct bt_trust_bundle *bundle)
-{
-	bt_certificate_authorities_destroy(bundle->authorities);
-	bt_strbuf_finish(&bundle->pem);
-}
-
 static int bundle_read(
 	struct bt_trust *trust, struct bt_trust_bundle *bundle, struct berth_error *err)
 {
@@ -386,8 +368,10 @@ void bt_trust_destroy(struct bt_trust *trust)
 	berth_error_finish(&trust->read_error);
 	reset_lists(trust);
 	bt_arena_finish(&trust->arena);
-	bundle_finish(&trust->client);
-	bundle_finish(&trust->front);
+	bt_certificate_authorities_destroy(trust->client.authorities);
+	bt_certificate_authorities_destroy(trust->front.authorities);
+	bt_strbuf_finish(&trust->client.pem);
+	bt_strbuf_finish(&trust->front.pem);
 	bt_free(trust);
 }
 

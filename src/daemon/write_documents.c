@@ -93,6 +93,21 @@ static void write_change(
 	}
 }
 
+/** Write a changed number; 0 means absent, so it becomes null, which removes the member. */
+static void write_changed_number(
+	struct bt_json_writer *writer, const char *name, int64_t before, int64_t after)
+{
+	if (before == after) {
+		return;
+	}
+	bt_json_write_name_c(writer, name);
+	if (after != 0) {
+		bt_json_write_int64(writer, after);
+	} else {
+		bt_json_write_null(writer);
+	}
+}
+
 /** Write the members that differ, and the type, ordered by name. before NULL: a new condition. */
 static void write_condition(struct bt_json_writer *writer, const struct bt_pod_condition *before,
 	const struct bt_pod_condition *after)
@@ -109,14 +124,8 @@ static void write_condition(struct bt_json_writer *writer, const struct bt_pod_c
 		write_time(writer, "lastTransitionTime", &after->last_transition_time);
 	}
 	write_change(writer, "message", old->message, after->message);
-	if (old->observed_generation != after->observed_generation) {
-		bt_json_write_name_c(writer, "observedGeneration");
-		if (after->observed_generation != 0) {
-			bt_json_write_int64(writer, after->observed_generation);
-		} else {
-			bt_json_write_null(writer);
-		}
-	}
+	write_changed_number(
+		writer, "observedGeneration", old->observed_generation, after->observed_generation);
 	write_change(writer, "reason", old->reason, after->reason);
 	write_change(writer, "status", old->status, after->status);
 	bt_json_write_member(writer, "type", after->type);
@@ -215,14 +224,8 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 	if (old == &nothing || !bt_str_equal(old->message, condition->message)) {
 		bt_json_write_member(&writer, "message", condition->message);
 	}
-	if (old->observed_generation != condition->observed_generation) {
-		bt_json_write_name_c(&writer, "observedGeneration");
-		if (condition->observed_generation != 0) {
-			bt_json_write_int64(&writer, condition->observed_generation);
-		} else {
-			bt_json_write_null(&writer);
-		}
-	}
+	write_changed_number(&writer, "observedGeneration", old->observed_generation,
+		condition->observed_generation);
 	if (old == &nothing || !bt_str_equal(old->reason, condition->reason)) {
 		bt_json_write_member(&writer, "reason", condition->reason);
 	}

@@ -62,17 +62,17 @@ static bool is_structured(const struct bt_zpage_facts *facts, const struct bt_ac
 		(out_wanted->is_old || bt_str_equal(version, BT_STR("v1beta1")));
 }
 
-/** Choose the form of the answer; false: no form is acceptable. */
-static bool negotiate(const struct bt_zpage_facts *facts, struct bt_str header, const char *kind,
-	struct wanted *out_wanted)
+/** Choose the form of the answer; false: no form is acceptable, and reply says so. */
+static bool negotiate(const struct bt_zpage_facts *facts, const struct bt_page_request *request,
+	const char *kind, struct wanted *out_wanted, struct bt_reply *reply)
 {
 	struct bt_accept accept = {0};
 	bool found = false;
 	*out_wanted = (struct wanted){FORM_TEXT, false};
-	if (header.length == 0) {
+	if (request->accept.length == 0) {
 		return true;
 	}
-	bt_accept_parse(&accept, header);
+	bt_accept_parse(&accept, request->accept);
 	for (uint32_t i = 0; i < accept.clauses.count && !found; i++) {
 		const struct bt_accept_clause *clause = &accept.clauses.items[i];
 		struct wanted wanted = {FORM_TEXT, false};
@@ -84,20 +84,19 @@ static bool negotiate(const struct bt_zpage_facts *facts, struct bt_str header, 
 		*out_wanted = found ? wanted : *out_wanted;
 	}
 	bt_accept_finish(&accept);
-	return found;
-}
-
-static void reply_not_acceptable(const struct bt_zpage_facts *facts,
-	const struct bt_page_request *request, const char *kind, struct bt_reply *reply)
-{
-	struct bt_strbuf message = {0};
-	bt_strbuf_append_c(&message, "only the following media types are accepted: text/plain");
-	for (enum form form = FORM_JSON; form < forms_end(facts); form++) {
-		bt_strbuf_printf(
-			&message, ", %s;as=%s;g=config.k8s.io;v=v1beta1", media_types[form], kind);
+	if (!found) {
+		struct bt_strbuf message = {0};
+		bt_strbuf_append_c(
+			&message, "only the following media types are accepted: text/plain");
+		for (enum form form = FORM_JSON; form < forms_end(facts); form++) {
+			bt_strbuf_printf(&message, ", %s;as=%s;g=config.k8s.io;v=v1beta1",
+				media_types[form], kind);
+		}
+		bt_reply_status(
+			reply, request, 406, "NotAcceptable", bt_strbuf_str(&message), false);
+		bt_strbuf_finish(&message);
 	}
-	bt_reply_status(reply, request, 406, "NotAcceptable", bt_strbuf_str(&message), false);
-	bt_strbuf_finish(&message);
+	return found;
 }
 
 #define CBOR_SELF_DESCRIBED BT_STR("\xd9\xd9\xf7")
@@ -263,8 +262,7 @@ void bt_flagz_answer(
 	struct bt_json_writer writer;
 	struct bt_strbuf json = {0};
 	struct wanted wanted;
-	if (!negotiate(facts, request->accept, "Flagz", &wanted)) {
-		reply_not_acceptable(facts, request, "Flagz", reply);
+	if (!negotiate(facts, request, "Flagz", &wanted, reply)) {
 		return;
 	}
 	if (wanted.form == FORM_TEXT) {
@@ -315,22 +313,6 @@ static struct bt_str date_text(int64_t time_ns, struct bt_arena *arena)
 		(int)day, BT_STR_ARG(bt_str_sub(text, 11, 8)), (int)year);
 }
 
-#define PATHS_MAX 6
-
-/** Set out_paths (PATHS_MAX entries) to the paths that /statusz lists. Returns their number. */
-static uint32_t list_paths(const struct bt_gates *gates, const char **out_paths)
-{
-	static const char *const all[PATHS_MAX] = {
-		"/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz"};
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < PATHS_MAX; i++) {
-		if (i != 1 || bt_gate_enabled(gates, BT_GATE_COMPONENT_FLAGZ)) {
-			out_paths[count++] = all[i];
-		}
-	}
-	return count;
-}
-
 static void write_line(const char *name, struct bt_str value, struct bt_strbuf *out)
 {
 	bt_strbuf_printf(out, "%s:  ", name);
@@ -338,65 +320,61 @@ static void write_line(const char *name, struct bt_str value, struct bt_strbuf *
 	bt_strbuf_append_char(out, '\n');
 }
 
-static void write_statusz_text(const struct bt_zpage_facts *facts, struct bt_arena *arena,
-	int64_t up_seconds, struct bt_strbuf *out)
-{
-	const struct bt_daemon_options *options = facts->options;
-	const char *paths[PATHS_MAX];
-	uint32_t count = list_paths(&options->gates, paths);
-	struct bt_strbuf joined = {0};
-	for (uint32_t i = 0; i < count; i++) {
-		bt_strbuf_printf(&joined, "%s%s", i != 0 ? " " : "", paths[i]);
-	}
-	write_heading("statusz", out);
-	bt_strbuf_append_char(out, '\n');
-	write_line("Started", date_text(facts->started_ns, arena), out);
-	write_line("Up",
-		bt_arena_printf(arena, "%" PRId64 " hr %02" PRId64 " min %02" PRId64 " sec",
-			up_seconds / 3600, up_seconds / 60 % 60, up_seconds % 60),
-		out);
-	/* berth has no Go version: show the compiler's version */
-	write_line("Go version", bt_str_from(bt_build_about(arena).toolchain), out);
-	write_line("Binary version", bt_versions_binary(&options->versions), out);
-	write_line("Emulation version",
-		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor), out);
-	write_line("Paths", bt_strbuf_str(&joined), out);
-	bt_strbuf_finish(&joined);
-}
-
 void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_request *request,
 	int64_t wall_now_ns, struct bt_reply *reply)
 {
-	struct bt_strbuf json = {0};
+	static const char *const paths[] = {
+		"/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz"};
+	const struct bt_daemon_options *options = facts->options;
+	struct bt_arena *arena = request->arena;
 	struct wanted wanted;
 	/* the wall clock may have been set back since the start */
 	int64_t up_ns = wall_now_ns > facts->started_ns ? wall_now_ns - facts->started_ns : 0;
 	int64_t up_seconds = up_ns / BT_NS_PER_SECOND;
-	if (!negotiate(facts, request->accept, "Statusz", &wanted)) {
-		reply_not_acceptable(facts, request, "Statusz", reply);
+	if (!negotiate(facts, request, "Statusz", &wanted, reply)) {
 		return;
 	}
+	/* berth has no Go version: show the compiler's version */
+	const char *toolchain = bt_build_about(arena).toolchain;
+	struct bt_str binary = bt_versions_binary(&options->versions);
+	struct bt_str emulation =
+		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor);
+	bool has_flagz = bt_gate_enabled(&options->gates, BT_GATE_COMPONENT_FLAGZ);
 	if (wanted.form == FORM_TEXT) {
+		struct bt_strbuf *out = &reply->body;
 		bt_reply_plain(reply, 200);
-		write_statusz_text(facts, request->arena, up_seconds, &reply->body);
+		write_heading("statusz", out);
+		bt_strbuf_append_char(out, '\n');
+		write_line("Started", date_text(facts->started_ns, arena), out);
+		write_line("Up",
+			bt_arena_printf(arena, "%" PRId64 " hr %02" PRId64 " min %02" PRId64 " sec",
+				up_seconds / 3600, up_seconds / 60 % 60, up_seconds % 60),
+			out);
+		write_line("Go version", bt_str_from(toolchain), out);
+		write_line("Binary version", binary, out);
+		write_line("Emulation version", emulation, out);
+		bt_strbuf_append_c(out, "Paths: ");
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(paths); i++) {
+			if (i != 1 || has_flagz) {
+				bt_strbuf_printf(out, " %s", paths[i]);
+			}
+		}
+		bt_strbuf_append_char(out, '\n');
 		return;
 	}
-	struct bt_arena *arena = request->arena;
-	bool is_old = wanted.is_old;
-	const struct bt_daemon_options *options = facts->options;
-	const char *paths[PATHS_MAX];
-	uint32_t count = list_paths(&options->gates, paths);
+	struct bt_strbuf json = {0};
 	struct bt_json_writer writer;
-	begin_document(&writer, "Statusz", is_old, &json);
+	begin_document(&writer, "Statusz", wanted.is_old, &json);
 	bt_json_write_member(&writer, "startTime", bt_time_text(arena, facts->started_ns));
 	bt_json_write_member_int64(&writer, "uptimeSeconds", up_seconds);
-	bt_json_write_member_c(&writer, "goVersion", bt_build_about(arena).toolchain);
-	bt_json_write_member(&writer, "binaryVersion", bt_versions_binary(&options->versions));
-	bt_json_write_member(&writer, "emulationVersion",
-		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor));
+	bt_json_write_member_c(&writer, "goVersion", toolchain);
+	bt_json_write_member(&writer, "binaryVersion", binary);
+	bt_json_write_member(&writer, "emulationVersion", emulation);
 	bt_json_begin_member_array(&writer, "paths");
-	for (uint32_t i = 0; i < count; i++) {
-		bt_json_write_c(&writer, paths[i]);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(paths); i++) {
+		if (i != 1 || has_flagz) {
+			bt_json_write_c(&writer, paths[i]);
+		}
 	}
 	bt_json_end_array(&writer);
 	bt_json_end_object(&writer);
