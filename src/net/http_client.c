@@ -537,27 +537,6 @@ static int64_t check_timeouts(void *context, int64_t now_ns)
 	return client->queue.first != NULL && has_room(client) ? 0 : client->due_ns;
 }
 
-static int read_proxies(
-	struct bt_http_client *client, const char *proxy_url, struct berth_error *err)
-{
-	if (proxy_url != NULL) {
-		return bt_http_proxies_fix(&client->proxies, proxy_url, err);
-	}
-	const char *names[][2] = {
-		{"HTTP_PROXY", "http_proxy"},
-		{"HTTPS_PROXY", "https_proxy"},
-		{"NO_PROXY", "no_proxy"},
-	};
-	const char *values[BT_ARRAY_LENGTH(names)];
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		values[i] = getenv(names[i][0]);
-		if (values[i] == NULL || *values[i] == '\0') {
-			values[i] = getenv(names[i][1]);
-		}
-	}
-	return bt_http_proxies_read(&client->proxies, values[0], values[1], values[2], err);
-}
-
 int bt_http_client_create(struct bt_loop *loop, const struct bt_http_client_options *options,
 	struct bt_http_client **out_client, struct berth_error *err)
 {
@@ -568,7 +547,25 @@ int bt_http_client_create(struct bt_loop *loop, const struct bt_http_client_opti
 	client->connect_timeout_ns = options->connect_timeout_ns;
 	client->follow_redirects = options->follow_redirects;
 	client->due_ns = INT64_MAX;
-	int result = read_proxies(client, options->proxy_url, err);
+	int result;
+	if (options->proxy_url != NULL) {
+		result = bt_http_proxies_fix(&client->proxies, options->proxy_url, err);
+	} else {
+		static const char *const names[][2] = {
+			{"HTTP_PROXY", "http_proxy"},
+			{"HTTPS_PROXY", "https_proxy"},
+			{"NO_PROXY", "no_proxy"},
+		};
+		const char *values[BT_ARRAY_LENGTH(names)];
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+			values[i] = getenv(names[i][0]);
+			if (values[i] == NULL || *values[i] == '\0') {
+				values[i] = getenv(names[i][1]);
+			}
+		}
+		result = bt_http_proxies_read(
+			&client->proxies, values[0], values[1], values[2], err);
+	}
 	if (result == 0) {
 		result = bt_http_trust_create(&options->tls, &client->trust, err);
 	}

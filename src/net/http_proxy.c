@@ -56,33 +56,26 @@ static bool split_host(struct bt_str text, uint16_t default_port, struct bt_http
 	return port.length == 0 || parse_port(port, &out_url->port);
 }
 
-/* Splits "scheme://authority/rest"; out_authority includes the user info. */
-static bool split_authority(
-	struct bt_str url, struct bt_http_url *out_url, struct bt_str *out_authority)
+struct bt_http_url bt_http_url_split_text(struct bt_str url)
 {
+	struct bt_http_url parts = {.scheme = BT_STR_INIT(""), .user = BT_STR_INIT("")};
 	int64_t mark = bt_str_find(url, BT_STR("://"));
-	if (mark <= 0) {
-		return false;
-	}
-	out_url->scheme = bt_str_sub(url, 0, (uint32_t)mark);
-	struct bt_str rest = bt_str_sub(url, (uint32_t)mark + 3, BT_STR_MAX);
 	uint32_t end = 0;
-	while (end < rest.length && rest.data[end] != '/' && rest.data[end] != '?' &&
-		rest.data[end] != '#') {
+	if (mark > 0) {
+		parts.scheme = bt_str_sub(url, 0, (uint32_t)mark);
+		url = bt_str_sub(url, (uint32_t)mark + 3, BT_STR_MAX);
+	}
+	while (end < url.length && strchr("/?#", url.data[end]) == NULL) {
 		end++;
 	}
-	*out_authority = bt_str_sub(rest, 0, end);
-	out_url->rest = bt_str_sub(rest, end, BT_STR_MAX);
-	return true;
-}
-
-/* Removes the user info from *authority and returns it. */
-static struct bt_str cut_user(struct bt_str *authority)
-{
-	int64_t at = bt_str_find_last_char(*authority, '@');
-	struct bt_str user = bt_str_sub(*authority, 0, at < 0 ? 0 : (uint32_t)at);
-	*authority = bt_str_sub(*authority, at < 0 ? 0 : (uint32_t)at + 1, BT_STR_MAX);
-	return user;
+	parts.host = bt_str_sub(url, 0, end);
+	parts.rest = bt_str_sub(url, end, BT_STR_MAX);
+	int64_t at = bt_str_find_last_char(parts.host, '@');
+	if (at >= 0) {
+		parts.user = bt_str_sub(parts.host, 0, (uint32_t)at);
+		parts.host = bt_str_sub(parts.host, (uint32_t)at + 1, BT_STR_MAX);
+	}
+	return parts;
 }
 
 struct scheme {
@@ -110,14 +103,9 @@ static const struct scheme *find_scheme(struct bt_str name, size_t count)
 
 static bool split(struct bt_str url, size_t scheme_count, struct bt_http_url *out_url)
 {
-	struct bt_http_url parts = {0};
-	struct bt_str authority;
-	if (!split_authority(url, &parts, &authority)) {
-		return false;
-	}
+	struct bt_http_url parts = bt_http_url_split_text(url);
 	const struct scheme *scheme = find_scheme(parts.scheme, scheme_count);
-	parts.user = cut_user(&authority);
-	if (scheme == NULL || !split_host(authority, scheme->port, &parts)) {
+	if (scheme == NULL || !split_host(parts.host, scheme->port, &parts)) {
 		return false;
 	}
 	*out_url = parts;
@@ -157,10 +145,12 @@ void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint1
 
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 {
-	struct bt_http_url parts = {0};
-	struct bt_str authority = url; /* stays the whole text if the URL has no scheme */
-	(void)split_authority(url, &parts, &authority);
-	struct bt_str user = cut_user(&authority);
+	struct bt_http_url parts = bt_http_url_split_text(url);
+	int64_t at = bt_str_find_last_char(url, '@');
+	struct bt_str user = parts.user;
+	if (parts.scheme.length == 0 && at >= 0) {
+		user = bt_str_sub(url, 0, (uint32_t)at); /* anything may be a password */
+	}
 	int64_t colon = bt_str_find_char(user, ':');
 	if (colon < 0) {
 		bt_strbuf_append_str(out, url);
@@ -176,10 +166,9 @@ void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 /* Normalizes a proxy URL to scheme, user info, host and port. */
 static int normalise_url(struct bt_str url, char **out_url, struct berth_error *err)
 {
-	struct bt_http_url parts = {0};
-	struct bt_str host;
+	struct bt_http_url parts = bt_http_url_split_text(url);
 	struct bt_strbuf text = {0};
-	if (!split_authority(url, &parts, &host)) {
+	if (parts.scheme.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the proxy address is not a URL");
 	}
 	const struct scheme *scheme = find_scheme(parts.scheme, BT_ARRAY_LENGTH(schemes));
@@ -188,12 +177,11 @@ static int normalise_url(struct bt_str url, char **out_url, struct berth_error *
 			"unsupported scheme \"%.*s\", must be http, https, or socks5",
 			BT_STR_ARG(parts.scheme));
 	}
-	struct bt_str user = cut_user(&host);
-	if (!split_host(host, scheme->port, &parts)) {
+	if (!split_host(parts.host, scheme->port, &parts)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the proxy's URL has no usable host");
 	}
-	bt_strbuf_printf(&text, "%s://%.*s%s", scheme->proxy_name, BT_STR_ARG(user),
-		user.length != 0 ? "@" : "");
+	bt_strbuf_printf(&text, "%s://%.*s%s", scheme->proxy_name, BT_STR_ARG(parts.user),
+		parts.user.length != 0 ? "@" : "");
 	bt_http_url_append_address(&text, parts.host, parts.port);
 	*out_url = bt_strbuf_steal(&text);
 	return 0;
@@ -286,22 +274,6 @@ static bool parse_address(struct bt_str text, struct address *out, bool *out_is_
 	return true;
 }
 
-static bool has_prefix_bits(const struct address *a, const struct address *b, uint32_t bits)
-{
-	uint32_t bytes = bits / 8;
-	uint32_t rest = bits % 8;
-	if (memcmp(a->bytes, b->bytes, bytes) != 0) {
-		return false;
-	}
-	return rest == 0 || (a->bytes[bytes] ^ b->bytes[bytes]) >> (8 - rest) == 0;
-}
-
-static bool is_loopback(const struct address *address, bool is_v4)
-{
-	static const struct address v6 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
-	return is_v4 ? address->bytes[12] == 127 : memcmp(address, &v6, sizeof(v6)) == 0;
-}
-
 /* Matches "10.0.0.0/8" against the host; false also if the entry is no CIDR. */
 static bool matches_network(struct bt_str entry, const struct address *host, bool host_is_v4)
 {
@@ -314,7 +286,11 @@ static bool matches_network(struct bt_str entry, const struct address *host, boo
 		bits > (is_v4 ? 32 : 128) || is_v4 != host_is_v4) {
 		return false;
 	}
-	return has_prefix_bits(&network, host, is_v4 ? 96U + bits : bits);
+	uint32_t prefix = is_v4 ? 96U + bits : bits;
+	uint32_t bytes = prefix / 8;
+	uint32_t rest = prefix % 8;
+	return memcmp(network.bytes, host->bytes, bytes) == 0 &&
+		(rest == 0 || (network.bytes[bytes] ^ host->bytes[bytes]) >> (8 - rest) == 0);
 }
 
 static bool has_suffix_without_case(struct bt_str text, struct bt_str suffix)
@@ -364,35 +340,32 @@ static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
 	return !is_address && matches_domain(parts.host, url->host);
 }
 
-static bool is_exempt(const struct bt_http_proxies *proxies, const struct bt_http_url *url)
-{
-	struct address address = {{0}};
-	bool is_v4 = false;
-	bool is_address = parse_address(url->host, &address, &is_v4);
-	if (bt_str_equal_without_case(url->host, BT_STR("localhost")) ||
-		(is_address && is_loopback(&address, is_v4))) {
-		return true;
-	}
-	struct bt_str rest = bt_str_from(proxies->no_proxy);
-	while (rest.length != 0) {
-		int64_t comma = bt_str_find_char(rest, ',');
-		uint32_t end = comma < 0 ? rest.length : (uint32_t)comma;
-		struct bt_str entry = bt_str_trim(bt_str_sub(rest, 0, end), " \t");
-		if (entry.length != 0 && matches_entry(entry, url, &address, is_address, is_v4)) {
-			return true;
-		}
-		rest = comma < 0 ? BT_STR("") : bt_str_sub(rest, end + 1, BT_STR_MAX);
-	}
-	return false;
-}
-
 const char *bt_http_proxies_find(
 	const struct bt_http_proxies *proxies, const struct bt_http_url *url)
 {
+	static const struct address loopback = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+	struct address address = {{0}};
+	bool is_v4 = false;
 	if (proxies->is_fixed) {
 		return proxies->https;
 	}
 	const char *proxy = bt_str_equal_without_case(url->scheme, BT_STR("https")) ? proxies->https
 										    : proxies->http;
-	return proxy == NULL || is_exempt(proxies, url) ? NULL : proxy;
+	if (proxy == NULL || bt_str_equal_without_case(url->host, BT_STR("localhost"))) {
+		return NULL;
+	}
+	bool is_address = parse_address(url->host, &address, &is_v4);
+	if (is_address &&
+		(is_v4 ? address.bytes[12] == 127
+		       : memcmp(&address, &loopback, sizeof(loopback)) == 0)) {
+		return NULL;
+	}
+	struct bt_str rest = bt_str_from(proxies->no_proxy);
+	while (rest.length != 0) {
+		struct bt_str entry = bt_str_trim(bt_str_cut(&rest, ','), " \t");
+		if (entry.length != 0 && matches_entry(entry, url, &address, is_address, is_v4)) {
+			return NULL;
+		}
+	}
+	return proxy;
 }

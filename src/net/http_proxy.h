@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/** Parts of an absolute URL; borrowed from the URL's text. */
+/** Parts of a URL; borrowed from the URL's text. */
 struct bt_http_url {
 	struct bt_str scheme;
 	struct bt_str user; /* "name:password" as written, or "" */
@@ -20,6 +20,11 @@ struct bt_http_url {
 	struct bt_str rest; /* path, query and fragment, or "" */
 };
 
+/**
+ * Splits a URL without checks: scheme "" without "://"; host includes brackets and port; is_v6 and
+ * port are not set.
+ */
+struct bt_http_url bt_http_url_split_text(struct bt_str url);
 /** Returns false if the URL is not http or https, has no host, or has a bad port. */
 BT_MUST_USE bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url);
 /** As bt_http_url_split, for proxy URLs: http, https, socks5 and socks5h. */

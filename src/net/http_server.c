@@ -489,10 +489,9 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 			&certificates, options->client_ca_pem, &server->tls_sets, err);
 	}
 	if (result == 0) {
-		result = bt_http_listen(options, &fd, err);
+		result = bt_http_listen(options, &fd, &server->port, err);
 	}
 	if (result == 0) {
-		server->port = bt_http_port_of(fd);
 		result = start_daemon(server, options, fd, err);
 	}
 	if (result == 0) {
@@ -593,9 +592,4 @@ void bt_http_server_destroy(struct bt_http_server *server)
 uint16_t bt_http_server_port(const struct bt_http_server *server)
 {
 	return server->port;
-}
-
-void bt_http_peer_address(const struct bt_http_exchange *exchange, struct bt_strbuf *out)
-{
-	bt_http_append_peer(bt_http_socket_of(exchange->handle), out);
 }

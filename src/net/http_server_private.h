@@ -161,10 +161,6 @@ void bt_http_tls_cork(struct bt_http_exchange *exchange);
 void bt_http_tls_uncork(struct bt_http_exchange *exchange);
 
 /** Creates a listening socket for the options. */
-BT_MUST_USE int bt_http_listen(
-	const struct bt_http_server_options *options, int *out_fd, struct berth_error *err);
-/** Returns the local port of the socket, or 0 on failure. */
-uint16_t bt_http_port_of(int fd);
-/** Appends the peer's address; nothing if the peer has disconnected. */
-void bt_http_append_peer(int fd, struct bt_strbuf *out);
+BT_MUST_USE int bt_http_listen(const struct bt_http_server_options *options, int *out_fd,
+	uint16_t *out_port, struct berth_error *err);
 #endif

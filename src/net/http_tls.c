@@ -97,12 +97,7 @@ int bt_tls_version_parse(
 			return 0;
 		}
 	}
-	struct bt_strbuf quoted = {0};
-	bt_strbuf_append_quoted(&quoted, text);
-	int result = bt_error_set(
-		err, BERTH_ERR_INVALID, "unknown tls version %s", bt_strbuf_c(&quoted));
-	bt_strbuf_finish(&quoted);
-	return result;
+	return bt_error_set_quoted(err, BERTH_ERR_INVALID, "unknown tls version ", text, "");
 }
 
 static const struct suite *find_suite(const char *name)
@@ -319,23 +314,18 @@ int bt_http_tls_set_create(const struct bt_http_certificates *certificates,
 	return 0;
 }
 
-/* The "*" of "*.example.org" matches one label. */
-static bool matches(const char *pattern, const char *name)
-{
-	if (strncmp(pattern, "*.", 2) == 0) {
-		const char *dot = strchr(name, '.');
-		return dot != NULL && dot != name && strcasecmp(dot, pattern + 1) == 0;
-	}
-	return strcasecmp(pattern, name) == 0;
-}
-
 static bool has_name(const struct bt_http_tls_pair *pair, const char *name)
 {
 	if (pair->names.length == 0) {
 		return gnutls_x509_crt_check_hostname(pair->leaf, name) != 0;
 	}
 	for (size_t at = 0; at < pair->names.length; at += strlen(pair->names.data + at) + 1) {
-		if (matches(pair->names.data + at, name)) {
+		const char *pattern = pair->names.data + at;
+		const char *dot = strchr(name, '.');
+		/* The "*" of "*.example.org" matches one label. */
+		if (strncmp(pattern, "*.", 2) == 0
+				? dot != NULL && dot != name && strcasecmp(dot, pattern + 1) == 0
+				: strcasecmp(pattern, name) == 0) {
 			return true;
 		}
 	}

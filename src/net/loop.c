@@ -270,19 +270,6 @@ void bt_loop_remove_worker(struct bt_loop *loop, const void *context)
 	}
 }
 
-/* Rounds up: a worker called too early would only request another turn. */
-static int wait_ms(int64_t due_ns, int64_t now_ns)
-{
-	if (due_ns == INT64_MAX) {
-		return -1;
-	}
-	if (due_ns <= now_ns) {
-		return 0;
-	}
-	int64_t ms = (due_ns - now_ns + BT_NS_PER_MS - 1) / BT_NS_PER_MS;
-	return ms > INT_MAX ? INT_MAX : (int)ms;
-}
-
 /*
  * Resets due_ns. If an outer turn is calling workers, saves the due time first: a nested turn skips
  * these workers, so the outer turn must still call them in time.
@@ -330,7 +317,15 @@ int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 	if (wait_ns < INT64_MAX - now_ns && now_ns + wait_ns < due_ns) {
 		due_ns = now_ns + wait_ns;
 	}
-	int count = epoll_wait(loop->epoll_fd, events, EVENTS_PER_TURN, wait_ms(due_ns, now_ns));
+	int64_t wait_ms = -1;
+	if (due_ns <= now_ns) {
+		wait_ms = 0;
+	} else if (due_ns != INT64_MAX) {
+		/* Round up: a worker called too early would only request another turn. */
+		wait_ms = (due_ns - now_ns + BT_NS_PER_MS - 1) / BT_NS_PER_MS;
+		wait_ms = wait_ms > INT_MAX ? INT_MAX : wait_ms;
+	}
+	int count = epoll_wait(loop->epoll_fd, events, EVENTS_PER_TURN, (int)wait_ms);
 	if (count < 0 && errno != EINTR) {
 		return bt_error_set(
 			err, BERTH_ERR_IO, "waiting in an event loop: %s", strerror(errno));
