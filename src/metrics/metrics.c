@@ -242,25 +242,6 @@ static struct bt_str allowed_value(
 	return value;
 }
 
-/** Index in series, or BT_MAP_NONE. */
-static uint32_t find_series(
-	const struct bt_metric *metric, uint64_t hash, const struct bt_str *values)
-{
-	BT_MAP_EACH (&metric->by_values, hash, index) {
-		const struct bt_metric_series *series = metric->series.items[index];
-		uint32_t same = 0;
-
-		while (same < metric->label_count &&
-			bt_str_equal(series->values[same], values[same])) {
-			same++;
-		}
-		if (same == metric->label_count) {
-			return index;
-		}
-	}
-	return BT_MAP_NONE;
-}
-
 /** Allocates the series, its buckets, values and texts as one block. */
 static struct bt_metric_series *series_create(
 	const struct bt_metric *metric, const struct bt_str *values)
@@ -298,9 +279,17 @@ struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_
 		allowed[i] = allowed_value(metric, i, values[i]);
 		hash = bt_hash_u64(hash, bt_str_hash(allowed[i]));
 	}
-	uint32_t index = find_series(metric, hash, allowed);
-	if (index != BT_MAP_NONE) {
-		return &metric->series.items[index]->cell;
+	BT_MAP_EACH (&metric->by_values, hash, index) {
+		struct bt_metric_series *known = metric->series.items[index];
+		uint32_t same = 0;
+
+		while (same < metric->label_count &&
+			bt_str_equal(known->values[same], allowed[same])) {
+			same++;
+		}
+		if (same == metric->label_count) {
+			return &known->cell;
+		}
 	}
 	struct bt_metric_series *series = series_create(metric, allowed);
 	series->hash = hash;
