@@ -25,7 +25,8 @@ static int read_part(const struct parts *parts, enum bt_frame_part part, struct 
 	struct bt_watch_event event;
 	struct bt_watch_bookmark bookmark;
 	struct bt_watch_failure failure;
-	struct bt_list_meta meta;
+	struct bt_strbuf version = {0};
+	struct bt_strbuf token = {0};
 	struct bt_str kind;
 	int code = 0;
 
@@ -37,7 +38,10 @@ static int read_part(const struct parts *parts, enum bt_frame_part part, struct 
 		}
 		return code != 0 ? code : bt_watch_event_failure(&event, arena, &failure, NULL);
 	case BT_FRAME_METADATA:
-		return bt_list_meta_read(bytes, parts->is_protobuf, arena, &meta, NULL);
+		code = bt_list_meta_read(bytes, parts->is_protobuf, arena, &version, &token, NULL);
+		bt_strbuf_finish(&version);
+		bt_strbuf_finish(&token);
+		return code;
 	case BT_FRAME_KIND:
 		return bt_list_kind_read(bytes, parts->is_protobuf, arena, &kind, NULL);
 	case BT_FRAME_ITEM:

@@ -96,61 +96,6 @@ void bt_authorization_refresh(struct bt_authorization *authorization, int64_t no
 	}
 }
 
-static int init_value(
-	struct bt_authorization *authorization, int64_t now_ns, struct berth_error *err)
-{
-	const struct bt_client_config *config = authorization->config;
-	bool has_token = config->token.length != 0 || config->token_file.length != 0;
-	bool has_basic = config->username.length != 0 || config->password.length != 0;
-	int code = 0;
-
-	if (has_token && has_basic) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"username/password or bearer token may be set, but not both");
-	}
-	if (has_basic) {
-		struct bt_str username = config->username;
-		struct bt_str password = config->password;
-		size_t length = (size_t)username.length + password.length + 1;
-		struct bt_strbuf pair = {0};
-		struct bt_strbuf value = {0};
-
-		bt_strbuf_reserve(&pair, length);
-		bt_strbuf_append_str(&pair, username);
-		bt_strbuf_append_char(&pair, ':');
-		bt_strbuf_append_str(&pair, password);
-		bt_strbuf_reserve(&value, length / 3 * 4 + 16);
-		bt_strbuf_append_c(&value, "Basic ");
-		bt_base64_encode(bt_strbuf_str(&pair), &value);
-		bt_strbuf_finish_wiped(&pair);
-		set_value(authorization, &value);
-	} else if (config->token_file.length != 0) {
-		code = read_token(authorization, now_ns, config->token_file.data, err);
-		authorization->watches_file = code == 0;
-	} else {
-		code = bt_authorization_set_token(authorization, config->token, err);
-	}
-	return code;
-}
-
-static const char *extra_name(struct bt_str key, struct bt_arena *arena)
-{
-	struct bt_strbuf name = {0};
-
-	bt_strbuf_append_c(&name, "Impersonate-Extra-");
-	for (uint32_t i = 0; i < key.length; i++) {
-		unsigned char byte = (unsigned char)key.data[i];
-		if (bt_is_digit((char)byte) || bt_is_letter((char)byte) ||
-			(byte != '\0' && byte != '%' && strchr("!#$&'*+-.^_`|~", byte) != NULL)) {
-			bt_strbuf_append_char(&name, (char)byte);
-		} else {
-			bt_strbuf_printf(&name, "%%%02X", byte);
-		}
-	}
-	struct bt_str copy = bt_arena_take_strbuf(arena, &name);
-	return copy.data;
-}
-
 static void add_header(
 	struct bt_authorization *authorization, const char *name, struct bt_str value)
 {
@@ -176,7 +121,19 @@ static int init_headers(struct bt_authorization *authorization, struct berth_err
 	}
 	for (uint32_t i = 0; i < config->impersonate_extra.count; i++) {
 		const struct bt_str_pair *pair = &config->impersonate_extra.items[i];
-		add_header(authorization, extra_name(pair->key, arena), pair->value);
+		struct bt_strbuf name = {0};
+		bt_strbuf_append_c(&name, "Impersonate-Extra-");
+		for (uint32_t k = 0; k < pair->key.length; k++) {
+			char byte = pair->key.data[k];
+			if (bt_is_digit(byte) || bt_is_letter(byte) ||
+				(byte != '\0' && strchr("!#$&'*+-.^_`|~", byte) != NULL)) {
+				bt_strbuf_append_char(&name, byte);
+			} else {
+				bt_strbuf_printf(
+					&name, "%%%02X", (unsigned int)(unsigned char)byte);
+			}
+		}
+		add_header(authorization, bt_arena_take_strbuf(arena, &name).data, pair->value);
 	}
 	for (uint32_t i = 0; i < authorization->count; i++) {
 		if (!is_header_value(authorization->headers[i].value)) {
@@ -189,11 +146,37 @@ static int init_headers(struct bt_authorization *authorization, struct berth_err
 int bt_authorization_init(struct bt_authorization *authorization,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err)
 {
+	bool has_token = config->token.length != 0 || config->token_file.length != 0;
+	bool has_basic = config->username.length != 0 || config->password.length != 0;
+
 	*authorization = (struct bt_authorization){.config = config};
 	int code = init_headers(authorization, err);
 	/* without TLS, send no credentials that others could read */
 	if (code == 0 && config->is_tls) {
-		code = init_value(authorization, now_ns, err);
+		if (has_token && has_basic) {
+			code = bt_error_set(err, BERTH_ERR_INVALID,
+				"username/password or bearer token may be set, but not both");
+		} else if (has_basic) {
+			size_t length =
+				(size_t)config->username.length + config->password.length + 1;
+			struct bt_strbuf pair = {0};
+			struct bt_strbuf value = {0};
+			/* No copies of the password remain in smaller buffers. */
+			bt_strbuf_reserve(&pair, length);
+			bt_strbuf_append_str(&pair, config->username);
+			bt_strbuf_append_char(&pair, ':');
+			bt_strbuf_append_str(&pair, config->password);
+			bt_strbuf_reserve(&value, length / 3 * 4 + 16);
+			bt_strbuf_append_c(&value, "Basic ");
+			bt_base64_encode(bt_strbuf_str(&pair), &value);
+			bt_strbuf_finish_wiped(&pair);
+			set_value(authorization, &value);
+		} else if (config->token_file.length != 0) {
+			code = read_token(authorization, now_ns, config->token_file.data, err);
+			authorization->watches_file = code == 0;
+		} else {
+			code = bt_authorization_set_token(authorization, config->token, err);
+		}
 	}
 	if (code != 0) {
 		bt_authorization_finish(authorization);

@@ -11,14 +11,6 @@
 #include "client/file.h"
 #include "net/http_proxy.h"
 
-/* Parts of a URL; texts are borrowed. */
-struct parts {
-	struct bt_str scheme; /* "" without "://" */
-	struct bt_str user;   /* before '@' */
-	struct bt_str host;   /* with port */
-	struct bt_str path;
-};
-
 static bool is_scheme(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -29,39 +21,6 @@ static bool is_scheme(struct bt_str text)
 		}
 	}
 	return text.length > 0;
-}
-
-static uint32_t until_any(struct bt_str text, const char *stops)
-{
-	uint32_t at = 0;
-
-	while (at < text.length && strchr(stops, text.data[at]) == NULL) {
-		at++;
-	}
-	return at;
-}
-
-static struct parts split(struct bt_str url)
-{
-	struct parts parts = {.scheme = BT_STR(""), .user = BT_STR("")};
-	int64_t mark = bt_str_find(url, BT_STR("://"));
-	struct bt_str rest = url;
-
-	if (mark > 0 && is_scheme(bt_str_sub(url, 0, (uint32_t)mark))) {
-		parts.scheme = bt_str_sub(url, 0, (uint32_t)mark);
-		rest = bt_str_sub(url, (uint32_t)mark + 3, url.length);
-	}
-	uint32_t end = until_any(rest, "?#");
-	rest = bt_str_sub(rest, 0, end);
-	end = until_any(rest, "/");
-	parts.host = bt_str_sub(rest, 0, end);
-	parts.path = bt_str_sub(rest, end, rest.length);
-	int64_t at = bt_str_find_last_char(parts.host, '@');
-	if (at >= 0) {
-		parts.user = bt_str_sub(parts.host, 0, (uint32_t)at);
-		parts.host = bt_str_sub(parts.host, (uint32_t)at + 1, parts.host.length);
-	}
-	return parts;
 }
 
 /*
@@ -82,14 +41,17 @@ static bool is_clean(struct bt_str text)
 /** Derives base_url and is_tls from server (spec 13 section 4.5). */
 static int client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
-	struct parts parts = split(config->server);
+	struct bt_http_url parts = bt_http_url_split_text(config->server);
+	struct bt_str rest = parts.rest; /* the path before query and fragment */
+	struct bt_str path = bt_str_cut(&rest, '#');
 
+	path = bt_str_cut(&path, '?');
 	if (parts.user.length != 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"user information in the server's URL is not supported");
 	}
 	if (!is_clean(config->server) || parts.host.length == 0 ||
-		(parts.scheme.length == 0 && parts.path.length > 1)) {
+		(parts.scheme.length == 0 ? path.length > 1 : !is_scheme(parts.scheme))) {
 		return bt_error_set_quoted(err, BERTH_ERR_INVALID,
 			"host must be a URL or a host:port pair: ", config->server, "");
 	}
@@ -104,40 +66,13 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 		return bt_error_set(err, BERTH_ERR_INVALID, "unsupported protocol scheme \"%.*s\"",
 			BT_STR_ARG(parts.scheme));
 	}
-	while (parts.path.length > 0 && parts.path.data[parts.path.length - 1] == '/') {
-		parts.path.length--;
+	while (path.length > 0 && path.data[path.length - 1] == '/') {
+		path.length--;
 	}
 	const char *scheme = config->is_tls ? "https" : "http";
-	config->base_url = bt_arena_printf(&config->arena, "%s://%.*s%.*s", scheme,
-		BT_STR_ARG(parts.host), BT_STR_ARG(parts.path));
+	config->base_url = bt_arena_printf(
+		&config->arena, "%s://%.*s%.*s", scheme, BT_STR_ARG(parts.host), BT_STR_ARG(path));
 	return 0;
-}
-
-/** Checks a proxy URL's scheme; the message names the cluster and contains no password. */
-static int client_config_check_proxy(
-	struct bt_str url, struct bt_str cluster, struct berth_error *err)
-{
-	struct parts parts = split(url);
-	struct bt_strbuf shown = {0};
-	struct bt_strbuf text = {0};
-
-	if (bt_str_equal_without_case(parts.scheme, BT_STR("http")) ||
-		bt_str_equal_without_case(parts.scheme, BT_STR("https")) ||
-		bt_str_equal_without_case(parts.scheme, BT_STR("socks5"))) {
-		return 0;
-	}
-	bt_strbuf_append_c(&text, "invalid 'proxy-url' ");
-	bt_http_url_append_redacted(&shown, url);
-	bt_strbuf_append_quoted(&text, bt_strbuf_str(&shown));
-	bt_strbuf_append_c(&text, " for cluster ");
-	bt_strbuf_append_quoted(&text, cluster);
-	bt_strbuf_append_c(&text, ": unsupported scheme ");
-	bt_strbuf_append_quoted(&text, parts.scheme);
-	bt_strbuf_append_c(&text, ", must be http, https, or socks5");
-	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&shown);
-	bt_strbuf_finish(&text);
-	return code;
 }
 
 #define NO_CONFIGURATION \
@@ -254,17 +189,29 @@ static void check_exec(
 static void check_cluster(
 	struct problems *problems, const struct bt_kubeconfig_cluster *cluster, struct bt_str name)
 {
-	struct berth_error cause = BERTH_ERROR_INIT;
+	struct bt_str scheme = bt_http_url_split_text(cluster->proxy_url).scheme;
 
 	if (cluster->server.length == 0 && name.length == 0) {
 		add_problem(problems, "default cluster has no server defined");
 	} else if (cluster->server.length == 0) {
 		add_problem(problems, "no server found for cluster \"%.*s\"", BT_STR_ARG(name));
 	}
-	if (cluster->proxy_url.length != 0 &&
-		client_config_check_proxy(cluster->proxy_url, name, &cause) != 0) {
-		add_problem(problems, "%s", berth_error_message(&cause));
-		berth_error_finish(&cause);
+	if (cluster->proxy_url.length != 0 && !bt_str_equal_without_case(scheme, BT_STR("http")) &&
+		!bt_str_equal_without_case(scheme, BT_STR("https")) &&
+		!bt_str_equal_without_case(scheme, BT_STR("socks5"))) {
+		/* The message shows no password. */
+		struct bt_strbuf shown = {0};
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_c(&text, "invalid 'proxy-url' ");
+		bt_http_url_append_redacted(&shown, cluster->proxy_url);
+		bt_strbuf_append_quoted(&text, bt_strbuf_str(&shown));
+		bt_strbuf_append_c(&text, " for cluster ");
+		bt_strbuf_append_quoted(&text, name);
+		bt_strbuf_append_c(&text, ": unsupported scheme ");
+		bt_strbuf_append_quoted(&text, is_scheme(scheme) ? scheme : BT_STR(""));
+		add_problem(problems, "%s, must be http, https, or socks5", bt_strbuf_c(&text));
+		bt_strbuf_finish(&shown);
+		bt_strbuf_finish(&text);
 	}
 	if (cluster->ca_file.length != 0 && cluster->ca_data.data != NULL) {
 		add_problem(problems,
@@ -503,27 +450,6 @@ static bool in_cluster_is_possible(const char *folder)
 	return possible;
 }
 
-/* Uses the service account's CA if it is valid; otherwise logs an error and leaves it out. */
-static void take_service_ca(struct bt_client_config *config, struct bt_str path)
-{
-	struct berth_error cause = BERTH_ERROR_INIT;
-	struct bt_strbuf pem = {0};
-	int code = bt_client_file_read(path.data, BT_CLIENT_FILE_BYTES_MAX, &pem, &cause);
-
-	if (code == 0) {
-		code = bt_client_pem_check_roots(bt_strbuf_str(&pem), &cause);
-	}
-	if (code == 0) {
-		config->ca.file = path;
-	} else {
-		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR,
-			"Expected to load root CA config from %s, but got err: %s", path.data,
-			berth_error_message(&cause));
-	}
-	berth_error_finish(&cause);
-	bt_strbuf_finish(&pem);
-}
-
 int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 	struct bt_client_config *out_config, struct berth_error *err)
 {
@@ -543,7 +469,24 @@ int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 		bt_client_file_read(config.token_file.data, BT_CLIENT_FILE_BYTES_MAX, &token, err);
 	bt_strbuf_finish_wiped(&token);
 	if (code == 0) {
-		take_service_ca(&config, bt_arena_printf(&config.arena, "%s/ca.crt", folder));
+		/* Use the service account's CA if it is valid; otherwise leave it out. */
+		struct berth_error cause = BERTH_ERROR_INIT;
+		struct bt_strbuf pem = {0};
+		struct bt_str path = bt_arena_printf(&config.arena, "%s/ca.crt", folder);
+		int ca_code =
+			bt_client_file_read(path.data, BT_CLIENT_FILE_BYTES_MAX, &pem, &cause);
+		if (ca_code == 0) {
+			ca_code = bt_client_pem_check_roots(bt_strbuf_str(&pem), &cause);
+		}
+		if (ca_code == 0) {
+			config.ca.file = path;
+		} else {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR,
+				"Expected to load root CA config from %s, but got err: %s",
+				path.data, berth_error_message(&cause));
+		}
+		berth_error_finish(&cause);
+		bt_strbuf_finish(&pem);
 		bool is_v6 = bt_str_find_char(bt_str_from(host), ':') >= 0;
 		config.server = bt_arena_printf(&config.arena, "https://%s%s%s:%s",
 			is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);

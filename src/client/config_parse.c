@@ -178,31 +178,6 @@ static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt
 	return 0;
 }
 
-/* Converts the first YAML document to JSON. */
-static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
-{
-	const struct bt_yaml_limits limits = {
-		.output_bytes_max = UINT64_C(4) * BT_CLIENT_FILE_BYTES_MAX};
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
-	bool more;
-
-	bt_strbuf_reserve(out, (size_t)text.length + text.length / 2 + 4096);
-	int code = bt_yaml_next_document(reader, out, &more, NULL, err);
-	bt_yaml_reader_destroy(reader);
-	return code;
-}
-
-/* Returns true if the text is an HTML page, as a browser saves one from a wrong link. */
-static bool is_page(struct bt_str text)
-{
-	uint32_t i = 0;
-
-	while (i < text.length && (text.data[i] == ' ' || text.data[i] == '\n')) {
-		i++;
-	}
-	return i < text.length && text.data[i] == '<';
-}
-
 static int set_kubeconfig_error(struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_INVALID,
@@ -215,8 +190,20 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 {
 	struct bt_kubeconfig file = {0};
 	struct bt_strbuf json = {0};
-	int code = is_page(text) ? set_kubeconfig_error(err) : to_json(text, &json, err);
+	int code = 0;
 
+	if (bt_str_has_prefix(bt_str_trim(text, " \n"), BT_STR("<"))) {
+		/* an HTML page, as a browser saves one from a wrong link */
+		code = set_kubeconfig_error(err);
+	} else {
+		const struct bt_yaml_limits limits = {
+			.output_bytes_max = UINT64_C(4) * BT_CLIENT_FILE_BYTES_MAX};
+		struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
+		bool more;
+		bt_strbuf_reserve(&json, (size_t)text.length + text.length / 2 + 4096);
+		code = bt_yaml_next_document(reader, &json, &more, NULL, err);
+		bt_yaml_reader_destroy(reader);
+	}
 	if (code == 0 && json.length != 0 && json.data[0] != '{' && json.data[0] != 'n') {
 		code = set_kubeconfig_error(err);
 	} else if (code == 0 && json.length != 0) {
@@ -290,23 +277,6 @@ struct merging {
 		} \
 	} while (0)
 
-static void merge(struct merging *merging, const struct bt_kubeconfig *next)
-{
-	struct bt_kubeconfig *file = &merging->file;
-	struct bt_arena *arena = &merging->config.arena;
-
-	if (merging->file_count++ == 0) {
-		*file = *next;
-		return;
-	}
-	if (file->current_context.length == 0) {
-		file->current_context = next->current_context;
-	}
-	APPEND_NEW(arena, file->clusters, next->clusters);
-	APPEND_NEW(arena, file->users, next->users);
-	APPEND_NEW(arena, file->contexts, next->contexts);
-}
-
 static int read_file(struct merging *merging, const char *path, struct berth_error *err)
 {
 	struct bt_kubeconfig file = {0};
@@ -328,7 +298,18 @@ static int read_file(struct merging *merging, const char *path, struct berth_err
 		return bt_error_wrap(err, code, "kubeconfig");
 	}
 	bt_strbuf_printf(&merging->names, "%s%s", merging->names.length != 0 ? ":" : "", path);
-	merge(merging, &file);
+	struct bt_kubeconfig *merged = &merging->file;
+	struct bt_arena *arena = &merging->config.arena;
+	if (merging->file_count++ == 0) {
+		*merged = file;
+		return 0;
+	}
+	if (merged->current_context.length == 0) {
+		merged->current_context = file.current_context;
+	}
+	APPEND_NEW(arena, merged->clusters, file.clusters);
+	APPEND_NEW(arena, merged->users, file.users);
+	APPEND_NEW(arena, merged->contexts, file.contexts);
 	return 0;
 }
 
@@ -340,44 +321,6 @@ static int read_if_there(struct merging *merging, const char *path, struct berth
 	return path[0] == '\0' || (stat(path, &status) != 0 && errno == ENOENT)
 		? 0
 		: read_file(merging, path, err);
-}
-
-static int read_list(struct merging *merging, const char *list, struct berth_error *err)
-{
-	char *paths = bt_strndup(list, strlen(list));
-	char *rest = paths;
-	int code = 0;
-
-	while (code == 0 && rest != NULL) {
-		char *path = rest;
-		char *colon = strchr(rest, ':');
-		rest = NULL;
-		if (colon != NULL) {
-			*colon = '\0';
-			rest = colon + 1;
-		}
-		code = read_if_there(merging, path, err);
-	}
-	bt_free(paths);
-	return code;
-}
-
-static int read_where_kubectl_looks(struct merging *merging, struct berth_error *err)
-{
-	const char *list = getenv("KUBECONFIG");
-	const char *home = getenv("HOME");
-	struct bt_strbuf path = {0};
-	int code = 0;
-
-	if (list != NULL && list[0] != '\0') {
-		return read_list(merging, list, err);
-	}
-	if (home != NULL && home[0] != '\0') {
-		bt_strbuf_printf(&path, "%s/.kube/config", home);
-		code = read_if_there(merging, bt_strbuf_c(&path), err);
-		bt_strbuf_finish(&path);
-	}
-	return code;
 }
 
 /* Fills the configuration from the named context, or from the current one. */
@@ -430,13 +373,26 @@ int bt_client_config_load_context(const struct bt_client_config_input *input, co
 	struct bt_client_config *out_config, struct berth_error *err)
 {
 	struct merging merging = {0};
-	bool is_named = input->kubeconfig != NULL && input->kubeconfig[0] != '\0';
-	int code = is_named ? read_file(&merging, input->kubeconfig, err)
-			    : read_where_kubectl_looks(&merging, err);
+	struct bt_strbuf path = {0};
+	const char *list = getenv("KUBECONFIG");
+	const char *home = getenv("HOME");
+	bool is_listed = list != NULL && list[0] != '\0';
+	int code = 0;
 
+	if (input->kubeconfig != NULL && input->kubeconfig[0] != '\0') {
+		code = read_file(&merging, input->kubeconfig, err);
+	} else if (is_listed) {
+		struct bt_str rest = bt_str_from(list);
+		while (code == 0 && rest.length != 0) {
+			bt_strbuf_set(&path, bt_str_cut(&rest, ':'));
+			code = read_if_there(&merging, bt_strbuf_c(&path), err);
+		}
+	} else if (home != NULL && home[0] != '\0') {
+		bt_strbuf_printf(&path, "%s/.kube/config", home);
+		code = read_if_there(&merging, bt_strbuf_c(&path), err);
+	}
+	bt_strbuf_finish(&path);
 	if (code == 0 && merging.file_count == 0) {
-		const char *list = getenv("KUBECONFIG");
-		bool is_listed = list != NULL && list[0] != '\0';
 		code = getenv("KUBERNETES_SERVICE_HOST") != NULL
 			? bt_client_config_in_cluster(input, &merging.config, err)
 			: bt_error_set(err, BERTH_ERR_NOT_FOUND,

@@ -77,25 +77,6 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 	bt_strbuf_append_char(out, '\n');
 }
 
-static int decode(struct bt_str output, struct bt_arena *arena,
-	struct bt_exec_credential_answer *out_answer, struct berth_error *err)
-{
-	struct bt_json_reader reader;
-
-	bt_json_reader_init(&reader, output);
-	int code = bt_message_decode_json(
-		&bt_exec_credential_answer_message, &reader, arena, out_answer, err);
-	if (code == 0) {
-		code = bt_json_expect_end(&reader, err);
-	}
-	if (code == 0 && !bt_str_equal_c(out_answer->kind, "ExecCredential")) {
-		code = bt_error_set(err, BERTH_ERR_INVALID,
-			out_answer->kind.length == 0 ? "Object 'Kind' is missing"
-						     : "the object is no ExecCredential");
-	}
-	return code != 0 ? bt_error_wrap(err, code, "decoding stdout") : 0;
-}
-
 static int check_answer(const struct bt_exec_credential_answer *answer, struct bt_str api_version,
 	struct berth_error *err)
 {
@@ -124,42 +105,48 @@ static int check_answer(const struct bt_exec_credential_answer *answer, struct b
 	return 0;
 }
 
-static int take_answer(const struct bt_exec_credential_answer *answer,
-	struct bt_exec_credential *out, struct berth_error *err)
-{
-	const struct bt_exec_credential_status *status = answer->status;
-
-	out->token = bt_arena_str(&out->arena, status->token);
-	if (status->expiration_timestamp != NULL && status->expiration_timestamp->set) {
-		out->expires = true;
-		const struct bt_time *time = status->expiration_timestamp;
-		int64_t ns = bt_ns_of_seconds(time->seconds);
-		int64_t sum;
-		out->expiry_ns = BT_ADD_OVERFLOW(ns, time->nanoseconds, &sum) ? ns : sum;
-	}
-	if (status->client_certificate_data.length != 0) {
-		out->certificate = bt_arena_str(&out->arena, status->client_certificate_data);
-		out->key = bt_arena_str(&out->arena, status->client_key_data);
-		int code = bt_client_pem_check_pair(out->certificate, out->key, err);
-		if (code != 0) {
-			return bt_error_wrap(err, code, "failed parsing client key/certificate");
-		}
-	}
-	return 0;
-}
-
 int bt_exec_credential_read(struct bt_str output, struct bt_str api_version,
 	struct bt_exec_credential *out_credential, struct berth_error *err)
 {
 	struct bt_exec_credential credential = {0};
 	struct bt_exec_credential_answer answer = {0};
-	int code = decode(output, &credential.arena, &answer, err);
+	struct bt_arena *arena = &credential.arena;
+	struct bt_json_reader reader;
 
+	bt_json_reader_init(&reader, output);
+	int code = bt_message_decode_json(
+		&bt_exec_credential_answer_message, &reader, arena, &answer, err);
 	if (code == 0) {
-		code = check_answer(&answer, api_version, err);
+		code = bt_json_expect_end(&reader, err);
 	}
+	if (code == 0 && !bt_str_equal_c(answer.kind, "ExecCredential")) {
+		code = bt_error_set(err, BERTH_ERR_INVALID,
+			answer.kind.length == 0 ? "Object 'Kind' is missing"
+						: "the object is no ExecCredential");
+	}
+	code = code != 0 ? bt_error_wrap(err, code, "decoding stdout")
+			 : check_answer(&answer, api_version, err);
 	if (code == 0) {
-		code = take_answer(&answer, &credential, err);
+		const struct bt_exec_credential_status *status = answer.status;
+		const struct bt_time *expiry = status->expiration_timestamp;
+		credential.token = bt_arena_str(arena, status->token);
+		if (expiry != NULL && expiry->set) {
+			int64_t ns = bt_ns_of_seconds(expiry->seconds);
+			int64_t sum;
+			credential.expires = true;
+			credential.expiry_ns =
+				BT_ADD_OVERFLOW(ns, expiry->nanoseconds, &sum) ? ns : sum;
+		}
+		if (status->client_certificate_data.length != 0) {
+			credential.certificate =
+				bt_arena_str(arena, status->client_certificate_data);
+			credential.key = bt_arena_str(arena, status->client_key_data);
+			code = bt_client_pem_check_pair(
+				credential.certificate, credential.key, err);
+			code = code != 0
+				? bt_error_wrap(err, code, "failed parsing client key/certificate")
+				: 0;
+		}
 	}
 	if (code != 0) {
 		bt_exec_credential_finish(&credential);
@@ -261,18 +248,12 @@ static void make_environment(
 	bt_vec_push(&out->list, NULL);
 }
 
-static bool is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
 /* Finds the command's path. Returns false if the command is not in PATH. */
 static bool find_program(struct bt_str command, struct bt_strbuf *out)
 {
 	const char *variable = getenv("PATH");
 	struct bt_str rest = bt_str_from(variable != NULL ? variable : "");
+	struct stat status;
 
 	if (bt_str_find_char(command, '/') >= 0) {
 		bt_strbuf_append_str(out, command);
@@ -291,7 +272,9 @@ static bool find_program(struct bt_str command, struct bt_strbuf *out)
 		bt_strbuf_append_str(out, folder);
 		bt_strbuf_append_char(out, '/');
 		bt_strbuf_append_str(out, command);
-		if (is_program(bt_strbuf_c(out))) {
+		const char *path = bt_strbuf_c(out);
+		if (stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+			access(path, X_OK) == 0) {
 			return true;
 		}
 	}

@@ -41,32 +41,6 @@ static int open_file(const char *path, bool waits)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (waits ? 0 : O_NONBLOCK));
 }
 
-static int read_all(int fd, const char *path, uint32_t bytes_max, struct bt_strbuf *out,
-	struct berth_error *err)
-{
-	size_t start = out->length;
-
-	for (;;) {
-		bt_strbuf_reserve(out, READ_BYTES);
-		ssize_t count = read(fd, out->data + out->length, READ_BYTES);
-		if (count < 0 && errno == EINTR) {
-			continue;
-		}
-		if (count < 0) {
-			return set_file_error("read", path, err);
-		}
-		out->length += (size_t)count;
-		out->data[out->length] = '\0';
-		if (count == 0) {
-			return 0;
-		}
-		if (out->length - start > bytes_max) {
-			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-				"read %s: larger than %lu bytes", path, (unsigned long)bytes_max);
-		}
-	}
-}
-
 static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt_strbuf *out,
 	struct berth_error *err)
 {
@@ -81,7 +55,22 @@ static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt
 	if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= bytes_max) {
 		bt_strbuf_reserve(out, (size_t)status.st_size + READ_BYTES);
 	}
-	int code = read_all(fd, path, bytes_max, out, err);
+	int code = 0;
+	ssize_t count = -1;
+	while (code == 0 && count != 0) {
+		bt_strbuf_reserve(out, READ_BYTES);
+		count = read(fd, out->data + out->length, READ_BYTES);
+		if (count < 0) {
+			code = errno == EINTR ? 0 : set_file_error("read", path, err);
+			continue;
+		}
+		out->length += (size_t)count;
+		out->data[out->length] = '\0';
+		if (out->length - start > bytes_max) {
+			code = bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"read %s: larger than %lu bytes", path, (unsigned long)bytes_max);
+		}
+	}
 	(void)close(fd); /* read-only: no data to lose */
 	if (code != 0) {
 		out->length = start;
@@ -112,13 +101,14 @@ int bt_client_file_check(const char *path, struct berth_error *err)
 	return 0;
 }
 
-struct bt_client_file_stamp bt_client_file_stamp(const char *path)
+bool bt_client_file_stamp_update(struct bt_client_file_stamp *stamp, const char *path)
 {
-	struct bt_client_file_stamp stamp = {0};
+	struct bt_client_file_stamp old = *stamp;
 	struct stat status;
 
+	*stamp = (struct bt_client_file_stamp){0};
 	if (stat(path, &status) == 0) {
-		stamp = (struct bt_client_file_stamp){
+		*stamp = (struct bt_client_file_stamp){
 			.device = (uint64_t)status.st_dev,
 			.inode = (uint64_t)status.st_ino,
 			.bytes = (int64_t)status.st_size,
@@ -127,14 +117,9 @@ struct bt_client_file_stamp bt_client_file_stamp(const char *path)
 			.exists = true,
 		};
 	}
-	return stamp;
-}
-
-bool bt_client_file_stamp_equal(
-	const struct bt_client_file_stamp *a, const struct bt_client_file_stamp *b)
-{
-	return a->exists == b->exists && a->device == b->device && a->inode == b->inode &&
-		a->bytes == b->bytes && a->modified_ns == b->modified_ns;
+	return stamp->exists != old.exists || stamp->device != old.device ||
+		stamp->inode != old.inode || stamp->bytes != old.bytes ||
+		stamp->modified_ns != old.modified_ns;
 }
 
 #define CANNOT_LOAD "unable to load root certificates: "

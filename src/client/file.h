@@ -30,9 +30,8 @@ struct bt_client_file_stamp {
 	bool exists;
 };
 
-struct bt_client_file_stamp bt_client_file_stamp(const char *path);
-bool bt_client_file_stamp_equal(
-	const struct bt_client_file_stamp *a, const struct bt_client_file_stamp *b);
+/** Sets *stamp to the file's current version. Returns true if it was another one before. */
+bool bt_client_file_stamp_update(struct bt_client_file_stamp *stamp, const char *path);
 /**
  * Writes the text of the errno value `number` to buffer as Go words it ("permission denied").
  * Returns buffer, or "unknown error".

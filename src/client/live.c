@@ -31,28 +31,6 @@ static bool may_wait(void *context, int64_t wait_ns)
 	return true;
 }
 
-static int connect(struct bt_live *live, struct berth_error *err)
-{
-	struct bt_transport_options transport = {.loop = live->loop,
-		.config = &live->config,
-		.connect_timeout_ns = CONNECT_TIMEOUT_NS};
-	int result = bt_transport_create(&transport, &live->transport, err);
-	if (result < 0) {
-		return bt_error_wrap(
-			err, result, "kubeconfig: cluster %s", bt_strbuf_c(&live->server));
-	}
-	struct bt_rest_options options = {
-		.transport = live->transport,
-		.loop = live->loop,
-		.user_agent = "berth/" BT_VERSION,
-		.accept_content_types = BT_STR(BT_MEDIA_PROTOBUF "," BT_MEDIA_JSON),
-		.qps = -1,
-		.may_wait = may_wait,
-		.may_wait_context = live,
-	};
-	return bt_rest_client_create(&options, &live->client, err);
-}
-
 int bt_live_open(const char *kubeconfig, const char *context, struct bt_live **out_live,
 	struct berth_error *err)
 {
@@ -65,7 +43,26 @@ int bt_live_open(const char *kubeconfig, const char *context, struct bt_live **o
 		result = bt_loop_create(&live->loop, err);
 	}
 	if (result == 0) {
-		result = connect(live, err);
+		struct bt_transport_options transport = {.loop = live->loop,
+			.config = &live->config,
+			.connect_timeout_ns = CONNECT_TIMEOUT_NS};
+		result = bt_transport_create(&transport, &live->transport, err);
+		if (result < 0) {
+			(void)bt_error_wrap(
+				err, result, "kubeconfig: cluster %s", bt_strbuf_c(&live->server));
+		}
+	}
+	if (result == 0) {
+		struct bt_rest_options options = {
+			.transport = live->transport,
+			.loop = live->loop,
+			.user_agent = "berth/" BT_VERSION,
+			.accept_content_types = BT_STR(BT_MEDIA_PROTOBUF "," BT_MEDIA_JSON),
+			.qps = -1,
+			.may_wait = may_wait,
+			.may_wait_context = live,
+		};
+		result = bt_rest_client_create(&options, &live->client, err);
 	}
 	if (result < 0) {
 		bt_live_close(live);
@@ -164,21 +161,18 @@ static int unreachable(const struct bt_live *live, const struct bt_rest_answer *
 		err, BERTH_ERR_IO, "cannot read from the API server %s: %s", server, message);
 }
 
-/** Removes upstream's prefix `Get "https://...": ` from an error of the HTTP client. */
-static struct bt_str without_url(struct bt_str message)
-{
-	const struct bt_str end = BT_STR("\": ");
-	int64_t at = bt_str_has_prefix(message, BT_STR("Get \"")) ? bt_str_find(message, end) : -1;
-	return at < 0 ? message : bt_str_sub(message, (uint32_t)at + end.length, message.length);
-}
-
 int bt_live_answer_error(const struct bt_live *live, const char *resource,
 	const struct bt_rest_answer *answer, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
 	const char *server = bt_live_server(live);
+	struct bt_str reason = answer->message;
 	int result;
-	bt_printable_append(&text, bt_str_sub(without_url(answer->message), 0, MESSAGE_BYTES_MAX));
+	/* Remove upstream's prefix `Get "https://...": ` from an error of the HTTP client. */
+	const struct bt_str end = BT_STR("\": ");
+	int64_t at = bt_str_has_prefix(reason, BT_STR("Get \"")) ? bt_str_find(reason, end) : -1;
+	reason = at < 0 ? reason : bt_str_sub(reason, (uint32_t)at + end.length, reason.length);
+	bt_printable_append(&text, bt_str_sub(reason, 0, MESSAGE_BYTES_MAX));
 	const char *message = bt_strbuf_c(&text);
 	if (answer->class_ == BT_REST_TRANSPORT) {
 		result = unreachable(live, answer, message, err);

@@ -71,15 +71,9 @@ static int take_part(
 				  BT_OBJECTS_READ_BYTES_MAX)
 			: 0;
 	}
-	case BT_FRAME_METADATA: {
-		struct bt_list_meta meta;
-		int result = bt_list_meta_read(bytes, list->is_protobuf, &list->arena, &meta, err);
-		if (result == 0) {
-			bt_strbuf_set(&list->version, meta.resource_version);
-			bt_strbuf_set(&list->continue_token, meta.continue_token);
-		}
-		return result;
-	}
+	case BT_FRAME_METADATA:
+		return bt_list_meta_read(bytes, list->is_protobuf, &list->arena, &list->version,
+			&list->continue_token, err);
 	case BT_FRAME_KIND: {
 		struct bt_str kind;
 		int result = bt_list_kind_read(bytes, list->is_protobuf, &list->arena, &kind, err);
@@ -101,21 +95,6 @@ static int wrap_list_error(
 	int result = flaw != NULL ? bt_error_set(err, code, "%s", flaw) : code;
 	return bt_error_wrap(err, result, "the API server %s sent a broken list of %s",
 		bt_live_server(list->live), bt_strbuf_c(&list->resource));
-}
-
-static void end_page(struct bt_live_list *list, bool is_whole)
-{
-	if (!is_whole) {
-		(void)wrap_list_error(list, BERTH_ERR_IO, "it is cut off", &list->err);
-		finish_with(list, BT_LIVE_FAILED);
-	} else if (list->continue_token.length == 0 || list->is_cut) {
-		finish_with(list, BT_LIVE_COMPLETE);
-	} else if (++list->pages >= PAGES_MAX) {
-		(void)wrap_list_error(list, BERTH_ERR_TOO_LARGE, "it has no end", &list->err);
-		finish_with(list, BT_LIVE_FAILED);
-	} else {
-		request_page(list);
-	}
 }
 
 static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *answer)
@@ -185,10 +164,18 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	end_call(list);
 	list->live->has_answered = list->live->has_answered || answer->code != 0;
 	list->live->last_data_ns = bt_loop_now_ns(list->live->loop);
-	if (answer->class_ == BT_REST_OK) {
-		end_page(list, is_whole);
-	} else {
+	if (answer->class_ != BT_REST_OK) {
 		end_refused(list, answer);
+	} else if (!is_whole) {
+		(void)wrap_list_error(list, BERTH_ERR_IO, "it is cut off", &list->err);
+		finish_with(list, BT_LIVE_FAILED);
+	} else if (list->continue_token.length == 0 || list->is_cut) {
+		finish_with(list, BT_LIVE_COMPLETE);
+	} else if (++list->pages >= PAGES_MAX) {
+		(void)wrap_list_error(list, BERTH_ERR_TOO_LARGE, "it has no end", &list->err);
+		finish_with(list, BT_LIVE_FAILED);
+	} else {
+		request_page(list);
 	}
 }
 

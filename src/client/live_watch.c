@@ -212,11 +212,10 @@ struct visit {
 	void *context;
 };
 
-static bool visit_item(void *context, void *item)
+static void visit_item(void *context, void *item)
 {
 	const struct visit *visit = context;
 	visit->visit(visit->context, item);
-	return true;
 }
 
 void bt_live_watch_for_each(struct bt_live_watch *watch,

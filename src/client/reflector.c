@@ -30,8 +30,8 @@ static void log_report(
 
 	if (report == BT_REFLECTOR_REPORT_ERROR) {
 		BT_LOG_ERROR(message, "Failed to watch",
-			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-			BT_LOG_STR("type", bt_reflector_type_name(reflector)));
+			BT_LOG_CSTR("reflector", reflector->options.name),
+			BT_LOG_CSTR("type", reflector->options.type_name));
 	} else if (report == BT_REFLECTOR_REPORT_VERY_SHORT && BT_LOG_ENABLED(4)) {
 		bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__,
 			"very short watch: %s: Unexpected watch close - watch lasted less than a "
@@ -39,8 +39,8 @@ static void log_report(
 			reflector->options.name);
 	} else if (lines[report].text != NULL) {
 		BT_LOG_INFO(lines[report].verbosity, lines[report].text,
-			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-			BT_LOG_STR("type", bt_reflector_type_name(reflector)),
+			BT_LOG_CSTR("reflector", reflector->options.name),
+			BT_LOG_CSTR("type", reflector->options.type_name),
 			BT_LOG_CSTR("err", message));
 	}
 }
@@ -112,8 +112,8 @@ static void request_ended(
 			log_failed_list(reflector, message);
 		} else {
 			BT_LOG_INFO(2, "Watch refused, trying again later",
-				BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-				BT_LOG_STR("type", bt_reflector_type_name(reflector)),
+				BT_LOG_CSTR("reflector", reflector->options.name),
+				BT_LOG_CSTR("type", reflector->options.type_name),
 				BT_LOG_CSTR("err", message));
 		}
 	} else {
@@ -179,31 +179,6 @@ static void on_data(void *context, struct bt_rest_call *call, struct bt_str byte
 	berth_error_finish(&err);
 }
 
-/**
- * Returns how a request without a response ended. A lost connection ends a stream as if the server
- * had closed the stream: spec 13 section 7.4.
- */
-static enum bt_reflector_end end_without_response(
-	const struct bt_reflector *reflector, enum bt_http_failure failure)
-{
-	if (bt_reflector_is_listing(reflector)) {
-		return BT_REFLECTOR_END_FAILED;
-	}
-	switch (failure) {
-	case BT_HTTP_FAILURE_REFUSED:
-		return BT_REFLECTOR_END_REFUSED;
-	case BT_HTTP_FAILURE_NONE:
-	case BT_HTTP_FAILURE_TIMEOUT:
-	case BT_HTTP_FAILURE_RESET:
-		return BT_REFLECTOR_END_CLEAN;
-	case BT_HTTP_FAILURE_RESOLVE:
-	case BT_HTTP_FAILURE_TLS:
-	case BT_HTTP_FAILURE_OTHER:
-		break;
-	}
-	return BT_REFLECTOR_END_FAILED;
-}
-
 static enum bt_reflector_end end_of_answer(
 	const struct bt_reflector *reflector, const struct bt_rest_answer *answer)
 {
@@ -215,7 +190,18 @@ static enum bt_reflector_end end_of_answer(
 		return bt_reflector_is_listing(reflector) ? BT_REFLECTOR_END_FAILED
 							  : BT_REFLECTOR_END_CLEAN;
 	case BT_REST_TRANSPORT:
-		return end_without_response(reflector, answer->failure);
+		if (bt_reflector_is_listing(reflector)) {
+			return BT_REFLECTOR_END_FAILED;
+		}
+		if (answer->failure == BT_HTTP_FAILURE_REFUSED) {
+			return BT_REFLECTOR_END_REFUSED;
+		}
+		/* A lost connection counts as closed by the server: spec 13 section 7.4. */
+		return answer->failure == BT_HTTP_FAILURE_NONE ||
+				answer->failure == BT_HTTP_FAILURE_TIMEOUT ||
+				answer->failure == BT_HTTP_FAILURE_RESET
+			? BT_REFLECTOR_END_CLEAN
+			: BT_REFLECTOR_END_FAILED;
 	case BT_REST_TOO_MANY_REQUESTS:
 		return BT_REFLECTOR_END_REFUSED;
 	case BT_REST_GONE:
@@ -226,25 +212,20 @@ static enum bt_reflector_end end_of_answer(
 	}
 }
 
-/** Returns what is wrong with a successful answer to a list; NULL: nothing. */
-static const char *flaw_of_list(const struct bt_reflector *reflector)
-{
-	if (!reflector->is_open || !bt_frames_is_complete(&reflector->frames)) {
-		return "unexpected EOF";
-	}
-	/* without this check an empty answer from a proxy would empty the store */
-	return reflector->list_version.length == 0 ? "the list has no resource version" : NULL;
-}
-
 static void on_done(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
 {
 	struct bt_reflector *reflector = context;
 	bool is_list = bt_reflector_is_listing(reflector);
 	bool was_open = reflector->is_open;
-	const char *flaw = is_list ? flaw_of_list(reflector) : "unexpected EOF";
+	const char *flaw = "unexpected EOF"; /* what is wrong with a successful answer */
 	struct bt_strbuf message = {NULL, 0, 0};
 
 	(void)call;
+	if (is_list && was_open && bt_frames_is_complete(&reflector->frames)) {
+		/* without this check an empty answer from a proxy would empty the store */
+		flaw = reflector->list_version.length == 0 ? "the list has no resource version"
+							   : NULL;
+	}
 	if (!reflector->is_open) {
 		/* a stream that was never opened counts as a stream with duration 0 */
 		reflector->opened_ns = bt_loop_now_ns(reflector->options.loop);
@@ -329,8 +310,8 @@ static void end_silence(struct bt_reflector *reflector)
 			"no bookmarks come any more: is the resource version from the future?");
 	} else {
 		BT_LOG_INFO(2, "Watch has fallen silent",
-			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-			BT_LOG_STR("type", bt_reflector_type_name(reflector)));
+			BT_LOG_CSTR("reflector", reflector->options.name),
+			BT_LOG_CSTR("type", reflector->options.type_name));
 		cancel_request(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
 	}
 	/* the watch has not worked since its last event, even if its end counts as clean */
@@ -413,14 +394,6 @@ struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *opti
 	return reflector;
 }
 
-static void free_text(const char *text)
-{
-	char *owned;
-
-	memcpy(&owned, &text, sizeof(owned));
-	bt_free(owned);
-}
-
 void bt_reflector_destroy(struct bt_reflector *reflector)
 {
 	if (reflector == NULL) {
@@ -436,10 +409,11 @@ void bt_reflector_destroy(struct bt_reflector *reflector)
 	bt_reflector_state_finish(&reflector->state);
 	bt_strbuf_finish(&reflector->list_version);
 	bt_strbuf_finish(&reflector->continue_token);
-	free_text(reflector->options.path.data);
-	free_text(reflector->options.field_selector.data);
-	free_text(reflector->options.type_name);
-	free_text(reflector->options.name);
+	const char *texts[] = {reflector->options.path.data, reflector->options.field_selector.data,
+		reflector->options.type_name, reflector->options.name};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		bt_free((void *)(uintptr_t)texts[i]);
+	}
 	bt_free(reflector);
 }
 
@@ -460,18 +434,17 @@ void *bt_reflector_find(
 }
 
 void bt_reflector_for_each(const struct bt_reflector *reflector,
-	bool (*visit)(void *context, void *item), void *context)
+	void (*visit)(void *context, void *item), void *context)
 {
 	const struct bt_reflector_packing *packing = reflector->options.codec->packing;
-	bool more = true;
 
-	for (uint32_t i = 0; more && i < reflector->store.items.count; i++) {
+	for (uint32_t i = 0; i < reflector->store.items.count; i++) {
 		void *item = reflector->store.items.items[i];
 
 		if (packing != NULL) {
 			packing->unpack(item);
 		}
-		more = visit(context, item);
+		visit(context, item);
 		if (packing != NULL) {
 			packing->allow_pack(item);
 		}

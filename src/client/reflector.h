@@ -112,12 +112,9 @@ uint32_t bt_reflector_count(const struct bt_reflector *reflector);
  */
 void *bt_reflector_find(
 	const struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name);
-/**
- * Visits every item, in no particular order, until visit returns false; items are unpacked only
- * during the visit.
- */
+/** Visits every item, in no particular order; items are unpacked only during the visit. */
 void bt_reflector_for_each(const struct bt_reflector *reflector,
-	bool (*visit)(void *context, void *item), void *context);
+	void (*visit)(void *context, void *item), void *context);
 
 /** Items with their whole JSON tree, for uses that do not need the decoded structures. */
 

@@ -169,14 +169,4 @@ static inline bool bt_reflector_is_listing(const struct bt_reflector *reflector)
 		reflector->state.phase == BT_REFLECTOR_LIST_FULL;
 }
 
-static inline struct bt_str bt_reflector_type_name(const struct bt_reflector *reflector)
-{
-	return bt_str_from(reflector->options.type_name);
-}
-
-static inline struct bt_str bt_reflector_own_name(const struct bt_reflector *reflector)
-{
-	return bt_str_from(reflector->options.name);
-}
-
 #endif

@@ -139,22 +139,12 @@ static void *reflector_store_take(
 	return unpack(store, item);
 }
 
-/* Processes the bodies of lists and watches, and updates the copy. */
-
-static void report_change(
-	struct bt_reflector *reflector, void *old_item, void *new_item, bool is_stale)
-{
-	const struct bt_reflector_sink *sink = &reflector->options.sink;
-
-	sink->changed(sink->context, old_item, new_item, is_stale);
-}
-
 /** Reports an addition (old NULL) or an update. Takes ownership of old and item. */
 static void report_item(struct bt_reflector *reflector, void *old, void *item)
 {
 	const struct bt_reflector_codec *codec = reflector->options.codec;
 
-	report_change(reflector, old, item, false);
+	reflector->options.sink.changed(reflector->options.sink.context, old, item, false);
 	codec->release(item);
 	if (old != NULL) {
 		codec->release(old);
@@ -188,7 +178,8 @@ static void apply_deletion(
 		bool is_ours =
 			last != NULL && bt_str_equal(codec->meta(old)->uid, codec->meta(last)->uid);
 
-		report_change(reflector, is_ours ? last : old, NULL, !is_ours);
+		reflector->options.sink.changed(
+			reflector->options.sink.context, is_ours ? last : old, NULL, !is_ours);
 		codec->release(old);
 	}
 }
@@ -243,8 +234,8 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 	incoming->items.count = 0; /* ownership has moved */
 	bt_reflector_store_finish(incoming);
 	record_version(reflector);
-	BT_LOG_INFO(2, "Caches populated", BT_LOG_STR("type", bt_reflector_type_name(reflector)),
-		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)));
+	BT_LOG_INFO(2, "Caches populated", BT_LOG_CSTR("type", reflector->options.type_name),
+		BT_LOG_CSTR("reflector", reflector->options.name));
 	if (!reflector->is_synced) {
 		reflector->is_synced = true;
 		if (reflector->options.sink.synced != NULL) {
@@ -304,21 +295,6 @@ static enum bt_reflector_end end_of_failure(
 	return is_internal || reflector->state.phase == BT_REFLECTOR_STREAM
 		? BT_REFLECTOR_END_FAILED
 		: BT_REFLECTOR_END_BROKEN;
-}
-
-static int take_error(
-	struct bt_reflector *reflector, const struct bt_watch_event *event, struct berth_error *err)
-{
-	struct bt_watch_failure failure;
-	int code = bt_watch_event_failure(event, &reflector->arena, &failure, err);
-
-	if (code != 0) {
-		return code;
-	}
-	reflector->failure = end_of_failure(reflector, &failure);
-	return bt_error_set(err, BERTH_ERR_IO, "%.*s",
-		failure.message.length > 1024 ? 1024 : (int)failure.message.length,
-		failure.message.data != NULL ? failure.message.data : "");
 }
 
 static int take_bookmark(
@@ -382,14 +358,15 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 	}
 	reflector->event_count++;
 	reflector->last_event_ns = bt_loop_now_ns(reflector->options.loop);
-	switch (event.type) {
-	case BT_WATCH_ADDED:
-	case BT_WATCH_MODIFIED:
-	case BT_WATCH_DELETED:
-	case BT_WATCH_BOOKMARK:
-		break;
-	case BT_WATCH_ERROR:
-		return take_error(reflector, &event, err);
+	if (event.type == BT_WATCH_ERROR) {
+		struct bt_watch_failure failure;
+		code = bt_watch_event_failure(&event, &reflector->arena, &failure, err);
+		if (code != 0) {
+			return code;
+		}
+		reflector->failure = end_of_failure(reflector, &failure);
+		return bt_error_set(err, BERTH_ERR_IO, "%.*s",
+			BT_STR_ARG(bt_str_sub(failure.message, 0, 1024)));
 	}
 	if (reflector->state.phase == BT_REFLECTOR_WATCH) {
 		bt_reflector_resume(reflector, false);
@@ -403,8 +380,8 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 
 	if (event.kind.length != 0 && dot != NULL && !bt_str_equal_c(event.kind, dot + 1)) {
 		BT_LOG_ERROR("an object of another kind", "Unexpected watch event object",
-			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-			BT_LOG_STR("expected", bt_reflector_type_name(reflector)),
+			BT_LOG_CSTR("reflector", reflector->options.name),
+			BT_LOG_CSTR("expected", reflector->options.type_name),
 			BT_LOG_STR("actual", event.kind));
 		return 0;
 	}
@@ -419,7 +396,6 @@ int bt_reflector_take_part(
 	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err)
 {
 	struct bt_reflector *reflector = context;
-	struct bt_list_meta meta;
 	struct bt_str kind;
 	void *item;
 	int code = 0;
@@ -438,12 +414,8 @@ int bt_reflector_take_part(
 		}
 		break;
 	case BT_FRAME_METADATA:
-		code = bt_list_meta_read(
-			bytes, reflector->is_protobuf, &reflector->arena, &meta, err);
-		if (code == 0) {
-			bt_strbuf_set(&reflector->list_version, meta.resource_version);
-			bt_strbuf_set(&reflector->continue_token, meta.continue_token);
-		}
+		code = bt_list_meta_read(bytes, reflector->is_protobuf, &reflector->arena,
+			&reflector->list_version, &reflector->continue_token, err);
 		break;
 	case BT_FRAME_ITEM:
 		code = decode_item(reflector, bytes, &item, err);

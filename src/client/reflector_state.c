@@ -70,38 +70,29 @@ void bt_reflector_state_finish(struct bt_reflector_state *state)
 	bt_strbuf_finish(&state->continue_token);
 }
 
-static void append_list_query(
-	const struct bt_reflector_state *state, struct bt_str field_selector, struct bt_strbuf *out)
+void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str field_selector,
+	struct bt_prng *prng, struct bt_strbuf *out)
 {
+	bool is_stream = state->phase == BT_REFLECTOR_STREAM;
+	bool is_watch = is_stream || state->phase == BT_REFLECTOR_WATCH;
 	bool is_page = state->phase == BT_REFLECTOR_LIST;
+	bool continues = is_page && state->continue_token.length != 0;
+	struct bt_str version = BT_STR("");
 
-	if (is_page && state->continue_token.length != 0) {
+	if (is_watch) {
+		version =
+			is_stream ? usable_version(state) : bt_strbuf_str(&state->resource_version);
+		bt_rest_append_query(out, "allowWatchBookmarks", BT_STR("true"));
+	} else if (continues) {
 		bt_rest_append_query(out, "continue", bt_strbuf_str(&state->continue_token));
+	} else {
+		version = bt_strbuf_str(&state->list_version);
 	}
 	if (field_selector.length != 0) {
 		bt_rest_append_query(out, "fieldSelector", field_selector);
 	}
 	if (is_page && state->is_limited) {
 		bt_rest_append_query(out, "limit", BT_STR(PAGE_ITEMS));
-	}
-	if (!(is_page && state->continue_token.length != 0) && state->list_version.length != 0) {
-		bt_rest_append_query(out, "resourceVersion", bt_strbuf_str(&state->list_version));
-	}
-}
-
-static void append_watch_query(struct bt_reflector_state *state, struct bt_str field_selector,
-	struct bt_prng *prng, struct bt_strbuf *out)
-{
-	bool is_stream = state->phase == BT_REFLECTOR_STREAM;
-	struct bt_str version =
-		is_stream ? usable_version(state) : bt_strbuf_str(&state->resource_version);
-	char seconds[16];
-
-	state->watch_seconds = WATCH_SECONDS_MIN + (uint32_t)bt_prng_below(prng, WATCH_SECONDS_MIN);
-	int length = snprintf(seconds, sizeof(seconds), "%u", (unsigned int)state->watch_seconds);
-	bt_rest_append_query(out, "allowWatchBookmarks", BT_STR("true"));
-	if (field_selector.length != 0) {
-		bt_rest_append_query(out, "fieldSelector", field_selector);
 	}
 	if (version.length != 0) {
 		bt_rest_append_query(out, "resourceVersion", version);
@@ -110,24 +101,15 @@ static void append_watch_query(struct bt_reflector_state *state, struct bt_str f
 		bt_rest_append_query(out, "resourceVersionMatch", BT_STR("NotOlderThan"));
 		bt_rest_append_query(out, "sendInitialEvents", BT_STR("true"));
 	}
-	bt_rest_append_query(out, "timeoutSeconds", (struct bt_str){seconds, (uint32_t)length});
-	bt_rest_append_query(out, "watch", BT_STR("true"));
-	state->distrusts_added =
-		is_stream || version.length == 0 || bt_str_equal(version, BT_STR("0"));
-}
-
-void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str field_selector,
-	struct bt_prng *prng, struct bt_strbuf *out)
-{
-	switch (state->phase) {
-	case BT_REFLECTOR_LIST:
-	case BT_REFLECTOR_LIST_FULL:
-		append_list_query(state, field_selector, out);
-		break;
-	case BT_REFLECTOR_STREAM:
-	case BT_REFLECTOR_WATCH:
-		append_watch_query(state, field_selector, prng, out);
-		break;
+	if (is_watch) {
+		char seconds[16];
+		state->watch_seconds =
+			WATCH_SECONDS_MIN + (uint32_t)bt_prng_below(prng, WATCH_SECONDS_MIN);
+		(void)snprintf(seconds, sizeof(seconds), "%u", (unsigned int)state->watch_seconds);
+		bt_rest_append_query(out, "timeoutSeconds", bt_str_from(seconds));
+		bt_rest_append_query(out, "watch", BT_STR("true"));
+		state->distrusts_added =
+			is_stream || version.length == 0 || bt_str_equal(version, BT_STR("0"));
 	}
 }
 

@@ -75,45 +75,6 @@ struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 	return BT_STR(BT_MEDIA_JSON);
 }
 
-static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
-	struct bt_json_value **out_value, struct berth_error *err)
-{
-	struct bt_json_value *object = NULL;
-	struct bt_envelope envelope;
-	int code = bt_envelope_decode(body, &envelope, err);
-
-	if (code != 0) {
-		return code;
-	}
-	const struct bt_schema_message *message =
-		bt_schema_find(envelope.api_version, envelope.kind);
-	if (message == NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no kind \"%.*s\" is registered for version \"%.*s\"",
-			BT_STR_ARG(envelope.kind), BT_STR_ARG(envelope.api_version));
-	}
-	code = bt_schema_decode_protobuf(message, envelope.raw, arena, &object, err);
-	if (code == 0) {
-		/* Add kind and apiVersion in front, as in the object's JSON form. */
-		struct bt_json_value *value = BT_ARENA_NEW(arena, struct bt_json_value);
-
-		value->type = BT_JSON_OBJECT;
-		value->count = object->count + 2;
-		value->capacity = value->count;
-		value->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, value->count);
-		value->members[0] = (struct bt_json_member){
-			BT_STR("kind"), bt_json_new_str(arena, envelope.kind)};
-		value->members[1] = (struct bt_json_member){
-			BT_STR("apiVersion"), bt_json_new_str(arena, envelope.api_version)};
-		if (object->count != 0) {
-			memcpy(value->members + 2, object->members,
-				object->count * sizeof(*value->members));
-		}
-		*out_value = value;
-	}
-	return code;
-}
-
 /**
  * Returns the media type without parameters: "application/json" of "application/json;
  * charset=utf-8".
@@ -139,8 +100,42 @@ int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *ar
 	if (answer->content_type.length == 0 && body.length >= sizeof(magic)) {
 		is_protobuf = memcmp(body.data, magic, sizeof(magic)) == 0;
 	}
-	return is_protobuf ? decode_protobuf(body, arena, out_value, err)
-			   : bt_json_parse(arena, body, false, out_value, err);
+	if (!is_protobuf) {
+		return bt_json_parse(arena, body, false, out_value, err);
+	}
+	struct bt_json_value *object = NULL;
+	struct bt_envelope envelope;
+	int code = bt_envelope_decode(body, &envelope, err);
+	if (code != 0) {
+		return code;
+	}
+	const struct bt_schema_message *message =
+		bt_schema_find(envelope.api_version, envelope.kind);
+	if (message == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no kind \"%.*s\" is registered for version \"%.*s\"",
+			BT_STR_ARG(envelope.kind), BT_STR_ARG(envelope.api_version));
+	}
+	code = bt_schema_decode_protobuf(message, envelope.raw, arena, &object, err);
+	if (code != 0) {
+		return code;
+	}
+	/* Add kind and apiVersion in front, as in the object's JSON form. */
+	struct bt_json_value *value = BT_ARENA_NEW(arena, struct bt_json_value);
+	value->type = BT_JSON_OBJECT;
+	value->count = object->count + 2;
+	value->capacity = value->count;
+	value->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, value->count);
+	value->members[0] =
+		(struct bt_json_member){BT_STR("kind"), bt_json_new_str(arena, envelope.kind)};
+	value->members[1] = (struct bt_json_member){
+		BT_STR("apiVersion"), bt_json_new_str(arena, envelope.api_version)};
+	if (object->count != 0) {
+		memcpy(value->members + 2, object->members,
+			object->count * sizeof(*value->members));
+	}
+	*out_value = value;
+	return 0;
 }
 
 /** --- answers to errors: spec 13 sections 9.1 to 9.3 --- */
@@ -153,27 +148,36 @@ int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *ar
 static const struct {
 	const char *reason;
 	enum bt_rest_class class_;
-	uint16_t code; /* code that implies the class, or 0 */
+	uint16_t code;    /* code that implies the class, or 0 */
+	const char *text; /* message for this code if the body is not a Status; NULL: computed */
 } classes[] = {
-	{"BadRequest", BT_REST_BAD_REQUEST, 400},
-	{"Unauthorized", BT_REST_UNAUTHORIZED, 401},
-	{"Forbidden", BT_REST_FORBIDDEN, 403},
-	{"NotFound", BT_REST_NOT_FOUND, 404},
-	{"MethodNotAllowed", BT_REST_METHOD_NOT_ALLOWED, 405},
-	{"NotAcceptable", BT_REST_NOT_ACCEPTABLE, 406},
-	{"AlreadyExists", BT_REST_ALREADY_EXISTS, 0},
-	{"Conflict", BT_REST_CONFLICT, 409},
-	{"Gone", BT_REST_GONE, 410},
-	{"Expired", BT_REST_EXPIRED, 0},
-	{"RequestEntityTooLarge", BT_REST_TOO_LARGE, 413},
-	{"UnsupportedMediaType", BT_REST_UNSUPPORTED_MEDIA_TYPE, 415},
-	{"Invalid", BT_REST_INVALID, 422},
-	{"TooManyRequests", BT_REST_TOO_MANY_REQUESTS, 429},
-	{"InternalError", BT_REST_INTERNAL_ERROR, 500},
-	{"ServerTimeout", BT_REST_SERVER_TIMEOUT, 0},
-	{"ServiceUnavailable", BT_REST_SERVICE_UNAVAILABLE, 503},
-	{"Timeout", BT_REST_TIMEOUT, 504},
-	{"StorageReadError", BT_REST_OTHER, 0},
+	{"BadRequest", BT_REST_BAD_REQUEST, 400,
+		"the server rejected our request for an unknown reason"},
+	{"Unauthorized", BT_REST_UNAUTHORIZED, 401,
+		"the server has asked for the client to provide credentials"},
+	{"Forbidden", BT_REST_FORBIDDEN, 403, NULL},
+	{"NotFound", BT_REST_NOT_FOUND, 404, "the server could not find the requested resource"},
+	{"MethodNotAllowed", BT_REST_METHOD_NOT_ALLOWED, 405,
+		"the server does not allow this method on the requested resource"},
+	{"NotAcceptable", BT_REST_NOT_ACCEPTABLE, 406, NULL},
+	{"AlreadyExists", BT_REST_ALREADY_EXISTS, 0, NULL},
+	{"Conflict", BT_REST_CONFLICT, 409, "the server reported a conflict"},
+	{"Gone", BT_REST_GONE, 410, NULL},
+	{"Expired", BT_REST_EXPIRED, 0, NULL},
+	{"RequestEntityTooLarge", BT_REST_TOO_LARGE, 413, NULL},
+	{"UnsupportedMediaType", BT_REST_UNSUPPORTED_MEDIA_TYPE, 415, NULL},
+	{"Invalid", BT_REST_INVALID, 422,
+		"the server rejected our request due to an error in our request"},
+	{"TooManyRequests", BT_REST_TOO_MANY_REQUESTS, 429,
+		"the server has received too many requests and has asked us to try again later"},
+	{"InternalError", BT_REST_INTERNAL_ERROR, 500, NULL},
+	{"ServerTimeout", BT_REST_SERVER_TIMEOUT, 0, NULL},
+	{"ServiceUnavailable", BT_REST_SERVICE_UNAVAILABLE, 503,
+		"the server is currently unable to handle the request"},
+	{"Timeout", BT_REST_TIMEOUT, 504,
+		"the server was unable to return a response in the time allotted, but may still be "
+		"processing the request"},
+	{"StorageReadError", BT_REST_OTHER, 0, NULL},
 };
 
 /* Class by reason, else by code. */
@@ -251,34 +255,6 @@ static struct bt_str body_text(const struct bt_rest_answer *answer)
 	return bt_str_trim(bt_str_sub(answer->body, 0, BODY_TEXT_BYTES_MAX), BT_STR_SPACE);
 }
 
-static const char *fixed_text(uint16_t code)
-{
-	switch (code) {
-	case 400:
-		return "the server rejected our request for an unknown reason";
-	case 401:
-		return "the server has asked for the client to provide credentials";
-	case 404:
-		return "the server could not find the requested resource";
-	case 405:
-		return "the server does not allow this method on the requested resource";
-	case 409:
-		return "the server reported a conflict";
-	case 422:
-		return "the server rejected our request due to an error in our request";
-	case 429:
-		return "the server has received too many requests and has asked us to try again "
-		       "later";
-	case 503:
-		return "the server is currently unable to handle the request";
-	case 504:
-		return "the server was unable to return a response in the time allotted, but may "
-		       "still be processing the request";
-	default:
-		return NULL;
-	}
-}
-
 void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena *arena,
 	struct bt_rest_answer *answer)
 {
@@ -296,9 +272,11 @@ void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena
 	}
 	if (!read_status(arena, answer) && !is_good) {
 		struct bt_strbuf text = {0};
+		const char *fixed = NULL;
 
-		const char *fixed = fixed_text(answer->code);
-
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(classes); i++) {
+			fixed = classes[i].code == answer->code ? classes[i].text : fixed;
+		}
 		if (fixed != NULL) {
 			bt_strbuf_append_c(&text, fixed);
 		} else if (answer->code == 403 || answer->code == 406 || answer->code == 415) {

@@ -32,10 +32,14 @@ static void move(struct bt_strbuf *to, struct bt_strbuf *from)
 	*from = (struct bt_strbuf){0};
 }
 
-static void stamp_pair(struct bt_tls_material *material)
+/* Returns true if a file has changed since the last call. */
+static bool stamp_pair(struct bt_tls_material *material)
 {
-	material->certificate_stamp = bt_client_file_stamp(material->config->certificate.file.data);
-	material->key_stamp = bt_client_file_stamp(material->config->key.file.data);
+	const struct bt_client_config *config = material->config;
+	bool changed = bt_client_file_stamp_update(
+		&material->certificate_stamp, config->certificate.file.data);
+
+	return bt_client_file_stamp_update(&material->key_stamp, config->key.file.data) || changed;
 }
 
 /*
@@ -95,7 +99,7 @@ static int load_pair(struct bt_tls_material *material, struct berth_error *err)
 	material->pair_is_watched =
 		config->certificate.data.data == NULL && config->key.data.data == NULL;
 	if (material->pair_is_watched) {
-		stamp_pair(material);
+		(void)stamp_pair(material);
 	}
 	int code = read_pair(material, &changed, &cause);
 	if (code != 0 && material->pair_is_watched && code == BERTH_ERR_INVALID) {
@@ -108,17 +112,13 @@ static int load_pair(struct bt_tls_material *material, struct berth_error *err)
 
 static enum bt_tls_change refresh_pair(struct bt_tls_material *material, int64_t now_ns)
 {
-	struct bt_client_file_stamp certificate = material->certificate_stamp;
-	struct bt_client_file_stamp key = material->key_stamp;
 	bool changed = false;
 
 	if (!material->pair_is_watched || now_ns - material->pair_refreshed_ns < REFRESH_NS) {
 		return BT_TLS_SAME;
 	}
 	material->pair_refreshed_ns = now_ns;
-	stamp_pair(material);
-	if (bt_client_file_stamp_equal(&certificate, &material->certificate_stamp) &&
-		bt_client_file_stamp_equal(&key, &material->key_stamp)) {
+	if (!stamp_pair(material)) {
 		return BT_TLS_SAME;
 	}
 	/* an unusable pair is reported by the periodic check */
@@ -141,7 +141,7 @@ enum bt_tls_change bt_tls_material_check(
 		return change;
 	}
 	if (now_ns >= material->pair_check_ns) {
-		stamp_pair(material);
+		(void)stamp_pair(material);
 		if (read_pair(material, &changed, &cause) != 0) {
 			BT_LOG_ERROR_PLAIN(
 				berth_error_message(&cause), "Loading client cert failed");

@@ -15,6 +15,26 @@
 #define HINTS_MAX 10
 #define HINT_PERIOD_NS (3600 * BT_NS_PER_SECOND)
 
+static void set_tls(struct bt_http_client *client, const struct bt_http_client_tls *tls, bool cut)
+{
+	struct berth_error cause = BERTH_ERROR_INIT;
+
+	if (bt_http_client_set_tls(client, tls, cut, &cause) != 0) {
+		BT_LOG_ERROR_PLAIN(
+			berth_error_message(&cause), "Using the new certificates failed");
+		berth_error_finish(&cause);
+	}
+}
+
+/** Applies the current TLS material to new connections. cut: running requests fail. */
+static void transport_apply_tls(struct bt_transport *transport, bool cut)
+{
+	struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
+
+	set_tls(transport->calls, &tls, cut);
+	set_tls(transport->streams, &tls, cut);
+}
+
 static int start_run(struct bt_transport *transport, bool is_refresh, struct berth_error *err)
 {
 	const struct bt_client_exec *exec = transport->config->exec;
@@ -42,49 +62,6 @@ static bool is_valid(const struct bt_transport_exec *exec)
 	return exec->cached && (!exec->expires || bt_clock_wall_ns() <= exec->expiry_ns);
 }
 
-/* Adds the install hint to `executable not found`, ten times per hour at most. */
-static void add_hint(struct bt_transport *transport, int64_t now_ns, struct berth_error *err)
-{
-	struct bt_transport_exec *exec = &transport->exec;
-	struct berth_error plain = BERTH_ERROR_INIT;
-
-	if (exec->hint_count == 0 || now_ns - exec->hint_since_ns >= HINT_PERIOD_NS) {
-		exec->hint_since_ns = now_ns;
-		exec->hint_count = 0;
-	}
-	if (exec->hint_count == HINTS_MAX) {
-		return;
-	}
-	exec->hint_count++;
-	(void)bt_error_move(&plain, err);
-	(void)bt_error_set(err, plain.code,
-		"%s\n\nIt looks like you are trying to use a client-go credential plugin that is "
-		"not installed.\n\n%.*s",
-		berth_error_message(&plain), BT_STR_ARG(transport->config->exec->install_hint));
-	berth_error_finish(&plain);
-}
-
-static void transport_apply_tls(struct bt_transport *transport, bool cut);
-
-static int take_credential(struct bt_transport *transport,
-	const struct bt_exec_credential *credential, struct berth_error *err)
-{
-	struct bt_transport_exec *exec = &transport->exec;
-	int code = bt_authorization_set_token(&transport->authorization, credential->token, err);
-
-	if (code != 0) {
-		return code;
-	}
-	exec->cached = true;
-	exec->generation++;
-	exec->expires = credential->expires;
-	exec->expiry_ns = credential->expiry_ns;
-	if (bt_tls_material_set_pair(&transport->tls, credential->certificate, credential->key)) {
-		transport_apply_tls(transport, true);
-	}
-	return 0;
-}
-
 static int end_run(struct bt_transport *transport, int64_t now_ns, struct berth_error *err)
 {
 	struct bt_transport_exec *exec = &transport->exec;
@@ -101,15 +78,37 @@ static int end_run(struct bt_transport *transport, int64_t now_ns, struct berth_
 		const struct bt_str values[] = {bt_str_from(text), bt_str_from(names[result.end])};
 		bt_metric_add(bt_metric_cell(transport->exec_calls, values), 1);
 	}
-	if (code != 0 && result.end == BT_EXEC_NOT_FOUND_ERROR) {
-		add_hint(transport, now_ns, err);
+	if (exec->hint_count == 0 || now_ns - exec->hint_since_ns >= HINT_PERIOD_NS) {
+		exec->hint_since_ns = now_ns;
+		exec->hint_count = 0;
+	}
+	if (code != 0 && result.end == BT_EXEC_NOT_FOUND_ERROR && exec->hint_count < HINTS_MAX) {
+		struct berth_error plain = BERTH_ERROR_INIT;
+		exec->hint_count++;
+		(void)bt_error_move(&plain, err);
+		code = bt_error_set(err, plain.code,
+			"%s\n\nIt looks like you are trying to use a client-go credential plugin "
+			"that is not installed.\n\n%.*s",
+			berth_error_message(&plain),
+			BT_STR_ARG(transport->config->exec->install_hint));
+		berth_error_finish(&plain);
 	}
 	if (code == 0) {
 		code = bt_exec_credential_read(
 			output, transport->config->exec->api_version, &credential, err);
 	}
 	if (code == 0) {
-		code = take_credential(transport, &credential, err);
+		code = bt_authorization_set_token(&transport->authorization, credential.token, err);
+	}
+	if (code == 0) {
+		exec->cached = true;
+		exec->generation++;
+		exec->expires = credential.expires;
+		exec->expiry_ns = credential.expiry_ns;
+		if (bt_tls_material_set_pair(
+			    &transport->tls, credential.certificate, credential.key)) {
+			transport_apply_tls(transport, true);
+		}
 	}
 	bt_exec_credential_finish(&credential);
 	bt_exec_run_destroy(exec->run);
@@ -219,26 +218,6 @@ static void transfer_done(
 		}
 	}
 	end_call(call, transfer, outcome);
-}
-
-static void set_tls(struct bt_http_client *client, const struct bt_http_client_tls *tls, bool cut)
-{
-	struct berth_error cause = BERTH_ERROR_INIT;
-
-	if (bt_http_client_set_tls(client, tls, cut, &cause) != 0) {
-		BT_LOG_ERROR_PLAIN(
-			berth_error_message(&cause), "Using the new certificates failed");
-		berth_error_finish(&cause);
-	}
-}
-
-/** Applies the current TLS material to new connections. cut: running requests fail. */
-static void transport_apply_tls(struct bt_transport *transport, bool cut)
-{
-	struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
-
-	set_tls(transport->calls, &tls, cut);
-	set_tls(transport->streams, &tls, cut);
 }
 
 void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns)
@@ -434,23 +413,6 @@ uint32_t bt_transport_calls_max(struct bt_transport *transport)
 	return transport->calls_max;
 }
 
-/* Closes connections that a lower limit of calls makes unnecessary. Returns when to check again. */
-static int64_t close_unused(struct bt_transport *transport, int64_t now_ns)
-{
-	int64_t idle_at_ns = bt_pace_idle_at_ns(&transport->pace);
-
-	if (transport->calls_max == BT_PACE_CALLS_MIN) {
-		return INT64_MAX;
-	}
-	if (now_ns < idle_at_ns) {
-		return idle_at_ns;
-	}
-	allow_calls(transport, BT_PACE_CALLS_MIN);
-	struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
-	set_tls(transport->calls, &tls, false);
-	return INT64_MAX;
-}
-
 int64_t bt_transport_check(void *context, int64_t now_ns)
 {
 	struct bt_transport *transport = context;
@@ -478,33 +440,18 @@ int64_t bt_transport_check(void *context, int64_t now_ns)
 		}
 	}
 	berth_error_finish(&cause);
-	int64_t idle_ns = close_unused(transport, now_ns);
-	next_ns = idle_ns < next_ns ? idle_ns : next_ns;
+	if (transport->calls_max != BT_PACE_CALLS_MIN) {
+		int64_t idle_at_ns = bt_pace_idle_at_ns(&transport->pace);
+		if (now_ns >= idle_at_ns) {
+			/* Close the connections that the lower limit makes unnecessary. */
+			struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
+			allow_calls(transport, BT_PACE_CALLS_MIN);
+			set_tls(transport->calls, &tls, false);
+		} else if (idle_at_ns < next_ns) {
+			next_ns = idle_at_ns;
+		}
+	}
 	return next_ns < exec_next_ns ? next_ns : exec_next_ns;
-}
-
-static int make_clients(
-	struct bt_transport *transport, int64_t connect_timeout_ns, struct berth_error *err)
-{
-	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
-	const struct bt_client_config *config = transport->config;
-	struct bt_strbuf proxy = {0};
-
-	options.tls = bt_tls_material_view(&transport->tls);
-	if (connect_timeout_ns != 0) {
-		options.connect_timeout_ns = connect_timeout_ns;
-	}
-	bt_strbuf_append_str(&proxy, config->proxy_url);
-	options.proxy_url = proxy.length != 0 ? bt_strbuf_c(&proxy) : NULL;
-	int code = bt_http_client_create(transport->loop, &options, &transport->streams, err);
-	if (code == 0) {
-		bt_pace_init(&transport->pace, bt_loop_now_ns(transport->loop));
-		transport->calls_max = BT_PACE_CALLS_MIN;
-		options.connections_max = BT_PACE_CALLS_MIN;
-		code = bt_http_client_create(transport->loop, &options, &transport->calls, err);
-	}
-	bt_strbuf_finish_wiped(&proxy);
-	return code;
 }
 
 static void register_metrics(struct bt_transport *transport, struct bt_metrics *metrics)
@@ -567,9 +514,25 @@ int bt_transport_create(const struct bt_transport_options *options,
 			!transport->tls.has_pair && transport->tls.pair_error.code == 0;
 		code = bt_exec_check_version(config->exec, err);
 	}
+	struct bt_strbuf proxy = {0};
 	if (code == 0) {
-		code = make_clients(transport, options->connect_timeout_ns, err);
+		struct bt_http_client_options http = BT_HTTP_CLIENT_OPTIONS_INIT;
+		http.tls = bt_tls_material_view(&transport->tls);
+		if (options->connect_timeout_ns != 0) {
+			http.connect_timeout_ns = options->connect_timeout_ns;
+		}
+		bt_strbuf_append_str(&proxy, config->proxy_url);
+		http.proxy_url = proxy.length != 0 ? bt_strbuf_c(&proxy) : NULL;
+		code = bt_http_client_create(transport->loop, &http, &transport->streams, err);
+		if (code == 0) {
+			bt_pace_init(&transport->pace, now_ns);
+			transport->calls_max = BT_PACE_CALLS_MIN;
+			http.connections_max = BT_PACE_CALLS_MIN;
+			code = bt_http_client_create(
+				transport->loop, &http, &transport->calls, err);
+		}
 	}
+	bt_strbuf_finish_wiped(&proxy);
 	if (code != 0) {
 		bt_transport_destroy(transport);
 		return code;

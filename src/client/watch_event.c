@@ -190,10 +190,16 @@ int bt_watch_event_failure(const struct bt_watch_event *event, struct bt_arena *
 }
 
 int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
-	struct bt_list_meta *out_meta, struct berth_error *err)
+	struct bt_strbuf *out_version, struct bt_strbuf *out_continue, struct berth_error *err)
 {
-	*out_meta = (struct bt_list_meta){.continue_token = {NULL, 0}};
-	return decode(&bt_list_meta_message, bytes, is_protobuf, arena, out_meta, err);
+	struct bt_list_meta meta = {.continue_token = {NULL, 0}};
+	int code = decode(&bt_list_meta_message, bytes, is_protobuf, arena, &meta, err);
+
+	if (code == 0) {
+		bt_strbuf_set(out_version, meta.resource_version);
+		bt_strbuf_set(out_continue, meta.continue_token);
+	}
+	return code;
 }
 
 int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,

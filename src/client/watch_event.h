@@ -8,7 +8,7 @@
 #include "api/types.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/str.h"
+#include "base/strbuf.h"
 
 enum bt_watch_event_type {
 	BT_WATCH_ADDED,
@@ -52,9 +52,9 @@ struct bt_watch_failure {
 BT_MUST_USE int bt_watch_event_failure(const struct bt_watch_event *event, struct bt_arena *arena,
 	struct bt_watch_failure *out_failure, struct berth_error *err);
 
-/** Reads the metadata of a list. */
+/** Reads resourceVersion and continue of a list's metadata. */
 BT_MUST_USE int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
-	struct bt_list_meta *out_meta, struct berth_error *err);
+	struct bt_strbuf *out_version, struct bt_strbuf *out_continue, struct berth_error *err);
 /** Reads a BT_FRAME_KIND: "PodList". */
 BT_MUST_USE int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_str *out_kind, struct berth_error *err);

@@ -312,24 +312,6 @@ enum {
 	LIST_FIELD_ITEMS = 2,
 };
 
-static int begin_frame(struct bt_frames *frames, struct berth_error *err)
-{
-	const char *bytes = frames->held.data;
-	const unsigned char *b = (const unsigned char *)bytes;
-	frames->left = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-	frames->part = BT_FRAME_EVENT;
-	frames->is_wanted = true;
-	bt_strbuf_reset(&frames->held);
-	if (frames->left > BT_FRAME_BYTES_MAX) {
-		return fail_too_large(err);
-	}
-	if (frames->left == 0) {
-		return pass_value(frames, "", 0, err);
-	}
-	frames->state = RECORD;
-	return 0;
-}
-
 static int feed_header(
 	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
 {
@@ -342,7 +324,20 @@ static int feed_header(
 		return code;
 	}
 	if (frames->form == BT_FRAMES_WATCH_PROTOBUF) {
-		return begin_frame(frames, err);
+		const unsigned char *b = (const unsigned char *)frames->held.data;
+		frames->left =
+			(uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+		frames->part = BT_FRAME_EVENT;
+		frames->is_wanted = true;
+		bt_strbuf_reset(&frames->held);
+		if (frames->left > BT_FRAME_BYTES_MAX) {
+			return fail_too_large(err);
+		}
+		if (frames->left == 0) {
+			return pass_value(frames, "", 0, err);
+		}
+		frames->state = RECORD;
+		return 0;
 	}
 	bool is_magic = memcmp(frames->held.data, "k8s", LENGTH_BYTES) == 0;
 	bt_strbuf_reset(&frames->held);
@@ -404,18 +399,25 @@ static void end_record(struct bt_frames *frames)
 	}
 }
 
-static int read_header(struct bt_frames *frames, struct berth_error *err)
+static int feed_tag(struct bt_frames *frames, const char **at, struct berth_error *err)
 {
-	struct bt_wire wire = bt_wire_from(bt_strbuf_str(&frames->held));
+	if (frames->held.length == TAG_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX, "proto: integer overflow");
+	}
+	if (frames->in_list && frames->list_left == 0) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
+	}
+	frames->list_left -= frames->in_list ? 1 : 0;
+	int code = buffer_bytes(frames, (*at)++, 1, err);
 	size_t tag_length = tag_bytes(&frames->held);
+	if (code != 0 || tag_length == 0) {
+		return code;
+	}
+	struct bt_wire wire = bt_wire_from(bt_strbuf_str(&frames->held));
 	uint32_t number;
 	uint32_t type;
 	uint64_t value;
-
-	if (tag_length == 0) {
-		return 0;
-	}
-	int code = bt_wire_read_tag(&wire, &number, &type, err);
+	code = bt_wire_read_tag(&wire, &number, &type, err);
 	if (code == 0 && (type == BT_WIRE_FIXED32 || type == BT_WIRE_FIXED64)) {
 		bt_strbuf_reset(&frames->held);
 		frames->left = type == BT_WIRE_FIXED32 ? 4 : 8;
@@ -447,19 +449,6 @@ static int read_header(struct bt_frames *frames, struct berth_error *err)
 	}
 	end_record(frames);
 	return code;
-}
-
-static int feed_tag(struct bt_frames *frames, const char **at, struct berth_error *err)
-{
-	if (frames->held.length == TAG_BYTES_MAX) {
-		return bt_error_set(err, BERTH_ERR_SYNTAX, "proto: integer overflow");
-	}
-	if (frames->in_list && frames->list_left == 0) {
-		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
-	}
-	frames->list_left -= frames->in_list ? 1 : 0;
-	int code = buffer_bytes(frames, (*at)++, 1, err);
-	return code != 0 ? code : read_header(frames, err);
 }
 
 static int feed_value(

@@ -166,20 +166,18 @@ struct texts {
 	struct bt_arena arena; /* for texts of objects that exist only during the visit */
 };
 
-static bool add_name(void *context, void *item)
+static void add_name(void *context, void *item)
 {
 	struct texts *texts = context;
 	const struct bt_object *object = item;
 	bt_vec_push(&texts->list, bt_arena_str(&texts->arena, object->meta->name));
-	return true;
 }
 
-static bool add_uid(void *context, void *item)
+static void add_uid(void *context, void *item)
 {
 	struct texts *texts = context;
 	const struct bt_object *object = item;
 	bt_vec_push(&texts->list, bt_arena_str(&texts->arena, object->meta->uid));
-	return true;
 }
 
 static bool add_queued(void *context, const struct bt_queue_entry *entry)

@@ -361,11 +361,10 @@ struct pod_visit {
 	void *visitor;
 };
 
-static bool visit_pod(void *context, void *item)
+static void visit_pod(void *context, void *item)
 {
 	const struct pod_visit *visit = context;
 	visit->visit(visit->visitor, bt_object_value(item, BT_KIND_POD));
-	return true;
 }
 
 static void for_each_pod(

@@ -41,20 +41,21 @@ static char *copy_text(struct bt_str text)
 	return bt_strndup(text.data != NULL ? text.data : "", text.length);
 }
 
-static void stamp(const struct pair *pair, struct bt_client_file_stamp *out_certificate,
-	struct bt_client_file_stamp *out_key)
-{
-	*out_certificate = bt_client_file_stamp(pair->certificate_file);
-	*out_key = bt_client_file_stamp(pair->key_file);
-}
-
-/** Read the files. *out_changed: the new pair differs from the old pair. */
-static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *err)
+/**
+ * Read the files, unless they look unchanged and is_due is false. *out_changed: the new pair
+ * differs from the old pair.
+ */
+static int pair_read(struct pair *pair, bool is_due, bool *out_changed, struct berth_error *err)
 {
 	struct bt_certificate_pair pem = {.key = {0}};
-	struct bt_client_file_stamp certificate_stamp;
-	struct bt_client_file_stamp key_stamp;
-	stamp(pair, &certificate_stamp, &key_stamp);
+	struct bt_client_file_stamp certificate_stamp = pair->certificate_stamp;
+	struct bt_client_file_stamp key_stamp = pair->key_stamp;
+	is_due = bt_client_file_stamp_update(&certificate_stamp, pair->certificate_file) || is_due;
+	is_due = bt_client_file_stamp_update(&key_stamp, pair->key_file) || is_due;
+	*out_changed = false;
+	if (!is_due) {
+		return 0;
+	}
 	int result =
 		bt_client_file_read(pair->certificate_file, FILE_BYTES_MAX, &pem.certificate, err);
 	if (result == 0) {
@@ -88,18 +89,11 @@ static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *e
 static bool pair_refresh(struct pair *pair, bool is_due)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_client_file_stamp certificate_stamp;
-	struct bt_client_file_stamp key_stamp;
-	bool has_changed = false;
+	bool has_changed;
 	if (pair->certificate_file == NULL) {
 		return false;
 	}
-	stamp(pair, &certificate_stamp, &key_stamp);
-	if (!is_due && bt_client_file_stamp_equal(&certificate_stamp, &pair->certificate_stamp) &&
-		bt_client_file_stamp_equal(&key_stamp, &pair->key_stamp)) {
-		return false;
-	}
-	if (pair_read(pair, &has_changed, &err) != 0) {
+	if (pair_read(pair, is_due, &has_changed, &err) != 0) {
 		/* Perhaps only one file is replaced so far: both files are read again later. */
 		const char *text = berth_error_message(&err);
 		if (pair->complaint == NULL || strcmp(pair->complaint, text) != 0) {
@@ -226,11 +220,11 @@ static int first_pair(const struct bt_serving_options *options, struct pair *pai
 		}
 		pair->certificate_file = copy_text(options->cert_file);
 		pair->key_file = copy_text(options->key_file);
-		return pair_read(pair, &has_changed, err);
+		return pair_read(pair, true, &has_changed, err);
 	}
 	if (options->cert_dir.length != 0) {
 		int result = pair_of_folder(options, pair, now_seconds, err);
-		return result != 0 ? result : pair_read(pair, &has_changed, err);
+		return result != 0 ? result : pair_read(pair, true, &has_changed, err);
 	}
 	int result = make_pair(options, now_seconds, &pair->pem, err);
 	if (result != 0) {
@@ -274,7 +268,7 @@ int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_
 		pair->is_sni = true;
 		pair->certificate_file = copy_text(options->sni.items[i].certificate_file);
 		pair->key_file = copy_text(options->sni.items[i].key_file);
-		result = pair_read(pair, &has_changed, err);
+		result = pair_read(pair, true, &has_changed, err);
 	}
 	if (result != 0) {
 		bt_serving_tls_destroy(serving);

@@ -251,7 +251,7 @@ static int bundle_read(
 {
 	struct bt_strbuf pem = {0};
 	char *path = bt_strndup(bundle->path.data, bundle->path.length);
-	bundle->stamp = bt_client_file_stamp(path);
+	(void)bt_client_file_stamp_update(&bundle->stamp, path);
 	int result = bt_client_file_read(path, FILE_BYTES_MAX, &pem, err);
 	if (result == 0 && pem.length == 0) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
@@ -274,9 +274,9 @@ static void bundle_refresh(struct bt_trust *trust, struct bt_trust_bundle *bundl
 	}
 	if (!is_due) {
 		char *path = bt_strndup(bundle->path.data, bundle->path.length);
-		struct bt_client_file_stamp stamp = bt_client_file_stamp(path);
+		bool has_changed = bt_client_file_stamp_update(&bundle->stamp, path);
 		bt_free(path);
-		if (bt_client_file_stamp_equal(&stamp, &bundle->stamp)) {
+		if (!has_changed) {
 			return;
 		}
 	}
