@@ -129,16 +129,14 @@ static enum bt_bearer bearer_find(
 
 static const struct bt_str authenticated = BT_STR_INIT("system:authenticated");
 
-/** --- metrics (spec 11 section 10.6); the pointers are NULL without a registry --- */
+/** --- metrics: spec 11 section 10.6 --- */
 
 static const struct bt_metric_buckets outcome_buckets = {.start = 0.001, .factor = 2, .count = 15};
 static const double request_bounds[] = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
 static const struct bt_metric_buckets request_buckets = {
 	.bounds = request_bounds, .count = BT_ARRAY_LENGTH(request_bounds)};
 
-/**
- * Register a histogram (buckets NULL: a counter) with one label. Returns NULL without a registry.
- */
+/** Register a histogram (buckets NULL: a counter) with one label. */
 static struct bt_metric *register_metric(struct bt_metrics *metrics, const char *name,
 	const char *help, const char *label, const struct bt_metric_buckets *buckets)
 {
@@ -152,42 +150,32 @@ static struct bt_metric *register_metric(struct bt_metrics *metrics, const char 
 	if (buckets != NULL) {
 		description.buckets = *buckets;
 	}
-	return metrics != NULL ? bt_metrics_register(metrics, &description) : NULL;
+	return bt_metrics_register(metrics, &description);
 }
 
-/** Register the metrics of review requests, and set them in options. */
-static void register_requests(struct bt_metrics *metrics, const char *count_name,
-	const char *seconds_name, struct bt_reviewer_options *options)
-{
-	options->request_count = register_metric(metrics, count_name,
-		"Number of HTTP requests partitioned by status code.", "code", NULL);
-	options->request_seconds = register_metric(metrics, seconds_name,
-		"Request latency in seconds. Broken down by status code.", "code",
-		&request_buckets);
-}
-
-/** Attempts and their durations, with label result; NULL: no metrics. */
+/** Attempts and their durations, with label result. */
 struct outcome_metrics {
 	struct bt_metric *attempts;
 	struct bt_metric *seconds;
 };
 
-static void count_outcome(
-	const struct outcome_metrics *metrics, struct bt_str result, int64_t took_ns)
-{
-	if (metrics->attempts != NULL) {
-		bt_metric_add(bt_metric_cell(metrics->attempts, &result), 1);
-		bt_metric_observe(bt_metric_cell(metrics->seconds, &result),
-			(double)took_ns / (double)BT_NS_PER_SECOND);
-	}
-}
-
-struct bt_authenticator {
-	struct bt_authenticator_setup setup;
-	struct bt_reviewer *reviewer; /* NULL: tokens are ignored */
-	struct outcome_metrics metrics;
+struct bt_access_rules {
+	struct bt_access_setup setup;
+	struct bt_reviewer *token_reviewer;  /* NULL: tokens are ignored */
+	struct bt_reviewer *access_reviewer; /* NULL: callers are denied unless always allowed */
+	struct outcome_metrics authentications;
+	struct outcome_metrics authorizations;
 	struct bt_metric *users;
 };
+
+static void count_outcome(const struct bt_access_rules *access,
+	const struct outcome_metrics *metrics, int64_t begun_ns, struct bt_str result)
+{
+	int64_t took_ns = bt_loop_now_ns(access->setup.loop) - begun_ns;
+	bt_metric_add(bt_metric_cell(metrics->attempts, &result), 1);
+	bt_metric_observe(bt_metric_cell(metrics->seconds, &result),
+		(double)took_ns / (double)BT_NS_PER_SECOND);
+}
 
 static void append_error(struct bt_authentication *authentication, const char *error)
 {
@@ -197,33 +185,25 @@ static void append_error(struct bt_authentication *authentication, const char *e
 	bt_strbuf_append_c(&authentication->errors, error);
 }
 
-static void count(const struct bt_authentication *authentication, struct bt_str result)
-{
-	const struct bt_authenticator *authenticator = authentication->authenticator;
-	count_outcome(&authenticator->metrics, result,
-		bt_loop_now_ns(authenticator->setup.loop) - authentication->begun_ns);
-}
-
 static void accept_user(struct bt_authentication *authentication)
 {
-	struct bt_authenticator *authenticator = authentication->authenticator;
+	struct bt_access_rules *access = authentication->access;
 	struct bt_caller *caller = authentication->caller;
 	if (!bt_str_equal(caller->name, BT_STR("system:anonymous")) &&
 		!caller_has_group(caller, authenticated)) {
 		bt_vec_push(&caller->groups, authenticated);
 	}
-	if (authenticator->users != NULL) {
-		/* All but a few names are summarized, so that the label has few values. */
-		struct bt_str label = bt_str_find_char(caller->name, '@') >= 0 ? BT_STR("email_id")
-									       : BT_STR("other");
-		if (bt_str_has_word(BT_STR("admin client kube_proxy kubelet "
-					   "system:serviceaccount:kube-system:default"),
-			    caller->name)) {
-			label = caller->name;
-		}
-		bt_metric_add(bt_metric_cell(authenticator->users, &label), 1);
+	/* All but a few names are summarized, so that the label has few values. */
+	struct bt_str label =
+		bt_str_find_char(caller->name, '@') >= 0 ? BT_STR("email_id") : BT_STR("other");
+	if (bt_str_has_word(BT_STR("admin client kube_proxy kubelet "
+				   "system:serviceaccount:kube-system:default"),
+		    caller->name)) {
+		label = caller->name;
 	}
-	count(authentication, BT_STR("success"));
+	bt_metric_add(bt_metric_cell(access->users, &label), 1);
+	count_outcome(
+		access, &access->authentications, authentication->begun_ns, BT_STR("success"));
 	authentication->done(authentication->context, true);
 }
 
@@ -239,7 +219,8 @@ static void finish_without_user(struct bt_authentication *authentication)
 		bt_strbuf_printf(&text, "[%s]", bt_strbuf_c(&authentication->errors));
 		BT_LOG_ERROR_PLAIN(bt_strbuf_c(&text), "Unable to authenticate the request");
 		bt_strbuf_finish(&text);
-		count(authentication, BT_STR("error"));
+		count_outcome(authentication->access, &authentication->access->authentications,
+			authentication->begun_ns, BT_STR("error"));
 		authentication->done(authentication->context, false);
 		return;
 	}
@@ -278,8 +259,8 @@ static bool try_certificate(struct bt_authentication *authentication, const stru
 {
 	struct bt_caller *caller = authentication->caller;
 	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
-	if (!verify(authentication, shown,
-		    bt_trust_client_ca(authentication->authenticator->setup.trust), &subject) ||
+	if (!verify(authentication, shown, authentication->access->setup.trust->client.authorities,
+		    &subject) ||
 		subject.common_name.length == 0) {
 		return false;
 	}
@@ -338,12 +319,12 @@ static void take_extra(void *context, struct bt_str name, struct bt_str value)
 
 static bool try_front(struct bt_authentication *authentication, const struct shown *shown)
 {
-	const struct bt_trust *trust = authentication->authenticator->setup.trust;
-	const struct bt_trust_names *allowed = bt_trust_list(trust, BT_TRUST_ALLOWED_NAMES);
-	const struct bt_trust_names *groups = bt_trust_list(trust, BT_TRUST_GROUP);
-	const struct bt_trust_names *prefixes = bt_trust_list(trust, BT_TRUST_EXTRA_PREFIX);
+	const struct bt_trust *trust = authentication->access->setup.trust;
+	const struct bt_trust_names *allowed = &trust->lists[BT_TRUST_ALLOWED_NAMES];
+	const struct bt_trust_names *groups = &trust->lists[BT_TRUST_GROUP];
+	const struct bt_trust_names *prefixes = &trust->lists[BT_TRUST_EXTRA_PREFIX];
 	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
-	if (!verify(authentication, shown, bt_trust_front_ca(trust), &subject)) {
+	if (!verify(authentication, shown, trust->front.authorities, &subject)) {
 		return false;
 	}
 	bool is_allowed = allowed->names.count == 0;
@@ -358,15 +339,15 @@ static bool try_front(struct bt_authentication *authentication, const struct sho
 		bt_strbuf_finish(&text);
 		return false;
 	}
-	struct bt_str name = first_value(shown->exchange, bt_trust_list(trust, BT_TRUST_USERNAME));
+	struct bt_str name = first_value(shown->exchange, &trust->lists[BT_TRUST_USERNAME]);
 	if (name.length == 0) {
 		return false;
 	}
 	struct bt_caller *caller = authentication->caller;
 	struct bt_strbuf header = {0};
 	caller->name = bt_arena_str(authentication->arena, name);
-	caller->uid = bt_arena_str(authentication->arena,
-		first_value(shown->exchange, bt_trust_list(trust, BT_TRUST_UID)));
+	caller->uid = bt_arena_str(
+		authentication->arena, first_value(shown->exchange, &trust->lists[BT_TRUST_UID]));
 	for (uint32_t i = 0; i < groups->names.count; i++) {
 		bt_strbuf_set(&header, groups->names.items[i]);
 		bt_http_each_header(
@@ -417,18 +398,17 @@ static void on_token_review(void *context, const struct bt_json_value *status, c
 
 static int64_t token_ttl_ns(void *context, const struct bt_json_value *status)
 {
-	const struct bt_authenticator *authenticator = context;
+	const struct bt_access_rules *access = context;
 	(void)status; /* refusals are cached as long as successes */
-	return authenticator->setup.options->token_cache_ttl_ns;
+	return access->setup.authentication->token_cache_ttl_ns;
 }
 
-void bt_authenticate(struct bt_authenticator *authenticator,
-	const struct bt_http_exchange *exchange, int64_t wall_now_seconds,
-	struct bt_authentication *authentication)
+void bt_authenticate(struct bt_access_rules *access, const struct bt_http_exchange *exchange,
+	int64_t wall_now_seconds, struct bt_authentication *authentication)
 {
 	struct shown shown = {.exchange = exchange, .now_seconds = wall_now_seconds};
-	authentication->authenticator = authenticator;
-	authentication->begun_ns = bt_loop_now_ns(authenticator->setup.loop);
+	authentication->access = access;
+	authentication->begun_ns = bt_loop_now_ns(access->setup.loop);
 	shown.chain_count = bt_http_peer_certificates(exchange, shown.chain, CHAIN_MAX);
 	if (try_front(authentication, &shown) || try_certificate(authentication, &shown)) {
 		accept_user(authentication);
@@ -437,7 +417,7 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 	struct bt_arena arena;
 	struct bt_json_value *spec;
 	struct bt_str token = BT_STR("");
-	if (authenticator->reviewer == NULL) {
+	if (access->token_reviewer == NULL) {
 		finish_without_user(authentication);
 		return;
 	}
@@ -455,7 +435,7 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 		bt_json_set_str(&arena, spec, "token", token);
 		authentication->waiter.context = authentication;
 		authentication->waiter.done = on_token_review;
-		bt_review_request(authenticator->reviewer, spec, &arena, &authentication->waiter);
+		bt_review_request(access->token_reviewer, spec, &arena, &authentication->waiter);
 		break;
 	}
 	bt_arena_finish_wiped(&arena);
@@ -467,57 +447,7 @@ void bt_authentication_finish(struct bt_authentication *authentication)
 	bt_strbuf_finish(&authentication->errors);
 }
 
-int bt_authenticator_create(const struct bt_authenticator_setup *setup,
-	struct bt_authenticator **out_authenticator, struct berth_error *err)
-{
-	struct bt_authenticator *authenticator = BT_NEW(struct bt_authenticator);
-	struct bt_metrics *metrics = setup->metrics;
-	int result = 0;
-	authenticator->setup = *setup;
-	authenticator->metrics.attempts = register_metric(metrics, "authentication_attempts",
-		"Counter of authenticated attempts.", "result", NULL);
-	authenticator->metrics.seconds = register_metric(metrics, "authentication_duration_seconds",
-		"Authentication duration in seconds broken out by result.", "result",
-		&outcome_buckets);
-	authenticator->users = register_metric(metrics, "authenticated_user_requests",
-		"Counter of authenticated requests broken out by username.", "username", NULL);
-	if (setup->client != NULL) {
-		struct bt_reviewer_options options = {
-			.loop = setup->loop,
-			.client = setup->client,
-			.api_version = "authentication.k8s.io/v1",
-			.kind = "TokenReview",
-			.resource = "tokenreviews",
-			.ttl_ns = token_ttl_ns,
-			.context = authenticator,
-		};
-		register_requests(metrics, "apiserver_delegated_authn_request_total",
-			"apiserver_delegated_authn_request_duration_seconds", &options);
-		result = bt_reviewer_create(&options, &authenticator->reviewer, err);
-	}
-	if (result != 0) {
-		bt_free(authenticator);
-		return result;
-	}
-	*out_authenticator = authenticator;
-	return 0;
-}
-
-void bt_authenticator_destroy(struct bt_authenticator *authenticator)
-{
-	if (authenticator != NULL) {
-		bt_reviewer_destroy(authenticator->reviewer);
-		bt_free(authenticator);
-	}
-}
-
 /** --- authorization --- */
-
-struct bt_authorizer {
-	struct bt_authorizer_setup setup;
-	struct bt_reviewer *reviewer; /* NULL: callers are denied unless always allowed */
-	struct outcome_metrics metrics;
-};
 
 static struct bt_str without_slash(struct bt_str path)
 {
@@ -540,19 +470,6 @@ static bool is_always_allowed(const bt_str_list *listed, struct bt_str path)
 	return false;
 }
 
-int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err)
-{
-	for (uint32_t i = 0; i < listed->count; i++) {
-		struct bt_str item = listed->items[i];
-		int64_t star = bt_str_find_char(item, '*');
-		if (star >= 0 && star + 1 != (int64_t)item.length) {
-			return bt_error_set_quoted(
-				err, BERTH_ERR_INVALID, "only trailing * allowed in ", item, "");
-		}
-	}
-	return 0;
-}
-
 static void finish_with_verdict(
 	struct bt_authorization *authorization, enum bt_verdict verdict, struct bt_str text)
 {
@@ -561,9 +478,9 @@ static void finish_with_verdict(
 		[BT_VERDICT_DENIED] = "no-opinion",
 		[BT_VERDICT_FAILED] = "error",
 	};
-	const struct bt_authorizer *authorizer = authorization->authorizer;
-	count_outcome(&authorizer->metrics, bt_str_from(names[verdict]),
-		bt_loop_now_ns(authorizer->setup.loop) - authorization->begun_ns);
+	const struct bt_access_rules *access = authorization->access;
+	count_outcome(access, &access->authorizations, authorization->begun_ns,
+		bt_str_from(names[verdict]));
 	authorization->done(authorization->context, verdict, text);
 }
 
@@ -582,10 +499,10 @@ static void on_access_review(void *context, const struct bt_json_value *status, 
 
 static int64_t verdict_ttl_ns(void *context, const struct bt_json_value *status)
 {
-	const struct bt_authorizer *authorizer = context;
+	const struct bt_access_rules *access = context;
 	return bt_json_bool_at(status, "allowed", false)
-		? authorizer->setup.options->allow_cache_ttl_ns
-		: authorizer->setup.options->deny_cache_ttl_ns;
+		? access->setup.authorization->allow_cache_ttl_ns
+		: access->setup.authorization->deny_cache_ttl_ns;
 }
 
 /**
@@ -620,18 +537,18 @@ static void write_caller(
 	}
 }
 
-void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *caller,
+void bt_authorize(struct bt_access_rules *access, const struct bt_caller *caller,
 	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
 	struct bt_authorization *authorization)
 {
-	authorization->authorizer = authorizer;
-	authorization->begun_ns = bt_loop_now_ns(authorizer->setup.loop);
+	authorization->access = access;
+	authorization->begun_ns = bt_loop_now_ns(access->setup.loop);
 	if (caller_has_group(caller, BT_STR("system:masters")) ||
-		is_always_allowed(&authorizer->setup.options->always_allow_paths, path)) {
+		is_always_allowed(&access->setup.authorization->always_allow_paths, path)) {
 		finish_with_verdict(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
 		return;
 	}
-	if (authorizer->reviewer == NULL) {
+	if (access->access_reviewer == NULL) {
 		finish_with_verdict(authorization, BT_VERDICT_DENIED, BT_STR(""));
 		return;
 	}
@@ -643,53 +560,103 @@ void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *call
 	write_caller(caller, arena, spec);
 	authorization->waiter.context = authorization;
 	authorization->waiter.done = on_access_review;
-	bt_review_request(authorizer->reviewer, spec, arena, &authorization->waiter);
+	bt_review_request(access->access_reviewer, spec, arena, &authorization->waiter);
 }
 
-int bt_authorizer_create(const struct bt_authorizer_setup *setup,
-	struct bt_authorizer **out_authorizer, struct berth_error *err)
+/** --- both --- */
+
+int bt_access_check_paths(const bt_str_list *listed, struct berth_error *err)
 {
-	int result = bt_authorizer_check_paths(&setup->options->always_allow_paths, err);
+	for (uint32_t i = 0; i < listed->count; i++) {
+		struct bt_str item = listed->items[i];
+		int64_t star = bt_str_find_char(item, '*');
+		if (star >= 0 && star + 1 != (int64_t)item.length) {
+			return bt_error_set_quoted(
+				err, BERTH_ERR_INVALID, "only trailing * allowed in ", item, "");
+		}
+	}
+	return 0;
+}
+
+/** Create a reviewer with its metrics; options has the other fields. */
+static int create_reviewer(struct bt_access_rules *access, struct bt_reviewer_options *options,
+	const char *count_name, const char *seconds_name, struct bt_reviewer **out_reviewer,
+	struct berth_error *err)
+{
+	options->loop = access->setup.loop;
+	options->context = access;
+	options->request_count = register_metric(access->setup.metrics, count_name,
+		"Number of HTTP requests partitioned by status code.", "code", NULL);
+	options->request_seconds = register_metric(access->setup.metrics, seconds_name,
+		"Request latency in seconds. Broken down by status code.", "code",
+		&request_buckets);
+	return bt_reviewer_create(options, out_reviewer, err);
+}
+
+int bt_access_rules_create(const struct bt_access_setup *setup, struct bt_access_rules **out_access,
+	struct berth_error *err)
+{
+	int result = bt_access_check_paths(&setup->authorization->always_allow_paths, err);
 	if (result != 0) {
 		return result;
 	}
-	struct bt_authorizer *authorizer = BT_NEW(struct bt_authorizer);
-	authorizer->setup = *setup;
-	authorizer->metrics.attempts =
-		register_metric(setup->metrics, "authorization_attempts_total",
-			"Counter of authorization attempts broken down by result. It can be either "
-			"'allowed', 'denied', 'no-opinion' or 'error'.",
-			"result", NULL);
-	authorizer->metrics.seconds =
-		register_metric(setup->metrics, "authorization_duration_seconds",
-			"Authorization duration in seconds broken out by result.", "result",
+	struct bt_access_rules *access = BT_NEW(struct bt_access_rules);
+	struct bt_metrics *metrics = setup->metrics;
+	access->setup = *setup;
+	access->users = register_metric(metrics, "authenticated_user_requests",
+		"Counter of authenticated requests broken out by username.", "username", NULL);
+	access->authentications.attempts = register_metric(metrics, "authentication_attempts",
+		"Counter of authenticated attempts.", "result", NULL);
+	access->authentications.seconds =
+		register_metric(metrics, "authentication_duration_seconds",
+			"Authentication duration in seconds broken out by result.", "result",
 			&outcome_buckets);
-	if (setup->client != NULL) {
+	access->authorizations.attempts = register_metric(metrics, "authorization_attempts_total",
+		"Counter of authorization attempts broken down by result. It can be either "
+		"'allowed', 'denied', 'no-opinion' or 'error'.",
+		"result", NULL);
+	access->authorizations.seconds = register_metric(metrics, "authorization_duration_seconds",
+		"Authorization duration in seconds broken out by result.", "result",
+		&outcome_buckets);
+	if (setup->authentication_client != NULL) {
 		struct bt_reviewer_options options = {
-			.loop = setup->loop,
-			.client = setup->client,
+			.client = setup->authentication_client,
+			.api_version = "authentication.k8s.io/v1",
+			.kind = "TokenReview",
+			.resource = "tokenreviews",
+			.ttl_ns = token_ttl_ns,
+		};
+		result =
+			create_reviewer(access, &options, "apiserver_delegated_authn_request_total",
+				"apiserver_delegated_authn_request_duration_seconds",
+				&access->token_reviewer, err);
+	}
+	if (result == 0 && setup->authorization_client != NULL) {
+		struct bt_reviewer_options options = {
+			.client = setup->authorization_client,
 			.api_version = "authorization.k8s.io/v1",
 			.kind = "SubjectAccessReview",
 			.resource = "subjectaccessreviews",
 			.ttl_ns = verdict_ttl_ns,
-			.context = authorizer,
 		};
-		register_requests(setup->metrics, "apiserver_delegated_authz_request_total",
-			"apiserver_delegated_authz_request_duration_seconds", &options);
-		result = bt_reviewer_create(&options, &authorizer->reviewer, err);
+		result =
+			create_reviewer(access, &options, "apiserver_delegated_authz_request_total",
+				"apiserver_delegated_authz_request_duration_seconds",
+				&access->access_reviewer, err);
 	}
 	if (result != 0) {
-		bt_free(authorizer);
+		bt_access_rules_destroy(access);
 		return result;
 	}
-	*out_authorizer = authorizer;
+	*out_access = access;
 	return 0;
 }
 
-void bt_authorizer_destroy(struct bt_authorizer *authorizer)
+void bt_access_rules_destroy(struct bt_access_rules *access)
 {
-	if (authorizer != NULL) {
-		bt_reviewer_destroy(authorizer->reviewer);
-		bt_free(authorizer);
+	if (access != NULL) {
+		bt_reviewer_destroy(access->token_reviewer);
+		bt_reviewer_destroy(access->access_reviewer);
+		bt_free(access);
 	}
 }

@@ -31,15 +31,31 @@ struct bt_caller {
 
 void bt_caller_finish(struct bt_caller *caller);
 
-struct bt_authenticator;
+struct bt_access_rules;
 
-struct bt_authenticator_setup {
+struct bt_access_setup {
 	struct bt_loop *loop;
-	const struct bt_authentication_options *options; /* borrowed */
-	const struct bt_trust *trust;                    /* borrowed */
-	struct bt_rest_client *client;                   /* NULL: tokens are ignored */
-	struct bt_metrics *metrics;                      /* NULL: no metrics */
+	const struct bt_authentication_options *authentication; /* borrowed */
+	const struct bt_authorization_options *authorization;   /* borrowed */
+	const struct bt_trust *trust;                           /* borrowed */
+	struct bt_rest_client *authentication_client;           /* NULL: tokens are ignored */
+	struct bt_rest_client *authorization_client;            /* NULL: callers are denied */
+	struct bt_metrics *metrics;
 };
+
+/**
+ * Create the checks of callers. Fails if bt_access_check_paths does, or if the system has no random
+ * numbers.
+ */
+BT_MUST_USE int bt_access_rules_create(const struct bt_access_setup *setup,
+	struct bt_access_rules **out_access, struct berth_error *err);
+/** Destroy the checks. done of checks in flight is not called. NULL accepted. */
+void bt_access_rules_destroy(struct bt_access_rules *access);
+/**
+ * Check --authorization-always-allow-paths: a * must be the last character of its path. Returns 0
+ * or BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`.
+ */
+BT_MUST_USE int bt_access_check_paths(const bt_str_list *listed, struct berth_error *err);
 
 /** One authentication. Zero it before use; it must live until bt_authentication_finish. */
 struct bt_authentication {
@@ -49,24 +65,18 @@ struct bt_authentication {
 	struct bt_caller *caller; /* the user zeroes *caller; filled before done is called */
 	struct bt_arena *arena;   /* for the texts of caller */
 
-	struct bt_authenticator *authenticator; /* private from here */
+	struct bt_access_rules *access; /* private from here */
 	struct bt_review_waiter waiter;
 	struct bt_strbuf errors; /* errors of the methods that failed, joined by ", " */
 	int64_t begun_ns;
 };
 
-/** Create an authenticator. Fails if the system has no random numbers. */
-BT_MUST_USE int bt_authenticator_create(const struct bt_authenticator_setup *setup,
-	struct bt_authenticator **out_authenticator, struct berth_error *err);
-/** Destroy the authenticator. done of authentications in flight is not called. NULL accepted. */
-void bt_authenticator_destroy(struct bt_authenticator *authenticator);
 /**
  * Start an authentication; call it within the handler of the request. done may be called before
  * this function returns.
  */
-void bt_authenticate(struct bt_authenticator *authenticator,
-	const struct bt_http_exchange *exchange, int64_t wall_now_seconds,
-	struct bt_authentication *authentication);
+void bt_authenticate(struct bt_access_rules *access, const struct bt_http_exchange *exchange,
+	int64_t wall_now_seconds, struct bt_authentication *authentication);
 /**
  * Free the memory of the authentication; needed after each use. Cancels the authentication if done
  * was not called yet.
@@ -77,15 +87,6 @@ void bt_authentication_finish(struct bt_authentication *authentication);
  * --- authorization of a caller for a path: members of system:masters may do everything, some paths
  * are open to all, and the API server decides about the rest. Spec: 11 sections 4.5, 9.3. ---
  */
-
-struct bt_authorizer;
-
-struct bt_authorizer_setup {
-	struct bt_loop *loop;
-	const struct bt_authorization_options *options; /* borrowed */
-	struct bt_rest_client *client;                  /* NULL: callers are denied */
-	struct bt_metrics *metrics;                     /* NULL: no metrics */
-};
 
 enum bt_verdict {
 	BT_VERDICT_ALLOWED,
@@ -101,29 +102,16 @@ struct bt_authorization {
 	 * call.
 	 */
 	void (*done)(void *context, enum bt_verdict verdict, struct bt_str text);
-	struct bt_review_waiter waiter;   /* bt_review_cancel: done is not called any more */
-	struct bt_authorizer *authorizer; /* private from here */
+	struct bt_review_waiter waiter; /* bt_review_cancel: done is not called any more */
+	struct bt_access_rules *access; /* private from here */
 	int64_t begun_ns;
 };
 
 /**
- * Check --authorization-always-allow-paths: a * must be the last character of its path. Returns 0
- * or BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`.
- */
-BT_MUST_USE int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err);
-/**
- * Create an authorizer. Fails if bt_authorizer_check_paths does, or if the system has no random
- * numbers.
- */
-BT_MUST_USE int bt_authorizer_create(const struct bt_authorizer_setup *setup,
-	struct bt_authorizer **out_authorizer, struct berth_error *err);
-/** Destroy the authorizer. done of authorizations in flight is not called. NULL accepted. */
-void bt_authorizer_destroy(struct bt_authorizer *authorizer);
-/**
  * Start an authorization. verb: the method in lower case. arena: of the request, for the review's
  * spec. done may be called before this function returns.
  */
-void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *caller,
+void bt_authorize(struct bt_access_rules *access, const struct bt_caller *caller,
 	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
 	struct bt_authorization *authorization);
 #endif

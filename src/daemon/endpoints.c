@@ -18,8 +18,7 @@ struct bt_endpoints {
 	struct bt_endpoints_options options;
 	struct bt_serving_tls *serving;
 	struct bt_trust *trust;
-	struct bt_authenticator *authenticator;
-	struct bt_authorizer *authorizer;
+	struct bt_access_rules *access;
 	struct bt_pages *pages;
 	struct bt_http_server *server;
 	char *host;                /* owned: the address to bind to */
@@ -145,7 +144,7 @@ static void on_authenticated(void *context, bool is_known)
 		answer(call, &reply);
 		return;
 	}
-	bt_authorize(call->endpoints->authorizer, &call->caller, bt_strbuf_str(&call->verb),
+	bt_authorize(call->endpoints->access, &call->caller, bt_strbuf_str(&call->verb),
 		bt_strbuf_str(&call->path), &call->arena, &call->authorization);
 }
 
@@ -189,7 +188,7 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 	}
 	call->is_waiting = true;
 	endpoints->waiting++;
-	bt_authenticate(endpoints->authenticator, exchange, bt_clock_wall_ns() / BT_NS_PER_SECOND,
+	bt_authenticate(endpoints->access, exchange, bt_clock_wall_ns() / BT_NS_PER_SECOND,
 		&call->authentication);
 }
 
@@ -235,14 +234,14 @@ static void on_trust_changed(void *context)
 static int64_t reload_certificates(void *context, int64_t now_ns)
 {
 	struct bt_endpoints *endpoints = context;
-	bool has_files = bt_serving_tls_has_files(endpoints->serving);
-	if (endpoints->server == NULL || endpoints->trust == NULL) {
-		return INT64_MAX; /* bt_endpoints_create has not finished */
-	}
+	bool has_files = bt_serving_tls_has_files(endpoints->serving) ||
+		endpoints->trust->client.path.length != 0 ||
+		endpoints->trust->front.path.length != 0;
 	if (has_files && now_ns >= endpoints->check_ns) {
 		bool is_due = now_ns >= endpoints->read_ns;
 		endpoints->check_ns = now_ns + CHECK_EVERY_NS;
 		endpoints->read_ns = is_due ? now_ns + READ_EVERY_NS : endpoints->read_ns;
+		bt_trust_refresh(endpoints->trust, is_due);
 		if (bt_serving_tls_refresh(endpoints->serving, is_due)) {
 			BT_LOG_TEXT(BT_LOG_SEVERITY_INFO, "Reloaded serving certificates");
 			endpoints->certificates_changed = true;
@@ -319,16 +318,12 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 		.changed = on_trust_changed,
 		.context = endpoints,
 	};
-	struct bt_authenticator_setup authentication = {
+	struct bt_access_setup access = {
 		.loop = options->loop,
-		.options = &flags->authentication,
-		.client = options->authentication_client,
-		.metrics = options->metrics,
-	};
-	struct bt_authorizer_setup authorization = {
-		.loop = options->loop,
-		.options = &flags->authorization,
-		.client = options->authorization_client,
+		.authentication = &flags->authentication,
+		.authorization = &flags->authorization,
+		.authentication_client = options->authentication_client,
+		.authorization_client = options->authorization_client,
 		.metrics = options->metrics,
 	};
 	int result = 0;
@@ -338,12 +333,8 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 	}
 	result = result != 0 ? result : listen_on(endpoints, err);
 	result = result != 0 ? result : bt_trust_create(&trust, &endpoints->trust, err);
-	authentication.trust = endpoints->trust;
-	result = result != 0
-		? result
-		: bt_authenticator_create(&authentication, &endpoints->authenticator, err);
-	result = result != 0 ? result
-			     : bt_authorizer_create(&authorization, &endpoints->authorizer, err);
+	access.trust = endpoints->trust;
+	result = result != 0 ? result : bt_access_rules_create(&access, &endpoints->access, err);
 	if (result != 0) {
 		return result;
 	}
@@ -353,8 +344,8 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 		bt_http_server_port(endpoints->server));
 	endpoints->listening = bt_strbuf_steal(&text);
 	endpoints->pages = bt_pages_create(options, seed);
-	endpoints->certificates_changed = bt_trust_client_ca(endpoints->trust) != NULL ||
-		bt_trust_front_ca(endpoints->trust) != NULL;
+	endpoints->certificates_changed = endpoints->trust->client.authorities != NULL ||
+		endpoints->trust->front.authorities != NULL;
 	return bt_trust_read_config_map(endpoints->trust, err);
 }
 
@@ -415,8 +406,7 @@ void bt_endpoints_destroy(struct bt_endpoints *endpoints)
 	}
 	bt_loop_remove_worker(endpoints->options.loop, endpoints);
 	bt_http_server_destroy(endpoints->server);
-	bt_authenticator_destroy(endpoints->authenticator);
-	bt_authorizer_destroy(endpoints->authorizer);
+	bt_access_rules_destroy(endpoints->access);
 	bt_trust_destroy(endpoints->trust);
 	bt_pages_destroy(endpoints->pages);
 	bt_serving_tls_destroy(endpoints->serving);

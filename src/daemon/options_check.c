@@ -379,7 +379,6 @@ int bt_serving_check(const struct bt_daemon_options *options, struct berth_error
 	if (code == 0) {
 		code = check_curves(serving, err);
 	}
-	return code == 0
-		? bt_authorizer_check_paths(&options->authorization.always_allow_paths, err)
-		: code;
+	return code == 0 ? bt_access_check_paths(&options->authorization.always_allow_paths, err)
+			 : code;
 }

@@ -5,34 +5,7 @@
 #include "base/nanoseconds.h"
 #include "client/reflector.h"
 
-#define CHECK_EVERY_NS BT_NS_PER_SECOND
-#define READ_EVERY_NS (60 * BT_NS_PER_SECOND)
 #define FILE_BYTES_MAX (UINT32_C(4) << 20)
-
-/** The CA certificates of one source. */
-struct bt_trust_bundle {
-	const char *flag;
-	struct bt_str path; /* "": from the ConfigMap */
-	struct bt_client_file_stamp stamp;
-	struct bt_strbuf pem;
-	struct bt_certificate_authorities *authorities; /* parsed `pem`; NULL: no certificates */
-};
-
-struct bt_trust {
-	struct bt_trust_setup setup;
-	struct bt_prng prng;
-	struct bt_trust_bundle client;
-	struct bt_trust_bundle front;
-	struct bt_arena arena; /* of the texts in lists */
-	struct bt_trust_names lists[BT_TRUST__LISTS];
-	bool is_flagged;  /* `lists` and `front` come from flags, not from the ConfigMap */
-	int64_t check_ns; /* when to check the files again, loop time */
-	int64_t read_ns;  /* when to read the files even if they look unchanged */
-
-	struct bt_reflector *reflector; /* of the ConfigMap; NULL: not watched */
-	struct bt_rest_call *call;      /* of the first read */
-	struct berth_error read_error;
-};
 
 /**
  * Replace the bundle by the certificates in pem; "": no certificates. On failure the old bundle
@@ -97,7 +70,8 @@ static void reset_lists(struct bt_trust *trust)
 	bt_arena_reset(&trust->arena);
 }
 
-static int read_lists(
+/** Apply the data of the ConfigMap, except what flags set. data NULL: there is no ConfigMap. */
+static int set_trust(
 	struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
 {
 	static const char *const keys[] = {
@@ -107,18 +81,6 @@ static int read_lists(
 		[BT_TRUST_EXTRA_PREFIX] = "requestheader-extra-headers-prefix",
 		[BT_TRUST_ALLOWED_NAMES] = "requestheader-allowed-names",
 	};
-	int result = 0;
-	reset_lists(trust);
-	for (size_t i = 0; i < BT_TRUST__LISTS && result == 0; i++) {
-		result = read_names(trust, data, keys[i], &trust->lists[i], err);
-	}
-	return result;
-}
-
-/** Apply the data of the ConfigMap, except what flags set. data NULL: there is no ConfigMap. */
-static int set_trust(
-	struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
-{
 	const char *key = "client-ca-file";
 	int result = 0;
 	if (trust->client.path.length == 0) {
@@ -126,7 +88,10 @@ static int set_trust(
 		result = result == 0 ? 0 : bt_error_wrap(err, result, "%s", key);
 	}
 	if (result == 0 && !trust->is_flagged) {
-		result = read_lists(trust, data, err);
+		reset_lists(trust);
+		for (size_t i = 0; i < BT_TRUST__LISTS && result == 0; i++) {
+			result = read_names(trust, data, keys[i], &trust->lists[i], err);
+		}
 		if (result != 0) {
 			/*
 			 * Without the list of allowed names, no certificate of a front proxy may be
@@ -265,49 +230,28 @@ static int bundle_read(
 	return result;
 }
 
-/** Read the file again if its stamp changed, or if is_due. Errors are logged. */
-static void bundle_refresh(struct bt_trust *trust, struct bt_trust_bundle *bundle, bool is_due)
+void bt_trust_refresh(struct bt_trust *trust, bool is_due)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	if (bundle->path.length == 0) {
-		return;
-	}
-	if (!is_due) {
+	struct bt_trust_bundle *bundles[] = {&trust->client, &trust->front};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(bundles); i++) {
+		struct bt_trust_bundle *bundle = bundles[i];
+		struct berth_error err = BERTH_ERROR_INIT;
 		char *path = bt_strndup(bundle->path.data, bundle->path.length);
-		bool has_changed = bt_client_file_stamp_update(&bundle->stamp, path);
+		bool is_read = bundle->path.length != 0 &&
+			(bt_client_file_stamp_update(&bundle->stamp, path) || is_due);
 		bt_free(path);
-		if (!has_changed) {
-			return;
+		if (is_read && bundle_read(trust, bundle, &err) != 0) {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s: %s", bundle->flag,
+				berth_error_message(&err));
+			berth_error_finish(&err);
 		}
 	}
-	if (bundle_read(trust, bundle, &err) != 0) {
-		BT_LOG_TEXT(
-			BT_LOG_SEVERITY_ERROR, "%s: %s", bundle->flag, berth_error_message(&err));
-		berth_error_finish(&err);
-	}
-}
-
-static int64_t refresh(void *context, int64_t now_ns)
-{
-	struct bt_trust *trust = context;
-	if (trust->client.path.length == 0 && trust->front.path.length == 0) {
-		return INT64_MAX;
-	}
-	if (now_ns >= trust->check_ns) {
-		bool is_due = now_ns >= trust->read_ns;
-		bundle_refresh(trust, &trust->client, is_due);
-		bundle_refresh(trust, &trust->front, is_due);
-		trust->check_ns = now_ns + CHECK_EVERY_NS;
-		trust->read_ns = is_due ? now_ns + READ_EVERY_NS : trust->read_ns;
-	}
-	return trust->check_ns;
 }
 
 int bt_trust_create(
 	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err)
 {
 	struct bt_trust *trust = BT_NEW(struct bt_trust);
-	int64_t now_ns = bt_loop_now_ns(setup->loop);
 	int result = 0;
 	trust->setup = *setup;
 	trust->setup.changed = NULL; /* `changed` is not called for the first bundles */
@@ -317,8 +261,6 @@ int bt_trust_create(
 	trust->client.path = setup->options->client_ca_file;
 	trust->front.flag = "--requestheader-client-ca-file";
 	trust->front.path = setup->options->requestheader_client_ca_file;
-	trust->check_ns = now_ns + CHECK_EVERY_NS;
-	trust->read_ns = now_ns + READ_EVERY_NS;
 	trust->is_flagged = trust->front.path.length != 0;
 	if (trust->is_flagged) {
 		const struct bt_authentication_options *options = setup->options;
@@ -345,7 +287,6 @@ int bt_trust_create(
 		result = bundle_read(trust, &trust->front, err);
 		result = result == 0 ? 0 : bt_error_wrap(err, result, "%s", trust->front.flag);
 	}
-	bt_loop_add_worker(setup->loop, refresh, trust);
 	if (result != 0) {
 		bt_trust_destroy(trust);
 		return result;
@@ -360,7 +301,6 @@ void bt_trust_destroy(struct bt_trust *trust)
 	if (trust == NULL) {
 		return;
 	}
-	bt_loop_remove_worker(trust->setup.loop, trust);
 	bt_reflector_destroy(trust->reflector);
 	if (trust->call != NULL) {
 		bt_rest_cancel(trust->call);
@@ -373,21 +313,6 @@ void bt_trust_destroy(struct bt_trust *trust)
 	bt_strbuf_finish(&trust->client.pem);
 	bt_strbuf_finish(&trust->front.pem);
 	bt_free(trust);
-}
-
-const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust)
-{
-	return trust->client.authorities;
-}
-
-const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust)
-{
-	return trust->front.authorities;
-}
-
-const struct bt_trust_names *bt_trust_list(const struct bt_trust *trust, enum bt_trust_list list)
-{
-	return &trust->lists[list];
 }
 
 void bt_trust_write_pem(const struct bt_trust *trust, struct bt_strbuf *out)

@@ -27,7 +27,15 @@ enum bt_trust_list {
 	BT_TRUST__LISTS,
 };
 
-struct bt_trust;
+/** The CA certificates of one source. */
+struct bt_trust_bundle {
+	const char *flag;
+	struct bt_str path; /* "": from the ConfigMap */
+	struct bt_client_file_stamp stamp;
+	struct bt_strbuf pem;
+	/** Parsed `pem`, valid until the loop turns; NULL: no certificates. */
+	struct bt_certificate_authorities *authorities;
+};
 
 struct bt_trust_setup {
 	struct bt_loop *loop;
@@ -40,6 +48,20 @@ struct bt_trust_setup {
 	void *context;
 };
 
+struct bt_trust {
+	struct bt_trust_bundle client; /* CA certificates of clients */
+	struct bt_trust_bundle front;  /* CA certificates of front proxies */
+	struct bt_trust_names lists[BT_TRUST__LISTS];
+
+	struct bt_trust_setup setup; /* private from here */
+	struct bt_prng prng;
+	struct bt_arena arena; /* of the texts in lists */
+	bool is_flagged;       /* `lists` and `front` come from flags, not from the ConfigMap */
+	struct bt_reflector *reflector; /* of the ConfigMap; NULL: not watched */
+	struct bt_rest_call *call;      /* of the first read */
+	struct berth_error read_error;
+};
+
 /** Read the files that flags name. Fails with the flag and the file. */
 BT_MUST_USE int bt_trust_create(
 	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err);
@@ -50,15 +72,9 @@ BT_MUST_USE int bt_trust_create(
  * with --authentication-tolerate-lookup-failure=false, returns the error instead.
  */
 BT_MUST_USE int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err);
+/** Read changed files again; is_due: also files that look unchanged. Errors are logged. */
+void bt_trust_refresh(struct bt_trust *trust, bool is_due);
 void bt_trust_destroy(struct bt_trust *trust);
-
-/**
- * Return the CA certificates of clients, or of front proxies; borrowed until the loop turns. NULL:
- * there are no such certificates.
- */
-const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust);
-const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust);
-const struct bt_trust_names *bt_trust_list(const struct bt_trust *trust, enum bt_trust_list list);
 /** Append all authorities of client certificates, as PEM. */
 void bt_trust_write_pem(const struct bt_trust *trust, struct bt_strbuf *out);
 #endif
