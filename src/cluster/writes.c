@@ -144,30 +144,32 @@ static uint16_t send_event(struct bt_cluster_writes *writes, struct bt_api_reque
 	return answer.code;
 }
 
-static void post_event(void *context, const struct bt_event_delivery *event)
+static void deliver_event(void *context, const struct bt_event_delivery *event, bool patches)
 {
 	struct bt_cluster_writes *writes = context;
-	struct bt_api_request request = make_request(writes, BT_VERB_CREATE, "events.k8s.io",
-		"events", bt_event_record_namespace(event->record), BT_STR(""));
+	struct bt_str namespace_ = bt_event_record_namespace(event->record);
+
+	if (patches) {
+		struct bt_strbuf name = {0};
+		bt_strbuf_reset(&writes->event_text);
+		bt_event_record_append_name(event->record, &name);
+		bt_event_record_write_series(
+			event->series_count, event->series_ns, &writes->event_text);
+		struct bt_api_request patch = make_request(writes, BT_VERB_PATCH, "events.k8s.io",
+			"events", namespace_, bt_strbuf_str(&name));
+		patch.patch_type = BT_PATCH_STRATEGIC;
+		uint16_t code = send_event(writes, &patch);
+		bt_strbuf_finish(&name);
+		if (code != 404) {
+			return;
+		}
+	}
+	struct bt_api_request request = make_request(
+		writes, BT_VERB_CREATE, "events.k8s.io", "events", namespace_, BT_STR(""));
 	bt_strbuf_reset(&writes->event_text);
 	bt_event_record_write(event->record, bt_str_from(writes->host), event->series_count,
 		event->series_ns, &writes->event_text);
 	(void)send_event(writes, &request);
-}
-
-static bool patch_event(void *context, const struct bt_event_delivery *event)
-{
-	struct bt_cluster_writes *writes = context;
-	struct bt_strbuf name = {0};
-	bt_strbuf_reset(&writes->event_text);
-	bt_event_record_append_name(event->record, &name);
-	bt_event_record_write_series(event->series_count, event->series_ns, &writes->event_text);
-	struct bt_api_request request = make_request(writes, BT_VERB_PATCH, "events.k8s.io",
-		"events", bt_event_record_namespace(event->record), bt_strbuf_str(&name));
-	request.patch_type = BT_PATCH_STRATEGIC;
-	bool exists = send_event(writes, &request) != 404;
-	bt_strbuf_finish(&name);
-	return exists;
 }
 
 static void record_event(void *context, const struct bt_pod *pod, const char *type,
@@ -491,7 +493,7 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 	(void)gethostname(writes->host, sizeof(writes->host) - 1);
 	bt_arena_init(&writes->arena, 0);
 	bt_arena_init(&writes->event_arena, 0);
-	struct bt_event_sink sink = {.context = writes, .post = post_event, .patch = patch_event};
+	struct bt_event_sink sink = {.context = writes, .send = deliver_event};
 	writes->events = bt_event_recorder_create(&sink);
 	writes->volumes = (struct bt_volume_writer){
 		.context = writes,

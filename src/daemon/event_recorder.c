@@ -289,16 +289,11 @@ static struct series *series_at(struct bt_event_recorder *recorder, uint32_t ind
 	return &recorder->places.items[index];
 }
 
-/**
- * PATCH the series with its current count. If the event was deleted, POST the event with the series
- * instead.
- */
+/** PATCH the series with its current count. */
 static void send_series(struct bt_event_recorder *recorder, const struct series *series)
 {
 	struct bt_event_delivery event = {series->record, series->count, series->last_ns};
-	if (!recorder->sink.patch(recorder->sink.context, &event)) {
-		recorder->sink.post(recorder->sink.context, &event);
-	}
+	recorder->sink.send(recorder->sink.context, &event, true);
 }
 
 static void remove_oldest(struct bt_event_recorder *recorder)
@@ -314,31 +309,6 @@ static void remove_oldest(struct bt_event_recorder *recorder)
 	bt_event_record_release(series->record);
 	*series = (struct series){.older = recorder->free};
 	recorder->free = index;
-}
-
-static void add_series(
-	struct bt_event_recorder *recorder, struct bt_event_record *record, uint64_t hash)
-{
-	if (recorder->by_key.count >= BT_EVENT_SERIES_MAX) {
-		remove_oldest(recorder);
-	}
-	struct series series = {
-		.hash = hash,
-		.record = bt_event_record_share(record),
-		.last_ns = record->time_ns,
-		.count = 1,
-	};
-	uint32_t index = recorder->free;
-	if (index != NONE) {
-		recorder->free = series_at(recorder, index)->older;
-		*series_at(recorder, index) = series;
-	} else {
-		index = recorder->places.count;
-		bt_vec_push(&recorder->places, series);
-	}
-	BT_INDEX_LIST_APPEND(
-		recorder->oldest, recorder->newest, recorder->places.items, index, older, newer);
-	bt_map_insert(&recorder->by_key, hash, index);
 }
 
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record)
@@ -358,10 +328,9 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 			}
 		}
 		if (index != NONE) {
-			int64_t now_ns = record->time_ns;
 			struct series *series = series_at(recorder, index);
 			series->count++;
-			series->last_ns = now_ns;
+			series->last_ns = record->time_ns;
 			BT_INDEX_LIST_REMOVE(recorder->oldest, recorder->newest,
 				recorder->places.items, index, older, newer);
 			BT_INDEX_LIST_APPEND(recorder->oldest, recorder->newest,
@@ -371,9 +340,28 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 			}
 			return;
 		}
-		add_series(recorder, record, hash);
+		if (recorder->by_key.count >= BT_EVENT_SERIES_MAX) {
+			remove_oldest(recorder);
+		}
+		struct series series = {
+			.hash = hash,
+			.record = bt_event_record_share(record),
+			.last_ns = record->time_ns,
+			.count = 1,
+		};
+		index = recorder->free;
+		if (index != NONE) {
+			recorder->free = series_at(recorder, index)->older;
+			*series_at(recorder, index) = series;
+		} else {
+			index = recorder->places.count;
+			bt_vec_push(&recorder->places, series);
+		}
+		BT_INDEX_LIST_APPEND(recorder->oldest, recorder->newest, recorder->places.items,
+			index, older, newer);
+		bt_map_insert(&recorder->by_key, hash, index);
 	}
-	recorder->sink.post(recorder->sink.context, &event);
+	recorder->sink.send(recorder->sink.context, &event, false);
 }
 
 void bt_event_recorder_record(

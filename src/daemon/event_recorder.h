@@ -115,13 +115,11 @@ struct bt_event_delivery {
 
 struct bt_event_sink {
 	void *context;
-	/** POST the event, with the series if series_count is above 1. */
-	void (*post)(void *context, const struct bt_event_delivery *event);
 	/**
-	 * PATCH the series of the event. false: the event was deleted (404), and the recorder calls
-	 * `post`. A sink that sends later returns true, and posts the event itself after a 404.
+	 * POST the event or, if patches is true, PATCH the series of the event; if the event was
+	 * deleted (404), POST it with the series.
 	 */
-	bool (*patch)(void *context, const struct bt_event_delivery *event);
+	void (*send)(void *context, const struct bt_event_delivery *event, bool patches);
 	/**
 	 * Called before the event is counted or posted; may be NULL. true: the sink handles the
 	 * event, and may pass the record to bt_event_recorder_accept later.

@@ -352,28 +352,16 @@ static bool send_event(void *context, struct bt_event_record *record)
 	return !sender->is_known || sender->is_core;
 }
 
-static void push_delivery(
-	struct bt_event_sender *sender, const struct bt_event_delivery *event, enum form form)
+/** bt_event_sink.send. If a PATCH gets a 404, `done` changes it to a POST. */
+static void send_delivery(void *context, const struct bt_event_delivery *event, bool patches)
 {
 	struct waiting item = {
 		.record = event->record,
 		.last_ns = event->series_ns,
 		.count = event->series_count,
-		.form = (uint8_t)form,
+		.form = patches ? FORM_PATCH : FORM_POST,
 	};
-	push(sender, &item);
-}
-
-static void post(void *context, const struct bt_event_delivery *event)
-{
-	push_delivery(context, event, FORM_POST);
-}
-
-static bool patch(void *context, const struct bt_event_delivery *event)
-{
-	push_delivery(context, event, FORM_PATCH);
-	/* If the event was deleted, done changes the PATCH to a POST after the 404. */
-	return true;
+	push(context, &item);
 }
 
 static void append_name(const struct waiting *waiting, struct bt_strbuf *out)
@@ -584,8 +572,7 @@ static int64_t send_due_events(void *context, int64_t now_ns)
 struct bt_event_sender *bt_event_sender_create(const struct bt_event_sender_options *options)
 {
 	struct bt_event_sender *sender = bt_calloc(1, sizeof(*sender));
-	struct bt_event_sink sink = {
-		.context = sender, .post = post, .patch = patch, .take = send_event};
+	struct bt_event_sink sink = {.context = sender, .send = send_delivery, .take = send_event};
 	sender->options = *options;
 	sender->host = bt_strndup(options->host, strlen(options->host));
 	sender->component = bt_strndup(options->component, strlen(options->component));

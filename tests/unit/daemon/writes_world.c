@@ -36,19 +36,13 @@ static bool may_write(void *context)
 	return may;
 }
 
-static void post(void *context, const struct bt_event_delivery *event)
+static void log_event(void *context, const struct bt_event_delivery *event, bool patches BT_UNUSED)
 {
 	struct writes_world *world = context;
 	bt_strbuf_printf(&world->event_log, "%.*s %.*s: %.*s\n",
 		BT_STR_ARG(bt_event_record_part(event->record, BT_EVENT_REASON)),
 		BT_STR_ARG(bt_event_record_part(event->record, BT_EVENT_NAME)),
 		BT_STR_ARG(bt_event_record_part(event->record, BT_EVENT_NOTE)));
-}
-
-static bool patch(void *context, const struct bt_event_delivery *event)
-{
-	post(context, event);
-	return true;
 }
 
 static void connect_client(struct writes_world *world, const char *content_type)
@@ -116,7 +110,7 @@ void writes_world_init(struct writes_world *world, const struct writes_world_opt
 	world->server.answer = options->answer;
 	world->server.context = options->context;
 	connect_client(world, content_type);
-	struct bt_event_sink sink = {.context = world, .post = post, .patch = patch};
+	struct bt_event_sink sink = {.context = world, .send = log_event};
 	world->events = bt_event_recorder_create(&sink);
 	struct bt_api_writes_options writes = {
 		.client = world->client,
