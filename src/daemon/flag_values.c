@@ -97,21 +97,6 @@ static int refuse_number(
 	return code;
 }
 
-/** Remove the base prefix (0x, 0o, 0b or 0) of a number, and return the base; 10 without prefix. */
-static unsigned take_base(struct bt_str *text)
-{
-	if (text->length < 2 || text->data[0] != '0') {
-		return 10;
-	}
-	char letter = text->data[1] | 0x20;
-	if (letter == 'x' || letter == 'o' || letter == 'b') {
-		*text = bt_str_sub(*text, 2, text->length);
-		return letter == 'x' ? 16 : letter == 'o' ? 8 : 2;
-	}
-	*text = bt_str_sub(*text, 1, text->length);
-	return 8;
-}
-
 /** Parse an integer from min to max as Go's strconv does; INT64_MIN is refused. */
 static int parse_integer(const char *function, struct bt_str text, int64_t min, int64_t max,
 	int64_t *out_number, struct berth_error *err)
@@ -124,7 +109,14 @@ static int parse_integer(const char *function, struct bt_str text, int64_t min, 
 		negative = text.data[0] == '-';
 		rest = bt_str_sub(text, 1, text.length);
 	}
-	unsigned base = take_base(&rest);
+	unsigned base = 10;
+	if (rest.length >= 2 && rest.data[0] == '0') {
+		/* The prefix 0x, 0o, 0b or 0 selects the base. */
+		char letter = rest.data[1] | 0x20;
+		base = letter == 'x' ? 16 : letter == 'b' ? 2 : 8;
+		bool has_letter = base != 8 || letter == 'o';
+		rest = bt_str_sub(rest, has_letter ? 2 : 1, rest.length);
+	}
 	for (uint32_t i = 0; i < rest.length; i++) {
 		int digit = bt_hex_value(rest.data[i]);
 		if (digit < 0 || (unsigned)digit >= base) {

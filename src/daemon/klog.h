@@ -23,7 +23,6 @@ struct bt_klog_options {
 	enum bt_klog_format format;
 	int verbosity;
 	BT_LIST(struct bt_klog_module) modules; /* --vmodule */
-	int64_t flush_frequency_ns;             /* unused: each line is written at once */
 	bool split_stream; /* errors to standard error, information to standard output */
 };
 

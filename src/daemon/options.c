@@ -75,15 +75,12 @@ static const struct target {
 	TARGET(KUBE_API_CONTENT_TYPE, OPT_TEXT, config_flags.kube_api_content_type),
 	TARGET(BIND_ADDRESS, TEXT, serving.bind_address),
 	TARGET(SECURE_PORT, NUMBER, serving.secure_port),
-	TARGET(DISABLE_HTTP2_SERVING, BOOL, serving.disable_http2),
 	TARGET(CERT_DIR, TEXT, serving.cert_dir),
 	TARGET(TLS_CERT_FILE, TEXT, serving.cert_file),
 	TARGET(TLS_PRIVATE_KEY_FILE, TEXT, serving.key_file),
 	TARGET(TLS_CIPHER_SUITES, LIST, serving.cipher_suites),
 	TARGET(TLS_MIN_VERSION, TEXT, serving.min_tls_version),
-	TARGET(HTTP2_MAX_STREAMS, NUMBER, serving.http2_max_streams),
 	TARGET(PERMIT_PORT_SHARING, BOOL, serving.permit_port_sharing),
-	TARGET(PERMIT_ADDRESS_SHARING, BOOL, serving.permit_address_sharing),
 	TARGET(AUTHENTICATION_KUBECONFIG, TEXT, authentication.kubeconfig),
 	TARGET(AUTHENTICATION_TOKEN_CACHE_TTL, NUMBER, authentication.token_cache_ttl_ns),
 	TARGET(AUTHENTICATION_SKIP_LOOKUP, BOOL, authentication.skip_lookup),
@@ -175,7 +172,6 @@ static void daemon_options_take(
 	bool json = bt_str_equal_c(values[BT_DAEMON_FLAG_LOGGING_FORMAT].text, "json");
 	log->format = json ? BT_KLOG_JSON : BT_KLOG_TEXT;
 	log->verbosity = (int)values[BT_DAEMON_FLAG_V].number;
-	log->flush_frequency_ns = values[BT_DAEMON_FLAG_LOG_FLUSH_FREQUENCY].number;
 	log->split_stream = values[json ? BT_DAEMON_FLAG_LOG_JSON_SPLIT_STREAM
 					: BT_DAEMON_FLAG_LOG_TEXT_SPLIT_STREAM]
 				    .number != 0;
@@ -271,42 +267,31 @@ static int refuse_file(const char *action, const char *path, int number, struct 
 		bt_client_file_errno(number, text, sizeof(text)));
 }
 
-static int write_file(const char *path, struct bt_str text, struct berth_error *err)
+int bt_daemon_options_write_config(const struct bt_daemon_options *options,
+	const struct bt_config *config, struct berth_error *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		return refuse_file("open", path, errno, err);
+	const char *path = options->write_config_to.data; /* zero-terminated */
+	struct bt_strbuf yaml = {0};
+	int code = make_yaml(config, &yaml, err);
+	int fd = code == 0 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+	size_t done = 0;
+	if (code == 0 && fd < 0) {
+		code = refuse_file("open", path, errno, err);
 	}
-	int code = 0;
-	uint32_t done = 0;
-	while (code == 0 && done < text.length) {
-		ssize_t written = write(fd, text.data + done, text.length - done);
+	while (code == 0 && done < yaml.length) {
+		ssize_t written = write(fd, yaml.data + done, yaml.length - done);
 		if (written >= 0) {
-			done += (uint32_t)written;
+			done += (size_t)written;
 		} else if (errno != EINTR) {
 			code = refuse_file("write", path, errno, err);
 		}
 	}
-	if (close(fd) != 0 && code == 0) {
+	if (fd >= 0 && close(fd) != 0 && code == 0) {
 		code = refuse_file("close", path, errno, err);
-	}
-	return code;
-}
-
-int bt_daemon_options_write_config(const struct bt_daemon_options *options,
-	const struct bt_config *config, struct berth_error *err)
-{
-	struct bt_strbuf yaml = {0};
-	struct bt_strbuf path = {0};
-	int code = make_yaml(config, &yaml, err);
-	bt_strbuf_append_str(&path, options->write_config_to);
-	if (code == 0) {
-		code = write_file(bt_strbuf_c(&path), bt_strbuf_str(&yaml), err);
 	}
 	if (code == 0) {
 		BT_LOG_INFO(0, "Wrote configuration", BT_LOG_STR("file", options->write_config_to));
 	}
-	bt_strbuf_finish(&path);
 	bt_strbuf_finish(&yaml);
 	return code;
 }

@@ -23,7 +23,6 @@ struct bt_sni_certificate {
 struct bt_serving_options {
 	struct bt_str bind_address;
 	int64_t secure_port; /* 0: no server */
-	bool disable_http2;
 	struct bt_str cert_dir;
 	struct bt_str cert_file;
 	struct bt_str key_file;
@@ -31,9 +30,7 @@ struct bt_serving_options {
 	BT_LIST(int32_t) curve_preferences;
 	struct bt_str min_tls_version;
 	BT_LIST(struct bt_sni_certificate) sni;
-	int64_t http2_max_streams;
 	bool permit_port_sharing;
-	bool permit_address_sharing;
 };
 
 struct bt_authentication_options {

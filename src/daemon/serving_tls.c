@@ -86,14 +86,22 @@ static int pair_read(struct pair *pair, bool is_due, bool *out_changed, struct b
 	return 0;
 }
 
-static bool pair_refresh(struct pair *pair, bool is_due)
+bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	bool has_changed;
-	if (pair->certificate_file == NULL) {
-		return false;
-	}
-	if (pair_read(pair, is_due, &has_changed, &err) != 0) {
+	bool has_changed = false;
+	for (uint32_t i = 0; i < serving->pair_count; i++) {
+		struct pair *pair = &serving->pairs[i];
+		struct berth_error err = BERTH_ERROR_INIT;
+		bool is_new = false;
+		if (pair->certificate_file == NULL) {
+			continue;
+		}
+		if (pair_read(pair, is_due, &is_new, &err) == 0) {
+			bt_free(pair->complaint);
+			pair->complaint = NULL;
+			has_changed = is_new || has_changed;
+			continue;
+		}
 		/* Perhaps only one file is replaced so far: both files are read again later. */
 		const char *text = berth_error_message(&err);
 		if (pair->complaint == NULL || strcmp(pair->complaint, text) != 0) {
@@ -102,18 +110,6 @@ static bool pair_refresh(struct pair *pair, bool is_due)
 			pair->complaint = bt_strndup(text, strlen(text));
 		}
 		berth_error_finish(&err);
-		return false;
-	}
-	bt_free(pair->complaint);
-	pair->complaint = NULL;
-	return has_changed;
-}
-
-bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due)
-{
-	bool has_changed = false;
-	for (uint32_t i = 0; i < serving->pair_count; i++) {
-		has_changed = pair_refresh(&serving->pairs[i], is_due) || has_changed;
 	}
 	return has_changed;
 }

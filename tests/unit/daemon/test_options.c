@@ -472,7 +472,6 @@ START_TEST(test_options__defaults)
 	ck_assert(!options->config_flags.kube_api_qps_given);
 	ck_assert_ptr_null(options->config_flags.resource_lock.data);
 	ck_assert_int_eq(options->log.format, BT_KLOG_TEXT);
-	ck_assert_int_eq(options->log.flush_frequency_ns, 5000000000);
 	finish_run(&run);
 }
 END_TEST
