@@ -36,7 +36,7 @@ static void try_config(struct bt_str text, const char *master)
 	struct bt_client_config config = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	if (bt_client_config_parse(text, "/etc/k/conf", master, &config, &err) != 0) {
+	if (bt_client_config_parse(text, "/etc/k/conf", master, &config, NULL, &err) != 0) {
 		BT_ASSERT(err.code < 0 && err.message != NULL && config.arena.chunks == NULL);
 		berth_error_finish(&err);
 		return;

@@ -490,7 +490,6 @@ int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 		bool is_v6 = bt_str_find_char(bt_str_from(host), ':') >= 0;
 		config.server = bt_arena_printf(&config.arena, "https://%s%s%s:%s",
 			is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
-		config.in_cluster = true;
 		code = client_config_derive_url(&config, err);
 	}
 	if (code != 0) {
@@ -501,18 +500,13 @@ int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 	return 0;
 }
 
-/*
- * Parses text, which was read from path. If path is "" or NULL, there is no kubeconfig, and text is
- * empty.
- */
-static int parse(struct bt_str text, const char *path, const char *master,
+int bt_client_config_parse(struct bt_str text, const char *path, const char *master,
 	struct bt_client_config *out_config, bool *out_nothing, struct berth_error *err)
 {
 	struct bt_client_config config = {0};
 	struct bt_kubeconfig file = {0};
 	int code = bt_kubeconfig_read(text, path != NULL ? path : "", &config.arena, &file, err);
 
-	*out_nothing = false;
 	if (code != 0) {
 		code = bt_error_wrap(
 			err, code, "error loading config file \"%s\"", path != NULL ? path : "");
@@ -525,14 +519,6 @@ static int parse(struct bt_str text, const char *path, const char *master,
 	}
 	*out_config = config;
 	return 0;
-}
-
-int bt_client_config_parse(struct bt_str text, const char *path, const char *master,
-	struct bt_client_config *out_config, struct berth_error *err)
-{
-	bool nothing;
-
-	return parse(text, path, master, out_config, &nothing, err);
 }
 
 /* Reads the kubeconfig. If path is NULL or "", out stays empty and the result is 0. */
@@ -579,8 +565,8 @@ int bt_client_config_load(const struct bt_client_config_input *input,
 	}
 	int code = read_kubeconfig(input->kubeconfig, &text, &cause);
 	if (code == 0) {
-		code = parse(bt_strbuf_str(&text), input->kubeconfig, input->master, out_config,
-			&nothing, &cause);
+		code = bt_client_config_parse(bt_strbuf_str(&text), input->kubeconfig,
+			input->master, out_config, &nothing, &cause);
 	}
 	bt_strbuf_finish_wiped(&text);
 	if (code != 0 && nothing && in_cluster_is_possible(folder_of(input))) {

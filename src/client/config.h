@@ -59,7 +59,6 @@ struct bt_client_config {
 	bt_str_list impersonate_groups;
 	BT_LIST(struct bt_str_pair) impersonate_extra; /* one pair for each value of a key */
 	const struct bt_client_exec *exec;             /* NULL: none */
-	bool in_cluster;
 	struct bt_str context; /* set by bt_client_config_load_context; "" in a cluster */
 };
 
@@ -76,9 +75,13 @@ struct bt_client_config_input {
  */
 BT_MUST_USE int bt_client_config_load(const struct bt_client_config_input *input,
 	struct bt_client_config *out_config, struct berth_error *err);
-/** Parses a kubeconfig's text; path is used in messages and to resolve relative file names. */
+/**
+ * Parses a kubeconfig's text; path is used in messages and to resolve relative file names. path ""
+ * or NULL: there is no kubeconfig, and text is empty. *out_nothing (may be NULL): set to whether
+ * the error is that there is no configuration at all.
+ */
 BT_MUST_USE int bt_client_config_parse(struct bt_str text, const char *path, const char *master,
-	struct bt_client_config *out_config, struct berth_error *err);
+	struct bt_client_config *out_config, bool *out_nothing, struct berth_error *err);
 /**
  * Loads a configuration as kubectl does: from input->kubeconfig, else from the merged files of
  * KUBECONFIG, else from ~/.kube/config, else from the in-cluster files. input->master is ignored.

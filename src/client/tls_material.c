@@ -110,25 +110,6 @@ static int load_pair(struct bt_tls_material *material, struct berth_error *err)
 	return code != 0 ? bt_error_move(err, &cause) : 0;
 }
 
-static enum bt_tls_change refresh_pair(struct bt_tls_material *material, int64_t now_ns)
-{
-	bool changed = false;
-
-	if (!material->pair_is_watched || now_ns - material->pair_refreshed_ns < REFRESH_NS) {
-		return BT_TLS_SAME;
-	}
-	material->pair_refreshed_ns = now_ns;
-	if (!stamp_pair(material)) {
-		return BT_TLS_SAME;
-	}
-	/* an unusable pair is reported by the periodic check */
-	if (read_pair(material, &changed, NULL) == 0) {
-		berth_error_finish(&material->pair_error);
-	}
-	material->pair_changed |= changed;
-	return changed ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
-}
-
 enum bt_tls_change bt_tls_material_check(
 	struct bt_tls_material *material, int64_t now_ns, int64_t *out_next_ns)
 {
@@ -170,26 +151,6 @@ enum bt_tls_change bt_tls_material_check(
 	return change;
 }
 
-static int load_ca(struct bt_tls_material *material, struct berth_error *err)
-{
-	const struct bt_client_config *config = material->config;
-
-	if (!is_present(&config->ca)) {
-		return 0;
-	}
-	if (config->insecure) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"specifying a root certificates file with the insecure flag is not "
-			"allowed");
-	}
-	material->has_ca = true;
-	int code = load_one(&config->ca, &material->ca, err);
-	if (code == 0 && material->ca.length != 0) {
-		code = bt_client_pem_check_roots(bt_strbuf_str(&material->ca), err);
-	}
-	return code;
-}
-
 /* Reads the CA bundle again. Returns false if the old bundle is kept. */
 static bool read_ca(struct bt_tls_material *material)
 {
@@ -227,8 +188,16 @@ int bt_tls_material_load(struct bt_tls_material *material, const struct bt_clien
 		.pair_check_ns = now_ns + CHECK_NS,
 		.ca_refreshed_ns = now_ns,
 	};
-	if (config->is_tls) {
-		code = load_ca(material, err);
+	if (config->is_tls && is_present(&config->ca) && config->insecure) {
+		code = bt_error_set(err, BERTH_ERR_INVALID,
+			"specifying a root certificates file with the insecure flag is not "
+			"allowed");
+	} else if (config->is_tls && is_present(&config->ca)) {
+		material->has_ca = true;
+		code = load_one(&config->ca, &material->ca, err);
+		if (code == 0 && material->ca.length != 0) {
+			code = bt_client_pem_check_roots(bt_strbuf_str(&material->ca), err);
+		}
 	}
 	if (code == 0 && config->is_tls) {
 		code = load_pair(material, err);
@@ -241,15 +210,23 @@ int bt_tls_material_load(struct bt_tls_material *material, const struct bt_clien
 
 enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int64_t now_ns)
 {
-	enum bt_tls_change pair = refresh_pair(material, now_ns);
+	bool pair_changed = false;
 	bool ca_changed = false;
 
+	if (material->pair_is_watched && now_ns - material->pair_refreshed_ns >= REFRESH_NS) {
+		material->pair_refreshed_ns = now_ns;
+		/* an unusable pair is reported by the periodic check */
+		if (stamp_pair(material) && read_pair(material, &pair_changed, NULL) == 0) {
+			berth_error_finish(&material->pair_error);
+		}
+		material->pair_changed |= pair_changed;
+	}
 	if (material->has_ca && material->config->ca.data.data == NULL &&
 		now_ns - material->ca_refreshed_ns >= CHECK_NS) {
 		material->ca_refreshed_ns = now_ns;
 		ca_changed = read_ca(material);
 	}
-	return pair == BT_TLS_SAME && ca_changed ? BT_TLS_NEW_CONNECTIONS : pair;
+	return pair_changed || ca_changed ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
 }
 
 struct bt_http_client_tls bt_tls_material_view(const struct bt_tls_material *material)

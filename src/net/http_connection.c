@@ -240,18 +240,15 @@ void bt_http_connection_handle_loss(struct bt_http_client_connection *connection
 	}
 }
 
-static bool is_redirect(uint16_t code)
-{
-	return code == 301 || code == 302 || code == 303 || code == 307 || code == 308;
-}
-
 /* Processes the head of the final answer; false: the connection is closed. */
 static bool take_head(struct bt_http_client_connection *connection)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
 	struct bt_str location = {NULL, 0};
 	size_t at = 0;
-	if (transfer->client->follow_redirects && is_redirect(transfer->answer.code) &&
+	uint16_t code = transfer->answer.code;
+	bool is_redirect = (code >= 301 && code <= 303) || code == 307 || code == 308;
+	if (transfer->client->follow_redirects && is_redirect &&
 		bt_http_answer_next_header(&transfer->answer, BT_STR("Location"), &at, &location)) {
 		transfer->is_redirect = location.length != 0;
 	}

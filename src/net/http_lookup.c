@@ -118,26 +118,6 @@ void bt_http_lookup_cancel(struct bt_http_lookup *lookup)
 	release(lookup);
 }
 
-/* Starts the thread with all signals blocked, because the loop's thread handles them. */
-static bool start_thread(struct bt_http_lookup *lookup)
-{
-	pthread_t thread;
-	pthread_attr_t attributes;
-	sigset_t all;
-	sigset_t before;
-	if (pthread_attr_init(&attributes) != 0) {
-		return false;
-	}
-	(void)sigfillset(&all); /* none of these calls can fail with valid arguments */
-	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	int code = pthread_create(&thread, &attributes, resolve_host, lookup);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	(void)pthread_attr_destroy(&attributes);
-	return code == 0;
-}
-
 struct bt_http_lookup *bt_http_lookup_start(struct bt_loop *loop, struct bt_str host,
 	void (*ready)(void *context, struct bt_http_lookup *lookup,
 		const struct bt_http_addresses *addresses),
@@ -158,8 +138,23 @@ struct bt_http_lookup *bt_http_lookup_start(struct bt_loop *loop, struct bt_str 
 		release(lookup);
 		return NULL;
 	}
+	/* Start the thread with all signals blocked, because the loop's thread handles them. */
+	pthread_t thread;
+	pthread_attr_t attributes;
+	sigset_t all;
+	sigset_t before;
+	int code = pthread_attr_init(&attributes);
 	atomic_fetch_add(&lookup->holders, 1);
-	if (!start_thread(lookup)) {
+	if (code == 0) {
+		(void)sigfillset(&all); /* none of these calls can fail with valid arguments */
+		(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+		(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+		(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+		code = pthread_create(&thread, &attributes, resolve_host, lookup);
+		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+		(void)pthread_attr_destroy(&attributes);
+	}
+	if (code != 0) {
 		atomic_fetch_sub(&lookup->holders, 1);
 		bt_http_lookup_cancel(lookup);
 		return NULL;

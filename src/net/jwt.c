@@ -55,33 +55,6 @@ static void append_number(struct bt_strbuf *out, const gnutls_datum_t *number)
 	bt_base64_url_encode((struct bt_str){(const char *)bytes, NUMBER_BYTES}, out);
 }
 
-/** Sets the coordinates, and the key id to the hash of the public key. */
-static int describe(struct bt_jwt_key *key)
-{
-	gnutls_ecc_curve_t curve;
-	gnutls_datum_t x = {NULL, 0};
-	gnutls_datum_t y = {NULL, 0};
-	unsigned char id[64];
-	size_t id_bytes = sizeof(id);
-	int code = gnutls_pubkey_export_ecc_raw(key->verifier, &curve, &x, &y);
-	if (code == 0 && curve != GNUTLS_ECC_CURVE_SECP256R1) {
-		code = GNUTLS_E_ECC_UNSUPPORTED_CURVE;
-	}
-	if (code == 0) {
-		append_number(&key->x, &x);
-		append_number(&key->y, &y);
-		code = gnutls_pubkey_get_key_id(
-			key->verifier, GNUTLS_KEYID_USE_SHA256, id, &id_bytes);
-	}
-	if (code == 0) {
-		bt_base64_url_encode(
-			(struct bt_str){(const char *)id, (uint32_t)id_bytes}, &key->id);
-	}
-	gnutls_free(x.data);
-	gnutls_free(y.data);
-	return code;
-}
-
 int bt_jwt_key_create(struct bt_str pem, struct bt_jwt_key **out_key, struct berth_error *err)
 {
 	struct bt_jwt_key *key = BT_NEW(struct bt_jwt_key);
@@ -98,8 +71,28 @@ int bt_jwt_key_create(struct bt_str pem, struct bt_jwt_key **out_key, struct ber
 	code = code != 0 ? code : gnutls_privkey_import_x509(key->signer, key->key, 0);
 	code = code != 0 ? code : gnutls_pubkey_init(&key->verifier);
 	code = code != 0 ? code : gnutls_pubkey_import_privkey(key->verifier, key->signer, 0, 0);
-	code = code != 0 ? code : describe(key);
-	if (code != 0) {
+	/* Set the coordinates, and the key id to the hash of the public key. */
+	gnutls_ecc_curve_t curve;
+	gnutls_datum_t x = {NULL, 0};
+	gnutls_datum_t y = {NULL, 0};
+	unsigned char id[64];
+	size_t id_bytes = sizeof(id);
+	code = code != 0 ? code : gnutls_pubkey_export_ecc_raw(key->verifier, &curve, &x, &y);
+	if (code == 0 && curve != GNUTLS_ECC_CURVE_SECP256R1) {
+		code = GNUTLS_E_ECC_UNSUPPORTED_CURVE;
+	}
+	if (code == 0) {
+		append_number(&key->x, &x);
+		append_number(&key->y, &y);
+		code = gnutls_pubkey_get_key_id(
+			key->verifier, GNUTLS_KEYID_USE_SHA256, id, &id_bytes);
+	}
+	gnutls_free(x.data);
+	gnutls_free(y.data);
+	if (code == 0) {
+		bt_base64_url_encode(
+			(struct bt_str){(const char *)id, (uint32_t)id_bytes}, &key->id);
+	} else {
 		bt_jwt_key_destroy(key);
 		return set_key_error(err, code);
 	}

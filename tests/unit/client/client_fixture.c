@@ -185,7 +185,7 @@ static int connect(
 			: "",
 		is_tls && strstr(cluster, "certificate-authority") == NULL ? bt_strbuf_c(&ca) : "",
 		cluster, user);
-	code = bt_client_config_parse(bt_strbuf_str(&text), "", "", &fixture->config, err);
+	code = bt_client_config_parse(bt_strbuf_str(&text), "", "", &fixture->config, NULL, err);
 	if (code == 0) {
 		code = bt_transport_create(&options, &fixture->transport, err);
 	}

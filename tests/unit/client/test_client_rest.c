@@ -566,7 +566,8 @@ static void start_raw(const char *script)
 				 &raw.listener_source, NULL),
 		0);
 	(void)snprintf(master, sizeof(master), "http://127.0.0.1:%d", ntohs(address.sin_port));
-	ck_assert_int_eq(bt_client_config_parse(BT_STR(""), "", master, &fixture.config, NULL), 0);
+	ck_assert_int_eq(
+		bt_client_config_parse(BT_STR(""), "", master, &fixture.config, NULL, NULL), 0);
 	options.loop = fixture.loop;
 	ck_assert_int_eq(bt_transport_create(&options, &fixture.transport, NULL), 0);
 	fixture_make_client(&fixture, NULL);

@@ -76,7 +76,8 @@ static void begin(const char *content_type)
 		"current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
 		"clusters: [{name: c, cluster: {server: 'http://127.0.0.1:%u'}}]\n",
 		(unsigned)bt_front_port(f.front));
-	ck_assert_int_eq(bt_client_config_parse(bt_strbuf_str(&text), "", "", &f.config, NULL), 0);
+	ck_assert_int_eq(
+		bt_client_config_parse(bt_strbuf_str(&text), "", "", &f.config, NULL, NULL), 0);
 	bt_strbuf_finish(&text);
 	transport.loop = f.loop;
 	ck_assert_int_eq(bt_transport_create(&transport, &f.transport, NULL), 0);
