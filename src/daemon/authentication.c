@@ -12,12 +12,6 @@ enum bt_bearer {
 	BT_BEARER_INVALID, /* a bearer token that is malformed */
 };
 
-void bt_caller_finish(struct bt_caller *caller)
-{
-	bt_vec_finish(&caller->groups);
-	bt_vec_finish(&caller->extra);
-}
-
 static bool caller_has_group(const struct bt_caller *caller, struct bt_str group)
 {
 	for (uint32_t i = 0; i < caller->groups.count; i++) {
@@ -177,277 +171,7 @@ static void count_outcome(const struct bt_access_rules *access,
 		(double)took_ns / (double)BT_NS_PER_SECOND);
 }
 
-static void append_error(struct bt_authentication *authentication, const char *error)
-{
-	if (authentication->errors.length != 0) {
-		bt_strbuf_append_c(&authentication->errors, ", ");
-	}
-	bt_strbuf_append_c(&authentication->errors, error);
-}
-
-static void accept_user(struct bt_authentication *authentication)
-{
-	struct bt_access_rules *access = authentication->access;
-	struct bt_caller *caller = authentication->caller;
-	if (!bt_str_equal(caller->name, BT_STR("system:anonymous")) &&
-		!caller_has_group(caller, authenticated)) {
-		bt_vec_push(&caller->groups, authenticated);
-	}
-	/* All but a few names are summarized, so that the label has few values. */
-	struct bt_str label =
-		bt_str_find_char(caller->name, '@') >= 0 ? BT_STR("email_id") : BT_STR("other");
-	if (bt_str_has_word(BT_STR("admin client kube_proxy kubelet "
-				   "system:serviceaccount:kube-system:default"),
-		    caller->name)) {
-		label = caller->name;
-	}
-	bt_metric_add(bt_metric_cell(access->users, &label), 1);
-	count_outcome(
-		access, &access->authentications, authentication->begun_ns, BT_STR("success"));
-	authentication->done(authentication->context, true);
-}
-
-/**
- * End an authentication in which no method found a user: the request is anonymous, or fails with
- * the collected errors.
- */
-static void finish_without_user(struct bt_authentication *authentication)
-{
-	struct bt_caller *caller = authentication->caller;
-	if (authentication->errors.length != 0) {
-		struct bt_strbuf text = {0};
-		bt_strbuf_printf(&text, "[%s]", bt_strbuf_c(&authentication->errors));
-		BT_LOG_ERROR_PLAIN(bt_strbuf_c(&text), "Unable to authenticate the request");
-		bt_strbuf_finish(&text);
-		count_outcome(authentication->access, &authentication->access->authentications,
-			authentication->begun_ns, BT_STR("error"));
-		authentication->done(authentication->context, false);
-		return;
-	}
-	caller->name = BT_STR("system:anonymous");
-	bt_vec_push(&caller->groups, BT_STR("system:unauthenticated"));
-	accept_user(authentication);
-}
-
-/** The request, with the certificate chain that the client sent. */
-struct shown {
-	const struct bt_http_exchange *exchange;
-	struct bt_str chain[CHAIN_MAX];
-	uint32_t chain_count;
-	int64_t now_seconds;
-};
-
-/** An error is appended to authentication->errors. */
-static bool verify(struct bt_authentication *authentication, const struct shown *shown,
-	const struct bt_certificate_authorities *authorities,
-	struct bt_certificate_subject *out_subject)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	if (authorities == NULL || shown->chain_count == 0) {
-		return false;
-	}
-	if (bt_certificate_verify_client(authorities, shown->chain, shown->chain_count,
-		    shown->now_seconds, authentication->arena, out_subject, &err) != 0) {
-		append_error(authentication, berth_error_message(&err));
-		berth_error_finish(&err);
-		return false;
-	}
-	return true;
-}
-
-static bool try_certificate(struct bt_authentication *authentication, const struct shown *shown)
-{
-	struct bt_caller *caller = authentication->caller;
-	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
-	if (!verify(authentication, shown, authentication->access->setup.trust->client.authorities,
-		    &subject) ||
-		subject.common_name.length == 0) {
-		return false;
-	}
-	caller->name = subject.common_name;
-	caller->uid = subject.uid;
-	for (uint32_t i = 0; i < subject.organizations.count; i++) {
-		bt_vec_push(&caller->groups, subject.organizations.items[i]);
-	}
-	return true;
-}
-
-static struct bt_str first_value(
-	const struct bt_http_exchange *exchange, const struct bt_trust_names *names)
-{
-	struct bt_strbuf name = {0};
-	struct bt_str value = {0};
-	for (uint32_t i = 0; i < names->names.count && value.length == 0; i++) {
-		bt_strbuf_set(&name, names->names.items[i]);
-		value = bt_http_header(exchange, bt_strbuf_c(&name));
-	}
-	bt_strbuf_finish(&name);
-	return value;
-}
-
-static void take_group(void *context, struct bt_str value)
-{
-	struct bt_authentication *authentication = context;
-	bt_vec_push(&authentication->caller->groups, bt_arena_str(authentication->arena, value));
-}
-
-struct extra_walk {
-	struct bt_authentication *authentication;
-	struct bt_str prefix;
-};
-
-/**
- * Reads a header like X-Remote-Extra-Some%2FKey. The key is converted to lower case and
- * percent-decoded if its encoding is valid.
- */
-static void take_extra(void *context, struct bt_str name, struct bt_str value)
-{
-	struct extra_walk *walk = context;
-	struct bt_arena *arena = walk->authentication->arena;
-	struct bt_strbuf key = {0};
-	struct bt_strbuf decoded = {0};
-	bt_strbuf_append_lower(&key, bt_str_sub(name, walk->prefix.length, BT_STR_MAX));
-	bool is_clean = bt_http_percent_decode(bt_strbuf_str(&key), false, &decoded);
-	struct bt_caller_extra item = {
-		bt_arena_str(arena, bt_strbuf_str(is_clean ? &decoded : &key)),
-		bt_arena_str(arena, value),
-	};
-	bt_vec_push(&walk->authentication->caller->extra, item);
-	bt_strbuf_finish(&key);
-	bt_strbuf_finish(&decoded);
-}
-
-static bool try_front(struct bt_authentication *authentication, const struct shown *shown)
-{
-	const struct bt_trust *trust = authentication->access->setup.trust;
-	const struct bt_trust_names *allowed = &trust->lists[BT_TRUST_ALLOWED_NAMES];
-	const struct bt_trust_names *groups = &trust->lists[BT_TRUST_GROUP];
-	const struct bt_trust_names *prefixes = &trust->lists[BT_TRUST_EXTRA_PREFIX];
-	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
-	if (!verify(authentication, shown, trust->front.authorities, &subject)) {
-		return false;
-	}
-	bool is_allowed = allowed->names.count == 0;
-	for (uint32_t i = 0; i < allowed->names.count && !is_allowed; i++) {
-		is_allowed = bt_str_equal(allowed->names.items[i], subject.common_name);
-	}
-	if (!is_allowed) {
-		struct bt_strbuf text = {0};
-		bt_strbuf_printf(&text, "x509: subject with cn=%.*s is not in the allowed list",
-			BT_STR_ARG(subject.common_name));
-		append_error(authentication, bt_strbuf_c(&text));
-		bt_strbuf_finish(&text);
-		return false;
-	}
-	struct bt_str name = first_value(shown->exchange, &trust->lists[BT_TRUST_USERNAME]);
-	if (name.length == 0) {
-		return false;
-	}
-	struct bt_caller *caller = authentication->caller;
-	struct bt_strbuf header = {0};
-	caller->name = bt_arena_str(authentication->arena, name);
-	caller->uid = bt_arena_str(
-		authentication->arena, first_value(shown->exchange, &trust->lists[BT_TRUST_UID]));
-	for (uint32_t i = 0; i < groups->names.count; i++) {
-		bt_strbuf_set(&header, groups->names.items[i]);
-		bt_http_each_header(
-			shown->exchange, bt_strbuf_c(&header), take_group, authentication);
-	}
-	for (uint32_t i = 0; i < prefixes->names.count; i++) {
-		struct extra_walk walk = {authentication, prefixes->names.items[i]};
-		bt_http_each_header_prefixed(shown->exchange, walk.prefix, take_extra, &walk);
-	}
-	bt_strbuf_finish(&header);
-	return true;
-}
-
-static void on_token_review(void *context, const struct bt_json_value *status, const char *error)
-{
-	struct bt_authentication *authentication = context;
-	if (status == NULL || !bt_json_bool_at(status, "authenticated", false)) {
-		append_error(authentication, status != NULL ? "invalid bearer token" : error);
-		finish_without_user(authentication);
-		return;
-	}
-	struct bt_caller *caller = authentication->caller;
-	struct bt_arena *arena = authentication->arena;
-	const struct bt_json_value *user = bt_json_object_at(status, "user");
-	const struct bt_json_value *groups = bt_json_array_at(user, "groups");
-	const struct bt_json_value *extra = bt_json_object_at(user, "extra");
-	caller->name = bt_arena_str(arena, bt_json_text_at(user, "username"));
-	caller->uid = bt_arena_str(arena, bt_json_text_at(user, "uid"));
-	for (uint32_t i = 0; i < groups->count; i++) {
-		if (groups->elements[i]->type == BT_JSON_STRING) {
-			bt_vec_push(
-				&caller->groups, bt_arena_str(arena, groups->elements[i]->text));
-		}
-	}
-	for (uint32_t i = 0; i < extra->count; i++) {
-		const struct bt_json_value *values = extra->members[i].value;
-		struct bt_str key = bt_arena_str(arena, extra->members[i].name);
-		for (uint32_t j = 0; values->type == BT_JSON_ARRAY && j < values->count; j++) {
-			if (values->elements[j]->type == BT_JSON_STRING) {
-				struct bt_caller_extra item = {
-					key, bt_arena_str(arena, values->elements[j]->text)};
-				bt_vec_push(&caller->extra, item);
-			}
-		}
-	}
-	accept_user(authentication);
-}
-
-static int64_t token_ttl_ns(void *context, const struct bt_json_value *status)
-{
-	const struct bt_access_rules *access = context;
-	(void)status; /* refusals are cached as long as successes */
-	return access->setup.authentication->token_cache_ttl_ns;
-}
-
-void bt_authenticate(struct bt_access_rules *access, const struct bt_http_exchange *exchange,
-	int64_t wall_now_seconds, struct bt_authentication *authentication)
-{
-	struct shown shown = {.exchange = exchange, .now_seconds = wall_now_seconds};
-	authentication->access = access;
-	authentication->begun_ns = bt_loop_now_ns(access->setup.loop);
-	shown.chain_count = bt_http_peer_certificates(exchange, shown.chain, CHAIN_MAX);
-	if (try_front(authentication, &shown) || try_certificate(authentication, &shown)) {
-		accept_user(authentication);
-		return;
-	}
-	struct bt_arena arena;
-	struct bt_json_value *spec;
-	struct bt_str token = BT_STR("");
-	if (access->token_reviewer == NULL) {
-		finish_without_user(authentication);
-		return;
-	}
-	bt_arena_init(&arena, 0);
-	switch (bearer_find(shown.exchange, &arena, &token)) {
-	case BT_BEARER_NONE:
-		finish_without_user(authentication);
-		break;
-	case BT_BEARER_INVALID:
-		append_error(authentication, "invalid bearer token");
-		finish_without_user(authentication);
-		break;
-	case BT_BEARER_TOKEN:
-		spec = bt_json_new(&arena, BT_JSON_OBJECT);
-		bt_json_set_str(&arena, spec, "token", token);
-		authentication->waiter.context = authentication;
-		authentication->waiter.done = on_token_review;
-		bt_review_request(access->token_reviewer, spec, &arena, &authentication->waiter);
-		break;
-	}
-	bt_arena_finish_wiped(&arena);
-}
-
-void bt_authentication_finish(struct bt_authentication *authentication)
-{
-	bt_review_cancel(&authentication->waiter);
-	bt_strbuf_finish(&authentication->errors);
-}
-
-/** --- authorization --- */
+/** --- authorization: spec 11 sections 4.5, 9.3 --- */
 
 static struct bt_str without_slash(struct bt_str path)
 {
@@ -471,29 +195,28 @@ static bool is_always_allowed(const bt_str_list *listed, struct bt_str path)
 }
 
 static void finish_with_verdict(
-	struct bt_authorization *authorization, enum bt_verdict verdict, struct bt_str text)
+	struct bt_access_check *check, enum bt_verdict verdict, struct bt_str text)
 {
 	static const char *const names[] = {
 		[BT_VERDICT_ALLOWED] = "allowed",
 		[BT_VERDICT_DENIED] = "no-opinion",
 		[BT_VERDICT_FAILED] = "error",
 	};
-	const struct bt_access_rules *access = authorization->access;
-	count_outcome(access, &access->authorizations, authorization->begun_ns,
-		bt_str_from(names[verdict]));
-	authorization->done(authorization->context, verdict, text);
+	const struct bt_access_rules *access = check->access;
+	count_outcome(
+		access, &access->authorizations, check->begun_ns, bt_str_from(names[verdict]));
+	check->done(check->context, verdict, text);
 }
 
 static void on_access_review(void *context, const struct bt_json_value *status, const char *error)
 {
-	struct bt_authorization *authorization = context;
+	struct bt_access_check *check = context;
 	if (status == NULL) {
-		finish_with_verdict(authorization, BT_VERDICT_FAILED, bt_str_from(error));
+		finish_with_verdict(check, BT_VERDICT_FAILED, bt_str_from(error));
 	} else if (bt_json_bool_at(status, "allowed", false)) {
-		finish_with_verdict(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
+		finish_with_verdict(check, BT_VERDICT_ALLOWED, BT_STR(""));
 	} else {
-		finish_with_verdict(
-			authorization, BT_VERDICT_DENIED, bt_json_text_at(status, "reason"));
+		finish_with_verdict(check, BT_VERDICT_DENIED, bt_json_text_at(status, "reason"));
 	}
 }
 
@@ -537,33 +260,301 @@ static void write_caller(
 	}
 }
 
-void bt_authorize(struct bt_access_rules *access, const struct bt_caller *caller,
-	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
-	struct bt_authorization *authorization)
+/** Authorize check->caller for check->path. */
+static void authorize(struct bt_access_check *check)
 {
-	authorization->access = access;
-	authorization->begun_ns = bt_loop_now_ns(access->setup.loop);
-	if (caller_has_group(caller, BT_STR("system:masters")) ||
-		is_always_allowed(&access->setup.authorization->always_allow_paths, path)) {
-		finish_with_verdict(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
+	const struct bt_access_rules *access = check->access;
+	check->begun_ns = bt_loop_now_ns(access->setup.loop);
+	if (caller_has_group(&check->caller, BT_STR("system:masters")) ||
+		is_always_allowed(&access->setup.authorization->always_allow_paths, check->path)) {
+		finish_with_verdict(check, BT_VERDICT_ALLOWED, BT_STR(""));
 		return;
 	}
 	if (access->access_reviewer == NULL) {
-		finish_with_verdict(authorization, BT_VERDICT_DENIED, BT_STR(""));
+		finish_with_verdict(check, BT_VERDICT_DENIED, BT_STR(""));
 		return;
 	}
-	struct bt_json_value *spec = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *spec = bt_json_new(check->arena, BT_JSON_OBJECT);
 	struct bt_json_value *attributes =
-		bt_json_ensure_object(arena, spec, "nonResourceAttributes");
-	bt_json_set_str(arena, attributes, "path", path);
-	bt_json_set_str(arena, attributes, "verb", verb);
-	write_caller(caller, arena, spec);
-	authorization->waiter.context = authorization;
-	authorization->waiter.done = on_access_review;
-	bt_review_request(access->access_reviewer, spec, arena, &authorization->waiter);
+		bt_json_ensure_object(check->arena, spec, "nonResourceAttributes");
+	bt_json_set_str(check->arena, attributes, "path", check->path);
+	bt_json_set_str(check->arena, attributes, "verb", check->verb);
+	write_caller(&check->caller, check->arena, spec);
+	check->waiter.context = check;
+	check->waiter.done = on_access_review;
+	bt_review_request(access->access_reviewer, spec, check->arena, &check->waiter);
 }
 
-/** --- both --- */
+/** --- authentication --- */
+
+static void append_error(struct bt_access_check *check, const char *error)
+{
+	if (check->errors.length != 0) {
+		bt_strbuf_append_c(&check->errors, ", ");
+	}
+	bt_strbuf_append_c(&check->errors, error);
+}
+
+static void accept_user(struct bt_access_check *check)
+{
+	struct bt_access_rules *access = check->access;
+	struct bt_caller *caller = &check->caller;
+	if (!bt_str_equal(caller->name, BT_STR("system:anonymous")) &&
+		!caller_has_group(caller, authenticated)) {
+		bt_vec_push(&caller->groups, authenticated);
+	}
+	/* All but a few names are summarized, so that the label has few values. */
+	struct bt_str label =
+		bt_str_find_char(caller->name, '@') >= 0 ? BT_STR("email_id") : BT_STR("other");
+	if (bt_str_has_word(BT_STR("admin client kube_proxy kubelet "
+				   "system:serviceaccount:kube-system:default"),
+		    caller->name)) {
+		label = caller->name;
+	}
+	bt_metric_add(bt_metric_cell(access->users, &label), 1);
+	count_outcome(access, &access->authentications, check->begun_ns, BT_STR("success"));
+	authorize(check);
+}
+
+/**
+ * End an authentication in which no method found a user: the request is anonymous, or fails with
+ * the collected errors.
+ */
+static void finish_without_user(struct bt_access_check *check)
+{
+	struct bt_caller *caller = &check->caller;
+	if (check->errors.length != 0) {
+		struct bt_strbuf text = {0};
+		bt_strbuf_printf(&text, "[%s]", bt_strbuf_c(&check->errors));
+		BT_LOG_ERROR_PLAIN(bt_strbuf_c(&text), "Unable to authenticate the request");
+		bt_strbuf_finish(&text);
+		count_outcome(check->access, &check->access->authentications, check->begun_ns,
+			BT_STR("error"));
+		check->done(check->context, BT_VERDICT_UNKNOWN, BT_STR(""));
+		return;
+	}
+	caller->name = BT_STR("system:anonymous");
+	bt_vec_push(&caller->groups, BT_STR("system:unauthenticated"));
+	accept_user(check);
+}
+
+/** The request, with the certificate chain that the client sent. */
+struct shown {
+	const struct bt_http_exchange *exchange;
+	struct bt_str chain[CHAIN_MAX];
+	uint32_t chain_count;
+	int64_t now_seconds;
+};
+
+/** An error is appended to check->errors. */
+static bool verify(struct bt_access_check *check, const struct shown *shown,
+	const struct bt_certificate_authorities *authorities,
+	struct bt_certificate_subject *out_subject)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	if (authorities == NULL || shown->chain_count == 0) {
+		return false;
+	}
+	if (bt_certificate_verify_client(authorities, shown->chain, shown->chain_count,
+		    shown->now_seconds, check->arena, out_subject, &err) != 0) {
+		append_error(check, berth_error_message(&err));
+		berth_error_finish(&err);
+		return false;
+	}
+	return true;
+}
+
+static bool try_certificate(struct bt_access_check *check, const struct shown *shown)
+{
+	struct bt_caller *caller = &check->caller;
+	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
+	if (!verify(check, shown, check->access->setup.trust->client.authorities, &subject) ||
+		subject.common_name.length == 0) {
+		return false;
+	}
+	caller->name = subject.common_name;
+	caller->uid = subject.uid;
+	for (uint32_t i = 0; i < subject.organizations.count; i++) {
+		bt_vec_push(&caller->groups, subject.organizations.items[i]);
+	}
+	return true;
+}
+
+static struct bt_str first_value(
+	const struct bt_http_exchange *exchange, const struct bt_trust_names *names)
+{
+	struct bt_strbuf name = {0};
+	struct bt_str value = {0};
+	for (uint32_t i = 0; i < names->names.count && value.length == 0; i++) {
+		bt_strbuf_set(&name, names->names.items[i]);
+		value = bt_http_header(exchange, bt_strbuf_c(&name));
+	}
+	bt_strbuf_finish(&name);
+	return value;
+}
+
+static void take_group(void *context, struct bt_str value)
+{
+	struct bt_access_check *check = context;
+	bt_vec_push(&check->caller.groups, bt_arena_str(check->arena, value));
+}
+
+struct extra_walk {
+	struct bt_access_check *check;
+	struct bt_str prefix;
+};
+
+/**
+ * Reads a header like X-Remote-Extra-Some%2FKey. The key is converted to lower case and
+ * percent-decoded if its encoding is valid.
+ */
+static void take_extra(void *context, struct bt_str name, struct bt_str value)
+{
+	struct extra_walk *walk = context;
+	struct bt_arena *arena = walk->check->arena;
+	struct bt_strbuf key = {0};
+	struct bt_strbuf decoded = {0};
+	bt_strbuf_append_lower(&key, bt_str_sub(name, walk->prefix.length, BT_STR_MAX));
+	bool is_clean = bt_http_percent_decode(bt_strbuf_str(&key), false, &decoded);
+	struct bt_caller_extra item = {
+		bt_arena_str(arena, bt_strbuf_str(is_clean ? &decoded : &key)),
+		bt_arena_str(arena, value),
+	};
+	bt_vec_push(&walk->check->caller.extra, item);
+	bt_strbuf_finish(&key);
+	bt_strbuf_finish(&decoded);
+}
+
+static bool try_front(struct bt_access_check *check, const struct shown *shown)
+{
+	const struct bt_trust *trust = check->access->setup.trust;
+	const struct bt_trust_names *allowed = &trust->lists[BT_TRUST_ALLOWED_NAMES];
+	const struct bt_trust_names *groups = &trust->lists[BT_TRUST_GROUP];
+	const struct bt_trust_names *prefixes = &trust->lists[BT_TRUST_EXTRA_PREFIX];
+	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
+	if (!verify(check, shown, trust->front.authorities, &subject)) {
+		return false;
+	}
+	bool is_allowed = allowed->names.count == 0;
+	for (uint32_t i = 0; i < allowed->names.count && !is_allowed; i++) {
+		is_allowed = bt_str_equal(allowed->names.items[i], subject.common_name);
+	}
+	if (!is_allowed) {
+		struct bt_strbuf text = {0};
+		bt_strbuf_printf(&text, "x509: subject with cn=%.*s is not in the allowed list",
+			BT_STR_ARG(subject.common_name));
+		append_error(check, bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+		return false;
+	}
+	struct bt_str name = first_value(shown->exchange, &trust->lists[BT_TRUST_USERNAME]);
+	if (name.length == 0) {
+		return false;
+	}
+	struct bt_caller *caller = &check->caller;
+	struct bt_strbuf header = {0};
+	caller->name = bt_arena_str(check->arena, name);
+	caller->uid = bt_arena_str(
+		check->arena, first_value(shown->exchange, &trust->lists[BT_TRUST_UID]));
+	for (uint32_t i = 0; i < groups->names.count; i++) {
+		bt_strbuf_set(&header, groups->names.items[i]);
+		bt_http_each_header(shown->exchange, bt_strbuf_c(&header), take_group, check);
+	}
+	for (uint32_t i = 0; i < prefixes->names.count; i++) {
+		struct extra_walk walk = {check, prefixes->names.items[i]};
+		bt_http_each_header_prefixed(shown->exchange, walk.prefix, take_extra, &walk);
+	}
+	bt_strbuf_finish(&header);
+	return true;
+}
+
+static void on_token_review(void *context, const struct bt_json_value *status, const char *error)
+{
+	struct bt_access_check *check = context;
+	if (status == NULL || !bt_json_bool_at(status, "authenticated", false)) {
+		append_error(check, status != NULL ? "invalid bearer token" : error);
+		finish_without_user(check);
+		return;
+	}
+	struct bt_caller *caller = &check->caller;
+	struct bt_arena *arena = check->arena;
+	const struct bt_json_value *user = bt_json_object_at(status, "user");
+	const struct bt_json_value *groups = bt_json_array_at(user, "groups");
+	const struct bt_json_value *extra = bt_json_object_at(user, "extra");
+	caller->name = bt_arena_str(arena, bt_json_text_at(user, "username"));
+	caller->uid = bt_arena_str(arena, bt_json_text_at(user, "uid"));
+	for (uint32_t i = 0; i < groups->count; i++) {
+		if (groups->elements[i]->type == BT_JSON_STRING) {
+			bt_vec_push(
+				&caller->groups, bt_arena_str(arena, groups->elements[i]->text));
+		}
+	}
+	for (uint32_t i = 0; i < extra->count; i++) {
+		const struct bt_json_value *values = extra->members[i].value;
+		struct bt_str key = bt_arena_str(arena, extra->members[i].name);
+		for (uint32_t j = 0; values->type == BT_JSON_ARRAY && j < values->count; j++) {
+			if (values->elements[j]->type == BT_JSON_STRING) {
+				struct bt_caller_extra item = {
+					key, bt_arena_str(arena, values->elements[j]->text)};
+				bt_vec_push(&caller->extra, item);
+			}
+		}
+	}
+	accept_user(check);
+}
+
+static int64_t token_ttl_ns(void *context, const struct bt_json_value *status)
+{
+	const struct bt_access_rules *access = context;
+	(void)status; /* refusals are cached as long as successes */
+	return access->setup.authentication->token_cache_ttl_ns;
+}
+
+void bt_access_check(struct bt_access_rules *access, const struct bt_http_exchange *exchange,
+	int64_t wall_now_seconds, struct bt_access_check *check)
+{
+	struct shown shown = {.exchange = exchange, .now_seconds = wall_now_seconds};
+	check->access = access;
+	check->begun_ns = bt_loop_now_ns(access->setup.loop);
+	shown.chain_count = bt_http_peer_certificates(exchange, shown.chain, CHAIN_MAX);
+	if (try_front(check, &shown) || try_certificate(check, &shown)) {
+		accept_user(check);
+		return;
+	}
+	struct bt_arena arena;
+	struct bt_json_value *spec;
+	struct bt_str token = BT_STR("");
+	if (access->token_reviewer == NULL) {
+		finish_without_user(check);
+		return;
+	}
+	bt_arena_init(&arena, 0);
+	switch (bearer_find(shown.exchange, &arena, &token)) {
+	case BT_BEARER_NONE:
+		finish_without_user(check);
+		break;
+	case BT_BEARER_INVALID:
+		append_error(check, "invalid bearer token");
+		finish_without_user(check);
+		break;
+	case BT_BEARER_TOKEN:
+		spec = bt_json_new(&arena, BT_JSON_OBJECT);
+		bt_json_set_str(&arena, spec, "token", token);
+		check->waiter.context = check;
+		check->waiter.done = on_token_review;
+		bt_review_request(access->token_reviewer, spec, &arena, &check->waiter);
+		break;
+	}
+	bt_arena_finish_wiped(&arena);
+}
+
+void bt_access_check_finish(struct bt_access_check *check)
+{
+	bt_review_cancel(&check->waiter);
+	bt_strbuf_finish(&check->errors);
+	bt_vec_finish(&check->caller.groups);
+	bt_vec_finish(&check->caller.extra);
+}
 
 int bt_access_check_paths(const bt_str_list *listed, struct berth_error *err)
 {

@@ -29,8 +29,6 @@ struct bt_caller {
 	BT_VEC(struct bt_caller_extra) extra; /* one element per value, equal keys adjacent */
 };
 
-void bt_caller_finish(struct bt_caller *caller);
-
 struct bt_access_rules;
 
 struct bt_access_setup {
@@ -57,13 +55,25 @@ void bt_access_rules_destroy(struct bt_access_rules *access);
  */
 BT_MUST_USE int bt_access_check_paths(const bt_str_list *listed, struct berth_error *err);
 
-/** One authentication. Zero it before use; it must live until bt_authentication_finish. */
-struct bt_authentication {
+enum bt_verdict {
+	BT_VERDICT_ALLOWED,
+	BT_VERDICT_DENIED,
+	BT_VERDICT_FAILED,  /* the API server gave no answer */
+	BT_VERDICT_UNKNOWN, /* authentication failed: answer the request with 401 */
+};
+
+/** The check of one request. Zero it before use; it must live until bt_access_check_finish. */
+struct bt_access_check {
 	void *context;
-	/** is_known false: authentication failed, and the request must be answered with 401. */
-	void (*done)(void *context, bool is_known);
-	struct bt_caller *caller; /* the user zeroes *caller; filled before done is called */
-	struct bt_arena *arena;   /* for the texts of caller */
+	/**
+	 * text: the reason of a denial or of a failure, "" if there is no reason; borrowed for the
+	 * call.
+	 */
+	void (*done)(void *context, enum bt_verdict verdict, struct bt_str text);
+	struct bt_str verb; /* the method in lower case; borrowed, like path */
+	struct bt_str path;
+	struct bt_arena *arena;  /* of the request, for the texts of caller */
+	struct bt_caller caller; /* set before done is called */
 
 	struct bt_access_rules *access; /* private from here */
 	struct bt_review_waiter waiter;
@@ -72,46 +82,13 @@ struct bt_authentication {
 };
 
 /**
- * Start an authentication; call it within the handler of the request. done may be called before
- * this function returns.
+ * Authenticate the sender and authorize it for verb and path: members of system:masters may do
+ * everything, some paths are open to all, and the API server decides about the rest (spec 11
+ * sections 4.5, 9.3). Call it within the handler of the request. done may be called before this
+ * function returns.
  */
-void bt_authenticate(struct bt_access_rules *access, const struct bt_http_exchange *exchange,
-	int64_t wall_now_seconds, struct bt_authentication *authentication);
-/**
- * Free the memory of the authentication; needed after each use. Cancels the authentication if done
- * was not called yet.
- */
-void bt_authentication_finish(struct bt_authentication *authentication);
-
-/**
- * --- authorization of a caller for a path: members of system:masters may do everything, some paths
- * are open to all, and the API server decides about the rest. Spec: 11 sections 4.5, 9.3. ---
- */
-
-enum bt_verdict {
-	BT_VERDICT_ALLOWED,
-	BT_VERDICT_DENIED,
-	BT_VERDICT_FAILED, /* the API server gave no answer */
-};
-
-/** One authorization. Zero it before use; it must live until done or bt_review_cancel. */
-struct bt_authorization {
-	void *context;
-	/**
-	 * text: the reason of a denial or of a failure, "" if there is no reason; borrowed for the
-	 * call.
-	 */
-	void (*done)(void *context, enum bt_verdict verdict, struct bt_str text);
-	struct bt_review_waiter waiter; /* bt_review_cancel: done is not called any more */
-	struct bt_access_rules *access; /* private from here */
-	int64_t begun_ns;
-};
-
-/**
- * Start an authorization. verb: the method in lower case. arena: of the request, for the review's
- * spec. done may be called before this function returns.
- */
-void bt_authorize(struct bt_access_rules *access, const struct bt_caller *caller,
-	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
-	struct bt_authorization *authorization);
+void bt_access_check(struct bt_access_rules *access, const struct bt_http_exchange *exchange,
+	int64_t wall_now_seconds, struct bt_access_check *check);
+/** Free the memory of the check; needed after each use. done is not called any more. */
+void bt_access_check_finish(struct bt_access_check *check);
 #endif

@@ -38,9 +38,7 @@ struct call {
 	struct bt_arena arena;
 	struct bt_strbuf path; /* decoded */
 	struct bt_strbuf verb; /* the method in lower case */
-	struct bt_caller caller;
-	struct bt_authentication authentication;
-	struct bt_authorization authorization;
+	struct bt_access_check check;
 	int64_t begun_ns;
 	bool is_waiting; /* counted in bt_endpoints.waiting */
 };
@@ -98,19 +96,23 @@ static void answer(struct call *call, struct bt_reply *reply)
 	bt_http_answer(call->exchange, reply->code, &reply->body);
 }
 
-static void on_authorized(void *context, enum bt_verdict verdict, struct bt_str text)
+static void on_checked(void *context, enum bt_verdict verdict, struct bt_str text)
 {
 	struct call *call = context;
 	struct bt_page_request request = request_of(call);
 	struct bt_reply reply = {.code = 0};
 	struct bt_strbuf message = {0};
 	switch (verdict) {
+	case BT_VERDICT_UNKNOWN:
+		bt_reply_status(
+			&reply, &request, 401, "Unauthorized", BT_STR("Unauthorized"), false);
+		break;
 	case BT_VERDICT_ALLOWED:
 		bt_pages_answer(call->endpoints->pages, &request, bt_clock_wall_ns(), &reply);
 		break;
 	case BT_VERDICT_DENIED:
 		bt_strbuf_append_c(&message, "forbidden: User ");
-		bt_strbuf_append_quoted(&message, call->caller.name);
+		bt_strbuf_append_quoted(&message, call->check.caller.name);
 		bt_strbuf_printf(&message, " cannot %s path ", bt_strbuf_c(&call->verb));
 		bt_strbuf_append_quoted(&message, bt_strbuf_str(&call->path));
 		if (text.length != 0) {
@@ -133,21 +135,6 @@ static void on_authorized(void *context, enum bt_verdict verdict, struct bt_str 
 	answer(call, &reply);
 }
 
-static void on_authenticated(void *context, bool is_known)
-{
-	struct call *call = context;
-	if (!is_known) {
-		struct bt_page_request request = request_of(call);
-		struct bt_reply reply = {.code = 0};
-		bt_reply_status(
-			&reply, &request, 401, "Unauthorized", BT_STR("Unauthorized"), false);
-		answer(call, &reply);
-		return;
-	}
-	bt_authorize(call->endpoints->access, &call->caller, bt_strbuf_str(&call->verb),
-		bt_strbuf_str(&call->path), &call->arena, &call->authorization);
-}
-
 static struct call *begin(struct bt_endpoints *endpoints, struct bt_http_exchange *exchange)
 {
 	struct call *call = BT_NEW(struct call);
@@ -156,12 +143,10 @@ static struct call *begin(struct bt_endpoints *endpoints, struct bt_http_exchang
 	call->begun_ns = bt_loop_now_ns(endpoints->options.loop);
 	bt_arena_init(&call->arena, 512);
 	bt_strbuf_append_lower(&call->verb, bt_http_method(exchange));
-	call->authentication.context = call;
-	call->authentication.done = on_authenticated;
-	call->authentication.caller = &call->caller;
-	call->authentication.arena = &call->arena;
-	call->authorization.context = call;
-	call->authorization.done = on_authorized;
+	call->check.context = call;
+	call->check.done = on_checked;
+	call->check.verb = bt_strbuf_str(&call->verb);
+	call->check.arena = &call->arena;
 	bt_http_set_data(exchange, call);
 	return call;
 }
@@ -188,8 +173,9 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 	}
 	call->is_waiting = true;
 	endpoints->waiting++;
-	bt_authenticate(endpoints->access, exchange, bt_clock_wall_ns() / BT_NS_PER_SECOND,
-		&call->authentication);
+	call->check.path = bt_strbuf_str(&call->path);
+	bt_access_check(
+		endpoints->access, exchange, bt_clock_wall_ns() / BT_NS_PER_SECOND, &call->check);
 }
 
 static void on_too_large(void *context, struct bt_http_exchange *exchange)
@@ -202,9 +188,7 @@ static void on_closed(void *context, struct bt_http_exchange *exchange)
 	struct call *call = bt_http_data(exchange);
 	(void)context; /* the call has the endpoints */
 	stop_waiting(call);
-	bt_authentication_finish(&call->authentication);
-	bt_review_cancel(&call->authorization.waiter);
-	bt_caller_finish(&call->caller);
+	bt_access_check_finish(&call->check);
 	bt_strbuf_finish(&call->path);
 	bt_strbuf_finish(&call->verb);
 	bt_arena_finish(&call->arena);
