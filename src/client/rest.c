@@ -168,13 +168,6 @@ static void enqueue(struct bt_rest_call *call)
 	bt_loop_call_at(client->loop, 0);
 }
 
-static void dequeue(struct bt_rest_call *call)
-{
-	struct bt_rest_client *client = call->client;
-
-	BT_LIST_REMOVE(client->first, client->last, call, prior, next);
-}
-
 static void log_wait_at(const struct bt_rest_call *call, int verbosity, int64_t waited_ns)
 {
 	struct bt_strbuf url = {0};
@@ -250,7 +243,7 @@ static int64_t send_due_calls(void *context, int64_t now_ns)
 	/* send as many calls as there are tokens; next_ns is the time of the next token */
 	while (client->first != NULL && bt_limiter_take(&client->limiter, now_ns, &next_ns)) {
 		struct bt_rest_call *call = client->first;
-		dequeue(call);
+		BT_LIST_REMOVE(client->first, client->last, call, prior, next);
 		send_with_token(call, now_ns);
 	}
 	if (delayed->slots.count != 0 && delayed->slots.items[0].major < next_ns) {
@@ -334,12 +327,14 @@ struct bt_rest_call *bt_rest_start(
 
 void bt_rest_cancel(struct bt_rest_call *call)
 {
+	struct bt_rest_client *client = call->client;
+
 	switch (call->state) {
 	case BT_REST_QUEUED:
-		dequeue(call);
+		BT_LIST_REMOVE(client->first, client->last, call, prior, next);
 		break;
 	case BT_REST_DELAYED:
-		bt_heap_remove(&call->client->delayed, call->slot);
+		bt_heap_remove(&client->delayed, call->slot);
 		break;
 	case BT_REST_RUNNING:
 		bt_transport_cancel(call->transport);

@@ -155,21 +155,12 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	return true;
 }
 
-static void link_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
-{
-	BT_LIST_APPEND(calls->first, calls->last, call, previous, next);
-}
-
-static void unlink_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
-{
-	BT_LIST_REMOVE(calls->first, calls->last, call, previous, next);
-}
-
 static void free_call(struct bt_transport_call *call)
 {
 	struct bt_transport *transport = call->transport;
 
-	unlink_call(call->waits ? &transport->waiting : &transport->live, call);
+	struct bt_transport_calls *calls = call->waits ? &transport->waiting : &transport->live;
+	BT_LIST_REMOVE(calls->first, calls->last, call, previous, next);
 	bt_strbuf_finish(&call->failure);
 	bt_free(call->texts);
 	bt_free(call);
@@ -338,7 +329,8 @@ struct bt_transport_call *bt_transport_start(
 	 */
 	call->waits = transport->tls.pair_error.code != 0 ||
 		(exec->active && (exec->run != NULL || !is_valid(exec)));
-	link_call(call->waits ? &transport->waiting : &transport->live, call);
+	struct bt_transport_calls *calls = call->waits ? &transport->waiting : &transport->live;
+	BT_LIST_APPEND(calls->first, calls->last, call, previous, next);
 	if (call->waits) {
 		queue_call(call, request);
 	} else {
@@ -375,10 +367,12 @@ void bt_transport_each_header(const struct bt_transport_call *call, const char *
 static void release(struct bt_transport_call *call, const struct berth_error *err)
 {
 	struct bt_transport *transport = call->transport;
+	struct bt_transport_calls *waiting = &transport->waiting;
+	struct bt_transport_calls *live = &transport->live;
 
-	unlink_call(&transport->waiting, call);
+	BT_LIST_REMOVE(waiting->first, waiting->last, call, previous, next);
 	call->waits = false;
-	link_call(&transport->live, call);
+	BT_LIST_APPEND(live->first, live->last, call, previous, next);
 	if (err->code != 0 && call->failure.length == 0) {
 		bt_strbuf_printf(
 			&call->failure, "getting credentials: %s", berth_error_message(err));

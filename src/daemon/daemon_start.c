@@ -356,35 +356,20 @@ static void write_config(void *context, struct bt_strbuf *out)
 	}
 }
 
-struct pod_visit {
-	void (*visit)(void *visitor, const struct bt_pod *pod);
-	void *visitor;
-};
-
-static void visit_pod(void *context, void *item)
+static void add_pod(void *context, void *item)
 {
-	const struct pod_visit *visit = context;
-	visit->visit(visit->visitor, bt_object_value(item, BT_KIND_POD));
-}
-
-static void for_each_pod(
-	void *context, void (*visit)(void *visitor, const struct bt_pod *pod), void *visitor)
-{
-	const struct bt_daemon *daemon = context;
-	const struct bt_reflector *pods = bt_cluster_feed_reflector(daemon->feed, BT_KIND_POD);
-	struct pod_visit step = {visit, visitor};
-	if (pods != NULL) {
-		bt_reflector_for_each(pods, visit_pod, &step);
-	}
+	bt_pod_samples_add(context, bt_object_value(item, BT_KIND_POD));
 }
 
 /** Only the leader reports resources of pods. */
 static void write_pod_resources(void *context, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
-	struct bt_pod_source source = {for_each_pod, context};
-	if (daemon->leads) {
-		bt_pod_resources_write(&source, out);
+	const struct bt_reflector *pods = bt_cluster_feed_reflector(daemon->feed, BT_KIND_POD);
+	struct bt_pod_samples samples = {0};
+	if (daemon->leads && pods != NULL) {
+		bt_reflector_for_each(pods, add_pod, &samples);
+		bt_pod_samples_write(&samples, out);
 	}
 }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "api/resources.h"
-#include "base/vec.h"
 #include "metrics/metrics.h"
 
 enum process_family {
@@ -213,27 +212,11 @@ void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_bui
 #define LIMIT_NAME "kube_pod_resource_limit"
 #define REQUEST_NAME "kube_pod_resource_request"
 
-/** The samples of a pod, copied because the pod is borrowed for the visit only. */
-struct pod_samples {
-	struct bt_str namespace_;
-	struct bt_str node_name;
-	struct bt_str name;
-	struct bt_str limits;
-	struct bt_str requests;
-};
-
-struct pod_list {
-	BT_VEC(struct pod_samples) pods;
-	struct bt_arena arena; /* for the texts in `pods` */
-	struct bt_arena scratch;
-	struct bt_strbuf text;
-};
-
 /** Order by namespace, node and name, as the labels are written. */
 static int compare_pods(const void *a, const void *b)
 {
-	const struct pod_samples *one = a;
-	const struct pod_samples *other = b;
+	const struct bt_pod_sample_texts *one = a;
+	const struct bt_pod_sample_texts *other = b;
 	int order = bt_str_compare(one->namespace_, other->namespace_);
 
 	if (order == 0) {
@@ -267,7 +250,7 @@ static void write_label(struct bt_strbuf *out, const char *before, struct bt_str
 	bt_metrics_append_label_value(out, value);
 }
 
-static struct bt_str write_samples(struct pod_list *list, const struct bt_pod *pod,
+static struct bt_str write_samples(struct bt_pod_samples *list, const struct bt_pod *pod,
 	const char *name, const struct bt_resource_list *amounts)
 {
 	bt_strbuf_reset(&list->text);
@@ -296,11 +279,10 @@ static struct bt_str write_samples(struct pod_list *list, const struct bt_pod *p
 	return bt_arena_str(&list->arena, bt_strbuf_str(&list->text));
 }
 
-static void add_pod(void *visitor, const struct bt_pod *pod)
+void bt_pod_samples_add(struct bt_pod_samples *list, const struct bt_pod *pod)
 {
 	static const struct bt_request_options options = {0};
-	struct pod_list *list = visitor;
-	struct pod_samples samples;
+	struct bt_pod_sample_texts samples;
 
 	if (pod->spec.node_name.length != 0 && bt_pod_is_terminal(pod)) {
 		return;
@@ -330,32 +312,31 @@ static void write_family(const char *name, const char *help, struct bt_str sampl
 	bt_strbuf_append_str(out, samples);
 }
 
-void bt_pod_resources_write(const struct bt_pod_source *source, struct bt_strbuf *out)
+void bt_pod_samples_write(struct bt_pod_samples *list, struct bt_strbuf *out)
 {
-	struct pod_list list = {0};
 	bool has_limits = false;
 	bool has_requests = false;
 
-	source->for_each(source->context, add_pod, &list);
-	if (list.pods.count != 0) {
-		qsort(list.pods.items, list.pods.count, sizeof(list.pods.items[0]), compare_pods);
+	if (list->pods.count != 0) {
+		qsort(list->pods.items, list->pods.count, sizeof(list->pods.items[0]),
+			compare_pods);
 	}
-	for (uint32_t i = 0; i < list.pods.count; i++) {
+	for (uint32_t i = 0; i < list->pods.count; i++) {
 		write_family(LIMIT_NAME,
 			"Resources limit for workloads on the cluster, broken down by pod. This "
 			"shows the resource usage the scheduler and kubelet expect per pod for "
 			"resources along with the unit for the resource if any.",
-			list.pods.items[i].limits, &has_limits, out);
+			list->pods.items[i].limits, &has_limits, out);
 	}
-	for (uint32_t i = 0; i < list.pods.count; i++) {
+	for (uint32_t i = 0; i < list->pods.count; i++) {
 		write_family(REQUEST_NAME,
 			"Resources requested by workloads on the cluster, broken down by pod. "
 			"This shows the resource usage the scheduler and kubelet expect per pod "
 			"for resources along with the unit for the resource if any.",
-			list.pods.items[i].requests, &has_requests, out);
+			list->pods.items[i].requests, &has_requests, out);
 	}
-	bt_vec_finish(&list.pods);
-	bt_arena_finish(&list.arena);
-	bt_arena_finish(&list.scratch);
-	bt_strbuf_finish(&list.text);
+	bt_vec_finish(&list->pods);
+	bt_arena_finish(&list->arena);
+	bt_arena_finish(&list->scratch);
+	bt_strbuf_finish(&list->text);
 }

@@ -8,25 +8,37 @@
  * because there is no Go runtime.
  */
 #include "api/pod.h"
+#include "base/arena.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "config/gates.h"
 #include "config/versions.h"
 #include "daemon/build_info.h"
 #include "metrics/metrics.h"
 
-/** Source of pods: all pods, of any schedulerName, assigned or not. */
-struct bt_pod_source {
-	/** Call visit for each pod; the pod is borrowed for that call. */
-	void (*for_each)(void *context, void (*visit)(void *visitor, const struct bt_pod *pod),
-		void *visitor);
-	void *context;
+struct bt_pod_sample_texts {
+	struct bt_str namespace_;
+	struct bt_str node_name;
+	struct bt_str name;
+	struct bt_str limits; /* samples, as written */
+	struct bt_str requests;
 };
 
+/** Samples of the resources of pods; all zero: no pods. */
+struct bt_pod_samples {
+	BT_VEC(struct bt_pod_sample_texts) pods;
+	struct bt_arena arena; /* for the texts in `pods` */
+	struct bt_arena scratch;
+	struct bt_strbuf text;
+};
+
+/** Add a pod, of any schedulerName, assigned or not. The pod is borrowed for this call. */
+void bt_pod_samples_add(struct bt_pod_samples *list, const struct bt_pod *pod);
 /**
  * Append kube_pod_resource_limit and kube_pod_resource_request, each ordered by namespace, node and
- * name of the pods. Appends nothing if there are no pods.
+ * name of the pods, and release the pods. Appends nothing if there are no pods.
  */
-void bt_pod_resources_write(const struct bt_pod_source *source, struct bt_strbuf *out);
+void bt_pod_samples_write(struct bt_pod_samples *list, struct bt_strbuf *out);
 
 /** Register and set the metrics of this process. All state is in `metrics`. */
 void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_build *build,

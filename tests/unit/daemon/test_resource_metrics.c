@@ -15,16 +15,6 @@ struct pods {
 	uint32_t count;
 };
 
-static void for_each(
-	void *context, void (*visit)(void *visitor, const struct bt_pod *pod), void *visitor)
-{
-	const struct pods *pods = context;
-
-	for (uint32_t i = 0; i < pods->count; i++) {
-		visit(visitor, pods->objects[i]->value);
-	}
-}
-
 /** Adds a pod from its members, JSON with ' for ". */
 static void add_pod(struct pods *pods, const char *members)
 {
@@ -46,14 +36,15 @@ static void add_pod(struct pods *pods, const char *members)
 /** Returns the metrics text of the pods, and releases the pods. */
 static char *written(struct pods *pods)
 {
-	const struct bt_pod_source source = {for_each, pods};
+	struct bt_pod_samples samples = {0};
 	struct bt_strbuf out = {0};
 
-	bt_pod_resources_write(&source, &out);
-	bt_check_with_promtool(bt_strbuf_str(&out));
 	for (uint32_t i = 0; i < pods->count; i++) {
+		bt_pod_samples_add(&samples, pods->objects[i]->value);
 		bt_object_release(pods->objects[i]);
 	}
+	bt_pod_samples_write(&samples, &out);
+	bt_check_with_promtool(bt_strbuf_str(&out));
 	if (out.data == NULL) {
 		bt_strbuf_append_c(&out, "");
 	}
