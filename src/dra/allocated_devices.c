@@ -302,7 +302,6 @@ static uint32_t take_id(struct bt_allocated_devices *allocated,
 {
 	uint32_t id = bt_device_ids_ref(
 		&allocated->dra->ids, result->driver, result->pool, result->device);
-
 	uint32_t room = allocated->dedicated.bit_count;
 
 	if (id >= room) {
@@ -520,9 +519,8 @@ void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 			uint32_t id = take_id(allocated, result);
 			count_api_result(allocated, id);
 			if (is_new) {
-				count_api_result(
-					/** the later release of the device subtracts one */
-					allocated, id);
+				/* The later release of the device subtracts one. */
+				count_api_result(allocated, id);
 			}
 			set_history(allocated, id);
 			bt_device_ids_unref(&allocated->dra->ids, id);

@@ -107,25 +107,6 @@ static bool is_for(const struct column *column, const struct bt_prepared *prepar
 	return true;
 }
 
-/** Drop the least recently used column if there are too many columns. */
-static void make_room(struct bt_allocation_columns *columns, uint32_t slot_count)
-{
-	size_t count_max = COLUMN_BYTES_MAX / (sizeof(uint32_t) * ((size_t)slot_count + 1));
-	uint32_t oldest = 0;
-
-	count_max = count_max < COLUMNS_MIN ? COLUMNS_MIN : count_max;
-	if (columns->items.count < COLUMNS_MAX && columns->items.count < count_max) {
-		return;
-	}
-	for (uint32_t i = 1; i < columns->items.count; i++) {
-		if (columns->items.items[i]->last_used < columns->items.items[oldest]->last_used) {
-			oldest = i;
-		}
-	}
-	destroy_column(columns->items.items[oldest]);
-	bt_vec_remove_swap(&columns->items, oldest);
-}
-
 static struct column *add_column(struct bt_allocation_columns *columns, const struct bt_dra *dra,
 	const struct bt_prepared *prepared, uint64_t hash)
 {
@@ -150,7 +131,23 @@ static struct column *add_column(struct bt_allocation_columns *columns, const st
 		bt_vec_push(&column->classes, object);
 	}
 	bt_vec_push(&column->answers, found);
-	make_room(columns, dra->state->nodes.slot_count);
+	/* Drop the least recently used column if there are too many columns. */
+	size_t column_bytes = sizeof(uint32_t) * ((size_t)dra->state->nodes.slot_count + 1);
+	size_t count_max = COLUMN_BYTES_MAX / column_bytes;
+
+	count_max = count_max < COLUMNS_MIN ? COLUMNS_MIN : count_max;
+	if (columns->items.count >= COLUMNS_MAX || columns->items.count >= count_max) {
+		uint32_t oldest = 0;
+
+		for (uint32_t i = 1; i < columns->items.count; i++) {
+			if (columns->items.items[i]->last_used <
+				columns->items.items[oldest]->last_used) {
+				oldest = i;
+			}
+		}
+		destroy_column(columns->items.items[oldest]);
+		bt_vec_remove_swap(&columns->items, oldest);
+	}
 	bt_vec_push(&columns->items, column);
 	return column;
 }

@@ -10,7 +10,6 @@
 #include "dra/allocator.h"
 #include "dra/device_pools_private.h"
 
-/** Maximum number of devices per claim. */
 #define BT_CLAIM_DEVICES_MAX 32
 
 /**
@@ -110,7 +109,6 @@ struct bt_allocation_choice {
 	struct bt_chosen_device devices[];
 };
 
-/** A device that the search has taken. */
 struct bt_taken_device {
 	uint32_t row;
 	uint32_t id;
@@ -162,7 +160,6 @@ struct bt_search_memory {
 	BT_VEC(bt_int128) own_amounts;
 };
 
-/** A search on one node. */
 struct bt_search {
 	struct bt_allocator *allocator;
 	struct bt_device_pools *pools;

@@ -71,7 +71,6 @@ enum {
 	BT_DEVICE_OWN_SCOPE = 1 << 7,     /* the slice has perDeviceNodeSelection */
 };
 
-/** A published device. */
 struct bt_device_row {
 	const struct bt_device *spec; /* in the slice's object; NULL: free */
 	uint32_t id;                  /* reference held */

@@ -27,6 +27,5 @@ struct bt_device_totals bt_dra_device_totals(
 struct bt_device_totals bt_dra_device_totals_anew(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot);
 
-/** Called by dra.c. */
 void bt_device_totals_destroy(struct bt_device_totals_cache *cache);
 #endif
