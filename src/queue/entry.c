@@ -192,8 +192,9 @@ void bt_queue_count_rejectors(
 
 const char *bt_queue_pod_text(struct bt_queue *queue, const struct bt_pod_info *pod)
 {
+	const struct bt_object_meta meta = {.namespace_ = pod->namespace_, .name = pod->name};
 	bt_strbuf_reset(&queue->text);
-	bt_pod_info_ref(pod, &queue->text);
+	bt_object_ref(&meta, &queue->text);
 	return bt_strbuf_c(&queue->text);
 }
 

@@ -70,7 +70,6 @@ struct posting_list {
 	BT_VEC(struct posting) postings; /* empty: the list is free */
 };
 
-/** A distinct term. */
 struct indexed_term {
 	struct bt_arena arena;
 	struct bt_str identity;

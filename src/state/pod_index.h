@@ -55,7 +55,6 @@ struct bt_id_list {
 /** Ids of the label sets that have this pair and at least one pod. */
 struct bt_id_list bt_pod_index_sets_with(
 	const struct bt_pod_index *index, bt_sym key, bt_sym value);
-/** Ids of the pods with this label set. */
 struct bt_id_list bt_pod_index_pods_of(const struct bt_pod_index *index, uint32_t label_set);
 /**
  * Number of times a pod was removed from the label set's list. While this number stays the same,

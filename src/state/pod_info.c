@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/pod_info.h"
 
-void bt_pod_info_ref(const struct bt_pod_info *pod, struct bt_strbuf *out)
-{
-	if (pod->namespace_.length != 0) {
-		bt_strbuf_append_str(out, pod->namespace_);
-		bt_strbuf_append_char(out, '/');
-	}
-	bt_strbuf_append_str(out, pod->name);
-}
-
 void bt_pod_info_from_record(
 	const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info)
 {

@@ -25,8 +25,6 @@ struct bt_pod_info {
 
 #define BT_LABEL_SET_NONE UINT32_MAX
 
-/** Appends "namespace/name" for messages; only the name if the namespace is "". */
-void bt_pod_info_ref(const struct bt_pod_info *pod, struct bt_strbuf *out);
 /** Fill from a cached pod; labels are borrowed until the state changes. */
 void bt_pod_info_from_record(
 	const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info);

@@ -98,12 +98,6 @@ bool bt_affinity_term_matches(const struct bt_affinity_term *term, struct bt_str
 #define FIRST_CHUNK_BYTES 1024
 #define USUAL_BYTES 3072
 
-void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,
-	struct bt_node_table *nodes)
-{
-	*table = (struct bt_shape_table){.gates = *gates, .nodes = nodes};
-}
-
 static void destroy_shape(struct bt_shape *shape)
 {
 	if (shape != NULL) {

@@ -140,8 +140,6 @@ struct bt_shape_table {
 	struct bt_strbuf text; /* memory of one operation */
 };
 
-void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,
-	struct bt_node_table *nodes);
 void bt_shape_table_finish(struct bt_shape_table *table);
 /**
  * Returns the id of a pod's shape, with a reference. keep_node_name: true for a pod to be

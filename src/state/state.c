@@ -45,7 +45,7 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 	state->gate_declared_features = options->declared_features;
 	bt_symbol_table_init(&state->symbols);
 	bt_node_table_init(&state->nodes, &state->symbols);
-	bt_shape_table_init(&state->shapes, &options->resource_gates, &state->nodes);
+	state->shapes = (struct bt_shape_table){.gates = state->gates, .nodes = &state->nodes};
 	state->label_sets.symbols = &state->symbols;
 	bt_object_store_init(&state->objects);
 	state->order.symbols = &state->symbols;
