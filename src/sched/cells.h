@@ -124,7 +124,6 @@ void bt_cells_filled(struct bt_cells *cells);
 /** Change the cell and the local score of a position. */
 void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local);
 
-/** The key of a cell. */
 static inline const uint64_t *bt_cells_key(const struct bt_cells *cells, uint32_t cell)
 {
 	return cells->keys + (size_t)cell * cells->key_words;
@@ -153,7 +152,6 @@ struct bt_cells_choice {
 	struct bt_places *places;
 };
 
-/** Number of ties. */
 uint64_t bt_cells_tie_count(const struct bt_cells *cells, const struct bt_cells_choice *choice);
 /**
  * Upstream's heap choice: the tie whose rank comes first in heap pre-order (sched/select_host.h).

@@ -92,7 +92,6 @@ struct bt_cycle_unknown_node {
 	uint32_t entry; /* index + 1 in the diagnosis' statuses; 0: no status */
 };
 
-/** State of a cycle for extenders. */
 struct bt_cycle_extension {
 	bool active; /* false: no extender is interested in the pod; other fields unused */
 	uint32_t *entry_by_slot; /* index + 1 in the diagnosis' statuses; 0: no status */
@@ -149,7 +148,6 @@ struct bt_cycle_run {
 
 /* Nodes that have nominated pods (find_nodes_that_fit.c). */
 
-/** Fill run->nominated. */
 void bt_cycle_mark_nominated(struct bt_cycle_run *run);
 /**
  * Evaluate all nominated nodes. Evaluates the nodes in search order, unless each result depends

@@ -266,7 +266,6 @@ static void count_part(void *argument, uint32_t part)
 	}
 }
 
-/** Fills flat->sizes and flat->slots. */
 static void count_members(struct flat *flat)
 {
 	struct bt_arena *arena = flat->run->cycle->arena;

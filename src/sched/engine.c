@@ -452,12 +452,6 @@ struct slot_by_name {
 	uint32_t slot;
 };
 
-static int compare_named_slots(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct slot_by_name *)a)->name, ((const struct slot_by_name *)b)->name);
-}
-
 /** The candidate nodes, ascending by name. */
 static uint32_t *sorted_candidates(struct bt_engine *engine, const struct bt_evaluation *evaluation,
 	struct bt_arena *arena, uint32_t *out_count)
@@ -470,7 +464,7 @@ static uint32_t *sorted_candidates(struct bt_engine *engine, const struct bt_eva
 		named[i] = (struct slot_by_name){
 			bt_node_table_name(&engine->state->nodes, slots[i]), slots[i]};
 	}
-	qsort(named, count, sizeof(named[0]), compare_named_slots);
+	qsort(named, count, sizeof(named[0]), bt_str_compare_qsort);
 	uint32_t *sorted = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
 	for (uint32_t i = 0; i < count; i++) {
 		sorted[i] = named[i].slot;

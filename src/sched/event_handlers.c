@@ -148,16 +148,6 @@ static bool is_responsible_for_pod(
 	return bt_engine_profile(scheduler->engine, value->spec.scheduler_name) != NULL;
 }
 
-static bool is_assumed(struct bt_scheduler *scheduler, const struct bt_object *pod)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	bool assumed = false;
-	if (bt_state_is_assumed_pod(scheduler->engine->state, pod->value, &assumed, &err) < 0) {
-		bt_scheduler_warn(scheduler, &err);
-	}
-	return assumed;
-}
-
 /**
  * An assumed pod is being deleted or was deleted. If the pod waits on Permit, the pod is rejected.
  * Otherwise the cache forgets the pod at once, and the pod's binding continues.
@@ -203,7 +193,7 @@ static void delete_pod_from_scheduling_queue(
 	bt_queue_delete(scheduler->queue, pod);
 	if (!binding) {
 		bt_pod_groups_remove_pending(scheduler->engine->state, pod->value);
-		if (is_assumed(scheduler, pod)) {
+		if (bt_scheduler_has_assumed(scheduler, pod->value)) {
 			drop_assumed(scheduler, pod, now_ns);
 		} else if (nominated_node(pod).length != 0) {
 			announce_nomination_end(scheduler, pod, now_ns);
@@ -243,7 +233,7 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 		if (!bt_str_equal(
 			    old_pod->meta->resource_version, new_pod->meta->resource_version)) {
 			bt_api_calls_sync(&scheduler->calls, new_pod);
-			if (is_assumed(scheduler, new_pod)) {
+			if (bt_scheduler_has_assumed(scheduler, new_pod->value)) {
 				if (new_pod->meta->deletion_timestamp != NULL &&
 					old_pod->meta->deletion_timestamp == NULL) {
 					drop_assumed(scheduler, new_pod, now_ns);
@@ -355,15 +345,14 @@ static void move_by_kind(struct bt_scheduler *scheduler, struct bt_object *old_o
 	if (i == BT_ARRAY_LENGTH(rows)) {
 		return;
 	}
-	struct bt_cluster_event event = {rows[i].resource, BT_ACTION_UPDATE};
+	uint32_t action = BT_ACTION_UPDATE;
 	if (old_object == NULL) {
-		event.action = BT_ACTION_ADD;
+		action = BT_ACTION_ADD;
 	} else if (new_object == NULL) {
-		event.action = BT_ACTION_DELETE;
+		action = BT_ACTION_DELETE;
 	}
-	bt_queue_move_all_to_active_or_backoff_queue(
-		scheduler->queue, &event, old_object, new_object, NULL, now_ns);
-	event_handled(scheduler, event.resource, event.action, started_ns);
+	move_all(scheduler, rows[i].resource, action, old_object, new_object, NULL, now_ns);
+	event_handled(scheduler, rows[i].resource, action, started_ns);
 }
 
 /**

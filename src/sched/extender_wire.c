@@ -60,12 +60,6 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod_info *i
 
 #define ALLOCATABLE_FIXED 4
 
-static int compare_entries(const void *a, const void *b)
-{
-	return bt_str_compare(((const struct bt_resource_entry *)a)->name,
-		((const struct bt_resource_entry *)b)->name);
-}
-
 static void write_known_node(
 	struct bt_json_writer *writer, const struct bt_state *state, struct bt_str name)
 {
@@ -104,7 +98,7 @@ static void write_known_node(
 					bt_quantity_make(amount, 0, BT_QUANTITY_DECIMAL_SI)};
 			}
 		}
-		qsort(list.items, list.count, sizeof(*list.items), compare_entries);
+		qsort(list.items, list.count, sizeof(*list.items), bt_str_compare_qsort);
 		node.status.allocatable = list;
 	}
 	bt_message_encode_json(&bt_node_message, writer, &node);
@@ -157,12 +151,6 @@ void bt_extender_encode_args(const struct bt_extender_args *args,
 	bt_json_end_object(&writer);
 }
 
-static int compare_by_node_name(const void *a, const void *b)
-{
-	return bt_str_compare(((const struct bt_node_victims *)a)->node_name,
-		((const struct bt_node_victims *)b)->node_name);
-}
-
 /**
  * Write a map from node name to victims, sorted by key as in Go. args NULL: victims are written as
  * uids only (MetaVictims).
@@ -174,7 +162,7 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 	struct bt_node_victims *sorted = BT_NEW_ARRAY(struct bt_node_victims, victims->count);
 	if (victims->count != 0) {
 		memcpy(sorted, victims->items, victims->count * sizeof(*sorted));
-		qsort(sorted, victims->count, sizeof(*sorted), compare_by_node_name);
+		qsort(sorted, victims->count, sizeof(*sorted), bt_str_compare_qsort);
 	}
 	bt_json_write_name_c(writer, name);
 	bt_json_begin_object(writer);
@@ -427,17 +415,12 @@ static int bind(void *context, const struct bt_extender_binding_args *args, stru
 			  : bt_extender_decode_binding_result(answer, arena, out_result, err);
 }
 
-static void destroy(void *context)
-{
-	bt_free(context);
-}
-
 static const struct bt_extender_ops posting_ops = {
 	.filter = filter,
 	.prioritize = prioritize,
 	.preempt = preempt,
 	.bind = bind,
-	.destroy = destroy,
+	.destroy = bt_free,
 };
 
 static const struct bt_extender_ops parallel_ops = {
@@ -447,7 +430,7 @@ static const struct bt_extender_ops parallel_ops = {
 	.end_prioritize = end_prioritize,
 	.preempt = preempt,
 	.bind = bind,
-	.destroy = destroy,
+	.destroy = bt_free,
 };
 
 static int create(void *context, const struct bt_config_extender *config,

@@ -151,7 +151,6 @@ struct bt_plan {
 	bool has_plain_filters;
 	bool has_plain_scores;
 	uint32_t reads; /* kinds of changes that require a slot to be evaluated again */
-	/* Scoring. */
 	struct bt_plan_score *local_scores;
 	uint32_t local_score_count;
 	struct bt_plan_raw *raws;
@@ -167,7 +166,6 @@ struct bt_plan {
 	 */
 	uint64_t class_version;
 	int64_t constant_score; /* sum of weighted scores that are equal on every node */
-	/* Columns. */
 	uint32_t slot_count;  /* length of the columns */
 	uint32_t block_slots; /* allocated length of the columns */
 	uint32_t *verdict;

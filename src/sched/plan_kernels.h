@@ -37,7 +37,6 @@ struct bt_plan_kernels {
 	 */
 	void (*add_normalized)(int32_t *totals, const int32_t *values, int32_t weight, int32_t max,
 		bool reverse, uint32_t count);
-	/** Largest total. */
 	int32_t (*max_total)(const int32_t *totals, uint32_t count);
 	/**
 	 * Find the slots with this value, in ascending order. out_slots needs room for `count`
@@ -51,7 +50,6 @@ struct bt_plan_kernels {
 	 */
 	uint32_t (*count_members)(const uint32_t *cell_of, const uint32_t *verdict, uint32_t cell,
 		uint32_t count, uint32_t *out_slot);
-	/** Largest value. */
 	uint32_t (*max_value)(const uint32_t *values, uint32_t count);
 	/** cells = cells x factor + values. */
 	void (*combine_cells)(

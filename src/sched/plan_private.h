@@ -111,7 +111,6 @@ uint32_t bt_plan_cells_verdict(const struct bt_cells *cells, uint32_t cell);
 /** Abort if a node is in another cell than its columns and traits require. For verification. */
 void bt_plan_cells_check(const struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits);
-/** Free the trees. */
 void bt_plan_cells_drop(struct bt_plan *plan);
 size_t bt_plan_cells_bytes(const struct bt_plan *plan);
 #endif

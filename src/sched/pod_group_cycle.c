@@ -185,8 +185,7 @@ static void release_run(struct bt_group_cycle *cycle, struct group_run *run)
 	for (uint32_t i = 0; run->tries != NULL && i < cycle->members.count; i++) {
 		struct bt_held_pod *held = run->tries[i].held;
 		if (held != NULL) {
-			bt_engine_release_held(cycle->scheduler->engine, &held->cycle);
-			bt_free(held);
+			bt_scheduler_release_held(cycle->scheduler, held);
 		}
 	}
 	bt_free(run->tries);
@@ -831,8 +830,7 @@ static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *hel
 		bt_scheduler_announce_devices(scheduler, cycle->now_ns);
 		bt_scheduler_warn_if_forget_failed(scheduler, result);
 		fail_member(cycle, entry, result);
-		bt_engine_release_held(scheduler->engine, &held->cycle);
-		bt_free(held);
+		bt_scheduler_release_held(scheduler, held);
 		return;
 	}
 	bt_scheduler_activate(scheduler, result->cycle, cycle->now_ns);
@@ -892,7 +890,7 @@ static void submit_member(struct bt_group_cycle *cycle, const struct group_run *
 	fail_with_group(cycle, entry, &status, node);
 }
 
-/** --- the group's condition and metrics --- */
+/** --- the group's condition --- */
 
 static void write_condition(struct bt_group_cycle *cycle, const struct group_run *run)
 {
@@ -933,24 +931,6 @@ static void write_condition(struct bt_group_cycle *cycle, const struct group_run
 		0) {
 		bt_scheduler_warn(scheduler, &err);
 	}
-}
-
-static void count_attempt(const struct bt_group_cycle *cycle, const struct group_run *run)
-{
-	struct bt_scheduler_metrics *metrics = cycle->scheduler->metrics;
-	if (metrics == NULL) {
-		return;
-	}
-	const char *result = "error";
-	if (bt_status_is_success(&run->status)) {
-		result = "scheduled";
-	} else if (bt_status_is_rejected(&run->status)) {
-		result = run->waits_for_preemption ? "waiting_on_preemption" : "unschedulable";
-	}
-	const struct bt_str labels[] = {bt_str_from(result), cycle->framework->scheduler_name};
-	bt_metric_add(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPTS, labels), 1);
-	bt_metric_observe(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPT_DURATION, labels),
-		bt_metrics_seconds(bt_metrics_now(metrics) - cycle->started_ns));
 }
 
 /** --- the cycle --- */
@@ -1038,20 +1018,17 @@ static struct bt_str find_profile(struct bt_group_cycle *cycle)
 	return text;
 }
 
-/** Fail all members, because they have different profiles or no profile. */
-static void fail_members(struct bt_group_cycle *cycle, struct bt_str problem)
+/** Fail a pod of a group without a common profile. A pod without a profile is only released. */
+static void fail_without_run(struct bt_group_cycle *cycle, struct bt_queue_entry *entry,
+	const struct bt_status *status, const struct bt_str *override_node)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;
-	struct bt_status status = bt_status_error_text(&cycle->arena, problem);
-	for (uint32_t i = 0; i < cycle->members.count; i++) {
-		struct bt_queue_entry *entry = cycle->members.items[i];
-		cycle->framework = bt_engine_profile(
-			scheduler->engine, entry->pod.object->spec.scheduler_name);
-		if (cycle->framework == NULL) {
-			bt_queue_release(scheduler->queue, entry);
-		} else {
-			fail_with_group(cycle, entry, &status, &no_node);
-		}
+	cycle->framework =
+		bt_engine_profile(scheduler->engine, entry->pod.object->spec.scheduler_name);
+	if (cycle->framework == NULL) {
+		bt_queue_release(scheduler->queue, entry);
+	} else {
+		fail_with_group(cycle, entry, status, override_node);
 	}
 }
 
@@ -1099,7 +1076,22 @@ static void run_cycle(struct bt_group_cycle *cycle)
 	}
 	cycle->is_bound = bt_status_is_success(&run.status);
 	write_condition(cycle, &run);
-	count_attempt(cycle, &run);
+	if (scheduler->metrics != NULL) {
+		const char *result = "error";
+		if (cycle->is_bound) {
+			result = "scheduled";
+		} else if (bt_status_is_rejected(&run.status)) {
+			result = run.waits_for_preemption ? "waiting_on_preemption"
+							  : "unschedulable";
+		}
+		const struct bt_str labels[] = {
+			bt_str_from(result), cycle->framework->scheduler_name};
+		struct bt_scheduler_metrics *metrics = scheduler->metrics;
+		bt_metric_add(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPTS, labels), 1);
+		bt_metric_observe(
+			bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPT_DURATION, labels),
+			bt_metrics_seconds(bt_metrics_now(metrics) - cycle->started_ns));
+	}
 	/* Binding cycles begin after the group's cycle. */
 	for (uint32_t i = 0; i < cycle->starting.count; i++) {
 		bt_scheduler_start_held_binding(scheduler, cycle->starting.items[i]);
@@ -1143,18 +1135,15 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 	if (members == NULL) {
 		/* Upstream drops the error here, so nothing is reported. */
 		struct bt_status nothing = bt_status_code_only(BT_STATUS_SKIP);
-		cycle->framework = bt_engine_profile(
-			scheduler->engine, entry->pod.object->spec.scheduler_name);
-		if (cycle->framework != NULL) {
-			fail_with_group(cycle, entry, &nothing, NULL);
-		} else {
-			bt_queue_release(scheduler->queue, entry);
-		}
+		fail_without_run(cycle, entry, &nothing, NULL);
 	} else {
 		collect_members(cycle, entry, members);
 		struct bt_str problem = find_profile(cycle);
 		if (problem.length != 0) {
-			fail_members(cycle, problem);
+			struct bt_status status = bt_status_error_text(&cycle->arena, problem);
+			for (uint32_t i = 0; i < cycle->members.count; i++) {
+				fail_without_run(cycle, cycle->members.items[i], &status, &no_node);
+			}
 			cycle->members.count = 0;
 		}
 		/* Drop the members that are being deleted or are assumed already. */

@@ -180,13 +180,19 @@ static void activate_later(void *context, struct bt_str namespace_, struct bt_st
 	bt_strbuf_finish(&key);
 }
 
+void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
+	const char *type, const char *reason, const char *action, struct bt_str note)
+{
+	if (scheduler->writer.event != NULL) {
+		scheduler->writer.event(scheduler->writer.context, pod, type, reason, action, note);
+	}
+}
+
 static void record_event(void *context, const struct bt_pod_info *pod, const char *type,
 	const char *reason, const char *action, struct bt_str note)
 {
-	const struct bt_scheduler *scheduler = context;
-	if (scheduler->writer.event != NULL && pod->object != NULL) {
-		scheduler->writer.event(
-			scheduler->writer.context, pod->object, type, reason, action, note);
+	if (pod->object != NULL) {
+		bt_scheduler_send_event(context, pod->object, type, reason, action, note);
 	}
 }
 
@@ -440,16 +446,15 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 		struct bt_strbuf note = {0};
 		if (scheduler->writer.event != NULL) {
 			bt_event_note(out_attempt->message, &note);
-			scheduler->writer.event(scheduler->writer.context, pod->value, "Warning",
+			bt_scheduler_send_event(scheduler, pod->value, "Warning",
 				"FailedScheduling", "Scheduling", bt_strbuf_str(&note));
 			bt_strbuf_finish(&note);
 		}
-		struct bt_str message = out_attempt->message;
 		struct bt_pod_condition condition = {
 			.type = BT_STR("PodScheduled"),
 			.status = BT_STR("False"),
 			.reason = reason,
-			.message = message,
+			.message = out_attempt->message,
 			.observed_generation = pod->meta->generation,
 		};
 		bt_scheduler_patch(scheduler, pod, &condition, &result->nomination);
@@ -459,36 +464,32 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 
 /** --- an attempt: spec 03 section 2 --- */
 
-void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
-	const char *type, const char *reason, const char *action, const struct bt_strbuf *note)
+bool bt_scheduler_has_assumed(const struct bt_scheduler *scheduler, const struct bt_pod *pod)
 {
-	if (scheduler->writer.event != NULL) {
-		scheduler->writer.event(
-			scheduler->writer.context, pod, type, reason, action, bt_strbuf_str(note));
+	struct berth_error err = BERTH_ERROR_INIT;
+	bool assumed = false;
+	if (bt_state_is_assumed_pod(scheduler->engine->state, pod, &assumed, &err) < 0) {
+		bt_scheduler_warn(scheduler, &err);
 	}
+	return assumed;
 }
 
 bool bt_scheduler_skips_pod(
 	const struct bt_scheduler *scheduler, const struct bt_queue_entry *entry)
 {
 	const struct bt_pod *pod = entry->pod.object;
-	struct berth_error err = BERTH_ERROR_INIT;
-	bool assumed = false;
 	if (pod->metadata.deletion_timestamp != NULL) {
 		BT_LOG_INFO(3, "Skip schedule deleting pod",
 			BT_LOG_REF("pod", pod->metadata.namespace_, pod->metadata.name));
 		struct bt_strbuf note = {0};
 		bt_strbuf_append_c(&note, "skip schedule deleting pod: ");
 		bt_object_ref(&pod->metadata, &note);
-		bt_scheduler_send_event(
-			scheduler, pod, "Warning", "FailedScheduling", "Scheduling", &note);
+		bt_scheduler_send_event(scheduler, pod, "Warning", "FailedScheduling", "Scheduling",
+			bt_strbuf_str(&note));
 		bt_strbuf_finish(&note);
 		return true;
 	}
-	if (bt_state_is_assumed_pod(scheduler->engine->state, pod, &assumed, &err) < 0) {
-		bt_scheduler_warn(scheduler, &err);
-	}
-	return assumed;
+	return bt_scheduler_has_assumed(scheduler, pod);
 }
 
 void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name)

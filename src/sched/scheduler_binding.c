@@ -245,10 +245,8 @@ static void send_preempted(void *context, const struct bt_preemption_event *even
 				      .uid = victim->uid}};
 	const struct bt_pod *pod = bt_scheduler_find_same_pod(
 		scheduler, victim->namespace_, victim->name, victim->uid);
-	if (scheduler->writer.event != NULL) {
-		scheduler->writer.event(scheduler->writer.context, pod != NULL ? pod : &gone,
-			"Normal", "Preempted", "Preempting", event->note);
-	}
+	bt_scheduler_send_event(scheduler, pod != NULL ? pod : &gone, "Normal", "Preempted",
+		"Preempting", event->note);
 }
 
 /** --- init --- */
@@ -361,7 +359,8 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	bt_object_ref(&pod->metadata, &note);
 	bt_strbuf_append_c(&note, " to ");
 	bt_strbuf_append_str(&note, out_attempt->node_name);
-	bt_scheduler_send_event(scheduler, pod, "Normal", "Scheduled", "Binding", &note);
+	bt_scheduler_send_event(
+		scheduler, pod, "Normal", "Scheduled", "Binding", bt_strbuf_str(&note));
 	bt_strbuf_finish(&note);
 	bt_profile_attempted(result->framework->metrics, BT_RESULT_SCHEDULED, result->started_ns);
 	bt_metrics_pod_bound(scheduler->metrics, entry->attempts,
@@ -416,7 +415,7 @@ static struct bt_held_pod *hold_binding(struct bt_scheduler *scheduler,
 	return held;
 }
 
-static void release_held(struct bt_scheduler *scheduler, struct bt_held_pod *held)
+void bt_scheduler_release_held(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
 	bt_engine_release_held(scheduler->engine, &held->cycle);
 	bt_free(held);
@@ -527,7 +526,7 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 		return false;
 	}
 	finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
-	release_held(scheduler, held);
+	bt_scheduler_release_held(scheduler, held);
 	return true;
 }
 
@@ -548,7 +547,7 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 	scheduler->bindings.items[id] = NULL;
 	bt_vec_push(&scheduler->free_bindings, id);
 	finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
-	release_held(scheduler, held);
+	bt_scheduler_release_held(scheduler, held);
 	return true;
 }
 
@@ -631,11 +630,11 @@ bool bt_scheduler_continue_binding_cycles(
 void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler)
 {
 	for (uint32_t i = 0; i < scheduler->permitted.count; i++) {
-		release_held(scheduler, scheduler->permitted.items[i]);
+		bt_scheduler_release_held(scheduler, scheduler->permitted.items[i]);
 	}
 	for (uint32_t i = 0; i < scheduler->bindings.count; i++) {
 		if (scheduler->bindings.items[i] != NULL) {
-			release_held(scheduler, scheduler->bindings.items[i]);
+			bt_scheduler_release_held(scheduler, scheduler->bindings.items[i]);
 		}
 	}
 	bt_vec_finish(&scheduler->permitted);

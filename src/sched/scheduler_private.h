@@ -117,7 +117,7 @@ struct bt_scheduler {
 
 void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err);
 void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
-	const char *type, const char *reason, const char *action, const struct bt_strbuf *note);
+	const char *type, const char *reason, const char *action, struct bt_str note);
 /** Set namespace, name and uid of the attempt, in memory of the scheduler. */
 void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_attempt *out_attempt);
@@ -180,6 +180,8 @@ bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt 
 
 /** --- scheduler.c --- */
 
+/** Whether the pod is assumed. An error is passed to warn. */
+bool bt_scheduler_has_assumed(const struct bt_scheduler *scheduler, const struct bt_pod *pod);
 /** Whether the pod is being deleted or is assumed already: spec 03 section 2.1. */
 bool bt_scheduler_skips_pod(
 	const struct bt_scheduler *scheduler, const struct bt_queue_entry *entry);
@@ -190,6 +192,8 @@ bool bt_scheduler_skips_pod(
  * these calls. Consumes held.
  */
 void bt_scheduler_start_held_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held);
+/** Frees held and its cycle. */
+void bt_scheduler_release_held(struct bt_scheduler *scheduler, struct bt_held_pod *held);
 /**
  * Resources on a node are free again: requeue rejected pods by an AssignedPod/Delete event of
  * `pod`. node_name: the node on which `pod` was assumed; "": leave spec.nodeName of `pod` as it is.
