@@ -280,29 +280,17 @@ void bt_pod_groups_forget(struct bt_state *state, const struct bt_pod *pod)
 	}
 }
 
-static void set_in_snapshot(
-	struct bt_group_members *members, struct bt_group_member *member, bool is_in_snapshot)
+void bt_pod_groups_set_in_snapshot(
+	struct bt_state *state, const struct bt_pod_record *record, bool is_in_snapshot)
 {
+	struct bt_group_members *members = NULL;
+	struct bt_group_member *member = member_of_record(state, record, &members);
+
 	if (member != NULL) {
 		count_member(members, member, -1);
 		member->is_in_snapshot = is_in_snapshot;
 		count_member(members, member, 1);
 	}
-}
-
-void bt_pod_groups_mark(struct bt_state *state, const struct bt_pod *pod)
-{
-	struct bt_group_members *members = group_of(state, pod);
-
-	set_in_snapshot(members, member_of(state, members, pod), true);
-}
-
-void bt_pod_groups_unmark(struct bt_state *state, const struct bt_pod_record *record)
-{
-	struct bt_group_members *members = NULL;
-	struct bt_group_member *member = member_of_record(state, record, &members);
-
-	set_in_snapshot(members, member, false);
 }
 
 void bt_pod_groups_request_activation(struct bt_state *state, struct bt_group_members *members)

@@ -71,9 +71,9 @@ void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool
 void bt_pod_groups_remove(struct bt_state *state, const struct bt_pod_record *record);
 void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod);
 void bt_pod_groups_forget(struct bt_state *state, const struct bt_pod *pod);
-/** Called when a pod group cycle assumes (mark) or forgets (unmark) a pod in the snapshot. */
-void bt_pod_groups_mark(struct bt_state *state, const struct bt_pod *pod);
-void bt_pod_groups_unmark(struct bt_state *state, const struct bt_pod_record *record);
+/** Called when a pod group cycle assumes (true) or forgets (false) a pod in the snapshot. */
+void bt_pod_groups_set_in_snapshot(
+	struct bt_state *state, const struct bt_pod_record *record, bool is_in_snapshot);
 
 /**
  * Returns the group, borrowed until the state changes; NULL if no pod of the group is known, or if

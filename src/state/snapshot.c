@@ -241,7 +241,7 @@ int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, 
 	uint32_t pod_id = bt_pod_table_add(&state->pods, &record);
 	bt_state_attach_pod(state, pod_id);
 	bt_vec_push(&state->snapshot.assumed_pods, pod_id);
-	bt_pod_groups_mark(state, pod);
+	bt_pod_groups_set_in_snapshot(state, bt_state_pod_at(state, pod_id), true);
 	return 0;
 }
 
@@ -274,7 +274,7 @@ static void forget_pod_at(struct bt_state *state, uint32_t at)
 	uint32_t slot = bt_state_pod_at(state, pod_id)->node;
 
 	bt_vec_remove_swap(&state->snapshot.assumed_pods, at);
-	bt_pod_groups_unmark(state, bt_state_pod_at(state, pod_id));
+	bt_pod_groups_set_in_snapshot(state, bt_state_pod_at(state, pod_id), false);
 	bt_state_detach_pod(state, pod_id);
 	bt_pod_table_remove(&state->pods, pod_id);
 	bt_pod_record_drop(state, &state->pods.records.items[pod_id]);
