@@ -452,28 +452,7 @@ struct slot_by_name {
 	uint32_t slot;
 };
 
-/** The candidate nodes, ascending by name. */
-static uint32_t *sorted_candidates(struct bt_engine *engine, const struct bt_evaluation *evaluation,
-	struct bt_arena *arena, uint32_t *out_count)
-{
-	const uint32_t *slots;
-	uint32_t count;
-	bt_search_candidates(engine, &evaluation->pre_filter.result, arena, &slots, &count);
-	struct slot_by_name *named = BT_ARENA_NEW_ARRAY(arena, struct slot_by_name, count);
-	for (uint32_t i = 0; i < count; i++) {
-		named[i] = (struct slot_by_name){
-			bt_node_table_name(&engine->state->nodes, slots[i]), slots[i]};
-	}
-	qsort(named, count, sizeof(named[0]), bt_str_compare_qsort);
-	uint32_t *sorted = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
-	for (uint32_t i = 0; i < count; i++) {
-		sorted[i] = named[i].slot;
-	}
-	*out_count = count;
-	return sorted;
-}
-
-/** PreFilter, then Filter on every candidate node. */
+/** PreFilter, then Filter on every candidate node, ascending by name. */
 static void evaluate_filters(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
 {
@@ -497,13 +476,22 @@ static void evaluate_filters(struct bt_engine *engine, struct bt_framework *fram
 		diagnosis->statuses.absent = bt_narrowed_status(
 			framework, &evaluation->pre_filter.plugins_with_nodes, cycle->arena);
 	}
+	const uint32_t *slots;
 	uint32_t count;
-	uint32_t *slots = sorted_candidates(engine, evaluation, cycle->arena, &count);
+	bt_search_candidates(engine, &evaluation->pre_filter.result, cycle->arena, &slots, &count);
+	struct slot_by_name *candidates =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct slot_by_name, count);
+	for (uint32_t i = 0; i < count; i++) {
+		candidates[i] = (struct slot_by_name){
+			bt_node_table_name(&engine->state->nodes, slots[i]), slots[i]};
+	}
+	qsort(candidates, count, sizeof(candidates[0]), bt_str_compare_qsort);
 	evaluation->nodes = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_node_evaluation, count);
 	evaluation->feasible = BT_ARENA_NEW_ARRAY(cycle->arena, uint32_t, count);
 	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = candidates[i].slot;
 		struct bt_node_info node;
-		bt_node_info_init(&node, engine->state, slots[i]);
+		bt_node_info_init(&node, engine->state, slot);
 		struct bt_status filter =
 			bt_run_filter_with_nominated_pods(framework, cycle, pod, &node);
 		if (!bt_status_is_success(&filter) && !bt_status_is_rejected(&filter)) {
@@ -511,11 +499,11 @@ static void evaluate_filters(struct bt_engine *engine, struct bt_framework *fram
 			return;
 		}
 		evaluation->nodes[evaluation->node_count++] =
-			(struct bt_node_evaluation){slots[i], filter};
+			(struct bt_node_evaluation){slot, filter};
 		if (bt_status_is_success(&filter)) {
-			evaluation->feasible[evaluation->feasible_count++] = slots[i];
+			evaluation->feasible[evaluation->feasible_count++] = slot;
 		} else {
-			struct bt_node_status_entry entry = {slots[i], filter};
+			struct bt_node_status_entry entry = {slot, filter};
 			bt_vec_push(&diagnosis->statuses.entries, entry);
 			bt_diagnosis_add_plugin(diagnosis, &filter);
 		}
