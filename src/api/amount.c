@@ -97,13 +97,6 @@ void bt_amount_append_bytes_down(struct bt_strbuf *out, int64_t bytes)
 	append_bytes(out, bytes, bytes < 0 ? 2 : 0);
 }
 
-static bool is_bytes(struct bt_str resource)
-{
-	return bt_str_equal_c(resource, "memory") ||
-		bt_str_equal_c(resource, "ephemeral-storage") ||
-		bt_str_has_prefix(resource, BT_STR("hugepages-"));
-}
-
 void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
 	enum bt_amount_rounding rounding)
 {
@@ -115,7 +108,9 @@ void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t 
 
 	if (bt_str_equal_c(resource, "cpu")) {
 		bt_amount_append_cpu(out, amount);
-	} else if (is_bytes(resource)) {
+	} else if (bt_str_equal_c(resource, "memory") ||
+		bt_str_equal_c(resource, "ephemeral-storage") ||
+		bt_str_has_prefix(resource, BT_STR("hugepages-"))) {
 		append_rounded[rounding](out, amount);
 	} else {
 		bt_amount_append_count(out, amount);

@@ -18,28 +18,6 @@
 		} \
 	} while (0)
 
-static void default_request(struct bt_device_request *request, struct bt_arena *arena)
-{
-	uint32_t count = request->first_available.count;
-
-	if (request->exactly != NULL) {
-		struct bt_exact_device_request *exactly =
-			BT_ARENA_NEW(arena, struct bt_exact_device_request);
-		*exactly = *request->exactly;
-		DEFAULT_MODE(exactly);
-		request->exactly = exactly;
-	}
-	if (count != 0) {
-		struct bt_device_sub_request *alternatives =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_device_sub_request, count);
-		for (uint32_t i = 0; i < count; i++) {
-			alternatives[i] = request->first_available.items[i];
-			DEFAULT_MODE(&alternatives[i]);
-		}
-		request->first_available.items = alternatives;
-	}
-}
-
 void bt_device_claim_default(struct bt_device_claim *devices, struct bt_arena *arena)
 {
 	uint32_t count = devices->requests.count;
@@ -51,7 +29,24 @@ void bt_device_claim_default(struct bt_device_claim *devices, struct bt_arena *a
 		BT_ARENA_NEW_ARRAY(arena, struct bt_device_request, count);
 	for (uint32_t i = 0; i < count; i++) {
 		requests[i] = devices->requests.items[i];
-		default_request(&requests[i], arena);
+		const struct bt_exact_device_request *exactly = requests[i].exactly;
+		if (exactly != NULL) {
+			struct bt_exact_device_request *copy =
+				BT_ARENA_NEW(arena, struct bt_exact_device_request);
+			*copy = *exactly;
+			DEFAULT_MODE(copy);
+			requests[i].exactly = copy;
+		}
+		uint32_t alternative_count = requests[i].first_available.count;
+		if (alternative_count != 0) {
+			struct bt_device_sub_request *alternatives = BT_ARENA_NEW_ARRAY(
+				arena, struct bt_device_sub_request, alternative_count);
+			for (uint32_t k = 0; k < alternative_count; k++) {
+				alternatives[k] = requests[i].first_available.items[k];
+				DEFAULT_MODE(&alternatives[k]);
+			}
+			requests[i].first_available.items = alternatives;
+		}
 	}
 	devices->requests.items = requests;
 }
@@ -245,17 +240,14 @@ static void add_missing(struct bt_resource_list *list, const struct bt_resource_
 	*list = (struct bt_resource_list){merged, count, true};
 }
 
-static bool port_changes(const struct bt_container_port *port, bool host_network)
-{
-	return port->protocol.length == 0 || (host_network && port->host_port == 0);
-}
-
 static bool container_changes(const struct bt_container *container, bool host_network)
 {
 	struct bt_quantity rounded;
 
 	for (uint32_t i = 0; i < container->ports.count; i++) {
-		if (port_changes(&container->ports.items[i], host_network)) {
+		const struct bt_container_port *port = &container->ports.items[i];
+
+		if (port->protocol.length == 0 || (host_network && port->host_port == 0)) {
 			return true;
 		}
 	}

@@ -5,6 +5,8 @@
  * section 8.3.
  */
 #include "api/event.h"
+#include <string.h>
+
 #include "base/unicode.h"
 
 /** Longer notes are cut. Spec 01 section 5.18. */
@@ -13,11 +15,6 @@
 
 /** Go's limit of width and precision. */
 #define NUMBER_MAX 1000000
-
-static bool is_flag(char c)
-{
-	return c == '#' || c == '0' || c == '+' || c == '-' || c == ' ';
-}
 
 /** Skips "[n]", the index of an argument. *found: set to true if there is an index. */
 static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
@@ -62,7 +59,7 @@ static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbu
 {
 	bool indexed = false;
 	uint32_t rune;
-	while (at < text.length && is_flag(text.data[at])) {
+	while (at < text.length && memchr("#0+- ", text.data[at], 5) != NULL) {
 		at++;
 	}
 	at = skip_index(text, at, &indexed);

@@ -25,15 +25,6 @@ bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod)
 		bt_str_equal_c(condition->reason, "PreemptionByScheduler");
 }
 
-static bool same_condition(const struct bt_pod_condition *a, const struct bt_pod_condition *b)
-{
-	/* do not compare observedGeneration: upstream does not treat its change as a change */
-	return bt_str_equal(a->status, b->status) && bt_str_equal(a->reason, b->reason) &&
-		bt_str_equal(a->message, b->message) &&
-		bt_time_compare(&a->last_probe_time, &b->last_probe_time) == 0 &&
-		bt_time_compare(&a->last_transition_time, &b->last_transition_time) == 0;
-}
-
 bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
 	const struct bt_pod_condition *condition, const struct bt_time *now, struct bt_arena *arena,
 	bool *out_changed)
@@ -64,6 +55,12 @@ bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
 		bt_str_equal(status->conditions.items[at].status, condition->status)
 		? status->conditions.items[at].last_transition_time
 		: *now;
-	*out_changed = !same_condition(&status->conditions.items[at], &result.items[at]);
+	const struct bt_pod_condition *a = &status->conditions.items[at];
+	const struct bt_pod_condition *b = &result.items[at];
+	/* do not compare observedGeneration: upstream does not treat its change as a change */
+	*out_changed = !bt_str_equal(a->status, b->status) || !bt_str_equal(a->reason, b->reason) ||
+		!bt_str_equal(a->message, b->message) ||
+		bt_time_compare(&a->last_probe_time, &b->last_probe_time) != 0 ||
+		bt_time_compare(&a->last_transition_time, &b->last_transition_time) != 0;
 	return result;
 }

@@ -336,19 +336,6 @@ enum {
 };
 
 /**
- * Measures the arena memory of a copy of value, by making a copy in scratch. If the copy is too
- * large for the memory that scratch has, returns FIRST_CHUNK_BYTES.
- */
-static size_t bytes_of_copy(
-	const struct bt_kind_info *info, const void *value, struct bt_arena *scratch)
-{
-	char *copy = bt_arena_alloc(scratch, info->size);
-
-	bt_message_copy(info->message, copy, value, scratch);
-	return scratch->chunks == NULL ? (size_t)(scratch->next - copy) : FIRST_CHUNK_BYTES;
-}
-
-/**
  * Creates an object from value, usually in exactly the memory that it needs; large objects may get
  * a little more. The common part of a pod is moved out of value.
  */
@@ -360,7 +347,12 @@ static struct bt_object *object_fitted(enum bt_kind kind, void *value, struct bt
 		? bt_pod_commons_take_out(commons, before, value)
 		: NULL;
 	struct bt_arena arena;
-	void *copy = new_value(kind, bytes_of_copy(info, value, scratch), &arena);
+	/* measure the memory of a copy by making a copy in the memory that scratch has */
+	char *measured = bt_arena_alloc(scratch, info->size);
+	bt_message_copy(info->message, measured, value, scratch);
+	size_t bytes =
+		scratch->chunks == NULL ? (size_t)(scratch->next - measured) : FIRST_CHUNK_BYTES;
+	void *copy = new_value(kind, bytes, &arena);
 
 	bt_message_copy(info->message, copy, value, &arena);
 	if (common != NULL) {
@@ -481,20 +473,6 @@ static int decode_known(enum bt_kind kind, struct bt_json_reader *reader,
 	return code != 0 ? code : sink->take(sink->context, object, err);
 }
 
-static int decode_item(const struct identity *list, struct bt_json_reader *reader,
-	const struct bt_object_sink *sink, uint32_t depth, struct berth_error *err)
-{
-	enum bt_json_type type;
-	int code = bt_json_peek(reader, &type, err);
-
-	if (code != 0 || type == BT_JSON_NULL) {
-		return code != 0 ? code : bt_json_read_null(reader, err);
-	}
-	/* items of a typed list have no kind of their own */
-	return list->is_typed_list ? decode_known(list->known_kind, reader, sink, err)
-				   : decode_any(reader, sink, depth + 1, err);
-}
-
 static int decode_items(const struct identity *list, struct bt_json_reader *reader,
 	const struct bt_object_sink *sink, uint32_t depth, struct berth_error *err)
 {
@@ -521,7 +499,15 @@ static int decode_items(const struct identity *list, struct bt_json_reader *read
 		if (!more) {
 			return 0;
 		}
-		code = decode_item(list, reader, sink, depth, err);
+		code = bt_json_peek(reader, &type, err);
+		if (code == 0 && type == BT_JSON_NULL) {
+			code = bt_json_read_null(reader, err);
+		} else if (code == 0) {
+			/* items of a typed list have no kind of their own */
+			code = list->is_typed_list
+				? decode_known(list->known_kind, reader, sink, err)
+				: decode_any(reader, sink, depth + 1, err);
+		}
 		if (code != 0) {
 			return bt_error_wrap(err, code, "items[%llu]", (unsigned long long)i);
 		}

@@ -446,65 +446,45 @@ bool bt_pod_has_pod_level_requests(const struct bt_pod *pod)
 }
 
 /**
- * Whether the first PodResizePending condition has the reason Infeasible. The status of the
- * condition does not matter.
+ * Spec 01b section 3.3: pod-level values replace the sums of the containers. With a status, a value
+ * is the maximum of the desired, actual and allocated quantities; the desired quantity does not
+ * count while a resize is infeasible.
  */
-static bool resize_is_infeasible(const struct bt_pod *pod)
-{
-	const struct bt_pod_condition *condition =
-		bt_pod_find_condition(pod, BT_STR("PodResizePending"));
-
-	return condition != NULL && bt_str_equal_c(condition->reason, "Infeasible");
-}
-
-/**
- * Returns the maximum of the desired, actual and allocated quantities of a resource; zero if there
- * are none. The desired quantity does not count while a resize is infeasible.
- */
-static struct bt_quantity pod_level_effective(const struct computation *computation,
-	struct bt_str name, const struct bt_quantity *desired)
-{
-	const struct bt_pod_status *status = &computation->pod->status;
-	const struct bt_quantity *actual =
-		bt_resource_list_find(part_of(status->resources, computation->part), name);
-	const struct bt_quantity *allocated = computation->part == PART_REQUESTS
-		? bt_resource_list_find(&status->allocated_resources, name)
-		: NULL;
-	struct bt_quantity result = {.mantissa = 0};
-	bool has = false;
-
-	if (!computation->infeasible) {
-		row_max(&result, &has, desired, computation->arena);
-	}
-	if (actual != NULL) {
-		row_max(&result, &has, actual, computation->arena);
-	}
-	if (allocated != NULL) {
-		row_max(&result, &has, allocated, computation->arena);
-	}
-	return result;
-}
-
-/** Spec 01b section 3.3: pod-level values replace the sums of the containers. */
 static void replace_pod_level(struct computation *computation)
 {
 	const struct bt_request_options *options = computation->options;
-	const struct bt_pod *pod = computation->pod;
-	bool resized =
-		options->use_status && options->use_pod_status && pod->status.resources != NULL;
-	const struct bt_resource_list *list = part_of(pod->spec.resources, computation->part);
+	const struct bt_pod_status *status = &computation->pod->status;
+	bool resized = options->use_status && options->use_pod_status && status->resources != NULL;
+	const struct bt_resource_list *list =
+		part_of(computation->pod->spec.resources, computation->part);
 
 	for (uint32_t i = 0; i < list->count; i++) {
-		const struct bt_resource_entry *entry = &list->items[i];
+		struct bt_str name = list->items[i].name;
 
-		if (!bt_resource_is_pod_level_supported(entry->name)) {
+		if (!bt_resource_is_pod_level_supported(name)) {
 			continue;
 		}
-		struct row *row = row_of(computation, entry->name);
-		row->total = resized
-			? pod_level_effective(computation, entry->name, &entry->quantity)
-			: entry->quantity;
+		struct row *row = row_of(computation, name);
 		row->has_total = true;
+		row->total = list->items[i].quantity;
+		if (!resized) {
+			continue;
+		}
+		const struct bt_quantity *actual =
+			bt_resource_list_find(part_of(status->resources, computation->part), name);
+		const struct bt_quantity *allocated = computation->part == PART_REQUESTS
+			? bt_resource_list_find(&status->allocated_resources, name)
+			: NULL;
+		bool has = !computation->infeasible;
+		if (!has) {
+			row->total = (struct bt_quantity){.mantissa = 0};
+		}
+		if (actual != NULL) {
+			row_max(&row->total, &has, actual, computation->arena);
+		}
+		if (allocated != NULL) {
+			row_max(&row->total, &has, allocated, computation->arena);
+		}
 	}
 }
 
@@ -535,7 +515,13 @@ static struct bt_resource_list compute(const struct bt_pod *pod,
 			(pod->spec.resources != NULL &&
 				has_pod_level_name(&pod->spec.resources->limits));
 	}
-	computation.infeasible = options->use_status && resize_is_infeasible(pod);
+	if (options->use_status) {
+		/* the first condition counts; its status does not matter */
+		const struct bt_pod_condition *resize =
+			bt_pod_find_condition(pod, BT_STR("PodResizePending"));
+		computation.infeasible =
+			resize != NULL && bt_str_equal_c(resize->reason, "Infeasible");
+	}
 	make_rows(&computation);
 	index_statuses(&computation);
 	if (!options->no_containers) {

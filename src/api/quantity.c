@@ -43,19 +43,6 @@ bool bt_quantity_is_zero(const struct bt_quantity *quantity)
 	return quantity->big == NULL ? quantity->mantissa == 0 : quantity->big->limb_count == 0;
 }
 
-/** m x 10^power modulo 2^64, as a signed number. */
-static int64_t multiply_wrapping(uint64_t m, uint64_t power)
-{
-	/* 10^64 is divisible by 2^64 */
-	if (power >= 64) {
-		return 0;
-	}
-	for (; power > 0; power--) {
-		m *= 10;
-	}
-	return (int64_t)m;
-}
-
 /** Converts the small form to units of 10^target, rounded away from zero. Spec 01 section 5.1. */
 static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target)
 {
@@ -88,7 +75,7 @@ static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target
 		 */
 		return mantissa == INT64_MIN
 			? 0
-			: multiply_wrapping((uint64_t)mantissa, (uint64_t)difference);
+			: (int64_t)((uint64_t)mantissa * (uint64_t)powers10[difference]);
 	default:
 		if (difference > 18 || BT_MUL_OVERFLOW(mantissa, powers10[difference], &product)) {
 			return 0;
@@ -208,22 +195,6 @@ void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *s
 	add_signed(difference, subtrahend, true, arena);
 }
 
-/** Multiplies in the small form; false on overflow. */
-static bool small_multiply(struct bt_quantity *product, const struct bt_quantity *factor)
-{
-	int64_t mantissa;
-	int32_t exponent;
-
-	if (product->big != NULL || factor->big != NULL ||
-		BT_MUL_OVERFLOW(product->mantissa, factor->mantissa, &mantissa) ||
-		BT_ADD_OVERFLOW(product->exponent, factor->exponent, &exponent)) {
-		return false;
-	}
-	product->mantissa = mantissa;
-	product->exponent = mantissa != 0 ? exponent : 0;
-	return true;
-}
-
 void bt_quantity_multiply(
 	struct bt_quantity *product, const struct bt_quantity *factor, struct bt_arena *arena)
 {
@@ -231,7 +202,13 @@ void bt_quantity_multiply(
 	struct bt_decimal right;
 
 	product->text = (struct bt_str){NULL, 0};
-	if (small_multiply(product, factor)) {
+	int64_t mantissa;
+	int32_t exponent;
+	if (product->big == NULL && factor->big == NULL &&
+		!BT_MUL_OVERFLOW(product->mantissa, factor->mantissa, &mantissa) &&
+		!BT_ADD_OVERFLOW(product->exponent, factor->exponent, &exponent)) {
+		product->mantissa = mantissa;
+		product->exponent = mantissa != 0 ? exponent : 0;
 		return;
 	}
 	bt_decimal_load(&left, product);

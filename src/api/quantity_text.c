@@ -120,21 +120,10 @@ static bool decimal_suffix(char letter, int32_t *out_exponent)
 	return false;
 }
 
-/** Returns the power of two of "Ki" .. "Ei"; 0: not a suffix. */
-static int32_t binary_suffix(struct bt_str suffix)
-{
-	static const char letters[] = "KMGTPE";
-
-	if (suffix.length != 2 || suffix.data[1] != 'i') {
-		return 0;
-	}
-	const char *found = memchr(letters, suffix.data[0], sizeof(letters) - 1);
-	return found != NULL ? ((int32_t)(found - letters) + 1) * 10 : 0;
-}
-
 /** Step 7 of the spec; false: error E3. */
 static bool find_suffix(struct bt_str text, struct suffix *out)
 {
+	static const char letters[] = "KMGTPE"; /* of "Ki" to "Ei" */
 	int64_t exponent;
 
 	out->format = BT_QUANTITY_DECIMAL_SI;
@@ -143,9 +132,12 @@ static bool find_suffix(struct bt_str text, struct suffix *out)
 		(text.length == 1 && decimal_suffix(text.data[0], &out->exponent))) {
 		return true;
 	}
-	out->exponent = binary_suffix(text);
-	if (out->exponent != 0) {
+	const char *binary = text.length == 2 && text.data[1] == 'i'
+		? memchr(letters, text.data[0], sizeof(letters) - 1)
+		: NULL;
+	if (binary != NULL) {
 		out->format = BT_QUANTITY_BINARY_SI;
+		out->exponent = ((int32_t)(binary - letters) + 1) * 10;
 		return true;
 	}
 	if (text.length >= 2 && (text.data[0] == 'e' || text.data[0] == 'E') &&

@@ -24,8 +24,7 @@ bool bt_resource_is_extended(struct bt_str name)
 	static const uint32_t quota_prefix_length = sizeof("requests.") - 1;
 	int64_t slash = bt_str_find_char(name, '/');
 
-	if (slash < 0 || is_prefixed_native(name) ||
-		bt_str_has_prefix(name, BT_STR("requests."))) {
+	if (slash < 0 || is_prefixed_native(name) || bt_str_has_prefix(name, BT_STR("requests."))) {
 		return false;
 	}
 	/* "requests." plus a subdomain is a valid subdomain, so only the length needs a check */
@@ -69,15 +68,6 @@ bool bt_resource_is_overcommit_allowed(struct bt_str name)
 	return bt_resource_is_native(name) && !bt_resource_is_hugepage(name);
 }
 
-static bool is_integer(const struct bt_quantity *quantity)
-{
-	struct bt_quantity whole =
-		bt_quantity_make(bt_quantity_value(quantity), 0, BT_QUANTITY_DECIMAL_SI);
-	/* values beyond int64 are treated as whole */
-	return bt_quantity_value(quantity) == INT64_MAX ||
-		bt_quantity_compare(&whole, quantity) == 0;
-}
-
 uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantity *amount,
 	const char *out_problems[BT_AMOUNT_PROBLEMS_MAX])
 {
@@ -86,7 +76,11 @@ uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantit
 	if (bt_quantity_compare(amount, &zero) < 0) {
 		out_problems[count++] = "must be greater than or equal to 0";
 	}
-	if (!bt_resource_is_overcommit_allowed(name) && !is_integer(amount)) {
+	/* values beyond int64 are treated as whole */
+	int64_t value = bt_quantity_value(amount);
+	struct bt_quantity whole = bt_quantity_make(value, 0, BT_QUANTITY_DECIMAL_SI);
+	if (!bt_resource_is_overcommit_allowed(name) && value != INT64_MAX &&
+		bt_quantity_compare(&whole, amount) != 0) {
 		out_problems[count++] = "must be an integer";
 	}
 	return count;
@@ -116,41 +110,17 @@ static enum standard standard_of(struct bt_str name)
 	return bt_str_equal(name, BT_STR("pods")) ? STANDARD_PODS : STANDARD_NONE;
 }
 
-/** Returns the index of the first scalar whose name is not less than name. */
-static uint32_t scalar_lower_bound(const struct bt_resource *resource, struct bt_str name)
-{
-	uint32_t low;
-
-	BT_LOWER_BOUND(low, resource->scalar_count, middle,
-		bt_str_compare(resource->scalars[middle].name, name) < 0);
-	return low;
-}
-
 static int64_t *scalar_find(const struct bt_resource *resource, struct bt_str name)
 {
-	uint32_t at = scalar_lower_bound(resource, name);
+	uint32_t at;
+
+	BT_LOWER_BOUND(at, resource->scalar_count, middle,
+		bt_str_compare(resource->scalars[middle].name, name) < 0);
 
 	if (at == resource->scalar_count || !bt_str_equal(resource->scalars[at].name, name)) {
 		return NULL;
 	}
 	return &resource->scalars[at].value;
-}
-
-static void scalars_reserve(struct bt_resource *resource, uint64_t needed, struct bt_arena *arena)
-{
-	if (needed <= resource->scalar_capacity) {
-		return;
-	}
-	uint64_t capacity = 2 * (uint64_t)resource->scalar_capacity;
-	capacity = needed > capacity ? needed : capacity;
-	BT_ASSERT(capacity < UINT32_MAX);
-	struct bt_scalar_resource *grown =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_scalar_resource, (size_t)capacity);
-	if (resource->scalar_count != 0) {
-		memcpy(grown, resource->scalars, resource->scalar_count * sizeof(*grown));
-	}
-	resource->scalars = grown;
-	resource->scalar_capacity = (uint32_t)capacity;
 }
 
 static bool is_scalar_entry(const struct bt_resource_entry *entry)
@@ -174,7 +144,19 @@ static void scalars_create(
 	if (missing == 0) {
 		return;
 	}
-	scalars_reserve(resource, (uint64_t)resource->scalar_count + missing, arena);
+	uint64_t needed = (uint64_t)resource->scalar_count + missing;
+	if (needed > resource->scalar_capacity) {
+		uint64_t capacity = 2 * (uint64_t)resource->scalar_capacity;
+		capacity = needed > capacity ? needed : capacity;
+		BT_ASSERT(capacity < UINT32_MAX);
+		struct bt_scalar_resource *grown =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_scalar_resource, (size_t)capacity);
+		if (resource->scalar_count != 0) {
+			memcpy(grown, resource->scalars, resource->scalar_count * sizeof(*grown));
+		}
+		resource->scalars = grown;
+		resource->scalar_capacity = (uint32_t)capacity;
+	}
 	uint32_t from = resource->scalar_count;
 	uint32_t to = resource->scalar_count + missing;
 	resource->scalar_count = to;

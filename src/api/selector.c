@@ -105,28 +105,6 @@ static void add_text_error(const char *field, struct bt_str value,
 	bt_strbuf_finish(&text);
 }
 
-static void add_key_error(
-	struct bt_str key, const struct bt_requirement_path *path, const struct bt_error_sink *sink)
-{
-	struct bt_error_list details = {NULL, 0, 0};
-
-	bt_label_key_errors(key, sink->arena, &details);
-	add_text_error("key", key, &details, path, sink);
-}
-
-static void add_integer_error(uint32_t index, struct bt_str value,
-	const struct bt_requirement_path *path, const struct bt_error_sink *sink)
-{
-	struct bt_error_list details = {NULL, 0, 0};
-	struct bt_strbuf field = {NULL, 0, 0};
-
-	bt_strbuf_printf(&field, "values[%u]", index);
-	bt_error_list_add(&details, sink->arena,
-		BT_STR("for 'Gt', 'Lt' operators, the value must be an integer"));
-	add_text_error(bt_strbuf_c(&field), value, &details, path, sink);
-	bt_strbuf_finish(&field);
-}
-
 bool bt_selector_operator_parse(
 	struct bt_str text, bool with_comparison, enum bt_selector_operator *out_operator)
 {
@@ -190,28 +168,22 @@ static bool check_values(const struct bt_requirement_source *source,
 		}
 		for (uint32_t i = 0; i < values->count; i++) {
 			if (!bt_str_parse_int64(values->items[i], out_operand)) {
-				add_integer_error(i, values->items[i], path, sink);
+				struct bt_error_list details = {NULL, 0, 0};
+				struct bt_strbuf field = {NULL, 0, 0};
+
+				bt_strbuf_printf(&field, "values[%u]", i);
+				bt_error_list_add(&details, sink->arena,
+					BT_STR("for 'Gt', 'Lt' operators, the value must be an "
+					       "integer"));
+				add_text_error(bt_strbuf_c(&field), values->items[i], &details,
+					path, sink);
+				bt_strbuf_finish(&field);
 				valid = false;
 			}
 		}
 		break;
 	}
 	return valid;
-}
-
-/**
- * Returns the values, sorted if there are many, so that bt_requirement_matches can use binary
- * search.
- */
-static const struct bt_str *sorted_values(const bt_str_list *values, struct bt_arena *arena)
-{
-	if (values->count <= LINEAR_VALUES_MAX) {
-		return values->items;
-	}
-	struct bt_str *copy = BT_ARENA_NEW_ARRAY(arena, struct bt_str, values->count);
-	memcpy(copy, values->items, values->count * sizeof(*copy));
-	qsort(copy, values->count, sizeof(*copy), bt_str_compare_qsort);
-	return copy;
 }
 
 bool bt_requirement_build(const struct bt_requirement_source *source,
@@ -222,7 +194,9 @@ bool bt_requirement_build(const struct bt_requirement_source *source,
 	bool valid = true;
 
 	if (!bt_label_key_is_valid(source->key)) {
-		add_key_error(source->key, path, sink);
+		struct bt_error_list details = {NULL, 0, 0};
+		bt_label_key_errors(source->key, sink->arena, &details);
+		add_text_error("key", source->key, &details, path, sink);
 		valid = false;
 	}
 	if (!check_values(source, operator_, path, sink, &operand)) {
@@ -252,7 +226,15 @@ bool bt_requirement_build(const struct bt_requirement_source *source,
 	out_requirement->key = source->key;
 	out_requirement->operator_ = operator_;
 	out_requirement->value_count = source->values->count;
-	out_requirement->values = sorted_values(source->values, sink->arena);
+	if (source->values->count <= LINEAR_VALUES_MAX) {
+		out_requirement->values = source->values->items;
+	} else {
+		struct bt_str *copy =
+			BT_ARENA_NEW_ARRAY(sink->arena, struct bt_str, source->values->count);
+		memcpy(copy, source->values->items, source->values->count * sizeof(*copy));
+		qsort(copy, source->values->count, sizeof(*copy), bt_str_compare_qsort);
+		out_requirement->values = copy;
+	}
 	out_requirement->operand = operand;
 	return true;
 }
@@ -330,17 +312,6 @@ bool bt_selector_is_empty(const struct bt_selector *selector)
 	return !selector->nothing && selector->requirement_count == 0;
 }
 
-/** Builds the requirement for one pair of a map: the value is borrowed from the pair. */
-static struct bt_requirement equality(const struct bt_str_pair *pair)
-{
-	struct bt_requirement requirement = {.key = pair->key,
-		.operator_ = BT_SELECTOR_IN,
-		.value_count = 1,
-		.values = &pair->value};
-
-	return requirement;
-}
-
 struct bt_selector bt_selector_from_map(const struct bt_str_map *map, struct bt_arena *arena)
 {
 	struct bt_selector selector = {.nothing = false};
@@ -351,7 +322,12 @@ struct bt_selector bt_selector_from_map(const struct bt_str_map *map, struct bt_
 	struct bt_requirement *requirements =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_requirement, map->count);
 	for (uint32_t i = 0; i < map->count; i++) {
-		requirements[i] = equality(&map->items[i]);
+		struct bt_requirement requirement = {.key = map->items[i].key,
+			.operator_ = BT_SELECTOR_IN,
+			.value_count = 1,
+			.values = &map->items[i].value};
+
+		requirements[i] = requirement;
 	}
 	selector.requirement_count = map->count;
 	selector.requirements = requirements;

@@ -163,21 +163,6 @@ static int parse_values(struct parser *parser)
 	return 0;
 }
 
-/** Parses one value; a missing value is "". */
-static int parse_value(struct parser *parser)
-{
-	if (parser->token == TOKEN_END || parser->token == TOKEN_COMMA) {
-		bt_vec_push(&parser->values, BT_STR(""));
-		return 0;
-	}
-	if (parser->token != TOKEN_WORD) {
-		return unexpected_within(parser, "identifier");
-	}
-	bt_vec_push(&parser->values, parser->word);
-	advance(parser);
-	return 0;
-}
-
 /**
  * Reads the current token as an operator without consuming the token; false: not an operator.
  * *out_in_list: the values follow in parentheses.
@@ -241,8 +226,20 @@ static int parse_requirement(struct parser *parser)
 		return unexpected_within(parser, "in, notin, =, ==, !=, gt, lt");
 	}
 	advance(parser);
-	int code = in_list ? parse_values(parser) : parse_value(parser);
-	return code != 0 ? code : build(parser, key, operator_);
+	if (in_list) {
+		int code = parse_values(parser);
+		if (code != 0) {
+			return code;
+		}
+	} else if (parser->token == TOKEN_END || parser->token == TOKEN_COMMA) {
+		bt_vec_push(&parser->values, BT_STR("")); /* a missing value is "" */
+	} else if (parser->token == TOKEN_WORD) {
+		bt_vec_push(&parser->values, parser->word);
+		advance(parser);
+	} else {
+		return unexpected_within(parser, "identifier");
+	}
+	return build(parser, key, operator_);
 }
 
 static int parse(struct parser *parser)
@@ -303,17 +300,6 @@ int bt_selector_parse(struct bt_str text, struct bt_arena *arena, struct bt_sele
 
 /* Field selectors, spec 01 section 5.7. */
 
-/** Length of the first term of text: up to the next unescaped comma. */
-static uint32_t term_length(struct bt_str text)
-{
-	uint32_t i = 0;
-
-	while (i < text.length && text.data[i] != ',') {
-		i += text.data[i] == '\\' && i + 1 < text.length ? 2 : 1;
-	}
-	return i;
-}
-
 /** Unescapes a value; false: the value has an invalid escape or an unescaped "=". */
 static bool unescape(struct bt_str text, struct bt_arena *arena, struct bt_str *out)
 {
@@ -368,9 +354,6 @@ static bool parse_term(struct bt_str text, struct bt_arena *arena, struct bt_fie
 	return false;
 }
 
-/** Limit of input text in messages. */
-#define SHOWN_MAX 256
-
 int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_field_selector *out_selector, struct berth_error *err)
 {
@@ -383,7 +366,11 @@ int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,
 	}
 	struct bt_field_term *terms = BT_ARENA_NEW_ARRAY(arena, struct bt_field_term, term_max);
 	while (rest.length != 0) {
-		uint32_t length = term_length(rest);
+		uint32_t length = 0;
+
+		while (length < rest.length && rest.data[length] != ',') {
+			length += rest.data[length] == '\\' && length + 1 < rest.length ? 2 : 1;
+		}
 		struct bt_str term = bt_str_sub(rest, 0, length);
 
 		rest = bt_str_sub(rest, length + 1, rest.length);

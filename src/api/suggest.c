@@ -82,11 +82,6 @@ static bool is_our_group(struct bt_str group)
 	return group.length == 0 || memchr(group.data, '.', group.length) == NULL;
 }
 
-static bool differs_little(size_t a, size_t b)
-{
-	return (a > b ? a - b : b - a) <= LENGTH_DIFFERENCE_MAX;
-}
-
 static const char *similar_kind(struct bt_str kind)
 {
 	char given[KIND_BYTES_MAX + 1];
@@ -99,7 +94,9 @@ static const char *similar_kind(struct bt_str kind)
 	given[kind.length] = '\0';
 	for (int i = 0; i < BT_KIND__COUNT; i++) {
 		const char *name = bt_kind_info((enum bt_kind)i)->name;
-		if (differs_little(kind.length, strlen(name))) {
+		size_t length = strlen(name);
+		if (kind.length <= length + LENGTH_DIFFERENCE_MAX &&
+			length <= kind.length + LENGTH_DIFFERENCE_MAX) {
 			words[count++] = name;
 		}
 	}

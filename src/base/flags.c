@@ -122,15 +122,6 @@ static bool take_value(
 	return true;
 }
 
-static int set_long(struct parse *parse, const struct bt_flag *flag, const char *inline_value,
-	const char *shown)
-{
-	int result;
-	return take_value(parse, flag, inline_value, &result)
-		? result
-		: bt_error_set(parse->err, BERTH_ERR_INVALID, "flag needs an argument: %s", shown);
-}
-
 static int parse_long(struct parse *parse, const char *argument, bool *out_help)
 {
 	const char *name = argument + 2;
@@ -142,8 +133,12 @@ static int parse_long(struct parse *parse, const char *argument, bool *out_help)
 	}
 	for (uint32_t i = 0; i < parse->flag_count; i++) {
 		if (name_equals(parse->flags[i].name, given)) {
-			return set_long(parse, &parse->flags[i], equals != NULL ? equals + 1 : NULL,
-				argument);
+			int result;
+			return take_value(parse, &parse->flags[i],
+				       equals != NULL ? equals + 1 : NULL, &result)
+				? result
+				: bt_error_set(parse->err, BERTH_ERR_INVALID,
+					  "flag needs an argument: %s", argument);
 		}
 	}
 	if (name_equals("help", given)) {

@@ -35,15 +35,6 @@ static uint32_t used_max(uint32_t capacity)
 	return capacity - capacity / 4;
 }
 
-static struct bt_map_slot *new_slots(uint32_t capacity)
-{
-	struct bt_map_slot *slots = bt_realloc_array(NULL, capacity, sizeof(*slots));
-
-	/* 0xff in every byte is SLOT_EMPTY in every value. */
-	memset(slots, 0xff, (size_t)capacity * sizeof(*slots));
-	return slots;
-}
-
 void bt_map_finish(struct bt_map *map)
 {
 	bt_free(map->slots);
@@ -64,7 +55,10 @@ void bt_map_reset(struct bt_map *map)
 
 static void rehash(struct bt_map *map, uint32_t capacity)
 {
-	struct bt_map_slot *slots = new_slots(capacity);
+	struct bt_map_slot *slots = bt_realloc_array(NULL, capacity, sizeof(*slots));
+
+	/* 0xff in every byte is SLOT_EMPTY in every value. */
+	memset(slots, 0xff, (size_t)capacity * sizeof(*slots));
 
 	for (uint32_t i = 0; i < map->capacity; i++) {
 		struct bt_map_slot entry = map->slots[i];
@@ -166,33 +160,23 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 	map->count++;
 }
 
-/*
- * Removes an entry. Deleted slots directly before an empty slot become empty again, because every
- * chain ends at the empty slot.
- */
-static void remove_at(struct bt_map *map, uint32_t position)
-{
-	uint32_t mask = map->capacity - 1;
-
-	map->count--;
-	map->slots[position].value = SLOT_DELETED;
-	if (map->slots[(position + 1) & mask].value != SLOT_EMPTY) {
-		return;
-	}
-	while (map->slots[position].value == SLOT_DELETED) {
-		map->slots[position].value = SLOT_EMPTY;
-		map->used--;
-		position = (position - 1) & mask;
-	}
-}
-
 bool bt_map_remove(struct bt_map *map, uint64_t hash, uint32_t value)
 {
 	uint32_t position = bt_map_first(map, hash);
 
 	for (; position != BT_MAP_NONE; position = bt_map_next(map, hash, position)) {
 		if (map->slots[position].value == value) {
-			remove_at(map, position);
+			uint32_t mask = map->capacity - 1;
+
+			map->count--;
+			map->slots[position].value = SLOT_DELETED;
+			if (map->slots[(position + 1) & mask].value == SLOT_EMPTY) {
+				while (map->slots[position].value == SLOT_DELETED) {
+					map->slots[position].value = SLOT_EMPTY;
+					map->used--;
+					position = (position - 1) & mask;
+				}
+			}
 			return true;
 		}
 	}

@@ -154,28 +154,6 @@ static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, b
 	}
 }
 
-/**
- * Turns a member call into a global call if its target and name together are the dotted name of a
- * function, such as optional.of. Other calls stay unchanged.
- */
-static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_node *node)
-{
-	char buffer[DOTTED_NAME_MAX];
-	bool is_rooted;
-	struct bt_str prefix = dotted_name(node->call.target, buffer, &is_rooted);
-
-	if (prefix.data == NULL || prefix.length + node->call.function.length > sizeof buffer) {
-		return;
-	}
-	struct bt_str name = bt_arena_printf(
-		checker->arena, "%.*s.%.*s", BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
-	if (is_function(checker, name)) {
-		node->call.target = NULL;
-		node->call.function = name;
-		node->call.is_rooted = is_rooted;
-	}
-}
-
 static const struct bt_cel_type *check_call(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
@@ -194,7 +172,20 @@ static const struct bt_cel_type *check_call(
 		return &bt_cel_types[is_right ? BT_CEL_BOOL : BT_CEL_ERROR];
 	}
 	if (node->call.target != NULL) {
-		find_dotted_function(checker, node);
+		char buffer[DOTTED_NAME_MAX];
+		bool is_rooted;
+		struct bt_str prefix = dotted_name(node->call.target, buffer, &is_rooted);
+
+		if (prefix.data != NULL &&
+			prefix.length + node->call.function.length <= sizeof buffer) {
+			struct bt_str name = bt_arena_printf(checker->arena, "%.*s.%.*s",
+				BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
+			if (is_function(checker, name)) {
+				node->call.target = NULL;
+				node->call.function = name;
+				node->call.is_rooted = is_rooted;
+			}
+		}
 	}
 	const struct bt_cel_type **types = BT_ARENA_NEW_ARRAY(
 		checker->inference.arena, const struct bt_cel_type *, node->call.count + 1);

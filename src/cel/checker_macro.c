@@ -174,25 +174,6 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 	return add(checker, node, accumulator, node->macro.result->type);
 }
 
-/**
- * Checks the range and opens the scope of the variables. The caller checks the condition and the
- * result, and closes the scope. Returns the types of the range's keys and values; *out_accumulator
- * is the initial type of the accumulator.
- */
-static struct element open_iteration(struct bt_cel_checker *checker, struct bt_cel_node *node,
-	const struct bt_cel_type **out_accumulator)
-{
-	*out_accumulator = initial_type(checker, node->macro.macro);
-	struct element element = element_of(checker, node->macro.range);
-	if (node->macro.has_two_variables) {
-		open_scope(checker, node, 0, element.key);
-		open_scope(checker, node, 1, element.value);
-	} else {
-		open_scope(checker, node, 0, element.is_map ? element.key : element.value);
-	}
-	return element;
-}
-
 static const struct bt_cel_type *check_iteration(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
@@ -200,7 +181,14 @@ static const struct bt_cel_type *check_iteration(
 	const struct bt_cel_type *accumulator;
 
 	(void)bt_cel_check_node(checker, node->macro.range);
-	struct element element = open_iteration(checker, node, &accumulator);
+	accumulator = initial_type(checker, node->macro.macro);
+	struct element element = element_of(checker, node->macro.range);
+	if (node->macro.has_two_variables) {
+		open_scope(checker, node, 0, element.key);
+		open_scope(checker, node, 1, element.value);
+	} else {
+		open_scope(checker, node, 0, element.is_map ? element.key : element.value);
+	}
 	if (node->macro.condition != NULL) {
 		(void)bt_cel_check_node(checker, node->macro.condition);
 	}

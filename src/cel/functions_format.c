@@ -393,21 +393,6 @@ static void format_hex(
 	(void)append_buffer(&printer->output, &buffer);
 }
 
-static void format_integer(struct printer *printer, struct bt_cel_format_clause clause,
-	const struct bt_cel_value *value)
-{
-	struct bt_strbuf buffer = {NULL, 0, 0};
-
-	if (value->kind == BT_CEL_BOOL) {
-		bt_strbuf_append_c(&buffer, value->boolean ? "1" : "0");
-	} else if (clause.verb == 'd') {
-		(void)print_plain(value, &buffer);
-	} else {
-		append_power(&buffer, value, clause.verb == 'b' ? 1 : 3, "01234567");
-	}
-	(void)append_buffer(&printer->output, &buffer);
-}
-
 static void format_clause(struct printer *printer, struct bt_cel_format_clause clause,
 	const struct bt_cel_value *value)
 {
@@ -432,9 +417,18 @@ static void format_clause(struct printer *printer, struct bt_cel_format_clause c
 	case 'X':
 		format_hex(printer, value, "0123456789ABCDEF");
 		return;
-	default:
-		format_integer(printer, clause, value);
-		return;
+	default: {
+		struct bt_strbuf buffer = {NULL, 0, 0};
+
+		if (value->kind == BT_CEL_BOOL) {
+			bt_strbuf_append_c(&buffer, value->boolean ? "1" : "0");
+		} else if (clause.verb == 'd') {
+			(void)print_plain(value, &buffer);
+		} else {
+			append_power(&buffer, value, clause.verb == 'b' ? 1 : 3, "01234567");
+		}
+		(void)append_buffer(&printer->output, &buffer);
+	}
 	}
 }
 

@@ -310,11 +310,8 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 	return scan_sign(lexer, out_kind);
 }
 
-/**
- * Returns the end of a text that begins like a token but is no valid token, without the character
- * that makes the text invalid.
- */
-static uint32_t find_failure(const struct bt_cel_lexer *lexer)
+/** Reports and skips a text that is not a token. */
+static void skip_failure(struct bt_cel_lexer *lexer)
 {
 	uint32_t end = lexer->offset + 1;
 
@@ -336,13 +333,6 @@ static uint32_t find_failure(const struct bt_cel_lexer *lexer)
 		end = lexer->offset;
 		break;
 	}
-	return end;
-}
-
-/** Reports and skips a text that is not a token. */
-static void skip_failure(struct bt_cel_lexer *lexer)
-{
-	uint32_t end = find_failure(lexer);
 	struct bt_strbuf text = {0};
 	uint32_t rune;
 

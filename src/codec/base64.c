@@ -5,21 +5,6 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Returns the value of a digit; -1: the byte is not in the alphabet. */
-static int value_of(char byte)
-{
-	if (byte >= 'A' && byte <= 'Z') {
-		return byte - 'A';
-	}
-	if (byte >= 'a' && byte <= 'z') {
-		return byte - 'a' + 26;
-	}
-	if (bt_is_digit(byte)) {
-		return byte - '0' + 52;
-	}
-	return byte == '+' ? 62 : byte == '/' ? 63 : -1;
-}
-
 static uint32_t skip_breaks(struct bt_str text, uint32_t at)
 {
 	while (at < text.length && (text.data[at] == '\n' || text.data[at] == '\r')) {
@@ -66,7 +51,16 @@ int bt_base64_decode(struct bt_str text, struct bt_arena *arena, struct bt_str *
 	uint32_t group = 0;
 
 	for (uint32_t at = 0; at < text.length; at++) {
-		int value = value_of(text.data[at]);
+		int value;
+		if (text.data[at] >= 'A' && text.data[at] <= 'Z') {
+			value = text.data[at] - 'A';
+		} else if (text.data[at] >= 'a' && text.data[at] <= 'z') {
+			value = text.data[at] - 'a' + 26;
+		} else if (bt_is_digit(text.data[at])) {
+			value = text.data[at] - '0' + 52;
+		} else {
+			value = text.data[at] == '+' ? 62 : text.data[at] == '/' ? 63 : -1;
+		}
 		if (text.data[at] == '\n' || text.data[at] == '\r') {
 			continue;
 		}

@@ -237,27 +237,6 @@ static int test_at(struct patch *patch, const struct place *place,
 	return 0;
 }
 
-static int copy_value(
-	struct patch *patch, const struct bt_json_value *value, struct bt_json_value **out_copy)
-{
-	struct measure size = {0};
-	measure(value, 1, &size);
-	patch->copied_bytes += size.bytes;
-	if (patch->copied_bytes > BT_JSON_PATCH_COPIED_BYTES_MAX) {
-		return bt_error_set(patch->err, BERTH_ERR_TOO_LARGE,
-			"the JSON patch copies more than %d bytes", BT_JSON_PATCH_COPIED_BYTES_MAX);
-	}
-	*out_copy = bt_json_clone(patch->arena, value, false);
-	return 0;
-}
-
-/** Returns whether `from` is an ancestor of path. A value cannot be moved into itself. */
-static bool is_above(struct bt_str from, struct bt_str path)
-{
-	return path.length > from.length && bt_str_has_prefix(path, from) &&
-		path.data[from.length] == '/';
-}
-
 static int move_or_copy(
 	struct patch *patch, const struct bt_json_value *operation, struct bt_str path, bool move)
 {
@@ -272,7 +251,8 @@ static int move_or_copy(
 	if (result != 0) {
 		return result;
 	}
-	if (move && is_above(from, path)) {
+	if (move && path.length > from.length && bt_str_has_prefix(path, from) &&
+		path.data[from.length] == '/') {
 		return set_patch_error(patch, "%.*s cannot be moved into itself", BT_STR_ARG(from));
 	}
 	if (move && bt_str_equal(from, path)) {
@@ -285,7 +265,17 @@ static int move_or_copy(
 	} else if ((value = value_at(patch, &source)) == NULL) {
 		result = set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(from));
 	} else {
-		result = copy_value(patch, value, &value);
+		struct measure size = {0};
+		measure(value, 1, &size);
+		patch->copied_bytes += size.bytes;
+		if (patch->copied_bytes > BT_JSON_PATCH_COPIED_BYTES_MAX) {
+			result = bt_error_set(patch->err, BERTH_ERR_TOO_LARGE,
+				"the JSON patch copies more than %d bytes",
+				BT_JSON_PATCH_COPIED_BYTES_MAX);
+		} else {
+			value = bt_json_clone(patch->arena, value, false);
+			result = 0;
+		}
 	}
 	if (result == 0) {
 		result = find_place(patch, path, &target);

@@ -17,24 +17,6 @@ static bool number_of(struct bt_str text, double *out_number)
 	return true;
 }
 
-static bool same_number(struct bt_str a, struct bt_str b)
-{
-	int64_t integer_a;
-	int64_t integer_b;
-	double number_a;
-	double number_b;
-	if (bt_str_equal(a, b)) {
-		return true;
-	}
-	if (bt_json_number_int64(a, &integer_a) && bt_json_number_int64(b, &integer_b)) {
-		return integer_a == integer_b;
-	}
-	if (!number_of(a, &number_a) || !number_of(b, &number_b)) {
-		return false;
-	}
-	return !(number_a < number_b) && !(number_a > number_b);
-}
-
 /** Returns true if a and b have the same names, and for each name the last values are equal. */
 static bool has_same_members(const struct bt_json_value *a, const struct bt_json_value *b)
 {
@@ -72,8 +54,23 @@ bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 		return true;
 	case BT_JSON_BOOL:
 		return a->boolean == b->boolean;
-	case BT_JSON_NUMBER:
-		return same_number(a->text, b->text);
+	case BT_JSON_NUMBER: {
+		int64_t integer_a;
+		int64_t integer_b;
+		double number_a;
+		double number_b;
+		if (bt_str_equal(a->text, b->text)) {
+			return true;
+		}
+		if (bt_json_number_int64(a->text, &integer_a) &&
+			bt_json_number_int64(b->text, &integer_b)) {
+			return integer_a == integer_b;
+		}
+		if (!number_of(a->text, &number_a) || !number_of(b->text, &number_b)) {
+			return false;
+		}
+		return !(number_a < number_b) && !(number_a > number_b);
+	}
 	case BT_JSON_STRING:
 		return bt_str_equal(a->text, b->text);
 	case BT_JSON_ARRAY:

@@ -463,13 +463,6 @@ static int apply_ignored_resources(struct bt_config *config, struct berth_error 
 	return 0;
 }
 
-static int validate(struct bt_config *config, struct berth_error *err)
-{
-	struct bt_config_errors errors = BT_CONFIG_ERRORS_INIT;
-	bt_document_validate(&config->document, &config->gates, &errors);
-	return bt_config_errors_finish(&errors, err);
-}
-
 int bt_config_load_input(const struct bt_config_input *input, const struct bt_gates *gates,
 	struct bt_config **out_config, struct berth_error *err)
 {
@@ -483,7 +476,9 @@ int bt_config_load_input(const struct bt_config_input *input, const struct bt_ga
 		apply_election_flags(loader.config, input->flags);
 	}
 	if (code == 0) {
-		code = validate(loader.config, err);
+		struct bt_config_errors errors = BT_CONFIG_ERRORS_INIT;
+		bt_document_validate(&loader.config->document, &loader.config->gates, &errors);
+		code = bt_config_errors_finish(&errors, err);
 	}
 	if (code == 0) {
 		code = apply_ignored_resources(loader.config, err);

@@ -127,51 +127,6 @@ static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
 		arena, bt_field_set_of(arena, &root, object), writer->ignored_member);
 }
 
-/* Writes the configuration with apiVersion and kind, which decoded objects lack. */
-static void write_configuration(const struct bt_apply_writer *writer,
-	const struct bt_json_value *applied, struct bt_strbuf *out)
-{
-	struct bt_json_writer json;
-	bt_json_writer_init(&json, out, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member(&json, "apiVersion", writer->api_version);
-	bt_json_write_member(&json, "kind", writer->kind);
-	for (uint32_t i = 0; i < applied->count; i++) {
-		const struct bt_json_member *member = &applied->members[i];
-		if (!bt_str_equal_c(member->name, "apiVersion") &&
-			!bt_str_equal_c(member->name, "kind")) {
-			bt_json_write_name(&json, member->name);
-			bt_json_write_value(&json, member->value);
-		}
-	}
-	bt_json_end_object(&json);
-	bt_strbuf_append_char(out, '\n');
-}
-
-/**
- * Updates the annotation of object so that client-side apply continues to work. Does nothing if the
- * live object has no annotation or if the configuration sets the annotation itself. If the
- * configuration is too long for an annotation, the annotation becomes empty.
- */
-static void update_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
-	const struct bt_json_value *live, const struct bt_json_value *applied,
-	struct bt_json_value *object)
-{
-	if (bt_json_find_str(annotations_of(live), annotation).length == 0 ||
-		bt_json_find(annotations_of(applied), annotation) != NULL ||
-		bt_json_find(annotations_of(object), annotation) == NULL) {
-		return;
-	}
-	struct bt_strbuf text = {0};
-	write_configuration(writer, applied, &text);
-	if (text.length > ANNOTATION_BYTES_MAX) {
-		bt_strbuf_reset(&text);
-	}
-	bt_json_set_str(arena, annotations_of(object), annotation,
-		bt_arena_str(arena, bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
-}
-
 /** --- apply --- */
 
 /**
@@ -277,7 +232,32 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	self->fields = own;
 	self->api_version = writer->api_version;
 	if (is_kubectl(writer)) {
-		update_last_applied(arena, writer, live, applied, object);
+		if (bt_json_find_str(annotations_of(live), annotation).length != 0 &&
+			bt_json_find(annotations_of(applied), annotation) == NULL &&
+			bt_json_find(annotations_of(object), annotation) != NULL) {
+			struct bt_strbuf text = {0};
+			struct bt_json_writer json;
+			bt_json_writer_init(&json, &text, 0);
+			bt_json_begin_object(&json);
+			bt_json_write_member(&json, "apiVersion", writer->api_version);
+			bt_json_write_member(&json, "kind", writer->kind);
+			for (uint32_t i = 0; i < applied->count; i++) {
+				const struct bt_json_member *member = &applied->members[i];
+				if (!bt_str_equal_c(member->name, "apiVersion") &&
+					!bt_str_equal_c(member->name, "kind")) {
+					bt_json_write_name(&json, member->name);
+					bt_json_write_value(&json, member->value);
+				}
+			}
+			bt_json_end_object(&json);
+			bt_strbuf_append_char(&text, '\n');
+			if (text.length > ANNOTATION_BYTES_MAX) {
+				bt_strbuf_reset(&text);
+			}
+			bt_json_set_str(arena, annotations_of(object), annotation,
+				bt_arena_str(arena, bt_strbuf_str(&text)));
+			bt_strbuf_finish(&text);
+		}
 	}
 	bt_managers_write(arena, managers, object);
 	*out_object = object;

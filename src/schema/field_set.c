@@ -89,25 +89,6 @@ static bool parse_edge(
 	}
 }
 
-/** Sorts the children and merges those with equal edges. */
-static void sort_children(struct bt_arena *arena, struct bt_field_set *set)
-{
-	uint32_t kept = 0;
-	if (set->count < 2) {
-		return;
-	}
-	qsort(set->children, set->count, sizeof(*set->children), compare_sets);
-	for (uint32_t i = 1; i < set->count; i++) {
-		if (compare_sets(&set->children[kept], &set->children[i]) == 0) {
-			set->children[kept] =
-				bt_field_set_union(arena, set->children[kept], set->children[i]);
-		} else {
-			set->children[++kept] = set->children[i];
-		}
-	}
-	set->count = kept + 1;
-}
-
 static const struct bt_field_set *parse_at(struct bt_arena *arena, char kind, struct bt_str text,
 	const struct bt_json_value *fields, bool is_root)
 {
@@ -128,7 +109,19 @@ static const struct bt_field_set *parse_at(struct bt_arena *arena, char kind, st
 			}
 		}
 	}
-	sort_children(arena, set);
+	uint32_t kept = 0;
+	if (set->count >= 2) {
+		qsort(set->children, set->count, sizeof(*set->children), compare_sets);
+		for (uint32_t i = 1; i < set->count; i++) {
+			if (compare_sets(&set->children[kept], &set->children[i]) == 0) {
+				set->children[kept] = bt_field_set_union(
+					arena, set->children[kept], set->children[i]);
+			} else {
+				set->children[++kept] = set->children[i];
+			}
+		}
+		set->count = kept + 1;
+	}
 	return bt_field_set_or_empty(set);
 }
 
@@ -300,22 +293,6 @@ struct path_list {
 	struct bt_json_value *out;
 };
 
-static void print_key(struct path_list *list, struct bt_str text)
-{
-	struct bt_json_value *key = NULL;
-	if (bt_json_parse(list->arena, text, false, &key, NULL) != 0) {
-		return;
-	}
-	bt_strbuf_append_char(&list->path, '[');
-	for (uint32_t i = 0; key->type == BT_JSON_OBJECT && i < key->count; i++) {
-		bt_strbuf_append_c(&list->path, i != 0 ? "," : "");
-		bt_strbuf_append_str(&list->path, key->members[i].name);
-		bt_strbuf_append_char(&list->path, '=');
-		bt_json_format(key->members[i].value, &list->path);
-	}
-	bt_strbuf_append_char(&list->path, ']');
-}
-
 static void print_edge(struct path_list *list, const struct bt_field_set *set)
 {
 	switch (set->kind) {
@@ -323,9 +300,19 @@ static void print_edge(struct path_list *list, const struct bt_field_set *set)
 		bt_strbuf_append_char(&list->path, '.');
 		bt_strbuf_append_str(&list->path, set->text);
 		break;
-	case BT_FIELD_KEY:
-		print_key(list, set->text);
-		break;
+	case BT_FIELD_KEY: {
+		struct bt_json_value *key = NULL;
+		if (bt_json_parse(list->arena, set->text, false, &key, NULL) == 0) {
+			bt_strbuf_append_char(&list->path, '[');
+			for (uint32_t i = 0; key->type == BT_JSON_OBJECT && i < key->count; i++) {
+				bt_strbuf_append_c(&list->path, i != 0 ? "," : "");
+				bt_strbuf_append_str(&list->path, key->members[i].name);
+				bt_strbuf_append_char(&list->path, '=');
+				bt_json_format(key->members[i].value, &list->path);
+			}
+			bt_strbuf_append_char(&list->path, ']');
+		}
+	} break;
 	case BT_FIELD_VALUE:
 		bt_strbuf_append_c(&list->path, "[=");
 		bt_strbuf_append_str(&list->path, set->text);

@@ -113,28 +113,6 @@ static int compare_children(const void *a, const void *b)
 	return (left->position > right->position) - (left->position < right->position);
 }
 
-/** Sorts the children by text and drops repeated members; the last one wins. */
-static void drop_repeated(struct bt_field_children *children)
-{
-	uint32_t kept = 0;
-	bool sorted = true;
-	for (uint32_t i = 1; i < children->count && sorted; i++) {
-		sorted = bt_str_compare(children->items[i - 1].text, children->items[i].text) < 0;
-	}
-	if (sorted) {
-		return;
-	}
-	qsort(children->items, children->count, sizeof(*children->items), compare_children);
-	for (uint32_t i = 0; i < children->count; i++) {
-		if (i + 1 < children->count &&
-			bt_str_equal(children->items[i].text, children->items[i + 1].text)) {
-			continue;
-		}
-		children->items[kept++] = children->items[i];
-	}
-	children->count = kept;
-}
-
 enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *value, struct bt_field_children *out_children)
 {
@@ -161,7 +139,25 @@ enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_sp
 			.spot = is_object ? bt_spot_member(spot, text) : bt_spot_element(spot),
 		};
 	}
-	drop_repeated(out_children);
+	uint32_t kept = 0;
+	bool sorted = true;
+	for (uint32_t i = 1; i < out_children->count && sorted; i++) {
+		sorted = bt_str_compare(
+				 out_children->items[i - 1].text, out_children->items[i].text) < 0;
+	}
+	if (!sorted) {
+		qsort(out_children->items, out_children->count, sizeof(*out_children->items),
+			compare_children);
+		for (uint32_t i = 0; i < out_children->count; i++) {
+			if (i + 1 < out_children->count &&
+				bt_str_equal(out_children->items[i].text,
+					out_children->items[i + 1].text)) {
+				continue;
+			}
+			out_children->items[kept++] = out_children->items[i];
+		}
+		out_children->count = kept;
+	}
 	return BT_FIELD_PARTS;
 }
 

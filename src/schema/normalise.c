@@ -154,24 +154,6 @@ static int normalise_item(struct bt_normalise *run, const struct bt_schema_field
 	return normalise_one(run, field, at, value);
 }
 
-static int take_list(struct bt_normalise *run, const struct bt_schema_field *field,
-	const struct bt_normalise_at *at, struct bt_json_value *value)
-{
-	struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_INDEX};
-
-	if (value->type != BT_JSON_ARRAY) {
-		return bt_normalise_mismatch(run, field, false, at, value);
-	}
-	for (uint32_t i = 0; i < value->count; i++) {
-		inner.index = i;
-		int code = normalise_item(run, field, &inner, value->elements[i]);
-		if (code != 0) {
-			return code;
-		}
-	}
-	return 0;
-}
-
 struct entry {
 	struct bt_str name;
 	uint32_t index;
@@ -229,35 +211,43 @@ static void drop_repeated(
 	map->count = kept;
 }
 
-static int take_map(struct bt_normalise *run, const struct bt_schema_field *field,
-	const struct bt_normalise_at *at, struct bt_json_value *value)
-{
-	struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_KEY};
-
-	if (value->type != BT_JSON_OBJECT) {
-		return bt_normalise_mismatch(run, field, false, at, value);
-	}
-	for (uint32_t i = 0; i < value->count; i++) {
-		inner.name = value->members[i].name;
-		int code = normalise_item(run, field, &inner, value->members[i].value);
-		if (code != 0) {
-			return code;
-		}
-	}
-	drop_repeated(run, at, value);
-	return 0;
-}
-
 static int take_field(struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_normalise_at *at, struct bt_json_value *value)
 {
 	switch ((enum bt_schema_shape)field->shape) {
 	case BT_SCHEMA_SINGLE:
 		break;
-	case BT_SCHEMA_LIST:
-		return take_list(run, field, at, value);
-	case BT_SCHEMA_MAP:
-		return take_map(run, field, at, value);
+	case BT_SCHEMA_LIST: {
+		struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_INDEX};
+
+		if (value->type != BT_JSON_ARRAY) {
+			return bt_normalise_mismatch(run, field, false, at, value);
+		}
+		for (uint32_t i = 0; i < value->count; i++) {
+			inner.index = i;
+			int code = normalise_item(run, field, &inner, value->elements[i]);
+			if (code != 0) {
+				return code;
+			}
+		}
+		return 0;
+	}
+	case BT_SCHEMA_MAP: {
+		struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_KEY};
+
+		if (value->type != BT_JSON_OBJECT) {
+			return bt_normalise_mismatch(run, field, false, at, value);
+		}
+		for (uint32_t i = 0; i < value->count; i++) {
+			inner.name = value->members[i].name;
+			int code = normalise_item(run, field, &inner, value->members[i].value);
+			if (code != 0) {
+				return code;
+			}
+		}
+		drop_repeated(run, at, value);
+		return 0;
+	}
 	}
 	return normalise_one(run, field, at, value);
 }
@@ -273,16 +263,6 @@ static bool is_kept(const struct bt_normalise *run, const struct bt_schema_field
 	}
 	return (field->flags & (BT_SCHEMA_ALWAYS | BT_SCHEMA_NULLABLE)) != 0 ||
 		!bt_normalise_is_zero(field, value);
-}
-
-/*
- * Whether upstream writes the list or map as null: upstream stores objects as protobuf, which does
- * not distinguish an empty list from a missing list.
- */
-static bool is_nil_list(const struct bt_schema_field *field, const struct bt_json_value *value)
-{
-	return field->shape != BT_SCHEMA_SINGLE && value->count == 0 &&
-		(field->flags & BT_SCHEMA_ALWAYS) != 0 && (field->flags & BT_SCHEMA_NULLABLE) == 0;
 }
 
 static void keep_member(struct members *members, struct bt_json_member member)
@@ -344,7 +324,9 @@ static int take_member(struct bt_normalise *run, struct members *members,
 		if (code != 0) {
 			return code;
 		}
-		if (!run->partial && is_nil_list(place.field, member.value)) {
+		if (!run->partial && place.field->shape != BT_SCHEMA_SINGLE &&
+			member.value->count == 0 && (place.field->flags & BT_SCHEMA_ALWAYS) != 0 &&
+			(place.field->flags & BT_SCHEMA_NULLABLE) == 0) {
 			*member.value = (struct bt_json_value){.type = BT_JSON_NULL};
 			keep_member(members, member);
 		} else if (is_kept(run, place.field, member.value)) {

@@ -96,25 +96,6 @@ static void set_text(struct bt_normalise *run, struct bt_json_value *value)
 	}
 }
 
-/* Like upstream, accepts a text or a number, and ignores white space around the quantity. */
-static int take_quantity(struct bt_normalise *run, struct bt_json_value *value)
-{
-	struct bt_quantity quantity;
-	struct bt_str text = BT_STR("?"); /* not a valid quantity */
-
-	if (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER) {
-		text = bt_str_trim(value->text, " \t\r\n");
-	}
-	int code = bt_quantity_parse(text, run->arena, &quantity, run->err);
-	if (code != 0) {
-		return code;
-	}
-	bt_strbuf_reset(&run->scratch);
-	bt_quantity_format(&quantity, &run->scratch);
-	set_text(run, value);
-	return 0;
-}
-
 static int take_time(struct bt_normalise *run, bool micro, struct bt_json_value *value)
 {
 	struct bt_time time;
@@ -192,8 +173,22 @@ int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *
 	case BT_SCHEMA_INT_OR_STRING:
 		fits = value->type == BT_JSON_STRING || take_integer(BT_SCHEMA_INT32, value);
 		break;
-	case BT_SCHEMA_QUANTITY:
-		return take_quantity(run, value);
+	case BT_SCHEMA_QUANTITY: {
+		struct bt_quantity quantity;
+		struct bt_str text = BT_STR("?"); /* not a valid quantity */
+
+		if (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER) {
+			text = bt_str_trim(value->text, " \t\r\n");
+		}
+		int code = bt_quantity_parse(text, run->arena, &quantity, run->err);
+		if (code != 0) {
+			return code;
+		}
+		bt_strbuf_reset(&run->scratch);
+		bt_quantity_format(&quantity, &run->scratch);
+		set_text(run, value);
+		return 0;
+	}
 	case BT_SCHEMA_TIME:
 	case BT_SCHEMA_MICRO_TIME:
 		if (value->type == BT_JSON_STRING) {

@@ -184,28 +184,6 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 	}
 }
 
-static void write_patch_hints(const struct bt_schema_field *field, struct bt_json_writer *writer)
-{
-	struct bt_strbuf strategy = {NULL, 0, 0};
-
-	if (field->merge_key != NULL) {
-		write_pair(writer, "x-kubernetes-patch-merge-key", field->merge_key);
-	}
-	if ((field->flags & BT_SCHEMA_MERGE) != 0) {
-		bt_strbuf_append_c(&strategy, "merge");
-	}
-	if ((field->flags & BT_SCHEMA_REPLACE) != 0) {
-		bt_strbuf_append_c(&strategy, "replace");
-	}
-	if ((field->flags & BT_SCHEMA_RETAIN_KEYS) != 0) {
-		bt_strbuf_append_c(&strategy, strategy.length != 0 ? ",retainKeys" : "retainKeys");
-	}
-	if (strategy.length != 0) {
-		write_pair(writer, "x-kubernetes-patch-strategy", bt_strbuf_c(&strategy));
-	}
-	bt_strbuf_finish(&strategy);
-}
-
 static void write_field(const struct schemas *schemas, const struct bt_schema_field *field,
 	struct bt_json_writer *writer)
 {
@@ -244,7 +222,24 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 	if (field->shape != BT_SCHEMA_LIST && (field->flags & BT_SCHEMA_ATOMIC) != 0) {
 		write_pair(writer, "x-kubernetes-map-type", "atomic");
 	}
-	write_patch_hints(field, writer);
+	struct bt_strbuf strategy = {NULL, 0, 0};
+
+	if (field->merge_key != NULL) {
+		write_pair(writer, "x-kubernetes-patch-merge-key", field->merge_key);
+	}
+	if ((field->flags & BT_SCHEMA_MERGE) != 0) {
+		bt_strbuf_append_c(&strategy, "merge");
+	}
+	if ((field->flags & BT_SCHEMA_REPLACE) != 0) {
+		bt_strbuf_append_c(&strategy, "replace");
+	}
+	if ((field->flags & BT_SCHEMA_RETAIN_KEYS) != 0) {
+		bt_strbuf_append_c(&strategy, strategy.length != 0 ? ",retainKeys" : "retainKeys");
+	}
+	if (strategy.length != 0) {
+		write_pair(writer, "x-kubernetes-patch-strategy", bt_strbuf_c(&strategy));
+	}
+	bt_strbuf_finish(&strategy);
 	if (field->description != NULL) {
 		write_pair(writer, "description", field->description);
 	}

@@ -332,31 +332,25 @@ static struct bt_json_value *member_of(struct decoder *decoder, const struct bt_
 	return value;
 }
 
-static int decode_inline(struct decoder *decoder, const struct bt_schema_field *field,
-	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *object, uint16_t *slot)
-{
-	struct bt_str bytes;
-
-	if (wire_type != BT_WIRE_BYTES) {
-		return wrong_type(decoder, field, wire_type);
-	}
-	int code = bt_wire_read_bytes(wire, &bytes, decoder->err);
-	if (code != 0 || bytes.length == 0) {
-		return code;
-	}
-	if (*slot != NO_SLOT) {
-		return bt_error_set(
-			decoder->err, BERTH_ERR_SYNTAX, "proto: repeated embedded message");
-	}
-	*slot = 0;
-	return decode_message(decoder, field->message, bytes, object);
-}
-
 static int decode_field(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *object, uint16_t *slot)
 {
 	if ((field->flags & BT_SCHEMA_INLINE) != 0) {
-		return decode_inline(decoder, field, wire, wire_type, object, slot);
+		struct bt_str bytes;
+
+		if (wire_type != BT_WIRE_BYTES) {
+			return wrong_type(decoder, field, wire_type);
+		}
+		int code = bt_wire_read_bytes(wire, &bytes, decoder->err);
+		if (code != 0 || bytes.length == 0) {
+			return code;
+		}
+		if (*slot != NO_SLOT) {
+			return bt_error_set(
+				decoder->err, BERTH_ERR_SYNTAX, "proto: repeated embedded message");
+		}
+		*slot = 0;
+		return decode_message(decoder, field->message, bytes, object);
 	}
 	struct bt_json_value *value = member_of(decoder, field, object, slot);
 	switch ((enum bt_schema_shape)field->shape) {
@@ -368,17 +362,6 @@ static int decode_field(struct decoder *decoder, const struct bt_schema_field *f
 		return decode_entry(decoder, field, wire, wire_type, value);
 	}
 	return decode_one(decoder, field, wire, wire_type, value);
-}
-
-/*
- * Whether the next value is a zero value that JSON leaves out; Go programs write such values in
- * protobuf. Checks only the first byte, which finds most zero values; normalising removes the rest.
- */
-static bool is_left_out(const struct bt_schema_field *field, const struct bt_wire *wire)
-{
-	return field->shape == BT_SCHEMA_SINGLE && wire->at < wire->end && *wire->at == 0 &&
-		(field->flags & (BT_SCHEMA_ALWAYS | BT_SCHEMA_NULLABLE | BT_SCHEMA_INLINE)) == 0 &&
-		field->type != BT_SCHEMA_QUANTITY;
 }
 
 /* Recursion is bounded by the nesting of messages. */
@@ -399,7 +382,12 @@ static int decode_message(struct decoder *decoder, const struct bt_schema_messag
 			return code;
 		}
 		const struct bt_schema_field *field = find_number(message, number, &hint);
-		if (field == NULL || (is_left_out(field, &wire) && slots[hint] == NO_SLOT)) {
+		if (field == NULL ||
+			(field->shape == BT_SCHEMA_SINGLE && wire.at < wire.end && *wire.at == 0 &&
+				(field->flags &
+					(BT_SCHEMA_ALWAYS | BT_SCHEMA_NULLABLE |
+						BT_SCHEMA_INLINE)) == 0 &&
+				field->type != BT_SCHEMA_QUANTITY && slots[hint] == NO_SLOT)) {
 			code = bt_wire_skip(&wire, number, type, decoder->err);
 		} else {
 			code = decode_field(decoder, field, &wire, type, object, &slots[hint]);

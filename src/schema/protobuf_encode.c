@@ -67,18 +67,6 @@ static void write_int_or_string(
 	bt_wire_close(out, box);
 }
 
-static void write_base64(struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
-{
-	struct bt_arena arena = {NULL, NULL, NULL, 0, 0};
-	struct bt_str bytes = BT_STR("");
-
-	if (bt_base64_decode(value->text, &arena, &bytes, NULL) != 0) {
-		bytes = BT_STR("");
-	}
-	bt_wire_write_bytes(out, number, bytes);
-	bt_arena_finish(&arena);
-}
-
 static void write_raw(struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
 {
 	size_t box = bt_wire_open(out, number);
@@ -121,9 +109,16 @@ static void encode_one(const struct bt_schema_field *field, uint32_t number,
 	case BT_SCHEMA_INT64:
 		bt_wire_write_number(out, number, number_of(value));
 		break;
-	case BT_SCHEMA_BYTES:
-		write_base64(out, number, value);
-		break;
+	case BT_SCHEMA_BYTES: {
+		struct bt_arena arena = {NULL, NULL, NULL, 0, 0};
+		struct bt_str bytes = BT_STR("");
+
+		if (bt_base64_decode(value->text, &arena, &bytes, NULL) != 0) {
+			bytes = BT_STR("");
+		}
+		bt_wire_write_bytes(out, number, bytes);
+		bt_arena_finish(&arena);
+	} break;
 	case BT_SCHEMA_QUANTITY:
 		write_boxed(out, number, value->type == BT_JSON_STRING ? value->text : BT_STR("0"));
 		break;

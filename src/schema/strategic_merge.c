@@ -89,21 +89,6 @@ static int missing_key(struct merge *merge, const struct bt_json_value *element,
 	return result;
 }
 
-static int wrong_order(
-	struct merge *merge, const struct bt_json_value *patch, const struct bt_json_value *order)
-{
-	struct bt_strbuf patch_text = {0};
-	struct bt_strbuf order_text = {0};
-	bt_schema_append_go(patch, PRINTED_BYTES_MAX, &patch_text);
-	bt_schema_append_go(order, PRINTED_BYTES_MAX, &order_text);
-	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
-		"The order in patch list:\n%s\n doesn't match $setElementOrder list:\n%s\n",
-		bt_strbuf_c(&patch_text), bt_strbuf_c(&order_text));
-	bt_strbuf_finish(&patch_text);
-	bt_strbuf_finish(&order_text);
-	return result;
-}
-
 static int unknown_directive(struct merge *merge, const struct bt_json_value *value)
 {
 	struct bt_strbuf text = {0};
@@ -229,7 +214,16 @@ static int read_order(struct list_merge *list, const struct bt_json_value *patch
 		}
 	}
 	if (matched != list->patched.count) {
-		return wrong_order(list->merge, patch, order);
+		struct bt_strbuf patch_text = {0};
+		struct bt_strbuf order_text = {0};
+		bt_schema_append_go(patch, PRINTED_BYTES_MAX, &patch_text);
+		bt_schema_append_go(order, PRINTED_BYTES_MAX, &order_text);
+		int result = bt_error_set(list->merge->err, BERTH_ERR_INTERNAL,
+			"The order in patch list:\n%s\n doesn't match $setElementOrder list:\n%s\n",
+			bt_strbuf_c(&patch_text), bt_strbuf_c(&order_text));
+		bt_strbuf_finish(&patch_text);
+		bt_strbuf_finish(&order_text);
+		return result;
 	}
 	*out_names = names;
 	return 0;
