@@ -87,31 +87,17 @@ void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes)
 	append_bytes(out, bytes, 1);
 }
 
-void bt_amount_append_bytes_up(struct bt_strbuf *out, int64_t bytes)
-{
-	append_bytes(out, bytes, bytes < 0 ? 0 : 2);
-}
-
-void bt_amount_append_bytes_down(struct bt_strbuf *out, int64_t bytes)
-{
-	append_bytes(out, bytes, bytes < 0 ? 2 : 0);
-}
-
 void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
 	enum bt_amount_rounding rounding)
 {
-	static void (*const append_rounded[])(struct bt_strbuf * out, int64_t bytes) = {
-		[BT_AMOUNT_NEAREST] = bt_amount_append_bytes,
-		[BT_AMOUNT_UP] = bt_amount_append_bytes_up,
-		[BT_AMOUNT_DOWN] = bt_amount_append_bytes_down,
-	};
-
 	if (bt_str_equal_c(resource, "cpu")) {
 		bt_amount_append_cpu(out, amount);
 	} else if (bt_str_equal_c(resource, "memory") ||
 		bt_str_equal_c(resource, "ephemeral-storage") ||
 		bt_str_has_prefix(resource, BT_STR("hugepages-"))) {
-		append_rounded[rounding](out, amount);
+		/* a negative amount is rounded by its absolute value */
+		bool is_up = (rounding == BT_AMOUNT_UP) == (amount >= 0);
+		append_bytes(out, amount, rounding == BT_AMOUNT_NEAREST ? 1 : is_up ? 2 : 0);
 	} else {
 		bt_amount_append_count(out, amount);
 	}

@@ -19,17 +19,12 @@ void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli);
  * number is whole: "1.5Gi".
  */
 void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes);
-/**
- * As bt_amount_append_bytes, but rounded up or down: missing amounts must not appear smaller, and
- * available amounts must not appear larger.
- */
-void bt_amount_append_bytes_up(struct bt_strbuf *out, int64_t bytes);
-void bt_amount_append_bytes_down(struct bt_strbuf *out, int64_t bytes);
 
+/** Rounding of bytes. */
 enum bt_amount_rounding {
 	BT_AMOUNT_NEAREST,
-	BT_AMOUNT_UP,   /* requested or missing amounts */
-	BT_AMOUNT_DOWN, /* available amounts */
+	BT_AMOUNT_UP,   /* requested or missing amounts, which must not appear smaller */
+	BT_AMOUNT_DOWN, /* available amounts, which must not appear larger */
 };
 
 /**

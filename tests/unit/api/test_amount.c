@@ -42,6 +42,16 @@ START_TEST(test_amount__cpu)
 }
 END_TEST
 
+static void append_bytes_up(struct bt_strbuf *out, int64_t bytes)
+{
+	bt_amount_append_of(out, BT_STR("memory"), bytes, BT_AMOUNT_UP);
+}
+
+static void append_bytes_down(struct bt_strbuf *out, int64_t bytes)
+{
+	bt_amount_append_of(out, BT_STR("memory"), bytes, BT_AMOUNT_DOWN);
+}
+
 START_TEST(test_amount__bytes)
 {
 	static const int64_t gib = INT64_C(1) << 30;
@@ -55,8 +65,8 @@ START_TEST(test_amount__bytes)
 		{gib, "1Gi"}, {2 * gib - 1, "1.9Gi"}, {gib - 1, "1023.9Mi"}, {-gib - 1, "-1.1Gi"}};
 
 	expect_rows(bt_amount_append_bytes, nearest, BT_ARRAY_LENGTH(nearest));
-	expect_rows(bt_amount_append_bytes_up, up, BT_ARRAY_LENGTH(up));
-	expect_rows(bt_amount_append_bytes_down, down, BT_ARRAY_LENGTH(down));
+	expect_rows(append_bytes_up, up, BT_ARRAY_LENGTH(up));
+	expect_rows(append_bytes_down, down, BT_ARRAY_LENGTH(down));
 }
 END_TEST
 
