@@ -7,7 +7,6 @@
 
 #include "base/assert.h"
 #include "codec/json_patch.h"
-#include "codec/json_same.h"
 #include "sample_schema.h"
 #include "schema/apply.h"
 #include "schema/strategic_merge.h"

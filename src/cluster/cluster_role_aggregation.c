@@ -4,7 +4,6 @@
  * selector of the aggregationRule. Spec: 14b section 6.9.
  */
 #include "cluster/tree.h"
-#include "codec/json_same.h"
 
 /** The group of all roles with an aggregationRule. */
 #define ALL BT_STR("all")

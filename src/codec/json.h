@@ -162,6 +162,12 @@ struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *na
  */
 bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b);
 /**
+ * Like bt_json_equal, but compares numbers by value: 1, 1.0 and 1e0 are equal. If a name repeats,
+ * its last value counts; but if both objects have the same names in the same order, all their
+ * members are compared.
+ */
+bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b);
+/**
  * Parses the text of a JSON number as Go decodes it into an int64. Returns false if the number has
  * a fraction or an exponent, or is out of range.
  */

@@ -108,13 +108,16 @@ static int expect(struct bt_json_reader *reader, enum bt_json_type type, struct 
 	return result;
 }
 
-int bt_json_read_null(struct bt_json_reader *reader, struct berth_error *err)
+/** Reads null, true or false. *out_first: its first letter. */
+static int read_literal(struct bt_json_reader *reader, enum bt_json_type type, char *out_first,
+	struct berth_error *err)
 {
-	int result = expect(reader, BT_JSON_NULL, err);
+	int result = expect(reader, type, err);
 	if (result != 0) {
 		return result;
 	}
 	struct bt_json_fault_note fault;
+	*out_first = *reader->position;
 	const char *p = bt_json_scan_literal(reader->position, reader->end, &fault);
 	if (p == NULL) {
 		return bt_json_fault(reader, fault.at, fault.context, err);
@@ -123,21 +126,20 @@ int bt_json_read_null(struct bt_json_reader *reader, struct berth_error *err)
 	return 0;
 }
 
+int bt_json_read_null(struct bt_json_reader *reader, struct berth_error *err)
+{
+	char first;
+	return read_literal(reader, BT_JSON_NULL, &first, err);
+}
+
 int bt_json_read_bool(struct bt_json_reader *reader, bool *out_value, struct berth_error *err)
 {
-	int result = expect(reader, BT_JSON_BOOL, err);
-	if (result != 0) {
-		return result;
+	char first;
+	int result = read_literal(reader, BT_JSON_BOOL, &first, err);
+	if (result == 0) {
+		*out_value = first == 't';
 	}
-	struct bt_json_fault_note fault;
-	bool value = *reader->position == 't';
-	const char *p = bt_json_scan_literal(reader->position, reader->end, &fault);
-	if (p == NULL) {
-		return bt_json_fault(reader, fault.at, fault.context, err);
-	}
-	reader->position = p;
-	*out_value = value;
-	return 0;
+	return result;
 }
 
 int bt_json_read_number(
@@ -193,13 +195,6 @@ static int read_raw_string(
 	return 0;
 }
 
-int bt_json_read_raw_string(
-	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err)
-{
-	int result = expect(reader, BT_JSON_STRING, err);
-	return result != 0 ? result : read_raw_string(reader, out, err);
-}
-
 /** Sets *out_text to the value of raw: borrowed if raw is plain, else unescaped into the arena. */
 static int keep_string(const struct bt_json_raw_string *raw, struct bt_arena *arena,
 	struct bt_str *out_text, struct berth_error *err)
@@ -224,7 +219,10 @@ int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena,
 	struct bt_str *out_text, bool *out_borrowed, struct berth_error *err)
 {
 	struct bt_json_raw_string raw;
-	int result = bt_json_read_raw_string(reader, &raw, err);
+	int result = expect(reader, BT_JSON_STRING, err);
+	if (result == 0) {
+		result = read_raw_string(reader, &raw, err);
+	}
 	if (result == 0) {
 		result = keep_string(&raw, arena, out_text, err);
 	}
@@ -259,29 +257,40 @@ int bt_json_enter_object(struct bt_json_reader *reader, struct berth_error *err)
 	return enter_container(reader, BT_JSON_OBJECT, err);
 }
 
-int bt_json_next_element(
-	struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err)
+/**
+ * Begins the next item of a container: reads the closing bracket or the comma before the item.
+ * Returns the position of the item; NULL if the container ends or *out_result is an error.
+ */
+BT_ALWAYS_INLINE const char *begin_item(struct bt_json_reader *reader, char close, bool first,
+	const char *context, int *out_result, struct berth_error *err)
 {
 	const char *p = bt_json_skip_space(reader->position, reader->end);
-	if (p == reader->end) {
-		return bt_json_fault(reader, p, after_element, err);
-	}
-	if (*p == ']') {
+	*out_result = 0;
+	if (BT_LIKELY(p != reader->end) && *p == close) {
 		BT_ASSERT(reader->depth > 0);
 		reader->depth--;
 		reader->position = p + 1;
-		*out_more = false;
-		return 0;
+		return NULL;
 	}
-	if (!*first) {
-		if (*p != ',') {
-			return bt_json_fault(reader, p, after_element, err);
-		}
-		/* "]" after a comma is an error, not the end of the array */
-		p = bt_json_skip_space(p + 1, reader->end);
-		if (p == reader->end || *p == ']') {
-			return bt_json_fault(reader, p, looking_for_value, err);
-		}
+	if (p == reader->end || (!first && *p != ',')) {
+		*out_result = bt_json_fault(reader, p, context, err);
+		return NULL;
+	}
+	return first ? p : bt_json_skip_space(p + 1, reader->end);
+}
+
+int bt_json_next_element(
+	struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err)
+{
+	int result;
+	const char *p = begin_item(reader, ']', *first, after_element, &result, err);
+	if (p == NULL) {
+		*out_more = false;
+		return result;
+	}
+	/* "]" after a comma is an error, not the end of the array */
+	if (p == reader->end || *p == ']') {
+		return bt_json_fault(reader, p, looking_for_value, err);
 	}
 	*first = false;
 	reader->position = p;
@@ -292,29 +301,18 @@ int bt_json_next_element(
 int bt_json_next_raw_member(struct bt_json_reader *reader, bool *first, bool *out_more,
 	struct bt_json_raw_string *out_name, struct berth_error *err)
 {
-	const char *p = bt_json_skip_space(reader->position, reader->end);
-	if (p == reader->end) {
-		return bt_json_fault(reader, p, after_member, err);
-	}
-	if (*p == '}') {
-		BT_ASSERT(reader->depth > 0);
-		reader->depth--;
-		reader->position = p + 1;
+	int result;
+	const char *p = begin_item(reader, '}', *first, after_member, &result, err);
+	if (p == NULL) {
 		*out_more = false;
-		return 0;
-	}
-	if (!*first) {
-		if (*p != ',') {
-			return bt_json_fault(reader, p, after_member, err);
-		}
-		p = bt_json_skip_space(p + 1, reader->end);
+		return result;
 	}
 	if (p == reader->end || *p != '"') {
 		return bt_json_fault(reader, p, looking_for_name, err);
 	}
 	reader->position = p;
 	struct bt_json_raw_string name;
-	int result = read_raw_string(reader, &name, err);
+	result = read_raw_string(reader, &name, err);
 	if (result != 0) {
 		return result;
 	}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/json_rebase.h"
 
-#include "codec/json_same.h"
-
 /**
  * Counts the equal elements at the beginning of both arrays, or with from_end at the end of both
  * arrays. Stops at max.

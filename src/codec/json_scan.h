@@ -162,9 +162,6 @@ struct bt_json_raw_string {
 	bool plain; /* no escapes and valid UTF-8: the value equals these bytes */
 };
 
-/** Reads a string's source: checks the grammar, copies nothing. */
-BT_MUST_USE int bt_json_read_raw_string(
-	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err);
 /** Like bt_json_next_member, but *out_name is the name as written in the input. */
 BT_MUST_USE int bt_json_next_raw_member(struct bt_json_reader *reader, bool *first, bool *out_more,
 	struct bt_json_raw_string *out_name, struct berth_error *err);

@@ -163,34 +163,6 @@ BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, 
 static int decode_members(struct decoder *decoder, const struct bt_message *message, void *out,
 	const struct bt_path *path);
 
-static int decode_str(struct decoder *decoder, void *out)
-{
-	struct bt_str text;
-	bool borrowed;
-	int result = bt_json_read_string(
-		decoder->reader, decoder->arena, &text, &borrowed, decoder->err);
-	if (result == 0) {
-		bt_store_str(out, borrowed ? bt_arena_str(decoder->arena, text) : text);
-	}
-	return result;
-}
-
-static int decode_raw(struct decoder *decoder, void *out)
-{
-	struct bt_str text;
-	int result = bt_json_skip(decoder->reader, &text, decoder->err);
-	if (result != 0) {
-		return result;
-	}
-	if (text.length > BT_JSON_STRING_BYTES_MAX) {
-		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
-			"value of %u bytes is longer than %u", text.length,
-			BT_JSON_STRING_BYTES_MAX);
-	}
-	bt_store_str(out, bt_arena_str(decoder->arena, text));
-	return 0;
-}
-
 /** Decodes an integer. field has type I32 or I64. */
 static int decode_integer(struct decoder *decoder, const struct bt_field *field, void *out)
 {
@@ -226,10 +198,16 @@ static int decode_integer(struct decoder *decoder, const struct bt_field *field,
 static int decode_value(struct decoder *decoder, const struct bt_field *field, void *out,
 	const struct bt_path *path)
 {
+	struct bt_str text;
+	bool borrowed;
 	int result = 0;
 	switch ((enum bt_field_type)field->type) {
 	case BT_FIELD_STR:
-		result = decode_str(decoder, out);
+		result = bt_json_read_string(
+			decoder->reader, decoder->arena, &text, &borrowed, decoder->err);
+		if (result == 0) {
+			bt_store_str(out, borrowed ? bt_arena_str(decoder->arena, text) : text);
+		}
 		break;
 	case BT_FIELD_BOOL:
 		result = bt_json_read_bool(decoder->reader, out, decoder->err);
@@ -246,7 +224,14 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 			decoder->reader, decoder->arena, out, decoder->err);
 		break;
 	case BT_FIELD_RAW_JSON:
-		result = decode_raw(decoder, out);
+		result = bt_json_skip(decoder->reader, &text, decoder->err);
+		if (result == 0 && text.length > BT_JSON_STRING_BYTES_MAX) {
+			result = bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
+				"value of %u bytes is longer than %u", text.length,
+				BT_JSON_STRING_BYTES_MAX);
+		} else if (result == 0) {
+			bt_store_str(out, bt_arena_str(decoder->arena, text));
+		}
 		break;
 	}
 	return result == 0 ? 0 : fail_at(decoder, path, result);

@@ -81,36 +81,32 @@ static void write_value(
 	}
 }
 
-static void write_list(
+static void write_items(
 	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
 {
 	struct bt_any_list list = bt_load_list(member);
+	bool is_map = field->shape == BT_SHAPE_MAP;
 	if (list.count == 0 && !list.present) {
 		bt_json_write_null(writer);
 		return;
 	}
-	bt_json_begin_array(writer);
+	if (is_map) {
+		bt_json_begin_object(writer);
+	} else {
+		bt_json_begin_array(writer);
+	}
 	for (uint32_t i = 0; i < list.count; i++) {
-		write_value(field, writer, bt_list_item(field, &list, i));
+		const void *item = bt_list_item(field, &list, i);
+		if (is_map) {
+			bt_json_write_name(writer, bt_load_str(item));
+		}
+		write_value(field, writer, bt_const_field_at(item, bt_value_offset(field)));
 	}
-	bt_json_end_array(writer);
-}
-
-static void write_map(
-	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
-{
-	struct bt_any_list map = bt_load_list(member);
-	if (map.count == 0 && !map.present) {
-		bt_json_write_null(writer);
-		return;
+	if (is_map) {
+		bt_json_end_object(writer);
+	} else {
+		bt_json_end_array(writer);
 	}
-	bt_json_begin_object(writer);
-	for (uint32_t i = 0; i < map.count; i++) {
-		const void *entry = bt_list_item(field, &map, i);
-		bt_json_write_name(writer, bt_load_str(entry));
-		write_value(field, writer, bt_const_field_at(entry, field->value_offset));
-	}
-	bt_json_end_object(writer);
 }
 
 void bt_message_encode_json_members(
@@ -139,10 +135,8 @@ void bt_message_encode_json_members(
 			write_value(field, writer, bt_nullable_value(field, member));
 			break;
 		case BT_SHAPE_LIST:
-			write_list(field, writer, member);
-			break;
 		case BT_SHAPE_MAP:
-			write_map(field, writer, member);
+			write_items(field, writer, member);
 			break;
 		}
 	}

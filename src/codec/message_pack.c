@@ -256,7 +256,8 @@ static void unpack_message(
 				unpack_value(field, wire, arena, item + bt_value_offset(field));
 			}
 			bt_store_list(member, list);
-		} break;
+			break;
+		}
 		}
 	}
 }
@@ -299,18 +300,6 @@ static uint32_t index_of(const char *bytes)
  */
 #define INDEX_STEP 4
 
-/**
- * Fills the index: the entry at the hash of COPY_MIN bytes is one plus the last indexed position
- * whose bytes have that hash; 0 if there is none.
- */
-static void make_index(struct bt_str base, uint16_t *index)
-{
-	memset(index, 0, sizeof(*index) << INDEX_BITS);
-	for (uint32_t at = 0; at + COPY_MIN <= base.length; at += INDEX_STEP) {
-		index[index_of(base.data + at)] = (uint16_t)(at + 1);
-	}
-}
-
 /** Returns how many bytes of base, beginning at `from`, equal the bytes beginning at `at`. */
 static uint32_t count_equal(struct bt_str base, uint32_t from, struct bt_str bytes, uint32_t at)
 {
@@ -337,6 +326,10 @@ static void pack_literal(struct bt_str bytes, uint32_t from, uint32_t to, struct
 
 void bt_delta_encode(struct bt_str base, struct bt_str bytes, struct bt_strbuf *out)
 {
+	/*
+	 * The entry at the hash of COPY_MIN bytes is one plus the last indexed position whose bytes
+	 * have that hash; 0 if there is none.
+	 */
 	uint16_t index[1 << INDEX_BITS];
 	bool has_index = false;
 	uint32_t literal = 0;  /* begin of the literal bytes before `at` */
@@ -352,7 +345,10 @@ void bt_delta_encode(struct bt_str base, struct bt_str bytes, struct bt_strbuf *
 
 		if (length < COPY_MIN) {
 			if (!has_index) {
-				make_index(base, index);
+				memset(index, 0, sizeof(index));
+				for (uint32_t k = 0; k + COPY_MIN <= base.length; k += INDEX_STEP) {
+					index[index_of(base.data + k)] = (uint16_t)(k + 1);
+				}
 				has_index = true;
 			}
 			uint32_t found = index[index_of(bytes.data + at)];

@@ -35,8 +35,6 @@ BT_COLD static int wrong_type(struct decoder *decoder, uint32_t wire_type)
 
 static int decode_members(struct decoder *decoder, const struct bt_message *message,
 	struct bt_str bytes, void *out, const struct bt_path *path);
-static int decode_rows(struct decoder *decoder, const struct bt_message *message,
-	struct bt_str bytes, uint32_t wrapped, void *out, const struct bt_path *path);
 
 static inline int read_varint(struct decoder *decoder, struct bt_wire *wire, uint64_t *out_value)
 {
@@ -217,16 +215,6 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 	return code;
 }
 
-/** Counts the varints of a packed value. */
-static uint32_t count_packed(struct bt_str bytes)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < bytes.length; i++) {
-		count += (unsigned char)bytes.data[i] < 0x80;
-	}
-	return count;
-}
-
 struct run {
 	uint32_t elements; /* consecutive values with one tag */
 	uint32_t items;    /* list items in these values: a packed value has several */
@@ -250,7 +238,12 @@ static struct run count_run(
 			if (bt_wire_read_bytes(&wire, &bytes, NULL) != 0) {
 				return run;
 			}
-			items = is_varint_list(field) ? count_packed(bytes) : 1;
+			if (is_varint_list(field)) {
+				items = 0;
+				for (uint32_t i = 0; i < bytes.length; i++) {
+					items += (unsigned char)bytes.data[i] < 0x80;
+				}
+			}
 		} else if (bt_wire_read_varint(&wire, &value, NULL) != 0) {
 			return run;
 		}
@@ -432,28 +425,6 @@ static int decode_field(struct decoder *decoder, const struct bt_field *field, s
 	return 0;
 }
 
-static int decode_wrapper(struct decoder *decoder, const struct bt_message *message,
-	struct bt_wire *wire, uint32_t type, void *out, const struct bt_path *path)
-{
-	struct bt_str bytes;
-	int code = type == BT_WIRE_BYTES ? read_bytes(decoder, wire, &bytes)
-					 : wrong_type(decoder, type);
-	return code != 0 ? fail_at(decoder, path, code)
-			 : decode_rows(decoder, message, bytes, BT_FIELD_WRAPPED, out, path);
-}
-
-/** Handles a field without a table row: decodes the wrapper, skips an unknown field. */
-static int decode_other(struct decoder *decoder, const struct bt_message *message,
-	struct bt_wire *wire, uint32_t number, uint32_t type, uint32_t wrapped, void *out,
-	const struct bt_path *path)
-{
-	if (wrapped == 0 && number == message->wrapper) {
-		return decode_wrapper(decoder, message, wire, type, out, path);
-	}
-	int code = skip(decoder, wire, number, type);
-	return code == 0 ? 0 : fail_at(decoder, path, code);
-}
-
 /**
  * Decodes the fields of a message. wrapped is BT_FIELD_WRAPPED if bytes are the content of the
  * wrapper, and 0 if bytes are the message itself.
@@ -471,9 +442,19 @@ static int decode_rows(struct decoder *decoder, const struct bt_message *message
 			return fail_at(decoder, path, code);
 		}
 		const struct bt_field *field = find_row(message, number, wrapped, &hint);
-		if (field == NULL) {
-			code = decode_other(
-				decoder, message, &wire, number, type, wrapped, out, path);
+		if (field == NULL && wrapped == 0 && number == message->wrapper) {
+			struct bt_str inner;
+			code = type == BT_WIRE_BYTES ? read_bytes(decoder, &wire, &inner)
+						     : wrong_type(decoder, type);
+			if (code != 0) {
+				return fail_at(decoder, path, code);
+			}
+			code = decode_rows(decoder, message, inner, BT_FIELD_WRAPPED, out, path);
+		} else if (field == NULL) {
+			code = skip(decoder, &wire, number, type);
+			if (code != 0) {
+				return fail_at(decoder, path, code);
+			}
 		} else {
 			struct bt_path field_path = {
 				.parent = path,

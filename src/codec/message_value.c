@@ -102,7 +102,8 @@ static void copy_field(
 					from + bt_value_offset(field), arena);
 			}
 		}
-	} break;
+		break;
+	}
 	}
 }
 
@@ -207,20 +208,6 @@ static uint64_t hash_value(const struct bt_field *field, uint64_t hash, const vo
 	return hash;
 }
 
-static uint64_t hash_items(const struct bt_field *field, uint64_t hash, const void *member)
-{
-	struct bt_any_list list = bt_load_list(member);
-	hash = bt_hash_u64(hash, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
-	for (uint32_t i = 0; i < list.count; i++) {
-		const void *item = bt_list_item(field, &list, i);
-		if (field->shape == BT_SHAPE_MAP) {
-			hash = hash_str(hash, bt_load_str(item));
-		}
-		hash = hash_value(field, hash, bt_const_field_at(item, bt_value_offset(field)));
-	}
-	return hash;
-}
-
 uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const void *value)
 {
 	uint64_t hash = seed;
@@ -237,9 +224,20 @@ uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const 
 			hash = member != NULL ? hash_value(field, hash, member) : hash;
 			break;
 		case BT_SHAPE_LIST:
-		case BT_SHAPE_MAP:
-			hash = hash_items(field, hash, member);
+		case BT_SHAPE_MAP: {
+			struct bt_any_list list = bt_load_list(member);
+			hash = bt_hash_u64(
+				hash, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
+			for (uint32_t k = 0; k < list.count; k++) {
+				const void *item = bt_list_item(field, &list, k);
+				if (field->shape == BT_SHAPE_MAP) {
+					hash = hash_str(hash, bt_load_str(item));
+				}
+				hash = hash_value(field, hash,
+					bt_const_field_at(item, bt_value_offset(field)));
+			}
 			break;
+		}
 		}
 	}
 	return hash;

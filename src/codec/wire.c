@@ -127,17 +127,6 @@ int bt_wire_skip(struct bt_wire *wire, uint32_t number, uint32_t type, struct be
 	}
 }
 
-static uint32_t varint_bytes(uint64_t value)
-{
-	uint32_t count = 1;
-
-	while (value >= 0x80) {
-		value >>= 7;
-		count++;
-	}
-	return count;
-}
-
 static uint32_t put_varint(char *to, uint64_t value)
 {
 	uint32_t count = 0;
@@ -183,28 +172,28 @@ void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value)
 	bt_strbuf_append(out, bytes, put_varint(bytes, value));
 }
 
-void bt_wire_write_tag(struct bt_strbuf *out, uint32_t number, enum bt_wire_type type)
+static void write_tag(struct bt_strbuf *out, uint32_t number, enum bt_wire_type type)
 {
 	bt_wire_write_varint(out, (uint64_t)number << 3 | (uint64_t)type);
 }
 
 void bt_wire_write_bytes(struct bt_strbuf *out, uint32_t number, struct bt_str bytes)
 {
-	bt_wire_write_tag(out, number, BT_WIRE_BYTES);
+	write_tag(out, number, BT_WIRE_BYTES);
 	bt_wire_write_varint(out, bytes.length);
 	bt_strbuf_append_str(out, bytes);
 }
 
 void bt_wire_write_number(struct bt_strbuf *out, uint32_t number, uint64_t value)
 {
-	bt_wire_write_tag(out, number, BT_WIRE_VARINT);
+	write_tag(out, number, BT_WIRE_VARINT);
 	bt_wire_write_varint(out, value);
 }
 
 /* Reserve one byte for the length, which is enough for most messages. */
 size_t bt_wire_open(struct bt_strbuf *out, uint32_t number)
 {
-	bt_wire_write_tag(out, number, BT_WIRE_BYTES);
+	write_tag(out, number, BT_WIRE_BYTES);
 	bt_strbuf_append_char(out, 0);
 	return out->length;
 }
@@ -212,7 +201,11 @@ size_t bt_wire_open(struct bt_strbuf *out, uint32_t number)
 void bt_wire_close(struct bt_strbuf *out, size_t opened)
 {
 	size_t length = out->length - opened;
-	uint32_t extra = varint_bytes(length) - 1;
+	uint32_t extra = 0;
+
+	for (size_t rest = length; rest >= 0x80; rest >>= 7) {
+		extra++;
+	}
 
 	if (extra != 0) {
 		bt_strbuf_append(out, "\0\0\0\0\0\0\0\0\0", extra);

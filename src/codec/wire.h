@@ -64,7 +64,6 @@ struct bt_wire_fields {
 int bt_wire_read_fields(struct bt_str bytes, struct bt_wire_fields *out, struct berth_error *err);
 
 void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value);
-void bt_wire_write_tag(struct bt_strbuf *out, uint32_t number, enum bt_wire_type type);
 void bt_wire_write_bytes(struct bt_strbuf *out, uint32_t number, struct bt_str bytes);
 void bt_wire_write_number(struct bt_strbuf *out, uint32_t number, uint64_t value);
 /**

@@ -7,6 +7,9 @@
 #include "codec/json_scan.h"
 #include "codec/yaml_state.h"
 
+static int append_node(struct bt_yaml_reader *reader, const yaml_event_t *event);
+static int append_mapping(struct bt_yaml_reader *reader);
+
 static int too_deep(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	return bt_error_set(reader->err, BERTH_ERR_TOO_LARGE,
@@ -54,21 +57,6 @@ static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
 	return index;
 }
 
-/**
- * Ends the anchored node whose text is at the end of out, from node_start on. Copies the text to
- * reader->anchored, because rewrite_mapping may still rearrange the output.
- */
-static void close_anchor(struct bt_yaml_reader *reader, uint32_t index, size_t node_start)
-{
-	struct bt_yaml_anchor *anchor = &reader->anchors.items[index];
-	anchor->open = false;
-	anchor->start = reader->anchored.length;
-	anchor->length = reader->out->length - node_start;
-	anchor->height = reader->depth_peak - reader->depth;
-	reader->copied_bytes += anchor->length;
-	bt_strbuf_append(&reader->anchored, reader->out->data + node_start, anchor->length);
-}
-
 static int append_alias(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	const char *name = (const char *)event->data.alias.anchor;
@@ -110,7 +98,7 @@ static int append_sequence(struct bt_yaml_reader *reader)
 			bt_strbuf_append_char(reader->out, ',');
 		}
 		comma = true;
-		result = bt_yaml_append_node(reader, &event);
+		result = append_node(reader, &event);
 		yaml_event_delete(&event);
 		if (result == 0) {
 			result = bt_yaml_check_budget(reader);
@@ -149,17 +137,19 @@ static int append_plain_node(struct bt_yaml_reader *reader, const yaml_event_t *
 		reader->depth++;
 		reader->depth_peak =
 			reader->depth > reader->depth_peak ? reader->depth : reader->depth_peak;
-		int result = event->type == YAML_MAPPING_START_EVENT
-			? bt_yaml_append_mapping(reader)
-			: append_sequence(reader);
+		int result = event->type == YAML_MAPPING_START_EVENT ? append_mapping(reader)
+								     : append_sequence(reader);
 		reader->depth--;
 		return result;
 	}
 	}
 }
 
-/* Recursive, up to BT_YAML_DEPTH_MAX levels. */
-int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event)
+/**
+ * Appends, as JSON, the node whose first event is `event`; reads the further events of the node.
+ * Recursive, up to BT_YAML_DEPTH_MAX levels.
+ */
+static int append_node(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	const char *anchor = anchor_of(event);
 	if (anchor == NULL) {
@@ -171,7 +161,14 @@ int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event
 	reader->depth_peak = reader->depth;
 	int result = append_plain_node(reader, event);
 	if (result == 0) {
-		close_anchor(reader, index, start);
+		/* copy the text, because rewrite_mapping may still rearrange the output */
+		struct bt_yaml_anchor *opened = &reader->anchors.items[index];
+		opened->open = false;
+		opened->start = reader->anchored.length;
+		opened->length = reader->out->length - start;
+		opened->height = reader->depth_peak - reader->depth;
+		reader->copied_bytes += opened->length;
+		bt_strbuf_append(&reader->anchored, reader->out->data + start, opened->length);
 		result = bt_yaml_check_budget(reader);
 	}
 	reader->depth_peak = outer_peak > reader->depth_peak ? outer_peak : reader->depth_peak;
@@ -183,7 +180,7 @@ int bt_yaml_append_next_node(struct bt_yaml_reader *reader)
 	yaml_event_t event;
 	int result = bt_yaml_next_event(reader, &event);
 	if (result == 0) {
-		result = bt_yaml_append_node(reader, &event);
+		result = append_node(reader, &event);
 		yaml_event_delete(&event);
 	}
 	return result;
@@ -204,18 +201,6 @@ struct members {
 	BT_VEC(struct member) list;
 	struct bt_map map;
 };
-
-static struct member *find_member(struct members *members, const struct member *wanted)
-{
-	const struct bt_map *map = &members->map;
-	BT_MAP_EACH (map, wanted->hash, index) {
-		struct member *member = &members->list.items[index];
-		if (bt_str_equal(member->name, wanted->name)) {
-			return member;
-		}
-	}
-	return NULL;
-}
 
 /**
  * Adds the members of the object at the reader's position. If a name is in members already, its
@@ -241,7 +226,13 @@ static void add_object(struct members *members, struct bt_json_reader *reader, b
 		member.name = (struct bt_str){name.data, (uint32_t)name.length};
 		member.hash = bt_hash_bytes(name.data, name.length, 0);
 
-		struct member *earlier = find_member(members, &member);
+		struct member *earlier = NULL;
+		const struct bt_map *map = &members->map;
+		BT_MAP_EACH (map, member.hash, at) {
+			if (bt_str_equal(members->list.items[at].name, member.name)) {
+				earlier = &members->list.items[at];
+			}
+		}
 		if (earlier == NULL) {
 			uint32_t index = members->list.count;
 			bt_vec_push(&members->list, member);
@@ -462,7 +453,7 @@ static int append_member(
 {
 	size_t name_start = reader->out->length;
 	uint32_t line = bt_yaml_event_line(name_event);
-	int result = bt_yaml_append_node(reader, name_event);
+	int result = append_node(reader, name_event);
 	if (result == 0) {
 		result = make_name(reader, name_start, line);
 	}
@@ -482,7 +473,7 @@ static int append_member(
 	}
 	if (result == 0) {
 		bt_strbuf_append_char(reader->out, ':');
-		result = bt_yaml_append_node(reader, &event);
+		result = append_node(reader, &event);
 	}
 	yaml_event_delete(&event);
 	return result;
@@ -545,7 +536,7 @@ static int append_members(struct bt_yaml_reader *reader, struct mapping *mapping
 	}
 }
 
-int bt_yaml_append_mapping(struct bt_yaml_reader *reader)
+static int append_mapping(struct bt_yaml_reader *reader)
 {
 	struct mapping mapping = {
 		.seed = ++reader->mapping_serial, .first_key = reader->keys.count};

@@ -59,11 +59,7 @@ BT_MUST_USE int bt_yaml_next_event(struct bt_yaml_reader *reader, yaml_event_t *
 /** Returns the 1-based line of the event. */
 uint32_t bt_yaml_event_line(const yaml_event_t *event);
 
-/** Appends, as JSON, the node whose first event is `event`; reads the node's further events. */
-BT_MUST_USE int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event);
-/** Reads the next event and appends the node that it starts. */
+/** Reads the next node and appends it as JSON. */
 BT_MUST_USE int bt_yaml_append_next_node(struct bt_yaml_reader *reader);
 BT_MUST_USE int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *event);
-/** Appends the mapping whose start event was just read. */
-BT_MUST_USE int bt_yaml_append_mapping(struct bt_yaml_reader *reader);
 #endif

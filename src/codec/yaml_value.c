@@ -18,6 +18,9 @@ enum tag {
 	TAG_TIMESTAMP,
 };
 
+static const char *const tag_names[] = {
+	"", "!!str", "!!binary", "!!int", "!!float", "!!bool", "!!null", "!!timestamp"};
+
 static enum tag tag_of(const yaml_event_t *event)
 {
 	static const char *const names[] = {
@@ -39,13 +42,6 @@ static enum tag tag_of(const yaml_event_t *event)
 		}
 	}
 	return TAG_STR;
-}
-
-static const char *tag_name(enum tag tag)
-{
-	static const char *const names[] = {
-		"", "!!str", "!!binary", "!!int", "!!float", "!!bool", "!!null", "!!timestamp"};
-	return names[tag];
 }
 
 static enum tag tag_of_kind(enum bt_yaml_kind kind)
@@ -150,8 +146,8 @@ int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *eve
 	} else {
 		int shown = text.length <= BT_YAML_SHOWN_MAX ? (int)text.length : BT_YAML_SHOWN_MAX;
 		result = bt_error_set(reader->err, BERTH_ERR_INVALID,
-			"yaml: cannot decode %s `%.*s` as a %s", tag_name(found), shown, text.data,
-			tag_name(tag));
+			"yaml: cannot decode %s `%.*s` as a %s", tag_names[found], shown, text.data,
+			tag_names[tag]);
 	}
 	bt_yaml_scalar_finish(&scalar);
 	return result;

@@ -8,7 +8,6 @@
 #include "base/nanoseconds.h"
 #include "codec/json_edit.h"
 #include "codec/json_rebase.h"
-#include "codec/json_same.h"
 #include "codec/wire.h"
 #include "framework/framework.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/text_set.h"
-#include "codec/json_same.h"
 #include "schema/field_set.h"
 
 #define LIST_KEYS_MAX 8
@@ -57,34 +56,27 @@ static bool write_key(const struct bt_schema_field *list, const struct bt_json_v
 	return true;
 }
 
-static bool write_edge(
-	const struct bt_spot *spot, const struct bt_json_value *element, struct bt_strbuf *out)
-{
-	if (spot->list->list_keys != NULL) {
-		return element->type == BT_JSON_OBJECT && write_key(spot->list, element, out);
-	}
-	if (bt_spot_scalar_text(element).data == NULL) {
-		return false;
-	}
-	bt_json_format(element, out);
-	return true;
-}
-
 enum bt_field_shape bt_field_list_texts(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *list, char *out_kind, struct bt_str **out_texts)
 {
 	struct bt_strbuf text = {0};
 	struct bt_text_set seen = {0};
 	enum bt_field_shape shape = BT_FIELD_PARTS;
-	bool keyed = spot->list != NULL && spot->list->list_keys != NULL;
-	if (list->count == 0 || spot->list == NULL || bt_spot_has(spot, BT_SCHEMA_ATOMIC) ||
-		(!keyed && !bt_spot_has(spot, BT_SCHEMA_LIST_SET))) {
+	if (list->count == 0 || !bt_spot_is_keyed(spot)) {
 		return BT_FIELD_LEAF;
 	}
+	bool keyed = spot->list->list_keys != NULL;
 	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, list->count);
 	for (uint32_t i = 0; i < list->count && shape == BT_FIELD_PARTS; i++) {
+		const struct bt_json_value *element = list->elements[i];
 		bt_strbuf_reset(&text);
-		if (write_edge(spot, list->elements[i], &text)) {
+		bool fits = keyed
+			? element->type == BT_JSON_OBJECT && write_key(spot->list, element, &text)
+			: bt_spot_scalar_text(element).data != NULL;
+		if (fits && !keyed) {
+			bt_json_format(element, &text);
+		}
+		if (fits) {
 			texts[i] = bt_arena_str(arena, bt_strbuf_str(&text));
 			if (!bt_text_set_add(&seen, texts[i])) {
 				shape = BT_FIELD_BROKEN;
@@ -166,12 +158,10 @@ enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_sp
 /** Whether parts of the value are owned separately, even if it has no parts now. */
 static bool has_parts(const struct bt_spot *spot, const struct bt_json_value *value)
 {
-	if (bt_spot_has(spot, BT_SCHEMA_ATOMIC)) {
-		return false;
+	if (value->type == BT_JSON_OBJECT) {
+		return !bt_spot_has(spot, BT_SCHEMA_ATOMIC);
 	}
-	return value->type == BT_JSON_OBJECT ||
-		(value->type == BT_JSON_ARRAY && spot->list != NULL &&
-			(spot->list->list_keys != NULL || bt_spot_has(spot, BT_SCHEMA_LIST_SET)));
+	return value->type == BT_JSON_ARRAY && bt_spot_is_keyed(spot);
 }
 
 /*

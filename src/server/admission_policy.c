@@ -4,7 +4,6 @@
  * validating policies allow or deny the request. Writes of controllers and the scheduler are
  * subject to policies, too.
  */
-#include "codec/json_same.h"
 #include "server/kinds/common.h"
 #include "server/policy.h"
 #include "server/rbac.h"

@@ -13,7 +13,6 @@
 #include "base/duration.h"
 #include "base/unicode.h"
 #include "codec/base64.h"
-#include "codec/json_same.h"
 #include "codec/path.h"
 #include "server/custom_rules.h"
 #include "server/custom_schema.h"

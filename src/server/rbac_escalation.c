@@ -3,7 +3,6 @@
  * Prevents privilege escalation: roles and bindings may only grant rights that their writer has.
  * Spec: 14 section 4.
  */
-#include "codec/json_same.h"
 #include "server/rbac_private.h"
 
 #define GROUP "rbac.authorization.k8s.io"

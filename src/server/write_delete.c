@@ -4,7 +4,6 @@
 
 #include "api/time.h"
 #include "base/nanoseconds.h"
-#include "codec/json_same.h"
 #include "server/write.h"
 
 /** Longest grace period: more than thirty years, and too short to overflow. */

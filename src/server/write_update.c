@@ -2,7 +2,6 @@
 /** Update, and the steps that store the result of a patch. Spec: 14 section 11, 14b section 2. */
 #include <stdlib.h>
 
-#include "codec/json_same.h"
 #include "server/custom_schema.h"
 #include "server/rbac.h"
 #include "server/write.h"

@@ -2,7 +2,6 @@
 /* JSON Merge Patch: the table of RFC 7396 appendix A; equality. Spec: 14 section 12.2. */
 #include "codec/json_patch.h"
 
-#include "codec/json_same.h"
 #include "test_main.h"
 
 static struct bt_json_value *parsed(struct bt_arena *arena, const char *text)

@@ -2,7 +2,6 @@
 /* JSON Patch: the examples of RFC 6902 appendix A, limits, hostile patches. Spec: 14 12.1. */
 #include "codec/json_patch.h"
 
-#include "codec/json_same.h"
 #include "test_main.h"
 
 static struct bt_json_value *parsed(struct bt_arena *arena, const char *text)

@@ -5,7 +5,6 @@
  */
 #include "codec/json_rebase.h"
 
-#include "codec/json_same.h"
 #include "test_main.h"
 
 static struct bt_json_value *parsed(struct bt_arena *arena, const char *text)

@@ -2,7 +2,6 @@
 /* Server-side apply and the ownership of fields. Spec: 14 section 12.5. */
 #include "schema/apply.h"
 
-#include "codec/json_same.h"
 #include "sample_schema.h"
 #include "schema/field_set.h"
 #include "test_main.h"

@@ -3,7 +3,6 @@
 #include "schema/strategic_merge.h"
 
 #include "base/prng.h"
-#include "codec/json_same.h"
 #include "sample_schema.h"
 #include "test_main.h"
 
