@@ -30,19 +30,6 @@ static bool name_equals(const char *name, struct bt_str given)
 	return true;
 }
 
-static bool parse_bool(const char *text, bool *out_value)
-{
-	static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
-	static const char *const no[] = {"0", "f", "F", "false", "FALSE", "False"};
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(yes); i++) {
-		if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
-			*out_value = strcmp(text, yes[i]) == 0;
-			return true;
-		}
-	}
-	return false;
-}
-
 static int set_flag_error(const struct parse *parse, const struct bt_flag *flag, const char *value,
 	const char *reason)
 {
@@ -69,7 +56,7 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 	int64_t number;
 	switch (flag->type) {
 	case BT_FLAG_BOOL:
-		if (!parse_bool(value != NULL ? value : "true", target)) {
+		if (!bt_str_parse_bool(bt_str_from(value != NULL ? value : "true"), target)) {
 			return set_flag_error(parse, flag, value, "must be true or false");
 		}
 		return 0;
@@ -188,16 +175,6 @@ static int parse_letter(struct parse *parse, const char *argument, const char *l
 			  *letter, argument);
 }
 
-static int parse_short(struct parse *parse, const char *argument, bool *out_help)
-{
-	bool done = false;
-	int result = 0;
-	for (const char *at = argument + 1; *at != '\0' && result == 0 && !done; at++) {
-		result = parse_letter(parse, argument, at, out_help, &done);
-	}
-	return result;
-}
-
 int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, void *options, int argc,
 	char **argv, struct bt_arguments *out_arguments, bool *out_help, struct berth_error *err)
 {
@@ -214,7 +191,11 @@ int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, void *optio
 		} else if (argument[1] == '-') {
 			result = parse_long(&parse, argument, out_help);
 		} else {
-			result = parse_short(&parse, argument, out_help);
+			bool done = false;
+			for (const char *at = argument + 1; *at != '\0' && result == 0 && !done;
+				at++) {
+				result = parse_letter(&parse, argument, at, out_help, &done);
+			}
 		}
 		if (result < 0) {
 			return result;

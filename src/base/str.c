@@ -156,6 +156,21 @@ int bt_str_compare_qsort(const void *a, const void *b)
 	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
 }
 
+bool bt_str_parse_bool(struct bt_str text, bool *out_value)
+{
+	static const char *const words[2][6] = {
+		{"0", "f", "F", "FALSE", "false", "False"},
+		{"1", "t", "T", "TRUE", "true", "True"},
+	};
+	for (uint32_t value = 0; value < 2; value++) {
+		if (bt_str_is_one_of(text, words[value], BT_ARRAY_LENGTH(words[value]))) {
+			*out_value = value == 1;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool bt_str_parse_int64(struct bt_str text, int64_t *out_value)
 {
 	bool negative = false;

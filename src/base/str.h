@@ -114,6 +114,8 @@ struct bt_str bt_str_cut(struct bt_str *rest, char separator);
  */
 int bt_str_compare_qsort(const void *a, const void *b);
 
+/** Parses a boolean as Go's ParseBool: 1, t, T, true, TRUE, True, 0, f, F, false, FALSE, False. */
+bool bt_str_parse_bool(struct bt_str text, bool *out_value);
 /**
  * Parses a base-10 int64 as Go's strconv.ParseInt(s, 10, 64): optional sign, digits only, in range.
  * Returns false if text is invalid.

@@ -127,23 +127,6 @@ struct gate_change {
 
 static const struct bt_gate_release newest = {BT_GATE_RELEASE_MINOR, BT_GATE_RELEASE_MINOR - 1};
 
-static bool parse_bool(struct bt_str text, bool *out_value)
-{
-	static const char *const words[2][6] = {
-		{"0", "f", "F", "FALSE", "false", "False"},
-		{"1", "t", "T", "TRUE", "true", "True"},
-	};
-	for (uint32_t value = 0; value < 2; value++) {
-		for (uint32_t i = 0; i < 6; i++) {
-			if (bt_str_equal_c(text, words[value][i])) {
-				*out_value = value == 1;
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
 /*
  * Checks the optional component name before a colon, and removes the name and the colon from item.
  */
@@ -190,7 +173,7 @@ static int set_item(struct gate_change *change, struct bt_str item, struct berth
 	}
 	struct bt_str text =
 		bt_str_trim(bt_str_sub(item, (uint32_t)equals + 1, item.length), BT_STR_SPACE);
-	if (!parse_bool(text, &value)) {
+	if (!bt_str_parse_bool(text, &value)) {
 		struct bt_strbuf quoted = {0};
 		bt_strbuf_append_quoted(&quoted, text);
 		code = bt_error_set(err, BERTH_ERR_INVALID,

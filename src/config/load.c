@@ -279,17 +279,6 @@ static int decode_all_args(struct loader *loader)
 	return 0;
 }
 
-static bool is_blank(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		if (text.data[i] != ' ' && text.data[i] != '\t' && text.data[i] != '\n' &&
-			text.data[i] != '\r') {
-			return false;
-		}
-	}
-	return true;
-}
-
 static int parse(struct loader *loader, struct bt_json_value **out_value)
 {
 	static struct bt_json_value nothing = {.type = BT_JSON_NULL};
@@ -303,7 +292,7 @@ static int parse(struct loader *loader, struct bt_json_value **out_value)
 		return bt_error_set(loader->err, BERTH_ERR_TOO_LARGE,
 			"configuration is nested deeper than %d levels", BT_CONFIG_DEPTH_MAX);
 	}
-	if (is_blank(json)) {
+	if (bt_str_trim(json, " \t\n\r").length == 0) {
 		*out_value = &nothing;
 		return 0;
 	}

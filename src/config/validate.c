@@ -6,19 +6,6 @@
 #include "base/text_set.h"
 #include "config/write.h"
 
-/* Spec: 10 section 8.2. */
-static void check_positive(
-	int64_t duration_ns, const struct bt_path *path, struct bt_config_errors *errors)
-{
-	struct bt_strbuf text = {0};
-	if (duration_ns <= 0) {
-		bt_duration_format(duration_ns, &text);
-		bt_config_errors_add(errors, path,
-			"Invalid value: \"%s\": must be greater than zero", bt_strbuf_c(&text));
-	}
-	bt_strbuf_finish(&text);
-}
-
 static void check_required(
 	struct bt_str value, const struct bt_path *path, struct bt_config_errors *errors)
 {
@@ -34,9 +21,12 @@ static void check_leader_election(
 	if (!election->leader_elect) {
 		return;
 	}
-	check_positive(election->lease_duration_ns, BT_PATH_NAME(path, "leaseDuration"), errors);
-	check_positive(election->renew_deadline_ns, BT_PATH_NAME(path, "renewDeadline"), errors);
-	check_positive(election->retry_period_ns, BT_PATH_NAME(path, "retryPeriod"), errors);
+	bt_duration_check(election->lease_duration_ns, 1, "must be greater than zero",
+		BT_PATH_NAME(path, "leaseDuration"), errors);
+	bt_duration_check(election->renew_deadline_ns, 1, "must be greater than zero",
+		BT_PATH_NAME(path, "renewDeadline"), errors);
+	bt_duration_check(election->retry_period_ns, 1, "must be greater than zero",
+		BT_PATH_NAME(path, "retryPeriod"), errors);
 	if (election->lease_duration_ns <= election->renew_deadline_ns) {
 		/*
 		 * Upstream quirk (spec 10 section 8.2): the path names leaseDuration, but the

@@ -24,4 +24,7 @@ void bt_plugin_args_check(const struct bt_plugin_args *args, const struct bt_gat
  */
 bool bt_label_key_check(
 	struct bt_str key, const struct bt_path *path, struct bt_config_errors *errors);
+/** Adds the error `what` if the duration is below least_ns. */
+void bt_duration_check(int64_t duration_ns, int64_t least_ns, const char *what,
+	const struct bt_path *path, struct bt_config_errors *errors);
 #endif

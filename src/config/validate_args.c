@@ -16,6 +16,18 @@ bool bt_label_key_check(
 	return messages.count == 0;
 }
 
+void bt_duration_check(int64_t duration_ns, int64_t least_ns, const char *what,
+	const struct bt_path *path, struct bt_config_errors *errors)
+{
+	struct bt_strbuf text = {0};
+	if (duration_ns < least_ns) {
+		bt_duration_format(duration_ns, &text);
+		bt_config_errors_add(
+			errors, path, "Invalid value: \"%s\": %s", bt_strbuf_c(&text), what);
+	}
+	bt_strbuf_finish(&text);
+}
+
 static void check_range(int32_t value, int32_t low, int32_t high, const struct bt_path *path,
 	struct bt_config_errors *errors)
 {
@@ -45,16 +57,6 @@ static void check_default_preemption(const struct bt_default_preemption_args *ar
 		bt_config_errors_add(errors, absolute_path,
 			"Invalid value: 0: cannot be zero at the same time as "
 			"minCandidateNodesPercentage");
-	}
-}
-
-static void check_topology_key(
-	struct bt_str key, const struct bt_path *path, struct bt_config_errors *errors)
-{
-	if (key.length == 0) {
-		bt_config_errors_add(errors, path, "Required value: can not be empty");
-	} else {
-		(void)bt_label_key_check(key, path, errors); /* errors are collected */
 	}
 }
 
@@ -97,8 +99,13 @@ static void check_pod_topology_spread(const struct bt_pod_topology_spread_args *
 				"Invalid value: %d: not in valid range (0, inf)",
 				(int)constraint->max_skew);
 		}
-		check_topology_key(
-			constraint->topology_key, BT_PATH_NAME(here, "topologyKey"), errors);
+		const struct bt_path *key_path = BT_PATH_NAME(here, "topologyKey");
+		if (constraint->topology_key.length == 0) {
+			bt_config_errors_add(errors, key_path, "Required value: can not be empty");
+		} else {
+			(void)bt_label_key_check(constraint->topology_key, key_path,
+				errors); /* errors are collected */
+		}
 		check_when_unsatisfiable(constraint->when_unsatisfiable,
 			BT_PATH_NAME(here, "whenUnsatisfiable"), errors);
 		if (constraint->label_selector != NULL) {
@@ -222,25 +229,13 @@ static void check_volume_binding(const struct bt_volume_binding_args *args,
 	}
 }
 
-static void check_duration(int64_t duration_ns, int64_t least_ns, const char *what,
-	const struct bt_path *path, struct bt_config_errors *errors)
-{
-	struct bt_strbuf text = {0};
-	if (duration_ns < least_ns) {
-		bt_duration_format(duration_ns, &text);
-		bt_config_errors_add(
-			errors, path, "Invalid value: \"%s\": %s", bt_strbuf_c(&text), what);
-	}
-	bt_strbuf_finish(&text);
-}
-
 static void check_dynamic_resources(const struct bt_dynamic_resources_args *args,
 	const struct bt_gates *gates, const struct bt_path *path, struct bt_config_errors *errors)
 {
 	const struct bt_path *filter_path = BT_PATH_NAME(path, "filterTimeout");
 	const struct bt_path *binding_path = BT_PATH_NAME(path, "bindingTimeout");
 	if (args->filter_timeout_ns.present) {
-		check_duration(args->filter_timeout_ns.value, 0, "must be zero or positive",
+		bt_duration_check(args->filter_timeout_ns.value, 0, "must be zero or positive",
 			filter_path, errors);
 		if (!bt_gate_enabled(gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)) {
 			/*
@@ -252,7 +247,7 @@ static void check_dynamic_resources(const struct bt_dynamic_resources_args *args
 		}
 	}
 	if (args->binding_timeout_ns.present) {
-		check_duration(args->binding_timeout_ns.value, BT_NS_PER_SECOND,
+		bt_duration_check(args->binding_timeout_ns.value, BT_NS_PER_SECOND,
 			"must be at least 1 second", binding_path, errors);
 		if (!bt_gate_enabled(gates, BT_GATE_DRA_DEVICE_BINDING_CONDITIONS) ||
 			!bt_gate_enabled(gates, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS)) {

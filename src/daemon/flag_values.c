@@ -138,19 +138,12 @@ static int parse_integer(const char *function, struct bt_str text, int64_t min, 
 
 static int parse_bool(struct bt_str text, int64_t *out_number, struct berth_error *err)
 {
-	static const char *const words[2][6] = {
-		{"0", "f", "F", "FALSE", "false", "False"},
-		{"1", "t", "T", "TRUE", "true", "True"},
-	};
-	for (int value = 0; value < 2; value++) {
-		for (int i = 0; i < 6; i++) {
-			if (bt_str_equal_c(text, words[value][i])) {
-				*out_number = value;
-				return 0;
-			}
-		}
+	bool value;
+	if (!bt_str_parse_bool(text, &value)) {
+		return refuse_number("ParseBool", text, "invalid syntax", err);
 	}
-	return refuse_number("ParseBool", text, "invalid syntax", err);
+	*out_number = value;
+	return 0;
 }
 
 static int parse_float(const char *text, float *out_real, struct berth_error *err)
