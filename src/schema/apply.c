@@ -46,24 +46,6 @@ static void add_conflicts(struct conflict_list *list, const struct bt_manager *m
 	list->total += total;
 }
 
-static void report(struct conflict_list *list, struct bt_apply_conflicts *out_conflicts)
-{
-	struct bt_apply_conflict *items =
-		BT_ARENA_NEW_ARRAY(list->arena, struct bt_apply_conflict, list->count);
-	memcpy(items, list->items, list->count * sizeof(*items));
-	if (list->total == 1) {
-		bt_strbuf_set(&list->text, items[0].message);
-		bt_strbuf_append_c(&list->text, ": ");
-		bt_strbuf_append_str(&list->text, items[0].field);
-	}
-	*out_conflicts = (struct bt_apply_conflicts){
-		.text = bt_arena_printf(list->arena, "Apply failed with %u conflict%s: %s",
-			list->total, list->total == 1 ? "" : "s", bt_strbuf_c(&list->text)),
-		.count = list->count,
-		.items = items,
-	};
-}
-
 /**
  * Removes the changed and removed fields from all managers except self. If list is not NULL, a
  * changed field that another manager owns is added to list as a conflict, unless the field is in
@@ -127,6 +109,44 @@ static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
 		arena, bt_field_set_of(arena, &root, object), writer->ignored_member);
 }
 
+/**
+ * Updates the annotation of object so that client-side apply continues to work. Does nothing if the
+ * live object has no annotation or if the configuration sets the annotation itself. If the
+ * configuration is too large for an annotation, the annotation becomes empty.
+ */
+static void update_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
+	const struct bt_json_value *live, const struct bt_json_value *applied,
+	struct bt_json_value *object)
+{
+	if (bt_json_find_str(annotations_of(live), annotation).length == 0 ||
+		bt_json_find(annotations_of(applied), annotation) != NULL ||
+		bt_json_find(annotations_of(object), annotation) == NULL) {
+		return;
+	}
+	struct bt_strbuf text = {0};
+	struct bt_json_writer json;
+	bt_json_writer_init(&json, &text, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_member(&json, "apiVersion", writer->api_version);
+	bt_json_write_member(&json, "kind", writer->kind);
+	for (uint32_t i = 0; i < applied->count; i++) {
+		const struct bt_json_member *member = &applied->members[i];
+		if (!bt_str_equal_c(member->name, "apiVersion") &&
+			!bt_str_equal_c(member->name, "kind")) {
+			bt_json_write_name(&json, member->name);
+			bt_json_write_value(&json, member->value);
+		}
+	}
+	bt_json_end_object(&json);
+	bt_strbuf_append_char(&text, '\n');
+	if (text.length > ANNOTATION_BYTES_MAX) {
+		bt_strbuf_reset(&text);
+	}
+	bt_json_set_str(arena, annotations_of(object), annotation,
+		bt_arena_str(arena, bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+}
+
 /** --- apply --- */
 
 /**
@@ -178,19 +198,6 @@ static void record_earlier_owners(struct bt_arena *arena, const struct bt_apply_
 	manager->time = writer->time;
 }
 
-/** Returns the union of `own` and the fields of all other managers. */
-static const struct bt_field_set *kept_fields(struct bt_arena *arena,
-	const struct bt_managers *managers, const struct bt_manager *self,
-	const struct bt_field_set *own)
-{
-	for (uint32_t i = 0; i < managers->count; i++) {
-		if (&managers->items[i] != self) {
-			own = bt_field_set_union(arena, own, managers->items[i].fields);
-		}
-	}
-	return own;
-}
-
 static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *writer, bool force,
 	const struct bt_json_value *live, const struct bt_json_value *applied,
 	struct bt_json_value **out_object, struct conflict_list *conflicts, struct berth_error *err)
@@ -214,8 +221,13 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	const struct bt_field_set *own = bt_field_set_stripped(
 		arena, bt_field_set_of(arena, &root, applied), writer->ignored_member);
 	/* Do not use `own` here: it lacks metadata.name, so metadata itself could be pruned. */
-	bt_apply_prune(arena, &root, object, last,
-		kept_fields(arena, managers, self, bt_field_set_of(arena, &root, applied)));
+	const struct bt_field_set *kept = bt_field_set_of(arena, &root, applied);
+	for (uint32_t i = 0; i < managers->count; i++) {
+		if (&managers->items[i] != self) {
+			kept = bt_field_set_union(arena, kept, managers->items[i].fields);
+		}
+	}
+	bt_apply_prune(arena, &root, object, last, kept);
 	struct bt_field_changes changes = changes_of(arena, writer, live, object);
 	take_from_others(arena, managers, self, &changes, force ? NULL : conflicts,
 		is_kubectl(writer) ? client : NULL);
@@ -232,32 +244,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	self->fields = own;
 	self->api_version = writer->api_version;
 	if (is_kubectl(writer)) {
-		if (bt_json_find_str(annotations_of(live), annotation).length != 0 &&
-			bt_json_find(annotations_of(applied), annotation) == NULL &&
-			bt_json_find(annotations_of(object), annotation) != NULL) {
-			struct bt_strbuf text = {0};
-			struct bt_json_writer json;
-			bt_json_writer_init(&json, &text, 0);
-			bt_json_begin_object(&json);
-			bt_json_write_member(&json, "apiVersion", writer->api_version);
-			bt_json_write_member(&json, "kind", writer->kind);
-			for (uint32_t i = 0; i < applied->count; i++) {
-				const struct bt_json_member *member = &applied->members[i];
-				if (!bt_str_equal_c(member->name, "apiVersion") &&
-					!bt_str_equal_c(member->name, "kind")) {
-					bt_json_write_name(&json, member->name);
-					bt_json_write_value(&json, member->value);
-				}
-			}
-			bt_json_end_object(&json);
-			bt_strbuf_append_char(&text, '\n');
-			if (text.length > ANNOTATION_BYTES_MAX) {
-				bt_strbuf_reset(&text);
-			}
-			bt_json_set_str(arena, annotations_of(object), annotation,
-				bt_arena_str(arena, bt_strbuf_str(&text)));
-			bt_strbuf_finish(&text);
-		}
+		update_last_applied(arena, writer, live, applied, object);
 	}
 	bt_managers_write(arena, managers, object);
 	*out_object = object;
@@ -276,7 +263,21 @@ int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool 
 	conflicts->arena = arena;
 	int result = merge_and_own(arena, writer, force, live, applied, out_object, conflicts, err);
 	if (result == BERTH_ERR_STATE) {
-		report(conflicts, out_conflicts);
+		struct bt_apply_conflict *items =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_apply_conflict, conflicts->count);
+		memcpy(items, conflicts->items, conflicts->count * sizeof(*items));
+		if (conflicts->total == 1) {
+			bt_strbuf_set(&conflicts->text, items[0].message);
+			bt_strbuf_append_c(&conflicts->text, ": ");
+			bt_strbuf_append_str(&conflicts->text, items[0].field);
+		}
+		*out_conflicts = (struct bt_apply_conflicts){
+			.text = bt_arena_printf(arena, "Apply failed with %u conflict%s: %s",
+				conflicts->total, conflicts->total == 1 ? "" : "s",
+				bt_strbuf_c(&conflicts->text)),
+			.count = conflicts->count,
+			.items = items,
+		};
 		(void)bt_error_set(err, BERTH_ERR_STATE, "%.*s", BT_STR_ARG(out_conflicts->text));
 	}
 	bt_strbuf_finish(&conflicts->text);
@@ -297,11 +298,7 @@ static bool find_atomic(
 	if (!is_list && value->type != BT_JSON_OBJECT) {
 		return false;
 	}
-	if (bt_spot_has(spot, BT_SCHEMA_ATOMIC) ||
-		(is_list &&
-			(spot->list == NULL ||
-				(spot->list->list_keys == NULL &&
-					!bt_spot_has(spot, BT_SCHEMA_LIST_SET))))) {
+	if (is_list ? !bt_spot_is_keyed(spot) : bt_spot_has(spot, BT_SCHEMA_ATOMIC)) {
 		return true;
 	}
 	for (uint32_t i = 0; i < value->count; i++) {

@@ -70,9 +70,7 @@ static int merge_array(struct bt_arena *arena, const struct bt_spot *spot,
 			"or repeat a key",
 			spot->field != NULL ? spot->field->name : "");
 	}
-	bool keyed = spot->list != NULL && !bt_spot_has(spot, BT_SCHEMA_ATOMIC) &&
-		(spot->list->list_keys != NULL || bt_spot_has(spot, BT_SCHEMA_LIST_SET));
-	if (applied->count == 0 && keyed && live != NULL) {
+	if (applied->count == 0 && bt_spot_is_keyed(spot) && live != NULL) {
 		*out_value = live; /* an empty list in a configuration names no elements */
 		return 0;
 	}
@@ -151,20 +149,6 @@ static bool is_list_key(const struct bt_spot *list, struct bt_str name)
 	return false;
 }
 
-/** Removes children whose value is NULL. */
-static void compact(struct bt_json_value *value)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < value->count; i++) {
-		if (value->type == BT_JSON_OBJECT && value->members[i].value != NULL) {
-			value->members[kept++] = value->members[i];
-		} else if (value->type == BT_JSON_ARRAY && value->elements[i] != NULL) {
-			value->elements[kept++] = value->elements[i];
-		}
-	}
-	value->count = kept;
-}
-
 static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const struct bt_spot *list,
 	struct bt_json_value *value, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth);
@@ -231,7 +215,16 @@ static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const s
 			value->elements[child->position] = NULL;
 		}
 	}
-	compact(value);
+	/* remove the children whose value is NULL now */
+	uint32_t left = 0;
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (value->type == BT_JSON_OBJECT && value->members[i].value != NULL) {
+			value->members[left++] = value->members[i];
+		} else if (value->type == BT_JSON_ARRAY && value->elements[i] != NULL) {
+			value->elements[left++] = value->elements[i];
+		}
+	}
+	value->count = left;
 }
 
 void bt_apply_prune(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *value,

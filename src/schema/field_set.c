@@ -312,7 +312,8 @@ static void print_edge(struct path_list *list, const struct bt_field_set *set)
 			}
 			bt_strbuf_append_char(&list->path, ']');
 		}
-	} break;
+		break;
+	}
 	case BT_FIELD_VALUE:
 		bt_strbuf_append_c(&list->path, "[=");
 		bt_strbuf_append_str(&list->path, set->text);

@@ -20,31 +20,6 @@ static struct bt_json_value *default_of(const struct bt_schema_field *field, str
 	return value;
 }
 
-static bool is_missing(const struct bt_schema_field *field, const struct bt_json_value *value)
-{
-	return value == NULL ||
-		((field->flags & BT_SCHEMA_NULLABLE) == 0 && bt_normalise_is_zero(field, value));
-}
-
-static void default_parts(const struct bt_schema_field *field, const struct bt_json_value *value,
-	struct bt_arena *arena)
-{
-	switch ((enum bt_schema_shape)field->shape) {
-	case BT_SCHEMA_SINGLE:
-		break;
-	case BT_SCHEMA_LIST:
-		for (uint32_t i = 0; i < value->count; i++) {
-			bt_schema_default(field->message, value->elements[i], arena);
-		}
-		break;
-	case BT_SCHEMA_MAP:
-		for (uint32_t i = 0; i < value->count; i++) {
-			bt_schema_default(field->message, value->members[i].value, arena);
-		}
-		break;
-	}
-}
-
 /* Recursion is bounded by the nesting of messages. */
 void bt_schema_default(const struct bt_schema_message *message, struct bt_json_value *object,
 	struct bt_arena *arena)
@@ -61,13 +36,21 @@ void bt_schema_default(const struct bt_schema_message *message, struct bt_json_v
 			continue;
 		}
 		struct bt_json_value *value = bt_json_get(object, bt_schema_field_name(field));
-		if (field->default_text != NULL && is_missing(field, value)) {
+		bool is_missing = value == NULL ||
+			((field->flags & BT_SCHEMA_NULLABLE) == 0 &&
+				bt_normalise_is_zero(field, value));
+		if (field->default_text != NULL && is_missing) {
 			bt_json_set(arena, object, bt_schema_field_name(field),
 				default_of(field, arena));
 		} else if (has_parts && value != NULL && field->shape == BT_SCHEMA_SINGLE) {
 			bt_schema_default(field->message, value, arena);
 		} else if (has_parts && value != NULL) {
-			default_parts(field, value, arena);
+			for (uint32_t k = 0; k < value->count; k++) {
+				bt_schema_default(field->message,
+					field->shape == BT_SCHEMA_LIST ? value->elements[k]
+								       : value->members[k].value,
+					arena);
+			}
 		}
 	}
 }
@@ -214,42 +197,32 @@ static void drop_repeated(
 static int take_field(struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_normalise_at *at, struct bt_json_value *value)
 {
-	switch ((enum bt_schema_shape)field->shape) {
-	case BT_SCHEMA_SINGLE:
-		break;
-	case BT_SCHEMA_LIST: {
-		struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_INDEX};
+	bool is_list = field->shape == BT_SCHEMA_LIST;
+	struct bt_normalise_at inner = {
+		.up = at, .step = is_list ? BT_NORMALISE_INDEX : BT_NORMALISE_KEY};
 
-		if (value->type != BT_JSON_ARRAY) {
-			return bt_normalise_mismatch(run, field, false, at, value);
-		}
-		for (uint32_t i = 0; i < value->count; i++) {
+	if (field->shape == BT_SCHEMA_SINGLE) {
+		return normalise_one(run, field, at, value);
+	}
+	if (value->type != (is_list ? BT_JSON_ARRAY : BT_JSON_OBJECT)) {
+		return bt_normalise_mismatch(run, field, false, at, value);
+	}
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (is_list) {
 			inner.index = i;
-			int code = normalise_item(run, field, &inner, value->elements[i]);
-			if (code != 0) {
-				return code;
-			}
-		}
-		return 0;
-	}
-	case BT_SCHEMA_MAP: {
-		struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_KEY};
-
-		if (value->type != BT_JSON_OBJECT) {
-			return bt_normalise_mismatch(run, field, false, at, value);
-		}
-		for (uint32_t i = 0; i < value->count; i++) {
+		} else {
 			inner.name = value->members[i].name;
-			int code = normalise_item(run, field, &inner, value->members[i].value);
-			if (code != 0) {
-				return code;
-			}
 		}
+		int code = normalise_item(
+			run, field, &inner, is_list ? value->elements[i] : value->members[i].value);
+		if (code != 0) {
+			return code;
+		}
+	}
+	if (!is_list) {
 		drop_repeated(run, at, value);
-		return 0;
 	}
-	}
-	return normalise_one(run, field, at, value);
+	return 0;
 }
 
 static bool is_kept(const struct bt_normalise *run, const struct bt_schema_field *field,

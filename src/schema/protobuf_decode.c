@@ -11,10 +11,6 @@
 /* Slot of a field that has no member yet. A message has fewer than NO_SLOT members. */
 #define NO_SLOT UINT16_MAX
 
-/* 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z */
-#define SECONDS_MIN INT64_C(-62135596800)
-#define SECONDS_MAX INT64_C(253402300799)
-
 struct decoder {
 	struct bt_arena *arena;
 	struct bt_strbuf scratch;
@@ -34,24 +30,15 @@ static int wrong_type(
 static int decode_time(
 	struct decoder *decoder, bool micro, struct bt_str bytes, struct bt_json_value *value)
 {
-	struct bt_wire_fields fields;
-	struct bt_time time = {.set = true};
-	int code = bt_wire_read_fields(bytes, &fields, decoder->err);
+	const struct bt_scalar_type *type = micro ? &bt_micro_time_scalar : &bt_time_scalar;
+	struct bt_time time = {.set = false};
+	int code = type->decode_protobuf(bytes, decoder->arena, &time, decoder->err);
 
-	if (code != 0 || bytes.length == 0) {
-		return code; /* empty message: the zero time, which is null */
-	}
-	time.seconds = (int64_t)fields.numbers[1];
-	if (time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX ||
-		fields.numbers[2] > 999999999) {
-		return bt_error_set(decoder->err, BERTH_ERR_INVALID, "time out of range");
-	}
-	if (time.seconds == SECONDS_MIN) {
-		return 0;
+	if (code != 0 || !time.set) {
+		return code; /* the zero time is null */
 	}
 	bt_strbuf_reset(&decoder->scratch);
 	if (micro) {
-		time.nanoseconds = (int32_t)fields.numbers[2];
 		bt_micro_time_format(&time, &decoder->scratch);
 	} else {
 		bt_time_format(&time, &decoder->scratch);
@@ -221,31 +208,25 @@ static int decode_one(struct decoder *decoder, const struct bt_schema_field *fie
 	return code != 0 ? code : decode_bytes(decoder, field, bytes, value);
 }
 
-/* Decodes packed repeated numbers. */
-static int decode_packed(struct decoder *decoder, const struct bt_schema_field *field,
-	struct bt_wire *wire, struct bt_json_value *array)
-{
-	struct bt_str bytes;
-	int code = bt_wire_read_bytes(wire, &bytes, decoder->err);
-
-	struct bt_wire packed = bt_wire_from(code == 0 ? bytes : BT_STR(""));
-	while (code == 0 && packed.at < packed.end) {
-		struct bt_json_value *value = bt_json_new(decoder->arena, BT_JSON_NULL);
-
-		code = decode_one(decoder, field, &packed, BT_WIRE_VARINT, value);
-		bt_json_append(decoder->arena, array, value);
-	}
-	return code;
-}
-
 static int decode_element(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *array)
 {
+	struct bt_json_value *value;
+	int code = 0;
+
 	if (is_varint(field) && wire_type == BT_WIRE_BYTES) {
-		return decode_packed(decoder, field, wire, array);
+		struct bt_str bytes;
+		code = bt_wire_read_bytes(wire, &bytes, decoder->err);
+		struct bt_wire packed = bt_wire_from(code == 0 ? bytes : BT_STR(""));
+		while (code == 0 && packed.at < packed.end) {
+			value = bt_json_new(decoder->arena, BT_JSON_NULL);
+			code = decode_one(decoder, field, &packed, BT_WIRE_VARINT, value);
+			bt_json_append(decoder->arena, array, value);
+		}
+		return code;
 	}
-	struct bt_json_value *value = bt_json_new(decoder->arena, BT_JSON_NULL);
-	int code = decode_one(decoder, field, wire, wire_type, value);
+	value = bt_json_new(decoder->arena, BT_JSON_NULL);
+	code = decode_one(decoder, field, wire, wire_type, value);
 	bt_json_append(decoder->arena, array, value);
 	return code;
 }

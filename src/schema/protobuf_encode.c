@@ -67,29 +67,6 @@ static void write_int_or_string(
 	bt_wire_close(out, box);
 }
 
-static void write_raw(struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
-{
-	size_t box = bt_wire_open(out, number);
-	size_t raw = bt_wire_open(out, 1);
-
-	bt_json_format(value, out);
-	bt_wire_close(out, raw);
-	bt_wire_close(out, box);
-}
-
-static void write_string_list(
-	struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
-{
-	size_t box = bt_wire_open(out, number);
-
-	for (uint32_t i = 0; i < value->count; i++) {
-		if (value->elements[i]->type == BT_JSON_STRING) {
-			bt_wire_write_bytes(out, 1, value->elements[i]->text);
-		}
-	}
-	bt_wire_close(out, box);
-}
-
 /* Writes a single value (of a field, element or map value) under the given field number. */
 static void encode_one(const struct bt_schema_field *field, uint32_t number,
 	const struct bt_json_value *value, struct bt_strbuf *out)
@@ -118,7 +95,8 @@ static void encode_one(const struct bt_schema_field *field, uint32_t number,
 		}
 		bt_wire_write_bytes(out, number, bytes);
 		bt_arena_finish(&arena);
-	} break;
+		break;
+	}
 	case BT_SCHEMA_QUANTITY:
 		write_boxed(out, number, value->type == BT_JSON_STRING ? value->text : BT_STR("0"));
 		break;
@@ -142,12 +120,23 @@ static void encode_one(const struct bt_schema_field *field, uint32_t number,
 	}
 	case BT_SCHEMA_STRING_LIST:
 		if (value->type == BT_JSON_ARRAY) {
-			write_string_list(out, number, value);
+			box = bt_wire_open(out, number);
+			for (uint32_t i = 0; i < value->count; i++) {
+				if (value->elements[i]->type == BT_JSON_STRING) {
+					bt_wire_write_bytes(out, 1, value->elements[i]->text);
+				}
+			}
+			bt_wire_close(out, box);
 		}
 		break;
-	case BT_SCHEMA_RAW_JSON:
-		write_raw(out, number, value);
+	case BT_SCHEMA_RAW_JSON: {
+		box = bt_wire_open(out, number);
+		size_t raw = bt_wire_open(out, 1);
+		bt_json_format(value, out);
+		bt_wire_close(out, raw);
+		bt_wire_close(out, box);
 		break;
+	}
 	case BT_SCHEMA_MESSAGE:
 		if (value->type == BT_JSON_OBJECT) {
 			box = bt_wire_open(out, number);

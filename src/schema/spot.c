@@ -8,23 +8,6 @@ struct bt_spot bt_spot_root(
 		.message = message != NULL ? message : parts, .custom_root = message == NULL};
 }
 
-static struct bt_spot spot_of(const struct bt_schema_field *field)
-{
-	struct bt_spot spot = {.field = field};
-	switch ((enum bt_schema_shape)field->shape) {
-	case BT_SCHEMA_SINGLE:
-		spot.message = field->type == BT_SCHEMA_MESSAGE ? field->message : NULL;
-		break;
-	case BT_SCHEMA_LIST:
-		spot.list = field;
-		break;
-	case BT_SCHEMA_MAP:
-		spot.map = field;
-		break;
-	}
-	return spot;
-}
-
 struct bt_spot bt_spot_member(const struct bt_spot *spot, struct bt_str name)
 {
 	const struct bt_schema_message *message = spot->message;
@@ -39,7 +22,22 @@ struct bt_spot bt_spot_member(const struct bt_spot *spot, struct bt_str name)
 	}
 	const struct bt_schema_field *field =
 		message != NULL ? bt_schema_field_find(message, name, NULL) : NULL;
-	return field != NULL ? spot_of(field) : (struct bt_spot){.message = NULL};
+	struct bt_spot member = {.field = field};
+	if (field == NULL) {
+		return member;
+	}
+	switch ((enum bt_schema_shape)field->shape) {
+	case BT_SCHEMA_SINGLE:
+		member.message = field->type == BT_SCHEMA_MESSAGE ? field->message : NULL;
+		break;
+	case BT_SCHEMA_LIST:
+		member.list = field;
+		break;
+	case BT_SCHEMA_MAP:
+		member.map = field;
+		break;
+	}
+	return member;
 }
 
 struct bt_spot bt_spot_element(const struct bt_spot *spot)

@@ -31,6 +31,13 @@ static inline bool bt_spot_has(const struct bt_spot *spot, enum bt_schema_flag f
 	return spot->field != NULL && (spot->field->flags & flag) != 0;
 }
 
+/** Whether the place is a list whose elements are owned separately: by key, or as a set. */
+static inline bool bt_spot_is_keyed(const struct bt_spot *spot)
+{
+	return spot->list != NULL && !bt_spot_has(spot, BT_SCHEMA_ATOMIC) &&
+		(spot->list->list_keys != NULL || bt_spot_has(spot, BT_SCHEMA_LIST_SET));
+}
+
 /** Text that identifies a scalar in a list; absent for null, arrays and objects. */
 struct bt_str bt_spot_scalar_text(const struct bt_json_value *value);
 #endif

@@ -40,13 +40,6 @@ static struct bt_str directive_of(const struct bt_json_value *value)
 	return directive->type == BT_JSON_STRING ? directive->text : BT_STR("?");
 }
 
-static bool is_removed(const struct bt_json_value *element)
-{
-	struct bt_str directive = directive_of(element);
-	return bt_str_equal(directive, BT_STR("delete")) ||
-		bt_str_equal(directive, BT_STR("replace"));
-}
-
 /**
  * Removes directives at all levels, in place. An object whose $patch is "delete" becomes empty; a
  * list element whose $patch is "delete" or "replace" is removed. Returns value.
@@ -67,7 +60,9 @@ static struct bt_json_value *strip(struct bt_json_value *value)
 		value->count = kept;
 	} else if (value->type == BT_JSON_ARRAY) {
 		for (uint32_t i = 0; i < value->count; i++) {
-			if (!is_removed(value->elements[i])) {
+			struct bt_str directive = directive_of(value->elements[i]);
+			if (!bt_str_equal(directive, BT_STR("delete")) &&
+				!bt_str_equal(directive, BT_STR("replace"))) {
 				value->elements[kept] = value->elements[i];
 				(void)strip(value->elements[kept++]);
 			}
