@@ -12,52 +12,6 @@
 #define SECONDS_MIN INT64_C(-62135596800)
 #define SECONDS_MAX INT64_C(253402300799)
 
-/** Stores the result in *left. Returns the error text of an overflow, or NULL. */
-static const char *int_arithmetic(enum bt_cel_operator operation, int64_t *left, int64_t right)
-{
-	bool is_overflow = false;
-
-	switch ((int)operation) {
-	case BT_CEL_OP_ADD:
-		is_overflow = BT_ADD_OVERFLOW(*left, right, left);
-		break;
-	case BT_CEL_OP_SUBTRACT:
-		is_overflow = BT_SUB_OVERFLOW(*left, right, left);
-		break;
-	case BT_CEL_OP_MULTIPLY:
-		is_overflow = BT_MUL_OVERFLOW(*left, right, left);
-		break;
-	default:
-		is_overflow = *left == INT64_MIN && right == -1;
-		if (!is_overflow) {
-			*left = operation == BT_CEL_OP_DIVIDE ? *left / right : *left % right;
-		}
-		break;
-	}
-	return is_overflow ? "integer overflow" : NULL;
-}
-
-static const char *uint_arithmetic(enum bt_cel_operator operation, uint64_t *left, uint64_t right)
-{
-	bool is_overflow = false;
-
-	switch ((int)operation) {
-	case BT_CEL_OP_ADD:
-		is_overflow = BT_ADD_OVERFLOW(*left, right, left);
-		break;
-	case BT_CEL_OP_SUBTRACT:
-		is_overflow = BT_SUB_OVERFLOW(*left, right, left);
-		break;
-	case BT_CEL_OP_MULTIPLY:
-		is_overflow = BT_MUL_OVERFLOW(*left, right, left);
-		break;
-	default:
-		*left = operation == BT_CEL_OP_DIVIDE ? *left / right : *left % right;
-		break;
-	}
-	return is_overflow ? "unsigned integer overflow" : NULL;
-}
-
 struct bt_cel_value bt_cel_number_arithmetic(
 	enum bt_cel_operator operation, struct bt_cel_value left, const struct bt_cel_value *right)
 {
@@ -75,10 +29,42 @@ struct bt_cel_value bt_cel_number_arithmetic(
 		return bt_cel_error(operation == BT_CEL_OP_DIVIDE ? BT_STR("division by zero")
 								  : BT_STR("modulus by zero"));
 	}
-	const char *overflow = left.kind == BT_CEL_INT
-		? int_arithmetic(operation, &left.integer, right->integer)
-		: uint_arithmetic(operation, &left.uinteger, right->uinteger);
-	return overflow != NULL ? bt_cel_error(bt_str_from(overflow)) : left;
+	bool is_int = left.kind == BT_CEL_INT;
+	bool is_overflow;
+	switch ((int)operation) {
+	case BT_CEL_OP_ADD:
+		is_overflow = is_int
+			? BT_ADD_OVERFLOW(left.integer, right->integer, &left.integer)
+			: BT_ADD_OVERFLOW(left.uinteger, right->uinteger, &left.uinteger);
+		break;
+	case BT_CEL_OP_SUBTRACT:
+		is_overflow = is_int
+			? BT_SUB_OVERFLOW(left.integer, right->integer, &left.integer)
+			: BT_SUB_OVERFLOW(left.uinteger, right->uinteger, &left.uinteger);
+		break;
+	case BT_CEL_OP_MULTIPLY:
+		is_overflow = is_int
+			? BT_MUL_OVERFLOW(left.integer, right->integer, &left.integer)
+			: BT_MUL_OVERFLOW(left.uinteger, right->uinteger, &left.uinteger);
+		break;
+	default:
+		is_overflow = is_int && left.integer == INT64_MIN && right->integer == -1;
+		if (is_int && !is_overflow) {
+			left.integer = operation == BT_CEL_OP_DIVIDE
+				? left.integer / right->integer
+				: left.integer % right->integer;
+		} else if (!is_int) {
+			left.uinteger = operation == BT_CEL_OP_DIVIDE
+				? left.uinteger / right->uinteger
+				: left.uinteger % right->uinteger;
+		}
+		break;
+	}
+	if (is_overflow) {
+		return bt_cel_error(
+			is_int ? BT_STR("integer overflow") : BT_STR("unsigned integer overflow"));
+	}
+	return left;
 }
 
 static struct bt_cel_value duration_result(bool is_overflow, const int64_t *duration_ns)

@@ -57,13 +57,9 @@ struct bt_cel_value bt_cel_fn_to_bool(const struct bt_cel_call *call)
 	if (value->kind == BT_CEL_BOOL) {
 		return *value;
 	}
-	if (value->kind == BT_CEL_STRING && value->text.length != 0) {
-		if (bt_str_has_word(BT_STR("1 t T TRUE true True"), value->text)) {
-			return bt_cel_bool(true);
-		}
-		if (bt_str_has_word(BT_STR("0 f F FALSE false False"), value->text)) {
-			return bt_cel_bool(false);
-		}
+	bool boolean;
+	if (value->kind == BT_CEL_STRING && bt_str_parse_bool(value->text, &boolean)) {
+		return bt_cel_bool(boolean);
 	}
 	return conversion_error(call->evaluation, value, BT_CEL_BOOL);
 }
