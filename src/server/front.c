@@ -356,7 +356,7 @@ void bt_front_end(struct bt_front_call *call)
 {
 	struct bt_front *front = call->front;
 	if (call->wait != NULL) {
-		bt_watchers_cancel(front->watchers, call->wait);
+		bt_watchers_cancel(call->wait);
 	}
 	discard_held(call);
 	count(call);

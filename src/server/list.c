@@ -528,7 +528,7 @@ void bt_list_finish(void *context)
 		return;
 	}
 	if (list->wait != NULL) {
-		bt_watchers_cancel(list->request.watchers, list->wait);
+		bt_watchers_cancel(list->wait);
 	}
 	for (uint32_t i = 0; i < list->deleted.count; i++) {
 		bt_stored_release(list->deleted.items[i]);

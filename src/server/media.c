@@ -5,15 +5,12 @@
 #define ENTRIES_MAX 64
 #define PARAMETERS_MAX 16
 
-struct parameters {
+struct entry {
+	struct bt_str type; /* "application/json" */
+	/* parameters */
 	struct bt_str as;
 	struct bt_str group;
 	struct bt_str version;
-};
-
-struct entry {
-	struct bt_str type; /* "application/json" */
-	struct parameters parameters;
 };
 
 /*
@@ -47,11 +44,11 @@ static void parse_entry(struct bt_str text, struct entry *out)
 			value = bt_str_sub(value, 1, value.length - 2);
 		}
 		if (type_is(name, "as")) {
-			out->parameters.as = value;
+			out->as = value;
 		} else if (type_is(name, "g")) {
-			out->parameters.group = value;
+			out->group = value;
 		} else if (type_is(name, "v")) {
-			out->parameters.version = value;
+			out->version = value;
 		}
 	}
 }
@@ -102,26 +99,25 @@ static bool media_of(struct bt_str type, enum bt_media *out)
 	return false;
 }
 
-static bool view_of(const struct parameters *parameters, struct bt_encoding *out)
+static bool view_of(const struct entry *entry, struct bt_encoding *out)
 {
-	struct bt_str as = parameters->as;
 	out->view = BT_VIEW_OBJECT;
 	out->v1beta1 = false;
-	if (as.length == 0) {
+	if (entry->as.length == 0) {
 		return true;
 	}
-	out->v1beta1 = bt_str_equal_c(parameters->version, "v1beta1");
-	if (!bt_str_equal_c(parameters->group, "meta.k8s.io") ||
-		(!out->v1beta1 && !bt_str_equal_c(parameters->version, "v1"))) {
+	out->v1beta1 = bt_str_equal_c(entry->version, "v1beta1");
+	if (!bt_str_equal_c(entry->group, "meta.k8s.io") ||
+		(!out->v1beta1 && !bt_str_equal_c(entry->version, "v1"))) {
 		return false;
 	}
-	if (bt_str_equal_c(as, "Table")) {
+	if (bt_str_equal_c(entry->as, "Table")) {
 		out->view = BT_VIEW_TABLE;
 		return true;
 	}
 	out->view = BT_VIEW_METADATA;
-	return bt_str_equal_c(as, "PartialObjectMetadata") ||
-		bt_str_equal_c(as, "PartialObjectMetadataList");
+	return bt_str_equal_c(entry->as, "PartialObjectMetadata") ||
+		bt_str_equal_c(entry->as, "PartialObjectMetadataList");
 }
 
 /*
@@ -149,8 +145,7 @@ bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resour
 	uint32_t count = 0;
 	while (next_entry(&accept, &count, &entry)) {
 		struct bt_encoding encoding = *out;
-		if (media_of(entry.type, &encoding.media) &&
-			view_of(&entry.parameters, &encoding) &&
+		if (media_of(entry.type, &encoding.media) && view_of(&entry, &encoding) &&
 			!(is_watch && encoding.media == BT_MEDIA_YAML) &&
 			bt_encoding_is_possible(&encoding, resource)) {
 			*out = encoding;
@@ -165,7 +160,7 @@ bool bt_accept_document(struct bt_str accept, struct bt_encoding *out)
 	struct entry entry;
 	uint32_t count = 0;
 	while (next_entry(&accept, &count, &entry)) {
-		if (entry.parameters.as.length == 0 && media_of(entry.type, &out->media)) {
+		if (entry.as.length == 0 && media_of(entry.type, &out->media)) {
 			return true;
 		}
 	}
@@ -178,21 +173,19 @@ bool bt_accept_discovery(
 	struct entry entry;
 	uint32_t count = 0;
 	while (next_entry(&accept, &count, &entry)) {
-		const struct parameters *parameters = &entry.parameters;
 		enum bt_media media;
 		if (!media_of(entry.type, &media)) {
 			continue;
 		}
-		if (parameters->as.length == 0) {
+		if (entry.as.length == 0) {
 			out->media = media;
 			*out_form = BT_DISCOVERY_LEGACY;
 			return true;
 		}
-		bool is_v2 = bt_str_equal_c(parameters->version, "v2");
-		if (media == BT_MEDIA_JSON &&
-			bt_str_equal_c(parameters->group, "apidiscovery.k8s.io") &&
-			bt_str_equal_c(parameters->as, "APIGroupDiscoveryList") &&
-			(is_v2 || bt_str_equal_c(parameters->version, "v2beta1"))) {
+		bool is_v2 = bt_str_equal_c(entry.version, "v2");
+		if (media == BT_MEDIA_JSON && bt_str_equal_c(entry.group, "apidiscovery.k8s.io") &&
+			bt_str_equal_c(entry.as, "APIGroupDiscoveryList") &&
+			(is_v2 || bt_str_equal_c(entry.version, "v2beta1"))) {
 			out->media = media;
 			*out_form = is_v2 ? BT_DISCOVERY_V2 : BT_DISCOVERY_V2BETA1;
 			return true;

@@ -135,38 +135,14 @@ static bool set_path(struct bt_selection_field *field, struct bt_str path)
 }
 
 /**
- * Finds a field label of a CustomResourceDefinition: selectableFields [{"jsonPath":".spec.color"}].
- */
-static bool find_custom(const struct bt_api_resource *resource, struct bt_str label,
-	struct bt_arena *arena, struct bt_selection_field *out_field)
-{
-	if (resource->definition_version == NULL) {
-		return false;
-	}
-	const struct bt_json_value *fields =
-		bt_json_array_at(resource->definition_version, "selectableFields");
-	for (uint32_t i = 0; i < fields->count; i++) {
-		struct bt_str path = bt_json_find_str(fields->elements[i], "jsonPath");
-
-		if (path.length > 1 && path.data[0] == '.' &&
-			bt_str_equal(bt_str_sub(path, 1, path.length), label)) {
-			return set_path(out_field, bt_arena_str(arena, label));
-		}
-	}
-	return false;
-}
-
-/**
  * Finds where the value of a field label is read. Texts of out_field may be borrowed from label or
  * live in the arena.
  */
 static enum bt_selection_place find_field(const struct bt_api_resource *resource,
 	struct bt_str label, struct bt_arena *arena, struct bt_selection_field *out_field)
 {
-	bool is_name = bt_str_equal(label, BT_STR("metadata.name"));
-
 	/* Cluster-scoped kinds with rows do not support metadata.namespace. */
-	if (is_name ||
+	if (bt_str_equal(label, BT_STR("metadata.name")) ||
 		(bt_str_equal(label, BT_STR("metadata.namespace")) &&
 			(resource->namespaced || !has_rows(resource)))) {
 		return BT_FIELD_OF_KEY;
@@ -178,7 +154,19 @@ static enum bt_selection_place find_field(const struct bt_api_resource *resource
 									      : BT_FIELD_UNKNOWN;
 		}
 	}
-	return find_custom(resource, label, arena, out_field) ? BT_FIELD_OF_TEXT : BT_FIELD_UNKNOWN;
+	/* a definition's selectableFields: [{"jsonPath":".spec.color"}] */
+	const struct bt_json_value *fields =
+		bt_json_array_at(resource->definition_version, "selectableFields");
+	for (uint32_t i = 0; i < fields->count; i++) {
+		struct bt_str path = bt_json_find_str(fields->elements[i], "jsonPath");
+
+		if (path.length > 1 && path.data[0] == '.' &&
+			bt_str_equal(bt_str_sub(path, 1, path.length), label)) {
+			return set_path(out_field, bt_arena_str(arena, label)) ? BT_FIELD_OF_TEXT
+									       : BT_FIELD_UNKNOWN;
+		}
+	}
+	return BT_FIELD_UNKNOWN;
 }
 
 /** Longest part of an invalid label in a message. */
@@ -191,9 +179,7 @@ static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 	struct bt_str shown = bt_str_sub(label, 0, SHOWN_MAX);
 
 	if (has_rows(resource) ||
-		(resource->definition_version != NULL &&
-			bt_json_array_at(resource->definition_version, "selectableFields")->count !=
-				0)) {
+		bt_json_array_at(resource->definition_version, "selectableFields")->count != 0) {
 		return bt_fail_bad_request(
 			out, arena, "field label not supported: %.*s", BT_STR_ARG(shown));
 	}
@@ -205,18 +191,6 @@ static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 }
 
 /* --- reading a text --- */
-
-static struct bt_selection_label *find_label(
-	const struct bt_selection *selection, struct bt_str key)
-{
-	uint32_t at;
-
-	BT_LOWER_BOUND(at, selection->label_count, middle,
-		bt_str_compare(selection->labels[middle].key, key) < 0);
-	return at < selection->label_count && bt_str_equal(selection->labels[at].key, key)
-		? &selection->labels[at]
-		: NULL;
-}
 
 static int read_labels(struct bt_selection *selection, struct bt_json_reader *reader)
 {
@@ -230,8 +204,11 @@ static int read_labels(struct bt_selection *selection, struct bt_json_reader *re
 		if (code != 0 || !more) {
 			return code;
 		}
-		struct bt_selection_label *label = find_label(selection, name);
-		if (label != NULL) {
+		uint32_t at;
+		BT_LOWER_BOUND(at, selection->label_count, middle,
+			bt_str_compare(selection->labels[middle].key, name) < 0);
+		if (at < selection->label_count && bt_str_equal(selection->labels[at].key, name)) {
+			struct bt_selection_label *label = &selection->labels[at];
 			label->is_present = true;
 			code = bt_json_read_string(
 				reader, &selection->scratch, &label->value, NULL, NULL);
@@ -586,35 +563,6 @@ void bt_selection_finish(struct bt_selection *selection)
 
 /* --- matching --- */
 
-static bool labels_match(const struct bt_selection *selection)
-{
-	for (uint32_t i = 0; i < selection->label_count; i++) {
-		const struct bt_selection_label *label = &selection->labels[i];
-		const struct bt_str *value = label->is_present ? &label->value : NULL;
-
-		for (uint32_t k = 0; k < label->requirement_count; k++) {
-			if (!bt_requirement_matches(&label->requirements[k], value)) {
-				return false;
-			}
-		}
-	}
-	return true;
-}
-
-static bool fields_match(const struct bt_selection *selection)
-{
-	for (uint32_t i = 0; i < selection->field_count; i++) {
-		const struct bt_selection_field *field = &selection->fields[i];
-
-		for (uint32_t k = 0; k < field->term_count; k++) {
-			if (!bt_field_term_matches(&field->terms[k], field->value)) {
-				return false;
-			}
-		}
-	}
-	return true;
-}
-
 bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored)
 {
 	struct bt_str key = bt_stored_key(stored);
@@ -634,5 +582,24 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 		return true;
 	}
 	read_text(selection, bt_stored_text(stored));
-	return labels_match(selection) && fields_match(selection);
+	for (uint32_t i = 0; i < selection->label_count; i++) {
+		const struct bt_selection_label *label = &selection->labels[i];
+		const struct bt_str *value = label->is_present ? &label->value : NULL;
+
+		for (uint32_t k = 0; k < label->requirement_count; k++) {
+			if (!bt_requirement_matches(&label->requirements[k], value)) {
+				return false;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < selection->field_count; i++) {
+		const struct bt_selection_field *field = &selection->fields[i];
+
+		for (uint32_t k = 0; k < field->term_count; k++) {
+			if (!bt_field_term_matches(&field->terms[k], field->value)) {
+				return false;
+			}
+		}
+	}
+	return true;
 }

@@ -92,14 +92,9 @@ static uint32_t insert(
 }
 
 struct new_key {
-	struct bt_str key;
+	struct bt_str key; /* first: the order */
 	uint32_t slot;
 };
-
-static int compare_new(const void *a, const void *b)
-{
-	return bt_str_compare(((const struct new_key *)a)->key, ((const struct new_key *)b)->key);
-}
 
 /** Puts the new keys into leaves in ascending order, so that each search starts near its result. */
 static void order_new_keys(struct bt_collection *collection)
@@ -116,7 +111,7 @@ static void order_new_keys(struct bt_collection *collection)
 
 		keys[i] = (struct new_key){bt_stored_key(collection->entries.items[slot]), slot};
 	}
-	qsort(keys, count, sizeof(*keys), compare_new);
+	qsort(keys, count, sizeof(*keys), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < count; i++) {
 		leaf = insert(collection, leaf, keys[i].key, keys[i].slot);
 	}

@@ -10,11 +10,6 @@
 
 /** --- binding --- */
 
-static void refuse_value(struct bt_call *call, const char *text)
-{
-	(void)bt_call_refuse(call, 500, NULL, "%s", text);
-}
-
 static bool check_binding(struct bt_call *call, const struct bt_json_value *binding)
 {
 	struct bt_str name = bt_json_text_at(binding, "metadata.name");
@@ -31,32 +26,18 @@ static bool check_binding(struct bt_call *call, const struct bt_json_value *bind
 			"on the request");
 	}
 	if (bt_json_text_at(binding, "target.name").length == 0) {
-		refuse_value(call, "target.name: Required value");
-		return false;
+		return bt_call_refuse(call, 500, NULL, "target.name: Required value");
 	}
 	if (bt_json_object_at(binding, "metadata.labels")->count > BINDING_ITEMS_MAX ||
 		bt_json_object_at(binding, "metadata.annotations")->count > BINDING_ITEMS_MAX) {
-		refuse_value(call, "metadata: Too many: labels and annotations");
-		return false;
+		return bt_call_refuse(
+			call, 500, NULL, "metadata: Too many: labels and annotations");
 	}
 	if (kind.length != 0 && !bt_str_equal_c(kind, "Node")) {
-		refuse_value(call,
+		return bt_call_refuse(call, 500, NULL,
 			"target.kind: Unsupported value: supported values: \"Node\", \"<empty>\"");
-		return false;
 	}
 	return true;
-}
-
-static void refuse_precondition(
-	struct bt_call *call, const char *what, struct bt_str wanted, struct bt_str found)
-{
-	struct bt_str text = bt_arena_printf(call->arena,
-		"StorageError: invalid object, Code: 4, Key: /registry/pods/%.*s, "
-		"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in "
-		"precondition: %.*s, %s in object meta: %.*s",
-		BT_STR_ARG(call->key), what, BT_STR_ARG(wanted), what, BT_STR_ARG(found));
-	(void)bt_fail_conflict(
-		&call->answer->failure, call->arena, call->write.resource, call->write.name, text);
 }
 
 static void refuse_assignment(struct bt_call *call, struct bt_str text)
@@ -82,9 +63,9 @@ static bool check_pod(
 	struct bt_str pod_rv = bt_json_text_at(pod, "metadata.resourceVersion");
 	struct bt_str node = bt_json_text_at(pod, "spec.nodeName");
 	if (uid.length != 0 && !bt_str_equal(uid, pod_uid)) {
-		refuse_precondition(call, "UID", uid, pod_uid);
+		(void)bt_call_refuse_precondition(call, "UID", uid, pod_uid);
 	} else if (rv.length != 0 && !bt_str_equal(rv, pod_rv)) {
-		refuse_precondition(call, "ResourceVersion", rv, pod_rv);
+		(void)bt_call_refuse_precondition(call, "ResourceVersion", rv, pod_rv);
 	} else if (bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0) {
 		refuse_assignment(call, BT_STR("is being deleted, cannot be assigned to a host"));
 	} else if (node.length != 0) {
@@ -102,8 +83,8 @@ static bool check_pod(
 static void merge_map(struct bt_call *call, struct bt_json_value *metadata,
 	const struct bt_json_value *binding, const char *name)
 {
-	const struct bt_json_value *given = bt_json_find_path(binding, "metadata");
-	given = bt_json_object_at(given, name);
+	const struct bt_json_value *given =
+		bt_json_object_at(bt_json_find(binding, "metadata"), name);
 	if (given->count == 0) {
 		return;
 	}

@@ -40,15 +40,9 @@ static struct scale_paths paths_of(struct bt_call *call)
 /** --- the selector as a text --- */
 
 struct requirement {
-	struct bt_str key;
+	struct bt_str key; /* first: the order */
 	struct bt_str text;
 };
-
-static int compare_requirements(const void *left, const void *right)
-{
-	return bt_str_compare(
-		((const struct requirement *)left)->key, ((const struct requirement *)right)->key);
-}
 
 static struct bt_str expression_text(struct bt_arena *arena, const struct bt_json_value *expression)
 {
@@ -95,7 +89,7 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 				expression_text(arena, expressions->elements[i])};
 	}
 	if (used > 1) {
-		qsort(items, used, sizeof(*items), compare_requirements);
+		qsort(items, used, sizeof(*items), bt_str_compare_qsort);
 	}
 	struct bt_strbuf text = {0};
 	for (uint64_t i = 0; i < used; i++) {

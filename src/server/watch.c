@@ -210,9 +210,8 @@ struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int
 	return wait;
 }
 
-void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait)
+void bt_watchers_cancel(struct bt_wait *wait)
 {
-	(void)watchers;
 	unlink_wait(wait);
 	bt_free(wait);
 }
@@ -355,14 +354,11 @@ enum phase {
 struct bt_watch {
 	struct bt_watch_link link; /* must be first: the registry has only this pointer */
 	struct bt_watchers *watchers;
-	struct bt_store *store;
-	uint32_t collection;
 	struct bt_encoder encoder;
 	struct bt_selection selection;
 	struct bt_store_walk walk;
 	uint64_t cursor; /* changes up to this RV were sent */
 	enum phase phase;
-	bool allow_bookmarks;
 	struct bt_strbuf pending; /* encoded bytes of the current event */
 	size_t pending_at;
 	struct bt_wait *wait; /* set while paused for other work */
@@ -377,7 +373,8 @@ static void write_expired(struct bt_watch *watch)
 
 	(void)bt_fail(&failure, &arena, 410, "Expired", "too old resource version: %llu (%llu)",
 		(unsigned long long)watch->cursor,
-		(unsigned long long)bt_store_window_start(watch->store, watch->collection));
+		(unsigned long long)bt_store_window_start(
+			watch->watchers->store, watch->encoder.resource->collection));
 	bt_encode_error_event(&watch->encoder, &failure, &watch->pending);
 	bt_arena_finish(&arena);
 	watch->phase = PHASE_ENDED;
@@ -429,7 +426,7 @@ static bool step(struct bt_watch *watch)
 		return true;
 	}
 	if (watch->phase == PHASE_INITIAL_END) {
-		if (watch->allow_bookmarks) {
+		if (watch->link.has_bookmarks) {
 			bt_encode_bookmark(&watch->encoder, watch->cursor, true, &watch->pending);
 		}
 		watch->phase = PHASE_LIVE;
@@ -442,11 +439,13 @@ static bool step(struct bt_watch *watch)
 		watch->phase = PHASE_ENDED;
 		return true;
 	}
-	if (watch->cursor < bt_store_window_start(watch->store, watch->collection)) {
+	if (watch->cursor < bt_store_window_start(
+				    watch->watchers->store, watch->encoder.resource->collection)) {
 		write_expired(watch);
 		return true;
 	}
-	if (bt_store_next_change(watch->store, watch->collection, watch->cursor, &change) &&
+	if (bt_store_next_change(watch->watchers->store, watch->encoder.resource->collection,
+		    watch->cursor, &change) &&
 		change.rv <= visible) {
 		watch->cursor = change.rv;
 		write_change(watch, &change);
@@ -475,15 +474,6 @@ static void on_turn(void *context)
 
 	watch->wait = NULL;
 	watch->link.wake(watch->link.wake_context);
-}
-
-/** Pauses for other work; the reader is woken in the next turn of the loop. */
-static int64_t yield_turn(struct bt_watch *watch)
-{
-	if (watch->wait == NULL) {
-		watch->wait = bt_watchers_await(watch->watchers, 0, 0, INT64_MAX, on_turn, watch);
-	}
-	return BT_HTTP_STREAM_WAIT;
 }
 
 int64_t bt_watch_read(void *context, char *buffer, size_t capacity)
@@ -517,7 +507,13 @@ int64_t bt_watch_read(void *context, char *buffer, size_t capacity)
 			return BT_HTTP_STREAM_WAIT;
 		}
 	}
-	return filled != 0 ? (int64_t)filled : yield_turn(watch);
+	if (filled != 0) {
+		return (int64_t)filled;
+	}
+	if (watch->wait == NULL) { /* pause for other work until the next turn of the loop */
+		watch->wait = bt_watchers_await(watch->watchers, 0, 0, INT64_MAX, on_turn, watch);
+	}
+	return BT_HTTP_STREAM_WAIT;
 }
 
 /* --- opening --- */
@@ -527,7 +523,7 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	bool with_initial = options->has_send_initial ? options->send_initial : options->rv == 0;
-	uint64_t current = bt_store_rv(watch->store);
+	uint64_t current = bt_store_rv(watch->watchers->store);
 
 	if (!with_initial) {
 		/* sendInitialEvents=false without an RV: start with the next change. */
@@ -541,29 +537,14 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 	/* Start at the last durable state, unless the client asks for a newer RV. */
 	watch->cursor = watch->watchers->visible_rv;
 	if (watch->cursor < options->rv ||
-		!bt_store_walk_begin(watch->store, watch->collection, watch->cursor,
-			watch->selection.prefix, BT_STR(""), &watch->walk)) {
+		!bt_store_walk_begin(watch->watchers->store, watch->encoder.resource->collection,
+			watch->cursor, watch->selection.prefix, BT_STR(""), &watch->walk)) {
 		watch->cursor = current;
-		watch->walk = bt_store_walk_current(
-			watch->store, watch->collection, watch->selection.prefix);
+		watch->walk = bt_store_walk_current(watch->watchers->store,
+			watch->encoder.resource->collection, watch->selection.prefix);
 	}
 	watch->phase = PHASE_INITIAL;
 	return 0;
-}
-
-static uint16_t open_watch(struct bt_watch *watch, const struct bt_list_request *request,
-	struct bt_list_options *out_options, struct bt_arena *arena, struct bt_failure *out_failure)
-{
-	uint16_t code =
-		bt_list_options_parse(&request->parameters, true, out_options, arena, out_failure);
-
-	if (code != 0) {
-		return code;
-	}
-	code = bt_selection_parse(&watch->selection, request->resource, request->namespace_,
-		request->parameters.label_selector, request->parameters.field_selector, arena,
-		out_failure);
-	return code != 0 ? code : set_start(watch, out_options, arena, out_failure);
 }
 
 uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
@@ -573,18 +554,24 @@ uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
 	struct bt_list_options options;
 
 	watch->watchers = request->watchers;
-	watch->store = bt_api_store(request->api);
-	watch->collection = request->resource->collection;
 	watch->link.wake = request->wake;
 	watch->link.wake_context = request->wake_context;
 	bt_encoder_init(&watch->encoder, request->api, request->resource, &request->encoding);
-	uint16_t code = open_watch(watch, request, &options, arena, out_failure);
+	uint16_t code =
+		bt_list_options_parse(&request->parameters, true, &options, arena, out_failure);
+	if (code == 0) {
+		code = bt_selection_parse(&watch->selection, request->resource, request->namespace_,
+			request->parameters.label_selector, request->parameters.field_selector,
+			arena, out_failure);
+	}
+	if (code == 0) {
+		code = set_start(watch, &options, arena, out_failure);
+	}
 	if (code != 0) {
 		bt_watch_finish(watch);
 		return code;
 	}
-	watch->allow_bookmarks = options.allow_bookmarks;
-	bt_watchers_add(watch->watchers, &watch->link, watch->collection, now_ns,
+	bt_watchers_add(watch->watchers, &watch->link, request->resource->collection, now_ns,
 		options.timeout_seconds, options.allow_bookmarks);
 	*out_watch = watch;
 	return 0;
@@ -598,7 +585,7 @@ void bt_watch_finish(void *context)
 		return;
 	}
 	if (watch->wait != NULL) {
-		bt_watchers_cancel(watch->watchers, watch->wait);
+		bt_watchers_cancel(watch->wait);
 	}
 	bt_watchers_remove(watch->watchers, &watch->link);
 	bt_store_walk_end(&watch->walk);

@@ -78,7 +78,7 @@ struct bt_wait;
 struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int64_t now_ns,
 	int64_t timeout_ns, void (*reached)(void *context), void *context);
 /** Frees a wait whose reached was not called. */
-void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait);
+void bt_watchers_cancel(struct bt_wait *wait);
 /** How long a list waits for an RV that the store has not reached. */
 #define BT_FUTURE_RV_WAIT_NS (3 * BT_NS_PER_SECOND)
 #endif

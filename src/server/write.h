@@ -210,6 +210,9 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
 	const struct bt_json_value *old, const struct bt_json_value *object,
 	enum bt_body_source source);
+/** Fails with 409: `what` ("UID", "ResourceVersion") of the object is not `wanted`. */
+bool bt_call_refuse_precondition(
+	struct bt_call *call, const char *what, struct bt_str wanted, struct bt_str found);
 /** Fails with 400: the body has no name. */
 void bt_call_refuse_nameless(struct bt_call *call);
 /**

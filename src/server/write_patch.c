@@ -6,14 +6,6 @@
 #include "schema/strategic_merge.h"
 #include "server/write.h"
 
-static void refuse_media_type(struct bt_call *call)
-{
-	(void)bt_call_refuse(call, 415, "UnsupportedMediaType",
-		"the body of the request was in an unknown format - accepted media types "
-		"include: application/json-patch+json, application/merge-patch+json, "
-		"application/apply-patch+yaml");
-}
-
 struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 	const struct bt_schema_message *message, struct bt_json_value *document)
 {
@@ -26,7 +18,15 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 			"error decoding patch: unexpected end of JSON input");
 		return NULL;
 	}
-	switch (call->request->patch_type) {
+	enum bt_patch_type type = call->request->patch_type;
+	if (type == BT_PATCH_APPLY || (type == BT_PATCH_STRATEGIC && message == NULL)) {
+		(void)bt_call_refuse(call, 415, "UnsupportedMediaType",
+			"the body of the request was in an unknown format - accepted media types "
+			"include: application/json-patch+json, application/merge-patch+json, "
+			"application/apply-patch+yaml");
+		return NULL;
+	}
+	switch (type) {
 	case BT_PATCH_JSON:
 		result = bt_json_patch(call->arena, document, patch, &patched, &err);
 		break;
@@ -41,15 +41,10 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 		}
 		break;
 	case BT_PATCH_STRATEGIC:
-		if (message == NULL) {
-			refuse_media_type(call);
-			return NULL;
-		}
 		result = bt_strategic_merge(call->arena, message, document, patch, &patched, &err);
 		break;
-	case BT_PATCH_APPLY:
-		refuse_media_type(call);
-		return NULL;
+	case BT_PATCH_APPLY: /* refused above */
+		break;
 	}
 	if (result != 0) {
 		struct bt_failure *failure = &call->answer->failure;
@@ -62,8 +57,7 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 				failure, call->arena, 413, "RequestEntityTooLarge", "%s", text);
 		} else if (result == BERTH_ERR_INTERNAL) {
 			(void)bt_fail(failure, call->arena, 500, NULL, "%s", text);
-		} else if (result == BERTH_ERR_INVALID &&
-			call->request->patch_type == BT_PATCH_STRATEGIC) {
+		} else if (result == BERTH_ERR_INVALID && type == BT_PATCH_STRATEGIC) {
 			(void)bt_fail_bad_request(failure, call->arena, "%s", text);
 		} else {
 			(void)bt_fail(failure, call->arena, 422, "Invalid",

@@ -41,6 +41,19 @@ static bool check_name(struct bt_call *call, const struct bt_json_value *metadat
 	return false;
 }
 
+bool bt_call_refuse_precondition(
+	struct bt_call *call, const char *what, struct bt_str wanted, struct bt_str found)
+{
+	struct bt_str text = bt_arena_printf(call->arena,
+		"StorageError: invalid object, Code: 4, Key: /registry/%s/%.*s, "
+		"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in "
+		"precondition: %.*s, %s in object meta: %.*s",
+		call->write.resource->name, BT_STR_ARG(call->key), what, BT_STR_ARG(wanted), what,
+		BT_STR_ARG(found));
+	return bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
+		       call->write.name, text) == 0;
+}
+
 bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
 	const struct bt_json_value *old, const struct bt_json_value *object,
 	enum bt_body_source source)
@@ -58,14 +71,7 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 				bt_json_find(metadata, "uid"), "field is immutable");
 			return !bt_call_refuse_invalid(call, &errors);
 		}
-		struct bt_str text = bt_arena_printf(call->arena,
-			"StorageError: invalid object, Code: 4, Key: /registry/%s/%.*s, "
-			"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
-			"precondition: %.*s, UID in object meta: %.*s",
-			call->write.resource->name, BT_STR_ARG(call->key), BT_STR_ARG(uid),
-			BT_STR_ARG(old_uid));
-		return bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
-			       call->write.name, text) == 0;
+		return bt_call_refuse_precondition(call, "UID", uid, old_uid);
 	}
 	int64_t rv = bt_api_resource_version_of(metadata);
 	bool needed = source == BT_BODY_OBJECT &&
@@ -180,10 +186,7 @@ static bool same_desired_state(
 		!bt_str_equal_c(bt_str_from(resource->name), "endpointslices")) {
 		const struct bt_json_value *left = bt_json_find(old, "spec");
 		const struct bt_json_value *right = bt_json_find(object, "spec");
-		if (left == NULL || right == NULL) {
-			return left == right;
-		}
-		return bt_json_same(left, right);
+		return left == NULL || right == NULL ? left == right : bt_json_same(left, right);
 	}
 	if ((resource->flags & BT_RESOURCE_CUSTOM) == 0 &&
 		!bt_json_same(bt_json_object_at(old, "metadata.labels"),

@@ -540,7 +540,7 @@ START_TEST(test_watch__waits_for_an_rv)
 		fixture.watchers, rv + 1, 0, BT_FUTURE_RV_WAIT_NS, count_call, &third);
 	ck_assert_int_eq(bt_watchers_run(fixture.watchers, 0), BT_FUTURE_RV_WAIT_NS);
 	ck_assert_uint_eq(first, 0);
-	bt_watchers_cancel(fixture.watchers, cancelled);
+	bt_watchers_cancel(cancelled);
 	ck_assert_uint_eq(
 		api_create(&fixture.api, "configmaps", "default/", "{'metadata':{'name':'m'}}"),
 		201);
