@@ -255,43 +255,47 @@ static uint16_t options_of_query(const struct bt_query *query, struct bt_arena *
 	return 0;
 }
 
-/* Returns the member, or NULL if it is absent or null. */
-static const struct bt_json_value *find_member(const struct bt_json_value *object, const char *name)
+/*
+ * Returns the member, or NULL if it is absent or null. Clears *is_valid if the member has another
+ * type.
+ */
+static const struct bt_json_value *find_member(const struct bt_json_value *object, const char *name,
+	enum bt_json_type type, bool *is_valid)
 {
 	const struct bt_json_value *value = bt_json_find(object, name);
-	return value != NULL && value->type != BT_JSON_NULL ? value : NULL;
-}
-
-static bool has_type(const struct bt_json_value *value, enum bt_json_type type)
-{
-	return value == NULL || value->type == type;
+	if (value == NULL || value->type == BT_JSON_NULL) {
+		return NULL;
+	}
+	*is_valid = *is_valid && value->type == type;
+	return value;
 }
 
 static uint16_t options_of_body(const struct bt_json_value *body, struct bt_arena *arena,
 	struct bt_api_request *out, struct bt_field_errors *errors, struct bt_failure *out_failure)
 {
-	const struct bt_json_value *grace = find_member(body, "gracePeriodSeconds");
-	const struct bt_json_value *policy = find_member(body, "propagationPolicy");
-	const struct bt_json_value *orphan = find_member(body, "orphanDependents");
-	const struct bt_json_value *conditions = find_member(body, "preconditions");
-	const struct bt_json_value *dry_run = find_member(body, "dryRun");
-	const struct bt_json_value *uid = find_member(conditions, "uid");
-	const struct bt_json_value *rv = find_member(conditions, "resourceVersion");
-	const struct bt_json_value *kind = find_member(body, "kind");
+	bool is_valid = true;
+	const struct bt_json_value *grace =
+		find_member(body, "gracePeriodSeconds", BT_JSON_NUMBER, &is_valid);
+	const struct bt_json_value *policy =
+		find_member(body, "propagationPolicy", BT_JSON_STRING, &is_valid);
+	const struct bt_json_value *orphan =
+		find_member(body, "orphanDependents", BT_JSON_BOOL, &is_valid);
+	const struct bt_json_value *conditions =
+		find_member(body, "preconditions", BT_JSON_OBJECT, &is_valid);
+	const struct bt_json_value *dry_run = find_member(body, "dryRun", BT_JSON_ARRAY, &is_valid);
+	const struct bt_json_value *uid = find_member(conditions, "uid", BT_JSON_STRING, &is_valid);
+	const struct bt_json_value *rv =
+		find_member(conditions, "resourceVersion", BT_JSON_STRING, &is_valid);
+	struct bt_str kind = bt_json_find_str(body, "kind");
 	int64_t seconds = 0;
-	if (kind != NULL && kind->type == BT_JSON_STRING && kind->text.length != 0 &&
-		!bt_str_equal_c(kind->text, "DeleteOptions")) {
-		struct bt_str shown = bt_str_sub(kind->text, 0, 256);
+	if (kind.length != 0 && !bt_str_equal_c(kind, "DeleteOptions")) {
+		struct bt_str shown = bt_str_sub(kind, 0, 256);
 		return bt_fail_bad_request(out_failure, arena,
 			"the object provided is unrecognized (must be of type DeleteOptions): "
 			"got kind \"%.*s\"",
 			BT_STR_ARG(shown));
 	}
-	if (!has_type(grace, BT_JSON_NUMBER) || !has_type(policy, BT_JSON_STRING) ||
-		!has_type(orphan, BT_JSON_BOOL) || !has_type(conditions, BT_JSON_OBJECT) ||
-		!has_type(dry_run, BT_JSON_ARRAY) || !has_type(uid, BT_JSON_STRING) ||
-		!has_type(rv, BT_JSON_STRING) ||
-		(grace != NULL && !bt_json_number_int64(grace->text, &seconds))) {
+	if (!is_valid || (grace != NULL && !bt_json_number_int64(grace->text, &seconds))) {
 		return bt_fail_bad_request(out_failure, arena,
 			"DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: "
 			"json: cannot unmarshal a value into Go struct field DeleteOptions");

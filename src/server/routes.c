@@ -289,55 +289,39 @@ void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 	}
 }
 
-static bool verb_of_method(
-	const struct bt_route *route, struct bt_str method, bool wants_watch, enum bt_verb *out)
-{
-	bool is_collection = route->name.length == 0;
-	if (bt_str_equal_c(method, "GET")) {
-		*out = route->is_watch || (is_collection && wants_watch) ? BT_VERB_WATCH
-			: is_collection                                  ? BT_VERB_LIST
-									 : BT_VERB_GET;
-		return true;
-	}
-	if (route->is_watch) {
-		return false;
-	}
-	if (bt_str_equal_c(method, "POST")) {
-		*out = BT_VERB_CREATE;
-		return is_collection || route->subresource != BT_SUBRESOURCE_NONE;
-	}
-	if (bt_str_equal_c(method, "PUT")) {
-		*out = BT_VERB_UPDATE;
-		return !is_collection;
-	}
-	if (bt_str_equal_c(method, "PATCH")) {
-		*out = BT_VERB_PATCH;
-		return !is_collection;
-	}
-	if (bt_str_equal_c(method, "DELETE")) {
-		*out = is_collection ? BT_VERB_DELETE_COLLECTION : BT_VERB_DELETE;
-		return true;
-	}
-	return false;
-}
-
 bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
 	enum bt_verb *out_verb)
 {
+	bool is_collection = route->name.length == 0;
+	bool is_allowed = true;
 	enum bt_verb verb;
 	if (route->subresource == BT_SUBRESOURCE_PROXY) {
 		*out_verb = BT_VERB_GET;
 		return true;
 	}
-	if (!verb_of_method(route, method, wants_watch, &verb)) {
+	if (bt_str_equal_c(method, "GET")) {
+		verb = route->is_watch || (is_collection && wants_watch) ? BT_VERB_WATCH
+			: is_collection                                  ? BT_VERB_LIST
+									 : BT_VERB_GET;
+	} else if (route->is_watch) {
+		return false;
+	} else if (bt_str_equal_c(method, "POST")) {
+		verb = BT_VERB_CREATE;
+		is_allowed = is_collection || route->subresource != BT_SUBRESOURCE_NONE;
+	} else if (bt_str_equal_c(method, "PUT")) {
+		verb = BT_VERB_UPDATE;
+		is_allowed = !is_collection;
+	} else if (bt_str_equal_c(method, "PATCH")) {
+		verb = BT_VERB_PATCH;
+		is_allowed = !is_collection;
+	} else if (bt_str_equal_c(method, "DELETE")) {
+		verb = is_collection ? BT_VERB_DELETE_COLLECTION : BT_VERB_DELETE;
+	} else {
 		return false;
 	}
-	if ((bt_api_verbs(route->resource, route->subresource) & 1u << verb) == 0) {
-		return false;
-	}
-	/* only list and watch work in all namespaces */
-	if (route->resource->namespaced && route->namespace_.length == 0 && verb != BT_VERB_LIST &&
-		verb != BT_VERB_WATCH) {
+	bool is_in_all_namespaces = route->resource->namespaced && route->namespace_.length == 0;
+	if (!is_allowed || (bt_api_verbs(route->resource, route->subresource) & 1u << verb) == 0 ||
+		(is_in_all_namespaces && verb != BT_VERB_LIST && verb != BT_VERB_WATCH)) {
 		return false;
 	}
 	*out_verb = verb;

@@ -65,24 +65,16 @@ static void set_finalizer(
 	struct bt_call *call, struct bt_json_value *metadata, const char *name, bool wanted)
 {
 	struct bt_json_value *finalizers = bt_json_find(metadata, "finalizers");
-	bool found = false;
-	if (finalizers != NULL && finalizers->type == BT_JSON_ARRAY) {
-		for (uint32_t i = finalizers->count; i > 0; i--) {
-			if (bt_str_equal_c(finalizers->elements[i - 1]->text, name)) {
-				found = true;
-				if (!wanted) {
-					bt_json_remove_at(finalizers, i - 1);
-				}
-			}
-		}
-		if (finalizers->count == 0 && !wanted) {
-			(void)bt_json_remove_c(metadata, "finalizers");
-		}
-	}
-	if (wanted && !found) {
+	bool is_list = finalizers != NULL && finalizers->type == BT_JSON_ARRAY;
+	if (wanted && !(is_list && bt_json_has_text(finalizers, bt_str_from(name)))) {
 		bt_json_append(call->arena,
 			bt_json_ensure_array(call->arena, metadata, "finalizers"),
 			bt_json_new_c(call->arena, name));
+	} else if (!wanted && is_list) {
+		bt_json_remove_text(finalizers, bt_str_from(name));
+		if (finalizers->count == 0) {
+			(void)bt_json_remove_c(metadata, "finalizers");
+		}
 	}
 }
 
