@@ -461,21 +461,6 @@ static void take_key_term(struct bt_selection *selection, const struct bt_api_re
 	}
 }
 
-/** Adds a term to its field. Terms come sorted by field, so the field is the last one or new. */
-static void take_text_term(
-	struct bt_selection *selection, struct bt_selection_field *row, struct bt_field_term *term)
-{
-	struct bt_selection_field *last =
-		selection->field_count != 0 ? &selection->fields[selection->field_count - 1] : NULL;
-
-	if (last == NULL || !bt_str_equal(last->terms[0].field, term->field)) {
-		last = &selection->fields[selection->field_count++];
-		*last = *row;
-		last->terms = term;
-	}
-	last->term_count++;
-}
-
 /* --- parsing --- */
 
 static uint16_t parse(struct bt_selection *selection, const struct bt_api_resource *resource,
@@ -510,7 +495,7 @@ static uint16_t parse(struct bt_selection *selection, const struct bt_api_resour
 	selection->fields = BT_ARENA_NEW_ARRAY(
 		&selection->arena, struct bt_selection_field, field_selector.count);
 	for (uint32_t i = 0; i < field_selector.count; i++) {
-		struct bt_selection_field row = {0};
+		struct bt_selection_field row = {.terms = &terms[i]};
 
 		switch (find_field(resource, terms[i].field, &selection->arena, &row)) {
 		case BT_FIELD_OF_KEY:
@@ -518,7 +503,11 @@ static uint16_t parse(struct bt_selection *selection, const struct bt_api_resour
 			take_key_term(selection, resource, &terms[i]);
 			break;
 		case BT_FIELD_OF_TEXT:
-			take_text_term(selection, &row, &terms[i]);
+			/* Terms are sorted by field. */
+			if (i == 0 || !bt_str_equal(terms[i - 1].field, terms[i].field)) {
+				selection->fields[selection->field_count++] = row;
+			}
+			selection->fields[selection->field_count - 1].term_count++;
 			break;
 		case BT_FIELD_UNKNOWN:
 			return fail_unknown(out_failure, failure_arena, resource, terms[i].field);

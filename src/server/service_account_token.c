@@ -383,22 +383,6 @@ static bool object_exists(struct bt_api *api, const char *resource_name, struct 
 		bt_api_now_ns(api) / BT_NS_PER_SECOND < deleted.seconds + DELETION_SECONDS;
 }
 
-/** Returns whether the Secret of a legacy token still contains the same token. */
-static bool secret_has_token(struct bt_api *api, const struct claims *claims, struct bt_str token,
-	struct bt_arena *arena)
-{
-	const struct bt_json_value *secret =
-		bt_api_read(api, bt_resources_builtin(api->resources, "", "secrets"),
-			bt_api_key(arena, claims->namespace_, claims->secret), arena);
-	struct bt_str kept;
-	return secret != NULL &&
-		bt_str_equal_c(
-			bt_json_find_str(secret, "type"), "kubernetes.io/service-account-token") &&
-		bt_json_text_at(secret, "metadata.deletionTimestamp").length == 0 &&
-		bt_base64_decode(bt_json_text_at(secret, "data.token"), arena, &kept, NULL) == 0 &&
-		bt_str_equal(kept, token);
-}
-
 /** Returns why the token is not valid now; NULL: the token is valid. */
 static const char *find_problem(struct bt_api *api, struct slot *slot, struct bt_arena *arena)
 {
@@ -417,7 +401,18 @@ static const char *find_problem(struct bt_api *api, struct slot *slot, struct bt
 	}
 	bool is_bound = true;
 	if (claims->is_legacy) {
-		is_bound = secret_has_token(api, claims, slot->token, arena);
+		/* The Secret must still contain the same token. */
+		const struct bt_json_value *secret =
+			bt_api_read(api, bt_resources_builtin(api->resources, "", "secrets"),
+				bt_api_key(arena, claims->namespace_, claims->secret), arena);
+		struct bt_str kept;
+		is_bound = secret != NULL &&
+			bt_str_equal_c(bt_json_find_str(secret, "type"),
+				"kubernetes.io/service-account-token") &&
+			bt_json_text_at(secret, "metadata.deletionTimestamp").length == 0 &&
+			bt_base64_decode(
+				bt_json_text_at(secret, "data.token"), arena, &kept, NULL) == 0 &&
+			bt_str_equal(kept, slot->token);
 	} else if (claims->pod.length != 0) {
 		is_bound = object_exists(api, "pods",
 			bt_api_key(arena, claims->namespace_, claims->pod), claims->pod_uid, arena,
