@@ -78,11 +78,8 @@ static int restore(
 	struct bt_claim_maker *maker, enum bt_kind kind, const void *value, struct berth_error *err)
 {
 	struct bt_api *api = bt_cluster_api(maker->cluster);
-	struct bt_api_answer answer;
-	int result = bt_cluster_restore(api, bt_typed_resource(api, kind),
-		bt_typed_tree(kind, value, &maker->scratch), &maker->scratch, &answer, NULL, err);
-	bt_api_answer_finish(&answer);
-	return result;
+	return bt_cluster_restore(api, bt_typed_resource(api, kind),
+		bt_typed_tree(kind, value, &maker->scratch), &maker->scratch, NULL, NULL, err);
 }
 
 static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)

@@ -10,10 +10,9 @@
 #include "server/cron.h"
 
 struct run {
+	struct bt_tree_order order; /* creation time, key */
 	struct bt_json_value *job;
-	struct bt_str key;
 	struct bt_str uid;
-	int64_t created_seconds;
 	bool complete;
 	bool failed;
 };
@@ -41,17 +40,6 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- existing jobs --- */
 
-static int compare_runs(const void *left, const void *right)
-{
-	const struct run *a = left;
-	const struct run *b = right;
-
-	if (a->created_seconds != b->created_seconds) {
-		return a->created_seconds < b->created_seconds ? -1 : 1;
-	}
-	return bt_str_compare(a->key, b->key);
-}
-
 static void collect_runs(struct pass *pass)
 {
 	struct bt_arena *arena = pass->sync->arena;
@@ -66,15 +54,15 @@ static void collect_runs(struct pass *pass)
 			bt_json_array_at(jobs[i], "status.conditions");
 
 		pass->runs[pass->run_count++] = (struct run){
+			.order = {bt_tree_seconds(jobs[i], "metadata.creationTimestamp"),
+				bt_tree_key(arena, jobs[i])},
 			.job = jobs[i],
-			.key = bt_tree_key(arena, jobs[i]),
 			.uid = bt_json_text_at(jobs[i], "metadata.uid"),
-			.created_seconds = bt_tree_seconds(jobs[i], "metadata.creationTimestamp"),
 			.complete = bt_condition_is(conditions, "Complete", "True"),
 			.failed = bt_condition_is(conditions, "Failed", "True"),
 		};
 	}
-	qsort(pass->runs, pass->run_count, sizeof(*pass->runs), compare_runs);
+	qsort(pass->runs, pass->run_count, sizeof(*pass->runs), bt_tree_compare_ordered);
 }
 
 static struct run *find_run(struct pass *pass, struct bt_str uid)
@@ -91,9 +79,9 @@ static void remove_job(struct pass *pass, const struct run *run)
 {
 	struct bt_sync *sync = pass->sync;
 
-	if (bt_hub_is_done(bt_sync_delete(sync, BT_HUB_JOBS, run->key, run->uid))) {
+	if (bt_hub_is_done(bt_sync_delete(sync, BT_HUB_JOBS, run->order.name, run->uid))) {
 		bt_sync_event(sync, "Normal", "SuccessfulDelete", "Deleted job %.*s",
-			BT_STR_ARG(bt_key_name(run->key)));
+			BT_STR_ARG(bt_key_name(run->order.name)));
 	} else {
 		sync->failed = true;
 	}

@@ -22,11 +22,10 @@
 
 /** The fields of a ReplicaSet that the rollout reads. Writes of this sync update these fields. */
 struct rollout_set {
+	struct bt_tree_order order; /* creation time, name */
 	struct bt_json_value *object;
 	struct bt_str key;
-	struct bt_str name;
 	struct bt_str uid;
-	int64_t created_seconds;
 	int64_t revision;
 	int64_t replicas; /* spec.replicas */
 	int64_t status_replicas;
@@ -123,8 +122,8 @@ static void watch_progress(struct rollout *rollout, const struct counters *count
 	const struct bt_json_value *current = bt_condition_find(rollout->conditions, "Progressing");
 	struct bt_str reason = bt_json_text_at(current, "reason");
 	bool was_complete = bt_str_equal_c(reason, "NewReplicaSetAvailable");
-	struct bt_str name =
-		rollout->new_set != NULL ? rollout->new_set->name : bt_key_name(rollout->sync->key);
+	struct bt_str name = rollout->new_set != NULL ? rollout->new_set->order.name
+						      : bt_key_name(rollout->sync->key);
 	struct bt_str subject = bt_arena_printf(rollout->arena, "%s \"%.*s\"",
 		rollout->new_set != NULL ? "ReplicaSet" : "Deployment", BT_STR_ARG(name));
 
@@ -221,11 +220,11 @@ static void read_set(struct rollout *rollout, struct rollout_set *set, struct bt
 
 	(void)bt_str_parse_int64(bt_tree_annotation(object, ANNOTATION_REVISION), &revision);
 	*set = (struct rollout_set){
+		.order = {bt_tree_seconds(object, "metadata.creationTimestamp"),
+			bt_json_text_at(object, "metadata.name")},
 		.object = object,
 		.key = bt_tree_key(rollout->arena, object),
-		.name = bt_json_text_at(object, "metadata.name"),
 		.uid = bt_json_text_at(object, "metadata.uid"),
-		.created_seconds = bt_tree_seconds(object, "metadata.creationTimestamp"),
 		.revision = revision,
 		.replicas = bt_json_int64_at(object, "spec.replicas", 1),
 		.status_replicas = bt_json_int64_at(object, "status.replicas", 0),
@@ -474,7 +473,7 @@ static void find_new_set(struct rollout *rollout, bool create)
 	write_revision(rollout);
 	if (bt_condition_find(rollout->conditions, "Progressing") == NULL) {
 		set_progressing(rollout, "True", "FoundNewReplicaSet",
-			"Found new replica set \"%.*s\"", BT_STR_ARG(rollout->new_set->name));
+			"Found new replica set \"%.*s\"", BT_STR_ARG(rollout->new_set->order.name));
 	}
 }
 
@@ -486,7 +485,7 @@ static int compare_revisions(const void *left, const void *right)
 	if ((*a)->revision != (*b)->revision) {
 		return (*a)->revision < (*b)->revision ? -1 : 1;
 	}
-	return bt_str_compare((*a)->name, (*b)->name);
+	return bt_str_compare((*a)->order.name, (*b)->order.name);
 }
 
 static void clean_up(struct rollout *rollout)
@@ -536,7 +535,7 @@ static bool scale_set(struct rollout *rollout, struct rollout_set *set, int64_t 
 	set->replicas = size;
 	bt_sync_event(rollout->sync, "Normal", "ScalingReplicaSet",
 		"Scaled %s replica set %.*s from %" PRId64 " to %" PRId64,
-		size > before ? "up" : "down", BT_STR_ARG(set->name), before, size);
+		size > before ? "up" : "down", BT_STR_ARG(set->order.name), before, size);
 	return true;
 }
 
@@ -689,8 +688,8 @@ static void scale_in_proportion(struct rollout *rollout)
 		}
 		for (; place > 0; place--) {
 			const struct rollout_set *other = sets[place - 1];
-			bool is_newer = set->created_seconds > other->created_seconds;
-			bool is_older = set->created_seconds < other->created_seconds;
+			bool is_newer = set->order.number > other->order.number;
+			bool is_older = set->order.number < other->order.number;
 
 			if (set->replicas != other->replicas
 					? set->replicas < other->replicas
@@ -790,17 +789,6 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			"Deployment");
 	}
 	bt_arena_finish(&arena);
-}
-
-static int compare_age(const void *left, const void *right)
-{
-	const struct rollout_set *a = left;
-	const struct rollout_set *b = right;
-
-	if (a->created_seconds != b->created_seconds) {
-		return a->created_seconds < b->created_seconds ? -1 : 1;
-	}
-	return bt_str_compare(a->name, b->name);
 }
 
 /** Releases sets that the selector no longer matches; adopts matching sets without an owner. */
@@ -904,7 +892,8 @@ static bool sync(struct bt_sync *sync)
 			read_set(&rollout, &rollout.old_sets[rollout.old_count++], sets[i]);
 		}
 	}
-	qsort(rollout.old_sets, rollout.old_count, sizeof(*rollout.old_sets), compare_age);
+	qsort(rollout.old_sets, rollout.old_count, sizeof(*rollout.old_sets),
+		bt_tree_compare_ordered);
 	set_paused_condition(&rollout, paused);
 	find_new_set(&rollout, false);
 	bool needs_scale = paused;

@@ -971,10 +971,10 @@ static void write_status(struct bt_job_pass *pass, bool suspended)
 	bt_sync_write_status(pass->sync, status);
 }
 
-static const char *condition_text(
-	struct bt_job_pass *pass, const struct bt_json_value *condition, const char *member)
+/** Returns the condition's reason as a C string. */
+static const char *reason_of(struct bt_job_pass *pass, const struct bt_json_value *condition)
 {
-	return bt_arena_str(pass->sync->arena, bt_json_text_at(condition, member)).data;
+	return bt_arena_str(pass->sync->arena, bt_json_text_at(condition, "reason")).data;
 }
 
 static void create_or_delete_pods(struct bt_job_pass *pass, bool suspended)
@@ -987,7 +987,7 @@ static void create_or_delete_pods(struct bt_job_pass *pass, bool suspended)
 	/* A decision that is in the status is final. */
 	if (is_condition(pass, "FailureTarget")) {
 		target = bt_condition_find(pass->conditions, "FailureTarget");
-		reason = condition_text(pass, target, "reason");
+		reason = reason_of(pass, target);
 		message = bt_json_text_at(target, "message");
 	} else if (!is_condition(pass, "SuccessCriteriaMet")) {
 		struct bt_str rule = met_success_rule(pass);
@@ -1002,8 +1002,7 @@ static void create_or_delete_pods(struct bt_job_pass *pass, bool suspended)
 	}
 	if (is_condition(pass, "SuccessCriteriaMet")) {
 		target = bt_condition_find(pass->conditions, "SuccessCriteriaMet");
-		if (end_job(pass, "SuccessCriteriaMet", "Complete",
-			    condition_text(pass, target, "reason"),
+		if (end_job(pass, "SuccessCriteriaMet", "Complete", reason_of(pass, target),
 			    bt_json_text_at(target, "message"))) {
 			bt_sync_event(sync, "Normal", "Completed", "Job completed");
 		}

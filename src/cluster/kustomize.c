@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <regex.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -165,7 +165,6 @@ static void update_reference(const struct search *search, struct bt_json_value *
 {
 	struct bt_str step = bt_str_cut(&path, '.');
 	struct bt_json_value *value = bt_json_get(holder, step);
-	const struct bt_kustomized *resource;
 
 	if (bt_str_equal_c(step, "*")) {
 		for (uint32_t i = 0;
@@ -175,7 +174,8 @@ static void update_reference(const struct search *search, struct bt_json_value *
 	} else if (path.data != NULL) {
 		update_reference(search, value, path, kind);
 	} else if (value != NULL && value->type == BT_JSON_STRING) {
-		resource = find_named(search, kind, value->text, search->from);
+		const struct bt_kustomized *resource =
+			find_named(search, kind, value->text, search->from);
 		if (resource != NULL) {
 			bt_json_set(search->arena, holder, step,
 				bt_json_new_str(search->arena,

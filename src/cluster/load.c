@@ -95,21 +95,27 @@ int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resourc
 	if (out_namespace_made != NULL) {
 		*out_namespace_made = is_made;
 	}
-	bt_api_perform(api, &request, arena, out_answer);
-	if (out_answer->code < 300) {
-		return 0;
+	struct bt_api_answer own;
+	struct bt_api_answer *answer = out_answer != NULL ? out_answer : &own;
+	int result = 0;
+	bt_api_perform(api, &request, arena, answer);
+	if (answer->code >= 300) {
+		struct bt_strbuf shown = {0};
+		bt_printable_append(&shown, bt_json_text_at(before, "kind"));
+		bt_strbuf_append_char(&shown, ' ');
+		if (namespace_.length != 0) {
+			bt_printable_append(&shown, namespace_);
+			bt_strbuf_append_char(&shown, '/');
+		}
+		bt_printable_append(&shown, bt_json_text_at(before, "metadata.name"));
+		bt_strbuf_append_c(&shown, ": ");
+		bt_printable_append(&shown, answer->failure.message);
+		result = bt_error_take(err, BERTH_ERR_INVALID, &shown);
 	}
-	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, bt_json_text_at(before, "kind"));
-	bt_strbuf_append_char(&shown, ' ');
-	if (namespace_.length != 0) {
-		bt_printable_append(&shown, namespace_);
-		bt_strbuf_append_char(&shown, '/');
+	if (out_answer == NULL) {
+		bt_api_answer_finish(answer);
 	}
-	bt_printable_append(&shown, bt_json_text_at(before, "metadata.name"));
-	bt_strbuf_append_c(&shown, ": ");
-	bt_printable_append(&shown, out_answer->failure.message);
-	return bt_error_take(err, BERTH_ERR_INVALID, &shown);
+	return result;
 }
 
 static int restore(struct loading *loading, const struct bt_api_resource *resource,
@@ -191,58 +197,15 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 
 /** --- documents --- */
 
-/**
- * The top-level members of a document. items: the text of member "items" if its value is an array;
- * otherwise absent.
- */
-struct outline {
-	struct bt_str api_version;
-	struct bt_str kind;
-	struct bt_str items;
-};
-
-static int read_outline(
-	struct loading *loading, struct bt_str text, struct outline *out, struct berth_error *err)
-{
-	struct bt_json_reader reader;
-	bool first = true;
-	bool more;
-	*out = (struct outline){.api_version = BT_STR(""), .kind = BT_STR("")};
-	bt_json_reader_init(&reader, text);
-	int result = bt_json_enter_object(&reader, err);
-	while (result == 0) {
-		struct bt_str name;
-		struct bt_str value;
-		enum bt_json_type type;
-		result = bt_json_next_member(&reader, &first, &loading->arena, &more, &name, err);
-		if (result < 0 || !more) {
-			break;
-		}
-		result = bt_json_peek(&reader, &type, err);
-		if (result == 0 && type == BT_JSON_STRING &&
-			(bt_str_equal_c(name, "kind") || bt_str_equal_c(name, "apiVersion"))) {
-			result = bt_json_read_string(&reader, &loading->kept, &value, NULL, err);
-			*(bt_str_equal_c(name, "kind") ? &out->kind : &out->api_version) = value;
-		} else if (result == 0) {
-			result = bt_json_skip(&reader, &value, err);
-			if (result == 0 && type == BT_JSON_ARRAY && bt_str_equal_c(name, "items")) {
-				out->items = value;
-			}
-		}
-	}
-	return result;
-}
-
 /** Stores the items one by one, so that a long list is never in memory as one tree. */
-static int take_list(struct loading *loading, struct bt_origin origin,
-	const struct outline *outline, struct berth_error *err)
+static int take_list(struct loading *loading, struct bt_origin origin, struct bt_str items,
+	struct bt_str api_version, struct bt_str kind, struct berth_error *err)
 {
-	struct bt_str kind = outline->kind;
 	bool first = true;
 	bool more;
 	struct bt_json_reader reader;
 	kind.length -= 4; /* "List" */
-	bt_json_reader_init(&reader, outline->items);
+	bt_json_reader_init(&reader, items);
 	int result = bt_json_enter_array(&reader, err);
 	while (result == 0) {
 		struct bt_str item;
@@ -252,8 +215,7 @@ static int take_list(struct loading *loading, struct bt_origin origin,
 		}
 		result = bt_json_skip(&reader, &item, err);
 		if (result == 0) {
-			result =
-				take_object(loading, origin, item, outline->api_version, kind, err);
+			result = take_object(loading, origin, item, api_version, kind, err);
 		}
 	}
 	return result;
@@ -263,7 +225,6 @@ static int take_value(void *context, struct bt_origin origin, struct bt_json_rea
 	struct berth_error *err)
 {
 	struct loading *loading = context;
-	struct outline outline;
 	struct bt_str text;
 	enum bt_json_type type;
 	int result = bt_json_peek(reader, &type, err);
@@ -277,12 +238,39 @@ static int take_value(void *context, struct bt_origin origin, struct bt_json_rea
 		return bt_error_set(err, BERTH_ERR_INVALID, "expected an object, got %s",
 			bt_json_type_name(type));
 	}
-	result = read_outline(loading, text, &outline, err);
+	/* Read the top-level members. items: absent unless the member's value is an array. */
+	struct bt_str api_version = BT_STR("");
+	struct bt_str kind = BT_STR("");
+	struct bt_str items = {0};
+	struct bt_json_reader members;
+	bool first = true;
+	bool more;
+	bt_json_reader_init(&members, text);
+	result = bt_json_enter_object(&members, err);
+	while (result == 0) {
+		struct bt_str name;
+		struct bt_str value;
+		result = bt_json_next_member(&members, &first, &loading->arena, &more, &name, err);
+		if (result < 0 || !more) {
+			break;
+		}
+		result = bt_json_peek(&members, &type, err);
+		if (result == 0 && type == BT_JSON_STRING &&
+			(bt_str_equal_c(name, "kind") || bt_str_equal_c(name, "apiVersion"))) {
+			result = bt_json_read_string(&members, &loading->kept, &value, NULL, err);
+			*(bt_str_equal_c(name, "kind") ? &kind : &api_version) = value;
+		} else if (result == 0) {
+			result = bt_json_skip(&members, &value, err);
+			if (result == 0 && type == BT_JSON_ARRAY && bt_str_equal_c(name, "items")) {
+				items = value;
+			}
+		}
+	}
 	if (result < 0) {
 		return result;
 	}
-	return outline.items.data != NULL && bt_str_has_suffix(outline.kind, BT_STR("List"))
-		? take_list(loading, origin, &outline, err)
+	return items.data != NULL && bt_str_has_suffix(kind, BT_STR("List"))
+		? take_list(loading, origin, items, api_version, kind, err)
 		: take_object(loading, origin, text, BT_STR(""), BT_STR(""), err);
 }
 

@@ -36,7 +36,6 @@ enum bt_agent_known_resource {
 	BT_AGENT_CPU, /* millicores */
 	BT_AGENT_MEMORY,
 	BT_AGENT_STORAGE,
-	BT_AGENT_KNOWN_COUNT,
 };
 
 struct bt_agent_node {

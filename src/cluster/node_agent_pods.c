@@ -101,7 +101,6 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	bool has_labels = pod->spec.node_selector.count != 0 ||
 		(affinity != NULL && affinity->node_affinity != NULL &&
 			affinity->node_affinity->required != NULL);
-	struct bt_required_node_affinity required;
 	struct bt_node node = {.spec = {.unschedulable = false}};
 
 	if ((!has_labels && !record->has_no_execute) ||
@@ -110,7 +109,8 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 		return true;
 	}
 	if (has_labels) {
-		required = bt_required_node_affinity_parse(&pod->spec, arena);
+		struct bt_required_node_affinity required =
+			bt_required_node_affinity_parse(&pod->spec, arena);
 		if (!bt_required_node_affinity_matches(
 			    &required, node.metadata.name, &node.metadata.labels, arena, NULL)) {
 			*out_refusal = (struct refusal){BT_STR("NodeAffinity"),

@@ -538,7 +538,6 @@ static bool sync_volume(struct bt_sync *sync)
 	const struct bt_json_value *volume = sync->object;
 	struct bt_str claim = claim_key(sync->arena, volume);
 	struct bt_str uid = bt_json_text_at(volume, "spec.claimRef.uid");
-	uint16_t code;
 
 	if (claim.length == 0 || uid.length == 0) {
 		return bt_tree_is_deleting(volume) || write_phase(sync, volume, "Available");
@@ -555,7 +554,7 @@ static bool sync_volume(struct bt_sync *sync)
 			bt_tree_is_deleting(volume)) {
 			return true;
 		}
-		code = bt_sync_delete(
+		uint16_t code = bt_sync_delete(
 			sync, BT_HUB_VOLUMES, sync->key, bt_json_text_at(volume, "metadata.uid"));
 		return bt_hub_is_done(code) || code == 409;
 	}

@@ -16,24 +16,13 @@ void bt_revisions_observe(struct bt_groups *owned, struct bt_hub *hub,
 	}
 }
 
-static int compare_revisions(const void *left, const void *right)
-{
-	const struct bt_revision *a = left;
-	const struct bt_revision *b = right;
-
-	if (a->number != b->number) {
-		return a->number < b->number ? -1 : 1;
-	}
-	return bt_str_compare(a->name, b->name);
-}
-
 static struct bt_revision revision_of(const struct bt_json_value *object, const char *hash_label)
 {
 	return (struct bt_revision){
+		.order = {bt_json_int64_at(object, "revision", 0),
+			bt_json_text_at(object, "metadata.name")},
 		.object = object,
-		.name = bt_json_text_at(object, "metadata.name"),
 		.hash = bt_tree_label(object, hash_label),
-		.number = bt_json_int64_at(object, "revision", 0),
 	};
 }
 
@@ -106,11 +95,12 @@ bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, cons
 			revisions.items[revisions.count++] = revision_of(objects[i], hash_label);
 		}
 	}
-	qsort(revisions.items, revisions.count, sizeof(*revisions.items), compare_revisions);
+	qsort(revisions.items, revisions.count, sizeof(*revisions.items), bt_tree_compare_ordered);
 	for (uint32_t i = 0; i < revisions.count; i++) {
 		struct bt_revision *revision = &revisions.items[i];
 
-		number = revision->number < INT64_MAX ? revision->number + 1 : INT64_MAX;
+		number =
+			revision->order.number < INT64_MAX ? revision->order.number + 1 : INT64_MAX;
 		if (bt_json_equal(bt_json_object_at(revision->object, "data"), data)) {
 			revisions.update = i;
 		}
@@ -129,14 +119,14 @@ bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, cons
 		revisions.items[revisions.count++] = revision_of(made, hash_label);
 	} else if (revisions.update != revisions.count - 1) {
 		/* The template equals an older revision: give that revision the highest number. */
-		struct bt_str key = bt_api_key(
-			arena, bt_key_namespace(sync->key), revisions.items[revisions.update].name);
+		struct bt_str key = bt_api_key(arena, bt_key_namespace(sync->key),
+			revisions.items[revisions.update].order.name);
 
 		if (bt_sync_patch(sync, BT_HUB_REVISIONS, key,
 			    bt_json_put(arena, NULL, "{revision: %d}", number)) != 200) {
 			return false;
 		}
-		revisions.items[revisions.update].number = number;
+		revisions.items[revisions.update].order.number = number;
 	}
 	*out_revisions = revisions;
 	return true;
@@ -146,7 +136,7 @@ const struct bt_revision *bt_revisions_find(
 	const struct bt_revisions *revisions, struct bt_str name)
 {
 	for (uint32_t i = 0; i < revisions->count; i++) {
-		if (bt_str_equal(revisions->items[i].name, name)) {
+		if (bt_str_equal(revisions->items[i].order.name, name)) {
 			return &revisions->items[i];
 		}
 	}
@@ -178,8 +168,8 @@ void bt_revisions_clean_up(
 		}
 		unused--;
 		(void)bt_sync_delete(sync, BT_HUB_REVISIONS,
-			bt_api_key(
-				sync->arena, bt_key_namespace(sync->key), revisions->items[i].name),
+			bt_api_key(sync->arena, bt_key_namespace(sync->key),
+				revisions->items[i].order.name),
 			bt_json_text_at(revisions->items[i].object, "metadata.uid"));
 	}
 }

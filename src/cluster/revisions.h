@@ -8,10 +8,9 @@
 #include "cluster/tree.h"
 
 struct bt_revision {
+	struct bt_tree_order order;
 	const struct bt_json_value *object;
-	struct bt_str name;
 	struct bt_str hash; /* suffix of the revision's name */
-	int64_t number;
 };
 
 struct bt_revisions {

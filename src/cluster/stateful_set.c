@@ -223,7 +223,7 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 		"apps.kubernetes.io/pod-index: %s, controller-revision-hash: %s}}, "
 		"spec: {hostname: %s, subdomain: %s}}",
 		name, bt_arena_printf(arena, "%" PRId64, ordinal),
-		revision != NULL ? revision->name : pass->update_revision, name,
+		revision != NULL ? revision->order.name : pass->update_revision, name,
 		bt_json_text_at(sync->object, "spec.serviceName"));
 	if (!ensure_claims(sync, name, bt_json_find(pod, "spec"))) {
 		return false;
@@ -448,7 +448,7 @@ static bool sync(struct bt_sync *sync)
 	pass.max_unavailable = bt_tree_scaled(bt_json_find(rolling, "maxUnavailable"),
 		pass.replicas < INT32_MAX ? (int32_t)pass.replicas : INT32_MAX, true);
 	pass.max_unavailable = pass.max_unavailable > 0 ? pass.max_unavailable : 1;
-	pass.update_revision = pass.revisions.items[pass.revisions.update].name;
+	pass.update_revision = pass.revisions.items[pass.revisions.update].order.name;
 	pass.current_revision = current.length != 0 ? current : pass.update_revision;
 	const struct bt_indexed_pod *pod =
 		bt_pod_index_of_owner(sync->hub, bt_json_text_at(set, "metadata.uid"));
@@ -470,7 +470,7 @@ static bool sync(struct bt_sync *sync)
 	write_status(&pass, updates);
 	bool *is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
 	for (uint32_t i = 0; i < pass.revisions.count; i++) {
-		struct bt_str revision = pass.revisions.items[i].name;
+		struct bt_str revision = pass.revisions.items[i].order.name;
 
 		is_used[i] = bt_str_equal(revision, pass.current_revision);
 		for (uint32_t n = 0; n < pass.member_count && !is_used[i]; n++) {

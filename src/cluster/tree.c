@@ -84,6 +84,17 @@ bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
 	return bt_selector_matches(selector, &map);
 }
 
+int bt_tree_compare_ordered(const void *left, const void *right)
+{
+	const struct bt_tree_order *a = left;
+	const struct bt_tree_order *b = right;
+
+	if (a->number != b->number) {
+		return a->number < b->number ? -1 : 1;
+	}
+	return bt_str_compare(a->name, b->name);
+}
+
 /* --- conditions --- */
 
 bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditions,

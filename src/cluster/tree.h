@@ -40,6 +40,15 @@ bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
 bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
 	const struct bt_message *message, void *out);
 
+/** The first members of structs that bt_tree_compare_ordered compares. */
+struct bt_tree_order {
+	int64_t number; /* creation time or revision */
+	struct bt_str name;
+};
+
+/** Compares two structs, for qsort: by number, then by name. */
+int bt_tree_compare_ordered(const void *left, const void *right);
+
 /** --- conditions --- */
 
 struct bt_tree_condition {

@@ -404,7 +404,6 @@ static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind 
 	struct bt_json_value *tree, struct berth_error *err)
 {
 	struct bt_json_value *metadata = bt_json_ensure_object(&work->scratch, tree, "metadata");
-	struct bt_api_answer answer;
 	if (index != BT_MANIFESTS_NONE) {
 		/* A copied manifest may have the same uid as the original. */
 		if (find_owner(work, bt_json_text_at(metadata, "uid")) != BT_MANIFESTS_NONE) {
@@ -414,8 +413,7 @@ static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind 
 		add_owner(work, bt_json_text_at(metadata, "uid"), index);
 	}
 	int result = bt_cluster_restore(bt_cluster_api(work->cluster), resource_of(work, kind),
-		tree, &work->scratch, &answer, NULL, err);
-	bt_api_answer_finish(&answer);
+		tree, &work->scratch, NULL, NULL, err);
 	bt_arena_reset(&work->scratch);
 	return result;
 }
@@ -861,27 +859,6 @@ int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 	return 0;
 }
 
-static int restore_policy(struct bt_expansion_work *work, const struct bt_manifests_policy *policy,
-	struct berth_error *err)
-{
-	struct bt_api *api = bt_cluster_api(work->cluster);
-	struct bt_json_value *tree;
-	struct bt_api_answer answer;
-	int result = bt_json_parse(&work->scratch, policy->json, false, &tree, err);
-	if (result == 0) {
-		const struct bt_api_resource *resource = bt_resources_find_kind(
-			bt_api_resources(api), bt_json_find_str(tree, "apiVersion"),
-			bt_json_find_str(tree, "kind"));
-		result =
-			bt_cluster_restore(api, resource, tree, &work->scratch, &answer, NULL, err);
-		bt_api_answer_finish(&answer);
-	}
-	bt_arena_reset(&work->scratch);
-	return result < 0
-		? bt_input_wrap(&work->expansion->cluster->input, policy->origin, result, err)
-		: 0;
-}
-
 int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 {
 	static const char *const controllers[] = {
@@ -919,7 +896,21 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 		}
 	}
 	for (uint32_t i = 0; i < input->policies.count && result == 0; i++) {
-		result = restore_policy(work, &input->policies.items[i], err);
+		struct bt_api *api = bt_cluster_api(work->cluster);
+		struct bt_json_value *tree;
+		result = bt_json_parse(
+			&work->scratch, input->policies.items[i].json, false, &tree, err);
+		if (result == 0) {
+			const struct bt_api_resource *resource = bt_resources_find_kind(
+				bt_api_resources(api), bt_json_find_str(tree, "apiVersion"),
+				bt_json_find_str(tree, "kind"));
+			result = bt_cluster_restore(
+				api, resource, tree, &work->scratch, NULL, NULL, err);
+		}
+		bt_arena_reset(&work->scratch);
+		result = result < 0
+			? bt_input_wrap(&input->input, input->policies.items[i].origin, result, err)
+			: 0;
 	}
 	if (result == 0) {
 		expansion->admission = bt_pod_admission_create(
