@@ -25,6 +25,7 @@ struct bt_live_watch {
 	struct bt_live_watch_sink sink;
 	struct bt_prng prng;
 	struct bt_pod_commons commons;
+	struct bt_object_decoding pod_decoding;
 	struct bt_reflector_codec pod_codec;
 	struct followed kinds[BT_LIVE_KIND_COUNT];
 	struct berth_error err; /* error that ends bt_live_watch_sync */
@@ -130,7 +131,8 @@ struct bt_live_watch *bt_live_watch_create(
 	watch->live = live;
 	watch->sink = *sink;
 	watch->err = (struct berth_error)BERTH_ERROR_INIT;
-	watch->pod_codec = bt_reflector_pod_codec(&watch->commons);
+	watch->pod_decoding = (struct bt_object_decoding){BT_KIND_POD, &watch->commons};
+	watch->pod_codec = bt_reflector_packing_codec(&watch->pod_decoding);
 	bt_prng_init(&watch->prng, (uint64_t)bt_clock_wall_ns()); /* only for jitter */
 	live->last_data_ns = bt_loop_now_ns(live->loop);
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT; i++) {

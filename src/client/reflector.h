@@ -53,11 +53,18 @@ struct bt_reflector_codec {
 	const struct bt_reflector_packing *packing; /* NULL: items are never packed */
 };
 
+/** The context of the codecs of API objects. */
+struct bt_object_decoding {
+	enum bt_kind kind;
+	struct bt_pod_commons *commons; /* borrowed; NULL: objects are never packed */
+};
+
 const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
-/** Returns the codec for pods that share common parts (api/pod_common.h). commons: borrowed. */
-struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons);
-/** Returns the codec for nodes that can be packed. commons: borrowed. */
-struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons);
+/**
+ * Returns the codec for pods or nodes that can be packed; pods share common parts
+ * (api/pod_common.h). The codec borrows `decoding`.
+ */
+struct bt_reflector_codec bt_reflector_packing_codec(struct bt_object_decoding *decoding);
 
 struct bt_reflector_sink {
 	void *context;

@@ -6,14 +6,14 @@
 
 /* Codecs for the kinds of kinds.def. */
 
-static int decode_json(
-	enum bt_kind kind, struct bt_str json, void **out_item, struct berth_error *err)
+static int decode_json(void *context, struct bt_str json, void **out_item, struct berth_error *err)
 {
+	const struct bt_object_decoding *decoding = context;
 	struct bt_json_reader reader;
 	struct bt_object *object;
 
 	bt_json_reader_init(&reader, json);
-	int code = bt_object_decode_as(kind, &reader, &object, err);
+	int code = bt_object_decode_as(decoding->kind, &reader, &object, err);
 	if (code == 0) {
 		code = bt_json_expect_end(&reader, err);
 		if (code != 0) {
@@ -25,58 +25,17 @@ static int decode_json(
 	return code;
 }
 
-static int decode_kind_json(
-	void *context, struct bt_str json, void **out_item, struct berth_error *err)
-{
-	return decode_json(*(const enum bt_kind *)context, json, out_item, err);
-}
-
-static int decode_kind_protobuf(
+static int decode_protobuf(
 	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
 {
+	const struct bt_object_decoding *decoding = context;
 	struct bt_object *object;
-	int code = bt_object_decode_protobuf(*(const enum bt_kind *)context, bytes, &object, err);
+	int code = bt_object_decode_sharing(decoding->kind, bytes, decoding->commons, &object, err);
 
 	if (code == 0) {
 		*out_item = object;
 	}
 	return code;
-}
-
-static int decode_pod_json(
-	void *context BT_UNUSED, struct bt_str json, void **out_item, struct berth_error *err)
-{
-	return decode_json(BT_KIND_POD, json, out_item, err);
-}
-
-static int decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_pod_commons *commons,
-	void **out_item, struct berth_error *err)
-{
-	struct bt_object *object;
-	int code = bt_object_decode_sharing(kind, bytes, commons, &object, err);
-
-	if (code == 0) {
-		*out_item = object;
-	}
-	return code;
-}
-
-static int decode_pod_protobuf(
-	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
-{
-	return decode_sharing(BT_KIND_POD, bytes, context, out_item, err);
-}
-
-static int decode_node_json(
-	void *context BT_UNUSED, struct bt_str json, void **out_item, struct berth_error *err)
-{
-	return decode_json(BT_KIND_NODE, json, out_item, err);
-}
-
-static int decode_node_protobuf(
-	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
-{
-	return decode_sharing(BT_KIND_NODE, bytes, context, out_item, err);
 }
 
 static const struct bt_object_meta *meta_of(const void *item)
@@ -121,17 +80,17 @@ static bool is_soon_unpacked(const void *item)
 
 static const struct bt_reflector_packing packing = {allow_pack, unpack, read_key, is_soon_unpacked};
 
-/* The codec's context points to the kind; it is only read. */
-static enum bt_kind kinds[BT_KIND__COUNT] = {
-#define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) BT_KIND_##id,
+/* The contexts of the codecs; they are only read. */
+static struct bt_object_decoding decodings[BT_KIND__COUNT] = {
+#define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
+	{BT_KIND_##id, NULL},
 #include "api/kinds.def"
 #undef BT_KIND
 };
 
 static const struct bt_reflector_codec codecs[BT_KIND__COUNT] = {
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
-	{decode_kind_json, decode_kind_protobuf, meta_of, share, release, &kinds[BT_KIND_##id], \
-		NULL},
+	{decode_json, decode_protobuf, meta_of, share, release, &decodings[BT_KIND_##id], NULL},
 #include "api/kinds.def"
 #undef BT_KIND
 };
@@ -141,16 +100,10 @@ const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind)
 	return &codecs[kind];
 }
 
-struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons)
+struct bt_reflector_codec bt_reflector_packing_codec(struct bt_object_decoding *decoding)
 {
 	return (struct bt_reflector_codec){
-		decode_pod_json, decode_pod_protobuf, meta_of, share, release, commons, &packing};
-}
-
-struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons)
-{
-	return (struct bt_reflector_codec){
-		decode_node_json, decode_node_protobuf, meta_of, share, release, commons, &packing};
+		decode_json, decode_protobuf, meta_of, share, release, decoding, &packing};
 }
 
 struct bt_json_item *bt_json_item_share(struct bt_json_item *item)

@@ -222,13 +222,6 @@ static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 	bt_rest_send(call);
 }
 
-void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns)
-{
-	call->state = BT_REST_DELAYED;
-	bt_heap_push(&call->client->delayed, call->slot, at_ns, 0);
-	bt_loop_call_at(call->client->loop, at_ns);
-}
-
 static int64_t send_due_calls(void *context, int64_t now_ns)
 {
 	struct bt_rest_client *client = context;

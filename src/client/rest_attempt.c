@@ -402,7 +402,12 @@ static void schedule_resend(struct bt_rest_call *call, uint16_t code, int64_t wa
 	call->transport = NULL;
 	bt_strbuf_reset(&call->error_body);
 	bt_rest_metrics_resent(&call->client->metrics, call->verb, code);
-	bt_rest_delay(call, BT_ADD_OVERFLOW(now_ns, wait_ns, &at_ns) ? INT64_MAX : at_ns);
+	if (BT_ADD_OVERFLOW(now_ns, wait_ns, &at_ns)) {
+		at_ns = INT64_MAX;
+	}
+	call->state = BT_REST_DELAYED;
+	bt_heap_push(&call->client->delayed, call->slot, at_ns, 0);
+	bt_loop_call_at(call->client->loop, at_ns);
 }
 
 /* Schedules a retry after a response if the server asks for it; false: the call ends. */

@@ -102,8 +102,6 @@ void bt_rest_send(struct bt_rest_call *call);
 void bt_rest_refuse(struct bt_rest_call *call);
 /** Appends the call's URL, with its query. */
 void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out);
-/** Sends the call again at this time. */
-void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns);
 /** Calls the handler's `done` and frees the call. */
 void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer *answer);
 

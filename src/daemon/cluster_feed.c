@@ -59,6 +59,8 @@ struct bt_cluster_feed {
 	struct bt_cluster_feed_options options;
 	struct source sources[BT_ARRAY_LENGTH(watched)];
 	struct bt_pod_commons commons;
+	struct bt_object_decoding pod_decoding;
+	struct bt_object_decoding node_decoding;
 	struct bt_reflector_codec pod_codec;
 	struct bt_reflector_codec node_codec;
 	uint32_t waiting; /* number of sources whose first list is incomplete */
@@ -189,8 +191,10 @@ struct bt_cluster_feed *bt_cluster_feed_create(const struct bt_cluster_feed_opti
 {
 	struct bt_cluster_feed *feed = BT_NEW(struct bt_cluster_feed);
 	feed->options = *options;
-	feed->pod_codec = bt_reflector_pod_codec(&feed->commons);
-	feed->node_codec = bt_reflector_node_codec(&feed->commons);
+	feed->pod_decoding = (struct bt_object_decoding){BT_KIND_POD, &feed->commons};
+	feed->node_decoding = (struct bt_object_decoding){BT_KIND_NODE, &feed->commons};
+	feed->pod_codec = bt_reflector_packing_codec(&feed->pod_decoding);
+	feed->node_codec = bt_reflector_packing_codec(&feed->node_decoding);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
 		feed->sources[i] = (struct source){.feed = feed, .watched = &watched[i]};
 	}

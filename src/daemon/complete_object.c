@@ -5,11 +5,10 @@
 
 static int decode_json(void *context, struct bt_str json, void **out_item, struct berth_error *err)
 {
-	enum bt_kind kind = *(const enum bt_kind *)context;
+	enum bt_kind kind = ((const struct bt_object_decoding *)context)->kind;
 	struct bt_strbuf stored = {0};
 	void *item;
-	int result = bt_reflector_object_codec(kind)->decode_json(
-		bt_reflector_object_codec(kind)->context, json, &item, err);
+	int result = bt_reflector_object_codec(kind)->decode_json(context, json, &item, err);
 	if (result < 0) {
 		return result;
 	}
