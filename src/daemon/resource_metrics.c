@@ -247,7 +247,7 @@ static const char *unit_of(struct bt_str resource)
 static void write_label(struct bt_strbuf *out, const char *before, struct bt_str value)
 {
 	bt_strbuf_append_c(out, before);
-	bt_metrics_append_label_value(out, value);
+	bt_metrics_append_escaped(out, value, true);
 }
 
 static struct bt_str write_samples(struct bt_pod_samples *list, const struct bt_pod *pod,
@@ -272,7 +272,8 @@ static struct bt_str write_samples(struct bt_pod_samples *list, const struct bt_
 			bt_metrics_append_number(out,
 				bt_str_equal(entry->name, BT_STR("cpu"))
 					? (double)bt_quantity_milli(&entry->quantity) / 1000
-					: (double)bt_quantity_value(&entry->quantity));
+					: (double)bt_quantity_value(&entry->quantity),
+				false);
 			bt_strbuf_append_char(out, '\n');
 		}
 	}

@@ -430,18 +430,17 @@ struct sample {
 	const double *bound; /* value of the additional label "le"; NULL: no such label */
 };
 
-static void append_number(const struct writer *writer, double value)
+void bt_metrics_append_number(struct bt_strbuf *out, double value, bool is_open)
 {
-	size_t start = writer->out->length;
+	size_t start = out->length;
 
-	bt_shortest_append_general(writer->out, fpclassify(value) == FP_ZERO ? 0.0 : value);
-	if (writer->is_open && isfinite(value) &&
-		strpbrk(writer->out->data + start, ".e") == NULL) {
-		bt_strbuf_append_c(writer->out, ".0");
+	bt_shortest_append_general(out, fpclassify(value) == FP_ZERO ? 0.0 : value);
+	if (is_open && isfinite(value) && strpbrk(out->data + start, ".e") == NULL) {
+		bt_strbuf_append_c(out, ".0");
 	}
 }
 
-static void append_escaped(struct bt_strbuf *out, struct bt_str text, bool quotes)
+void bt_metrics_append_escaped(struct bt_strbuf *out, struct bt_str text, bool quotes)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
 		char byte = text.data[i];
@@ -456,17 +455,6 @@ static void append_escaped(struct bt_strbuf *out, struct bt_str text, bool quote
 			bt_strbuf_append_char(out, byte);
 		}
 	}
-}
-
-void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value)
-{
-	append_escaped(out, value, true);
-}
-
-void bt_metrics_append_number(struct bt_strbuf *out, double value)
-{
-	const struct writer writer = {out, false};
-	append_number(&writer, value);
 }
 
 static void write_comments(const struct writer *writer, const struct bt_metric *metric)
@@ -499,7 +487,7 @@ static void write_comments(const struct writer *writer, const struct bt_metric *
 	}
 	bt_strbuf_printf(
 		writer->out, "# HELP %.*s %s", BT_STR_ARG(name), prefixes[description->stability]);
-	append_escaped(writer->out, bt_str_from(description->help), writer->is_open);
+	bt_metrics_append_escaped(writer->out, bt_str_from(description->help), writer->is_open);
 	bt_strbuf_printf(writer->out, "\n# TYPE %.*s %s\n", BT_STR_ARG(name), type);
 }
 
@@ -518,14 +506,14 @@ static void write_name(
 		bt_strbuf_append_char(writer->out, before);
 		bt_strbuf_append_c(writer->out, metric->description.labels[label]);
 		bt_strbuf_append_c(writer->out, "=\"");
-		append_escaped(writer->out, series->values[label], true);
+		bt_metrics_append_escaped(writer->out, series->values[label], true);
 		bt_strbuf_append_char(writer->out, '"');
 		before = ',';
 	}
 	if (sample.bound != NULL) {
 		bt_strbuf_append_char(writer->out, before);
 		bt_strbuf_append_c(writer->out, "le=\"");
-		append_number(writer, *sample.bound);
+		bt_metrics_append_number(writer->out, *sample.bound, writer->is_open);
 		bt_strbuf_append_char(writer->out, '"');
 		before = ',';
 	}
@@ -546,7 +534,7 @@ static void write_value(
 	const struct writer *writer, const struct bt_metric_series *series, const char *suffix)
 {
 	write_name(writer, series, (struct sample){suffix, NULL});
-	append_number(writer, series->cell.value);
+	bt_metrics_append_number(writer->out, series->cell.value, writer->is_open);
 	bt_strbuf_append_char(writer->out, '\n');
 }
 

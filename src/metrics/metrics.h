@@ -120,10 +120,10 @@ enum bt_metrics_format {
 /** Appends all families, sorted by name; the cells of a family are sorted by label values. */
 void bt_metrics_write(
 	struct bt_metrics *metrics, enum bt_metrics_format format, struct bt_strbuf *out);
-/** Appends a number in the text format. */
-void bt_metrics_append_number(struct bt_strbuf *out, double value);
-/** Appends an escaped label value, without the quotes. */
-void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value);
+/** Appends a number. is_open: as in OpenMetrics, where whole numbers end with ".0". */
+void bt_metrics_append_number(struct bt_strbuf *out, double value, bool is_open);
+/** Appends an escaped text. quotes: escape quotes too, for a label value. */
+void bt_metrics_append_escaped(struct bt_strbuf *out, struct bt_str text, bool quotes);
 
 /**
  * DELETE /metrics: sets every value to zero; series with labels are not written until they change

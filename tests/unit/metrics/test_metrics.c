@@ -215,7 +215,7 @@ START_TEST(test_metrics__numbers)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_strbuf out = {0};
 
-		bt_metrics_append_number(&out, rows[i].value);
+		bt_metrics_append_number(&out, rows[i].value, false);
 		ck_assert_str_eq(bt_strbuf_c(&out), rows[i].text);
 		bt_strbuf_finish(&out);
 	}
