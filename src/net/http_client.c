@@ -118,7 +118,7 @@ static bool is_safe(struct bt_str text, bool allows_blanks)
 static bool set_url(struct bt_http_transfer *transfer)
 {
 	struct bt_str text = bt_strbuf_str(&transfer->url_text);
-	if (!is_safe(text, false) || !bt_http_url_split(text, &transfer->url)) {
+	if (!is_safe(text, false) || !bt_http_url_split(text, false, &transfer->url)) {
 		return false;
 	}
 	transfer->proxy = bt_http_proxies_find(&transfer->client->proxies, &transfer->url);
@@ -149,7 +149,7 @@ static void append_head(
 						     : (uint32_t)bt_str_find_char(url->rest, '#'));
 	struct bt_http_url proxy = {0};
 	bool is_absolute = transfer->proxy != NULL && !is_https &&
-		bt_http_url_split_proxy(bt_str_from(transfer->proxy), &proxy) &&
+		bt_http_url_split(bt_str_from(transfer->proxy), true, &proxy) &&
 		!bt_str_equal(proxy.scheme, BT_STR("socks5h"));
 	struct bt_strbuf address = {0};
 	bt_strbuf_append_c(&address, url->is_v6 ? "[" : "");

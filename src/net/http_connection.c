@@ -699,8 +699,8 @@ void bt_http_connection_run(struct bt_http_transfer *transfer)
 	bt_strbuf_append_str(&connection->host, transfer->url.host);
 	connection->proxy = transfer->proxy;
 	if (connection->proxy != NULL) {
-		bool is_url = bt_http_url_split_proxy(
-			bt_str_from(connection->proxy), &connection->proxy_url);
+		bool is_url = bt_http_url_split(
+			bt_str_from(connection->proxy), true, &connection->proxy_url);
 		BT_ASSERT(is_url); /* proxies are validated when they are configured */
 	}
 	connection->due_ns = bt_loop_now_ns(client->loop) + client->connect_timeout_ns;

@@ -101,25 +101,16 @@ static const struct scheme *find_scheme(struct bt_str name, size_t count)
 	return NULL;
 }
 
-static bool split(struct bt_str url, size_t scheme_count, struct bt_http_url *out_url)
+bool bt_http_url_split(struct bt_str url, bool is_proxy, struct bt_http_url *out_url)
 {
 	struct bt_http_url parts = bt_http_url_split_text(url);
-	const struct scheme *scheme = find_scheme(parts.scheme, scheme_count);
+	const struct scheme *scheme =
+		find_scheme(parts.scheme, is_proxy ? BT_ARRAY_LENGTH(schemes) : 2);
 	if (scheme == NULL || !split_host(parts.host, scheme->port, &parts)) {
 		return false;
 	}
 	*out_url = parts;
 	return true;
-}
-
-bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url)
-{
-	return split(url, 2, out_url);
-}
-
-bool bt_http_url_split_proxy(struct bt_str url, struct bt_http_url *out_url)
-{
-	return split(url, BT_ARRAY_LENGTH(schemes), out_url);
 }
 
 void bt_http_url_append_basic(struct bt_strbuf *out, struct bt_str user)

@@ -25,10 +25,11 @@ struct bt_http_url {
  * port are not set.
  */
 struct bt_http_url bt_http_url_split_text(struct bt_str url);
-/** Returns false if the URL is not http or https, has no host, or has a bad port. */
-BT_MUST_USE bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url);
-/** As bt_http_url_split, for proxy URLs: http, https, socks5 and socks5h. */
-BT_MUST_USE bool bt_http_url_split_proxy(struct bt_str url, struct bt_http_url *out_url);
+/**
+ * Returns false if the URL is not http, https or, if is_proxy, socks5 or socks5h, has no host, or
+ * has a bad port.
+ */
+BT_MUST_USE bool bt_http_url_split(struct bt_str url, bool is_proxy, struct bt_http_url *out_url);
 /** Appends "host:port", with brackets around IPv6 addresses. */
 void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint16_t port);
 

@@ -12,7 +12,7 @@
 static const char *find(const struct bt_http_proxies *proxies, const char *text)
 {
 	struct bt_http_url url;
-	ck_assert_msg(bt_http_url_split(bt_str_from(text), &url), "%s", text);
+	ck_assert_msg(bt_http_url_split(bt_str_from(text), false, &url), "%s", text);
 	return bt_http_proxies_find(proxies, &url);
 }
 
@@ -21,13 +21,13 @@ START_TEST(test_http_proxy__urls)
 	static const char *const bad[] = {"", "x", "http:/x", "http://", "ftp://x", "http://x:y",
 		"http://x:65536", "http://[::1", "http://[::1]x", "://x", "http://:80"};
 	struct bt_http_url url;
-	ck_assert(bt_http_url_split(BT_STR("https://u:p@[fd00::1]:8443/a?b#c"), &url));
+	ck_assert(bt_http_url_split(BT_STR("https://u:p@[fd00::1]:8443/a?b#c"), false, &url));
 	ck_assert(bt_str_equal_c(url.host, "fd00::1") && url.is_v6 && url.port == 8443);
 	ck_assert(bt_str_equal_c(url.rest, "/a?b#c"));
-	ck_assert(bt_http_url_split(BT_STR("HTTP://host?x"), &url));
+	ck_assert(bt_http_url_split(BT_STR("HTTP://host?x"), false, &url));
 	ck_assert(bt_str_equal_c(url.host, "host") && !url.is_v6 && url.port == 80);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(bad); i++) {
-		ck_assert_msg(!bt_http_url_split(bt_str_from(bad[i]), &url), "%s", bad[i]);
+		ck_assert_msg(!bt_http_url_split(bt_str_from(bad[i]), false, &url), "%s", bad[i]);
 	}
 }
 END_TEST
