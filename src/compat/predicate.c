@@ -11,6 +11,7 @@
 #include "lib/aggregate.h"
 #include "lib/resource.h"
 #include "plugins/common_legacy.h"
+#include "plugins/legacy.h"
 
 static void refresh(const struct berth_predicates *predicates)
 {

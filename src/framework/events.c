@@ -90,14 +90,6 @@ bool bt_cluster_event_match(
 		incoming->action <= registered->action;
 }
 
-static void add_hint(struct bt_event_hints *hints, struct bt_plugin *plugin,
-	struct bt_cluster_event event, bt_hint_function function)
-{
-	struct bt_event_hint hint = {.plugin = plugin, .event = event, .hint = function};
-
-	bt_vec_push(&hints->items, hint);
-}
-
 /**
  * Registers the default events for the plugin. The event for Node has all actions, so unlike
  * add_registered, this function need not add Node/UpdateNodeTaint.
@@ -106,10 +98,11 @@ static void add_defaults(const struct bt_framework *framework, struct bt_plugin 
 	struct bt_event_hints *hints)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(default_events); i++) {
-		add_hint(hints, plugin, default_events[i], NULL);
+		bt_vec_push(
+			&hints->items, ((struct bt_event_hint){plugin, default_events[i], NULL}));
 	}
 	if (bt_gate_enabled(framework->handle.gates, BT_GATE_GENERIC_WORKLOAD)) {
-		add_hint(hints, plugin, pod_group_event, NULL);
+		bt_vec_push(&hints->items, ((struct bt_event_hint){plugin, pod_group_event, NULL}));
 	}
 }
 
@@ -140,7 +133,8 @@ static int add_registered(
 		if (bt_str_equal(events[i].event.resource, node_resource)) {
 			node_actions |= events[i].event.action;
 		}
-		add_hint(hints, plugin, events[i].event, events[i].hint);
+		bt_vec_push(&hints->items,
+			((struct bt_event_hint){plugin, events[i].event, events[i].hint}));
 	}
 	/*
 	 * Spec 02 section 10.2: a plugin that registers Node/Add also gets Node/UpdateNodeTaint,
@@ -148,10 +142,9 @@ static int add_registered(
 	 */
 	if ((node_actions & BT_ACTION_ADD) != 0 &&
 		(node_actions & BT_ACTION_UPDATE_NODE_TAINT) == 0) {
-		const struct bt_cluster_event taint = {
-			BT_RESOURCE_NODE, BT_ACTION_UPDATE_NODE_TAINT};
-
-		add_hint(hints, plugin, taint, NULL);
+		bt_vec_push(&hints->items,
+			((struct bt_event_hint){
+				plugin, {BT_RESOURCE_NODE, BT_ACTION_UPDATE_NODE_TAINT}, NULL}));
 	}
 	return BERTH_OK;
 }

@@ -277,12 +277,6 @@ static void fill_histogram(
 	}
 }
 
-static void finish(struct histogram *histogram)
-{
-	bt_vec_finish(&histogram->reasons);
-	bt_map_finish(&histogram->map);
-}
-
 void bt_fit_error_visit_reasons(const struct bt_node_statuses *statuses, uint32_t node_count,
 	void (*visit)(void *context, struct bt_str reason, uint64_t count), void *context)
 {
@@ -291,7 +285,8 @@ void bt_fit_error_visit_reasons(const struct bt_node_statuses *statuses, uint32_
 	for (uint32_t i = 0; i < histogram.reasons.count; i++) {
 		visit(context, histogram.reasons.items[i].reason, histogram.reasons.items[i].count);
 	}
-	finish(&histogram);
+	bt_vec_finish(&histogram.reasons);
+	bt_map_finish(&histogram.map);
 }
 
 void bt_fit_error_append_reasons(
@@ -300,5 +295,6 @@ void bt_fit_error_append_reasons(
 	struct histogram histogram;
 	fill_histogram(&histogram, statuses, node_count);
 	append_lines(&histogram, out);
-	finish(&histogram);
+	bt_vec_finish(&histogram.reasons);
+	bt_map_finish(&histogram.map);
 }

@@ -263,11 +263,8 @@ void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *c
 		if (bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
-		status = call_filter(framework, plugin, cycle, pod, node);
-		if (!bt_status_is_success(&status)) {
-			status = interpret_failure(cycle->arena, plugin, status);
-			go_on = failed(context, plugin, &status);
-		}
+		status = bt_run_filter_plugin(framework, plugin, cycle, pod, node);
+		go_on = bt_status_is_success(&status) || failed(context, plugin, &status);
 	}
 }
 

@@ -62,25 +62,4 @@ BT_MUST_USE int bt_legacy_create_plain(const struct bt_plugin_ops *ops,
  */
 struct bt_resource bt_legacy_pod_resources(
 	const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena);
-
-/**
- * Whether the node exists as a Node object. The cache also has entries for nodes that only pods
- * refer to.
- */
-static inline bool bt_legacy_has_node(const struct bt_node_info *node)
-{
-	return node->state->nodes.rows[node->slot].has_node;
-}
-
-/*
- * --- Filters under old predicate names, implemented by the current plugins, for profiles and
- * policies that use these names. Spec: 05b A1, C2. ---
- */
-
-extern const struct bt_plugin_ops bt_legacy_check_node_unschedulable_plugin;
-extern const struct bt_plugin_ops bt_legacy_check_volume_binding_plugin;
-extern const struct bt_plugin_ops bt_legacy_match_inter_pod_affinity_plugin;
-extern const struct bt_plugin_ops bt_legacy_max_csi_volume_count_plugin;
-extern const struct bt_plugin_ops bt_legacy_no_disk_conflict_plugin;
-extern const struct bt_plugin_ops bt_legacy_no_volume_zone_conflict_plugin;
 #endif

@@ -173,11 +173,6 @@ struct request_builder {
 	uint32_t long_lived_count;
 };
 
-static uint32_t container_count(const struct bt_pod_spec *spec)
-{
-	return spec->init_containers.count + spec->containers.count;
-}
-
 static const struct bt_container *container_at(const struct bt_pod_spec *spec, uint32_t index)
 {
 	return index < spec->init_containers.count
@@ -276,9 +271,10 @@ static const struct bt_extended_node_claim *make_node_claim(
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
 	struct bt_extended_node_claim *result;
-	uint32_t containers = container_count(bt_plugin_pod_spec(pod));
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	uint32_t containers = spec->init_containers.count + spec->containers.count;
 	struct request_builder builder = {
-		.spec = bt_plugin_pod_spec(pod),
+		.spec = spec,
 		.arena = arena,
 		.requests = BT_ARENA_NEW_ARRAY(arena, struct bt_device_request,
 			(size_t)containers * extended->scalar_count),
@@ -292,7 +288,7 @@ static const struct bt_extended_node_claim *make_node_claim(
 			struct container_request request;
 
 			builder.long_lived_count = 0;
-			for (uint32_t k = 0; k < container_count(builder.spec); k++) {
+			for (uint32_t k = 0; k < containers; k++) {
 				if (!is_short_lived(builder.spec, k) &&
 					request_of(&builder, k, &request)) {
 					add_request(&builder, &request);

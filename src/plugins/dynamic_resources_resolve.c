@@ -8,11 +8,6 @@
 #define NS_NAME_ARG(meta) BT_STR_ARG((meta)->namespace_), BT_STR_ARG((meta)->name)
 #define GROUP_API "scheduling.k8s.io"
 
-static struct bt_str group_name_of(const struct bt_pod *pod)
-{
-	return bt_plugin_pod_group_name(&pod->spec);
-}
-
 int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry,
 	struct bt_str *out_name, bool *out_generated, struct berth_error *err)
 {
@@ -41,7 +36,7 @@ static int check_owner(const struct bt_dynamic_resources *instance, const struct
 	const struct bt_resource_claim *claim, struct berth_error *err)
 {
 	const struct bt_owner_reference *owner = bt_object_controller(&claim->metadata);
-	struct bt_str group = group_name_of(pod);
+	struct bt_str group = bt_plugin_pod_group_name(&pod->spec);
 	bool may_be_group = group.length != 0 &&
 		bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS);
 
@@ -147,7 +142,7 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	uint32_t entry, struct bt_resource_claim_consumer_reference *out_reference,
 	struct berth_error *err)
 {
-	struct bt_str name = group_name_of(pod);
+	struct bt_str name = bt_plugin_pod_group_name(&pod->spec);
 	bool is_groups;
 
 	*out_reference = (struct bt_resource_claim_consumer_reference){
@@ -185,7 +180,7 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 bool bt_dynamic_is_reserved_for(const struct bt_dynamic_resources *instance,
 	const struct bt_resource_claim *claim, const struct bt_pod *pod)
 {
-	struct bt_str group = group_name_of(pod);
+	struct bt_str group = bt_plugin_pod_group_name(&pod->spec);
 	bool may_be_group = group.length != 0 &&
 		bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS);
 

@@ -14,11 +14,6 @@
 
 #define PERMIT_TIMEOUT_NS (300 * BT_NS_PER_SECOND)
 
-static const struct bt_pod_scheduling_group *group_of(const struct bt_pod_info *pod)
-{
-	return bt_plugin_pod_spec(pod)->scheduling_group;
-}
-
 /** The gang of a pod, and whether its group and members are known. */
 struct gang {
 	enum {
@@ -36,10 +31,10 @@ static struct gang find_gang(const struct bt_state *state, const struct bt_pod_i
 {
 	struct gang gang = {.state = GANG_NONE};
 
-	if (state->pod_groups == NULL || group_of(pod) == NULL) {
+	if (state->pod_groups == NULL || bt_plugin_pod_spec(pod)->scheduling_group == NULL) {
 		return gang;
 	}
-	gang.name = group_of(pod)->pod_group_name;
+	gang.name = bt_plugin_pod_spec(pod)->scheduling_group->pod_group_name;
 	const struct bt_pod_group *group = bt_object_store_find(
 		&state->objects, BT_KIND_POD_GROUP, pod->namespace_, gang.name);
 	if (group == NULL) {
@@ -155,7 +150,7 @@ static enum bt_queueing_hint after_pod_added(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct berth_error *err)
 {
 	const struct bt_pod *added = new_object;
-	const struct bt_pod_scheduling_group *group = group_of(pod);
+	const struct bt_pod_scheduling_group *group = bt_plugin_pod_spec(pod)->scheduling_group;
 
 	return group != NULL && added->spec.scheduling_group != NULL &&
 			bt_str_equal(added->metadata.namespace_, pod->namespace_) &&
@@ -170,7 +165,7 @@ static enum bt_queueing_hint after_group_added(BT_UNUSED struct bt_plugin *plugi
 	BT_UNUSED struct berth_error *err)
 {
 	const struct bt_pod_group *added = new_object;
-	const struct bt_pod_scheduling_group *group = group_of(pod);
+	const struct bt_pod_scheduling_group *group = bt_plugin_pod_spec(pod)->scheduling_group;
 
 	return group != NULL && bt_str_equal(added->metadata.namespace_, pod->namespace_) &&
 			bt_str_equal(added->metadata.name, group->pod_group_name)

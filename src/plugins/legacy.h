@@ -38,4 +38,12 @@ extern const struct bt_plugin_ops bt_legacy_most_requested_priority_plugin;
 extern const struct bt_plugin_ops bt_legacy_node_prefer_avoid_pods_plugin;
 extern const struct bt_plugin_ops bt_legacy_requested_to_capacity_ratio_priority_plugin;
 extern const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin;
+
+/* Filters under old predicate names, implemented by the current plugins. Spec: 05b A1, C2. */
+extern const struct bt_plugin_ops bt_legacy_check_node_unschedulable_plugin;
+extern const struct bt_plugin_ops bt_legacy_check_volume_binding_plugin;
+extern const struct bt_plugin_ops bt_legacy_match_inter_pod_affinity_plugin;
+extern const struct bt_plugin_ops bt_legacy_max_csi_volume_count_plugin;
+extern const struct bt_plugin_ops bt_legacy_no_disk_conflict_plugin;
+extern const struct bt_plugin_ops bt_legacy_no_volume_zone_conflict_plugin;
 #endif

@@ -125,7 +125,7 @@ static struct bt_status filter_resources(struct bt_plugin *plugin, struct bt_cyc
 {
 	struct bt_status status = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
 
-	if (!bt_legacy_has_node(node)) {
+	if (!node->state->nodes.rows[node->slot].has_node) {
 		return bt_status_error_text(cycle->arena, BT_STR("node not found"));
 	}
 	check_resources(plugin, &data_of(plugin, cycle, pod)->request, node, cycle->arena, &status);
@@ -204,7 +204,7 @@ static struct bt_status filter_general(struct bt_plugin *plugin, struct bt_cycle
 	const struct general_data *data = data_of(plugin, cycle, pod);
 	struct bt_status status = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
 
-	if (!bt_legacy_has_node(node)) {
+	if (!node->state->nodes.rows[node->slot].has_node) {
 		return bt_status_error_text(cycle->arena, BT_STR("node not found"));
 	}
 	check_resources(plugin, &data->request, node, cycle->arena, &status);
@@ -379,7 +379,7 @@ static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	struct bt_error_list reasons = {0};
 	enum bt_reason reason;
 
-	if (!bt_legacy_has_node(node)) {
+	if (!node->state->nodes.rows[node->slot].has_node) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			BT_REASON_LEGACY_NODE_UNKNOWN_CONDITION);
 	}

@@ -93,14 +93,6 @@ static bool is_matching(const struct bt_pod_info *pod_to_schedule, const struct 
 		bt_str_map_contains(other->labels, pod_to_schedule->labels);
 }
 
-static void append_pod(struct pre_filter_data *data, const struct bt_pod_info *pod, uint32_t slot,
-	struct bt_arena *arena)
-{
-	struct matching_pod matching = {pod->namespace_, pod->name, pod->uid, slot};
-
-	bt_arena_push(arena, data, matching);
-}
-
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
@@ -125,7 +117,10 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			}
 			bt_pod_info_from_record(state, row->pods.items[k], &other);
 			if (is_matching(pod, &other)) {
-				append_pod(data, &other, slot, cycle->arena);
+				struct matching_pod matching = {
+					other.namespace_, other.name, other.uid, slot};
+
+				bt_arena_push(cycle->arena, data, matching);
 			}
 		}
 	}
@@ -154,7 +149,10 @@ static struct bt_status pre_filter_add_pod(struct bt_plugin *plugin, struct bt_c
 	struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
 
 	if (data != NULL && is_matching(pod_to_schedule, pod_to_add)) {
-		append_pod(data, pod_to_add, node->slot, cycle->arena);
+		struct matching_pod matching = {
+			pod_to_add->namespace_, pod_to_add->name, pod_to_add->uid, node->slot};
+
+		bt_arena_push(cycle->arena, data, matching);
 	}
 	return BT_STATUS_OK;
 }

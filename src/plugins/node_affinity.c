@@ -632,12 +632,8 @@ static bool hint_offers(BT_UNUSED struct bt_plugin *plugin,
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct node_affinity_plugin *instance = (struct node_affinity_plugin *)(void *)plugin;
-
-	if (instance != NULL) {
-		bt_arena_finish(&instance->arena);
-		bt_free(instance);
-	}
+	bt_arena_finish(&((struct node_affinity_plugin *)(void *)plugin)->arena);
+	bt_free(plugin);
 }
 
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,

@@ -17,15 +17,6 @@ enum {
 	FEATURE_COUNT = 5,
 };
 
-struct declared_features_pre_filter_data {
-	uint8_t required; /* never 0 */
-};
-
-static bool gate_is_on(const struct bt_plugin *plugin)
-{
-	return bt_plugin_gate(plugin, BT_GATE_NODE_DECLARED_FEATURES);
-}
-
 static bool restarts_all_containers(const bt_container_list *containers)
 {
 	for (uint32_t i = 0; i < containers->count; i++) {
@@ -60,12 +51,11 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 {
 	uint8_t required = required_features(bt_plugin_pod_spec(pod));
 
-	if (!gate_is_on(plugin) || required == 0) {
+	if (!bt_plugin_gate(plugin, BT_GATE_NODE_DECLARED_FEATURES) || required == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	struct declared_features_pre_filter_data *data =
-		BT_ARENA_NEW(cycle->arena, struct declared_features_pre_filter_data);
-	data->required = required;
+	uint8_t *data = BT_ARENA_NEW(cycle->arena, uint8_t);
+	*data = required;
 	cycle->pre_filter_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
@@ -73,10 +63,9 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct declared_features_pre_filter_data *data =
-		cycle->pre_filter_data[plugin->index];
+	const uint8_t *data = cycle->pre_filter_data[plugin->index];
 
-	if (!gate_is_on(plugin)) {
+	if (!bt_plugin_gate(plugin, BT_GATE_NODE_DECLARED_FEATURES)) {
 		return BT_STATUS_OK;
 	}
 	if (data == NULL) {
@@ -84,7 +73,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			BT_STR("error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: "
 			       "not found"));
 	}
-	if ((data->required & ~(unsigned int)bt_node_info_declared_features(node)) != 0) {
+	if ((*data & ~(unsigned int)bt_node_info_declared_features(node)) != 0) {
 		return bt_plugin_rejection(plugin, BT_DETAIL_REJECTED);
 	}
 	return BT_STATUS_OK;
@@ -95,7 +84,7 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
-	unsigned int required = ((const struct declared_features_pre_filter_data *)data)->required;
+	unsigned int required = *(const uint8_t *)data;
 
 	for (uint32_t k = 0; k < range.count; k++) {
 		uint32_t slot = bt_slot_at(range, k);
@@ -111,7 +100,7 @@ static struct bt_status sign(
 	uint8_t required = required_features(bt_plugin_pod_spec(pod));
 	struct bt_strbuf value = {0};
 
-	if (!gate_is_on(plugin)) {
+	if (!bt_plugin_gate(plugin, BT_GATE_NODE_DECLARED_FEATURES)) {
 		return bt_status_error_text(out->arena, BT_STR("target version cannot be nil"));
 	}
 	for (unsigned int i = 0; i < FEATURE_COUNT; i++) {
@@ -161,7 +150,9 @@ static int events_to_register(struct bt_plugin *plugin,
 	BT_UNUSED struct berth_error *err)
 {
 	*out_events = events;
-	*out_count = gate_is_on(plugin) ? (uint32_t)BT_ARRAY_LENGTH(events) : 0;
+	*out_count = bt_plugin_gate(plugin, BT_GATE_NODE_DECLARED_FEATURES)
+		? (uint32_t)BT_ARRAY_LENGTH(events)
+		: 0;
 	return 0;
 }
 

@@ -254,11 +254,9 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 
 static void destroy(struct bt_plugin *plugin)
 {
-	if (plugin != NULL) {
-		bt_free(instance_of(plugin)->resources.items);
-		bt_free(instance_of(plugin)->balances);
-		bt_free(plugin);
-	}
+	bt_free(instance_of(plugin)->resources.items);
+	bt_free(instance_of(plugin)->balances);
+	bt_free(plugin);
 }
 
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,

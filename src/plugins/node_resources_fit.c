@@ -973,13 +973,12 @@ static int events_to_register(struct bt_plugin *plugin,
 
 static void destroy(struct bt_plugin *plugin)
 {
-	if (plugin != NULL) {
-		struct fit_scorer *scorer = &instance_of(plugin)->scorer;
-		bt_free(scorer->resources.items);
-		bt_free(scorer->shape);
-		bt_free(instance_of(plugin)->floors);
-		bt_free(plugin);
-	}
+	struct fit_plugin *instance = instance_of(plugin);
+
+	bt_free(instance->scorer.resources.items);
+	bt_free(instance->scorer.shape);
+	bt_free(instance->floors);
+	bt_free(instance);
 }
 
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,

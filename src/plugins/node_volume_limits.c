@@ -477,10 +477,8 @@ static int create(const struct bt_plugin_ops *ops, BT_UNUSED const struct bt_plu
 
 static void destroy(struct bt_plugin *plugin)
 {
-	if (plugin == NULL) {
-		return;
-	}
 	struct limits_plugin *instance = instance_of(plugin);
+
 	bt_arena_finish(&instance->arena);
 	bt_volume_set_finish(&instance->wanted);
 	bt_volume_set_finish(&instance->used);

@@ -3,7 +3,6 @@
 
 #include "plugins/in_tree.h"
 #include "plugins/legacy.h"
-#include "plugins/common_legacy.h"
 
 /* The plugins in byte order of their names. Legacy plugins come last. */
 static const struct bt_plugin_ops *const in_tree_plugins[] = {

@@ -582,10 +582,8 @@ struct bt_volume_binder *bt_volume_binding_binder(const struct bt_plugin *plugin
 
 static void destroy(struct bt_plugin *plugin)
 {
-	if (plugin == NULL) {
-		return;
-	}
 	struct volume_binding_plugin *instance = instance_of(plugin);
+
 	instance->binder->ops->destroy(instance->binder);
 	bt_free(instance->shape);
 	bt_free(instance);
