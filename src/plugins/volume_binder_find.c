@@ -157,18 +157,6 @@ static bool is_compatible(
 		volume->metadata.deletion_timestamp == NULL;
 }
 
-static bool has_access_modes(
-	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
-{
-	for (uint32_t i = 0; i < claim->spec.access_modes.count; i++) {
-		if (!bt_str_list_has(
-			    &volume->spec.access_modes, claim->spec.access_modes.items[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static int compare_by_name(const void *a, const void *b)
 {
 	return bt_str_compare(((const struct match_candidate *)a)->volume->metadata.name,
@@ -219,11 +207,15 @@ static int prepare_match(struct bt_real_binder *binder, struct claim_match *matc
 			}
 			continue;
 		}
-		if (is_compatible(volume, claim) &&
+		bool matches = is_compatible(volume, claim) &&
 			bt_str_equal_c(volume->status.phase, "Available") &&
 			(claim->spec.selector == NULL ||
-				bt_selector_matches(&selector, &volume->metadata.labels)) &&
-			has_access_modes(volume, claim)) {
+				bt_selector_matches(&selector, &volume->metadata.labels));
+		for (uint32_t k = 0; matches && k < claim->spec.access_modes.count; k++) {
+			matches = bt_str_list_has(
+				&volume->spec.access_modes, claim->spec.access_modes.items[k]);
+		}
+		if (matches) {
 			match->candidates[match->candidate_count++] = candidate;
 		}
 	}

@@ -288,24 +288,6 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 				: BT_STATUS_OK;
 }
 
-/* Queueing hints. Spec: 07b section 2.6. */
-static bool share_claim(const struct bt_pod_spec *a, const struct bt_pod_spec *b)
-{
-	for (uint32_t i = 0; i < a->volumes.count; i++) {
-		const struct bt_pvc_volume_source *wanted =
-			a->volumes.items[i].persistent_volume_claim;
-
-		for (uint32_t k = 0; wanted != NULL && k < b->volumes.count; k++) {
-			const struct bt_pvc_volume_source *held =
-				b->volumes.items[k].persistent_volume_claim;
-			if (held != NULL && bt_str_equal(held->claim_name, wanted->claim_name)) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
 static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, BT_UNUSED const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -318,8 +300,20 @@ static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugi
 		return BT_HINT_SKIP;
 	}
 	struct disk_list disks = disks_of(spec, &arena);
-	bool helps = pod_conflicts(&disks, &deleted->spec) || share_claim(spec, &deleted->spec);
+	bool helps = pod_conflicts(&disks, &deleted->spec);
 	bt_arena_finish(&arena);
+	/* Queue also if both pods name the same claim. */
+	for (uint32_t i = 0; !helps && i < spec->volumes.count; i++) {
+		const struct bt_pvc_volume_source *wanted =
+			spec->volumes.items[i].persistent_volume_claim;
+
+		for (uint32_t k = 0; wanted != NULL && k < deleted->spec.volumes.count; k++) {
+			const struct bt_pvc_volume_source *held =
+				deleted->spec.volumes.items[k].persistent_volume_claim;
+
+			helps |= held != NULL && bt_str_equal(held->claim_name, wanted->claim_name);
+		}
+	}
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 

@@ -112,9 +112,6 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 		for (uint32_t id = queue->groups.items[g].first; id != BT_QUEUE_NONE;
 			id = bt_queue_entry_at(queue, id)->next_in_group) {
 			struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
-			struct bt_queue_departure departure = {
-				entry->sequence, id, BT_STRATEGY_AFTER_BACKOFF, false};
-
 			int64_t waited_ns;
 
 			if (!BT_SUB_OVERFLOW(now_ns, entry->timestamp_ns, &waited_ns) &&
@@ -134,7 +131,8 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 				bt_shortcuts(queue->profiles->frameworks.items[entry->profile]
 						     ->instances.items[entry->gating_plugin])
 					->gate_opens_silently) {
-				bt_vec_push(&queue->departures, departure);
+				bt_queue_add_departure(
+					queue, entry, BT_STRATEGY_AFTER_BACKOFF, false);
 			}
 		}
 	}

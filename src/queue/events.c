@@ -293,9 +293,7 @@ enum bt_queue_strategy bt_queue_hint_for_in_flight_pod(
 		if (strategy > best) {
 			best = strategy;
 		}
-		if (best == BT_STRATEGY_IMMEDIATELY ||
-			(best == BT_STRATEGY_AFTER_BACKOFF &&
-				bt_rejectors_is_empty(&entry->pending_plugins))) {
+		if (bt_queue_is_final(&entry->pending_plugins, best)) {
 			break;
 		}
 	}

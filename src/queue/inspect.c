@@ -64,10 +64,8 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 		}
 		for (uint32_t id = queue->groups.items[g].first; id != BT_QUEUE_NONE;
 			id = bt_queue_entry_at(queue, id)->next_in_group) {
-			struct bt_queue_departure found = {bt_queue_entry_at(queue, id)->sequence,
-				id, BT_STRATEGY_SKIP, false};
-
-			bt_vec_push(&queue->departures, found);
+			bt_queue_add_departure(
+				queue, bt_queue_entry_at(queue, id), BT_STRATEGY_SKIP, false);
 		}
 	}
 	bt_queue_sort_departures(queue);

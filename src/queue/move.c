@@ -105,8 +105,7 @@ static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener 
 	return outcome != HINT_SKIP;
 }
 
-/** Whether no hint can make the strategy more eager. */
-static bool is_final(const struct bt_rejectors *pending, enum bt_queue_strategy strategy)
+bool bt_queue_is_final(const struct bt_rejectors *pending, enum bt_queue_strategy strategy)
 {
 	return strategy == BT_STRATEGY_IMMEDIATELY ||
 		(strategy == BT_STRATEGY_AFTER_BACKOFF && bt_rejectors_is_empty(pending));
@@ -135,7 +134,8 @@ static enum bt_queue_strategy run_hints(const struct move_pass *pass,
 	struct bt_queue_listeners *listeners =
 		&pass->queue->events.items[pass->event].listeners[entry->profile];
 
-	for (uint32_t i = 0; i < listeners->items.count && !is_final(&entry->pending_plugins, best);
+	for (uint32_t i = 0;
+		i < listeners->items.count && !bt_queue_is_final(&entry->pending_plugins, best);
 		i++) {
 		struct bt_queue_listener *listener = &listeners->items.items[i];
 
@@ -208,7 +208,7 @@ static bool is_checked(
 		!bt_str_equal(check->excluded_uid, bt_queue_unpark(queue, entry_id)->pod.uid);
 }
 
-static void add_departure(struct bt_queue *queue, const struct bt_queue_entry *entry,
+void bt_queue_add_departure(struct bt_queue *queue, const struct bt_queue_entry *entry,
 	enum bt_queue_strategy strategy, bool stays_gated)
 {
 	struct bt_queue_departure departure = {entry->sequence, entry->id, strategy, stays_gated};
@@ -299,7 +299,7 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 	if (shared == BT_STRATEGY_SKIP && !has_own && !has_self) {
 		return;
 	}
-	if (!has_self && (!has_own || is_final(&pending, shared)) &&
+	if (!has_self && (!has_own || bt_queue_is_final(&pending, shared)) &&
 		mark_whole_group(pass, group, shared)) {
 		return;
 	}
@@ -317,7 +317,7 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 		}
 		if (bt_queue_entry_at(queue, id) == pass->self) {
 			strategy = run_hints(pass, pass->self, HINTS_ALL, BT_STRATEGY_SKIP);
-		} else if (has_own && !is_final(&pending, strategy)) {
+		} else if (has_own && !bt_queue_is_final(&pending, strategy)) {
 			/* Hints that depend on the single pod may improve the pod's strategy. */
 			uint32_t label_set = bt_queue_entry_at(pass->queue, id)->label_set;
 
@@ -333,7 +333,8 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 			}
 		}
 		if (strategy != BT_STRATEGY_SKIP) {
-			add_departure(queue, bt_queue_entry_at(queue, id), strategy, is_held);
+			bt_queue_add_departure(
+				queue, bt_queue_entry_at(queue, id), strategy, is_held);
 		}
 		id = next;
 	}
@@ -445,7 +446,7 @@ static void evaluate_class(const struct move_pass *pass, const struct bt_queue_c
 		for (uint32_t e = group->first; e != BT_QUEUE_NONE;
 			e = bt_queue_entry_at(queue, e)->next_in_group) {
 			if (is_checked(pass, group, e)) {
-				add_departure(queue, bt_queue_entry_at(queue, e),
+				bt_queue_add_departure(queue, bt_queue_entry_at(queue, e),
 					BT_STRATEGY_AFTER_BACKOFF, false);
 			}
 		}

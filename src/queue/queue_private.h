@@ -303,6 +303,10 @@ uint32_t bt_queue_event_index(struct bt_queue *queue, const struct bt_cluster_ev
 enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 	const struct bt_queue_entry *entry, uint32_t event, const struct bt_object *old_object,
 	const struct bt_object *new_object);
+/** Whether no hint can make the strategy of a pod with these pending plugins more eager. */
+bool bt_queue_is_final(const struct bt_rejectors *pending, enum bt_queue_strategy strategy);
+void bt_queue_add_departure(struct bt_queue *queue, const struct bt_queue_entry *entry,
+	enum bt_queue_strategy strategy, bool stays_gated);
 /** Sorts departures by order of arrival. */
 void bt_queue_sort_departures(struct bt_queue *queue);
 /** Requeues the pods in departures, in order of arrival. */
