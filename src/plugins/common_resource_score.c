@@ -9,23 +9,12 @@
 #include "dra/device_totals.h"
 #include "plugins/common_plugin.h"
 
-static enum bt_scored_kind kind_of(struct bt_str name)
-{
-	if (bt_str_equal_c(name, "cpu")) {
-		return BT_SCORED_CPU;
-	}
-	if (bt_str_equal_c(name, "memory")) {
-		return BT_SCORED_MEMORY;
-	}
-	if (bt_str_equal_c(name, "ephemeral-storage")) {
-		return BT_SCORED_EPHEMERAL_STORAGE;
-	}
-	return bt_resource_is_scalar(name) ? BT_SCORED_SCALAR : BT_SCORED_UNTRACKED;
-}
-
 void bt_scored_resources_init(struct bt_scored_resources *resources,
 	const bt_resource_spec_list *list, const struct bt_handle *handle)
 {
+	static const char *const names[] = {[BT_SCORED_CPU] = "cpu",
+		[BT_SCORED_MEMORY] = "memory",
+		[BT_SCORED_EPHEMERAL_STORAGE] = "ephemeral-storage"};
 	struct bt_dra *dra = bt_dra_of(handle->state, handle->gates);
 
 	resources->count = list->count;
@@ -35,7 +24,13 @@ void bt_scored_resources_init(struct bt_scored_resources *resources,
 
 		resource->name = list->items[i].name;
 		resource->weight = list->items[i].weight;
-		resource->kind = kind_of(resource->name);
+		resource->kind = bt_resource_is_scalar(resource->name) ? BT_SCORED_SCALAR
+								       : BT_SCORED_UNTRACKED;
+		for (uint32_t k = 0; k < BT_ARRAY_LENGTH(names); k++) {
+			if (bt_str_equal_c(resource->name, names[k])) {
+				resource->kind = (enum bt_scored_kind)k;
+			}
+		}
 		resource->column = resource->kind == BT_SCORED_SCALAR
 			? bt_node_table_scalar(&handle->state->nodes, resource->name)
 			: UINT32_MAX;

@@ -876,9 +876,9 @@ struct spread_term {
 };
 
 struct score_data {
-	bool requires_all_keys; /* nodes that lack a key are ignored */
-	uint32_t count;
-	struct spread_term *terms;
+	struct bt_spread_list list;
+	bool requires_all_keys;    /* nodes that lack a key are ignored */
+	struct spread_term *terms; /* one for each constraint of the list */
 };
 
 double bt_spread_log(uint64_t value)
@@ -912,25 +912,18 @@ double bt_spread_log(uint64_t value)
 	return k * high - ((half - (s * (half + r) + k * low)) - f);
 }
 
-struct pre_score_run {
-	struct spread_plugin *instance;
-	const struct bt_cycle_state *cycle;
-	const struct bt_pod_info *pod;
-	struct bt_spread_list list;
-	bool requires_all_keys;
-};
-
-static void count_term(const struct pre_score_run *run, uint32_t index, struct spread_term *term)
+static void count_term(const struct score_data *data, struct bt_state *state,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t index,
+	struct spread_term *term)
 {
-	const struct bt_state *state = run->instance->base.handle->state;
-	struct bt_arena *arena = run->cycle->arena;
-	const struct bt_spread_constraint *constraint = &run->list.items[index];
-	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
-	bool counted = !run->cycle->plain &&
-		count_constraint(run->instance->base.handle->state, &run->list, index, run->pod,
-			run->requires_all_keys, &term->table);
+	struct bt_arena *arena = cycle->arena;
+	const struct bt_spread_constraint *constraint = &data->list.items[index];
+	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
+	bool counted = !cycle->plain &&
+		count_constraint(
+			state, &data->list, index, pod, data->requires_all_keys, &term->table);
 
-	if (counted && run->cycle->borrows_counters) {
+	if (counted && cycle->borrows_counters) {
 		return;
 	}
 	if (term->is_hostname) {
@@ -951,8 +944,8 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct s
 		for (uint32_t n = 0; n < state->snapshot.count; n++) {
 			uint32_t slot = bt_snapshot_list(&state->snapshot)[n];
 
-			if (!(run->requires_all_keys && !slot_has_all_keys(&run->list, slot)) &&
-				bt_spread_counts_node(&run->list, index, state, slot)) {
+			if (!(data->requires_all_keys && !slot_has_all_keys(&data->list, slot)) &&
+				bt_spread_counts_node(&data->list, index, state, slot)) {
 				term->table.counts[bt_topology_domain(constraint->column, slot)] +=
 					count_pods(state, &constraint->selector, namespace_, slot);
 			}
@@ -980,27 +973,22 @@ static int64_t pods_at(const struct bt_spread_table *table, uint32_t domain)
 static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct berth_error *err)
 {
-	struct pre_score_run run = {
-		.instance = instance_of(plugin),
-		.cycle = cycle,
-		.pod = pod,
-	};
+	struct spread_plugin *instance = instance_of(plugin);
+	struct bt_spread_list list;
 	struct score_data *data;
 
-	if (resolve_constraints(run.instance, pod, BT_SPREAD_SOFT, cycle->arena, &run.list, err) !=
-			0 ||
-		run.list.count == 0) {
+	if (resolve_constraints(instance, pod, BT_SPREAD_SOFT, cycle->arena, &list, err) != 0 ||
+		list.count == 0) {
 		return NULL;
 	}
-	run.requires_all_keys = bt_plugin_pod_spec(pod)->topology_spread_constraints.count != 0 ||
-		!run.instance->system_defaulted;
 	data = BT_ARENA_NEW(cycle->arena, struct score_data);
-	data->requires_all_keys = run.requires_all_keys;
-	data->count = run.list.count;
-	data->terms = BT_ARENA_NEW_ARRAY(cycle->arena, struct spread_term, data->count);
-	for (uint32_t i = 0; i < data->count; i++) {
+	data->list = list;
+	data->requires_all_keys = bt_plugin_pod_spec(pod)->topology_spread_constraints.count != 0 ||
+		!instance->system_defaulted;
+	data->terms = BT_ARENA_NEW_ARRAY(cycle->arena, struct spread_term, list.count);
+	for (uint32_t i = 0; i < list.count; i++) {
 		/* Set up everything except the weight. */
-		const struct bt_spread_constraint *constraint = &run.list.items[i];
+		const struct bt_spread_constraint *constraint = &list.items[i];
 		struct spread_term term = {
 			.column = constraint->column,
 			.is_hostname =
@@ -1008,8 +996,8 @@ static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_stat
 			.offset = (double)(int32_t)((uint32_t)constraint->max_skew - 1U),
 		};
 
-		count_term(&run, i, &term);
-		if (!term.is_hostname && term.column != NULL && !run.requires_all_keys) {
+		count_term(data, instance->base.handle->state, cycle, pod, i, &term);
+		if (!term.is_hostname && term.column != NULL && !data->requires_all_keys) {
 			/* Nodes without the label belong to the domain of the value "". */
 			const struct bt_label_column *column = term.column;
 			for (uint32_t k = 1; k < column->dictionary.count; k++) {
@@ -1034,12 +1022,7 @@ struct feasible_nodes {
 
 static bool slot_is_ignored(const struct score_data *data, uint32_t slot)
 {
-	for (uint32_t i = 0; data->requires_all_keys && i < data->count; i++) {
-		if (bt_topology_domain(data->terms[i].column, slot) == 0) {
-			return true;
-		}
-	}
-	return false;
+	return data->requires_all_keys && !slot_has_all_keys(&data->list, slot);
 }
 
 static uint64_t nodes_of(const struct feasible_nodes *nodes, uint32_t index)
@@ -1094,7 +1077,7 @@ static uint64_t count_values(const struct score_data *data, const struct spread_
 static void compute_weights(
 	struct score_data *data, const struct feasible_nodes *nodes, struct bt_arena *arena)
 {
-	for (uint32_t i = 0; i < data->count; i++) {
+	for (uint32_t i = 0; i < data->list.count; i++) {
 		struct spread_term *term = &data->terms[i];
 		uint64_t size = 0;
 
@@ -1176,7 +1159,7 @@ static int64_t score_slot(const struct score_data *data, uint32_t slot)
 	if (slot_is_ignored(data, slot)) {
 		return 0;
 	}
-	for (uint32_t i = 0; i < data->count; i++) {
+	for (uint32_t i = 0; i < data->list.count; i++) {
 		const struct spread_term *term = &data->terms[i];
 		uint32_t domain = bt_topology_domain(term->column, slot);
 		int64_t count;
@@ -1392,7 +1375,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	bool fails = err.code != 0;
 
 	berth_error_finish(&err);
-	for (uint32_t i = 0; score != NULL && i < score->count; i++) {
+	for (uint32_t i = 0; score != NULL && i < score->list.count; i++) {
 		fails = fails || score->terms[i].table.serial == 0;
 	}
 	if (fails) {
@@ -1400,7 +1383,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	}
 	cycle->pre_score_data[plugin->index] = score;
 	if (score != NULL) {
-		for (uint32_t i = 0; i < score->count; i++) {
+		for (uint32_t i = 0; i < score->list.count; i++) {
 			const struct spread_term *term = &score->terms[i];
 
 			if (term->column == NULL) {
