@@ -22,16 +22,6 @@ static bool is_known(const struct bt_cel_checker *checker, struct bt_str functio
 		!bt_str_has_prefix(function, BT_STR("jsonpatch."));
 }
 
-static bool is_function(const struct bt_cel_checker *checker, struct bt_str name)
-{
-	for (uint32_t i = 0; i < bt_cel_overload_count; i++) {
-		if (is_named(&bt_cel_overloads[i], name) && is_known(checker, name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /**
  * Returns the type as text: bound parameters are replaced, free parameters print as dyn. The text
  * is valid until the next call.
@@ -180,7 +170,13 @@ static const struct bt_cel_type *check_call(
 			prefix.length + node->call.function.length <= sizeof buffer) {
 			struct bt_str name = bt_arena_printf(checker->arena, "%.*s.%.*s",
 				BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
-			if (is_function(checker, name)) {
+			bool is_function = false;
+
+			for (uint32_t i = 0; i < bt_cel_overload_count && !is_function; i++) {
+				is_function = is_named(&bt_cel_overloads[i], name) &&
+					is_known(checker, name);
+			}
+			if (is_function) {
 				node->call.target = NULL;
 				node->call.function = name;
 				node->call.is_rooted = is_rooted;
@@ -442,23 +438,6 @@ static const struct bt_cel_type *check_element(
 	return inner;
 }
 
-static const struct bt_cel_type *check_list(
-	struct bt_cel_checker *checker, struct bt_cel_node *node)
-{
-	const struct bt_cel_type *element = NULL;
-
-	for (uint32_t i = 0; i < node->list.count; i++) {
-		bool is_optional = node->list.is_optional != NULL && node->list.is_optional[i];
-		const struct bt_cel_type *type =
-			check_element(checker, node->list.items[i], is_optional);
-		element = join_element(checker, element, type);
-	}
-	if (element == NULL) {
-		element = bt_cel_fresh_parameter(&checker->inference);
-	}
-	return bt_cel_type_make(&checker->inference, BT_CEL_LIST, element, NULL);
-}
-
 static const struct bt_cel_variable patch_fields[] = {
 	{BT_STR_INIT("op"), &bt_cel_types[BT_CEL_STRING]},
 	{BT_STR_INIT("path"), &bt_cel_types[BT_CEL_STRING]},
@@ -576,8 +555,20 @@ static const struct bt_cel_type *check_by_kind(
 		return check_select(checker, node);
 	case BT_CEL_NODE_CALL:
 		return check_call(checker, node);
-	case BT_CEL_NODE_LIST:
-		return check_list(checker, node);
+	case BT_CEL_NODE_LIST: {
+		const struct bt_cel_type *element = NULL;
+
+		for (uint32_t i = 0; i < node->list.count; i++) {
+			bool is_optional =
+				node->list.is_optional != NULL && node->list.is_optional[i];
+			element = join_element(checker, element,
+				check_element(checker, node->list.items[i], is_optional));
+		}
+		if (element == NULL) {
+			element = bt_cel_fresh_parameter(&checker->inference);
+		}
+		return bt_cel_type_make(&checker->inference, BT_CEL_LIST, element, NULL);
+	}
 	case BT_CEL_NODE_MAP:
 		return node->map.type_name.data != NULL ? check_object(checker, node)
 							: check_map(checker, node);

@@ -16,11 +16,6 @@ struct element {
 	bool is_map;
 };
 
-static const struct bt_cel_type *simple_type(enum bt_cel_kind kind)
-{
-	return &bt_cel_types[kind];
-}
-
 /** Checks a call of the macro's expansion; returns its result type. */
 static const struct bt_cel_type *apply(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, enum bt_cel_style style, struct bt_str function,
@@ -34,7 +29,7 @@ static const struct bt_cel_type *apply(struct bt_cel_checker *checker,
 		.position = node->position};
 
 	return bt_cel_resolve(checker, &application, &resolution) ? resolution.result
-								  : simple_type(BT_CEL_ERROR);
+								  : &bt_cel_types[BT_CEL_ERROR];
 }
 
 static const struct bt_cel_type *apply_conditional(struct bt_cel_checker *checker,
@@ -62,13 +57,13 @@ static void open_scope(struct bt_cel_checker *checker, struct bt_cel_node *node,
 
 static struct element element_of(struct bt_cel_checker *checker, const struct bt_cel_node *range)
 {
-	const struct bt_cel_type *dyn = simple_type(BT_CEL_DYN);
-	const struct bt_cel_type *error = simple_type(BT_CEL_ERROR);
+	const struct bt_cel_type *dyn = &bt_cel_types[BT_CEL_DYN];
+	const struct bt_cel_type *error = &bt_cel_types[BT_CEL_ERROR];
 	const struct bt_cel_type *type = bt_cel_substitute(&checker->inference, range->type, false);
 	struct bt_strbuf text = {0};
 
 	if (type->kind == BT_CEL_LIST) {
-		return (struct element){simple_type(BT_CEL_INT), type->of[0], false};
+		return (struct element){&bt_cel_types[BT_CEL_INT], type->of[0], false};
 	}
 	if (type->kind == BT_CEL_MAP) {
 		return (struct element){type->of[0], type->of[1], true};
@@ -105,9 +100,9 @@ static const struct bt_cel_type *initial_type(
 	switch (macro) {
 	case BT_CEL_MACRO_ALL:
 	case BT_CEL_MACRO_EXISTS:
-		return simple_type(BT_CEL_BOOL);
+		return &bt_cel_types[BT_CEL_BOOL];
 	case BT_CEL_MACRO_EXISTS_ONE:
-		return simple_type(BT_CEL_INT);
+		return &bt_cel_types[BT_CEL_INT];
 	case BT_CEL_MACRO_TRANSFORM_MAP:
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
 		key = bt_cel_fresh_parameter(&checker->inference);
@@ -144,7 +139,7 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 {
 	switch (node->macro.macro) {
 	case BT_CEL_MACRO_EXISTS_ONE:
-		return add(checker, node, accumulator, simple_type(BT_CEL_INT));
+		return add(checker, node, accumulator, &bt_cel_types[BT_CEL_INT]);
 	case BT_CEL_MACRO_FILTER:
 		return add(checker, node, accumulator,
 			element->is_map ? element->key : element->value);
@@ -198,7 +193,7 @@ static const struct bt_cel_type *check_iteration(
 	checker->scopes.count = outer;
 
 	const struct bt_cel_node *condition = node->macro.condition;
-	const struct bt_cel_type *counted[] = {accumulator, simple_type(BT_CEL_INT)};
+	const struct bt_cel_type *counted[] = {accumulator, &bt_cel_types[BT_CEL_INT]};
 
 	if (accumulator->kind == BT_CEL_BOOL) {
 		(void)bt_cel_expect_bool(checker, condition);
@@ -286,5 +281,5 @@ const struct bt_cel_type *bt_cel_check_macro(
 			arguments, 2);
 	}
 	}
-	return simple_type(BT_CEL_ERROR);
+	return &bt_cel_types[BT_CEL_ERROR];
 }

@@ -173,10 +173,7 @@ struct bt_cel_value bt_cel_fail(struct bt_cel_evaluation *evaluation, const char
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	struct bt_cel_value error =
-		bt_cel_error(bt_arena_str(evaluation->arena, bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
-	return error;
+	return bt_cel_error(bt_arena_take_strbuf(evaluation->arena, &text));
 }
 
 struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, struct bt_str function,
@@ -190,38 +187,32 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
 		bt_strbuf_append_c(&text, bt_cel_kind_name(arguments[i].kind));
 	}
 	bt_strbuf_append_c(&text, ")");
-	struct bt_cel_value error =
-		bt_cel_error(bt_arena_str(evaluation->arena, bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
-	return error;
+	return bt_cel_error(bt_arena_take_strbuf(evaluation->arena, &text));
 }
 
 /* Indexing, field selection, optionals. Spec: 12b section 8.3. */
-
-/** Appends a value as upstream's messages show it: strings without quotes. */
-static bool append_value(struct bt_cel_output *output, const struct bt_cel_value *value)
-{
-	struct bt_strbuf number = {0};
-
-	if (value->kind == BT_CEL_STRING) {
-		return bt_cel_output_append(output, value->text);
-	}
-	if (value->kind != BT_CEL_DOUBLE) {
-		return bt_cel_output_value(output, value);
-	}
-	bt_shortest_append_general(&number, value->real);
-	bool is_done = bt_cel_output_append(output, bt_strbuf_str(&number));
-	bt_strbuf_finish(&number);
-	return is_done;
-}
 
 struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struct bt_str prefix,
 	const struct bt_cel_value *value, struct bt_str suffix)
 {
 	struct bt_cel_output output = {.evaluation = evaluation};
 
-	(void)(bt_cel_output_append(&output, prefix) && append_value(&output, value) &&
-		bt_cel_output_append(&output, suffix));
+	struct bt_strbuf number = {0};
+	bool fits = bt_cel_output_append(&output, prefix);
+
+	/* upstream's messages show strings without quotes */
+	if (fits && value->kind == BT_CEL_STRING) {
+		fits = bt_cel_output_append(&output, value->text);
+	} else if (fits && value->kind == BT_CEL_DOUBLE) {
+		bt_shortest_append_general(&number, value->real);
+		fits = bt_cel_output_append(&output, bt_strbuf_str(&number));
+		bt_strbuf_finish(&number);
+	} else if (fits) {
+		fits = bt_cel_output_value(&output, value);
+	}
+	if (fits) {
+		(void)bt_cel_output_append(&output, suffix);
+	}
 	struct bt_cel_value result = bt_cel_output_finish(&output);
 	result.kind = BT_CEL_ERROR;
 	return result;
@@ -423,18 +414,6 @@ static struct bt_cel_value evaluate_pending(
 	return value;
 }
 
-static struct bt_cel_value evaluate_local(struct bt_cel_evaluation *evaluation, uint32_t slot)
-{
-	const struct bt_cel_node *pending = evaluation->locals[slot].pending;
-
-	if (pending != NULL) {
-		struct bt_cel_value value = evaluate_pending(evaluation, pending);
-
-		evaluation->locals[slot] = (struct bt_cel_local){.value = value};
-	}
-	return evaluation->locals[slot].value;
-}
-
 /**
  * Unwraps the value of an item or entry with a question mark. Returns false in two cases. If the
  * optional is none, *value stays unchanged, and the caller leaves the item or entry out. If *value
@@ -584,10 +563,20 @@ struct bt_cel_value bt_cel_evaluate_node(
 			return bt_cel_charge(evaluation, 1)
 				? evaluation->variables[node->identifier.index]
 				: evaluation->stop;
-		case BT_CEL_REFERENCE_LOCAL:
-			return bt_cel_charge(evaluation, 1)
-				? evaluate_local(evaluation, node->identifier.index)
-				: evaluation->stop;
+		case BT_CEL_REFERENCE_LOCAL: {
+			struct bt_cel_local *local = &evaluation->locals[node->identifier.index];
+
+			if (!bt_cel_charge(evaluation, 1)) {
+				return evaluation->stop;
+			}
+			if (local->pending != NULL) {
+				struct bt_cel_value value =
+					evaluate_pending(evaluation, local->pending);
+
+				*local = (struct bt_cel_local){.value = value};
+			}
+			return local->value;
+		}
 		case BT_CEL_REFERENCE_TYPE:
 			break;
 		}

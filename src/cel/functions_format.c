@@ -169,20 +169,6 @@ static bool print_plain(const struct bt_cel_value *value, struct bt_strbuf *out)
 	}
 }
 
-static bool output_list(struct bt_cel_output *output, const struct bt_cel_list *list)
-{
-	if (!append(output, "[")) {
-		return false;
-	}
-	for (uint32_t i = 0; i < list->count; i++) {
-		if ((i != 0 && !append(output, ", ")) ||
-			!bt_cel_output_value(output, &list->items[i])) {
-			return false;
-		}
-	}
-	return append(output, "]");
-}
-
 /** An entry and the text of its key; entries are sorted by these texts. */
 struct printed_entry {
 	struct bt_str key;
@@ -231,8 +217,17 @@ bool bt_cel_output_value(struct bt_cel_output *output, const struct bt_cel_value
 		if (!bt_cel_enter(output->evaluation)) {
 			return false;
 		}
-		bool is_done = value->kind == BT_CEL_LIST ? output_list(output, &value->list)
-							  : output_map(output, value->map);
+		bool is_done;
+		if (value->kind == BT_CEL_MAP) {
+			is_done = output_map(output, value->map);
+		} else {
+			is_done = append(output, "[");
+			for (uint32_t i = 0; is_done && i < value->list.count; i++) {
+				is_done = (i == 0 || append(output, ", ")) &&
+					bt_cel_output_value(output, &value->list.items[i]);
+			}
+			is_done = is_done && append(output, "]");
+		}
 		bt_cel_leave(output->evaluation);
 		return is_done;
 	}

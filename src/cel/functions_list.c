@@ -346,14 +346,6 @@ static int compare_sort_keys(const void *a, const void *b)
 	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/** Whether the value's kind has an order; NaN counts as comparable. */
-static bool is_comparable(const struct bt_cel_value *value)
-{
-	int order;
-
-	return value->kind == BT_CEL_DOUBLE || bt_cel_compare(value, value, &order);
-}
-
 /**
  * Charges LIST_UNITS plus 2 n^2 units, where n is the number of elements. If the first element is a
  * string, charges 2.1 n^2 units, rounded down, instead of 2 n^2.
@@ -384,11 +376,15 @@ struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
 	if (!charge_pairs(evaluation, keys)) {
 		return evaluation->stop;
 	}
+	const struct bt_cel_value *first = keys->items;
+	int first_order;
+	/* a double has an order even if it is NaN */
+	if (keys->count != 0 && first->kind != BT_CEL_DOUBLE &&
+		!bt_cel_compare(first, first, &first_order)) {
+		return bt_cel_error(BT_STR("list elements must be comparable"));
+	}
 	for (uint32_t i = 0; i < keys->count; i++) {
-		if (!is_comparable(&keys->items[0])) {
-			return bt_cel_error(BT_STR("list elements must be comparable"));
-		}
-		if (keys->items[i].kind != keys->items[0].kind) {
+		if (keys->items[i].kind != first->kind) {
 			return bt_cel_error(BT_STR("list elements must have the same type"));
 		}
 	}

@@ -7,32 +7,27 @@
 
 /* Semantic versions. Spec: 12b section 9.8. */
 
-static bool is_numeric(struct bt_str text)
+/** Whether the text consists of digits, or of letters, digits and hyphens. */
+static bool is_made_of(struct bt_str text, bool with_letters)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
-		if (!bt_is_digit(text.data[i])) {
+		char c = text.data[i];
+
+		if (!bt_is_digit(c) && !(with_letters && (bt_is_letter(c) || c == '-'))) {
 			return false;
 		}
 	}
 	return true;
+}
+
+static bool is_numeric(struct bt_str text)
+{
+	return is_made_of(text, false);
 }
 
 static bool has_leading_zero(struct bt_str text)
 {
 	return text.length > 1 && text.data[0] == '0';
-}
-
-/** Whether the text consists of letters, digits and hyphens. */
-static bool is_identifier(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char c = text.data[i];
-
-		if (!bt_is_digit(c) && !bt_is_letter(c) && c != '-') {
-			return false;
-		}
-	}
-	return true;
 }
 
 /** Parses digits (possibly none) with the errors of Go's strconv.ParseUint. */
@@ -99,7 +94,7 @@ static int check_parts(struct bt_str text, bool is_prerelease, struct berth_erro
 			if (code != 0) {
 				return code;
 			}
-		} else if (!is_identifier(part)) {
+		} else if (!is_made_of(part, true)) {
 			return bt_cel_refuse(err,
 				is_prerelease ? "Invalid character(s) found in prerelease "
 					      : "Invalid character(s) found in build meta data ",
@@ -150,22 +145,6 @@ static int parse_strict(
 	return code;
 }
 
-/** Appends the part without leading zeros, but keeps the last zero if no digit follows. */
-static void append_without_zeros(struct bt_strbuf *out, struct bt_str part)
-{
-	struct bt_str rest = part;
-
-	if (part.length > 1) {
-		while (rest.length != 0 && rest.data[0] == '0') {
-			rest = bt_str_sub(rest, 1, rest.length);
-		}
-		if (rest.length == 0 || !bt_is_digit(rest.data[0])) {
-			bt_strbuf_append_char(out, '0');
-		}
-	}
-	bt_strbuf_append_str(out, rest);
-}
-
 /** Normalises, for example "v1.02" to "1.2.0". */
 static int normalise(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -179,7 +158,17 @@ static int normalise(struct bt_str text, struct bt_strbuf *out, struct berth_err
 	do {
 		last = count < 2 ? bt_str_cut(&rest, '.') : rest;
 		bt_strbuf_append_c(out, count != 0 ? "." : "");
-		append_without_zeros(out, last);
+		/* drop leading zeros, but keep the last zero if no digit follows */
+		struct bt_str part = last;
+		if (last.length > 1) {
+			while (part.length != 0 && part.data[0] == '0') {
+				part = bt_str_sub(part, 1, part.length);
+			}
+			if (part.length == 0 || !bt_is_digit(part.data[0])) {
+				bt_strbuf_append_char(out, '0');
+			}
+		}
+		bt_strbuf_append_str(out, part);
 		count++;
 	} while (count < 3 && rest.data != NULL);
 	if (count < 3 && (bt_str_find_char(last, '+') >= 0 || bt_str_find_char(last, '-') >= 0)) {

@@ -91,27 +91,15 @@ static int unescape_part(
 /** Whether a port is "", ":" or digits as in ":8080". */
 static bool is_optional_port(struct bt_str text)
 {
-	if (text.length != 0 && text.data[0] != ':') {
-		return false;
-	}
-	for (uint32_t i = 1; i < text.length; i++) {
-		if (!bt_is_digit(text.data[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static int check_port(struct bt_str port, struct berth_error *err)
-{
-	return is_optional_port(port) ? 0
-				      : bt_cel_refuse(err, "invalid port ", port, " after host");
+	return text.length == 0 ||
+		(text.data[0] == ':' &&
+			(text.length == 1 || bt_str_is_digits(bt_str_sub(text, 1, text.length))));
 }
 
 static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_error *err)
 {
 	int64_t colon = bt_str_find_last_char(host, ':');
-	int code = 0;
+	int code;
 
 	if (host.length != 0 && host.data[0] == '[') {
 		/*
@@ -123,9 +111,9 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 		if (bracket < 0) {
 			return bt_error_set(err, BERTH_ERR_INVALID, "missing ']' in host");
 		}
-		code = check_port(bt_str_sub(host, (uint32_t)bracket + 1, host.length), err);
-		if (code != 0) {
-			return code;
+		struct bt_str port = bt_str_sub(host, (uint32_t)bracket + 1, host.length);
+		if (!is_optional_port(port)) {
+			return bt_cel_refuse(err, "invalid port ", port, " after host");
 		}
 		struct bt_str inside = bt_str_sub(host, 0, (uint32_t)bracket);
 		int64_t zone = bt_str_find(inside, BT_STR("%25"));
@@ -143,10 +131,12 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 		}
 		return code;
 	}
-	if (colon >= 0) {
-		code = check_port(bt_str_sub(host, (uint32_t)colon, host.length), err);
+	struct bt_str port =
+		bt_str_sub(host, colon >= 0 ? (uint32_t)colon : host.length, host.length);
+	if (!is_optional_port(port)) {
+		return bt_cel_refuse(err, "invalid port ", port, " after host");
 	}
-	return code != 0 ? code : unescape_part(host, PLACE_HOST, out, err);
+	return unescape_part(host, PLACE_HOST, out, err);
 }
 
 /** Parses "user:password@host:port". */
