@@ -31,27 +31,6 @@ struct scan {
 	struct bt_str suffix;
 };
 
-static bool is_suffix_letter(char c)
-{
-	switch (c) {
-	case 'e':
-	case 'E':
-	case 'i':
-	case 'n':
-	case 'u':
-	case 'm':
-	case 'k':
-	case 'K':
-	case 'M':
-	case 'G':
-	case 'T':
-	case 'P':
-		return true;
-	default:
-		return false;
-	}
-}
-
 static const char *skip_digits(const char *position, const char *end)
 {
 	while (position < end && bt_is_digit(*position)) {
@@ -63,6 +42,7 @@ static const char *skip_digits(const char *position, const char *end)
 /** Steps 1 to 6 of the spec; false: error E1. */
 static bool scan_text(struct bt_str text, struct scan *out)
 {
+	static const char letters[] = "eEinumkKMGTP"; /* of suffixes */
 	const char *position = text.data;
 	const char *end = position + text.length;
 
@@ -90,7 +70,7 @@ static bool scan_text(struct bt_str text, struct scan *out)
 		out->fraction_length = (uint32_t)(position - out->fraction);
 	}
 	const char *start = position;
-	while (position < end && is_suffix_letter(*position)) {
+	while (position < end && memchr(letters, *position, sizeof(letters) - 1) != NULL) {
 		position++;
 	}
 	if (position < end && (*position == '+' || *position == '-')) {
@@ -102,35 +82,27 @@ static bool scan_text(struct bt_str text, struct scan *out)
 	return position == end;
 }
 
-/** Returns the power of ten of a one-letter suffix; false: not a suffix. */
-static bool decimal_suffix(char letter, int32_t *out_exponent)
+/** Step 7 of the spec; false: error E3. */
+static bool find_suffix(struct bt_str text, struct suffix *out)
 {
 	static const struct {
 		char letter;
 		int8_t exponent;
-	} table[] = {{'n', -9}, {'u', -6}, {'m', -3}, {'k', 3}, {'M', 6}, {'G', 9}, {'T', 12},
+	} decimals[] = {{'n', -9}, {'u', -6}, {'m', -3}, {'k', 3}, {'M', 6}, {'G', 9}, {'T', 12},
 		{'P', 15}, {'E', 18}};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(table); i++) {
-		if (table[i].letter == letter) {
-			*out_exponent = table[i].exponent;
-			return true;
-		}
-	}
-	return false;
-}
-
-/** Step 7 of the spec; false: error E3. */
-static bool find_suffix(struct bt_str text, struct suffix *out)
-{
 	static const char letters[] = "KMGTPE"; /* of "Ki" to "Ei" */
 	int64_t exponent;
 
 	out->format = BT_QUANTITY_DECIMAL_SI;
 	out->exponent = 0;
-	if (text.length == 0 ||
-		(text.length == 1 && decimal_suffix(text.data[0], &out->exponent))) {
+	if (text.length == 0) {
 		return true;
+	}
+	for (size_t i = 0; text.length == 1 && i < BT_ARRAY_LENGTH(decimals); i++) {
+		if (decimals[i].letter == text.data[0]) {
+			out->exponent = decimals[i].exponent;
+			return true;
+		}
 	}
 	const char *binary = text.length == 2 && text.data[1] == 'i'
 		? memchr(letters, text.data[0], sizeof(letters) - 1)

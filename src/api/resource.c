@@ -197,46 +197,42 @@ static int64_t *target_of(struct bt_resource *resource, struct bt_str name, enum
 	return NULL;
 }
 
-static int64_t converted(const struct bt_resource_entry *entry, enum standard standard)
+/** Adds the entries of the list to the record, or raises the record's values to those entries. */
+static void combine(struct bt_resource *resource, const struct bt_resource_list *list,
+	bool is_maximum, struct bt_arena *arena)
 {
-	return standard == STANDARD_CPU ? bt_quantity_milli(&entry->quantity)
-					: bt_quantity_value(&entry->quantity);
+	if (resource == NULL) {
+		return;
+	}
+	scalars_create(resource, list, arena);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_resource_entry *entry = &list->items[i];
+		enum standard standard = standard_of(entry->name);
+		int64_t *target = target_of(resource, entry->name, standard);
+
+		if (target == NULL || (is_maximum && standard == STANDARD_PODS)) {
+			continue;
+		}
+		int64_t value = standard == STANDARD_CPU ? bt_quantity_milli(&entry->quantity)
+							 : bt_quantity_value(&entry->quantity);
+		if (!is_maximum) {
+			*target = bt_wrap_add(*target, value);
+		} else if (value > *target) {
+			*target = value;
+		}
+	}
 }
 
 void bt_resource_add(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena)
 {
-	if (resource == NULL) {
-		return;
-	}
-	scalars_create(resource, list, arena);
-	for (uint32_t i = 0; i < list->count; i++) {
-		enum standard standard = standard_of(list->items[i].name);
-		int64_t *target = target_of(resource, list->items[i].name, standard);
-
-		if (target != NULL) {
-			*target = bt_wrap_add(*target, converted(&list->items[i], standard));
-		}
-	}
+	combine(resource, list, false, arena);
 }
 
 void bt_resource_set_max(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena)
 {
-	if (resource == NULL) {
-		return;
-	}
-	scalars_create(resource, list, arena);
-	for (uint32_t i = 0; i < list->count; i++) {
-		enum standard standard = standard_of(list->items[i].name);
-		int64_t *target = target_of(resource, list->items[i].name, standard);
-
-		if (target != NULL && standard != STANDARD_PODS) {
-			int64_t value = converted(&list->items[i], standard);
-
-			*target = value > *target ? value : *target;
-		}
-	}
+	combine(resource, list, true, arena);
 }
 
 const int64_t *bt_resource_find_scalar(const struct bt_resource *resource, struct bt_str name)

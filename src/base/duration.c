@@ -53,29 +53,25 @@ static int set_duration_error(
 	return bt_error_take(err, BERTH_ERR_INVALID, &message);
 }
 
-struct cursor {
-	struct bt_str rest;
-};
-
-static void advance(struct cursor *cursor, uint32_t count)
+static void advance(struct bt_str *rest, uint32_t count)
 {
-	cursor->rest.data += count;
-	cursor->rest.length -= count;
+	rest->data += count;
+	rest->length -= count;
 }
 
 /* false on overflow */
-static bool leading_integer(struct cursor *cursor, uint64_t *out_value)
+static bool leading_integer(struct bt_str *rest, uint64_t *out_value)
 {
 	uint64_t value = 0;
-	while (cursor->rest.length > 0 && bt_is_digit(cursor->rest.data[0])) {
+	while (rest->length > 0 && bt_is_digit(rest->data[0])) {
 		if (value > DURATION_LIMIT / 10) {
 			return false;
 		}
-		value = value * 10 + (uint64_t)(cursor->rest.data[0] - '0');
+		value = value * 10 + (uint64_t)(rest->data[0] - '0');
 		if (value > DURATION_LIMIT) {
 			return false;
 		}
-		advance(cursor, 1);
+		advance(rest, 1);
 	}
 	*out_value = value;
 	return true;
@@ -85,14 +81,14 @@ static bool leading_integer(struct cursor *cursor, uint64_t *out_value)
  * Reads the digits after a decimal point; the fraction is the result / *out_scale. Digits that do
  * not fit are dropped, because their value is below a nanosecond.
  */
-static uint64_t leading_fraction(struct cursor *cursor, double *out_scale)
+static uint64_t leading_fraction(struct bt_str *rest, double *out_scale)
 {
 	uint64_t value = 0;
 	bool full = false;
 	double scale = 1;
-	while (cursor->rest.length > 0 && bt_is_digit(cursor->rest.data[0])) {
-		uint64_t digit = (uint64_t)(cursor->rest.data[0] - '0');
-		advance(cursor, 1);
+	while (rest->length > 0 && bt_is_digit(rest->data[0])) {
+		uint64_t digit = (uint64_t)(rest->data[0] - '0');
+		advance(rest, 1);
 		if (full || value > (DURATION_LIMIT - 1) / 10 ||
 			value * 10 + digit > DURATION_LIMIT) {
 			full = true;
@@ -107,39 +103,39 @@ static uint64_t leading_fraction(struct cursor *cursor, double *out_scale)
 
 /* Parses one "<decimal><unit>". */
 static int parse_part(
-	struct cursor *cursor, struct bt_str text, uint64_t *out_ns, struct berth_error *err)
+	struct bt_str *rest, struct bt_str text, uint64_t *out_ns, struct berth_error *err)
 {
-	uint32_t before = cursor->rest.length;
+	uint32_t before = rest->length;
 	uint64_t value;
 	uint64_t fraction = 0;
 	double scale = 1;
 	uint32_t unit_length = 0;
 
-	if (cursor->rest.data[0] != '.' && !bt_is_digit(cursor->rest.data[0])) {
+	if (rest->data[0] != '.' && !bt_is_digit(rest->data[0])) {
 		return set_duration_error("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
-	if (!leading_integer(cursor, &value)) {
+	if (!leading_integer(rest, &value)) {
 		return set_duration_error("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
-	bool digits = cursor->rest.length != before;
-	if (cursor->rest.length > 0 && cursor->rest.data[0] == '.') {
-		advance(cursor, 1);
-		before = cursor->rest.length;
-		fraction = leading_fraction(cursor, &scale);
-		digits = digits || cursor->rest.length != before;
+	bool digits = rest->length != before;
+	if (rest->length > 0 && rest->data[0] == '.') {
+		advance(rest, 1);
+		before = rest->length;
+		fraction = leading_fraction(rest, &scale);
+		digits = digits || rest->length != before;
 	}
 	if (!digits) {
 		return set_duration_error("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
-	while (unit_length < cursor->rest.length && cursor->rest.data[unit_length] != '.' &&
-		!bt_is_digit(cursor->rest.data[unit_length])) {
+	while (unit_length < rest->length && rest->data[unit_length] != '.' &&
+		!bt_is_digit(rest->data[unit_length])) {
 		unit_length++;
 	}
-	struct bt_str unit = bt_str_sub(cursor->rest, 0, unit_length);
+	struct bt_str unit = bt_str_sub(*rest, 0, unit_length);
 	if (unit_length == 0) {
 		return set_duration_error("missing unit in", unit, text, err);
 	}
-	advance(cursor, unit_length);
+	advance(rest, unit_length);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(units); i++) {
 		if (!bt_str_equal(units[i].name, unit)) {
 			continue;
@@ -163,29 +159,29 @@ static int parse_part(
 int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *err)
 {
 	const struct bt_str none = {NULL, 0};
-	struct cursor cursor = {text};
+	struct bt_str rest = text;
 	uint64_t total = 0;
 	bool negative = false;
 
 	if (text.length > 0 && (text.data[0] == '-' || text.data[0] == '+')) {
 		negative = text.data[0] == '-';
-		advance(&cursor, 1);
+		advance(&rest, 1);
 	}
-	if (bt_str_equal(cursor.rest, BT_STR("0"))) {
+	if (bt_str_equal(rest, BT_STR("0"))) {
 		*out_ns = 0;
 		return 0;
 	}
-	if (cursor.rest.length == 0) {
+	if (rest.length == 0) {
 		return set_duration_error("invalid", none, text, err);
 	}
-	while (cursor.rest.length > 0) {
+	while (rest.length > 0) {
 		uint64_t part = 0;
-		int code = parse_part(&cursor, text, &part, err);
+		int code = parse_part(&rest, text, &part, err);
 		if (code != 0) {
 			return code;
 		}
 		total += part; /* both at most 2^63: no wrap */
-		if (total > DURATION_LIMIT || (total == DURATION_LIMIT && cursor.rest.length > 0)) {
+		if (total > DURATION_LIMIT || (total == DURATION_LIMIT && rest.length > 0)) {
 			return set_duration_error("invalid", none, text, err);
 		}
 	}

@@ -136,16 +136,6 @@ static int parse_long(struct parse *parse, const char *argument, bool *out_help)
 		parse->err, BERTH_ERR_INVALID, "unknown flag: --%.*s", BT_STR_ARG(given));
 }
 
-static const struct bt_flag *find_short(const struct parse *parse, char letter)
-{
-	for (uint32_t i = 0; i < parse->flag_count; i++) {
-		if (parse->flags[i].shorthand == letter) {
-			return &parse->flags[i];
-		}
-	}
-	return NULL;
-}
-
 /**
  * Handles one shorthand letter of an argument. Sets *out_done if the remainder of the argument was
  * the value of the flag.
@@ -153,10 +143,13 @@ static const struct bt_flag *find_short(const struct parse *parse, char letter)
 static int parse_letter(struct parse *parse, const char *argument, const char *letter,
 	bool *out_help, bool *out_done)
 {
-	const struct bt_flag *flag = find_short(parse, *letter);
+	const struct bt_flag *flag = NULL;
 	const char *rest = letter[1] == '=' ? letter + 2 : letter[1] != '\0' ? letter + 1 : NULL;
 	int result;
 	*out_done = false;
+	for (uint32_t i = 0; i < parse->flag_count && flag == NULL; i++) {
+		flag = parse->flags[i].shorthand == *letter ? &parse->flags[i] : NULL;
+	}
 	if (flag == NULL && *letter == 'h') {
 		*out_help = true;
 		return 0;

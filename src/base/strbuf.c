@@ -114,46 +114,22 @@ void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arg
 	buffer->length += (size_t)length;
 }
 
-/* Returns the letter after the backslash, or 0 if the byte has no short escape. */
-static char short_escape(unsigned char byte)
-{
-	switch (byte) {
-	case '"':
-	case '\\':
-		return (char)byte;
-	case '\a':
-		return 'a';
-	case '\b':
-		return 'b';
-	case '\f':
-		return 'f';
-	case '\n':
-		return 'n';
-	case '\r':
-		return 'r';
-	case '\t':
-		return 't';
-	case '\v':
-		return 'v';
-	default:
-		return 0;
-	}
-}
-
 void bt_strbuf_append_quoted(struct bt_strbuf *buffer, struct bt_str text)
 {
+	static const char escaped[] = "\"\\\a\b\f\n\r\t\v";
+	static const char letters[] = "\"\\abfnrtv";
 	uint32_t i = 0;
 
 	bt_strbuf_append_char(buffer, '"');
 	while (i < text.length) {
 		unsigned char byte = (unsigned char)text.data[i];
-		char escape = short_escape(byte);
+		const char *escape = memchr(escaped, byte, sizeof(escaped) - 1);
 		uint32_t rune;
 		uint32_t size = bt_utf8_decode(text.data + i, text.length - i, &rune);
 
-		if (escape != 0) {
+		if (escape != NULL) {
 			bt_strbuf_append_char(buffer, '\\');
-			bt_strbuf_append_char(buffer, escape);
+			bt_strbuf_append_char(buffer, letters[escape - escaped]);
 			size = 1;
 		} else if (size == 0) {
 			bt_strbuf_printf(buffer, "\\x%02x", (unsigned int)byte);

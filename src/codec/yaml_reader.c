@@ -67,8 +67,6 @@ void bt_yaml_reader_destroy(struct bt_yaml_reader *reader)
 	yaml_parser_delete(&reader->parser);
 	bt_vec_finish(&reader->anchors);
 	bt_vec_finish(&reader->keys);
-	bt_map_finish(&reader->anchor_map);
-	bt_map_finish(&reader->key_map);
 	bt_strbuf_finish(&reader->anchored);
 	bt_free(reader);
 }
