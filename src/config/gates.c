@@ -47,21 +47,6 @@ const char *bt_gate_name(enum bt_gate gate)
 	return gate_rows[gate].name;
 }
 
-enum bt_gate_stage bt_gate_stage(enum bt_gate gate)
-{
-	return gate_rows[gate].state.stage;
-}
-
-bool bt_gate_default(enum bt_gate gate)
-{
-	return gate_rows[gate].state.value;
-}
-
-bool bt_gate_is_locked(enum bt_gate gate)
-{
-	return gate_rows[gate].state.locked;
-}
-
 struct bt_gate_state bt_gate_state_at(enum bt_gate gate, int minor)
 {
 	int from = minor < BT_GATE_RELEASE_OLDEST_MINOR ? BT_GATE_RELEASE_OLDEST_MINOR : minor;

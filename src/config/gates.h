@@ -105,9 +105,6 @@ static inline bool bt_gate_enabled(const struct bt_gates *gates, enum bt_gate ga
 }
 
 const char *bt_gate_name(enum bt_gate gate);
-enum bt_gate_stage bt_gate_stage(enum bt_gate gate);
-bool bt_gate_default(enum bt_gate gate);
-bool bt_gate_is_locked(enum bt_gate gate);
 /** Returns the state of a gate in release 1.minor; minor is clamped to the supported range. */
 struct bt_gate_state bt_gate_state_at(enum bt_gate gate, int minor);
 /** Returns "ALPHA", "BETA" or "DEPRECATED"; "" for GA and BT_GATE_STAGE_NONE. */

@@ -528,9 +528,10 @@ static void write_gates(struct bt_strbuf *out)
 	size_t count = 2;
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 		enum bt_gate gate = (enum bt_gate)i;
-		if (bt_gate_stage(gate) <= BT_GATE_STAGE_BETA) {
-			lines[count++] = (struct gate_line){
-				bt_gate_name(gate), bt_gate_stage(gate), bt_gate_default(gate)};
+		struct bt_gate_state state = bt_gate_state_at(gate, BT_GATE_RELEASE_MINOR);
+		if (state.stage <= BT_GATE_STAGE_BETA) {
+			lines[count++] =
+				(struct gate_line){bt_gate_name(gate), state.stage, state.value};
 		}
 	}
 	qsort(lines, count, sizeof(lines[0]), compare_gates);

@@ -173,14 +173,15 @@ static void offer_gates(struct bt_complete *complete, const struct bt_complete_w
 		complete_offer(complete, &part, BT_STR("AllBeta="), "every gate that is beta");
 		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 			enum bt_gate gate = (enum bt_gate)i;
-			if (bt_gate_is_locked(gate)) {
+			struct bt_gate_state state = bt_gate_state_at(gate, BT_GATE_RELEASE_MINOR);
+			if (state.locked) {
 				continue;
 			}
 			bt_strbuf_reset(&text);
 			bt_strbuf_reset(&description);
 			bt_strbuf_printf(&text, "%s=", bt_gate_name(gate));
-			bt_strbuf_printf(&description, "default %s",
-				bt_gate_default(gate) ? "true" : "false");
+			bt_strbuf_printf(
+				&description, "default %s", state.value ? "true" : "false");
 			complete_offer(
 				complete, &part, bt_strbuf_str(&text), bt_strbuf_c(&description));
 		}
