@@ -156,6 +156,15 @@ int bt_str_compare_qsort(const void *a, const void *b)
 	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
 }
 
+int bt_indexed_str_compare_qsort(const void *a, const void *b)
+{
+	const struct bt_indexed_str *left = a;
+	const struct bt_indexed_str *right = b;
+	int order = bt_str_compare(left->text, right->text);
+
+	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
 bool bt_str_parse_bool(struct bt_str text, bool *out_value)
 {
 	static const char *const words[2][6] = {

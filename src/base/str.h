@@ -114,6 +114,13 @@ struct bt_str bt_str_cut(struct bt_str *rest, char separator);
  */
 int bt_str_compare_qsort(const void *a, const void *b);
 
+/** A text and its position in a list, for sorts that keep the order of equal texts. */
+struct bt_indexed_str {
+	struct bt_str text;
+	uint32_t index;
+};
+/** For qsort of bt_indexed_str: compares the texts, then the indexes. */
+int bt_indexed_str_compare_qsort(const void *a, const void *b);
 /** Parses a boolean as Go's ParseBool: 1, t, T, true, TRUE, True, 0, f, F, false, FALSE, False. */
 bool bt_str_parse_bool(struct bt_str text, bool *out_value);
 /**

@@ -281,39 +281,25 @@ static bool is_sorted(const struct bt_any_list *list, size_t entry_size)
 	return true;
 }
 
-struct sort_row {
-	struct bt_str key;
-	uint32_t position;
-};
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct sort_row *x = a;
-	const struct sort_row *y = b;
-	int order = bt_str_compare(x->key, y->key);
-	return order != 0 ? order : (x->position > y->position) - (x->position < y->position);
-}
-
 void bt_sort_entries(struct bt_any_list *list, size_t entry_size)
 {
 	if (is_sorted(list, entry_size)) {
 		return;
 	}
-	struct sort_row *rows = BT_NEW_ARRAY(struct sort_row, list->count);
+	struct bt_indexed_str *rows = BT_NEW_ARRAY(struct bt_indexed_str, list->count);
 	char *unsorted = bt_malloc(list->count * entry_size);
 	memcpy(unsorted, list->items, list->count * entry_size);
 	for (uint32_t i = 0; i < list->count; i++) {
-		rows[i] = (struct sort_row){.key = entry_key(list, entry_size, i), .position = i};
+		rows[i] = (struct bt_indexed_str){entry_key(list, entry_size, i), i};
 	}
-	qsort(rows, list->count, sizeof(*rows), compare_rows);
+	qsort(rows, list->count, sizeof(*rows), bt_indexed_str_compare_qsort);
 	char *out = list->items;
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (i + 1 < list->count && bt_str_equal(rows[i].key, rows[i + 1].key)) {
+		if (i + 1 < list->count && bt_str_equal(rows[i].text, rows[i + 1].text)) {
 			continue;
 		}
-		memcpy(out + kept * entry_size, unsorted + rows[i].position * entry_size,
-			entry_size);
+		memcpy(out + kept * entry_size, unsorted + rows[i].index * entry_size, entry_size);
 		kept++;
 	}
 	list->count = kept;

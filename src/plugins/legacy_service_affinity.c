@@ -277,21 +277,6 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** A scored node that has the label. */
-struct labelled_node {
-	struct bt_str value;
-	uint32_t index; /* index in the list of scores */
-};
-
-static int compare_labelled(const void *a, const void *b)
-{
-	const struct labelled_node *left = a;
-	const struct labelled_node *right = b;
-	int order = bt_str_compare(left->value, right->value);
-
-	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
-}
-
 /**
  * Add to sums[i] the score that node i gets for one label: the fewer pods of the service are on
  * nodes with the same label value, the higher the score. scores[i]: number of pods of the service
@@ -300,7 +285,7 @@ static int compare_labelled(const void *a, const void *b)
  */
 static void spread_over_label(const struct bt_node_table *nodes, struct bt_str key,
 	const struct bt_node_score *scores, uint32_t count, int64_t total, double divisor,
-	struct labelled_node *scratch, double *sums)
+	struct bt_indexed_str *scratch, double *sums)
 {
 	uint32_t labelled = 0;
 
@@ -309,18 +294,18 @@ static void spread_over_label(const struct bt_node_table *nodes, struct bt_str k
 			bt_str_map_find(&nodes->rows[scores[i].slot].labels, key);
 
 		if (value != NULL) {
-			scratch[labelled++] = (struct labelled_node){*value, i};
+			scratch[labelled++] = (struct bt_indexed_str){*value, i};
 		}
 	}
 	if (labelled == 0) {
 		return;
 	}
-	qsort(scratch, labelled, sizeof(*scratch), compare_labelled);
+	qsort(scratch, labelled, sizeof(*scratch), bt_indexed_str_compare_qsort);
 	for (uint32_t start = 0, end = 0; start < labelled; start = end) {
 		int64_t in_group = 0;
 		double share = 100.0;
 
-		while (end < labelled && bt_str_equal(scratch[end].value, scratch[start].value)) {
+		while (end < labelled && bt_str_equal(scratch[end].text, scratch[start].text)) {
 			in_group += scores[scratch[end++].index].score;
 		}
 		if (total > 0) {
@@ -337,8 +322,8 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 {
 	const bt_str_list *keys = &service_affinity_of(plugin)->anti_affinity_labels;
 	const struct bt_node_table *nodes = &bt_plugin_handle(plugin)->state->nodes;
-	struct labelled_node *scratch =
-		BT_ARENA_NEW_ARRAY(cycle->arena, struct labelled_node, count);
+	struct bt_indexed_str *scratch =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_indexed_str, count);
 	double *sums = BT_ARENA_NEW_ARRAY(cycle->arena, double, count);
 	int64_t total = 0;
 

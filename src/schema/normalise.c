@@ -137,20 +137,6 @@ static int normalise_item(struct bt_normalise *run, const struct bt_schema_field
 	return normalise_one(run, field, at, value);
 }
 
-struct entry {
-	struct bt_str name;
-	uint32_t index;
-};
-
-static int compare_entries(const void *a, const void *b)
-{
-	const struct entry *left = a;
-	const struct entry *right = b;
-	int order = bt_str_compare(left->name, right->name);
-
-	return order != 0 ? order : left->index > right->index ? 1 : -1;
-}
-
 static bool is_ascending(const struct bt_json_value *map)
 {
 	for (uint32_t i = 1; i < map->count; i++) {
@@ -174,14 +160,15 @@ static void drop_repeated(
 	if (is_ascending(map)) {
 		return;
 	}
-	struct entry *entries = BT_ARENA_NEW_ARRAY(run->arena, struct entry, map->count);
+	struct bt_indexed_str *entries =
+		BT_ARENA_NEW_ARRAY(run->arena, struct bt_indexed_str, map->count);
 	for (uint32_t i = 0; i < map->count; i++) {
-		entries[i] = (struct entry){map->members[i].name, i};
+		entries[i] = (struct bt_indexed_str){map->members[i].name, i};
 	}
-	qsort(entries, map->count, sizeof(*entries), compare_entries);
+	qsort(entries, map->count, sizeof(*entries), bt_indexed_str_compare_qsort);
 	for (uint32_t i = 0; i + 1 < map->count; i++) {
-		if (bt_str_equal(entries[i].name, entries[i + 1].name)) {
-			inner.name = entries[i].name;
+		if (bt_str_equal(entries[i].text, entries[i + 1].text)) {
+			inner.name = entries[i].text;
 			report(run, "duplicate field", &inner);
 			map->members[entries[i].index].value = NULL;
 		}
