@@ -210,23 +210,6 @@ const struct bt_field_set *bt_field_set_intersection(
 	return combine(arena, INTERSECTION, a, b);
 }
 
-bool bt_field_set_equal(const struct bt_field_set *a, const struct bt_field_set *b)
-{
-	if (a == b) {
-		return true;
-	}
-	if (a == NULL || b == NULL || a->member != b->member || a->count != b->count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		if (compare_sets(&a->children[i], &b->children[i]) != 0 ||
-			!bt_field_set_equal(a->children[i], b->children[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 const struct bt_field_set *bt_field_set_child(
 	const struct bt_field_set *set, char kind, struct bt_str text)
 {

@@ -46,7 +46,6 @@ const struct bt_field_set *bt_field_set_difference(
 /** Returns the places that are in a and in b. */
 const struct bt_field_set *bt_field_set_intersection(
 	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b);
-bool bt_field_set_equal(const struct bt_field_set *a, const struct bt_field_set *b);
 /**
  * Returns the set without the places that no manager can own (name, uid, resourceVersion ...), and
  * without ignored_member, a member of the root that the request does not write (NULL: none).

@@ -29,11 +29,6 @@ struct schemas {
 	uint8_t *reached; /* REACHED flags of each message; owned */
 };
 
-static void write_pair(struct bt_json_writer *writer, const char *name, const char *value)
-{
-	bt_json_write_member_c(writer, name, value);
-}
-
 static void add_schemas(
 	struct schemas *schemas, const struct bt_schema_message *message, bool listed)
 {
@@ -100,9 +95,9 @@ static void write_ref(const struct schemas *schemas, const struct bt_schema_mess
 
 static void write_type(struct bt_json_writer *writer, const char *type, const char *format)
 {
-	write_pair(writer, "type", type);
+	bt_json_write_member_c(writer, "type", type);
 	if (format != NULL) {
-		write_pair(writer, "format", format);
+		bt_json_write_member_c(writer, "format", format);
 	}
 }
 
@@ -206,9 +201,9 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 				bt_json_write_c(writer, field->list_keys[i]);
 			}
 			bt_json_end_array(writer);
-			write_pair(writer, "x-kubernetes-list-type", "map");
+			bt_json_write_member_c(writer, "x-kubernetes-list-type", "map");
 		} else {
-			write_pair(writer, "x-kubernetes-list-type",
+			bt_json_write_member_c(writer, "x-kubernetes-list-type",
 				(field->flags & BT_SCHEMA_LIST_SET) != 0 ? "set" : "atomic");
 		}
 		break;
@@ -220,12 +215,12 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 		break;
 	}
 	if (field->shape != BT_SCHEMA_LIST && (field->flags & BT_SCHEMA_ATOMIC) != 0) {
-		write_pair(writer, "x-kubernetes-map-type", "atomic");
+		bt_json_write_member_c(writer, "x-kubernetes-map-type", "atomic");
 	}
 	struct bt_strbuf strategy = {NULL, 0, 0};
 
 	if (field->merge_key != NULL) {
-		write_pair(writer, "x-kubernetes-patch-merge-key", field->merge_key);
+		bt_json_write_member_c(writer, "x-kubernetes-patch-merge-key", field->merge_key);
 	}
 	if ((field->flags & BT_SCHEMA_MERGE) != 0) {
 		bt_strbuf_append_c(&strategy, "merge");
@@ -237,11 +232,12 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 		bt_strbuf_append_c(&strategy, strategy.length != 0 ? ",retainKeys" : "retainKeys");
 	}
 	if (strategy.length != 0) {
-		write_pair(writer, "x-kubernetes-patch-strategy", bt_strbuf_c(&strategy));
+		bt_json_write_member_c(
+			writer, "x-kubernetes-patch-strategy", bt_strbuf_c(&strategy));
 	}
 	bt_strbuf_finish(&strategy);
 	if (field->description != NULL) {
-		write_pair(writer, "description", field->description);
+		bt_json_write_member_c(writer, "description", field->description);
 	}
 	bt_json_end_object(writer);
 }
@@ -323,7 +319,7 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 	bool required = false;
 
 	if (message->description != NULL) {
-		write_pair(writer, "description", message->description);
+		bt_json_write_member_c(writer, "description", message->description);
 	}
 	write_type(writer, "object", NULL);
 	if (message->field_count != 0 || root) {
@@ -366,7 +362,7 @@ static void write_either(const struct schemas *schemas, struct bt_json_writer *w
 	}
 	bt_json_begin_member_object(writer, name);
 	if (format != NULL) {
-		write_pair(writer, "format", format);
+		bt_json_write_member_c(writer, "format", format);
 	}
 	bt_json_begin_member_array(writer, "oneOf");
 	for (size_t i = 0; i < 2; i++) {
@@ -507,7 +503,7 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 			bt_json_write_value(writer, member->value);
 		}
 	}
-	write_pair(writer, "type", "object");
+	bt_json_write_member_c(writer, "type", "object");
 	bt_json_begin_member_object(writer, "properties");
 	write_type_members(writer);
 	bt_json_begin_member_object(writer, "metadata");
@@ -527,11 +523,11 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 	struct bt_strbuf list = {NULL, 0, 0};
 	append_custom_name(resource, true, &list);
 	bt_json_begin_member_object(writer, bt_strbuf_c(&list));
-	write_pair(writer, "type", "object");
+	bt_json_write_member_c(writer, "type", "object");
 	bt_json_begin_member_object(writer, "properties");
 	write_type_members(writer);
 	bt_json_begin_member_object(writer, "items");
-	write_pair(writer, "type", "array");
+	bt_json_write_member_c(writer, "type", "array");
 	bt_json_begin_member_object(writer, "items");
 	write_ref_to(schemas, bt_strbuf_c(&name), writer);
 	bt_json_end_object(writer);
@@ -642,15 +638,15 @@ static void write_parameter(struct document *document, const char *name, const c
 	struct bt_json_writer *writer = &document->writer;
 
 	bt_json_begin_object(writer);
-	write_pair(writer, "name", name);
-	write_pair(writer, "in", in);
+	bt_json_write_member_c(writer, "name", name);
+	bt_json_write_member_c(writer, "in", in);
 	if (in[0] == 'p') {
 		bt_json_write_member_bool(writer, "required", true);
 	}
 	if (!document->schemas.version2) {
 		bt_json_begin_member_object(writer, "schema");
 	}
-	write_pair(writer, "type", "string");
+	bt_json_write_member_c(writer, "type", "string");
 	bt_json_write_member_bool(writer, "uniqueItems", true);
 	if (!document->schemas.version2) {
 		bt_json_end_object(writer);
@@ -679,7 +675,7 @@ static void write_response(
 
 	bt_json_begin_member_object(writer, "responses");
 	bt_json_begin_member_object(writer, "200");
-	write_pair(writer, "description", "OK");
+	bt_json_write_member_c(writer, "description", "OK");
 	if (message != NULL && document->schemas.version2) {
 		bt_json_write_name_c(writer, "schema");
 		write_ref(&document->schemas, message, list, writer);
@@ -798,10 +794,11 @@ static void begin_document(struct document *document, bool version2, struct bt_s
 		bt_calloc(bt_schema_message_count, sizeof(*document->schemas.reached));
 	bt_json_writer_init(writer, out, 0);
 	bt_json_begin_object(writer);
-	write_pair(writer, version2 ? "swagger" : "openapi", version2 ? "2.0" : "3.0.0");
+	bt_json_write_member_c(
+		writer, version2 ? "swagger" : "openapi", version2 ? "2.0" : "3.0.0");
 	bt_json_begin_member_object(writer, "info");
-	write_pair(writer, "title", TITLE);
-	write_pair(writer, "version", API_VERSION);
+	bt_json_write_member_c(writer, "title", TITLE);
+	bt_json_write_member_c(writer, "version", API_VERSION);
 	bt_json_end_object(writer);
 	bt_json_begin_member_object(writer, "paths");
 }
