@@ -120,6 +120,36 @@ void bt_arena_reset(struct bt_arena *arena)
 	use_chunk(arena, largest);
 }
 
+/* Allocates from a new chunk when the newest chunk has too little space. */
+static BT_COLD char *alloc_from_new_chunk(struct bt_arena *arena, size_t size)
+{
+	size_t needed = size + RED_ZONE_BYTES;
+	struct bt_arena_chunk *chunk;
+
+	if (arena->chunk_bytes == 0) {
+		arena->chunk_bytes = CHUNK_BYTES_DEFAULT;
+	}
+	if (needed > arena->chunk_bytes / 2 && arena->chunks != NULL) {
+		/*
+		 * A large allocation gets a separate chunk behind the newest one, so the newest
+		 * chunk's free space stays usable.
+		 */
+		chunk = new_chunk(arena, needed);
+		chunk->next = arena->chunks->next;
+		arena->chunks->next = chunk;
+		return chunk->data;
+	}
+	chunk = new_chunk(arena, needed > arena->chunk_bytes ? needed : arena->chunk_bytes);
+	chunk->next = arena->chunks;
+	arena->chunks = chunk;
+	use_chunk(arena, chunk);
+	if (arena->chunk_bytes < CHUNK_BYTES_MAX) {
+		arena->chunk_bytes *= 2;
+	}
+	arena->next = chunk->data + needed;
+	return chunk->data;
+}
+
 static char *alloc_aligned(struct bt_arena *arena, size_t size, size_t alignment)
 {
 	size_t free_bytes = arena->next != NULL ? (size_t)(arena->end - arena->next) : 0;
@@ -133,33 +163,7 @@ static char *alloc_aligned(struct bt_arena *arena, size_t size, size_t alignment
 		memory = arena->next + padding;
 		arena->next = memory + size + RED_ZONE_BYTES;
 	} else {
-		size_t needed = size + RED_ZONE_BYTES;
-		struct bt_arena_chunk *chunk;
-
-		if (arena->chunk_bytes == 0) {
-			arena->chunk_bytes = CHUNK_BYTES_DEFAULT;
-		}
-		if (needed > arena->chunk_bytes / 2 && arena->chunks != NULL) {
-			/*
-			 * A large allocation gets a separate chunk behind the newest one, so the
-			 * newest chunk's free space stays usable.
-			 */
-			chunk = new_chunk(arena, needed);
-			chunk->next = arena->chunks->next;
-			arena->chunks->next = chunk;
-			memory = chunk->data;
-		} else {
-			chunk = new_chunk(
-				arena, needed > arena->chunk_bytes ? needed : arena->chunk_bytes);
-			chunk->next = arena->chunks;
-			arena->chunks = chunk;
-			use_chunk(arena, chunk);
-			if (arena->chunk_bytes < CHUNK_BYTES_MAX) {
-				arena->chunk_bytes *= 2;
-			}
-			arena->next = chunk->data + needed;
-			memory = chunk->data;
-		}
+		memory = alloc_from_new_chunk(arena, size);
 	}
 	BT_ASAN_UNPOISON(memory, size);
 	return memory;

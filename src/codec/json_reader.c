@@ -97,7 +97,8 @@ int bt_json_peek(
 }
 
 /** Checks the type of the next value. A mismatch is BERTH_ERR_INVALID. */
-static int expect(struct bt_json_reader *reader, enum bt_json_type type, struct berth_error *err)
+BT_ALWAYS_INLINE int expect(
+	struct bt_json_reader *reader, enum bt_json_type type, struct berth_error *err)
 {
 	enum bt_json_type found;
 	int result = bt_json_peek(reader, &found, err);
