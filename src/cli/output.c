@@ -133,18 +133,6 @@ static uint32_t count_blanks(struct bt_str line, uint32_t from)
 	return count;
 }
 
-/** Byte offset at which the last cell of the line begins. Two blanks separate cells. */
-static uint32_t last_cell_of(struct bt_str line)
-{
-	uint32_t start = count_blanks(line, 0);
-	for (uint32_t i = start; i + 2 < line.length; i++) {
-		if (line.data[i] == ' ' && line.data[i + 1] == ' ' && line.data[i + 2] != ' ') {
-			start = i + 2;
-		}
-	}
-	return start;
-}
-
 /**
  * Returns the indentation of continuation lines: below the last cell, or below the text of "  1.
  * text".
@@ -166,7 +154,12 @@ static uint32_t continuation_of(struct bt_str line, uint32_t cell)
 
 static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *out)
 {
-	uint32_t cell = last_cell_of(line);
+	uint32_t cell = count_blanks(line, 0); /* where the last cell begins */
+	for (uint32_t i = cell; i + 2 < line.length; i++) {
+		if (line.data[i] == ' ' && line.data[i + 1] == ' ' && line.data[i + 2] != ' ') {
+			cell = i + 2;
+		}
+	}
 	uint32_t indent = continuation_of(line, cell);
 	uint32_t width = bt_printable_width(bt_str_sub(line, 0, cell));
 	uint32_t gap = 0; /* blanks before the next word */
@@ -204,17 +197,6 @@ static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *ou
 	}
 }
 
-/** Whether the line is a heading, such as "POD NODE" or "Changes that would help:". */
-static bool is_heading(struct bt_str line)
-{
-	bool is_upper = line.length != 0;
-	for (uint32_t i = 0; i < line.length && is_upper; i++) {
-		is_upper = (line.data[i] >= 'A' && line.data[i] <= 'Z') || line.data[i] == ' ';
-	}
-	return is_upper ||
-		(line.length != 0 && line.data[0] != ' ' && line.data[line.length - 1] == ':');
-}
-
 static void paint_line(struct bt_str line, struct bt_strbuf *out)
 {
 	static const struct {
@@ -227,7 +209,14 @@ static void paint_line(struct bt_str line, struct bt_strbuf *out)
 		{BT_STR_INIT("SchedulingGated"), YELLOW},
 		{BT_STR_INIT("Deleting"), YELLOW},
 	};
-	if (is_heading(line)) {
+	/* Headings are such as "POD NODE" or "Changes that would help:". */
+	bool is_heading = line.length != 0;
+	for (uint32_t i = 0; i < line.length && is_heading; i++) {
+		is_heading = (line.data[i] >= 'A' && line.data[i] <= 'Z') || line.data[i] == ' ';
+	}
+	is_heading = is_heading ||
+		(line.length != 0 && line.data[0] != ' ' && line.data[line.length - 1] == ':');
+	if (is_heading) {
 		bt_strbuf_append_c(out, BOLD);
 		bt_strbuf_append_str(out, line);
 		bt_strbuf_append_c(out, PLAIN);

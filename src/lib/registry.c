@@ -102,24 +102,6 @@ bool berth_registry_has(const struct berth_registry *registry, struct berth_str 
 #define FILES_MAX 1024
 #define PLUGINS_MAX 1024
 
-/**
- * Sets the error to the dynamic linker's message, with the path in front if the message does not
- * begin with the path.
- */
-static int loader_error(int code, const char *path, struct berth_error *err)
-{
-	const char *text = dlerror();
-	size_t path_length = strlen(path);
-
-	if (text == NULL) {
-		text = "unknown error of the dynamic linker";
-	}
-	if (strncmp(text, path, path_length) == 0 && text[path_length] == ':') {
-		return bt_error_set(err, code, "%s", text);
-	}
-	return bt_error_set(err, code, "%s: %s", path, text);
-}
-
 static int register_module(struct berth_registry *registry,
 	const struct berth_plugin_module *module, const char *path, struct berth_error *err)
 {
@@ -169,8 +151,17 @@ int berth_registry_load_plugin(
 	void *object = dlopen(full, RTLD_NOW | RTLD_LOCAL);
 
 	if (object == NULL) {
-		int result = loader_error(BERTH_ERR_IO, full, err);
+		/* Put the path in front, unless the dynamic linker's message begins with the path.
+		 */
+		const char *message = dlerror();
+		size_t length = strlen(full);
 
+		if (message == NULL) {
+			message = "unknown error of the dynamic linker";
+		}
+		bool has_path = strncmp(message, full, length) == 0 && message[length] == ':';
+		int result = bt_error_set(err, BERTH_ERR_IO, "%s%s%s", has_path ? "" : full,
+			has_path ? "" : ": ", message);
 		bt_free(full);
 		return result;
 	}

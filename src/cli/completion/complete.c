@@ -140,18 +140,6 @@ static void offer_objects(
 	bt_manifests_finish(&cluster);
 }
 
-static void offer_workloads(struct bt_complete *complete, const struct bt_complete_word *word)
-{
-	const struct bt_command *command = complete->command;
-	const char *summary;
-	const char *name;
-	for (uint32_t i = 0;
-		command->workload_at != NULL && (name = command->workload_at(i, &summary)) != NULL;
-		i++) {
-		complete_offer(complete, word, bt_str_from(name), summary);
-	}
-}
-
 /** Completes the last entry of "A=true,B=fa". */
 static void offer_gates(struct bt_complete *complete, const struct bt_complete_word *word)
 {
@@ -242,7 +230,14 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 	} else if (bt_str_equal_c(alternative, "POD")) {
 		offer_objects(complete, word, BT_KIND_POD);
 	} else if (bt_str_equal_c(alternative, "WORKLOAD")) {
-		offer_workloads(complete, word);
+		const struct bt_command *command = complete->command;
+		const char *summary;
+		const char *name;
+		for (uint32_t i = 0; command->workload_at != NULL &&
+			(name = command->workload_at(i, &summary)) != NULL;
+			i++) {
+			complete_offer(complete, word, bt_str_from(name), summary);
+		}
 	} else if (bt_str_has_suffix(alternative, BT_STR(",..."))) {
 		offer_behind(complete, word, comma != NULL ? comma + 1 : word->text,
 			bt_str_sub(alternative, 0, alternative.length - 4));

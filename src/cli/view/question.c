@@ -282,17 +282,6 @@ static void append_word(struct bt_strbuf *out, const char *word)
 	bt_output_append_quoted(out, bt_str_from(word));
 }
 
-/** Whether no line of the text would end a here-document early. */
-static bool can_be_inline(struct bt_str text)
-{
-	while (text.length != 0) {
-		if (bt_str_equal_c(bt_str_cut(&text, '\n'), TEXT_END)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void write_answer(struct question *question, int status, struct bt_strbuf *out)
 {
 	const struct bt_questions_options *options = &question->questions->options;
@@ -309,7 +298,11 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	/*
 	 * A single text is passed on standard input, so that the shown command line can be copied.
 	 */
-	bool is_inline = question->file_count == 1 && can_be_inline(question->files[0].text);
+	bool is_inline = question->file_count == 1;
+	struct bt_str rest = question->files[0].text;
+	while (is_inline && rest.length != 0) { /* no line may end the here-document early */
+		is_inline = !bt_str_equal_c(bt_str_cut(&rest, '\n'), TEXT_END);
+	}
 	for (uint32_t i = 0; i < question->file_count; i++) {
 		bt_strbuf_printf(&line, " %s %s", question->files[i].flag,
 			is_inline ? "/dev/stdin" : "FILE");
