@@ -144,7 +144,7 @@ static uint32_t continuation_of(struct bt_str line, uint32_t cell)
 	if (cell != indent) {
 		return bt_printable_width(bt_str_sub(line, 0, cell));
 	}
-	while (digits < line.length && line.data[digits] >= '0' && line.data[digits] <= '9') {
+	while (digits < line.length && bt_is_digit(line.data[digits])) {
 		digits++;
 	}
 	bool is_numbered = digits != indent && digits + 1 < line.length &&

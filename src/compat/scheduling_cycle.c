@@ -63,11 +63,7 @@ int berth_error_counts_aggregate(const struct berth_error_counts *counts, struct
 		}
 	}
 	bt_strbuf_append_c(&text, counts->count > 1 ? "]" : "");
-	int result =
-		bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s", BT_STR_ARG(bt_strbuf_str(&text)));
-
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_error_take(err, BERTH_ERR_INTERNAL, &text);
 }
 
 void berth_error_counts_finish(struct berth_error_counts *counts)
@@ -196,11 +192,8 @@ struct berth_str berth_fit_error_text(
 		diagnosis.statuses = memory;
 	}
 	bt_diagnosis_message(&diagnosis, &text);
-	struct berth_str result = bt_arena_str(bt_arena_of(arena), bt_strbuf_str(&text));
-
-	bt_strbuf_finish(&text);
 	bt_vec_finish(&memory.entries);
-	return result;
+	return bt_arena_take_strbuf(bt_arena_of(arena), &text);
 }
 
 /** Returns a view of the statuses, in the arena. */

@@ -298,10 +298,7 @@ struct berth_str berth_node_info_string(
 	append_resource(
 		&text, "], AllocatableResource:", berth_node_info_allocatable_resource, node);
 	bt_strbuf_append_char(&text, '}');
-
-	struct berth_str result = berth_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_arena_take_strbuf(bt_arena_of(arena), &text);
 }
 
 uint32_t berth_node_info_pod_count(const struct berth_node_info *node)

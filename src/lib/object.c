@@ -161,10 +161,7 @@ struct berth_str berth_arena_printf(struct berth_arena *arena, const char *forma
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&buffer, format, arguments);
 	va_end(arguments);
-
-	struct berth_str text = bt_arena_str(bt_arena_of(arena), bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
-	return text;
+	return bt_arena_take_strbuf(bt_arena_of(arena), &buffer);
 }
 
 struct berth_str berth_str_from(const char *zero_terminated)

@@ -84,10 +84,7 @@ struct berth_str berth_quantity_string(const berth_quantity *quantity, struct be
 	struct bt_strbuf text = {0};
 
 	bt_quantity_format(&inside, &text);
-
-	struct berth_str result = berth_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_arena_take_strbuf(bt_arena_of(arena), &text);
 }
 
 struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena)

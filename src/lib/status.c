@@ -95,9 +95,7 @@ int berth_status_as_error(const struct berth_status *status, struct berth_error 
 	} else {
 		bt_status_message(status, &text);
 	}
-	(void)bt_error_set(err, BERTH_ERR_INTERNAL, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return BERTH_ERR_INTERNAL;
+	return bt_error_take(err, BERTH_ERR_INTERNAL, &text);
 }
 
 enum berth_code berth_status_code(const struct berth_status *status)

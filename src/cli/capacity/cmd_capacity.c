@@ -54,11 +54,8 @@ static int exclude_matching(
 				bt_strbuf_append_c(&text,
 					"; a label selector stands in brackets: '[key=value]'");
 			}
-			int result =
-				bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
-			bt_strbuf_finish(&text);
 			bt_arena_finish(&arena);
-			return result;
+			return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
 		}
 		options->left_out[index] = true;
 		return 0;

@@ -70,9 +70,8 @@ static bool is_plain(struct bt_str name)
 {
 	for (uint32_t i = 0; i < name.length; i++) {
 		char byte = name.data[i];
-		bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-		bool is_digit = byte >= '0' && byte <= '9';
-		if (!is_letter && !is_digit && (i == 0 || (byte != '-' && byte != '.'))) {
+		if (!bt_is_letter(byte) && !bt_is_digit(byte) &&
+			(i == 0 || (byte != '-' && byte != '.'))) {
 			return false;
 		}
 	}
@@ -513,12 +512,8 @@ static int print_script(void *options, struct bt_strbuf *out, struct berth_error
 			return 0;
 		}
 	}
-	struct bt_strbuf quoted = {0};
-	bt_strbuf_append_quoted(&quoted, bt_str_from(shell));
-	int result = bt_error_set(
-		err, BERTH_ERR_INVALID, "%s is none of bash, zsh, fish", bt_strbuf_c(&quoted));
-	bt_strbuf_finish(&quoted);
-	return result;
+	return bt_error_set_quoted(
+		err, BERTH_ERR_INVALID, "", bt_str_from(shell), " is none of bash, zsh, fish");
 }
 
 const struct bt_command bt_command_completion = {

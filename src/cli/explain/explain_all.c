@@ -177,15 +177,13 @@ static int explain_pod_group(struct bt_simulation *simulation,
 			bt_strbuf_append_c(&text, "; the next: ");
 			append_reasons(&explanation.stop, &text);
 		}
-		group->reasons = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
-		bt_strbuf_reset(&text);
+		group->reasons = bt_arena_take_strbuf(&answer->arena, &text);
 		if (explanation.proposals.count != 0) {
 			bt_group_proposal_append_text(&explanation.proposals.items[0], group->first,
 				&simulation->engine->state->nodes, &text);
 		}
-		group->change = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
+		group->change = bt_arena_take_strbuf(&answer->arena, &text);
 	}
-	bt_strbuf_finish(&text);
 	bt_group_explanation_finish(&explanation);
 	return result;
 }
@@ -216,15 +214,13 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 		group->message = bt_arena_str(&answer->arena, explanation.message);
 		group->nominated_node = entry->nominated_node_name;
 		append_reasons(&explanation, &text);
-		group->reasons = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
-		bt_strbuf_reset(&text);
+		group->reasons = bt_arena_take_strbuf(&answer->arena, &text);
 		if (explanation.proposals.count != 0) {
 			(void)bt_changes_append_text(&explanation.proposals.items[0].remedies,
 				group->first, &simulation->engine->state->nodes, &text);
 		}
-		group->change = bt_arena_str(&answer->arena, bt_strbuf_str(&text));
+		group->change = bt_arena_take_strbuf(&answer->arena, &text);
 	}
-	bt_strbuf_finish(&text);
 	bt_explanation_finish(&explanation);
 	return result;
 }

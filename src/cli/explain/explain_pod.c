@@ -153,13 +153,6 @@ static void append_name(struct bt_strbuf *out, struct bt_str namespace_, struct 
 	bt_printable_append(out, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 }
 
-static int set_text_error(struct bt_strbuf *text, struct berth_error *err)
-{
-	int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(text));
-	bt_strbuf_finish(text);
-	return result;
-}
-
 /** Append "48 pods, 12 of them pending". */
 static void append_counts(const struct search *search, struct bt_strbuf *text)
 {
@@ -291,7 +284,7 @@ static int refuse_finished(const struct search *search, struct berth_error *err)
 	append_name(&text, candidate->namespace_, candidate->name);
 	bt_strbuf_printf(&text, " has %s: a finished pod is not scheduled again",
 		bt_str_equal_c(pod->status.phase, "Failed") ? "failed" : "succeeded");
-	return set_text_error(&text, err);
+	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 static int in_several_namespaces(
@@ -307,7 +300,7 @@ static int in_several_namespaces(
 	append_name(&text, BT_STR(""), reference->name);
 	bt_strbuf_append_c(&text, " are in several namespaces, say which with -n: ");
 	append_list(search, true, namespace_count, &text);
-	return set_text_error(&text, err);
+	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 static void set_choice(const struct candidate *candidate, struct bt_pod_choice *out)
@@ -361,7 +354,7 @@ static int choose_the_only_one(
 			&text, "%u pods wait for a node, name one of them: ", search->found.count);
 		append_list(search, false, search->found.count, &text);
 	}
-	return set_text_error(&text, err);
+	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 static int choose(struct search *search, struct bt_pod_choice *out, struct berth_error *err)
@@ -379,7 +372,7 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 			bt_strbuf_append_c(&text,
 				" has no pods: it wants none, is paused or suspended, or no node "
 				"matches");
-			return set_text_error(&text, err);
+			return bt_error_take(err, BERTH_ERR_INVALID, &text);
 		}
 		bt_strbuf_append_c(&text, "there is no ");
 		if (reference->kind == BT_KIND_POD) {
@@ -392,7 +385,7 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 		append_counts(search, &text);
 		bt_strbuf_append_char(&text, ')');
 		append_suggestion(search, &text);
-		return set_text_error(&text, err);
+		return bt_error_take(err, BERTH_ERR_INVALID, &text);
 	}
 	if (search->reference->kind != BT_KIND_POD) {
 		const struct candidate best = *best_of(search);

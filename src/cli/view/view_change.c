@@ -88,14 +88,6 @@ void bt_view_changes_destroy(struct bt_view_changes *changes)
 
 /** --- steps of a change --- */
 
-/** Moves text to the arena. */
-static struct bt_str move_to_arena(struct bt_view_change *change, struct bt_strbuf *text)
-{
-	struct bt_str kept = bt_arena_str(&change->arena, bt_strbuf_str(text));
-	bt_strbuf_finish(text);
-	return kept;
-}
-
 /** Append "/namespaces/shop/deployments/web"; namespace_ "": cluster-scoped. */
 static void append_object(struct bt_strbuf *path, struct bt_str namespace_, struct bt_str resource,
 	struct bt_str name)
@@ -118,7 +110,7 @@ static struct bt_str path_of(struct bt_view_change *change, enum bt_kind kind,
 	bt_kind_append_path(kind, bt_kind_version_at(kind, 0), &path);
 	append_object(&path, namespace_, bt_str_from(bt_kind_info(kind)->resource), name);
 	bt_strbuf_append_c(&path, subresource);
-	return move_to_arena(change, &path);
+	return bt_arena_take_strbuf(&change->arena, &path);
 }
 
 static struct bt_str name_object(struct bt_view_change *change, struct bt_str kind,
@@ -183,7 +175,7 @@ static int add_drain(struct bt_view_change *change, struct bt_str node, struct b
 		bt_json_end_object(&json);
 		add_step(change, name_object(change, BT_STR("Pod"), namespace_, name), "POST",
 			path_of(change, BT_KIND_POD, namespace_, name, "/eviction"), BT_MEDIA_JSON,
-			move_to_arena(change, &eviction));
+			bt_arena_take_strbuf(&change->arena, &eviction));
 	}
 	return 0;
 }
@@ -257,7 +249,7 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 		bt_strbuf_append_char(&path, '/');
 	}
 	bt_rest_append_segment(&path, version);
-	step.path = move_to_arena(change, &path);
+	step.path = bt_arena_take_strbuf(&change->arena, &path);
 	step.object_text = name_object(change, step.kind, step.namespace_, step.name);
 	bt_vec_push(&change->steps, step);
 	return 0;
@@ -374,7 +366,7 @@ static void take_resources(
 			step->object_text =
 				name_object(change, step->kind, BT_STR("default"), step->name);
 		}
-		step->path = move_to_arena(change, &path);
+		step->path = bt_arena_take_strbuf(&change->arena, &path);
 		step->kind = BT_STR("");
 		start_step(change);
 		return;
