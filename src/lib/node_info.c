@@ -31,16 +31,15 @@ struct berth_str berth_node_info_name(const struct berth_node_info *node)
 struct berth_str berth_node_info_label(const struct berth_node_info *node, struct berth_str key)
 {
 	const struct bt_aggregate *alone = bt_standalone_of(node);
-	const struct bt_str *value = NULL;
+	const struct bt_str_map none = {0};
+	const struct bt_str_map *labels = &none;
 
-	if (alone != NULL) {
-		if (alone->node != NULL) {
-			value = bt_str_map_find(&bt_aggregate_node(alone)->metadata.labels, key);
-		}
-	} else if (node != NULL) {
-		value = bt_str_map_find(bt_node_info_labels(bt_const_node_info_of(node)), key);
+	if (alone != NULL && alone->node != NULL) {
+		labels = &bt_aggregate_node(alone)->metadata.labels;
+	} else if (alone == NULL && node != NULL) {
+		labels = bt_node_info_labels(bt_const_node_info_of(node));
 	}
-	return value != NULL ? *value : (struct bt_str){NULL, 0};
+	return bt_lib_map_value(labels, key);
 }
 
 bool berth_node_info_unschedulable(const struct berth_node_info *node)

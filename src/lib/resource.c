@@ -314,7 +314,7 @@ void berth_resource_add(struct berth_resource *resource, const struct berth_reso
 	if (resource == NULL || list == NULL) {
 		return;
 	}
-	bt_resource_add(&addend, (const struct bt_resource_list *)(const void *)list, &arena);
+	bt_resource_add(&addend, bt_const_resource_list_of(list), &arena);
 	bt_lib_resource_accumulate(resource, &addend, 1);
 	resource->allowed_pod_number =
 		bt_wrap_add(resource->allowed_pod_number, addend.allowed_pod_number);
@@ -329,7 +329,7 @@ void berth_resource_set_max(struct berth_resource *resource, const struct berth_
 	if (resource == NULL || list == NULL) {
 		return;
 	}
-	bt_resource_add(&other, (const struct bt_resource_list *)(const void *)list, &arena);
+	bt_resource_add(&other, bt_const_resource_list_of(list), &arena);
 	resource->cpu_milli = max_int64(resource->cpu_milli, other.cpu_milli);
 	resource->memory_bytes = max_int64(resource->memory_bytes, other.memory_bytes);
 	resource->ephemeral_storage_bytes =

@@ -12,7 +12,7 @@
 #define NAMED_REASONS_MAX 3
 
 /** The scheduler's reasons in plain words: `one` follows "1 node", `many` follows "7 nodes". */
-static const struct {
+static const struct plain_words {
 	enum bt_reason reason;
 	const char *one;
 	const char *many;
@@ -72,15 +72,15 @@ void bt_explain_write_more(
 
 /** --- reasons in plain words --- */
 
-static bool append_plain(struct bt_strbuf *out, struct bt_str reason, bool one)
+/** Returns the plain words for a reason, or NULL. */
+static const struct plain_words *find_words(struct bt_str reason)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(plain_words); i++) {
 		if (bt_str_equal(reason, bt_reason_texts[plain_words[i].reason])) {
-			bt_strbuf_append_c(out, one ? plain_words[i].one : plain_words[i].many);
-			return true;
+			return &plain_words[i];
 		}
 	}
-	return false;
+	return NULL;
 }
 
 static bool is_shortage(struct bt_str reason)
@@ -90,10 +90,7 @@ static bool is_shortage(struct bt_str reason)
 
 bool bt_explain_is_of_filter(struct bt_str reason)
 {
-	struct bt_strbuf unused = {0};
-	bool known = is_shortage(reason) || append_plain(&unused, reason, true);
-	bt_strbuf_finish(&unused);
-	return known;
+	return is_shortage(reason) || find_words(reason) != NULL;
 }
 
 /** Append "cpu and memory" for "Insufficient cpu", "Insufficient memory". */
@@ -164,6 +161,7 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 			for (uint32_t j = 0; j < group->reasons.count && named < NAMED_REASONS_MAX;
 				j++) {
 				struct bt_str reason = group->reasons.items[j];
+				const struct plain_words *words = find_words(reason);
 				if (is_shortage(reason) && shortages) {
 					continue;
 				}
@@ -171,7 +169,10 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 				if (is_shortage(reason)) {
 					shortages = true;
 					append_shortages(out, group);
-				} else if (!append_plain(out, reason, group->nodes.count == 1)) {
+				} else if (words != NULL) {
+					bt_strbuf_append_c(out,
+						group->nodes.count == 1 ? words->one : words->many);
+				} else {
 					bt_strbuf_append_c(out,
 						group->nodes.count == 1 ? "is rejected ("
 									: "are rejected (");
