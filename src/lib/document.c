@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/document.h"
 
-#include <string.h>
-
 #include "config/load.h"
 #if BT_HAVE_YAML
 #include "codec/yaml.h"
@@ -12,15 +10,11 @@
 
 bool bt_document_is_json(struct bt_str text)
 {
-	uint32_t i = 0;
-
-	if (text.length >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0) {
-		i = 3;
+	if (bt_str_has_prefix(text, BT_STR("\xEF\xBB\xBF"))) {
+		text = bt_str_sub(text, 3, BT_STR_MAX);
 	}
-	while (i < text.length && strchr(" \t\r\n", text.data[i]) != NULL && text.data[i] != 0) {
-		i++;
-	}
-	return i < text.length && (text.data[i] == '{' || text.data[i] == '[');
+	text = bt_str_trim(text, " \t\r\n");
+	return text.length != 0 && (text.data[0] == '{' || text.data[0] == '[');
 }
 
 int bt_document_from_yaml(struct bt_str text, struct bt_strbuf *duplicates, struct bt_strbuf *out,
