@@ -10,18 +10,33 @@ import re
 TOKEN = re.compile(r'\s*(&&|\|\||\?\?|[=!<>]=|[!<>(),]|"(?:[^"\\]|\\.)*"|'
     r"[A-Za-z][A-Za-z0-9.]*|[0-9]+)")
 ACTION = re.compile(r'([a-zA-Z]+) ([A-Za-z0-9.]+)(?:=([^"]+?|""))?(?: "((?:[^"\\]|\\.)*)")?$')
+ITEMS = re.compile(r'items ([A-Za-z.]+)( unique)?(?: "([^"\\\\]+)")?$')
+FILL = re.compile(r"fill ([A-Za-z.]+) (.+?)(?: if (.+))?$")
 LINE = re.compile(r"(rule|else)(?: (.*?))?: ((?:[a-z]+[A-Z]?[a-z]*) .*)$")
 NAME = re.compile(r"^[a-z_]+$")
 ERRORS = {"required": "REQUIRED", "invalid": "INVALID", "forbidden": "FORBIDDEN",
-    "notSupported": "NOT_SUPPORTED", "tooLong": "TOO_LONG", "tooMany": "TOO_MANY"}
-SHOWN = {"invalid", "notSupported"}  # errors that show the value
+    "notSupported": "NOT_SUPPORTED", "tooLong": "TOO_LONG", "tooMany": "TOO_MANY",
+    "notFound": "NOT_FOUND", "duplicate": "DUPLICATE"}
+SHOWN = {"invalid", "notSupported", "notFound", "duplicate"}  # errors that show the value
 FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})",
     "labels": "bt_kinds_check_labels(check->errors, {place}, {value})",
+    "label": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_LABEL)",
+    "path": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_PATH)",
     "port": "bt_kinds_check_port(check->errors, {place}, {value})",
+    "quantities": "bt_kinds_check_quantities(check->errors, {place}, {value})",
     "subdomain": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_SUBDOMAIN)"}
 WORDS = {"creating": "check->write->verb == BT_VERB_CREATE",
     "restoring": "check->write->restoring", "isPart": "place->parent != NULL",
-    "perDeviceNodes": "check->per_device_nodes"}
+    "perDeviceNodes": "check->per_device_nodes",
+    "isNamespaced": "check->write->resource->namespaced",
+    "isGang": 'bt_kinds_job_is_gang(bt_json_object_at(object, "spec")) && '
+        "bt_api_options(check->write->api)->workload_with_job"}
+# Functions of one text that return a bool.
+TEXT_FUNCTIONS = {"labelValue": "bt_label_value_is_valid({text})",
+    "isSubdomain": "bt_kinds_is_subdomain({text})",
+    "isTimeZone": "bt_cron_zone_exists({text})",
+    "isVolume": "bt_text_set_has(&check->volumes, {text})",
+    "isClaim": "bt_text_set_has(&check->claims, {text})"}
 TEXTS = {"STRING", "TIME", "MICRO_TIME"}
 NUMBERS = {"INT32", "INT64"}
 
@@ -42,9 +57,16 @@ class Writer:
         self.lets = {}
         self.tokens = []
 
+    def at(self, path):
+        """The C arguments of functions that find the value at a path: an object, and a path in it.
+        Paths of the object before the update begin with "old."."""
+        name = path.removeprefix("old.")
+        return f'{self.object if name == path else "check->old"}, "{name}"'
+
     def field(self, path):
         """The field at a path of names."""
         message, found = self.message, None
+        path = path.removeprefix("old.")
         for name in path.split("."):
             found = None
             todo = list(message.fields) if message else []
@@ -67,26 +89,27 @@ class Writer:
 
     def find(self, path):
         self.field(path)
-        return f'bt_json_find{"_path" if "." in path else ""}({self.object}, "{path}")'
+        deep = "." in path.removeprefix("old.")
+        return f'bt_json_find{"_path" if deep else ""}({self.at(path)})'
 
     def text(self, path):
-        if "." in path:
-            return f'bt_json_text_at({self.object}, "{path}")'
-        return f'bt_kinds_text({self.object}, "{path}")'
+        if "." in path.removeprefix("old."):
+            return f"bt_json_text_at({self.at(path)})"
+        return f"bt_kinds_text({self.at(path)})"
 
     def number(self, path, fallback="0"):
-        return f'bt_json_int64_at({self.object}, "{path}", {fallback})'
+        return f"bt_json_int64_at({self.at(path)}, {fallback})"
 
     def is_set(self, path):
         """Whether the field is neither absent nor empty."""
         field = self.field(path)
         if field.shape != "SINGLE":
             kind = "array" if field.shape == "LIST" else "object"
-            return f'bt_json_{kind}_at({self.object}, "{path}")->count != 0'
+            return f"bt_json_{kind}_at({self.at(path)})->count != 0"
         if field.type in TEXTS:
             return f"{self.text(path)}.length != 0"
         if field.type == "BOOL":
-            return f'bt_json_bool_at({self.object}, "{path}", false)'
+            return f"bt_json_bool_at({self.at(path)}, false)"
         return f"{self.find(path)} != NULL"
 
     def value(self, path):
@@ -96,9 +119,9 @@ class Writer:
             found = self.find(path)
             return f"{found} != NULL ? {found} : bt_json_new(check->errors->arena, BT_JSON_NULL)"
         if "nullable" not in field.flags and field.type == "STRING":
-            return f"bt_kinds_text_value(check->errors, {self.text(path)})"
+            return f"bt_json_new_str(check->errors->arena, {self.text(path)})"
         if "nullable" not in field.flags and field.type in NUMBERS:
-            return f"bt_kinds_int_value(check->errors, {self.number(path)})"
+            return f"bt_json_new_int64(check->errors->arena, {self.number(path)})"
         return self.find(path)
 
     def take(self, wanted=None):
@@ -127,17 +150,20 @@ class Writer:
         if name == "starts":
             return "bool", f"bt_str_has_prefix({self.text(paths[0])}, BT_STR({paths[1]}))"
         if name == "contains":
-            array = f'bt_json_array_at({self.object}, "{paths[0]}")'
+            array = f"bt_json_array_at({self.at(paths[0])})"
             return "bool", f"bt_json_has_text({array}, BT_STR({paths[1]}))"
         if name == "includes":
             return "bool", f"(bt_str_find({self.text(paths[0])}, BT_STR({paths[1]})) >= 0)"
-        if name == "labelValue":
-            return "bool", f"bt_label_value_is_valid({self.text(paths[0])})"
+        if name in TEXT_FUNCTIONS:
+            return "bool", f"({TEXT_FUNCTIONS[name].format(text=self.text(paths[0]))})"
+        if name == "changed":
+            path = paths[0]
+            return "bool", f"!bt_kinds_same({self.find('old.' + path)}, {self.find(path)})"
         if name == "length":
             return "number", f"{self.text(paths[0])}.length"
         if name == "count":
             kind = "array" if self.field(paths[0]).shape == "LIST" else "object"
-            return "number", f'bt_json_{kind}_at({self.object}, "{paths[0]}")->count'
+            return "number", f"bt_json_{kind}_at({self.at(paths[0])})->count"
         if name == "given":
             given = " + ".join(f"({self.find(path)} != NULL)" for path in paths)
             return "number", f"({given})"
@@ -157,14 +183,14 @@ class Writer:
             return self.call(token)
         if token in WORDS:
             return "bool", f"({WORDS[token]})"
-        field, fallback = self.field(token), "0"
+        field, fallback = self.field(token), None
         if self.peek() == "??":
             self.take()
             fallback = self.take()
         elif is_alone and (not self.peek() or self.peek() in ("&&", "||", ")")):
             return "bool", f"({self.is_set(token)})"
-        if field.type in NUMBERS:
-            return "number", self.number(token, fallback)
+        if field.type in NUMBERS or fallback is not None:
+            return "number", self.number(token, fallback or "0")
         return "text", self.text(token)
 
     def term(self):
@@ -220,13 +246,58 @@ class Writer:
             raise Mistake(f"cannot read '{' '.join(self.tokens)}'")
         return found
 
+    def schema(self, path):
+        """The C expression of the schema of the message at a path; NULL: no single message."""
+        field = self.field(path)
+        if field.shape != "SINGLE" or field.type != "MESSAGE":
+            return "NULL"
+        return f"&bt_schema_messages[{self.tables.messages[field.message].index}]"
+
+    def go_form(self, path):
+        found = self.find(path)
+        return f"bt_kinds_internal_form(check->errors->arena, {self.schema(path)}, {found})"
+
+    def immutable(self, path):
+        """An error if an update changes the field."""
+        parent, _, name = path.rpartition(".")
+        objects = [f'bt_json_object_at({value}, "{parent}")' if parent else value
+            for value in ("check->old", self.object)]
+        return (f"bt_kinds_check_immutable(check->errors, {self.path(parent or '.')}, "
+            f'{", ".join(objects)}, "{name}", {self.schema(path)});')
+
+    def format(self, path, call):
+        if self.field(path).shape != "LIST":
+            return call.format(place=self.path(path), text=self.text(path),
+                value=self.find(path)) + ";"
+        array = f"bt_json_array_at({self.at(path)})"
+        value = f"{array}->elements[n]"
+        call = call.format(place=f"BT_PATH_INDEX({self.path(path)}, n)", text=f"{value}->text",
+            value=value)
+        return f"for (uint32_t n = 0; n < {array}->count; n++) {{ {call}; }}"
+
+    def items(self, text):
+        """The check of each text in a list."""
+        match = ITEMS.match(text)
+        if not match:
+            raise Mistake(f"cannot read '{text}'")
+        path, unique, texts = match.groups()
+        allowed = "NULL"
+        if texts:
+            names = ", ".join(f'"{name}"' for name in texts.split("|"))
+            allowed = f"(const char *const[]){{{names}, NULL}}"
+        return (f"bt_kinds_check_items(check->errors, {self.path(path)}, {self.find(path)}, "
+            f"{allowed}, {'true' if unique else 'false'});")
+
     def action(self, text):
         words = text.split()
         if words[0] == "call" and len(words) == 2 and NAME.match(words[1]):
             return f"bt_rule_{words[1]}(check, {self.place}, {self.object});"
         if words[0] == "format" and len(words) == 3 and words[2] in FORMATS:
-            return FORMATS[words[2]].format(place=self.path(words[1]), text=self.text(words[1]),
-                value=self.find(words[1])) + ";"
+            return self.format(words[1], FORMATS[words[2]])
+        if words[0] == "immutable" and len(words) == 2:
+            return self.immutable(words[1])
+        if words[0] == "items":
+            return self.items(text)
         match = ACTION.match(text)
         if not match or match[1] not in ERRORS:
             raise Mistake(f"cannot read '{text}'")
@@ -234,28 +305,58 @@ class Writer:
         if path != ".":
             self.field(path)
         if shown == '""':
-            value = 'bt_kinds_text_value(check->errors, BT_STR(""))'
+            value = 'bt_json_new_str(check->errors->arena, BT_STR(""))'
         elif shown == "none":
             value = "NULL"
+        elif shown and shown.startswith("go("):
+            value = self.go_form(shown[3:-1])
         elif shown and "(" in shown:
             self.parse(shown)
-            value = f"bt_kinds_int_value(check->errors, {self.operand()[1]})"
+            value = f"bt_json_new_int64(check->errors->arena, {self.operand()[1]})"
         elif shown or error in SHOWN:
             shown = shown or path
             value = self.object if shown == "." else self.value(shown)
         else:
             value = "NULL"
-        if message is None:
+        if message is None and error == "required":
             return f"bt_kinds_error_required(check->errors, {self.path(path)});"
+        if message is None:
+            return (f"bt_kinds_error(check->errors, BT_FIELD_{ERRORS[error]}, {self.path(path)}, "
+                f'{value}, "%s", "");')
         arguments = "".join(f", BT_STR_ARG({self.text(name)})"
             for name in re.findall(r"\{([A-Za-z.]+)\}", message))
         message = re.sub(r"\{[A-Za-z.]+\}", "%.*s", message.replace("%", "%%"))
         return (f"bt_kinds_error(check->errors, BT_FIELD_{ERRORS[error]}, {self.path(path)}, "
             f'{value}, "{message}"{arguments});')
 
+    def fill(self, text):
+        """Sets a default: a template of bt_json_put."""
+        match = FILL.match(text)
+        if not match:
+            raise Mistake(f"cannot read '{text}'")
+        path, value, condition = match.groups()
+        field = self.field(path)
+        missing = f"{self.find(path)} == NULL"
+        if field.shape != "SINGLE" or field.type in TEXTS:
+            missing = f"!({self.is_set(path)})"
+        if condition:
+            missing = f"({self.whole_condition(condition)}) && {missing}"
+        arguments = "".join(f", (int64_t){number}" for number in re.findall(r"\b[0-9]+\b", value)
+            if "'" not in value)
+        if "'" not in value:
+            value = re.sub(r"\b[0-9]+\b", "%d", value)
+        if value == "now":
+            value, arguments = "%s", ", bt_time_text(write->arena, write->now_ns)"
+        names = path.split(".")
+        template = "".join(f"{{{name}: " for name in names) + value + "}" * len(names)
+        return (f"if ({missing}) {{ bt_json_put(write->arena, {self.object}, "
+            f'"{template}"{arguments}); }}')
+
     def statement(self, text):
         """One line of rules as a statement."""
         word, _, rest = text.partition(" ")
+        if word == "fill":
+            return self.fill(text)
         if word == "let":
             name, _, condition = rest.partition(" = ")
             self.lets[name] = self.whole_condition(condition)
@@ -271,48 +372,73 @@ class Writer:
         return f"{opening}{{ {self.action(match[3])} }}"
 
 
-def write_rule(tables, message, out):
-    """The function that checks one message."""
-    out.write(f"static void rule_{message.index}(struct bt_check *check, "
-        "const struct bt_path *place, const struct bt_json_value *object)\n{\n")
+def kind_of(text):
+    """Whether a line is a "rule", an "update" or a "fill"."""
+    word = re.sub(r"^each [^ ]+ ", "", text).partition(" ")[0]
+    return word if word in ("update", "fill") else "rule"
+
+
+def write_rule(tables, message, rules, name, out):
+    """A function that checks one message. rules: lines and their places."""
+    parameters = ("struct bt_check *check, BT_UNUSED const struct bt_path *place, "
+        "const struct bt_json_value *object")
+    if name == "fill":
+        parameters = "const struct bt_write *write, struct bt_json_value *object"
+    out.write(f"static void {name}_{message.index}({parameters})\n{{\n")
     writer = Writer(tables, message)
-    for place, text in message.rules:
+    looped = None  # the list whose elements the loop above checks
+    for line_place, text in rules:
+        path = text.split(" ", 2)[1] if text.startswith("each ") else None
+        if looped and path != looped:
+            out.write("\t}\n")
         try:
-            if text.startswith("each "):
-                _, path, rest = text.split(" ", 2)
+            if path and path != looped:
                 element = Writer(tables, tables.messages[writer.field(path).message], "at",
                     "element")
                 array = f'bt_json_array_at(object, "{path}")'
                 out.write(f"\tfor (uint32_t i = 0; i < {array}->count; i++) {{\n"
-                    f"\t\tconst struct bt_path *at = BT_PATH_INDEX({writer.path(path)}, i);\n"
-                    f"\t\tconst struct bt_json_value *element = {array}->elements[i];\n"
-                    f"\t\t{element.statement(rest)}\n\t}}\n")
+                    f"\t\tstruct bt_json_value *element = {array}->elements[i];\n")
+                if name != "fill":
+                    out.write("\t\tconst struct bt_path *at = "
+                        f"BT_PATH_INDEX({writer.path(path)}, i);\n")
+            if path:
+                line = "\t" + element.statement(text.split(" ", 2)[2])
             else:
                 line = writer.statement(text)
-                out.write(f"\t{line}\n" if line else "")
+            out.write(f"\t{line}\n" if line.strip() else "")
         except Mistake as mistake:
-            tables.complain(place, str(mistake))
-    out.write("}\n\n")
+            tables.complain(line_place, str(mistake))
+        looped = path
+    out.write("\t}\n}\n\n" if looped else "}\n\n")
 
 
 def write_rules(tables, out):
-    """A function for each message that has rules, and a table of them by index of the message."""
+    """A function for each message that has rules, and tables of them by index of the message."""
     messages = sorted(tables.messages.values(), key=lambda message: message.key)
     out.write("/* Made by tools/gen_types.py. */\n")
-    out.write('#include "api/selector.h"\n#include "server/kinds/common.h"\n\n')
-    functions = {}
+    out.write('#include "api/selector.h"\n#include "api/time.h"\n#include "server/cron.h"\n')
+    out.write('#include "server/kinds/common.h"\n\n')
+    functions = {"rule": {}, "update": {}, "fill": {}}
     for index, message in enumerate(messages):
         message.index = index
-        words = message.rules[0][1].split() if len(message.rules) == 1 else []
+    for message in messages:
+        rules = {kind: [] for kind in functions}
+        for place, text in message.rules:
+            rules[kind_of(text)].append((place, text.removeprefix("update ")))
+        words = rules["rule"][0][1].split() if len(rules["rule"]) == 1 else []
         if words[:1] == ["call"]:
-            functions[message.index] = f"bt_rule_{words[1]}"
-        elif message.rules:
-            functions[message.index] = f"rule_{message.index}"
-            write_rule(tables, message, out)
-    out.write(f"bt_rule_fn *const bt_kinds_rules[{len(messages)}] = {{\n")
-    for index, name in functions.items():
-        out.write(f"\t[{index}] = {name},\n")
-    out.write("};\n")
+            functions["rule"][message.index] = f"bt_rule_{words[1]}"
+            rules["rule"] = []
+        for kind, lines in rules.items():
+            if lines:
+                functions[kind][message.index] = f"{kind}_{message.index}"
+                write_rule(tables, message, lines, kind, out)
+    for kind, names in functions.items():
+        out.write(f"bt_{'fill' if kind == 'fill' else 'rule'}_fn *const "
+            f"bt_kinds_{kind}s[{len(messages)}] = {{\n")
+        for index, name in names.items():
+            out.write(f"\t[{index}] = {name},\n")
+        out.write("};\n")
 
 
 def write_rule_names(tables, out):

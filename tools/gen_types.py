@@ -37,7 +37,8 @@ FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set"
     "nullable", "unchecked", "given", "immutable"]
 CHECK_FLAGS = {"given", "immutable"}  # flags that are stored in the field's checks
 MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs"}
-RULES = {"rule", "else", "stop", "each", "let", "call", "format"}
+RULES = {"rule", "else", "stop", "each", "let", "call", "format", "items", "update",
+    "fill"}
 FORMATS = {"label": "LABEL", "subdomain": "SUBDOMAIN", "labelKey": "LABEL_KEY",
     "labels": "LABELS", "intOrPercent": "INT_OR_PERCENT", "driver": "DRIVER"}
 FLAG_NAMES = {"set": "LIST_SET", "retainKeys": "RETAIN_KEYS"}
@@ -629,7 +630,8 @@ def write_tables(tables, out):
             out.write("};\n")
     defaulted = reaching(tables, lambda message: any(
         field.default is not None for field in message.fields))
-    checked = reaching(tables, lambda message: message.rules or any(
+    checked = reaching(tables, lambda message: any(
+        gen_rules.kind_of(text) == "rule" for _, text in message.rules) or any(
         field.has_checks() for field in message.fields),
         lambda field: "unchecked" not in field.flags)
     out.write(f"\nstatic const struct bt_schema_message messages[{len(messages)}] = {{\n")

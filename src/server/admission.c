@@ -15,14 +15,14 @@ static const struct {
 	{"initContainers", "init container"},
 };
 
-#define LIST_COUNT (sizeof(container_lists) / sizeof(container_lists[0]))
-
+/** A pass over the limits of a pod's containers: sets defaults, or checks. */
 struct visit {
 	struct bt_admission *admission;
-	struct bt_json_value
-		*pod; /* the pod that gets the defaults; NULL: the pod is only checked */
-	const struct bt_json_value *validated; /* the pod that is checked */
-	struct bt_json_value *notes;           /* array of texts for the pod's annotation */
+	const struct bt_json_value *pod;
+	/** Called for each limit of type Container and each container of the pod. */
+	void (*take)(struct visit *visit, struct bt_json_value *container, const char *title,
+		const struct bt_json_value *limit);
+	struct bt_json_value *notes; /* array of texts for the pod's annotation */
 	struct bt_strbuf errors;
 	uint32_t error_count;
 };
@@ -61,28 +61,38 @@ static void set_defaults_of(struct visit *visit, struct bt_json_value *container
 	bt_strbuf_finish(&names);
 }
 
-/** Calls take for each limit of type Container in the LimitRange and each container of the pod. */
-static void each_limit(struct visit *visit, const struct bt_json_value *range,
-	const struct bt_json_value *pod,
-	void (*take)(struct visit *visit, struct bt_json_value *container, const char *title,
-		const struct bt_json_value *limit))
+/** Errors after this many are not reported. */
+#define ERRORS_MAX 50
+
+static bool visit_range(void *context, const struct bt_json_value *range)
 {
+	struct visit *visit = context;
 	const struct bt_json_value *limits = bt_json_array_at(range, "spec.limits");
 	for (uint32_t i = 0; i < limits->count; i++) {
 		const struct bt_json_value *limit = limits->elements[i];
 		if (!bt_str_equal_c(bt_kinds_text(limit, "type"), "Container")) {
 			continue;
 		}
-		for (uint32_t n = 0; n < LIST_COUNT; n++) {
+		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(container_lists); n++) {
 			const struct bt_json_value *list = bt_json_array_at(
-				bt_json_find(pod, "spec"), container_lists[n].name);
+				bt_json_find(visit->pod, "spec"), container_lists[n].name);
 			for (uint32_t c = 0; c < list->count; c++) {
 				if (list->elements[c]->type == BT_JSON_OBJECT) {
-					take(visit, list->elements[c], container_lists[n].title,
-						limit);
+					visit->take(visit, list->elements[c],
+						container_lists[n].title, limit);
 				}
 			}
 		}
+	}
+	return visit->error_count < ERRORS_MAX;
+}
+
+static void visit_ranges(struct visit *visit)
+{
+	const struct bt_admission *admission = visit->admission;
+	if (admission->old == NULL && !admission->write->restoring) {
+		bt_admission_visit(
+			admission, "", "limitranges", BT_STR("\"Container\""), visit_range, visit);
 	}
 }
 
@@ -94,37 +104,15 @@ static void default_container(struct visit *visit, struct bt_json_value *contain
 	set_defaults_of(visit, container, "limits", title, bt_kinds_object(limit, "default"));
 }
 
-static bool set_defaults(void *context, const struct bt_json_value *range)
-{
-	struct visit *visit = context;
-	each_limit(visit, range, visit->pod, default_container);
-	return true;
-}
-
-static struct bt_str namespace_prefix(const struct bt_admission *admission)
-{
-	return bt_arena_printf(
-		admission->write->arena, "%.*s/", BT_STR_ARG(admission->write->namespace_));
-}
-
-static bool has_ranges(const struct bt_admission *admission)
-{
-	const struct bt_api_resource *ranges = bt_admission_resource(admission, "", "limitranges");
-	return admission->old == NULL && !admission->write->restoring &&
-		bt_store_count(bt_api_store(admission->write->api), ranges->collection) != 0;
-}
-
 static void set_limits(struct bt_admission *admission, struct bt_json_value *pod)
 {
 	struct bt_arena *arena = admission->write->arena;
-	struct visit visit = {.admission = admission, .pod = pod};
+	struct visit visit = {.admission = admission,
+		.pod = pod,
+		.take = default_container,
+		.notes = bt_json_new(arena, BT_JSON_ARRAY)};
 	struct bt_strbuf text = {0};
-	if (!has_ranges(admission)) {
-		return;
-	}
-	visit.notes = bt_json_new(arena, BT_JSON_ARRAY);
-	bt_admission_visit(admission, "", "limitranges", namespace_prefix(admission),
-		BT_STR("\"Container\""), set_defaults, &visit);
+	visit_ranges(&visit);
 	if (visit.notes->count == 0) {
 		return;
 	}
@@ -133,11 +121,8 @@ static void set_limits(struct bt_admission *admission, struct bt_json_value *pod
 		bt_strbuf_append_c(&text, i == 0 ? "" : "; ");
 		bt_strbuf_append_str(&text, visit.notes->elements[i]->text);
 	}
-	bt_json_set_str(arena,
-		bt_json_ensure_object(
-			arena, bt_json_ensure_object(arena, pod, "metadata"), "annotations"),
-		"kubernetes.io/limit-ranger", bt_arena_str(arena, bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
+	bt_json_put(arena, pod, "{metadata: {annotations: {'kubernetes.io/limit-ranger': %s}}}",
+		bt_arena_take_strbuf(arena, &text));
 }
 
 /** --- checks --- */
@@ -149,9 +134,6 @@ static struct bt_strbuf *next_error(struct visit *visit)
 	}
 	return &visit->errors;
 }
-
-/** Errors after this many are not reported. */
-#define ERRORS_MAX 50
 
 static void check_bound(struct visit *visit, const struct bt_json_member *bound,
 	const struct bt_json_value *requests, const struct bt_json_value *limits, bool is_max)
@@ -188,11 +170,6 @@ static void check_bound(struct visit *visit, const struct bt_json_member *bound,
 	}
 }
 
-static double as_double(const struct bt_quantity *quantity)
-{
-	return (double)bt_quantity_milli(quantity);
-}
-
 static void check_ratio(struct visit *visit, const struct bt_json_member *ratio,
 	const struct bt_json_value *requests, const struct bt_json_value *limits)
 {
@@ -212,8 +189,8 @@ static void check_ratio(struct visit *visit, const struct bt_json_member *ratio,
 			BT_STR_ARG(ratio->name), BT_STR_ARG(ratio->value->text));
 		return;
 	}
-	double observed = as_double(&limit) / as_double(&request);
-	if (observed > as_double(&most) / 1000) {
+	double observed = (double)bt_quantity_milli(&limit) / (double)bt_quantity_milli(&request);
+	if (observed > (double)bt_quantity_milli(&most) / 1000) {
 		bt_strbuf_printf(next_error(visit),
 			"%.*s max limit to request ratio per Container is %.*s, but provided "
 			"ratio is %f",
@@ -221,8 +198,8 @@ static void check_ratio(struct visit *visit, const struct bt_json_member *ratio,
 	}
 }
 
-static void check_container(struct visit *visit, struct bt_json_value *container, const char *title,
-	const struct bt_json_value *limit)
+static void check_container(struct visit *visit, struct bt_json_value *container,
+	BT_UNUSED const char *title, const struct bt_json_value *limit)
 {
 	const struct bt_json_value *resources = bt_kinds_object(container, "resources");
 	const struct bt_json_value *requests = bt_kinds_object(resources, "requests");
@@ -230,7 +207,6 @@ static void check_container(struct visit *visit, struct bt_json_value *container
 	const struct bt_json_value *least = bt_json_object_at(limit, "min");
 	const struct bt_json_value *most = bt_json_object_at(limit, "max");
 	const struct bt_json_value *ratios = bt_json_object_at(limit, "maxLimitRequestRatio");
-	(void)title; /* the messages have no container name */
 	for (uint32_t i = 0; i < least->count; i++) {
 		check_bound(visit, &least->members[i], requests, limits, false);
 	}
@@ -242,21 +218,10 @@ static void check_container(struct visit *visit, struct bt_json_value *container
 	}
 }
 
-static bool check_range(void *context, const struct bt_json_value *range)
-{
-	struct visit *visit = context;
-	each_limit(visit, range, visit->validated, check_container);
-	return visit->error_count < ERRORS_MAX;
-}
-
 static void check_limits(struct bt_admission *admission, const struct bt_json_value *pod)
 {
-	struct visit visit = {.admission = admission, .validated = pod};
-	if (!has_ranges(admission)) {
-		return;
-	}
-	bt_admission_visit(admission, "", "limitranges", namespace_prefix(admission),
-		BT_STR("\"Container\""), check_range, &visit);
+	struct visit visit = {.admission = admission, .pod = pod, .take = check_container};
+	visit_ranges(&visit);
 	if (visit.error_count > 1) {
 		bt_admission_refuse(admission, "[%s]", bt_strbuf_c(&visit.errors));
 	} else if (visit.error_count == 1) {
@@ -303,7 +268,7 @@ static void set_storage_class(struct bt_admission *admission, struct bt_json_val
 	if (admission->write->restoring && bt_kinds_text(spec, "volumeName").length != 0) {
 		return;
 	}
-	bt_admission_visit(admission, "storage.k8s.io", "storageclasses", BT_STR(""),
+	bt_admission_visit(admission, "storage.k8s.io", "storageclasses",
 		BT_STR("\"" DEFAULT_CLASS_KEY "\":\"true\""), take_newest, &found);
 	if (found != NULL) {
 		bt_json_set_str(
@@ -343,11 +308,6 @@ bool bt_admission_is(const struct bt_admission *admission, const char *group, co
 	return strcmp(resource->name, name) == 0 && strcmp(resource->group, group) == 0;
 }
 
-bool bt_admission_is_refused(const struct bt_admission *admission)
-{
-	return admission->failure->code != 0;
-}
-
 void bt_admission_refuse(struct bt_admission *admission, const char *format, ...)
 {
 	struct bt_strbuf text = {0};
@@ -374,17 +334,20 @@ struct bt_json_value *bt_admission_read(const struct bt_admission *admission, co
 }
 
 void bt_admission_visit(const struct bt_admission *admission, const char *group, const char *name,
-	struct bt_str prefix, struct bt_str needle,
-	bool (*visit)(void *context, const struct bt_json_value *object), void *context)
+	struct bt_str needle, bool (*visit)(void *context, const struct bt_json_value *object),
+	void *context)
 {
 	struct bt_store *store = bt_api_store(admission->write->api);
-	uint32_t collection = bt_admission_resource(admission, group, name)->collection;
+	const struct bt_api_resource *resource = bt_admission_resource(admission, group, name);
 	const struct bt_stored *stored;
 	bool go_on = true;
-	if (bt_store_count(store, collection) == 0) {
+	if (bt_store_count(store, resource->collection) == 0) {
 		return;
 	}
-	struct bt_store_walk walk = bt_store_walk_current(store, collection, prefix);
+	struct bt_store_walk walk = bt_store_walk_current(store, resource->collection,
+		bt_api_key(admission->write->arena,
+			resource->namespaced ? admission->write->namespace_ : BT_STR(""),
+			BT_STR("")));
 	while (go_on && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		struct bt_json_value *object;
 		if (bt_str_find(bt_stored_text(stored), needle) >= 0 &&
@@ -467,10 +430,8 @@ static void taint_node(struct bt_admission *admission, struct bt_json_value *nod
 			return;
 		}
 	}
-	struct bt_json_value *taint = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, taint, "key", key);
-	bt_json_set_c(arena, taint, "effect", "NoSchedule");
-	bt_json_append(arena, taints, taint);
+	bt_json_append(
+		arena, taints, bt_json_put(arena, NULL, "{key: %c, effect: 'NoSchedule'}", key));
 }
 
 void bt_admit_topology_labels(
@@ -487,13 +448,10 @@ void bt_admit_topology_labels(
 	}
 	const struct bt_json_value *labels =
 		bt_json_object_at(bt_api_parse_stored(stored, write->arena), "metadata.labels");
-	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(keys); i++) {
 		const struct bt_json_value *label = bt_json_find(labels, keys[i]);
 		if (label != NULL && label->type == BT_JSON_STRING) {
-			struct bt_json_value *metadata =
-				bt_json_ensure_object(write->arena, pod, "metadata");
-			bt_json_set_str(write->arena,
-				bt_json_ensure_object(write->arena, metadata, "labels"), keys[i],
+			bt_json_put(write->arena, pod, "{metadata: {labels: {%c: %s}}}", keys[i],
 				bt_arena_str(write->arena, label->text));
 		}
 	}
@@ -557,22 +515,6 @@ static void check_signing_request(
 
 /** --- the plugins in order --- */
 
-static void admit_pod(struct bt_admission *admission, struct bt_json_value *pod)
-{
-	set_limits(admission, pod);
-	bt_admission_set_service_account(admission, pod);
-	bt_admission_set_pod_priority(admission, pod);
-	if (bt_admission_is_refused(admission)) {
-		return;
-	}
-	bt_admission_set_tolerations(admission, pod);
-	bt_admission_set_runtime(admission, pod);
-	struct bt_str node_name = bt_json_text_at(pod, "spec.nodeName");
-	if (admission->old == NULL && node_name.length != 0) {
-		bt_admit_topology_labels(admission->write, node_name, pod);
-	}
-}
-
 static void admit_storage(struct bt_admission *admission, struct bt_json_value *object)
 {
 	const struct bt_api_options *options = bt_api_options(admission->write->api);
@@ -601,11 +543,22 @@ void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 		return;
 	}
 	check_namespace(&admission);
-	if (bt_admission_is_refused(&admission)) {
+	if (out_failure->code != 0) {
 		return;
 	}
 	if (bt_admission_is(&admission, "", "pods")) {
-		admit_pod(&admission, object);
+		set_limits(&admission, object);
+		bt_admission_set_service_account(&admission, object);
+		bt_admission_set_pod_priority(&admission, object);
+		if (out_failure->code != 0) {
+			return;
+		}
+		bt_admission_set_tolerations(&admission, object);
+		bt_admission_set_runtime(&admission, object);
+		struct bt_str node_name = bt_json_text_at(object, "spec.nodeName");
+		if (old == NULL && node_name.length != 0) {
+			bt_admit_topology_labels(write, node_name, object);
+		}
 	} else if (bt_admission_is(&admission, "", "nodes")) {
 		taint_node(&admission, object);
 	} else {
@@ -613,7 +566,7 @@ void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 			bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
 			bt_admission_set_group_priority(&admission, object);
 		}
-		if (!bt_admission_is_refused(&admission)) {
+		if (out_failure->code == 0) {
 			admit_storage(&admission, object);
 		}
 	}
@@ -638,7 +591,7 @@ void bt_admit_validate(const struct bt_write *write, const struct bt_json_value 
 			   &admission, "certificates.k8s.io", "certificatesigningrequests")) {
 		check_signing_request(&admission, object);
 	}
-	if (!bt_admission_is_refused(&admission) && !bt_api_options(write->api)->skip_validation) {
+	if (out_failure->code == 0 && !bt_api_options(write->api)->skip_validation) {
 		bt_admission_check_quota(&admission, object);
 	}
 }

@@ -89,9 +89,7 @@ int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
 	if (document == NULL) {
 		return BERTH_ERR_INVALID;
 	}
-	bt_json_set_c(call->arena, changed, "kind", resource->kind);
-	bt_json_set_str(
-		call->arena, changed, "apiVersion", bt_resource_api_version(resource, call->arena));
+	bt_api_set_kind(resource, changed, call->arena);
 	if (mutation == BT_CEL_MUTATION_APPLY) {
 		result = bt_apply_mutation(call->arena, resource->message, resource->parts, changed,
 			document, &changed, err);

@@ -32,8 +32,8 @@ static const struct bt_json_value *global_default(
 	const struct bt_admission *admission, struct bt_str except)
 {
 	struct search search = {.except = except};
-	bt_admission_visit(admission, "scheduling.k8s.io", "priorityclasses", BT_STR(""),
-		GLOBAL_DEFAULT, take_lowest, &search);
+	bt_admission_visit(admission, "scheduling.k8s.io", "priorityclasses", GLOBAL_DEFAULT,
+		take_lowest, &search);
 	return search.found;
 }
 
@@ -109,7 +109,7 @@ void bt_admission_set_pod_priority(struct bt_admission *admission, struct bt_jso
 		policy = BT_STR("PreemptLowerPriority");
 	}
 	set_priority(admission, spec, bt_json_int64_at(class_, "value", 0));
-	if (!bt_admission_is_refused(admission)) {
+	if (admission->failure->code == 0) {
 		struct bt_str given = bt_kinds_text(spec, "preemptionPolicy");
 		if (given.length == 0) {
 			bt_json_set_str(admission->write->arena, spec, "preemptionPolicy", policy);
@@ -178,53 +178,10 @@ static bool mount_token(
 			return false;
 		}
 	}
-	struct bt_json_value *mount = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, mount, "name", volume_name);
-	bt_json_set_bool(arena, mount, "readOnly", true);
-	bt_json_set_c(arena, mount, "mountPath", TOKEN_PATH);
-	bt_json_append(arena, mounts, mount);
+	bt_json_append(arena, mounts,
+		bt_json_put(arena, NULL, "{name: %s, readOnly: true, mountPath: %c}", volume_name,
+			TOKEN_PATH));
 	return true;
-}
-
-static struct bt_json_value *add_source(
-	struct bt_arena *arena, struct bt_json_value *sources, const char *kind)
-{
-	struct bt_json_value *source = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_append(arena, sources, source);
-	return bt_json_ensure_object(arena, source, kind);
-}
-
-static struct bt_json_value *add_item(
-	struct bt_arena *arena, struct bt_json_value *source, const char *key, const char *path)
-{
-	struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
-	if (key != NULL) {
-		bt_json_set_c(arena, item, "key", key);
-	}
-	bt_json_set_c(arena, item, "path", path);
-	bt_json_append(arena, bt_json_ensure_array(arena, source, "items"), item);
-	return item;
-}
-
-static struct bt_json_value *make_token_volume(struct bt_arena *arena, struct bt_str name)
-{
-	struct bt_json_value *volume = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, volume, "name", name);
-	struct bt_json_value *projected = bt_json_ensure_object(arena, volume, "projected");
-	struct bt_json_value *sources = bt_json_ensure_array(arena, projected, "sources");
-	struct bt_json_value *token = add_source(arena, sources, "serviceAccountToken");
-	bt_json_set_int64(arena, token, "expirationSeconds", TOKEN_SECONDS);
-	bt_json_set_c(arena, token, "path", "token");
-	struct bt_json_value *map = add_source(arena, sources, "configMap");
-	bt_json_set_c(arena, map, "name", "kube-root-ca.crt");
-	(void)add_item(arena, map, "ca.crt", "ca.crt");
-	struct bt_json_value *item =
-		add_item(arena, add_source(arena, sources, "downwardAPI"), NULL, "namespace");
-	struct bt_json_value *field = bt_json_ensure_object(arena, item, "fieldRef");
-	bt_json_set_c(arena, field, "apiVersion", "v1");
-	bt_json_set_c(arena, field, "fieldPath", "metadata.namespace");
-	bt_json_set_int64(arena, projected, "defaultMode", 0644);
-	return volume;
 }
 
 static void add_token_volume(struct bt_admission *admission, struct bt_json_value *spec,
@@ -260,8 +217,15 @@ static void add_token_volume(struct bt_admission *admission, struct bt_json_valu
 		}
 	}
 	if (is_mounted && !is_there) {
-		bt_json_append(arena, bt_json_ensure_array(arena, spec, "volumes"),
-			make_token_volume(arena, name));
+		bt_json_put(arena, spec,
+			"{volumes: [{name: %s, projected: {sources: ["
+			"{serviceAccountToken: {expirationSeconds: %d, path: 'token'}},"
+			"{configMap: {name: 'kube-root-ca.crt',"
+			" items: [{key: 'ca.crt', path: 'ca.crt'}]}},"
+			"{downwardAPI: {items: [{path: 'namespace',"
+			" fieldRef: {apiVersion: 'v1', fieldPath: 'metadata.namespace'}}]}}],"
+			" defaultMode: %d}}]}",
+			name, (int64_t)TOKEN_SECONDS, (int64_t)0644);
 	}
 }
 
@@ -275,10 +239,9 @@ static struct bt_json_value *make_default_account(struct bt_admission *admission
 			"system:serviceaccount:kube-system:service-account-controller")};
 	const struct bt_write *write = admission->write;
 	struct bt_arena *arena = write->arena;
-	struct bt_json_value *account = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *account = bt_json_put(arena, NULL, "{metadata: {name: 'default'}}");
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 	struct bt_api_answer answer;
-	bt_json_set_c(arena, bt_json_ensure_object(arena, account, "metadata"), "name", "default");
 	request.verb = BT_VERB_CREATE;
 	request.resource = bt_admission_resource(admission, "", "serviceaccounts");
 	request.namespace_ = write->namespace_;
@@ -323,8 +286,8 @@ void bt_admission_set_service_account(struct bt_admission *admission, struct bt_
 		}
 	}
 	if (given.length == 0 && (account != NULL || options->admit_service_account)) {
-		bt_json_set_c(arena, spec, "serviceAccountName", "default");
-		bt_json_set_c(arena, spec, "serviceAccount", "default");
+		bt_json_put(
+			arena, spec, "{serviceAccountName: 'default', serviceAccount: 'default'}");
 	}
 	if (account == NULL) {
 		return;
@@ -356,16 +319,12 @@ void bt_admission_set_tolerations(struct bt_admission *admission, struct bt_json
 		"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
 	struct bt_arena *arena = admission->write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, pod, "spec");
-	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(keys); i++) {
 		if (!tolerates(bt_json_array_at(spec, "tolerations"), keys[i])) {
-			struct bt_json_value *toleration = bt_json_new(arena, BT_JSON_OBJECT);
-			bt_json_set_c(arena, toleration, "key", keys[i]);
-			bt_json_set_c(arena, toleration, "operator", "Exists");
-			bt_json_set_c(arena, toleration, "effect", "NoExecute");
-			bt_json_set_int64(
-				arena, toleration, "tolerationSeconds", DEFAULT_TOLERATION_SECONDS);
-			bt_json_append(arena, bt_json_ensure_array(arena, spec, "tolerations"),
-				toleration);
+			bt_json_put(arena, spec,
+				"{tolerations: [{key: %c, operator: 'Exists', effect: 'NoExecute',"
+				" tolerationSeconds: %d}]}",
+				keys[i], (int64_t)DEFAULT_TOLERATION_SECONDS);
 		}
 	}
 }
@@ -402,11 +361,12 @@ static void merge_node_selector(struct bt_admission *admission, struct bt_json_v
 		return;
 	}
 	struct bt_json_value *own = bt_json_ensure_object(arena, spec, "nodeSelector");
-	struct bt_names keys = bt_names_of_members(arena, own);
+	struct bt_text_set keys = {0};
+	bt_json_append_names(own, &keys);
 	for (uint32_t i = 0; i < selector->count; i++) {
 		const struct bt_json_member *member = &selector->members[i];
-		uint32_t index = bt_names_find(&keys, member->name);
-		if (index == BT_NAMES_NONE) {
+		uint32_t index = bt_text_set_find(&keys, member->name);
+		if (index == BT_MAP_NONE) {
 			bt_json_set(arena, own, member->name, member->value);
 		} else if (!bt_str_equal(own->members[index].value->text, member->value->text)) {
 			bt_admission_refuse(admission,
@@ -416,9 +376,10 @@ static void merge_node_selector(struct bt_admission *admission, struct bt_json_v
 				BT_STR_ARG(member->name), BT_STR_ARG(member->value->text),
 				BT_STR_ARG(member->name),
 				BT_STR_ARG(own->members[index].value->text));
-			return;
+			break;
 		}
 	}
+	bt_text_set_finish(&keys);
 }
 
 /** Skips restored pods, because they passed this plugin when they were created. */
@@ -444,7 +405,7 @@ void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_val
 	set_overhead(
 		admission, spec, bt_kinds_object(bt_kinds_object(class_, "overhead"), "podFixed"));
 	scheduling = bt_kinds_object(class_, "scheduling");
-	if (scheduling != NULL && !bt_admission_is_refused(admission)) {
+	if (scheduling != NULL && admission->failure->code == 0) {
 		merge_node_selector(admission, spec, bt_kinds_object(scheduling, "nodeSelector"));
 		const struct bt_json_value *tolerations =
 			bt_json_array_at(scheduling, "tolerations");

@@ -70,12 +70,10 @@ static bool rules_match(
 	return false;
 }
 
-static bool labels_match(const struct request *request, const struct bt_json_value *selector,
-	const struct bt_json_value *object)
+static bool labels_match(const struct bt_json_value *selector, const struct bt_json_value *object)
 {
 	return object != NULL &&
-		bt_kinds_selector_matches(request->call->arena, selector,
-			bt_json_object_at(object, "metadata.labels"));
+		bt_kinds_selector_matches(selector, bt_json_object_at(object, "metadata.labels"));
 }
 
 /**
@@ -101,12 +99,11 @@ static bool is_matched(
 			request, bt_json_array_at(match, "excludeResourceRules"), any_version)) {
 		return false;
 	}
-	if (namespaces != NULL && holder != NULL && !labels_match(request, namespaces, holder)) {
+	if (namespaces != NULL && holder != NULL && !labels_match(namespaces, holder)) {
 		return false;
 	}
-	return objects == NULL || objects->count == 0 ||
-		labels_match(request, objects, request->object) ||
-		labels_match(request, objects, request->old);
+	return objects == NULL || objects->count == 0 || labels_match(objects, request->object) ||
+		labels_match(objects, request->old);
 }
 
 /** --- evaluation --- */
@@ -160,13 +157,11 @@ static struct bt_cel_value object_value(
 	const struct request *request, const struct bt_json_value *object)
 {
 	struct bt_arena *arena = request->call->arena;
-	const struct bt_api_resource *resource = request->call->write.resource;
 	if (object == NULL) {
 		return (struct bt_cel_value){.kind = BT_CEL_NULL};
 	}
 	struct bt_json_value *whole = bt_json_clone(arena, object, false);
-	bt_json_set_c(arena, whole, "kind", resource->kind);
-	bt_json_set_str(arena, whole, "apiVersion", bt_resource_api_version(resource, arena));
+	bt_api_set_kind(request->call->write.resource, whole, arena);
 	return bt_expression_value(NULL, whole, arena);
 }
 
@@ -451,15 +446,12 @@ static void evaluate_with_params(struct evaluation *evaluation)
 		}
 	} else {
 		struct bt_stored *stored;
-		struct bt_str prefix = namespace_.length != 0
-			? bt_arena_printf(call->arena, "%.*s/", BT_STR_ARG(namespace_))
-			: BT_STR("");
-		struct bt_store_walk walk = bt_store_walk_current(
-			call->api->options.store, resource->collection, prefix);
+		struct bt_store_walk walk = bt_store_walk_current(call->api->options.store,
+			resource->collection, bt_api_key(call->arena, namespace_, BT_STR("")));
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			const struct bt_json_value *params =
 				bt_api_parse_stored(stored, call->arena);
-			if (labels_match(request, bt_kinds_object(ref, "selector"), params)) {
+			if (labels_match(bt_kinds_object(ref, "selector"), params)) {
 				found++;
 				evaluate_policy(evaluation, params);
 			}
@@ -484,17 +476,16 @@ struct run {
 };
 
 /**
- * Returns whether the request is exempt from policies: restored objects and objects of the
- * policies' API group are.
+ * Starts a run. false: there are no policies, or the request is exempt from them: restored objects
+ * and objects of the policies' API group are.
  */
-static bool is_exempt(const struct bt_call *call)
+static bool run_begin(struct run *run, struct bt_call *call, const struct bt_policy_set *set,
+	const char *operation, const struct bt_json_value *old, const struct bt_json_value *object)
 {
-	return call->write.restoring || strcmp(call->write.resource->group, bt_policy_group) == 0;
-}
-
-static void run_init(struct run *run, struct bt_call *call, const char *operation,
-	const struct bt_json_value *old, const struct bt_json_value *object)
-{
+	if (set == NULL || call->write.restoring ||
+		strcmp(call->write.resource->group, bt_policy_group) == 0) {
+		return false;
+	}
 	*run = (struct run){.request = {call, operation, old, object, NULL, NULL, 0},
 		.authorizer = {&run->request, check_access},
 		.access = {.authorizer = &run->authorizer,
@@ -508,6 +499,7 @@ static void run_init(struct run *run, struct bt_call *call, const char *operatio
 		run->request.namespace_ = bt_api_read(
 			call->api, call->api->namespaces, call->write.namespace_, call->arena);
 	}
+	return true;
 }
 
 /**
@@ -549,10 +541,9 @@ bool bt_policies_validate(struct bt_call *call, const char *operation,
 {
 	const struct bt_policy_set *set = bt_policies_in_force(call->api, BT_POLICY_VALIDATING);
 	struct run run;
-	if (set == NULL || is_exempt(call)) {
+	if (!run_begin(&run, call, set, operation, old, object)) {
 		return true;
 	}
-	run_init(&run, call, operation, old, object);
 	for (uint32_t i = 0; i < set->bindings.count; i++) {
 		(void)run_policy(&run, set, set->bindings.items[i]);
 	}
@@ -565,10 +556,9 @@ bool bt_policies_mutate(
 	const struct bt_policy_set *set = bt_policies_in_force(call->api, BT_POLICY_MUTATING);
 	const struct bt_failure *failure = &call->answer->failure;
 	struct run run;
-	if (set == NULL || is_exempt(call)) {
+	if (!run_begin(&run, call, set, old != NULL ? "UPDATE" : "CREATE", old, object)) {
 		return true;
 	}
-	run_init(&run, call, old != NULL ? "UPDATE" : "CREATE", old, object);
 	run.request.target = object;
 	/*
 	 * For each binding: change_count after the policy of the binding ran, plus one. 0: the

@@ -15,7 +15,6 @@ struct bt_admission {
 };
 
 bool bt_admission_is(const struct bt_admission *admission, const char *group, const char *name);
-bool bt_admission_is_refused(const struct bt_admission *admission);
 /** Refuses the request with 403 `<resource> "<name>" is forbidden: <text>`. */
 BT_PRINTF(2, 3)
 void bt_admission_refuse(struct bt_admission *admission, const char *format, ...);
@@ -28,13 +27,13 @@ const struct bt_api_resource *bt_admission_resource(
 struct bt_json_value *bt_admission_read(const struct bt_admission *admission, const char *group,
 	const char *name, struct bt_str key);
 /**
- * Calls visit with each object of the resource whose key starts with prefix and whose text contains
- * needle, until visit returns false. Only matching texts are parsed, so most of a large collection
+ * Calls visit with each object of the resource in the write's namespace whose text contains needle,
+ * until visit returns false. Only matching texts are parsed, so most of a large collection
  * costs only a text search.
  */
 void bt_admission_visit(const struct bt_admission *admission, const char *group, const char *name,
-	struct bt_str prefix, struct bt_str needle,
-	bool (*visit)(void *context, const struct bt_json_value *object), void *context);
+	struct bt_str needle, bool (*visit)(void *context, const struct bt_json_value *object),
+	void *context);
 
 /** --- Priority: 4.4 --- */
 

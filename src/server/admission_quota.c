@@ -103,16 +103,17 @@ static struct bt_json_value *amounts_of(
 			bt_json_set_str(arena, amounts, "requests.storage", storage->text);
 		}
 		if (class_.length != 0) {
-			bt_json_set(arena, amounts,
+			add_one(arena, amounts,
 				bt_arena_printf(arena, "%.*s" CLASS_SUFFIX "persistentvolumeclaims",
-					BT_STR_ARG(class_)),
-				bt_json_new_c(arena, "1"));
+					BT_STR_ARG(class_))
+					.data);
 		}
 		if (class_.length != 0 && storage != NULL) {
-			bt_json_set(arena, amounts,
+			bt_json_set_str(arena, amounts,
 				bt_arena_printf(arena, "%.*s" CLASS_SUFFIX "requests.storage",
-					BT_STR_ARG(class_)),
-				bt_json_new_str(arena, storage->text));
+					BT_STR_ARG(class_))
+					.data,
+				storage->text);
 		}
 	}
 	if (usage->is_service) {
@@ -279,11 +280,6 @@ struct bt_quota_sums {
 	struct bt_map by_key;
 };
 
-static uint64_t sum_hash(struct bt_str key, uint32_t collection)
-{
-	return bt_hash_u64(bt_str_hash(key), collection);
-}
-
 static void empty_sums(struct bt_quota_sums *sums)
 {
 	for (uint32_t i = 0; i < sums->items.count; i++) {
@@ -311,7 +307,7 @@ void bt_quota_sums_destroy(struct bt_quota_sums *sums)
  */
 static struct quota_sum *find_sum(struct bt_api *api, struct bt_str key, uint32_t collection)
 {
-	uint64_t hash = sum_hash(key, collection);
+	uint64_t hash = bt_hash_u64(bt_str_hash(key), collection);
 	struct bt_quota_sums *sums = api->quota_sums;
 	if (sums == NULL) {
 		sums = api->quota_sums = BT_NEW(struct bt_quota_sums);
@@ -375,8 +371,7 @@ static struct bt_json_value *used_of(
 	const struct bt_json_value *spec = bt_json_object_at(quota, "spec");
 	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
 	uint32_t collection = write->resource->collection;
-	struct bt_str prefix =
-		bt_arena_printf(write->arena, "%.*s/", BT_STR_ARG(write->namespace_));
+	struct bt_str prefix = bt_api_key(write->arena, write->namespace_, BT_STR(""));
 	struct quota_sum *sum = find_sum(write->api,
 		bt_api_key(
 			write->arena, write->namespace_, bt_json_text_at(quota, "metadata.name")),
@@ -494,7 +489,7 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 		bt_strbuf_finish(&limited);
 	}
 	bt_strbuf_finish(&missing);
-	return !bt_admission_is_refused(usage->admission);
+	return usage->admission->failure->code == 0;
 }
 
 void bt_admission_check_quota(struct bt_admission *admission, const struct bt_json_value *object)
@@ -537,9 +532,8 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 			member->value->text = bt_kinds_quantity_value(&more, write->arena)->text;
 		}
 	}
-	bt_admission_visit(admission, "", "resourcequotas",
-		bt_arena_printf(write->arena, "%.*s/", BT_STR_ARG(write->namespace_)),
-		BT_STR("\"hard\""), check_quota, &usage);
+	bt_admission_visit(
+		admission, "", "resourcequotas", BT_STR("\"hard\""), check_quota, &usage);
 }
 
 /** Returns whether objects of this resource can count against any of the amounts in spec.hard. */
@@ -628,14 +622,13 @@ bool bt_quota_take(struct bt_api *api, const struct bt_json_value *pod, bool che
 	struct usage usage = {.object = pod};
 	if (checks) {
 		bt_admission_check_quota(&admission, pod);
-		if (bt_admission_is_refused(&admission)) {
+		if (out_failure->code != 0) {
 			return false;
 		}
 	}
 	init_usage(&usage, &admission);
 	usage.requested = amounts_of(&usage, arena, pod);
-	bt_admission_visit(&admission, "", "resourcequotas",
-		bt_arena_printf(arena, "%.*s/", BT_STR_ARG(write.namespace_)), BT_STR("\"hard\""),
-		add_to_quota, &usage);
+	bt_admission_visit(
+		&admission, "", "resourcequotas", BT_STR("\"hard\""), add_to_quota, &usage);
 	return true;
 }

@@ -14,43 +14,6 @@ const struct bt_user bt_user_admin = {
 	.groups = admin_groups,
 };
 
-/** --- objects of every cluster --- */
-
-void bt_api_create_if_missing(struct bt_api *api, const struct bt_api_resource *resource,
-	struct bt_json_value *object, struct bt_arena *arena)
-{
-	struct bt_str name = bt_json_text_at(object, "metadata.name");
-	if (bt_store_find(api->options.store, resource->collection, name) != NULL) {
-		return;
-	}
-	struct bt_api_request request = BT_API_REQUEST_INIT;
-	struct bt_api_answer answer;
-	request.verb = BT_VERB_CREATE;
-	request.resource = resource;
-	request.body = object;
-	bt_api_perform(api, &request, arena, &answer);
-	BT_ASSERT(answer.code == 201);
-	bt_api_answer_finish(&answer);
-}
-
-static struct bt_json_value *create_named(struct bt_arena *arena, const char *name)
-{
-	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, bt_json_ensure_object(arena, object, "metadata"), "name", name);
-	return object;
-}
-
-static void create_priority_class(struct bt_api *api, const char *name, int64_t value,
-	const char *description, struct bt_arena *arena)
-{
-	struct bt_json_value *object = create_named(arena, name);
-	bt_json_set_int64(arena, object, "value", value);
-	bt_json_set_c(arena, object, "description", description);
-	bt_api_create_if_missing(api,
-		bt_resources_builtin(api->resources, "scheduling.k8s.io", "priorityclasses"),
-		object, arena);
-}
-
 struct bt_api *bt_api_create(const struct bt_api_options *options)
 {
 	struct bt_api *api = BT_NEW(struct bt_api);
@@ -69,24 +32,8 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 	api->metadata_message =
 		bt_schema_field_find(api->pods->message, BT_STR("metadata"), NULL)->message;
 	bt_definitions_load(api);
-	static const char *const namespaces[] = {
-		"default", "kube-system", "kube-public", "kube-node-lease"};
-	struct bt_arena arena = {0};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(namespaces); i++) {
-		bt_api_create_if_missing(
-			api, api->namespaces, create_named(&arena, namespaces[i]), &arena);
-	}
-	create_priority_class(api, "system-cluster-critical", 2000000000,
-		"Used for system critical pods that must run in the cluster, but can be moved to "
-		"another node if necessary.",
-		&arena);
-	create_priority_class(api, "system-node-critical", 2000001000,
-		"Used for system critical pods that must not be moved from their current node.",
-		&arena);
-	bt_arena_finish(&arena);
 	bt_api_bootstrap(api);
 	if (options->has_rbac) {
-		bt_rbac_bootstrap(api);
 		api->rbac = bt_rbac_create(api);
 	}
 	return api;

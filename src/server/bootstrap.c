@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Objects that the API server creates in every new cluster: bootstrap roles and bindings of RBAC,
- * APIServices of its groups, priority levels and flow schemas. The priority levels and flow schemas
- * have no effect, because this server does not queue requests.
+ * Objects that the API server creates in every new cluster: namespaces, priority classes, bootstrap
+ * roles and bindings of RBAC, APIServices of its groups, priority levels and flow schemas. The
+ * priority levels and flow schemas have no effect, because this server does not queue requests.
  */
 #include <inttypes.h>
 
@@ -44,14 +44,10 @@ static void set_words(
 
 static struct bt_json_value *new_object(struct bt_arena *arena, const char *name)
 {
-	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
-	bt_json_set_c(arena, metadata, "name", name);
-	bt_json_set_c(arena, bt_json_ensure_object(arena, metadata, "annotations"),
-		GROUP "/autoupdate", "true");
-	bt_json_set_c(arena, bt_json_ensure_object(arena, metadata, "labels"),
-		"kubernetes.io/bootstrapping", "rbac-defaults");
-	return object;
+	return bt_json_put(arena, NULL,
+		"{metadata: {name: %c, annotations: {'" GROUP "/autoupdate': 'true'},"
+		" labels: {'kubernetes.io/bootstrapping': 'rbac-defaults'}}}",
+		name);
 }
 
 /** Makes the role of a row. The rules of the role are in the rows that follow. */
@@ -60,19 +56,12 @@ static struct bt_json_value *make_role(const struct row *row, struct bt_arena *a
 	struct bt_json_value *role = new_object(arena, row->texts[1]);
 	struct bt_json_value *rules = bt_json_ensure_array(arena, role, "rules");
 	if (row->texts[2][0] != '\0') {
-		bt_json_set_c(arena,
-			bt_json_ensure_object(
-				arena, bt_json_ensure_object(arena, role, "metadata"), "labels"),
-			row->texts[2], "true");
+		bt_json_put(arena, role, "{metadata: {labels: {%c: 'true'}}}", row->texts[2]);
 	}
 	if (row->texts[3][0] != '\0') {
-		struct bt_json_value *aggregation =
-			bt_json_ensure_object(arena, role, "aggregationRule");
-		struct bt_json_value *selector = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, bt_json_ensure_object(arena, selector, "matchLabels"),
-			row->texts[3], "true");
-		bt_json_append(arena,
-			bt_json_ensure_array(arena, aggregation, "clusterRoleSelectors"), selector);
+		bt_json_put(arena, role,
+			"{aggregationRule: {clusterRoleSelectors: [{matchLabels: {%c: 'true'}}]}}",
+			row->texts[3]);
 	}
 	for (row++; row < rows + BT_ARRAY_LENGTH(rows) &&
 		(row->kind == ROW_RULE || row->kind == ROW_PATHS);
@@ -94,15 +83,13 @@ static struct bt_json_value *make_role(const struct row *row, struct bt_arena *a
 static struct bt_json_value *make_binding(const struct row *row, struct bt_arena *arena)
 {
 	struct bt_json_value *binding = new_object(arena, row->texts[1]);
-	struct bt_json_value *reference = bt_json_ensure_object(arena, binding, "roleRef");
 	struct bt_str names = bt_str_from(row->texts[5]);
-	bt_json_set_c(arena, reference, "apiGroup", GROUP);
-	bt_json_set_c(arena, reference, "kind", row->texts[2]);
-	bt_json_set_c(arena, reference, "name", row->texts[3]);
+	bt_json_put(arena, binding, "{roleRef: {apiGroup: '" GROUP "', kind: %c, name: %c}}",
+		row->texts[2], row->texts[3]);
 	while (names.length != 0) {
 		struct bt_str name = bt_str_cut(&names, ' ');
-		struct bt_json_value *subject = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, subject, "kind", row->texts[4]);
+		struct bt_json_value *subject =
+			bt_json_put(arena, NULL, "{kind: %c}", row->texts[4]);
 		if (bt_str_equal_c(bt_str_from(row->texts[4]), "ServiceAccount")) {
 			bt_json_set_str(arena, subject, "namespace", bt_str_cut(&name, ':'));
 		} else {
@@ -114,9 +101,31 @@ static struct bt_json_value *make_binding(const struct row *row, struct bt_arena
 	return binding;
 }
 
-void bt_rbac_bootstrap(struct bt_api *api)
+/** Creates an object, unless it exists. namespace_ "": cluster scope. Empties the arena. */
+static void create(struct bt_api *api, const struct bt_api_resource *resource,
+	struct bt_str namespace_, struct bt_json_value *object, struct bt_arena *arena)
 {
-	struct bt_arena arena = {0};
+	struct bt_str key = bt_api_key(arena, namespace_, bt_json_text_at(object, "metadata.name"));
+	if (bt_store_find(api->options.store, resource->collection, key) == NULL) {
+		struct bt_api_request request = BT_API_REQUEST_INIT;
+		struct bt_api_answer answer;
+		request.verb = BT_VERB_CREATE;
+		request.resource = resource;
+		request.namespace_ = namespace_;
+		request.body = object;
+		bt_api_perform(api, &request, arena, &answer);
+		/*
+		 * The create can fail only if the store was reopened while kube-system is being
+		 * deleted.
+		 */
+		BT_ASSERT(answer.code == 201 || namespace_.length != 0);
+		bt_api_answer_finish(&answer);
+	}
+	bt_arena_reset(arena);
+}
+
+static void create_roles(struct bt_api *api, struct bt_arena *arena)
+{
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		const struct row *row = &rows[i];
 		bool is_role = row->kind == ROW_ROLE;
@@ -128,26 +137,9 @@ void bt_rbac_bootstrap(struct bt_api *api)
 		if (namespace_.length == 0) {
 			resource = is_role ? "clusterroles" : "clusterrolebindings";
 		}
-		struct bt_api_request request = BT_API_REQUEST_INIT;
-		struct bt_api_answer answer;
-		request.verb = BT_VERB_CREATE;
-		request.resource = bt_resources_builtin(bt_api_resources(api), GROUP, resource);
-		request.namespace_ = namespace_;
-		if (bt_store_find(bt_api_store(api), request.resource->collection,
-			    bt_api_key(&arena, namespace_, bt_str_from(row->texts[1]))) != NULL) {
-			continue;
-		}
-		request.body = is_role ? make_role(row, &arena) : make_binding(row, &arena);
-		bt_api_perform(api, &request, &arena, &answer);
-		/*
-		 * The create can fail only if the store was reopened while kube-system is being
-		 * deleted.
-		 */
-		BT_ASSERT(answer.code == 201 || namespace_.length != 0);
-		bt_api_answer_finish(&answer);
-		bt_arena_reset(&arena);
+		create(api, bt_resources_builtin(api->resources, GROUP, resource), namespace_,
+			is_role ? make_role(row, arena) : make_binding(row, arena), arena);
 	}
-	bt_arena_finish(&arena);
 }
 
 static const struct level {
@@ -234,15 +226,14 @@ static const struct schema {
 	"{\"metadata\":{\"name\":\"%s\",\"annotations\":{" \
 	"\"apf.kubernetes.io/autoupdate-spec\":\"true\"}},\"spec\":{"
 
-static void create(struct bt_api *api, const struct bt_api_resource *resource,
+static void create_from_text(struct bt_api *api, const struct bt_api_resource *resource,
 	struct bt_strbuf *text, struct bt_arena *arena)
 {
 	struct bt_json_value *object;
 	int result = bt_json_parse(arena, bt_strbuf_str(text), true, &object, NULL);
 	BT_ASSERT(result == 0);
-	bt_api_create_if_missing(api, resource, object, arena);
+	create(api, resource, BT_STR(""), object, arena);
 	bt_strbuf_reset(text);
-	bt_arena_reset(arena);
 }
 
 static void create_flow_control(struct bt_api *api, struct bt_strbuf *text, struct bt_arena *arena)
@@ -251,7 +242,7 @@ static void create_flow_control(struct bt_api *api, struct bt_strbuf *text, stru
 	const struct bt_api_resource *resource =
 		bt_resources_builtin(api->resources, group, "prioritylevelconfigurations");
 	bt_strbuf_printf(text, METADATA "\"type\":\"Exempt\"}}", "exempt");
-	create(api, resource, text, arena);
+	create_from_text(api, resource, text, arena);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(levels); i++) {
 		const struct level *level = &levels[i];
 		bt_strbuf_printf(text,
@@ -267,7 +258,7 @@ static void create_flow_control(struct bt_api *api, struct bt_strbuf *text, stru
 				level->queues, level->hand_size);
 		}
 		bt_strbuf_append_c(text, "}}}}");
-		create(api, resource, text, arena);
+		create_from_text(api, resource, text, arena);
 	}
 	resource = bt_resources_builtin(api->resources, group, "flowschemas");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(schemas); i++) {
@@ -288,14 +279,42 @@ static void create_flow_control(struct bt_api *api, struct bt_strbuf *text, stru
 			bt_strbuf_printf(text, ",\"nonResourceRules\":%s", schema->paths);
 		}
 		bt_strbuf_append_c(text, "}]}}");
-		create(api, resource, text, arena);
+		create_from_text(api, resource, text, arena);
 	}
 }
 
 void bt_api_bootstrap(struct bt_api *api)
 {
+	static const char *const namespaces[] = {
+		"default", "kube-system", "kube-public", "kube-node-lease"};
+	static const struct {
+		const char *name;
+		int64_t value;
+		const char *description;
+	} classes[] = {
+		{"system-cluster-critical", 2000000000,
+			"Used for system critical pods that must run in the cluster, but can be "
+			"moved to another node if necessary."},
+		{"system-node-critical", 2000001000,
+			"Used for system critical pods that must not be moved from their current "
+			"node."},
+	};
 	struct bt_arena arena = {0};
 	struct bt_strbuf text = {0};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(namespaces); i++) {
+		create(api, api->namespaces, BT_STR(""),
+			bt_json_put(&arena, NULL, "{metadata: {name: %c}}", namespaces[i]), &arena);
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(classes); i++) {
+		create(api,
+			bt_resources_builtin(
+				api->resources, "scheduling.k8s.io", "priorityclasses"),
+			BT_STR(""),
+			bt_json_put(&arena, NULL,
+				"{metadata: {name: %c}, value: %d, description: %c}",
+				classes[i].name, classes[i].value, classes[i].description),
+			&arena);
+	}
 	create_flow_control(api, &text, &arena);
 	/*
 	 * Creates an APIService for each group and version of the built-in resources, except
@@ -324,7 +343,10 @@ void bt_api_bootstrap(struct bt_api *api)
 			is_core             ? 1
 				: is_stable ? 15
 					    : 9);
-		create(api, services, &text, &arena);
+		create_from_text(api, services, &text, &arena);
+	}
+	if (api->options.has_rbac) {
+		create_roles(api, &arena);
 	}
 	bt_strbuf_finish(&text);
 	bt_arena_finish(&arena);

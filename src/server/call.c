@@ -165,17 +165,6 @@ static void refuse_body(struct bt_call *call, struct bt_str version, struct bt_s
 		BT_STR_ARG(version), BT_STR_ARG(wanted_kind), text);
 }
 
-/** Returns the group in Go's names of internal types: "core", "apps", "storage". */
-static struct bt_str internal_group(struct bt_str api_version)
-{
-	int64_t slash = bt_str_find_char(api_version, '/');
-	int64_t dot = bt_str_find_char(api_version, '.');
-	if (slash < 0) {
-		return BT_STR("core");
-	}
-	return bt_str_sub(api_version, 0, (uint32_t)(dot >= 0 && dot < slash ? dot : slash));
-}
-
 static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	struct bt_str api_version, struct bt_str kind)
 {
@@ -184,7 +173,13 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	if (given_kind.length != 0 && !bt_str_equal(given_kind, kind)) {
 		struct bt_str given_group;
 		struct bt_str version;
-		struct bt_str group = internal_group(api_version);
+		/* Go's name of the group's internal types: "core", "apps", "storage" */
+		struct bt_str group = BT_STR("core");
+		if (bt_str_find_char(api_version, '/') >= 0) {
+			struct bt_str rest = api_version;
+			struct bt_str whole = bt_str_cut(&rest, '/');
+			group = bt_str_cut(&whole, '.');
+		}
 		(void)bt_api_version_split(given_version, &given_group, &version);
 		struct bt_str text = bt_arena_printf(call->arena,
 			"converting (%.*s.%.*s) to (%.*s.%.*s): unknown conversion",
@@ -253,10 +248,7 @@ static void refuse_patched(struct bt_call *call, struct bt_json_value *object, s
 		bt_schema_append_go(call->request->body, BT_STR_MAX, &shown);
 		text = conversion_text(call->arena, text);
 	} else {
-		const struct bt_api_resource *resource = call->write.resource;
-		bt_json_set_c(call->arena, object, "kind", resource->kind);
-		bt_json_set_str(call->arena, object, "apiVersion",
-			bt_resource_api_version(resource, call->arena));
+		bt_api_set_kind(call->write.resource, object, call->arena);
 		qsort(object->members, object->count, sizeof(*object->members),
 			bt_str_compare_qsort);
 		bt_json_format(object, &shown);
@@ -387,12 +379,7 @@ bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_
 	if (source == BT_BODY_APPLIED) {
 		return true;
 	}
-	if (resource->message != NULL) {
-		bt_schema_default(resource->message, object, call->arena);
-	}
-	if (resource->strategy->set_defaults != NULL) {
-		resource->strategy->set_defaults(&call->write, object);
-	}
+	bt_kinds_set_defaults(&call->write, object);
 	return true;
 }
 
@@ -403,12 +390,16 @@ struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_valu
 
 /** --- answers --- */
 
+void bt_api_set_kind(const struct bt_api_resource *resource, struct bt_json_value *object,
+	struct bt_arena *arena)
+{
+	bt_json_put(arena, object, "{kind: %c, apiVersion: %s}", resource->kind,
+		bt_resource_api_version(resource, arena));
+}
+
 void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, uint16_t code)
 {
-	const struct bt_api_resource *resource = call->write.resource;
-	bt_json_set_c(call->arena, object, "kind", resource->kind);
-	bt_json_set_str(
-		call->arena, object, "apiVersion", bt_resource_api_version(resource, call->arena));
+	bt_api_set_kind(call->write.resource, object, call->arena);
 	call->answer->document = object;
 	call->answer->code = code;
 }
@@ -425,23 +416,15 @@ void bt_call_answer_stored(struct bt_call *call, struct bt_stored *stored, uint1
 
 void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str uid)
 {
-	struct bt_arena *arena = call->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, status, "kind", "Status");
-	bt_json_set_c(arena, status, "apiVersion", "v1");
-	(void)bt_json_ensure_object(arena, status, "metadata");
-	bt_json_set_c(arena, status, "status", "Success");
+	const struct bt_api_resource *resource = call->write.resource;
+	struct bt_json_value *status = bt_json_put(call->arena, NULL,
+		"{kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success'}");
 	if (uid.data == NULL) {
-		bt_json_set_int64(arena, status, "code", code);
+		bt_json_put(call->arena, status, "{code: %d}", (int64_t)code);
 	} else {
-		const struct bt_api_resource *resource = call->write.resource;
-		struct bt_json_value *details = bt_json_ensure_object(arena, status, "details");
-		bt_json_set_str(arena, details, "name", call->write.name);
-		if (resource->group[0] != '\0') {
-			bt_json_set_c(arena, details, "group", resource->group);
-		}
-		bt_json_set_c(arena, details, "kind", resource->name);
-		bt_json_set_str(arena, details, "uid", uid);
+		bt_json_put(call->arena, status,
+			"{details: {name: %s, group?: %c, kind: %c, uid: %s}}", call->write.name,
+			resource->group, resource->name, uid);
 	}
 	call->answer->document = status;
 	call->answer->code = code;
@@ -557,7 +540,10 @@ void bt_call_remove(struct bt_call *call, struct bt_json_value *object)
 	bt_call_answer_stored(call, last, 200);
 	after_commit(call, NULL);
 	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		bt_definition_remove_if_empty(api, call->write.resource, call->arena);
+		bt_definition_remove_if_empty(api,
+			bt_store_collection_name(
+				api->options.store, call->write.resource->collection),
+			call->arena);
 	}
 }
 

@@ -24,15 +24,9 @@ void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const
 	const char *reason, const char *message)
 {
 	struct bt_arena *arena = call->arena;
-	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, condition, "type", type);
-	bt_json_set_c(arena, condition, "status", "True");
-	bt_json_set_str(
-		arena, condition, "lastTransitionTime", bt_time_text(arena, call->write.now_ns));
-	if (reason != NULL) {
-		bt_json_set_c(arena, condition, "reason", reason);
-		bt_json_set_c(arena, condition, "message", message);
-	}
+	struct bt_json_value *condition = bt_json_put(arena, NULL,
+		"{type: %c, status: 'True', lastTransitionTime: %s, reason: %c, message: %c}", type,
+		bt_time_text(arena, call->write.now_ns), reason, reason != NULL ? message : NULL);
 	const struct bt_schema_field *status =
 		bt_schema_field_find(call->api->pods->message, BT_STR("status"), NULL);
 	int result = bt_schema_normalise(

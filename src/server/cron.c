@@ -82,19 +82,6 @@ static bool parse_range(
 	return true;
 }
 
-static bool parse_field(
-	struct bt_str text, const struct field *field, uint64_t *out_bits, bool *out_star)
-{
-	*out_bits = 0;
-	*out_star = false;
-	do {
-		if (!parse_range(bt_str_cut(&text, ','), field, out_bits, out_star)) {
-			return false;
-		}
-	} while (text.data != NULL);
-	return true;
-}
-
 /** Parses "1h30m": hours, minutes and seconds. */
 static bool parse_every(struct bt_str text, int64_t *out_seconds)
 {
@@ -150,8 +137,8 @@ static struct bt_str expand_macro(struct bt_str text)
 bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 {
 	struct bt_cron cron = {.every_seconds = 0};
-	uint64_t bits[BT_ARRAY_LENGTH(fields)];
-	bool stars[BT_ARRAY_LENGTH(fields)];
+	uint64_t bits[BT_ARRAY_LENGTH(fields)] = {0};
+	bool stars[BT_ARRAY_LENGTH(fields)] = {false};
 	size_t count = 0;
 
 	if (bt_str_has_prefix(text, BT_STR("@every "))) {
@@ -167,10 +154,15 @@ bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 		if (word.length == 0) {
 			continue;
 		}
-		if (count == BT_ARRAY_LENGTH(fields) ||
-			!parse_field(word, &fields[count], &bits[count], &stars[count])) {
+		if (count == BT_ARRAY_LENGTH(fields)) {
 			return false;
 		}
+		do {
+			if (!parse_range(bt_str_cut(&word, ','), &fields[count], &bits[count],
+				    &stars[count])) {
+				return false;
+			}
+		} while (word.data != NULL);
 		count++;
 	}
 	if (count != BT_ARRAY_LENGTH(fields)) {

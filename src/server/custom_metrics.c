@@ -82,26 +82,25 @@ static bool parse_entry(const struct bt_api *api, struct bt_str *rest, struct bt
 		bt_usage_level(api, level, &out->value);
 }
 
-struct bt_custom_metric_walk bt_custom_metrics_of(
-	const struct bt_json_value *object, const char *annotation)
+struct bt_str bt_custom_metrics_of(const struct bt_json_value *object, const char *annotation)
 {
 	const struct bt_json_value *text =
 		bt_json_find(bt_json_object_at(object, "metadata.annotations"), annotation);
 
-	return (struct bt_custom_metric_walk){text != NULL ? text->text : BT_STR("")};
+	return text != NULL ? text->text : BT_STR("");
 }
 
-bool bt_custom_metric_next(const struct bt_api *api, struct bt_custom_metric_walk *walk,
-	struct bt_str name, const struct bt_selector *selector, struct bt_arena *arena,
+bool bt_custom_metric_next(const struct bt_api *api, struct bt_str *rest, struct bt_str name,
+	const struct bt_selector *selector, struct bt_arena *arena,
 	struct bt_custom_metric *out_metric)
 {
-	while (parse_entry(api, &walk->rest, arena, out_metric)) {
+	while (parse_entry(api, rest, arena, out_metric)) {
 		if (bt_str_equal(out_metric->name, name) &&
 			bt_selector_matches(selector, &out_metric->labels)) {
 			return true;
 		}
 	}
-	walk->rest = BT_STR("");
+	*rest = BT_STR("");
 	return false;
 }
 
@@ -109,12 +108,12 @@ bool bt_custom_metric_sum(const struct bt_api *api, const struct bt_json_value *
 	const char *annotation, struct bt_str name, const struct bt_selector *selector,
 	struct bt_arena *arena, double *out_sum)
 {
-	struct bt_custom_metric_walk walk = bt_custom_metrics_of(object, annotation);
+	struct bt_str rest = bt_custom_metrics_of(object, annotation);
 	struct bt_custom_metric metric;
 	bool is_found = false;
 
 	*out_sum = 0;
-	while (bt_custom_metric_next(api, &walk, name, selector, arena, &metric)) {
+	while (bt_custom_metric_next(api, &rest, name, selector, arena, &metric)) {
 		*out_sum += metric.value;
 		is_found = true;
 	}

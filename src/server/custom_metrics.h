@@ -34,19 +34,14 @@ struct bt_custom_metric {
 	double value;
 };
 
-/** Iterates over the entries of an annotation; bt_custom_metrics_of begins the iteration. */
-struct bt_custom_metric_walk {
-	struct bt_str rest; /* text of the entries that are not read yet; borrowed */
-};
-
-struct bt_custom_metric_walk bt_custom_metrics_of(
-	const struct bt_json_value *object, const char *annotation);
+/** Returns the text of an annotation, for bt_custom_metric_next; borrowed. */
+struct bt_str bt_custom_metrics_of(const struct bt_json_value *object, const char *annotation);
 /**
- * Finds the next entry with that name whose labels match the selector; false: no further entry
- * matches.
+ * Cuts entries off *rest up to the next entry with that name whose labels match the selector;
+ * false: no further entry matches.
  */
-bool bt_custom_metric_next(const struct bt_api *api, struct bt_custom_metric_walk *walk,
-	struct bt_str name, const struct bt_selector *selector, struct bt_arena *arena,
+bool bt_custom_metric_next(const struct bt_api *api, struct bt_str *rest, struct bt_str name,
+	const struct bt_selector *selector, struct bt_arena *arena,
 	struct bt_custom_metric *out_metric);
 /** Sets *out_sum to the sum of the matching entries. Returns false if no entry matches. */
 bool bt_custom_metric_sum(const struct bt_api *api, const struct bt_json_value *object,

@@ -19,13 +19,14 @@
 #define DEFAULT_BYTES_MAX (UINT64_C(4) << 20)
 #define PROBLEMS_MAX 100
 
-static const struct bt_json_value *root_of(const struct bt_api_resource *resource)
+const struct bt_json_value *bt_custom_root(const struct bt_api_resource *resource)
 {
-	return bt_json_find_path(resource->definition_version, "schema.openAPIV3Schema");
+	const struct bt_json_value *root =
+		bt_json_find_path(resource->definition_version, "schema.openAPIV3Schema");
+	return root != NULL && root->type == BT_JSON_OBJECT ? root : NULL;
 }
 
-/** Takes an amount from a budget; false: not enough is left. */
-static bool take_from_budget(uint64_t *budget, uint64_t amount)
+bool bt_custom_take(uint64_t *budget, uint64_t amount)
 {
 	if (amount > *budget) {
 		*budget = 0;
@@ -35,11 +36,7 @@ static bool take_from_budget(uint64_t *budget, uint64_t amount)
 	return true;
 }
 
-/**
- * Returns the schema of a member; NULL: the schema has none. *out_known: whether the member is
- * allowed.
- */
-static const struct bt_json_value *member_schema(
+const struct bt_json_value *bt_custom_member(
 	const struct bt_json_value *schema, struct bt_str name, bool *out_known)
 {
 	const struct bt_json_value *found =
@@ -92,7 +89,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	uint32_t kept = 0;
 	uint64_t wanted = ((uint64_t)object->count + properties->count) * properties->count;
-	if (!take_from_budget(&completion->lookups, wanted * 2)) {
+	if (!bt_custom_take(&completion->lookups, wanted * 2)) {
 		return;
 	}
 	/* A null counts as absent if the schema does not allow null. */
@@ -111,7 +108,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
 		const struct bt_json_value *given = bt_json_find(property->value, "default");
 		if (given != NULL && completion->default_bytes != 0 &&
 			bt_json_get(object, property->name) == NULL &&
-			take_from_budget(&completion->default_bytes,
+			bt_custom_take(&completion->default_bytes,
 				property->name.length + weight_of(given))) {
 			bt_json_set(completion->arena, object,
 				bt_arena_str(completion->arena, property->name),
@@ -122,7 +119,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
 		struct bt_json_member member = object->members[i];
 		const struct bt_path at = *BT_PATH_STR(place, member.name);
 		bool known;
-		const struct bt_json_value *sub = member_schema(schema, member.name, &known);
+		const struct bt_json_value *sub = bt_custom_member(schema, member.name, &known);
 		if (is_standard_member(schema, member.name, place == NULL)) {
 			sub = NULL;
 		} else if (!known && !keeps) {
@@ -168,10 +165,10 @@ static void complete_value(struct completion *completion, const struct bt_path *
 void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_value *object,
 	bool set_defaults, struct bt_arena *arena, struct bt_json_value *problems)
 {
-	const struct bt_json_value *schema = root_of(resource);
+	const struct bt_json_value *schema = bt_custom_root(resource);
 	struct completion completion = {
 		arena, problems, LOOKUPS_MAX, set_defaults ? DEFAULT_BYTES_MAX : 0};
-	if (schema != NULL && schema->type == BT_JSON_OBJECT) {
+	if (schema != NULL) {
 		complete_value(&completion, NULL, schema, object, false);
 	}
 }
@@ -210,11 +207,6 @@ const struct bt_strategy bt_strategy_custom_with_defaults = {.from_stored = from
 #define NAME_BYTES_MAX 255
 #define MEMBERS_MAX 65535
 
-static const char *copy_text(struct bt_arena *arena, struct bt_str text)
-{
-	return bt_arena_str(arena, text).data;
-}
-
 /**
  * Describes the parts of a list, map or object. Recursion follows the schema, whose depth is
  * limited.
@@ -239,7 +231,7 @@ static void describe_list(
 		const char **names =
 			BT_ARENA_NEW_ARRAY(arena, const char *, (size_t)keys->count + 1);
 		for (uint32_t i = 0; i < keys->count; i++) {
-			names[i] = copy_text(arena, keys->elements[i]->text);
+			names[i] = bt_arena_str(arena, keys->elements[i]->text).data;
 		}
 		field->list_keys = names;
 	} else {
@@ -266,8 +258,8 @@ const struct bt_schema_message *bt_custom_describe_parts(
 			continue;
 		}
 		struct bt_schema_field *field = &fields[message->field_count++];
-		*field = (struct bt_schema_field){
-			.name = copy_text(arena, name), .name_length = (uint8_t)name.length};
+		*field = (struct bt_schema_field){.name = bt_arena_str(arena, name).data,
+			.name_length = (uint8_t)name.length};
 		if (bt_str_equal_c(bt_json_text_at(property, "type"), "array")) {
 			describe_list(field, property, arena);
 			continue;
@@ -295,29 +287,20 @@ const struct bt_schema_message *bt_custom_describe_parts(
 	"x-kubernetes-embedded-resource x-kubernetes-int-or-string " \
 	"x-kubernetes-list-map-keys x-kubernetes-validations"
 
-static void remove_empty(struct bt_json_value *schema);
-
 /**
- * Removes the empty fields of the schemas in value. value: a schema, an array of schemas, or a bool
- * in place of a schema; NULL accepted.
+ * Removes the empty fields of a schema, or of an array of schemas. schema: may also be a bool in
+ * place of a schema; NULL accepted.
  */
-static void remove_empty_in(struct bt_json_value *value)
-{
-	if (value != NULL && value->type == BT_JSON_ARRAY) {
-		for (uint32_t i = 0; i < value->count; i++) {
-			remove_empty(value->elements[i]);
-		}
-	} else if (value != NULL) {
-		remove_empty(value);
-	}
-}
-
 static void remove_empty(struct bt_json_value *schema)
 {
 	static const char *const parts[] = {"items", "additionalItems", "additionalProperties",
 		"allOf", "anyOf", "oneOf", "not"};
 	static const char *const maps[] = {"properties", "patternProperties", "definitions"};
-	if (schema->type != BT_JSON_OBJECT) {
+	for (uint32_t i = 0; schema != NULL && schema->type == BT_JSON_ARRAY && i < schema->count;
+		i++) {
+		remove_empty(schema->elements[i]);
+	}
+	if (schema == NULL || schema->type != BT_JSON_OBJECT) {
 		return;
 	}
 	for (uint32_t i = schema->count; i > 0; i--) {
@@ -328,12 +311,12 @@ static void remove_empty(struct bt_json_value *schema)
 		}
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
-		remove_empty_in(bt_json_find(schema, parts[i]));
+		remove_empty(bt_json_find(schema, parts[i]));
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(maps); i++) {
 		const struct bt_json_value *map = bt_json_object_at(schema, maps[i]);
 		for (uint32_t k = 0; k < map->count; k++) {
-			remove_empty_in(map->members[k].value);
+			remove_empty(map->members[k].value);
 		}
 	}
 }
@@ -342,7 +325,7 @@ void bt_definition_remove_empty(const struct bt_json_value *definition)
 {
 	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
 	for (uint32_t i = 0; i < versions->count; i++) {
-		remove_empty_in(bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
+		remove_empty(bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
 	}
 }
 
@@ -553,7 +536,7 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 		}
 		if (!bt_str_equal_c(bt_json_text_at(schema, "type"), "object")) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&place, "type"),
-				bt_kinds_text_value(errors, bt_json_text_at(schema, "type")),
+				bt_json_new_str(errors->arena, bt_json_text_at(schema, "type")),
 				"must be object at the root");
 		}
 		check_structure(errors, &place, schema);

@@ -24,6 +24,16 @@ void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_
  */
 const struct bt_schema_message *bt_custom_describe_parts(
 	const struct bt_json_value *schema, struct bt_arena *arena);
+/** Returns the schema of a custom resource; NULL: it has none. */
+const struct bt_json_value *bt_custom_root(const struct bt_api_resource *resource);
+/**
+ * Returns the schema of a member; NULL: the schema has none. *out_known: whether the member is
+ * allowed.
+ */
+const struct bt_json_value *bt_custom_member(
+	const struct bt_json_value *schema, struct bt_str name, bool *out_known);
+/** Takes an amount from a budget; false: not enough is left, and the rest is taken. */
+bool bt_custom_take(uint64_t *budget, uint64_t amount);
 /** Returns whether any part of the schema has a default. */
 bool bt_custom_has_defaults(const struct bt_json_value *schema);
 #endif

@@ -33,14 +33,6 @@ struct checker {
 	bool is_blocked; /* skip further rules: the object is invalid, or the cost is used up */
 };
 
-/** Takes an amount from the budget; false: not enough is left. */
-static bool take_lookups(struct checker *checker, uint64_t amount)
-{
-	bool fits = amount <= checker->lookups;
-	checker->lookups = fits ? checker->lookups - amount : 0;
-	return fits;
-}
-
 static struct bt_str path_text(struct checker *checker, const struct bt_path *place)
 {
 	struct bt_strbuf buffer = {0};
@@ -76,11 +68,6 @@ static void add_body_error(struct checker *checker, const struct bt_path *place,
 	va_end(arguments);
 	add_error(checker, BT_FIELD_INVALID, place, value, "%.*s in body %.*s", BT_STR_ARG(path),
 		BT_STR_ARG(text));
-}
-
-static struct bt_json_value *text_of(struct checker *checker, const char *text)
-{
-	return bt_json_new_c(checker->errors->arena, text);
 }
 
 /** --- types --- */
@@ -259,7 +246,7 @@ static void check_enum(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *allowed = bt_json_array_at(schema, "enum");
 	struct bt_strbuf texts = {0};
 	bool found = allowed->count == 0;
-	if (!take_lookups(checker, allowed->count)) {
+	if (!bt_custom_take(&checker->lookups, allowed->count)) {
 		return;
 	}
 	for (uint32_t i = 0; i < allowed->count && !found; i++) {
@@ -331,7 +318,7 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 			"should have at least %lld items", (long long)least);
 	}
 	if ((!is_map && !is_unique && !bt_str_equal_c(type, "set")) ||
-		!take_lookups(checker, pairs)) {
+		!bt_custom_take(&checker->lookups, pairs)) {
 		return;
 	}
 	for (uint32_t i = 1; i < list->count; i++) {
@@ -488,7 +475,7 @@ static const struct bt_json_value *old_item(struct checker *checker,
 {
 	const struct bt_json_value *keys = bt_json_array_at(schema, "x-kubernetes-list-map-keys");
 	if (old == NULL || old->type != BT_JSON_ARRAY || keys->count == 0 ||
-		!take_lookups(checker, old->count)) {
+		!bt_custom_take(&checker->lookups, old->count)) {
 		return NULL;
 	}
 	for (uint32_t i = 0; i < old->count; i++) {
@@ -497,17 +484,6 @@ static const struct bt_json_value *old_item(struct checker *checker,
 		}
 	}
 	return NULL;
-}
-
-static const struct bt_json_value *schema_of_member(
-	const struct bt_json_value *schema, struct bt_str name)
-{
-	const struct bt_json_value *found =
-		bt_json_get(bt_json_object_at(schema, "properties"), name);
-	if (found == NULL) {
-		found = bt_json_find(schema, "additionalProperties");
-	}
-	return found != NULL && found->type == BT_JSON_OBJECT ? found : NULL;
 }
 
 /**
@@ -538,7 +514,8 @@ static void evaluate_rules(struct checker *checker, const struct bt_path *place,
 	}
 	for (uint32_t i = 0; value->type == BT_JSON_OBJECT && i < value->count; i++) {
 		struct bt_str name = value->members[i].name;
-		const struct bt_json_value *sub = schema_of_member(schema, name);
+		bool is_known;
+		const struct bt_json_value *sub = bt_custom_member(schema, name, &is_known);
 		const struct bt_json_value *before = old != NULL ? bt_json_get(old, name) : NULL;
 		if (sub != NULL) {
 			evaluate_rules(checker, BT_PATH_STR(place, name), sub, before,
@@ -561,14 +538,6 @@ static void check(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *value);
 
-static bool is_standard_member(
-	const struct bt_json_value *schema, struct bt_str name, const struct bt_path *place)
-{
-	return (place == NULL && bt_str_equal_c(name, "metadata")) ||
-		(bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false) &&
-			bt_str_equal_c(name, "metadata"));
-}
-
 static void check_members(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *object)
@@ -577,7 +546,7 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	int64_t most = bt_json_int64_at(schema, "maxProperties", INT64_MAX);
 	int64_t least = bt_json_int64_at(schema, "minProperties", 0);
-	if (!take_lookups(checker,
+	if (!bt_custom_take(&checker->lookups,
 		    ((uint64_t)object->count + 1) *
 			    ((uint64_t)properties->count + required->count))) {
 		return;
@@ -601,10 +570,15 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 	}
 	for (uint32_t i = 0; i < object->count; i++) {
 		const struct bt_json_member *member = &object->members[i];
-		const struct bt_json_value *sub = schema_of_member(schema, member->name);
+		bool is_known;
+		const struct bt_json_value *sub = bt_custom_member(schema, member->name, &is_known);
 		const struct bt_json_value *before =
 			old != NULL ? bt_json_get(old, member->name) : NULL;
-		if (sub != NULL && !is_standard_member(schema, member->name, place)) {
+		/* the API checks the metadata of an object */
+		bool is_metadata = bt_str_equal_c(member->name, "metadata") &&
+			(place == NULL ||
+				bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false));
+		if (sub != NULL && !is_metadata) {
 			check(checker, BT_PATH_STR(place, member->name), sub, before,
 				member->value);
 		}
@@ -651,14 +625,14 @@ static void check_combinations(struct checker *checker, const struct bt_path *pl
 {
 	static const char *const names[] = {"anyOf", "oneOf", "allOf"};
 	struct bt_str path = path_text(checker, place);
-	const struct bt_json_value *empty = text_of(checker, "");
+	const struct bt_json_value *empty = bt_json_new_c(checker->errors->arena, "");
 	const struct bt_json_value *not = bt_json_find(schema, "not");
 	struct bt_field_errors errors;
 	for (size_t n = 0; n < BT_ARRAY_LENGTH(names); n++) {
 		const struct bt_json_value *list = bt_json_array_at(schema, names[n]);
 		struct bt_field_errors best = {0};
 		uint32_t matches = 0;
-		for (uint32_t i = 0; i < list->count && take_lookups(checker, 1); i++) {
+		for (uint32_t i = 0; i < list->count && bt_custom_take(&checker->lookups, 1); i++) {
 			if (count_errors(checker, place, list->elements[i], value, &errors) == 0) {
 				matches++;
 			} else if (best.count == 0 || errors.count < best.count) {
@@ -707,7 +681,7 @@ static void check(struct checker *checker, const struct bt_path *place,
 		if (bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)) {
 			type = BT_STR("integer,string");
 		}
-		add_body_error(checker, place, text_of(checker, found),
+		add_body_error(checker, place, bt_json_new_c(checker->errors->arena, found),
 			"must be of type %.*s: \"%s\"", BT_STR_ARG(type), found);
 		checker->is_blocked = true;
 		return;
@@ -737,13 +711,12 @@ static void check(struct checker *checker, const struct bt_path *place,
 void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
-	const struct bt_json_value *schema =
-		bt_json_find_path(resource->definition_version, "schema.openAPIV3Schema");
+	const struct bt_json_value *schema = bt_custom_root(resource);
 	struct checker checker = {.rules = resource->rules,
 		.errors = errors,
 		.lookups = LOOKUPS_MAX,
 		.cost_left = RULES_COST_MAX};
-	if (schema == NULL || schema->type != BT_JSON_OBJECT) {
+	if (schema == NULL) {
 		return;
 	}
 	check(&checker, NULL, schema, old, object);
@@ -752,7 +725,7 @@ void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_
 		evaluate_rules(&checker, NULL, schema, old, object);
 	} else if (node != NULL && node->has_rules) {
 		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("<nil>"),
-			text_of(&checker, "null"),
+			bt_json_new_c(errors->arena, "null"),
 			"some validation rules were not checked because the object was invalid; "
 			"correct the existing errors to complete validation");
 	}

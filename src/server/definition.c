@@ -22,17 +22,14 @@ static void set_condition(struct bt_call *call, struct bt_json_value *conditions
 	const char *status = holds ? "True" : "False";
 	struct bt_json_value *condition = bt_condition_find(conditions, type);
 	if (condition == NULL) {
-		condition = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, condition, "type", type);
+		condition = bt_json_put(arena, NULL, "{type: %c}", type);
 		bt_json_append(arena, conditions, condition);
 	}
 	if (!bt_str_equal_c(bt_json_text_at(condition, "status"), status)) {
-		bt_json_set_c(arena, condition, "status", status);
-		bt_json_set_str(arena, condition, "lastTransitionTime",
+		bt_json_put(arena, condition, "{status: %c, lastTransitionTime: %s}", status,
 			bt_time_text(arena, call->write.now_ns));
 	}
-	bt_json_set_c(arena, condition, "reason", reason);
-	bt_json_set_str(arena, condition, "message", message);
+	bt_json_put(arena, condition, "{reason: %c, message: %s}", reason, message);
 }
 
 static const char *const limited_lists[] = {"versions", "names.shortNames", "names.categories"};
@@ -56,9 +53,8 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 	}
 	bt_definition_remove_empty(definition);
 	if (call->write.verb == BT_VERB_CREATE && !call->write.restoring) {
-		struct bt_json_value *finalizers = bt_json_ensure_array(
-			arena, bt_call_metadata(call, definition), "finalizers");
-		bt_json_append(arena, finalizers, bt_json_new_c(arena, CLEANUP_FINALIZER));
+		bt_json_put(
+			arena, definition, "{metadata: {finalizers: ['" CLEANUP_FINALIZER "']}}");
 		(void)bt_json_remove_c(definition, "status");
 	}
 	struct bt_json_value *names = bt_json_ensure_object(arena, spec, "names");
@@ -90,9 +86,7 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 		bt_json_set_value(arena, status, "acceptedNames",
 			bt_json_clone(arena, bt_json_find(spec, "names"), false));
 	} else if (bt_json_find(status, "acceptedNames") == NULL) {
-		struct bt_json_value *none = bt_json_ensure_object(arena, status, "acceptedNames");
-		bt_json_set_c(arena, none, "plural", "");
-		bt_json_set_c(arena, none, "kind", "");
+		bt_json_put(arena, status, "{acceptedNames: {plural: '', kind: ''}}");
 	}
 	/* Adds the storage version to status.storedVersions. */
 	const struct bt_json_value *versions = bt_json_array_at(spec, "versions");
@@ -136,12 +130,12 @@ static void check_versions(const struct bt_json_value *spec, struct bt_field_err
 		struct bt_str name = bt_json_text_at(version, "name");
 		storage_count += bt_json_bool_at(version, "storage", false) ? 1 : 0;
 		check_label(errors, version, "name",
-			bt_field_path(errors, "spec.versions[%u].name", i));
+			bt_arena_printf(errors->arena, "spec.versions[%u].name", i));
 		for (uint32_t other = 0; other < i; other++) {
 			if (bt_str_equal(
 				    name, bt_json_text_at(versions->elements[other], "name"))) {
 				bt_field_errors_add(errors, BT_FIELD_DUPLICATE,
-					bt_field_path(errors, "spec.versions[%u].name", i),
+					bt_arena_printf(errors->arena, "spec.versions[%u].name", i),
 					bt_json_find(version, "name"), "%s", "");
 			}
 		}
@@ -200,7 +194,7 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 	for (uint32_t i = 0; i < short_names->count; i++) {
 		if (!bt_kinds_is_label(short_names->elements[i]->text)) {
 			bt_field_errors_add(errors, BT_FIELD_INVALID,
-				bt_field_path(errors, "spec.names.shortNames[%u]", i),
+				bt_arena_printf(errors->arena, "spec.names.shortNames[%u]", i),
 				short_names->elements[i], "a DNS-1035 label is expected");
 		}
 	}
@@ -265,33 +259,6 @@ void bt_definitions_load(struct bt_api *api)
 
 /** --- deletion --- */
 
-/** Removes the finalizer that kept the definition until its objects were deleted. */
-static void release_definition(struct bt_api *api, struct bt_stored *stored, struct bt_arena *arena)
-{
-	struct bt_api_request request = BT_API_REQUEST_INIT;
-	struct bt_api_answer answer;
-	struct bt_call call;
-	request.verb = BT_VERB_UPDATE;
-	request.resource = api->definitions;
-	request.name = bt_arena_str(arena, bt_stored_key(stored));
-	struct bt_json_value *definition = bt_api_parse_stored(stored, arena);
-	struct bt_json_value *finalizers = bt_json_find_path(definition, "metadata.finalizers");
-	bt_call_init(&call, api, &request, arena, &answer);
-	if (finalizers == NULL || finalizers->type != BT_JSON_ARRAY) {
-		return;
-	}
-	bt_json_remove_text(finalizers, BT_STR(CLEANUP_FINALIZER));
-	if (finalizers->count == 0) {
-		(void)bt_json_remove_c(bt_json_find(definition, "metadata"), "finalizers");
-	}
-	if (bt_call_is_finished(&call, definition)) {
-		bt_call_remove(&call, definition);
-	} else {
-		bt_call_store(&call, stored, definition, 200);
-	}
-	bt_api_answer_finish(&answer);
-}
-
 /**
  * Returns whether the definition has objects. If the names of the definition were refused, the
  * collection of this name may belong to a built-in resource, whose objects do not count.
@@ -309,25 +276,37 @@ static bool has_objects(const struct bt_api *api, struct bt_str name)
 		bt_store_count(store, collection) != 0;
 }
 
-/** Releases the definition if it is being deleted and has no more objects. */
-static void release_if_empty(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
+void bt_definition_remove_if_empty(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
 {
 	struct bt_stored *stored =
 		bt_store_find(api->options.store, api->definitions->collection, name);
 	if (stored == NULL || has_objects(api, name)) {
 		return;
 	}
-	const struct bt_json_value *definition = bt_api_parse_stored(stored, arena);
-	if (bt_json_text_at(definition, "metadata.deletionTimestamp").length != 0) {
-		release_definition(api, stored, arena);
+	struct bt_json_value *definition = bt_api_parse_stored(stored, arena);
+	struct bt_json_value *finalizers = bt_json_find_path(definition, "metadata.finalizers");
+	if (bt_json_text_at(definition, "metadata.deletionTimestamp").length == 0 ||
+		finalizers == NULL || finalizers->type != BT_JSON_ARRAY) {
+		return;
 	}
-}
-
-void bt_definition_remove_if_empty(
-	struct bt_api *api, const struct bt_api_resource *resource, struct bt_arena *arena)
-{
-	release_if_empty(
-		api, bt_store_collection_name(api->options.store, resource->collection), arena);
+	/* The finalizer kept the definition until its objects were deleted. */
+	bt_json_remove_text(finalizers, BT_STR(CLEANUP_FINALIZER));
+	if (finalizers->count == 0) {
+		(void)bt_json_remove_c(bt_json_find(definition, "metadata"), "finalizers");
+	}
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_answer answer;
+	struct bt_call call;
+	request.verb = BT_VERB_UPDATE;
+	request.resource = api->definitions;
+	request.name = bt_arena_str(arena, bt_stored_key(stored));
+	bt_call_init(&call, api, &request, arena, &answer);
+	if (bt_call_is_finished(&call, definition)) {
+		bt_call_remove(&call, definition);
+	} else {
+		bt_call_store(&call, stored, definition, 200);
+	}
+	bt_api_answer_finish(&answer);
 }
 
 /**
@@ -378,5 +357,5 @@ void bt_definition_delete_objects(struct bt_call *call)
 		bt_store_walk_end(&walk);
 	}
 	bt_arena_finish(&arena);
-	release_if_empty(api, call->write.name, call->arena);
+	bt_definition_remove_if_empty(api, call->write.name, call->arena);
 }

@@ -30,6 +30,12 @@ struct bt_discovery_kind bt_discovery_kind_of(
 	return kind;
 }
 
+static bool is_own_version(const struct bt_api_resource *resource, struct bt_discovery_kind kind)
+{
+	return strcmp(kind.group, resource->group) == 0 &&
+		strcmp(kind.version, resource->version) == 0;
+}
+
 static bool is_listed(const struct bt_api_resource *resource)
 {
 	return resource != NULL && (resource->flags & BT_RESOURCE_HIDDEN) == 0;
@@ -52,39 +58,20 @@ static bool is_first(const struct bt_resources *resources, uint32_t index, bool 
 	return is_listed(resource);
 }
 
-static struct bt_json_value *create_document(
-	struct bt_arena *arena, const char *kind, const char *version)
-{
-	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, object, "kind", kind);
-	if (version != NULL) {
-		bt_json_set_c(arena, object, "apiVersion", version);
-	}
-	return object;
-}
-
 struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena)
 {
-	struct bt_json_value *object = create_document(arena, "APIVersions", NULL);
-	struct bt_json_value *versions = bt_json_ensure_array(arena, object, "versions");
-	bt_json_append(arena, versions, bt_json_new_c(arena, "v1"));
-	struct bt_json_value *addresses =
-		bt_json_ensure_array(arena, object, "serverAddressByClientCIDRs");
-	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, entry, "clientCIDR", "0.0.0.0/0");
-	bt_json_set_str(arena, entry, "serverAddress", bt_arena_str(arena, address));
-	bt_json_append(arena, addresses, entry);
-	return object;
+	return bt_json_put(arena, NULL,
+		"{kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs:"
+		" [{clientCIDR: '0.0.0.0/0', serverAddress: %s}]}",
+		bt_arena_str(arena, address));
 }
 
 static struct bt_json_value *version_entry(
 	const char *group, const char *version, struct bt_arena *arena)
 {
-	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, entry, "groupVersion",
-		bt_arena_printf(arena, "%s%s%s", group, group[0] != '\0' ? "/" : "", version));
-	bt_json_set_c(arena, entry, "version", version);
-	return entry;
+	return bt_json_put(arena, NULL, "{groupVersion: %s, version: %c}",
+		bt_arena_printf(arena, "%s%s%s", group, group[0] != '\0' ? "/" : "", version),
+		version);
 }
 
 /* Writes "name", "versions" and "preferredVersion" of the group of the resource at index. */
@@ -123,8 +110,7 @@ static void fill_custom_metrics(
 struct bt_json_value *bt_discovery_groups(
 	const struct bt_resources *resources, struct bt_arena *arena)
 {
-	struct bt_json_value *object = create_document(arena, "APIGroupList", "v1");
-	struct bt_json_value *groups = bt_json_ensure_array(arena, object, "groups");
+	struct bt_json_value *groups = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if (is_listed(resource) && resource->group[0] != '\0' &&
@@ -139,13 +125,15 @@ struct bt_json_value *bt_discovery_groups(
 		fill_custom_metrics(bt_custom_metrics_groups[i], group, arena);
 		bt_json_append(arena, groups, group);
 	}
-	return object;
+	return bt_json_put(
+		arena, NULL, "{kind: 'APIGroupList', apiVersion: 'v1', groups: %v}", groups);
 }
 
 struct bt_json_value *bt_discovery_group(
 	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena)
 {
-	struct bt_json_value *object = create_document(arena, "APIGroup", "v1");
+	struct bt_json_value *object =
+		bt_json_put(arena, NULL, "{kind: 'APIGroup', apiVersion: 'v1'}");
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if (is_listed(resource) && bt_str_equal_c(group, resource->group)) {
@@ -157,13 +145,22 @@ struct bt_json_value *bt_discovery_group(
 	return object;
 }
 
-/* Returns the names of the verbs, sorted by name as in upstream's discovery. */
-static struct bt_json_value *verb_names(uint32_t verbs, struct bt_arena *arena)
+/*
+ * Returns the names of the verbs, sorted by name as in upstream's discovery; for proxy, the verbs
+ * of all HTTP methods.
+ */
+static struct bt_json_value *verb_names(const struct bt_api_resource *resource,
+	enum bt_subresource subresource, struct bt_arena *arena)
 {
 	static const enum bt_verb order[] = {BT_VERB_CREATE, BT_VERB_DELETE,
 		BT_VERB_DELETE_COLLECTION, BT_VERB_GET, BT_VERB_LIST, BT_VERB_PATCH, BT_VERB_UPDATE,
 		BT_VERB_WATCH};
 	struct bt_json_value *names = bt_json_new(arena, BT_JSON_ARRAY);
+	uint32_t verbs = bt_api_verbs(resource, subresource);
+	if (subresource == BT_SUBRESOURCE_PROXY) {
+		verbs = 1u << BT_VERB_CREATE | 1u << BT_VERB_DELETE | 1u << BT_VERB_GET |
+			1u << BT_VERB_PATCH | 1u << BT_VERB_UPDATE;
+	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(order); i++) {
 		if ((verbs & 1u << order[i]) != 0) {
 			bt_json_append(arena, names, bt_json_new_c(arena, bt_verb_name(order[i])));
@@ -172,123 +169,94 @@ static struct bt_json_value *verb_names(uint32_t verbs, struct bt_arena *arena)
 	return names;
 }
 
-/* Returns the verbs that discovery shows; for proxy, the verbs of all HTTP methods. */
-static uint32_t discovery_verbs(
-	const struct bt_api_resource *resource, enum bt_subresource subresource)
+/* Returns the words as an array; NULL: there are none. */
+static struct bt_json_value *split_words(struct bt_arena *arena, const char *words)
 {
-	uint32_t verbs = bt_api_verbs(resource, subresource);
-	if (subresource == BT_SUBRESOURCE_PROXY) {
-		verbs = 1u << BT_VERB_CREATE | 1u << BT_VERB_DELETE | 1u << BT_VERB_GET |
-			1u << BT_VERB_PATCH | 1u << BT_VERB_UPDATE;
-	}
-	return verbs;
-}
-
-static void set_words(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *words)
-{
+	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
 	struct bt_str rest = bt_str_from(words);
 	while (rest.length != 0) {
 		struct bt_str word = bt_str_cut(&rest, ' ');
 		if (word.length != 0) {
-			bt_json_append(arena, bt_json_ensure_array(arena, object, name),
-				bt_json_new_str(arena, word));
+			bt_json_append(arena, list, bt_json_new_str(arena, word));
 		}
 	}
+	return list->count != 0 ? list : NULL;
 }
 
 struct bt_json_value *bt_discovery_resources(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_arena *arena)
 {
-	struct bt_json_value *object = create_document(arena, "APIResourceList", "v1");
-	bt_json_set_str(arena, object, "groupVersion",
-		group.length == 0 ? version
-				  : bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(group),
-					    BT_STR_ARG(version)));
-	struct bt_json_value *list = bt_json_ensure_array(arena, object, "resources");
+	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if (!is_listed(resource) || !bt_str_equal_c(group, resource->group) ||
 			!bt_str_equal_c(version, resource->version)) {
 			continue;
 		}
-		struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, entry, "name", resource->name);
-		bt_json_set_c(arena, entry, "singularName", resource->singular);
-		bt_json_set_bool(arena, entry, "namespaced", resource->namespaced);
-		bt_json_set_c(arena, entry, "kind", resource->kind);
-		bt_json_set_value(arena, entry, "verbs", verb_names(resource->verbs, arena));
-		set_words(arena, entry, "shortNames", resource->short_names);
-		set_words(arena, entry, "categories", resource->categories);
-		bt_json_append(arena, list, entry);
+		bt_json_put(arena, list,
+			"[{name: %c, singularName: %c, namespaced: %b, kind: %c, verbs: %v,"
+			" shortNames: %v, categories: %v}]",
+			resource->name, resource->singular, resource->namespaced, resource->kind,
+			verb_names(resource, BT_SUBRESOURCE_NONE, arena),
+			split_words(arena, resource->short_names),
+			split_words(arena, resource->categories));
 		for (int j = BT_SUBRESOURCE_NONE + 1; j < BT_SUBRESOURCE__COUNT; j++) {
 			enum bt_subresource subresource = (enum bt_subresource)j;
-			if ((resource->subresources & 1u << j) != 0) {
-				struct bt_discovery_kind kind =
-					bt_discovery_kind_of(resource, subresource);
-				struct bt_json_value *part = bt_json_new(arena, BT_JSON_OBJECT);
-				bt_json_set_str(arena, part, "name",
-					bt_arena_printf(arena, "%s/%s", resource->name,
-						bt_subresource_name(subresource)));
-				bt_json_set_c(arena, part, "singularName", "");
-				bt_json_set_bool(arena, part, "namespaced", resource->namespaced);
-				if (strcmp(kind.group, resource->group) != 0 ||
-					strcmp(kind.version, resource->version) != 0) {
-					if (kind.group[0] != '\0') {
-						bt_json_set_c(arena, part, "group", kind.group);
-					}
-					bt_json_set_c(arena, part, "version", kind.version);
-				}
-				bt_json_set_c(arena, part, "kind", kind.kind);
-				bt_json_set_value(arena, part, "verbs",
-					verb_names(discovery_verbs(resource, subresource), arena));
-				bt_json_append(arena, list, part);
+			if ((resource->subresources & 1u << j) == 0) {
+				continue;
 			}
+			struct bt_discovery_kind kind = bt_discovery_kind_of(resource, subresource);
+			bool is_own = is_own_version(resource, kind);
+			bt_json_put(arena, list,
+				"[{name: %s, singularName: '', namespaced: %b, group: %c,"
+				" version: %c, kind: %c, verbs: %v}]",
+				bt_arena_printf(arena, "%s/%s", resource->name,
+					bt_subresource_name(subresource)),
+				resource->namespaced,
+				is_own || kind.group[0] == '\0' ? NULL : kind.group,
+				is_own ? NULL : kind.version, kind.kind,
+				verb_names(resource, subresource, arena));
 		}
 	}
-	return object;
+	return bt_json_put(arena, NULL,
+		"{kind: 'APIResourceList', apiVersion: 'v1', groupVersion: %s, resources: %v}",
+		group.length == 0 ? version
+				  : bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(group),
+					    BT_STR_ARG(version)),
+		list);
 }
 
 /** --- aggregated --- */
 
 static struct bt_json_value *response_kind(const struct bt_api_resource *resource,
-	struct bt_discovery_kind kind, struct bt_arena *arena)
+	enum bt_subresource subresource, struct bt_arena *arena)
 {
-	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	bool is_own = strcmp(kind.group, resource->group) == 0 &&
-		strcmp(kind.version, resource->version) == 0;
-	bt_json_set_c(arena, object, "group", is_own ? "" : kind.group);
-	bt_json_set_c(arena, object, "version", is_own ? "" : kind.version);
-	bt_json_set_c(arena, object, "kind", kind.kind);
-	return object;
+	struct bt_discovery_kind kind = bt_discovery_kind_of(resource, subresource);
+	bool is_own = is_own_version(resource, kind);
+	return bt_json_put(arena, NULL, "{group: %c, version: %c, kind: %c}",
+		is_own ? "" : kind.group, is_own ? "" : kind.version, kind.kind);
 }
 
 static struct bt_json_value *aggregated_resource(
 	const struct bt_api_resource *resource, struct bt_arena *arena)
 {
-	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, entry, "resource", resource->name);
-	bt_json_set_value(arena, entry, "responseKind",
-		response_kind(
-			resource, bt_discovery_kind_of(resource, BT_SUBRESOURCE_NONE), arena));
-	bt_json_set_c(arena, entry, "scope", resource->namespaced ? "Namespaced" : "Cluster");
-	bt_json_set_c(arena, entry, "singularResource", resource->singular);
-	bt_json_set_value(arena, entry, "verbs", verb_names(resource->verbs, arena));
-	set_words(arena, entry, "shortNames", resource->short_names);
-	set_words(arena, entry, "categories", resource->categories);
+	struct bt_json_value *entry = bt_json_put(arena, NULL,
+		"{resource: %c, responseKind: %v, scope: %c, singularResource: %c, verbs: %v,"
+		" shortNames: %v, categories: %v}",
+		resource->name, response_kind(resource, BT_SUBRESOURCE_NONE, arena),
+		resource->namespaced ? "Namespaced" : "Cluster", resource->singular,
+		verb_names(resource, BT_SUBRESOURCE_NONE, arena),
+		split_words(arena, resource->short_names),
+		split_words(arena, resource->categories));
 	for (int i = BT_SUBRESOURCE_NONE + 1; i < BT_SUBRESOURCE__COUNT; i++) {
 		enum bt_subresource subresource = (enum bt_subresource)i;
-		if ((resource->subresources & 1u << i) == 0) {
-			continue;
+		if ((resource->subresources & 1u << i) != 0) {
+			bt_json_put(arena, entry,
+				"{subresources: [{subresource: %c, responseKind: %v, verbs: %v}]}",
+				bt_subresource_name(subresource),
+				response_kind(resource, subresource, arena),
+				verb_names(resource, subresource, arena));
 		}
-		struct bt_json_value *part = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, part, "subresource", bt_subresource_name(subresource));
-		bt_json_set_value(arena, part, "responseKind",
-			response_kind(
-				resource, bt_discovery_kind_of(resource, subresource), arena));
-		bt_json_set_value(arena, part, "verbs",
-			verb_names(discovery_verbs(resource, subresource), arena));
-		bt_json_append(arena, bt_json_ensure_array(arena, entry, "subresources"), part);
 	}
 	return entry;
 }
@@ -296,36 +264,23 @@ static struct bt_json_value *aggregated_resource(
 struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resources, bool is_core,
 	enum bt_discovery_form form, struct bt_arena *arena)
 {
-	struct bt_json_value *object = create_document(arena, "APIGroupDiscoveryList",
-		form == BT_DISCOVERY_V2 ? "apidiscovery.k8s.io/v2" : "apidiscovery.k8s.io/v2beta1");
-	(void)bt_json_ensure_object(arena, object, "metadata"); /* stays empty */
-	struct bt_json_value *items = bt_json_ensure_array(arena, object, "items");
-	struct bt_json_value *versions = NULL;
-	const char *group = NULL;
+	struct bt_json_value *items = bt_json_new(arena, BT_JSON_ARRAY);
 	uint32_t count = bt_resources_count(resources);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!is_first(resources, i, false)) {
 			continue;
 		}
-		group = bt_resources_at(resources, i)->group;
+		const char *group = bt_resources_at(resources, i)->group;
 		if ((group[0] == '\0') != is_core) {
 			continue;
 		}
-		struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
-		struct bt_json_value *metadata = bt_json_ensure_object(arena, item, "metadata");
-		if (!is_core) {
-			bt_json_set_c(arena, metadata, "name", group);
-		}
-		versions = bt_json_ensure_array(arena, item, "versions");
+		struct bt_json_value *versions = bt_json_new(arena, BT_JSON_ARRAY);
 		for (uint32_t j = i; j < count; j++) {
 			if (is_first(resources, j, true) &&
 				strcmp(bt_resources_at(resources, j)->group, group) == 0) {
 				const struct bt_api_resource *first = bt_resources_at(resources, j);
-				struct bt_json_value *version = bt_json_new(arena, BT_JSON_OBJECT);
-				bt_json_set_c(arena, version, "version", first->version);
-				struct bt_json_value *list =
-					bt_json_ensure_array(arena, version, "resources");
-				for (uint32_t k = j; k < bt_resources_count(resources); k++) {
+				struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
+				for (uint32_t k = j; k < count; k++) {
 					const struct bt_api_resource *resource =
 						bt_resources_at(resources, k);
 					if (is_listed(resource) &&
@@ -335,39 +290,35 @@ struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resourc
 							aggregated_resource(resource, arena));
 					}
 				}
-				bt_json_set_c(arena, version, "freshness", "Current");
-				bt_json_append(arena, versions, version);
+				bt_json_put(arena, versions,
+					"[{version: %c, resources: %v, freshness: 'Current'}]",
+					first->version, list);
 			}
 		}
-		bt_json_append(arena, items, item);
+		bt_json_put(arena, items, "[{metadata: {name: %c}, versions: %v}]",
+			is_core ? NULL : group, versions);
 	}
 	for (uint32_t i = 0; !is_core && bt_custom_metrics_groups[i] != NULL; i++) {
 		const char *name = bt_custom_metrics_groups[i];
 		const char *const *names = bt_custom_metrics_versions(bt_str_from(name));
-		struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, bt_json_ensure_object(arena, item, "metadata"), "name", name);
+		struct bt_json_value *item =
+			bt_json_put(arena, NULL, "{metadata: {name: %c}}", name);
 		for (uint32_t k = 0; names[k] != NULL; k++) {
-			struct bt_json_value *version = bt_json_new(arena, BT_JSON_OBJECT);
-			bt_json_set_c(arena, version, "version", names[k]);
-			bt_json_set_c(arena, version, "freshness", "Current");
-			bt_json_append(
-				arena, bt_json_ensure_array(arena, item, "versions"), version);
+			bt_json_put(arena, item,
+				"{versions: [{version: %c, freshness: 'Current'}]}", names[k]);
 		}
 		bt_json_append(arena, items, item);
 	}
-	return object;
+	return bt_json_put(arena, NULL,
+		"{kind: 'APIGroupDiscoveryList', apiVersion: %c, metadata: {}, items: %v}",
+		form == BT_DISCOVERY_V2 ? "apidiscovery.k8s.io/v2" : "apidiscovery.k8s.io/v2beta1",
+		items);
 }
 
 struct bt_json_value *bt_discovery_paths(
 	const struct bt_resources *resources, struct bt_arena *arena)
 {
-	static const char *const others[] = {
-		"/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"};
-	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *paths = bt_json_ensure_array(arena, object, "paths");
-	bt_json_append(arena, paths, bt_json_new_c(arena, "/api"));
-	bt_json_append(arena, paths, bt_json_new_c(arena, "/api/v1"));
-	bt_json_append(arena, paths, bt_json_new_c(arena, "/apis"));
+	struct bt_json_value *paths = bt_json_put(arena, NULL, "['/api', '/api/v1', '/apis']");
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if (!is_listed(resource) || resource->group[0] == '\0' ||
@@ -375,17 +326,14 @@ struct bt_json_value *bt_discovery_paths(
 			continue;
 		}
 		if (is_first(resources, i, false)) {
-			bt_json_append(arena, paths,
-				bt_json_new_str(arena,
-					bt_arena_printf(arena, "/apis/%s", resource->group)));
+			bt_json_put(arena, paths, "[%s]",
+				bt_arena_printf(arena, "/apis/%s", resource->group));
 		}
-		bt_json_append(arena, paths,
-			bt_json_new_str(arena,
-				bt_arena_printf(
-					arena, "/apis/%s/%s", resource->group, resource->version)));
+		bt_json_put(arena, paths, "[%s]",
+			bt_arena_printf(arena, "/apis/%s/%s", resource->group, resource->version));
 	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(others); i++) {
-		bt_json_append(arena, paths, bt_json_new_c(arena, others[i]));
-	}
-	return object;
+	return bt_json_put(arena, NULL, "{paths: %v}",
+		bt_json_put(arena, paths,
+			"['/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz',"
+			" '/version']"));
 }

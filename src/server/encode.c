@@ -45,7 +45,7 @@ const char *bt_encoding_content_type(const struct bt_encoding *encoding, bool is
 	return "application/json";
 }
 
-const char *bt_encode_meta_version(const struct bt_encoding *encoding)
+static const char *meta_version(const struct bt_encoding *encoding)
 {
 	return encoding->v1beta1 ? META_GROUP "/v1beta1" : META_GROUP "/v1";
 }
@@ -115,10 +115,10 @@ enum bt_media bt_encode_document(const struct bt_encoding *encoding,
 
 /* --- the encoder --- */
 
-static struct bt_str view_kind(const struct bt_encoder *encoder)
+static struct bt_str view_kind(const struct bt_encoder *encoder, enum bt_view view)
 {
-	return bt_str_from(encoder->encoding.view == BT_VIEW_METADATA ? "PartialObjectMetadata"
-								      : encoder->resource->kind);
+	return bt_str_from(
+		view == BT_VIEW_METADATA ? "PartialObjectMetadata" : encoder->resource->kind);
 }
 
 void bt_encoder_init(struct bt_encoder *encoder, struct bt_api *api,
@@ -185,13 +185,29 @@ struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str 
 	return object;
 }
 
-struct bt_json_value *bt_encode_with_kind(struct bt_arena *arena, struct bt_str kind,
-	struct bt_str api_version, const struct bt_json_value *object)
+static struct bt_json_value *bare_metadata(
+	struct bt_arena *arena, const struct bt_json_value *object)
 {
-	struct bt_json_value *result = bt_json_new(arena, BT_JSON_OBJECT);
+	return bt_json_put(arena, NULL, "{metadata: %v}", bt_json_find(object, "metadata"));
+}
 
-	bt_json_set_str(arena, result, "kind", kind);
-	bt_json_set_str(arena, result, "apiVersion", api_version);
+struct bt_str bt_encode_api_version(struct bt_encoder *encoder, enum bt_view view)
+{
+	return view == BT_VIEW_METADATA
+		? bt_str_from(meta_version(&encoder->encoding))
+		: bt_resource_api_version(encoder->resource, &encoder->arena);
+}
+
+struct bt_json_value *bt_encode_view(
+	struct bt_encoder *encoder, enum bt_view view, const struct bt_json_value *object)
+{
+	struct bt_arena *arena = &encoder->arena;
+	struct bt_json_value *result = bt_json_put(arena, NULL, "{kind: %s, apiVersion: %s}",
+		view_kind(encoder, view), bt_encode_api_version(encoder, view));
+
+	if (view == BT_VIEW_METADATA) {
+		object = bare_metadata(arena, object);
+	}
 	for (uint32_t i = 0; i < object->count; i++) {
 		if (!bt_str_equal(object->members[i].name, BT_STR("kind")) &&
 			!bt_str_equal(object->members[i].name, BT_STR("apiVersion"))) {
@@ -200,25 +216,6 @@ struct bt_json_value *bt_encode_with_kind(struct bt_arena *arena, struct bt_str 
 		}
 	}
 	return result;
-}
-
-struct bt_json_value *bt_encode_bare_metadata(
-	struct bt_arena *arena, const struct bt_json_value *object)
-{
-	struct bt_json_value *result = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_find(object, "metadata");
-
-	if (metadata != NULL) {
-		bt_json_set_value(arena, result, "metadata", metadata);
-	}
-	return result;
-}
-
-struct bt_str bt_encode_api_version(struct bt_encoder *encoder, enum bt_view view)
-{
-	return view == BT_VIEW_METADATA
-		? bt_str_from(bt_encode_meta_version(&encoder->encoding))
-		: bt_resource_api_version(encoder->resource, &encoder->arena);
 }
 
 void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *object,
@@ -232,15 +229,10 @@ void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *objec
 	bt_json_write_name_c(writer, "object");
 	switch (encoder->encoding.include_object) {
 	case BT_INCLUDE_METADATA:
-		bt_json_write_value(writer,
-			bt_encode_with_kind(arena, BT_STR("PartialObjectMetadata"),
-				bt_encode_api_version(encoder, BT_VIEW_METADATA),
-				bt_encode_bare_metadata(arena, object)));
+		bt_json_write_value(writer, bt_encode_view(encoder, BT_VIEW_METADATA, object));
 		break;
 	case BT_INCLUDE_OBJECT:
-		bt_json_write_value(writer,
-			bt_encode_with_kind(arena, bt_str_from(encoder->resource->kind),
-				bt_encode_api_version(encoder, BT_VIEW_OBJECT), object));
+		bt_json_write_value(writer, bt_encode_view(encoder, BT_VIEW_OBJECT, object));
 		break;
 	case BT_INCLUDE_NONE:
 		bt_json_write_null(writer);
@@ -255,7 +247,7 @@ static void write_table(struct bt_encoder *encoder, const struct bt_json_value *
 {
 	bt_json_begin_object(writer);
 	bt_json_write_member_c(writer, "kind", "Table");
-	bt_json_write_member_c(writer, "apiVersion", bt_encode_meta_version(&encoder->encoding));
+	bt_json_write_member_c(writer, "apiVersion", meta_version(&encoder->encoding));
 	bt_json_begin_member_object(writer, "metadata");
 	bt_json_write_member(
 		writer, "resourceVersion", bt_json_text_at(object, "metadata.resourceVersion"));
@@ -276,21 +268,11 @@ static void write_table(struct bt_encoder *encoder, const struct bt_json_value *
 static void write_view(struct bt_encoder *encoder, const struct bt_json_value *object,
 	bool with_columns, struct bt_json_writer *writer)
 {
-	struct bt_arena *arena = &encoder->arena;
-
-	switch (encoder->encoding.view) {
-	case BT_VIEW_TABLE:
+	if (encoder->encoding.view == BT_VIEW_TABLE) {
 		write_table(encoder, object, with_columns, writer);
 		return;
-	case BT_VIEW_METADATA:
-		object = bt_encode_bare_metadata(arena, object);
-		break;
-	case BT_VIEW_OBJECT:
-		break;
 	}
-	bt_json_write_value(writer,
-		bt_encode_with_kind(arena, view_kind(encoder),
-			bt_encode_api_version(encoder, encoder->encoding.view), object));
+	bt_json_write_value(writer, bt_encode_view(encoder, encoder->encoding.view, object));
 }
 
 void bt_encode_message(
@@ -299,7 +281,7 @@ void bt_encode_message(
 	const struct bt_schema_message *message = encoder->resource->message;
 
 	if (encoder->encoding.view == BT_VIEW_METADATA) {
-		object = bt_encode_bare_metadata(&encoder->arena, object);
+		object = bare_metadata(&encoder->arena, object);
 		message = bt_schema_find(BT_STR(META_GROUP "/v1"), BT_STR("PartialObjectMetadata"));
 		BT_ASSERT(message != NULL);
 	}
@@ -311,7 +293,7 @@ static void write_envelope(
 {
 	struct bt_envelope envelope = {
 		.api_version = bt_encode_api_version(encoder, encoder->encoding.view),
-		.kind = view_kind(encoder),
+		.kind = view_kind(encoder, encoder->encoding.view),
 	};
 
 	bt_strbuf_reset(&encoder->bytes);

@@ -141,10 +141,7 @@ static void write_item(
 		break;
 	case BT_VIEW_METADATA:
 		/* Unlike objects in a list, items of bare metadata have kind and apiVersion. */
-		bt_json_write_value(writer,
-			bt_encode_with_kind(&encoder->arena, BT_STR("PartialObjectMetadata"),
-				bt_encode_api_version(encoder, BT_VIEW_METADATA),
-				bt_encode_bare_metadata(&encoder->arena, object)));
+		bt_json_write_value(writer, bt_encode_view(encoder, BT_VIEW_METADATA, object));
 		break;
 	case BT_VIEW_OBJECT:
 		bt_json_write_value(writer, object);

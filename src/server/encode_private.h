@@ -4,8 +4,6 @@
 /** Shared by encode.c and encode_list.c. */
 #include "server/encode.h"
 
-/** Returns "meta.k8s.io/v1" or "meta.k8s.io/v1beta1". */
-const char *bt_encode_meta_version(const struct bt_encoding *encoding);
 /** Writes JSON text as YAML. If the conversion fails, writes the JSON text, which is valid YAML. */
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
 /**
@@ -19,12 +17,12 @@ struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored 
  * object.
  */
 struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv);
-/** Returns a new object that begins with kind and apiVersion. */
-struct bt_json_value *bt_encode_with_kind(struct bt_arena *arena, struct bt_str kind,
-	struct bt_str api_version, const struct bt_json_value *object);
-/** Returns a new object that has only the metadata. */
-struct bt_json_value *bt_encode_bare_metadata(
-	struct bt_arena *arena, const struct bt_json_value *object);
+/**
+ * Returns the object in this view (not a table), with kind and apiVersion as its first members. The
+ * result shares the members' values.
+ */
+struct bt_json_value *bt_encode_view(
+	struct bt_encoder *encoder, enum bt_view view, const struct bt_json_value *object);
 /** Returns the apiVersion of objects in this view. */
 struct bt_str bt_encode_api_version(struct bt_encoder *encoder, enum bt_view view);
 /** Writes one row of a table. */

@@ -144,15 +144,6 @@ uint64_t bt_expression_max_count(const struct bt_json_value *schema)
 	return count < BT_EXPRESSION_COUNT_MAX ? count : BT_EXPRESSION_COUNT_MAX;
 }
 
-static const struct bt_cel_type *type_with_size(
-	enum bt_cel_kind kind, const struct bt_json_value *schema, struct bt_arena *arena)
-{
-	struct bt_cel_type *type = BT_ARENA_NEW(arena, struct bt_cel_type);
-	*type = bt_cel_types[kind];
-	type->size_max = max_size(schema);
-	return type;
-}
-
 static const struct bt_cel_type *list_of(enum bt_cel_kind kind, const struct bt_cel_type *item,
 	const struct bt_json_value *schema, struct bt_arena *arena)
 {
@@ -205,9 +196,13 @@ const struct bt_cel_type *bt_expression_type(
 		is_resource || bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false);
 	if (bt_str_equal_c(type, "string")) {
 		enum bt_cel_kind kind = string_kind(schema);
-		return kind == BT_CEL_STRING || kind == BT_CEL_BYTES
-			? type_with_size(kind, schema, arena)
-			: &bt_cel_types[kind];
+		if (kind != BT_CEL_STRING && kind != BT_CEL_BYTES) {
+			return &bt_cel_types[kind];
+		}
+		struct bt_cel_type *sized = BT_ARENA_NEW(arena, struct bt_cel_type);
+		*sized = bt_cel_types[kind];
+		sized->size_max = max_size(schema);
+		return sized;
 	}
 	if (bt_str_equal_c(type, "boolean")) {
 		return &bt_cel_types[BT_CEL_BOOL];

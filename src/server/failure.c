@@ -27,48 +27,23 @@ struct bt_str bt_failure_quoted(struct bt_arena *arena, struct bt_str text)
 	return bt_arena_take_strbuf(arena, &quoted);
 }
 
-static void set_text(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text)
-{
-	if (text.length != 0) {
-		bt_json_set_str(arena, object, name, text);
-	}
-}
-
 struct bt_json_value *bt_failure_document(const struct bt_failure *failure, struct bt_arena *arena)
 {
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, status, "kind", "Status");
-	bt_json_set_c(arena, status, "apiVersion", "v1");
-	struct bt_json_value *metadata = bt_json_new(arena, BT_JSON_OBJECT);
-	set_text(arena, metadata, "continue", failure->continue_token);
-	bt_json_set_value(arena, status, "metadata", metadata);
-	bt_json_set_c(arena, status, "status", "Failure");
-	set_text(arena, status, "message", failure->message);
-	if (failure->reason != NULL) {
-		bt_json_set_c(arena, status, "reason", failure->reason);
+	struct bt_json_value *status = bt_json_put(arena, NULL,
+		"{kind: 'Status', apiVersion: 'v1', metadata: {continue?: %s}, status: 'Failure',"
+		" message?: %s, reason: %c}",
+		failure->continue_token, failure->message, failure->reason);
+	struct bt_json_value *details =
+		bt_json_put(arena, NULL, "{name?: %s, group?: %s, kind?: %s, uid?: %s}",
+			failure->name, failure->group, failure->kind, failure->uid);
+	for (const struct bt_failure_cause *cause = failure->causes; cause != NULL;
+		cause = cause->next) {
+		bt_json_put(arena, details, "{causes: [%v]}",
+			bt_json_put(arena, NULL, "{reason?: %c, message?: %s, field?: %s}",
+				cause->reason, cause->message, cause->field));
 	}
-	struct bt_json_value *details = bt_json_new(arena, BT_JSON_OBJECT);
-	set_text(arena, details, "name", failure->name);
-	set_text(arena, details, "group", failure->group);
-	set_text(arena, details, "kind", failure->kind);
-	set_text(arena, details, "uid", failure->uid);
-	if (failure->causes != NULL) {
-		struct bt_json_value *causes = bt_json_new(arena, BT_JSON_ARRAY);
-		for (const struct bt_failure_cause *cause = failure->causes; cause != NULL;
-			cause = cause->next) {
-			struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-			set_text(arena, entry, "reason", bt_str_from(cause->reason));
-			set_text(arena, entry, "message", cause->message);
-			set_text(arena, entry, "field", cause->field);
-			bt_json_append(arena, causes, entry);
-		}
-		bt_json_set_value(arena, details, "causes", causes);
-	}
-	if (failure->retry_after_seconds != 0) {
-		bt_json_set_int64(
-			arena, details, "retryAfterSeconds", failure->retry_after_seconds);
-	}
+	bt_json_put(
+		arena, details, "{retryAfterSeconds?: %d}", (int64_t)failure->retry_after_seconds);
 	if (details->count != 0 ||
 		(failure->reason != NULL &&
 			(failure->code == 404 || failure->code == 405 || failure->code == 422))) {
@@ -136,14 +111,12 @@ uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text)
 {
 	struct bt_str qualified = bt_resource_qualified(resource, arena);
-	uint16_t code;
-	if (name.length == 0) {
-		code = bt_fail(out, arena, 403, "Forbidden", "%.*s is forbidden: %.*s",
-			BT_STR_ARG(qualified), BT_STR_ARG(text));
-	} else {
-		code = bt_fail(out, arena, 403, "Forbidden", "%.*s \"%.*s\" is forbidden: %.*s",
-			BT_STR_ARG(qualified), BT_STR_ARG(name), BT_STR_ARG(text));
+	if (name.length != 0) {
+		qualified = bt_arena_printf(
+			arena, "%.*s \"%.*s\"", BT_STR_ARG(qualified), BT_STR_ARG(name));
 	}
+	uint16_t code = bt_fail(out, arena, 403, "Forbidden", "%.*s is forbidden: %.*s",
+		BT_STR_ARG(qualified), BT_STR_ARG(text));
 	set_details(out, resource, name);
 	return code;
 }
@@ -199,15 +172,6 @@ void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_typ
 	*errors->last = error;
 	errors->last = &error->next;
 	errors->count++;
-}
-
-struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	struct bt_str path = bt_failure_vprintf(errors->arena, format, arguments);
-	va_end(arguments);
-	return path;
 }
 
 uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,

@@ -100,9 +100,6 @@ struct bt_field_errors {
 BT_PRINTF(5, 6)
 void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_type type,
 	struct bt_str field, const struct bt_json_value *value, const char *format, ...);
-/** Formats a path such as "spec.containers[0].name" in the arena of errors. */
-BT_PRINTF(2, 3)
-struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *format, ...);
 /**
  * Fails with 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` and the errors as causes.
  * kind: "Pod", for example.

@@ -61,9 +61,9 @@ static void discard_held(struct bt_front_call *call)
 	BT_LIST_REMOVE(front->held, front->held_last, call, previous, next);
 }
 
-static void encode_failure(struct bt_front_call *call, enum bt_media *out_media)
+static enum bt_media encode_failure(struct bt_front_call *call)
 {
-	*out_media = bt_encode_document(
+	return bt_encode_document(
 		&call->encoding, bt_failure_document(&call->failure, &call->arena), &call->body);
 }
 
@@ -78,11 +78,10 @@ static void release_held(struct bt_front *front, const struct bt_failure *failur
 			 * the headers stay: the Content-Type was set for the answer that this one
 			 * replaces
 			 */
-			enum bt_media media;
 			bt_strbuf_reset(&call->body);
 			call->failure = *failure;
 			call->code = failure->code;
-			encode_failure(call, &media);
+			(void)encode_failure(call);
 		}
 		send_answer(call);
 	}
@@ -113,14 +112,13 @@ void bt_front_send_document(
 void bt_front_send_failure(struct bt_front_call *call)
 {
 	const struct bt_failure *failure = &call->failure;
-	struct bt_encoding encoding = {0};
 	BT_ASSERT(failure->code != 0);
 	if (failure->retry_after_seconds != 0 && !failure->retry_only_in_details) {
 		bt_front_header(call, "Retry-After",
 			bt_arena_printf(&call->arena, "%d", (int)failure->retry_after_seconds));
 	}
 	bt_front_no_cache(call);
-	encode_failure(call, &encoding.media);
+	struct bt_encoding encoding = {.media = encode_failure(call)};
 	bt_front_send(call, failure->code, bt_encoding_content_type(&encoding, false));
 }
 
@@ -129,21 +127,11 @@ bool bt_front_fail(
 {
 	va_list arguments;
 	va_start(arguments, format);
-	struct bt_str text = bt_failure_vprintf(&call->arena, format, arguments);
+	call->failure = (struct bt_failure){.code = code,
+		.reason = reason,
+		.message = bt_failure_vprintf(&call->arena, format, arguments)};
 	va_end(arguments);
-	(void)bt_fail(&call->failure, &call->arena, code, reason, "%.*s", BT_STR_ARG(text));
 	return false;
-}
-
-void bt_front_refuse(
-	struct bt_front_call *call, uint16_t code, const char *reason, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	struct bt_str text = bt_failure_vprintf(&call->arena, format, arguments);
-	va_end(arguments);
-	(void)bt_fail(&call->failure, &call->arena, code, reason, "%.*s", BT_STR_ARG(text));
-	bt_front_send_failure(call);
 }
 
 void bt_front_send_stream(
@@ -281,13 +269,6 @@ static void count(struct bt_front_call *call)
 	}
 }
 
-void bt_front_send_metrics(struct bt_front_call *call)
-{
-	bt_metrics_write(call->front->metrics, BT_METRICS_TEXT, &call->body);
-	bt_front_no_cache(call);
-	bt_front_send(call, 200, "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
-}
-
 #define STORE_FAILED "Internal error occurred: the store cannot be written"
 #define SPARE_CALLS_MAX 64
 /* A finished call is freed instead of kept for reuse if one of its buffers is larger. */
@@ -341,7 +322,8 @@ struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exch
 	call->encoding.pretty = needs_indent(call);
 	bt_route_parse(bt_api_resources(front->api), request->path, &call->arena, &call->route);
 	if (front->failed) {
-		bt_front_refuse(call, 500, "InternalError", STORE_FAILED);
+		(void)bt_front_fail(call, 500, "InternalError", STORE_FAILED);
+		bt_front_send_failure(call);
 	} else if (!bt_front_identify(call)) {
 		bt_front_send_failure(call);
 	} else if (call->route.kind == BT_ROUTE_RESOURCE) {

@@ -126,11 +126,6 @@ static bool decode_protobuf(struct bt_front_call *call, struct bt_json_value **o
 	return true;
 }
 
-static bool starts_as_json(struct bt_str body)
-{
-	return bt_str_has_prefix(bt_str_trim(body, " \t\r\n"), BT_STR("{"));
-}
-
 static bool decode_any(
 	struct bt_front_call *call, enum bt_body_media media, struct bt_json_value **out_body)
 {
@@ -141,7 +136,7 @@ static bool decode_any(
 	case BT_BODY_STRATEGIC_PATCH:
 		return decode_json(call, call->request.body, out_body);
 	case BT_BODY_APPLY_PATCH:
-		if (starts_as_json(call->request.body)) {
+		if (bt_str_has_prefix(bt_str_trim(call->request.body, " \t\r\n"), BT_STR("{"))) {
 			return decode_json(call, call->request.body, out_body);
 		}
 		return decode_yaml(call, out_body);
@@ -236,15 +231,9 @@ static void add_warnings(struct bt_front_call *call, const struct bt_api_answer 
 	}
 }
 
-static bool is_of_resource(const struct bt_front_call *call, const struct bt_json_value *document)
-{
-	const struct bt_api_resource *resource = call->route.resource;
-	return (resource->flags & BT_RESOURCE_REVIEW) == 0 &&
-		bt_str_equal_c(bt_json_find_str(document, "kind"), resource->kind);
-}
-
 static void send_answer(struct bt_front_call *call, const struct bt_api_answer *answer)
 {
+	const struct bt_api_resource *resource = call->route.resource;
 	struct bt_encoder encoder;
 	if (answer->failure.code != 0) {
 		call->failure = answer->failure;
@@ -256,11 +245,14 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 			call, answer->code, bt_arena_str(&call->arena, answer->text).data);
 		return;
 	}
-	if (answer->object == NULL && !is_of_resource(call, answer->document)) {
+	if (answer->object == NULL &&
+		((resource->flags & BT_RESOURCE_REVIEW) != 0 ||
+			!bt_str_equal_c(
+				bt_json_find_str(answer->document, "kind"), resource->kind))) {
 		bt_front_send_document(call, answer->code, answer->document);
 		return;
 	}
-	bt_encoder_init(&encoder, call->front->api, call->route.resource, &call->encoding);
+	bt_encoder_init(&encoder, call->front->api, resource, &call->encoding);
 	if (answer->object != NULL) {
 		bt_encode_object(&encoder, answer->object, &call->body);
 		if (call->verb == BT_VERB_CREATE && call->encoding.media == BT_MEDIA_PROTOBUF) {
@@ -289,12 +281,9 @@ static void review_token(struct bt_front_call *call, struct bt_json_value *revie
 		(wanted->count != 0 && !bt_json_has_text(wanted, BT_STR(BT_TOKEN_ISSUER)))) {
 		return;
 	}
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_bool(arena, status, "authenticated", true);
-	bt_json_set_value(arena, status, "user", bt_user_info(user, arena));
-	bt_json_append(arena, bt_json_ensure_array(arena, status, "audiences"),
-		bt_json_new_c(arena, BT_TOKEN_ISSUER));
-	bt_json_set_value(arena, review, "status", status);
+	bt_json_set_value(arena, review, "status",
+		bt_json_put(arena, NULL, "{authenticated: true, user: %v, audiences: [%c]}",
+			bt_user_info(user, arena), BT_TOKEN_ISSUER));
 }
 
 static void perform(struct bt_front_call *call)

@@ -241,31 +241,25 @@ static void add_object(struct values *values, const struct bt_api_resource *reso
 	struct bt_arena *arena = &values->call->arena;
 	struct bt_api *api = values->call->front->api;
 	struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
-	struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *described = bt_json_ensure_object(arena, item, "describedObject");
 	double value;
 
 	if (!bt_custom_metric_sum(api, object, BT_ANNOTATION_METRICS, route->text,
 		    &values->metric_selector, arena, &value)) {
 		return;
 	}
-	bt_json_set_c(arena, described, "kind", resource->kind);
-	if (namespace_.length != 0) {
-		bt_json_set_str(arena, described, "namespace", bt_arena_str(arena, namespace_));
-	}
-	bt_json_set_str(arena, described, "name",
-		bt_arena_str(arena, bt_json_text_at(object, "metadata.name")));
-	bt_json_set_str(arena, described, "apiVersion",
+	struct bt_json_value *item = bt_json_put(arena, NULL,
+		"{describedObject: {kind: %c, namespace?: %s, name: %s, apiVersion: %s}}",
+		resource->kind, bt_arena_str(arena, namespace_),
+		bt_arena_str(arena, bt_json_text_at(object, "metadata.name")),
 		bt_arena_printf(arena, "%s/%s", resource->group, resource->version));
-	if (bt_str_equal_c(route->version, "v1beta1")) {
-		bt_json_set_str(arena, item, "metricName", route->text);
-	} else {
-		bt_json_set_str(
-			arena, bt_json_ensure_object(arena, item, "metric"), "name", route->text);
-	}
-	bt_json_set_str(arena, item, "timestamp", bt_time_text(arena, bt_api_now_ns(api)));
-	bt_json_set_str(arena, item, "value", bt_custom_metric_quantity(arena, value));
-	bt_json_append(arena, values->items, item);
+	bt_json_put(arena, item,
+		bt_str_equal_c(route->version, "v1beta1") ? "{metricName: %s}"
+							  : "{metric: {name: %s}}",
+		route->text);
+	bt_json_put(arena, values->items, "[%v]",
+		bt_json_put(arena, item, "{timestamp: %s, value: %s}",
+			bt_time_text(arena, bt_api_now_ns(api)),
+			bt_custom_metric_quantity(arena, value)));
 }
 
 /** Adds the metric of all objects that the label selector matches; false: sets call->failure. */
@@ -273,9 +267,7 @@ static bool add_selected(struct values *values)
 {
 	struct bt_front_call *call = values->call;
 	const struct bt_route *route = &call->route;
-	struct bt_str prefix = route->namespace_.length != 0
-		? bt_arena_printf(&call->arena, "%.*s/", BT_STR_ARG(route->namespace_))
-		: BT_STR("");
+	struct bt_str prefix = bt_api_key(&call->arena, route->namespace_, BT_STR(""));
 	struct bt_selector selector;
 	const struct bt_stored *stored;
 	struct bt_arena scratch = {0};
@@ -325,30 +317,25 @@ static bool add_externals(struct values *values)
 	struct bt_json_value *namespace_ =
 		bt_api_read(api, bt_resources_builtin(bt_api_resources(api), "", "namespaces"),
 			route->namespace_, &call->arena);
-	struct bt_custom_metric_walk walk =
-		bt_custom_metrics_of(namespace_, BT_ANNOTATION_EXTERNAL_METRICS);
+	struct bt_str rest = bt_custom_metrics_of(namespace_, BT_ANNOTATION_EXTERNAL_METRICS);
 	struct bt_custom_metric metric;
 	struct bt_selector selector;
 
 	if (!parse_selector(call, call->query.list.label_selector, &selector)) {
 		return false;
 	}
-	while (bt_custom_metric_next(api, &walk, route->text, &selector, &call->arena, &metric)) {
-		struct bt_arena *arena = &values->call->arena;
-		struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
+	while (bt_custom_metric_next(api, &rest, route->text, &selector, &call->arena, &metric)) {
+		struct bt_arena *arena = &call->arena;
 		struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);
 
 		for (uint32_t i = 0; i < metric.labels.count; i++) {
 			bt_json_set(arena, labels, metric.labels.items[i].key,
 				bt_json_new_str(arena, metric.labels.items[i].value));
 		}
-		bt_json_set_str(arena, item, "metricName", metric.name);
-		bt_json_set_value(arena, item, "metricLabels", labels);
-		bt_json_set_str(arena, item, "timestamp",
-			bt_time_text(arena, bt_api_now_ns(values->call->front->api)));
-		bt_json_set_str(
-			arena, item, "value", bt_custom_metric_quantity(arena, metric.value));
-		bt_json_append(arena, values->items, item);
+		bt_json_put(arena, values->items,
+			"[{metricName: %s, metricLabels: %v, timestamp: %s, value: %s}]",
+			metric.name, labels, bt_time_text(arena, bt_api_now_ns(api)),
+			bt_custom_metric_quantity(arena, metric.value));
 	}
 	return true;
 }
@@ -360,7 +347,6 @@ static void send_custom_metrics(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;
 	struct bt_arena *arena = &call->arena;
-	struct bt_json_value *list = bt_json_new(arena, BT_JSON_OBJECT);
 	struct values values = {.call = call, .items = bt_json_new(arena, BT_JSON_ARRAY)};
 	bool is_done = false;
 
@@ -380,35 +366,13 @@ static void send_custom_metrics(struct bt_front_call *call)
 		bt_front_send_failure(call);
 		return;
 	}
-	bt_json_set_c(arena, list, "kind",
-		is_external(route) ? "ExternalMetricValueList" : "MetricValueList");
-	bt_json_set_str(arena, list, "apiVersion",
-		bt_arena_printf(
-			arena, "%.*s/%.*s", BT_STR_ARG(route->group), BT_STR_ARG(route->version)));
-	(void)bt_json_ensure_object(arena, list, "metadata"); /* stays empty */
-	bt_json_set_value(arena, list, "items", values.items);
 	bt_front_no_cache(call);
-	bt_front_send_document(call, 200, list);
-}
-
-static struct bt_json_value *version_document(struct bt_arena *arena)
-{
-	static const char *const pairs[][2] = {
-		{"major", "1"},
-		{"minor", "36"},
-		{"gitVersion", "v1.36.2"},
-		{"gitCommit", "berth"},
-		{"gitTreeState", "clean"},
-		{"buildDate", "2026-01-01T00:00:00Z"},
-		{"goVersion", "none"},
-		{"compiler", "none"},
-		{"platform", "linux/amd64"},
-	};
-	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(pairs); i++) {
-		bt_json_set_c(arena, object, pairs[i][0], pairs[i][1]);
-	}
-	return object;
+	bt_front_send_document(call, 200,
+		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %s, metadata: {}, items: %v}",
+			is_external(route) ? "ExternalMetricValueList" : "MetricValueList",
+			bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(route->group),
+				BT_STR_ARG(route->version)),
+			values.items));
 }
 
 static void send_health(struct bt_front_call *call)
@@ -428,9 +392,10 @@ static void send_health(struct bt_front_call *call)
 
 static void refuse_accept(struct bt_front_call *call)
 {
-	bt_front_refuse(call, 406, "NotAcceptable",
+	(void)bt_front_fail(call, 406, "NotAcceptable",
 		"only the following media types are accepted: application/json, application/yaml, "
 		"application/vnd.kubernetes.protobuf");
+	bt_front_send_failure(call);
 }
 
 static void send_groups(struct bt_front_call *call, bool is_core)
@@ -479,7 +444,11 @@ static void send_discovery(struct bt_front_call *call)
 	}
 	const struct bt_json_value *document = route->kind == BT_ROUTE_ROOT
 		? bt_discovery_paths(resources, arena)
-		: route->kind == BT_ROUTE_VERSION ? version_document(arena)
+		: route->kind == BT_ROUTE_VERSION
+		? bt_json_put(arena, NULL,
+			  "{major: '1', minor: '36', gitVersion: 'v1.36.2', gitCommit: 'berth',"
+			  " gitTreeState: 'clean', buildDate: '2026-01-01T00:00:00Z',"
+			  " goVersion: 'none', compiler: 'none', platform: 'linux/amd64'}")
 		: route->kind == BT_ROUTE_GROUP
 		? bt_discovery_group(resources, route->group, arena)
 		: bt_discovery_resources(resources, route->group, route->version, arena);
@@ -495,8 +464,9 @@ static void send_openid(struct bt_front_call *call)
 		: bt_openid_configuration(
 			  call->front->wire->header(call->exchange, "Host"), &call->arena);
 	if (document == NULL) {
-		bt_front_refuse(call, 500, "InternalError",
+		(void)bt_front_fail(call, 500, "InternalError",
 			"Internal error occurred: there is no key to sign tokens with");
+		bt_front_send_failure(call);
 		return;
 	}
 	bt_json_format(document, &call->body);
@@ -521,13 +491,15 @@ void bt_front_page(struct bt_front_call *call)
 		return;
 	}
 	if (kind == BT_ROUTE_MISSING) {
-		bt_front_refuse(
+		(void)bt_front_fail(
 			call, 404, "NotFound", "the server could not find the requested resource");
+		bt_front_send_failure(call);
 		return;
 	}
 	if (!bt_str_equal_c(method, "GET") && !bt_str_equal_c(method, "HEAD")) {
-		bt_front_refuse(call, 405, "MethodNotAllowed",
+		(void)bt_front_fail(call, 405, "MethodNotAllowed",
 			"the server does not allow this method on the requested resource");
+		bt_front_send_failure(call);
 		return;
 	}
 	switch (kind) {
@@ -535,7 +507,10 @@ void bt_front_page(struct bt_front_call *call)
 		send_health(call);
 		break;
 	case BT_ROUTE_METRICS:
-		bt_front_send_metrics(call);
+		bt_metrics_write(call->front->metrics, BT_METRICS_TEXT, &call->body);
+		bt_front_no_cache(call);
+		bt_front_send(call, 200,
+			"text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
 		break;
 	case BT_ROUTE_CUSTOM_METRICS:
 		send_custom_metrics(call);

@@ -139,7 +139,6 @@ void bt_front_resume(void *call);
 void bt_front_page(struct bt_front_call *call);
 /** --- front.c --- */
 
-void bt_front_send_metrics(struct bt_front_call *call);
 /** Adds Cache-Control for answers that may change at any time. */
 void bt_front_no_cache(struct bt_front_call *call);
 /** Adds a header to this answer. */
@@ -156,10 +155,6 @@ void bt_front_send_document(
 /** Sets call->failure; returns false. */
 BT_PRINTF(4, 5)
 bool bt_front_fail(
-	struct bt_front_call *call, uint16_t code, const char *reason, const char *format, ...);
-/** Sets and sends call->failure. */
-BT_PRINTF(4, 5)
-void bt_front_refuse(
 	struct bt_front_call *call, uint16_t code, const char *reason, const char *format, ...);
 /** Sends call->failure as a Status. */
 void bt_front_send_failure(struct bt_front_call *call);

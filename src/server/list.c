@@ -345,36 +345,26 @@ static void set_continue(struct bt_list *list)
 static enum step end_page(struct bt_list *list)
 {
 	if (list->phase == PHASE_MEASURING) {
-		struct bt_strbuf message = list->pending;
+		struct bt_strbuf message = list->pending; /* empty if is_dropped */
+		struct bt_strbuf head = {0};
 
 		/* The metadata comes first in the message, but is complete only now. */
 		list->pending = (struct bt_strbuf){0};
 		bt_encode_list_begin(&list->encoder, &list->metadata, &list->pending);
+		bt_encode_list_envelope(
+			&list->encoder, list->message_bytes + list->pending.length, &head);
+		bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
+		bt_strbuf_append_str(&head, bt_strbuf_str(&message));
+		bt_strbuf_finish(&list->pending);
+		list->pending = head;
+		list->phase = list->is_dropped ? PHASE_WRITING : PHASE_DONE;
 		if (list->is_dropped) {
-			struct bt_strbuf head = {0};
-
-			bt_encode_list_envelope(
-				&list->encoder, list->message_bytes + list->pending.length, &head);
-			bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
-			bt_strbuf_finish(&list->pending);
-			list->pending = head;
-			list->phase = PHASE_WRITING;
 			list->count = 0;
 			list->deleted_next = 0;
 			bt_store_walk_end(&list->walk);
 			if (list->request.deletion == NULL && !begin_walk(list)) {
 				list->phase = PHASE_BROKEN;
 			}
-		} else {
-			struct bt_strbuf head = {0};
-
-			bt_encode_list_envelope(
-				&list->encoder, message.length + list->pending.length, &head);
-			bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
-			bt_strbuf_append_str(&head, bt_strbuf_str(&message));
-			bt_strbuf_finish(&list->pending);
-			list->pending = head;
-			list->phase = PHASE_DONE;
 		}
 		bt_strbuf_finish(&message);
 		return list->phase == PHASE_WRITING ? STEP_GO_ON : STEP_END;

@@ -105,6 +105,8 @@ extern const struct bt_strategy bt_strategy_custom_with_defaults;
  */
 void bt_kinds_remove_disabled(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object);
+/** Sets the defaults of an object that was decoded: of its fields and of its kind. */
+void bt_kinds_set_defaults(const struct bt_write *write, struct bt_json_value *object);
 /**
  * Runs before prepare_create: resets the status, unless the kind keeps it or the write restores
  * one.

@@ -215,14 +215,14 @@ static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 	struct bt_arena *arena = call->arena;
 	struct bt_store *store = call->api->options.store;
 	uint32_t budgets = call->api->budgets->collection;
-	const struct bt_json_value *labels = bt_json_find_path(pod, "metadata.labels");
+	const struct bt_json_value *labels = bt_json_object_at(pod, "metadata.labels");
 	struct bt_stored *stored;
 	struct bt_stored *found = NULL;
 	uint32_t count = 0;
 	struct bt_store_walk walk = bt_store_walk_current(
 		store, budgets, bt_api_key(arena, call->write.namespace_, BT_STR("")));
 	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL && count < 2) {
-		if (bt_kinds_selector_matches(arena,
+		if (bt_kinds_selector_matches(
 			    bt_json_find_path(bt_api_parse_stored(stored, arena), "spec.selector"),
 			    labels)) {
 			count++;

@@ -130,6 +130,9 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 void bt_call_remove(struct bt_call *call, struct bt_json_value *object);
 /** Answers with the stored object. */
 void bt_call_answer_stored(struct bt_call *call, struct bt_stored *stored, uint16_t code);
+/** Sets kind and apiVersion of an object of the resource. */
+void bt_api_set_kind(const struct bt_api_resource *resource, struct bt_json_value *object,
+	struct bt_arena *arena);
 /** Answers with a tree, after adding kind and apiVersion. */
 void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, uint16_t code);
 /**
@@ -176,10 +179,7 @@ bool bt_policies_validate(struct bt_call *call, const char *operation,
 
 /** --- objects that the server creates --- */
 
-/** Creates an object of cluster scope, unless an object with its metadata.name exists. */
-void bt_api_create_if_missing(struct bt_api *api, const struct bt_api_resource *resource,
-	struct bt_json_value *object, struct bt_arena *arena);
-/** Creates the missing APIServices, priority levels and flow schemas. */
+/** Creates the objects of every cluster that are missing: see bt_api_create. */
 void bt_api_bootstrap(struct bt_api *api);
 
 /** --- text --- */
@@ -277,8 +277,6 @@ bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *re
 BT_MUST_USE struct bt_rbac *bt_rbac_create(struct bt_api *api);
 /** NULL accepted. */
 void bt_rbac_destroy(struct bt_rbac *rbac);
-/** Creates the missing roles and bindings of rbac_bootstrap.def. */
-void bt_rbac_bootstrap(struct bt_api *api);
 
 /** --- custom resources --- */
 
@@ -300,11 +298,10 @@ void bt_definition_changed(
 /** Deletes the objects of a definition that is being deleted. */
 void bt_definition_delete_objects(struct bt_call *call);
 /**
- * Call after the removal of a custom object: removes a terminating definition that has no more
- * objects.
+ * Call after the removal of a custom object: removes the definition with this name if it is being
+ * deleted and has no more objects.
  */
-void bt_definition_remove_if_empty(
-	struct bt_api *api, const struct bt_api_resource *resource, struct bt_arena *arena);
+void bt_definition_remove_if_empty(struct bt_api *api, struct bt_str name, struct bt_arena *arena);
 
 /** Loads all stored definitions. */
 void bt_definitions_load(struct bt_api *api);

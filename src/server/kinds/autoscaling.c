@@ -14,16 +14,10 @@
 
 static void append_cpu_metric(struct bt_arena *arena, struct bt_json_value *spec, int64_t percent)
 {
-	struct bt_json_value *metric = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *resource = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *target = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, target, "type", "Utilization");
-	bt_json_set_int64(arena, target, "averageUtilization", percent);
-	bt_json_set_c(arena, resource, "name", "cpu");
-	bt_json_set_value(arena, resource, "target", target);
-	bt_json_set_c(arena, metric, "type", "Resource");
-	bt_json_set_value(arena, metric, "resource", resource);
-	bt_json_append(arena, bt_json_ensure_array(arena, spec, "metrics"), metric);
+	bt_json_put(arena, spec,
+		"{metrics: [{type: 'Resource', resource: {name: 'cpu',"
+		" target: {type: 'Utilization', averageUtilization: %d}}}]}",
+		percent);
 }
 
 static void set_defaults(const struct bt_write *write, struct bt_json_value *object)
@@ -32,45 +26,6 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	if (bt_json_array_at(spec, "metrics")->count == 0) {
 		append_cpu_metric(write->arena, spec, DEFAULT_CPU_PERCENT);
 	}
-}
-
-void bt_rule_metric(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *metric)
-{
-	struct bt_field_errors *errors = check->errors;
-	static const char *const types[] = {
-		"ContainerResource", "External", "Object", "Pods", "Resource", NULL};
-	struct bt_json_value *type = bt_kinds_text_value(errors, bt_kinds_text(metric, "type"));
-	const struct bt_json_value *resource = bt_kinds_object(metric, "resource");
-	const struct bt_path *at = BT_PATH_NAME(BT_PATH_NAME(place, "resource"), "target");
-	const struct bt_json_value *target = bt_json_object_at(resource, "target");
-	struct bt_str target_type = bt_kinds_text(target, "type");
-	if (type->text.length == 0) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "type"), NULL,
-			"must specify a metric source type");
-	}
-	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "type"), type, types);
-	if (resource != NULL) {
-		(void)bt_kinds_check_required(
-			errors, BT_PATH_NAME(place, "resource"), resource, "name");
-		if (target_type.length == 0) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(at, "type"), NULL,
-				"must specify a metric target type");
-		}
-		if (!bt_str_has_word(BT_STR("Utilization Value AverageValue"), target_type)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "type"),
-				bt_kinds_text_value(errors, target_type),
-				"must be either Utilization, Value, or AverageValue");
-		}
-		if (bt_json_find(target, "averageUtilization") == NULL &&
-			bt_json_find(target, "averageValue") == NULL) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED,
-				BT_PATH_NAME(at, "averageUtilization"), NULL,
-				"must set either a target raw value or a target utilization");
-		}
-	}
-	/* upstream reports this error twice */
-	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "type"), type, types);
 }
 
 static void move_percent(const struct bt_write *write, struct bt_json_value *holder,
@@ -138,34 +93,22 @@ const struct bt_strategy bt_strategy_horizontal_pod_autoscaler_v1 = {
 /** Reduces the object to metadata, timestamp and window. */
 static void begin_metrics(const struct bt_write *write, struct bt_json_value *object)
 {
-	static const char *const kept[] = {"name", "namespace", "labels"};
-	struct bt_arena *arena = write->arena;
 	const struct bt_json_value *from = bt_json_object_at(object, "metadata");
-	struct bt_json_value *metadata = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_str now = bt_time_text(arena, bt_api_now_ns(write->api));
+	struct bt_str now = bt_time_text(write->arena, bt_api_now_ns(write->api));
 
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
-		struct bt_json_value *member = bt_json_find(from, kept[i]);
-		if (member != NULL) {
-			bt_json_set_value(arena, metadata, kept[i], member);
-		}
-	}
-	bt_json_set_str(arena, metadata, "creationTimestamp", now);
 	object->count = 0;
-	bt_json_set_value(arena, object, "metadata", metadata);
-	bt_json_set_str(arena, object, "timestamp", now);
-	bt_json_set_c(arena, object, "window", "15s");
+	bt_json_put(write->arena, object,
+		"{metadata: {name: %v, namespace: %v, labels: %v, creationTimestamp: %s},"
+		" timestamp: %s, window: '15s'}",
+		bt_json_find(from, "name"), bt_json_find(from, "namespace"),
+		bt_json_find(from, "labels"), now, now);
 }
 
 static struct bt_json_value *usage_value(struct bt_arena *arena, const struct bt_usage *usage)
 {
-	struct bt_json_value *value = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_str(
-		arena, value, "cpu", bt_arena_printf(arena, "%" PRId64 "n", usage->cpu_nano));
-	bt_json_set_str(arena, value, "memory",
+	return bt_json_put(arena, NULL, "{cpu: %s, memory: %s}",
+		bt_arena_printf(arena, "%" PRId64 "n", usage->cpu_nano),
 		bt_arena_printf(arena, "%" PRId64 "Ki", usage->memory_bytes >> 10));
-	return value;
 }
 
 static void pod_from_stored(const struct bt_write *write, struct bt_json_value *object)
@@ -175,14 +118,13 @@ static void pod_from_stored(const struct bt_write *write, struct bt_json_value *
 	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
 
 	for (uint32_t i = 0; i < containers->count; i++) {
-		struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
 		struct bt_usage usage =
 			bt_usage_of_container(write->api, object, containers->elements[i]);
 
-		bt_json_set_str(
-			arena, entry, "name", bt_json_text_at(containers->elements[i], "name"));
-		bt_json_set_value(arena, entry, "usage", usage_value(arena, &usage));
-		bt_json_append(arena, list, entry);
+		bt_json_append(arena, list,
+			bt_json_put(arena, NULL, "{name: %s, usage: %v}",
+				bt_json_text_at(containers->elements[i], "name"),
+				usage_value(arena, &usage)));
 	}
 	begin_metrics(write, object);
 	bt_json_set_value(arena, object, "containers", list);

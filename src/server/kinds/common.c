@@ -33,16 +33,6 @@ void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_pat
 	bt_kinds_error(errors, BT_FIELD_REQUIRED, place, NULL, "%s", "");
 }
 
-struct bt_json_value *bt_kinds_int_value(const struct bt_field_errors *errors, int64_t value)
-{
-	return bt_json_new_int64(errors->arena, value);
-}
-
-struct bt_json_value *bt_kinds_text_value(const struct bt_field_errors *errors, struct bt_str text)
-{
-	return bt_json_new_str(errors->arena, text);
-}
-
 void bt_kinds_default_str(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text)
 {
@@ -74,27 +64,16 @@ void bt_kinds_default_bool(
 	}
 }
 
-static struct bt_json_value *find_typed(
-	const struct bt_json_value *object, const char *name, enum bt_json_type type)
-{
-	struct bt_json_value *member = bt_json_find(object, name);
-	return member != NULL && member->type == type ? member : NULL;
-}
-
 struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name)
 {
-	return find_typed(object, name, BT_JSON_OBJECT);
-}
-
-struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name)
-{
-	return find_typed(object, name, BT_JSON_ARRAY);
+	struct bt_json_value *member = bt_json_find(object, name);
+	return member != NULL && member->type == BT_JSON_OBJECT ? member : NULL;
 }
 
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name)
 {
-	const struct bt_json_value *member = find_typed(object, name, BT_JSON_STRING);
-	return member != NULL && member->text.data != NULL ? member->text : BT_STR("");
+	struct bt_str text = bt_json_find_str(object, name);
+	return text.data != NULL ? text : BT_STR("");
 }
 
 bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_value *object)
@@ -114,6 +93,22 @@ void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *o
 	int result = bt_schema_normalise(field->message, status, false, write->arena, NULL, NULL);
 	BT_ASSERT(result == 0);
 	bt_json_set_value(write->arena, object, "status", status);
+}
+
+void bt_kinds_set_defaults(const struct bt_write *write, struct bt_json_value *object)
+{
+	const struct bt_schema_message *message = write->resource->message;
+	const struct bt_strategy *strategy = write->resource->strategy;
+	if (message != NULL) {
+		bt_schema_default(message, object, write->arena);
+		bt_fill_fn *fill = bt_kinds_fills[message - bt_schema_messages];
+		if (fill != NULL) {
+			fill(write, object);
+		}
+	}
+	if (strategy->set_defaults != NULL) {
+		strategy->set_defaults(write, object);
+	}
 }
 
 bool bt_kinds_keeps_spec(const struct bt_write *write)
@@ -139,35 +134,30 @@ void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path
 	bt_strbuf_finish(&supported);
 }
 
+void bt_kinds_check_items(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *list, const char *const *allowed, bool unique)
+{
+	struct bt_text_set seen = {0};
+	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+		if (allowed != NULL) {
+			bt_kinds_check_allowed(
+				errors, BT_PATH_INDEX(place, i), list->elements[i], allowed);
+		}
+		if (unique && !bt_text_set_add(&seen, list->elements[i]->text)) {
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_INDEX(place, i),
+				list->elements[i], "%s", "");
+		}
+	}
+	bt_text_set_finish(&seen);
+}
+
 void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, uint32_t max)
 {
 	if (list->count > max) {
 		bt_kinds_error(errors, BT_FIELD_TOO_MANY, place,
-			bt_kinds_int_value(errors, list->count), "must have at most %u items", max);
-	}
-}
-
-void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *value)
-{
-	struct bt_str digits =
-		bt_str_sub(value->text, 0, value->text.length > 0 ? value->text.length - 1 : 0);
-	int64_t number = 0;
-	if (value->type == BT_JSON_NUMBER) {
-		if (bt_str_parse_int64(value->text, &number) && number < 0) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
-				"must be greater than or equal to 0");
-		}
-	} else if (!bt_str_has_suffix(value->text, BT_STR("%")) || digits.length == 0 ||
-		digits.data[0] < '0' || digits.data[0] > '9' ||
-		!bt_str_parse_int64(digits, &number)) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
-			"a valid percent string must be a numeric string followed by an ending "
-			"'%%' (e.g. '1%%',  or '93%%', regex used for validation is '[0-9]+%%')");
-	} else if (number > 100) {
-		bt_kinds_error(
-			errors, BT_FIELD_INVALID, place, value, "must not be greater than 100%%");
+			bt_json_new_int64(errors->arena, list->count), "must have at most %u items",
+			max);
 	}
 }
 
@@ -243,95 +233,13 @@ void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_pa
 	}
 }
 
-/** Sets with up to this many names are searched linearly. */
-#define FEW 12
-
-static void insert_slot(struct bt_names *names, uint32_t index)
+void bt_kinds_collect_names(
+	struct bt_text_set *set, const struct bt_json_value *list, const char *member)
 {
-	uint32_t mask = names->slot_count - 1;
-	uint32_t slot = (uint32_t)bt_str_hash(names->texts[index]) & mask;
-	while (names->slots[slot] != 0) {
-		slot = (slot + 1) & mask;
-	}
-	names->slots[slot] = index + 1;
-}
-
-uint32_t bt_names_find(const struct bt_names *names, struct bt_str text)
-{
-	uint32_t mask = names->slot_count - 1;
-	if (names->slot_count == 0) {
-		for (uint32_t i = 0; i < names->count; i++) {
-			if (bt_str_equal(names->texts[i], text)) {
-				return i;
-			}
-		}
-		return BT_NAMES_NONE;
-	}
-	for (uint32_t slot = (uint32_t)bt_str_hash(text) & mask; names->slots[slot] != 0;
-		slot = (slot + 1) & mask) {
-		uint32_t index = names->slots[slot] - 1;
-		if (bt_str_equal(names->texts[index], text)) {
-			return index;
-		}
-	}
-	return BT_NAMES_NONE;
-}
-
-static void append(struct bt_names *names, struct bt_str text)
-{
-	if (names->count == names->capacity) {
-		uint32_t capacity = names->capacity == 0 ? FEW : names->capacity * 2;
-		struct bt_str *texts = BT_ARENA_NEW_ARRAY(names->arena, struct bt_str, capacity);
-		BT_ASSERT(names->count < UINT32_MAX / 4);
-		for (uint32_t i = 0; i < names->count; i++) {
-			texts[i] = names->texts[i];
-		}
-		names->texts = texts;
-		names->capacity = capacity;
-	}
-	names->texts[names->count++] = text;
-	if (names->count <= FEW) {
-		return;
-	}
-	if ((uint64_t)names->count * 2 > names->slot_count) {
-		names->slot_count =
-			names->slot_count == 0 ? 4 * FEW / 3 * 4 : names->slot_count * 2;
-		names->slots = BT_ARENA_NEW_ARRAY(names->arena, uint32_t, names->slot_count);
-		for (uint32_t i = 0; i < names->count; i++) {
-			insert_slot(names, i);
-		}
-	} else {
-		insert_slot(names, names->count - 1);
-	}
-}
-
-bool bt_names_add(struct bt_names *names, struct bt_str text)
-{
-	if (bt_names_find(names, text) != BT_NAMES_NONE) {
-		return false;
-	}
-	append(names, text);
-	return true;
-}
-
-struct bt_names bt_names_of_list(
-	struct bt_arena *arena, const struct bt_json_value *list, const char *member)
-{
-	struct bt_names names = {.arena = arena};
+	bt_text_set_finish(set);
 	for (uint32_t i = 0; i < list->count; i++) {
-		(void)bt_names_add(&names, bt_kinds_text(list->elements[i], member));
+		(void)bt_text_set_add(set, bt_kinds_text(list->elements[i], member));
 	}
-	return names;
-}
-
-struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json_value *object)
-{
-	struct bt_names names = {.arena = arena};
-	/* Repeated names are kept, so that positions equal the indexes of members. */
-	for (uint32_t i = 0; object != NULL && i < object->count; i++) {
-		append(&names, object->members[i].name);
-	}
-	return names;
 }
 
 /* Resource lists as JSON trees. Spec: 14b section 3.1, 01 section 5.1. */

@@ -6,6 +6,7 @@
  * quantities. Spec: 14b sections 3 and 5.
  */
 #include "api/quantity.h"
+#include "base/text_set.h"
 #include "codec/json_edit.h"
 #include "codec/path.h"
 #include "server/strategy.h"
@@ -19,9 +20,6 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...);
 /** Adds "Required value". */
 void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place);
-/** Return an int64 or a text as a JSON value in the arena of errors, for bt_kinds_error. */
-struct bt_json_value *bt_kinds_int_value(const struct bt_field_errors *errors, int64_t value);
-struct bt_json_value *bt_kinds_text_value(const struct bt_field_errors *errors, struct bt_str text);
 
 /** --- defaults: set a member that is absent (or, for texts, empty) --- */
 
@@ -33,9 +31,8 @@ void bt_kinds_default_int(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value);
 void bt_kinds_default_bool(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value);
-/** Return the member if it is an object (or an array), else NULL. */
+/** Returns the member if it is an object, else NULL. */
 struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name);
-struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name);
 /** Returns the text of a member; "" if the member is missing or not a text. */
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name);
 /** Returns whether an element of the list equals the value. */
@@ -61,29 +58,9 @@ bool bt_kinds_keeps_spec(const struct bt_write *write);
 void bt_kinds_check_port(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *port);
 
-/** --- sets of names; adding and finding takes constant time --- */
-
-/** A set of names. All-zero memory except arena is an empty set. Texts are borrowed. */
-struct bt_names {
-	struct bt_arena *arena;
-	struct bt_str *texts;
-	uint32_t *slots; /* hash table of index + 1; only in large sets */
-	uint32_t count;
-	uint32_t capacity;
-	uint32_t slot_count; /* power of two, or 0 */
-};
-
-#define BT_NAMES_NONE UINT32_MAX
-
-/** Returns false if the set has the text already. */
-bool bt_names_add(struct bt_names *names, struct bt_str text);
-/** Returns the index of the text in texts, or BT_NAMES_NONE. */
-uint32_t bt_names_find(const struct bt_names *names, struct bt_str text);
-/** Returns the set of the texts that the member has in the objects of the list. */
-struct bt_names bt_names_of_list(
-	struct bt_arena *arena, const struct bt_json_value *list, const char *member);
-/** Returns the names of the members of an object (NULL: no names). Keeps repeated names. */
-struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json_value *object);
+/** Replaces the texts of the set by those that the member has in the objects of the list. */
+void bt_kinds_collect_names(
+	struct bt_text_set *set, const struct bt_json_value *list, const char *member);
 
 /** --- checks --- */
 
@@ -109,11 +86,17 @@ void bt_kinds_check_label_key(
 void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *requirement, bool compares);
 /** Returns whether a label selector matches these labels (selector NULL: never; empty: always). */
-bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
-	const struct bt_json_value *labels);
+bool bt_kinds_selector_matches(
+	const struct bt_json_value *selector, const struct bt_json_value *labels);
 /** The text must be one of texts, which end with NULL. */
 void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, const char *const *texts);
+/**
+ * Each text of the list (NULL: no text) must be one of allowed (NULL: any), which ends with NULL.
+ * unique: no text may be repeated.
+ */
+void bt_kinds_check_items(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *list, const char *const *allowed, bool unique);
 /** Returns whether the member is a text that is not empty; if not, adds "Required value". */
 bool bt_kinds_check_required(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
@@ -123,9 +106,6 @@ void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *
 /** object.driver must be a valid name of a DRA driver: a DNS subdomain of at most 63 bytes. */
 void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object);
-/** The value must be a number of at least 0 or a percentage of at most 100. */
-void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *value);
 /** Each quantity of the list must be at least 0. */
 void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list);
@@ -160,12 +140,12 @@ bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b)
 struct bt_check {
 	const struct bt_write *write;
 	struct bt_field_errors *errors;
-	struct bt_names volumes;  /* names of the volumes in the pod spec */
-	struct bt_names claims;   /* names of the resourceClaims in the pod spec */
-	struct bt_names requests; /* requests of the claim: "request" and "request/subrequest" */
-	bool is_update;
-	bool host_network;     /* hostNetwork of the pod spec */
-	bool per_device_nodes; /* perDeviceNodeSelection of the ResourceSlice */
+	struct bt_text_set volumes;  /* names of the volumes in the pod spec */
+	struct bt_text_set claims;   /* names of the resourceClaims in the pod spec */
+	struct bt_text_set requests; /* requests of the claim: "request" and "request/subrequest" */
+	const struct bt_json_value *old; /* the stored object; NULL on a create */
+	bool host_network;               /* hostNetwork of the pod spec */
+	bool per_device_nodes;           /* perDeviceNodeSelection of the ResourceSlice */
 };
 
 /**
@@ -190,9 +170,14 @@ typedef void bt_rule_fn(
 #include "api/kind_rules.h"
 /**
  * The rules, by index in bt_schema_messages; NULL: no rule. A rule runs after the schema's checks
- * of the message and its parts. tools/gen_rules.py generates the table from the rules in api/types.
+ * of the message and its parts. The rules of updates belong to root messages and run last.
+ * tools/gen_rules.py generates the tables from the rules in api/types.
  */
 extern bt_rule_fn *const bt_kinds_rules[];
+extern bt_rule_fn *const bt_kinds_updates[];
+/** Set the defaults of root messages that the descriptions of their fields cannot express. */
+typedef void bt_fill_fn(const struct bt_write *write, struct bt_json_value *object);
+extern bt_fill_fn *const bt_kinds_fills[];
 
 /** --- quantities --- */
 
@@ -245,22 +230,15 @@ const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
  */
 void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector);
-/** spec.accessModes must not be empty. */
-void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec);
-/** amounts.storage must be given and above zero. */
-void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *amounts);
 /**
  * Returns the resources that all containers, including init containers, need together: spec 01b
  * section 3.2. which: "requests" or "limits".
  */
 struct bt_json_value *bt_kinds_container_sum(
 	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
-/** Functions of the strategy of pods (struct bt_strategy). */
+/** The function validate_update of the strategy of pods. */
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
-void bt_kinds_prepare_pod(const struct bt_write *write, struct bt_json_value *object);
 /** Returns the QoS class of a pod spec: Guaranteed, BestEffort or Burstable. 14b section 2.2. */
 const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_value *spec);
 #define BT_KIND(group_, version_, resource_, name_) \

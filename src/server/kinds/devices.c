@@ -38,7 +38,7 @@ void bt_rule_device_expression(
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (expression.length == 0) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, at,
-			bt_kinds_text_value(errors, expression),
+			bt_json_new_str(errors->arena, expression),
 			"compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input "
 			"'<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', "
 			"NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}");
@@ -107,16 +107,18 @@ static void check_device_name(struct bt_field_errors *errors, const struct bt_pa
 	struct bt_str identifier =
 		slash < 0 ? name : bt_str_sub(name, (uint32_t)slash + 1, BT_STR_MAX);
 	if (slash < 0 && needs_domain) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, bt_kinds_text_value(errors, name),
+		bt_kinds_error(errors, BT_FIELD_INVALID, place,
+			bt_json_new_str(errors->arena, name),
 			"a fully qualified name must be a domain and a name separated by a slash");
 	}
 	if (slash >= 0 && (domain.length > DOMAIN_BYTES_MAX || !bt_kinds_is_subdomain(domain))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, bt_kinds_text_value(errors, domain),
+		bt_kinds_error(errors, BT_FIELD_INVALID, place,
+			bt_json_new_str(errors->arena, domain),
 			"the domain must be a DNS subdomain of at most %d bytes", DOMAIN_BYTES_MAX);
 	}
 	if (!is_identifier(identifier)) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, place,
-			bt_kinds_text_value(errors, identifier),
+			bt_json_new_str(errors->arena, identifier),
 			"the name must be a C identifier of at most %d bytes",
 			IDENTIFIER_BYTES_MAX);
 	}
@@ -136,18 +138,6 @@ void bt_rule_device_amounts(
 
 /** --- DeviceTaintRule --- */
 
-static void default_rule(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
-	bt_kinds_default_str(write->arena, bt_json_ensure_object(write->arena, spec, "taint"),
-		"timeAdded", bt_time_text(write->arena, write->now_ns));
-}
-
-const struct bt_strategy bt_strategy_device_taint_rule = {
-	.resets_status = true,
-	.set_defaults = default_rule,
-};
-
 /** The driver is optional, but must not be empty. */
 void bt_rule_device_taint_selector(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *selector)
@@ -163,16 +153,16 @@ void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_va
 {
 	const struct bt_json_value *requests = bt_json_array_at(devices, "requests");
 	struct bt_arena *arena = check->errors->arena;
-	check->requests = (struct bt_names){.arena = arena};
+	bt_text_set_finish(&check->requests);
 	for (uint32_t i = 0; i < requests->count; i++) {
 		struct bt_str name = bt_kinds_text(requests->elements[i], "name");
 		const struct bt_json_value *alternatives =
 			bt_json_array_at(requests->elements[i], "firstAvailable");
-		(void)bt_names_add(&check->requests, name);
+		(void)bt_text_set_add(&check->requests, name);
 		for (uint32_t n = 0; n < alternatives->count; n++) {
 			struct bt_str alternative =
 				bt_kinds_text(alternatives->elements[n], "name");
-			(void)bt_names_add(&check->requests,
+			(void)bt_text_set_add(&check->requests,
 				bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(name),
 					BT_STR_ARG(alternative)));
 		}
@@ -209,19 +199,20 @@ void bt_rule_request_names(
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *names = bt_json_array_at(object, "requests");
 	const struct bt_path *place = BT_PATH_NAME(parent, "requests");
-	struct bt_names seen = {.arena = errors->arena};
+	struct bt_text_set seen = {0};
 	for (uint32_t i = 0; i < names->count; i++) {
 		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		if (bt_names_find(&check->requests, names->elements[i]->text) == BT_NAMES_NONE) {
+		if (!bt_text_set_has(&check->requests, names->elements[i]->text)) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, &at, names->elements[i],
 				"must be the name of a request in the claim or the name of a "
 				"request and a subrequest separated by '/'");
 		}
-		if (!bt_names_add(&seen, names->elements[i]->text)) {
+		if (!bt_text_set_add(&seen, names->elements[i]->text)) {
 			bt_kinds_error(
 				errors, BT_FIELD_DUPLICATE, &at, names->elements[i], "%s", "");
 		}
 	}
+	bt_text_set_finish(&seen);
 }
 
 void bt_rule_device_constraint(
@@ -295,7 +286,7 @@ static void check_consumers(struct bt_field_errors *errors, const struct bt_path
 	static const char *const required[] = {"resource", "name", "uid"};
 	const struct bt_json_value *consumers = bt_json_array_at(status, "reservedFor");
 	const struct bt_path *place = BT_PATH_NAME(parent, "reservedFor");
-	struct bt_names seen = {.arena = errors->arena};
+	struct bt_text_set seen = {0};
 	bt_kinds_check_count(errors, place, consumers, CONSUMERS_MAX);
 	for (uint32_t i = 0; i < consumers->count && i < CONSUMERS_MAX; i++) {
 		const struct bt_json_value *consumer = consumers->elements[i];
@@ -303,11 +294,12 @@ static void check_consumers(struct bt_field_errors *errors, const struct bt_path
 		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
 			(void)bt_kinds_check_required(errors, &at, consumer, required[n]);
 		}
-		if (!bt_names_add(&seen, bt_kinds_text(consumer, "uid"))) {
+		if (!bt_text_set_add(&seen, bt_kinds_text(consumer, "uid"))) {
 			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "uid"),
 				bt_json_find(consumer, "uid"), "%s", "");
 		}
 	}
+	bt_text_set_finish(&seen);
 	if (consumers->count != 0 && bt_kinds_object(status, "allocation") == NULL) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL,
 			"may not be specified when `allocated` is not set");
@@ -386,7 +378,8 @@ void bt_rule_device_properties(
 	uint32_t count = bt_json_object_at(device, "attributes")->count +
 		bt_json_object_at(device, "capacity")->count;
 	if (count > PROPERTIES_MAX) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, bt_kinds_int_value(errors, count),
+		bt_kinds_error(errors, BT_FIELD_INVALID, place,
+			bt_json_new_int64(errors->arena, count),
 			"the total number of attributes and capacities must not exceed %d",
 			PROPERTIES_MAX);
 	}
@@ -440,16 +433,6 @@ void bt_rule_device_count(
 	bt_kinds_check_count(check->errors, BT_PATH_NAME(place, "devices"), devices, max);
 }
 
-static void validate_slice_update(const struct bt_write *write, const struct bt_json_value *old,
-	const struct bt_json_value *object, struct bt_field_errors *errors)
-{
-	(void)write;
-	bt_kinds_check_immutable(errors, BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "pool"),
-		bt_json_object_at(old, "spec.pool"), bt_json_object_at(object, "spec.pool"), "name",
-		NULL);
-}
-
 const struct bt_strategy bt_strategy_resource_slice = {
 	.set_defaults = default_slice,
-	.validate_update = validate_slice_update,
 };

@@ -64,29 +64,29 @@ static uint32_t split(struct bt_arena *arena, struct bt_str text, const struct b
 	return count;
 }
 
-static uint32_t *number_lines(
-	struct bt_names *known, const struct bt_str *lines, uint32_t line_count)
+static uint32_t *number_lines(struct bt_arena *arena, struct bt_text_set *known,
+	const struct bt_str *lines, uint32_t line_count)
 {
-	uint32_t *numbers = BT_ARENA_NEW_ARRAY(known->arena, uint32_t, line_count);
+	uint32_t *numbers = BT_ARENA_NEW_ARRAY(arena, uint32_t, line_count);
 	for (uint32_t i = 0; i < line_count; i++) {
-		(void)bt_names_add(known, lines[i]);
-		numbers[i] = bt_names_find(known, lines[i]);
+		(void)bt_text_set_add(known, lines[i]);
+		numbers[i] = bt_text_set_find(known, lines[i]);
 	}
 	return numbers;
 }
 
 static void index_lines(struct comparison *self)
 {
-	struct bt_names known = {.arena = self->arena};
-	self->new_numbers = number_lines(&known, self->new_lines, self->new_count);
-	self->old_numbers = number_lines(&known, self->old_lines, self->old_count);
-	self->first = BT_ARENA_NEW_ARRAY(self->arena, uint32_t, known.count + 1);
+	struct bt_text_set known = {0};
+	self->new_numbers = number_lines(self->arena, &known, self->new_lines, self->new_count);
+	self->old_numbers = number_lines(self->arena, &known, self->old_lines, self->old_count);
+	self->first = BT_ARENA_NEW_ARRAY(self->arena, uint32_t, known.items.count + 1);
 	self->places = BT_ARENA_NEW_ARRAY(self->arena, uint32_t, self->new_count);
-	uint32_t *counts = BT_ARENA_NEW_ARRAY(self->arena, uint32_t, known.count);
+	uint32_t *counts = BT_ARENA_NEW_ARRAY(self->arena, uint32_t, known.items.count);
 	for (uint32_t i = 0; i < self->new_count; i++) {
 		counts[self->new_numbers[i]]++;
 	}
-	for (uint32_t n = 0; n < known.count; n++) {
+	for (uint32_t n = 0; n < known.items.count; n++) {
 		if (self->new_count >= POPULAR_LINES_MIN && counts[n] > self->new_count / 100 + 1) {
 			counts[n] = 0;
 		}
@@ -98,6 +98,7 @@ static void index_lines(struct comparison *self)
 			self->places[self->first[n] + --counts[n]] = i;
 		}
 	}
+	bt_text_set_finish(&known);
 }
 
 /** Finds the matches of old lines [old_start, old_end) and new lines [new_start, new_end). */

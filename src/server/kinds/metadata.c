@@ -88,8 +88,8 @@ static void add_all(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_error_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, bt_kinds_text_value(errors, text),
-			"%.*s", BT_STR_ARG(list->items[i]));
+		bt_kinds_error(errors, BT_FIELD_INVALID, place,
+			bt_json_new_str(errors->arena, text), "%.*s", BT_STR_ARG(list->items[i]));
 	}
 }
 
@@ -188,7 +188,7 @@ void bt_kinds_check_metadata(
 			if (bt_kinds_text(owners->elements[i], needed[n]).length == 0) {
 				bt_kinds_error(errors, BT_FIELD_INVALID,
 					BT_PATH_NAME(&at, needed[n]),
-					bt_kinds_text_value(errors, BT_STR("")),
+					bt_json_new_str(errors->arena, BT_STR("")),
 					"must not be empty");
 			}
 		}
@@ -237,7 +237,7 @@ void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_
 		}
 	} else {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "operator"),
-			bt_kinds_text_value(errors, operator_), "not a valid selector operator");
+			bt_json_new_str(errors->arena, operator_), "not a valid selector operator");
 	}
 	bt_kinds_check_label_key(
 		errors, BT_PATH_NAME(place, "key"), bt_kinds_text(requirement, "key"));
@@ -256,37 +256,33 @@ void bt_rule_selector_requirement(struct bt_check *check, const struct bt_path *
 	}
 }
 
-bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
-	const struct bt_json_value *labels)
+bool bt_kinds_selector_matches(
+	const struct bt_json_value *selector, const struct bt_json_value *labels)
 {
 	const struct bt_json_value *pairs = bt_json_object_at(selector, "matchLabels");
 	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
-	struct bt_names keys = bt_names_of_members(arena, labels);
-	if (selector == NULL) {
-		return false;
+	struct bt_text_set keys = {0};
+	bool matches = selector != NULL;
+	bt_json_append_names(labels, &keys);
+	for (uint32_t i = 0; i < pairs->count && matches; i++) {
+		uint32_t index = bt_text_set_find(&keys, pairs->members[i].name);
+		matches = index != BT_MAP_NONE &&
+			bt_str_equal(
+				labels->members[index].value->text, pairs->members[i].value->text);
 	}
-	for (uint32_t i = 0; i < pairs->count; i++) {
-		uint32_t index = bt_names_find(&keys, pairs->members[i].name);
-		if (index == BT_NAMES_NONE ||
-			!bt_str_equal(labels->members[index].value->text,
-				pairs->members[i].value->text)) {
-			return false;
-		}
-	}
-	for (uint32_t i = 0; i < expressions->count; i++) {
+	for (uint32_t i = 0; i < expressions->count && matches; i++) {
 		const struct bt_json_value *expression = expressions->elements[i];
-		uint32_t index = bt_names_find(&keys, bt_kinds_text(expression, "key"));
+		uint32_t index = bt_text_set_find(&keys, bt_kinds_text(expression, "key"));
 		struct bt_str operator_ = bt_kinds_text(expression, "operator");
-		bool exists = index != BT_NAMES_NONE;
+		bool exists = index != BT_MAP_NONE;
 		bool among = exists &&
 			bt_json_has_text(bt_json_array_at(expression, "values"),
 				labels->members[index].value->text);
-		if (bt_str_equal_c(operator_, "In") ? !among
-				: bt_str_equal_c(operator_, "NotIn")
-				? among
-				: exists != bt_str_equal_c(operator_, "Exists")) {
-			return false;
-		}
+		matches = bt_str_equal_c(operator_, "In") ? among
+			: bt_str_equal_c(operator_, "NotIn")
+			? !among
+			: exists == bt_str_equal_c(operator_, "Exists");
 	}
-	return true;
+	bt_text_set_finish(&keys);
+	return matches;
 }

@@ -2,8 +2,8 @@
 #include "codec/base64.h"
 #include "server/kinds/common.h"
 /*
- * ConfigMap, Secret, LimitRange, ResourceQuota, Event, Namespace, Node. Spec: 14b sections 2.2,
- * 2.3, 3.3, 5 and 7.
+ * ConfigMap, Secret, LimitRange, ResourceQuota, Event, Namespace, Node, role bindings. Spec: 14b
+ * sections 2.2, 3.3, 5 and 7.
  */
 
 /** Largest total size of the values of a ConfigMap or Secret. */
@@ -20,12 +20,13 @@ static void default_secret(const struct bt_write *write, struct bt_json_value *o
 	if (texts->count == 0) {
 		return;
 	}
-	struct bt_names keys = bt_names_of_members(arena, texts);
+	struct bt_text_set keys = {0};
+	bt_json_append_names(texts, &keys);
 	struct bt_json_value *merged = bt_json_new(arena, BT_JSON_OBJECT);
 	merged->capacity = data->count + texts->count;
 	merged->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, merged->capacity);
 	for (uint32_t i = 0; i < data->count; i++) {
-		if (bt_names_find(&keys, data->members[i].name) == BT_NAMES_NONE) {
+		if (!bt_text_set_has(&keys, data->members[i].name)) {
 			merged->members[merged->count++] = data->members[i];
 		}
 	}
@@ -36,6 +37,7 @@ static void default_secret(const struct bt_write *write, struct bt_json_value *o
 			bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&encoded)))};
 		bt_strbuf_finish(&encoded);
 	}
+	bt_text_set_finish(&keys);
 	bt_json_set_value(arena, object, "data", merged);
 	(void)bt_json_remove_c(object, "stringData");
 }
@@ -84,28 +86,7 @@ void bt_rule_config_map(
 			data_bytes(bt_json_object_at(map, "binaryData"), true));
 }
 
-static void validate_frozen(const struct bt_write *write, const struct bt_json_value *old,
-	const struct bt_json_value *object, struct bt_field_errors *errors)
-{
-	static const char *const names[] = {"immutable", "data", "binaryData"};
-	(void)write;
-	if (!bt_json_bool_at(old, "immutable", false)) {
-		return;
-	}
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		if (!bt_kinds_same(bt_json_find(old, names[i]), bt_json_find(object, names[i]))) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, names[i]),
-				NULL, "field is immutable when `immutable` is set");
-		}
-	}
-}
-
-const struct bt_strategy bt_strategy_secret = {
-	.set_defaults = default_secret,
-	.validate_update = validate_frozen,
-};
-
-const struct bt_strategy bt_strategy_config_map = {.validate_update = validate_frozen};
+const struct bt_strategy bt_strategy_secret = {.set_defaults = default_secret};
 
 /** --- LimitRange --- */
 
@@ -187,25 +168,9 @@ static bool has_scope(const struct bt_json_value *spec, const char *name)
 void bt_rule_quota(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	static const char *const known[] = {"BestEffort", "CrossNamespacePodAffinity",
-		"NotBestEffort", "NotTerminating", "PriorityClass", "Terminating",
-		"VolumeAttributesClass", NULL};
 	const struct bt_path *scopes_place = BT_PATH_NAME(place, "scopes");
 	const struct bt_json_value *scopes = bt_json_array_at(spec, "scopes");
-	const struct bt_json_value *expressions =
-		bt_json_array_at(spec, "scopeSelector.matchExpressions");
 	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
-	for (uint32_t i = 0; i < scopes->count; i++) {
-		bt_kinds_check_allowed(
-			check->errors, BT_PATH_INDEX(scopes_place, i), scopes->elements[i], known);
-	}
-	for (uint32_t i = 0; i < expressions->count; i++) {
-		const struct bt_path *list =
-			BT_PATH_NAME(BT_PATH_NAME(place, "scopeSelector"), "matchExpressions");
-		bt_kinds_check_allowed(check->errors,
-			BT_PATH_NAME(BT_PATH_INDEX(list, i), "scopeName"),
-			bt_json_find(expressions->elements[i], "scopeName"), known);
-	}
 	/* No pod can match both scopes. */
 	if ((has_scope(spec, "BestEffort") && has_scope(spec, "NotBestEffort")) ||
 		(has_scope(spec, "Terminating") && has_scope(spec, "NotTerminating"))) {
@@ -282,13 +247,11 @@ const struct bt_strategy bt_strategy_event_v1 = {
 
 static void default_namespace(const struct bt_write *write, struct bt_json_value *object)
 {
-	struct bt_arena *arena = write->arena;
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
-	struct bt_str name = bt_kinds_text(metadata, "name");
+	struct bt_str name = bt_json_text_at(object, "metadata.name");
 	/* with generateName the name is set later, before prepare_namespace */
 	if (name.length != 0) {
-		bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "labels"),
-			"kubernetes.io/metadata.name", name);
+		bt_json_put(write->arena, object,
+			"{metadata: {labels: {'kubernetes.io/metadata.name': %s}}}", name);
 	}
 }
 
@@ -298,8 +261,7 @@ static void prepare_namespace(const struct bt_write *write, struct bt_json_value
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
 	struct bt_json_value *finalizers = bt_json_ensure_array(arena, spec, "finalizers");
 	if (!bt_kinds_keeps_status(write, object)) {
-		bt_json_set_c(
-			arena, bt_json_ensure_object(arena, object, "status"), "phase", "Active");
+		bt_json_put(arena, object, "{status: {phase: 'Active'}}");
 	}
 	if (!bt_json_has_text(finalizers, BT_STR("kubernetes"))) {
 		bt_json_append(arena, finalizers, bt_json_new_c(arena, "kubernetes"));
@@ -352,10 +314,10 @@ void bt_rule_node_spec(struct bt_check *check, BT_UNUSED const struct bt_path *p
 {
 	const struct bt_json_value *taints = bt_json_array_at(spec, "taints");
 	const struct bt_path *metadata = BT_PATH_NAME(NULL, "metadata");
-	struct bt_names seen = {.arena = check->errors->arena};
+	struct bt_text_set seen = {0};
 	for (uint32_t i = 0; i < taints->count; i++) {
 		const struct bt_json_value *taint = taints->elements[i];
-		if (!bt_names_add(&seen,
+		if (!bt_text_set_add(&seen,
 			    bt_arena_printf(check->errors->arena, "%.*s:%.*s",
 				    BT_STR_ARG(bt_kinds_text(taint, "key")),
 				    BT_STR_ARG(bt_kinds_text(taint, "effect"))))) {
@@ -364,57 +326,17 @@ void bt_rule_node_spec(struct bt_check *check, BT_UNUSED const struct bt_path *p
 				"taints must be unique by key and effect pair");
 		}
 	}
-}
-
-void bt_rule_node(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *node)
-{
-	const struct bt_json_value *status = bt_json_object_at(node, "status");
-	const struct bt_path *at = BT_PATH_NAME(place, "status");
-	bt_kinds_check_quantities(
-		check->errors, BT_PATH_NAME(at, "capacity"), bt_kinds_object(status, "capacity"));
-	bt_kinds_check_quantities(check->errors, BT_PATH_NAME(at, "allocatable"),
-		bt_kinds_object(status, "allocatable"));
-}
-
-static void validate_node_update(const struct bt_write *write, const struct bt_json_value *old,
-	const struct bt_json_value *object, struct bt_field_errors *errors)
-{
-	const struct bt_json_value *before = bt_json_object_at(old, "spec");
-	const struct bt_json_value *after = bt_json_object_at(object, "spec");
-	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
-	struct bt_str provider = bt_kinds_text(before, "providerID");
-	(void)write;
-	if (bt_json_array_at(before, "podCIDRs")->count != 0 &&
-		!bt_kinds_same(bt_json_find(before, "podCIDRs"), bt_json_find(after, "podCIDRs"))) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "podCIDRs"), NULL,
-			"node updates may not change podCIDR except from \"\" to valid");
-	}
-	if (provider.length != 0 && !bt_str_equal(provider, bt_kinds_text(after, "providerID"))) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "providerID"), NULL,
-			"node updates may not change providerID except from \"\" to valid");
-	}
+	bt_text_set_finish(&seen);
 }
 
 const struct bt_strategy bt_strategy_node = {
 	.validates_twice = true,
 	.set_defaults = default_node,
-	.validate_update = validate_node_update,
 };
 
-/* PriorityClass. Spec: 14b section 2.3. */
+/** --- roles and their bindings --- */
 
-static void validate_class_update(const struct bt_write *write, const struct bt_json_value *old,
-	const struct bt_json_value *object, struct bt_field_errors *errors)
-{
-	(void)write;
-	if (bt_json_int64_at(old, "value", 0) != bt_json_int64_at(object, "value", 0)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "value"), NULL,
-			"may not be changed in an update.");
-	}
-}
-
-const struct bt_strategy bt_strategy_priority_class = {.validate_update = validate_class_update};
+const struct bt_strategy bt_strategy_role = {.name_rule = BT_NAME_PATH};
 
 /** --- fields of disabled features: spec 09 sections 1 and 2 --- */
 

@@ -12,56 +12,13 @@ void bt_rule_ingress_rule(
 			? bt_str_sub(host, 2, host.length)
 			: host;
 		bt_kinds_check_name(check->errors, BT_PATH_NAME(place, "host"),
-			bt_kinds_text_value(check->errors, name), BT_NAME_SUBDOMAIN);
+			bt_json_new_str(check->errors->arena, name), BT_NAME_SUBDOMAIN);
 	}
 }
 
 /** --- NetworkPolicy --- */
 
-static void default_network_policy(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_arena *arena = write->arena;
-	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
-	if (bt_json_array_at(spec, "policyTypes")->count == 0) {
-		struct bt_json_value *types = bt_json_ensure_array(arena, spec, "policyTypes");
-		bt_json_append(arena, types, bt_json_new_c(arena, "Ingress"));
-		if (bt_json_array_at(spec, "egress")->count != 0) {
-			bt_json_append(arena, types, bt_json_new_c(arena, "Egress"));
-		}
-	}
-}
-
-const struct bt_strategy bt_strategy_network_policy = {.set_defaults = default_network_policy};
-
 /** --- EndpointSlice --- */
-
-static void default_endpoint_slice(const struct bt_write *write, struct bt_json_value *object)
-{
-	const struct bt_json_value *ports = bt_json_array_at(object, "ports");
-	for (uint32_t i = 0; i < ports->count; i++) {
-		if (bt_json_find(ports->elements[i], "name") == NULL) {
-			bt_json_set_c(write->arena, ports->elements[i], "name", "");
-		}
-	}
-}
-
-const struct bt_strategy bt_strategy_endpoint_slice = {.set_defaults = default_endpoint_slice};
-
-void bt_rule_runtime_class(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *class_)
-{
-	struct bt_field_errors *errors = check->errors;
-	const struct bt_json_value *handler = bt_json_find(class_, "handler");
-	if (!bt_kinds_check_required(errors, place, class_, "handler")) {
-		return;
-	}
-	if (bt_kinds_is_subdomain(handler->text) && bt_str_find_char(handler->text, '.') >= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "handler"), handler,
-			"must not contain dots");
-	} else {
-		bt_kinds_check_name(errors, BT_PATH_NAME(place, "handler"), handler, BT_NAME_LABEL);
-	}
-}
 
 /*
  * Services: cluster IPs and node ports are only numbers, because no proxy serves them. Spec: 14b
@@ -100,16 +57,6 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 			bt_json_set_int64(
 				arena, port, "targetPort", bt_json_int64_at(port, "port", 0));
 		}
-	}
-	if (has_type(spec, "ExternalName")) {
-		return;
-	}
-	bt_kinds_default_c(arena, spec, "internalTrafficPolicy", "Cluster");
-	if (has_type(spec, "NodePort") || has_type(spec, "LoadBalancer")) {
-		bt_kinds_default_c(arena, spec, "externalTrafficPolicy", "Cluster");
-	}
-	if (has_type(spec, "LoadBalancer")) {
-		bt_kinds_default_bool(arena, spec, "allocateLoadBalancerNodePorts", true);
 	}
 }
 
@@ -176,13 +123,6 @@ static int64_t new_node_port(const struct bt_write *write)
 	return port;
 }
 
-static struct bt_json_value *list_of(struct bt_arena *arena, struct bt_str text)
-{
-	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
-	bt_json_append(arena, list, bt_json_new_str(arena, text));
-	return list;
-}
-
 static void set_addresses(const struct bt_write *write, struct bt_json_value *spec)
 {
 	struct bt_arena *arena = write->arena;
@@ -197,8 +137,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 			given->count != 0 ? given->elements[0]->text : new_address(write));
 	}
 	if (bt_json_array_at(spec, "clusterIPs")->count == 0) {
-		bt_json_set_value(arena, spec, "clusterIPs",
-			list_of(arena, bt_kinds_text(spec, "clusterIP")));
+		bt_json_put(arena, spec, "{clusterIPs: [%s]}", bt_kinds_text(spec, "clusterIP"));
 	}
 	/* A headless service without selector gets both address families. */
 	bool is_dual = bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None") &&
@@ -206,8 +145,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 		bt_kinds_text(spec, "ipFamilyPolicy").length == 0;
 	if (bt_json_array_at(spec, "ipFamilies")->count == 0) {
 		bool is_v6 = bt_str_find_char(bt_kinds_text(spec, "clusterIP"), ':') >= 0;
-		bt_json_set_value(arena, spec, "ipFamilies",
-			list_of(arena, is_v6 ? BT_STR("IPv6") : BT_STR("IPv4")));
+		bt_json_put(arena, spec, "{ipFamilies: [%c]}", is_v6 ? "IPv6" : "IPv4");
 	}
 	if (is_dual) {
 		struct bt_json_value *families = bt_json_ensure_array(arena, spec, "ipFamilies");
@@ -304,7 +242,7 @@ static void prepare_update(
 	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
 		struct bt_json_value *value = bt_json_find(before, kept[i]);
-		bool is_of_type = !bt_str_equal_c(bt_str_from(kept[i]), "healthCheckNodePort") ||
+		bool is_of_type = strcmp(kept[i], "healthCheckNodePort") != 0 ||
 			has_type(spec, "LoadBalancer");
 		if (value != NULL && is_of_type && bt_json_find(spec, kept[i]) == NULL) {
 			bt_json_set_value(write->arena, spec, kept[i], value);

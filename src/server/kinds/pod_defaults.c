@@ -160,8 +160,7 @@ void bt_kinds_default_pod_spec(struct bt_arena *arena, struct bt_json_value *spe
 	for (uint32_t i = 0; i < volumes->count; i++) {
 		struct bt_json_value *volume = volumes->elements[i];
 		if (volume->count <= (bt_json_find(volume, "name") != NULL ? 1U : 0U)) {
-			bt_json_set_value(
-				arena, volume, "emptyDir", bt_json_new(arena, BT_JSON_OBJECT));
+			(void)bt_json_ensure_object(arena, volume, "emptyDir");
 		}
 	}
 	bt_kinds_round_quantities(arena, bt_kinds_object(spec, "overhead"));
@@ -232,26 +231,21 @@ static void set_status(const struct bt_write *write, struct bt_json_value *objec
 	struct bt_arena *arena = write->arena;
 	const struct bt_json_value *spec = bt_kinds_object(object, "spec");
 	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
-	struct bt_json_value *condition;
 	bool is_kept = bt_kinds_keeps_status(write, object);
 	bt_kinds_default_c(arena, status, "phase", "Pending");
 	if (!is_kept && bt_json_array_at(spec, "schedulingGates")->count != 0) {
-		condition = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, condition, "type", "PodScheduled");
-		bt_json_set_c(arena, condition, "status", "False");
-		bt_json_set_str(
-			arena, condition, "lastTransitionTime", bt_time_text(arena, write->now_ns));
-		bt_json_set_c(arena, condition, "reason", "SchedulingGated");
-		bt_json_set_c(arena, condition, "message",
-			"Scheduling is blocked due to non-empty scheduling gates");
-		bt_json_append(arena, bt_json_ensure_array(arena, status, "conditions"), condition);
+		bt_json_put(arena, status,
+			"{conditions: [{type: 'PodScheduled', status: 'False',"
+			" lastTransitionTime: %s, reason: 'SchedulingGated', message:"
+			" 'Scheduling is blocked due to non-empty scheduling gates'}]}",
+			bt_time_text(arena, write->now_ns));
 	}
 	bt_kinds_default_c(arena, status, "qosClass", bt_kinds_qos_class(arena, spec));
 }
 
 struct pod_labels {
 	const struct bt_json_value *object;
-	struct bt_names keys;
+	struct bt_text_set keys;
 };
 
 /** Adds the pod's values of the listed label keys to the labelSelector of holder. */
@@ -259,25 +253,19 @@ static void merge_keys(const struct bt_write *write, const struct pod_labels *la
 	struct bt_json_value *holder, const char *keys_name, const char *operator_)
 {
 	struct bt_arena *arena = write->arena;
-	const struct bt_json_value *keys = bt_kinds_array(holder, keys_name);
+	const struct bt_json_value *keys = bt_json_array_at(holder, keys_name);
 	struct bt_json_value *selector = bt_kinds_object(holder, "labelSelector");
-	if (keys == NULL || selector == NULL) {
-		return;
-	}
-	for (uint32_t i = 0; i < keys->count; i++) {
-		uint32_t index = bt_names_find(&labels->keys, keys->elements[i]->text);
-		if (index == BT_NAMES_NONE) {
+	for (uint32_t i = 0; selector != NULL && i < keys->count; i++) {
+		uint32_t index = bt_text_set_find(&labels->keys, keys->elements[i]->text);
+		if (index == BT_MAP_NONE) {
 			continue;
 		}
 		const struct bt_json_value *label = labels->object->members[index].value;
-		struct bt_json_value *expression = bt_json_new(arena, BT_JSON_OBJECT);
-		struct bt_json_value *values = bt_json_new(arena, BT_JSON_ARRAY);
+		struct bt_json_value *expression =
+			bt_json_put(arena, NULL, "{key: %s, operator: %c, values: [%s]}",
+				keys->elements[i]->text, operator_, label->text);
 		struct bt_json_value *expressions =
 			bt_json_ensure_array(arena, selector, "matchExpressions");
-		bt_json_set_str(arena, expression, "key", keys->elements[i]->text);
-		bt_json_set_c(arena, expression, "operator", operator_);
-		bt_json_append(arena, values, bt_json_new_str(arena, label->text));
-		bt_json_set_value(arena, expression, "values", values);
 		/* A restored pod may have the expression already. */
 		if (!write->restoring || !bt_kinds_contains(expressions, expression)) {
 			bt_json_append(arena, expressions, expression);
@@ -304,22 +292,36 @@ static void merge_affinity_keys(const struct bt_write *write, const struct pod_l
 	}
 }
 
-void bt_kinds_prepare_pod(const struct bt_write *write, struct bt_json_value *object)
+static void prepare_pod(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *spec = bt_kinds_object(object, "spec");
 	const struct bt_json_value *affinity = bt_kinds_object(spec, "affinity");
 	const struct bt_json_value *constraints =
 		bt_json_array_at(spec, "topologySpreadConstraints");
-	struct pod_labels labels;
+	struct pod_labels labels = {0};
 	set_status(write, object);
 	if (affinity == NULL && constraints->count == 0) {
 		return;
 	}
-	labels.object = bt_kinds_object(bt_kinds_object(object, "metadata"), "labels");
-	labels.keys = bt_names_of_members(write->arena, labels.object);
+	labels.object = bt_json_object_at(object, "metadata.labels");
+	bt_json_append_names(labels.object, &labels.keys);
 	merge_affinity_keys(write, &labels, bt_kinds_object(affinity, "podAffinity"));
 	merge_affinity_keys(write, &labels, bt_kinds_object(affinity, "podAntiAffinity"));
 	for (uint32_t i = 0; i < constraints->count; i++) {
 		merge_keys(write, &labels, constraints->elements[i], "matchLabelKeys", "In");
 	}
+	bt_text_set_finish(&labels.keys);
 }
+
+static void default_pod(const struct bt_write *write, struct bt_json_value *object)
+{
+	bt_kinds_default_pod_spec(
+		write->arena, bt_json_ensure_object(write->arena, object, "spec"), false);
+}
+
+const struct bt_strategy bt_strategy_pod = {
+	.resets_status = true,
+	.set_defaults = default_pod,
+	.prepare_create = prepare_pod,
+	.validate_update = bt_kinds_validate_pod_update,
+};

@@ -206,9 +206,6 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	if (bt_kinds_keeps_spec(write) || bt_json_equal(before, after)) {
 		return;
 	}
-	struct bt_names known_gates = bt_names_of_list(
-		errors->arena, bt_json_array_at(before, "schedulingGates"), "name");
-	struct bt_names selector_keys = bt_names_of_members(errors->arena, new_selector);
 	if (bt_json_array_at(before, "containers")->count !=
 		bt_json_array_at(after, "containers")->count) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "containers"), NULL,
@@ -221,9 +218,11 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 			BT_PATH_INDEX(BT_PATH_NAME(place, "containers"), i),
 			containers->elements[i], "image");
 	}
+	struct bt_text_set known_gates = {0};
+	bt_kinds_collect_names(&known_gates, bt_json_array_at(before, "schedulingGates"), "name");
 	for (uint32_t i = 0; i < gates->count; i++) {
 		struct bt_str name = bt_kinds_text(gates->elements[i], "name");
-		if (bt_names_find(&known_gates, name) == BT_NAMES_NONE) {
+		if (!bt_text_set_has(&known_gates, name)) {
 			const struct bt_path *at =
 				BT_PATH_INDEX(BT_PATH_NAME(place, "schedulingGates"), i);
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(at, "name"), NULL,
@@ -231,6 +230,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 				BT_STR_ARG(name));
 		}
 	}
+	bt_text_set_finish(&known_gates);
 	if (old_deadline != NULL && deadline == NULL) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, deadline_name),
 			bt_json_new(errors->arena, BT_JSON_NULL),
@@ -241,10 +241,12 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, deadline_name),
 			deadline, "must be less than or equal to previous value");
 	}
+	struct bt_text_set selector_keys = {0};
+	bt_json_append_names(new_selector, &selector_keys);
 	for (uint32_t i = 0; has_gates(before) && i < selector->count; i++) {
 		const struct bt_json_member *label = &selector->members[i];
-		uint32_t index = bt_names_find(&selector_keys, label->name);
-		if (index == BT_NAMES_NONE ||
+		uint32_t index = bt_text_set_find(&selector_keys, label->name);
+		if (index == BT_MAP_NONE ||
 			!bt_json_equal(new_selector->members[index].value, label->value)) {
 			bt_kinds_error(errors, BT_FIELD_INVALID,
 				BT_PATH_NAME(place, "nodeSelector"), new_selector,
@@ -253,6 +255,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 			break;
 		}
 	}
+	bt_text_set_finish(&selector_keys);
 	if (has_gates(before)) {
 		check_node_affinity(errors, place, before, after);
 	}

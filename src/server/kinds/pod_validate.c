@@ -10,7 +10,7 @@ static void check_node_field(struct bt_field_errors *errors, const struct bt_pat
 	const struct bt_json_value *values = bt_json_array_at(field, "values");
 	if (!bt_str_equal_c(operator_, "In") && !bt_str_equal_c(operator_, "NotIn")) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "operator"),
-			bt_kinds_text_value(errors, operator_), "not a valid selector operator");
+			bt_json_new_str(errors->arena, operator_), "not a valid selector operator");
 	} else if (values->count != 1) {
 		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "values"), NULL,
 			"must be only one value when `operator` is 'In' or 'NotIn' for node field "
@@ -18,7 +18,7 @@ static void check_node_field(struct bt_field_errors *errors, const struct bt_pat
 	}
 	if (!bt_str_equal_c(bt_kinds_text(field, "key"), "metadata.name")) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "key"),
-			bt_kinds_text_value(errors, bt_kinds_text(field, "key")),
+			bt_json_new_str(errors->arena, bt_kinds_text(field, "key")),
 			"not a valid field selector key");
 		return;
 	}
@@ -44,47 +44,25 @@ void bt_rule_node_selector_term(
 	}
 }
 
-static void check_label_keys(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *holder, const char *name)
-{
-	const struct bt_json_value *keys = bt_json_array_at(holder, name);
-	const struct bt_path *keys_place = BT_PATH_NAME(place, name);
-	if (keys->count != 0 && bt_kinds_object(holder, "labelSelector") == NULL) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, keys_place, NULL,
-			"must not be specified when labelSelector is not set");
-	}
-	for (uint32_t i = 0; i < keys->count; i++) {
-		bt_kinds_check_label_key(
-			errors, BT_PATH_INDEX(keys_place, i), keys->elements[i]->text);
-	}
-}
-
-void bt_rule_match_label_keys(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *holder)
-{
-	check_label_keys(check->errors, place, holder, "matchLabelKeys");
-}
-
 void bt_rule_pod_affinity_keys(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *term)
 {
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *matched = bt_json_array_at(term, "matchLabelKeys");
 	const struct bt_json_value *mismatched = bt_json_array_at(term, "mismatchLabelKeys");
-	struct bt_names others = {.arena = errors->arena};
-	check_label_keys(errors, place, term, "matchLabelKeys");
-	check_label_keys(errors, place, term, "mismatchLabelKeys");
+	struct bt_text_set others = {0};
 	for (uint32_t i = 0; i < mismatched->count; i++) {
-		(void)bt_names_add(&others, mismatched->elements[i]->text);
+		(void)bt_text_set_add(&others, mismatched->elements[i]->text);
 	}
 	for (uint32_t i = 0; i < matched->count; i++) {
-		if (bt_names_find(&others, matched->elements[i]->text) != BT_NAMES_NONE) {
+		if (bt_text_set_has(&others, matched->elements[i]->text)) {
 			bt_kinds_error(errors, BT_FIELD_INVALID,
 				BT_PATH_INDEX(BT_PATH_NAME(place, "matchLabelKeys"), i),
 				matched->elements[i],
 				"exists in both matchLabelKeys and mismatchLabelKeys");
 		}
 	}
+	bt_text_set_finish(&others);
 }
 
 /* Validation of pods and pod templates except for scheduling. Spec: 14b section 5. */
@@ -93,36 +71,9 @@ void bt_rule_pod_affinity_keys(
 
 void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec)
 {
-	struct bt_arena *arena = check->errors->arena;
-	check->volumes = bt_names_of_list(arena, bt_json_array_at(spec, "volumes"), "name");
-	check->claims = bt_names_of_list(arena, bt_json_array_at(spec, "resourceClaims"), "name");
+	bt_kinds_collect_names(&check->volumes, bt_json_array_at(spec, "volumes"), "name");
+	bt_kinds_collect_names(&check->claims, bt_json_array_at(spec, "resourceClaims"), "name");
 	check->host_network = bt_json_bool_at(spec, "hostNetwork", false);
-}
-
-static void check_reference(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *element, const struct bt_names *names)
-{
-	if (bt_kinds_text(element, "name").length != 0 &&
-		bt_names_find(names, bt_kinds_text(element, "name")) == BT_NAMES_NONE) {
-		bt_kinds_error(errors, BT_FIELD_NOT_FOUND, BT_PATH_NAME(place, "name"),
-			bt_json_find(element, "name"), "%s", "");
-	}
-}
-
-void bt_rule_volume_reference(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *mount)
-{
-	if (bt_kinds_text(mount, "name").length == 0) {
-		bt_kinds_error(check->errors, BT_FIELD_NOT_FOUND, BT_PATH_NAME(place, "name"),
-			bt_kinds_text_value(check->errors, BT_STR("")), "%s", "");
-	}
-	check_reference(check->errors, place, mount, &check->volumes);
-}
-
-void bt_rule_claim_reference(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *claim)
-{
-	check_reference(check->errors, place, claim, &check->claims);
 }
 
 void bt_rule_container(
@@ -132,7 +83,7 @@ void bt_rule_container(
 	struct bt_str image = bt_kinds_text(container, "image");
 	const struct bt_json_value *ports = bt_json_array_at(container, "ports");
 	const struct bt_json_value *mounts = bt_json_array_at(container, "volumeMounts");
-	struct bt_names seen = {.arena = errors->arena};
+	struct bt_text_set seen = {0};
 	if (image.length != 0 && (image.data[0] == ' ' || image.data[image.length - 1] == ' ')) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "image"),
 			bt_json_find(container, "image"),
@@ -150,13 +101,14 @@ void bt_rule_container(
 	}
 	for (uint32_t i = 0; i < mounts->count; i++) {
 		struct bt_str path = bt_kinds_text(mounts->elements[i], "mountPath");
-		if (path.length != 0 && !bt_names_add(&seen, path)) {
+		if (path.length != 0 && !bt_text_set_add(&seen, path)) {
 			const struct bt_path *at =
 				BT_PATH_INDEX(BT_PATH_NAME(place, "volumeMounts"), i);
 			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "mountPath"),
 				bt_json_find(mounts->elements[i], "mountPath"), "must be unique");
 		}
 	}
+	bt_text_set_finish(&seen);
 }
 
 /** --- resources --- */
@@ -184,7 +136,7 @@ static void check_list(struct bt_field_errors *errors, const struct bt_path *pla
 			!bt_resource_is_hugepage(member->name) &&
 			bt_str_find_char(member->name, '/') < 0) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, &at,
-				bt_kinds_text_value(errors, member->name),
+				bt_json_new_str(errors->arena, member->name),
 				"must be a standard resource for containers");
 		} else {
 			bt_kinds_check_label_key(errors, &at, member->name);
@@ -281,7 +233,7 @@ static void check_pod_resources(struct bt_field_errors *errors, const struct bt_
 			if (!bt_resource_is_pod_level_supported(name)) {
 				bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED,
 					BT_PATH_KEY(BT_PATH_NAME(at, lists[n]), name),
-					bt_kinds_text_value(errors, name),
+					bt_json_new_str(errors->arena, name),
 					"\"cpu\", \"hugepages-\", \"memory\"");
 			}
 		}
@@ -307,18 +259,9 @@ static void check_pod_resources(struct bt_field_errors *errors, const struct bt_
 
 /** --- volumes --- */
 
-void bt_rule_claim(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	bt_kinds_check_access_modes(check->errors, BT_PATH_NAME(place, "accessModes"), spec);
-	bt_kinds_check_storage_amount(check->errors, BT_PATH_NAME(place, "resources"),
-		bt_json_object_at(spec, "resources.requests"));
-}
-
 void bt_rule_pod_volume(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *volume)
 {
-	const struct bt_json_value *map = bt_kinds_object(volume, "configMap");
 	uint32_t source_count = volume->count - (bt_json_find(volume, "name") != NULL ? 1U : 0U);
 	if (source_count == 0) {
 		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, place, NULL,
@@ -326,10 +269,6 @@ void bt_rule_pod_volume(
 	} else if (source_count > 1) {
 		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, place, NULL,
 			"may not specify more than 1 volume type");
-	}
-	if (map != NULL) {
-		(void)bt_kinds_check_required(
-			check->errors, BT_PATH_NAME(place, "configMap"), map, "name");
 	}
 }
 
@@ -339,7 +278,7 @@ void bt_rule_pod_spec(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
 	struct bt_field_errors *errors = check->errors;
-	struct bt_names seen = {.arena = errors->arena};
+	struct bt_text_set seen = {0};
 	/* A pod may use a host port only once per protocol and address. */
 	const struct bt_json_value *containers = bt_json_array_at(spec, "containers");
 	for (uint32_t c = 0; c < containers->count; c++) {
@@ -357,10 +296,10 @@ void bt_rule_pod_spec(
 			struct bt_str text = bt_arena_printf(errors->arena, "%.*s/%.*s/%lld",
 				BT_STR_ARG(bt_kinds_text(port, "protocol")),
 				BT_STR_ARG(bt_kinds_text(port, "hostIP")), (long long)number);
-			if (!bt_names_add(&seen, text)) {
+			if (!bt_text_set_add(&seen, text)) {
 				bt_kinds_error(errors, BT_FIELD_DUPLICATE,
 					BT_PATH_NAME(BT_PATH_INDEX(list, i), "hostPort"),
-					bt_kinds_text_value(errors, text), "%s", "");
+					bt_json_new_str(errors->arena, text), "%s", "");
 			}
 		}
 	}
@@ -369,29 +308,17 @@ void bt_rule_pod_spec(
 	const struct bt_json_value *constraints =
 		bt_json_array_at(spec, "topologySpreadConstraints");
 	const struct bt_path *constraints_place = BT_PATH_NAME(place, "topologySpreadConstraints");
-	seen = (struct bt_names){.arena = errors->arena};
+	bt_text_set_finish(&seen);
 	for (uint32_t i = 0; i < constraints->count; i++) {
 		struct bt_str pair = bt_arena_printf(errors->arena, "{%.*s, %.*s}",
 			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "topologyKey")),
 			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "whenUnsatisfiable")));
-		if (!bt_names_add(&seen, pair)) {
+		if (!bt_text_set_add(&seen, pair)) {
 			bt_kinds_error(errors, BT_FIELD_DUPLICATE,
 				BT_PATH_NAME(BT_PATH_INDEX(constraints_place, i),
 					"{topologyKey, whenUnsatisfiable}"),
-				bt_kinds_text_value(errors, pair), "%s", "");
+				bt_json_new_str(errors->arena, pair), "%s", "");
 		}
 	}
+	bt_text_set_finish(&seen);
 }
-
-static void default_pod(const struct bt_write *write, struct bt_json_value *object)
-{
-	bt_kinds_default_pod_spec(
-		write->arena, bt_json_ensure_object(write->arena, object, "spec"), false);
-}
-
-const struct bt_strategy bt_strategy_pod = {
-	.resets_status = true,
-	.set_defaults = default_pod,
-	.prepare_create = bt_kinds_prepare_pod,
-	.validate_update = bt_kinds_validate_pod_update,
-};

@@ -10,44 +10,6 @@
 
 /** --- webhooks --- */
 
-/** Checks that the list is not empty, and that "*", if present, is the only entry. */
-static void check_wildcard(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *rule, const char *name)
-{
-	const struct bt_json_value *list = bt_json_array_at(rule, name);
-	const struct bt_path at = *BT_PATH_NAME(place, name);
-	if (list->count == 0) {
-		bt_kinds_error_required(check->errors, &at);
-	} else if (list->count > 1 && bt_json_has_text(list, BT_STR("*"))) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, &at, list,
-			"if '*' is present, must not specify other %s", name);
-	}
-}
-
-void bt_rule_webhook_rule(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
-{
-	static const char *const operations[] = {
-		"*", "CONNECT", "CREATE", "DELETE", "UPDATE", NULL};
-	static const char *const scopes[] = {"*", "Cluster", "Namespaced", NULL};
-	const struct bt_json_value *given = bt_json_array_at(rule, "operations");
-	const struct bt_path at = *BT_PATH_NAME(place, "operations");
-	const struct bt_json_value *scope = bt_json_find(rule, "scope");
-	check_wildcard(check, place, rule, "operations");
-	for (uint32_t i = 0; i < given->count; i++) {
-		bt_kinds_check_allowed(
-			check->errors, BT_PATH_INDEX(&at, i), given->elements[i], operations);
-	}
-	check_wildcard(check, place, rule, "apiGroups");
-	check_wildcard(check, place, rule, "apiVersions");
-	if (bt_json_array_at(rule, "resources")->count == 0) {
-		bt_kinds_error_required(check->errors, BT_PATH_NAME(place, "resources"));
-	}
-	if (scope != NULL) {
-		bt_kinds_check_allowed(check->errors, BT_PATH_NAME(place, "scope"), scope, scopes);
-	}
-}
-
 void bt_rule_webhook_name(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *webhook)
 {
@@ -70,39 +32,7 @@ void bt_rule_webhook_name(
 	}
 }
 
-static void default_webhooks(const struct bt_write *write, struct bt_json_value *object)
-{
-	const struct bt_json_value *webhooks = bt_json_array_at(object, "webhooks");
-	for (uint32_t i = 0; i < webhooks->count; i++) {
-		if (webhooks->elements[i]->type == BT_JSON_OBJECT) {
-			(void)bt_json_ensure_object(
-				write->arena, webhooks->elements[i], "namespaceSelector");
-			(void)bt_json_ensure_object(
-				write->arena, webhooks->elements[i], "objectSelector");
-		}
-	}
-}
-
-const struct bt_strategy bt_strategy_webhooks = {.set_defaults = default_webhooks};
-
 /** --- policies --- */
-
-/** Sets the default selectors of a policy, which match every object. match NULL: does nothing. */
-static void default_match(struct bt_arena *arena, struct bt_json_value *match)
-{
-	if (match != NULL) {
-		bt_kinds_default_c(arena, match, "matchPolicy", "Equivalent");
-		(void)bt_json_ensure_object(arena, match, "namespaceSelector");
-		(void)bt_json_ensure_object(arena, match, "objectSelector");
-	}
-}
-
-static void default_policy(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_json_value *spec = bt_kinds_object(object, "spec");
-	default_match(write->arena, bt_kinds_object(spec, "matchConstraints"));
-	default_match(write->arena, bt_kinds_object(spec, "matchResources"));
-}
 
 /**
  * Sets the status of type checking. There are never warnings, because CEL sees all fields as dyn.
@@ -110,9 +40,8 @@ static void default_policy(const struct bt_write *write, struct bt_json_value *o
 static void set_checked(
 	const struct bt_write *write, struct bt_json_value *object, int64_t generation)
 {
-	struct bt_json_value *status = bt_json_ensure_object(write->arena, object, "status");
-	bt_json_set_int64(write->arena, status, "observedGeneration", generation);
-	(void)bt_json_ensure_object(write->arena, status, "typeChecking");
+	bt_json_put(write->arena, object, "{status: {observedGeneration: %d, typeChecking: {}}}",
+		generation);
 }
 
 static void prepare_policy(const struct bt_write *write, struct bt_json_value *object)
@@ -130,27 +59,10 @@ static void prepare_policy_update(
 	}
 }
 
-const struct bt_strategy bt_strategy_policy = {.set_defaults = default_policy};
-
 const struct bt_strategy bt_strategy_validating_policy = {
-	.set_defaults = default_policy,
 	.prepare_create = prepare_policy,
 	.prepare_update = prepare_policy_update,
 };
-
-void bt_rule_policy_rule(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
-{
-	const struct bt_json_value *names = bt_json_array_at(rule, "resourceNames");
-	struct bt_names seen = {.arena = check->errors->arena};
-	for (uint32_t i = 0; i < names->count; i++) {
-		if (!bt_names_add(&seen, names->elements[i]->text)) {
-			bt_kinds_error(check->errors, BT_FIELD_DUPLICATE,
-				BT_PATH_INDEX(BT_PATH_NAME(place, "resourceNames"), i),
-				names->elements[i], "%s", "");
-		}
-	}
-}
 
 /** --- APIService --- */
 
@@ -162,38 +74,12 @@ void bt_rule_api_service(
 	struct bt_str wanted = bt_arena_printf(errors->arena, "%.*s.%.*s",
 		BT_STR_ARG(bt_kinds_text(spec, "version")),
 		BT_STR_ARG(bt_kinds_text(spec, "group")));
-	const struct bt_json_value *service = bt_kinds_object(spec, "service");
-	const struct bt_path *spec_place = BT_PATH_NAME(NULL, "spec");
-	static const struct {
-		const char *name;
-		int64_t max;
-	} priorities[] = {{"groupPriorityMinimum", 20000}, {"versionPriority", 1000}};
 	(void)place;
 	if (!bt_str_equal(wanted, bt_json_text_at(object, "metadata.name"))) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
 			BT_PATH_NAME(BT_PATH_NAME(NULL, "metadata"), "name"),
 			bt_json_find_path(object, "metadata.name"),
 			"must be `spec.version+\".\"+spec.group`: \"%.*s\"", BT_STR_ARG(wanted));
-	}
-	(void)bt_kinds_check_required(errors, spec_place, spec, "version");
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(priorities); i++) {
-		int64_t value = bt_json_int64_at(spec, priorities[i].name, 0);
-		if (value <= 0 || value > priorities[i].max) {
-			bt_kinds_error(errors, BT_FIELD_INVALID,
-				BT_PATH_NAME(spec_place, priorities[i].name),
-				bt_kinds_int_value(errors, value),
-				"must be positive and less than %lld",
-				(long long)priorities[i].max);
-		}
-	}
-	if (service != NULL) {
-		const struct bt_path at = *BT_PATH_NAME(spec_place, "service");
-		(void)bt_kinds_check_required(errors, &at, service, "namespace");
-		(void)bt_kinds_check_required(errors, &at, service, "name");
-	} else if (bt_json_find(spec, "caBundle") != NULL ||
-		bt_json_bool_at(spec, "insecureSkipTLSVerify", false)) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(spec_place, "caBundle"), NULL,
-			"local APIServices may not have a caBundle or insecureSkipTLSVerify");
 	}
 }
 
@@ -204,33 +90,24 @@ void bt_rule_api_service(
 static void prepare_api_service(const struct bt_write *write, struct bt_json_value *object)
 {
 	const struct bt_json_value *service = bt_json_find_path(object, "spec.service");
-	struct bt_json_value *condition = bt_json_new(write->arena, BT_JSON_OBJECT);
-	struct bt_json_value *status;
+	struct bt_str message = BT_STR("Local APIServices are always available");
 	if (bt_kinds_keeps_status(write, object)) {
 		return;
 	}
-	status = bt_json_ensure_object(write->arena, object, "status");
-	bt_json_set_c(write->arena, condition, "type", "Available");
-	bt_json_set_c(write->arena, condition, "status", service == NULL ? "True" : "False");
-	bt_json_set_str(write->arena, condition, "lastTransitionTime",
-		bt_time_text(write->arena, write->now_ns));
-	bt_json_set_c(
-		write->arena, condition, "reason", service == NULL ? "Local" : "MissingEndpoints");
-	if (service == NULL) {
-		bt_json_set_c(write->arena, condition, "message",
-			"Local APIServices are always available");
-	} else {
-		bt_json_set_str(write->arena, condition, "message",
-			bt_arena_printf(write->arena,
-				"endpoints for service/%.*s in \"%.*s\" have no addresses with "
-				"port "
-				"name \"\"",
-				BT_STR_ARG(bt_kinds_text(service, "name")),
-				BT_STR_ARG(bt_kinds_text(service, "namespace"))));
+	if (service != NULL) {
+		message = bt_arena_printf(write->arena,
+			"endpoints for service/%.*s in \"%.*s\" have no addresses with port "
+			"name \"\"",
+			BT_STR_ARG(bt_kinds_text(service, "name")),
+			BT_STR_ARG(bt_kinds_text(service, "namespace")));
 	}
-	struct bt_json_value *conditions = bt_json_new(write->arena, BT_JSON_ARRAY);
-	bt_json_append(write->arena, conditions, condition);
-	bt_json_set_value(write->arena, status, "conditions", conditions);
+	struct bt_json_value *conditions = bt_json_put(write->arena, NULL,
+		"[{type: 'Available', status: %c, lastTransitionTime: %s, reason: %c,"
+		" message: %s}]",
+		service == NULL ? "True" : "False", bt_time_text(write->arena, write->now_ns),
+		service == NULL ? "Local" : "MissingEndpoints", message);
+	bt_json_set_value(write->arena, bt_json_ensure_object(write->arena, object, "status"),
+		"conditions", conditions);
 }
 
 const struct bt_strategy bt_strategy_api_service = {
@@ -241,50 +118,18 @@ const struct bt_strategy bt_strategy_api_service = {
 
 /** --- priority and fairness --- */
 
-/** Sets the missing numbers of an exempt priority level. */
-static void default_priority_level(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_json_value *spec = bt_kinds_object(object, "spec");
-	if (bt_str_equal_c(bt_kinds_text(spec, "type"), "Exempt")) {
-		struct bt_json_value *exempt = bt_json_ensure_object(write->arena, spec, "exempt");
-		bt_kinds_default_int(write->arena, exempt, "nominalConcurrencyShares", 0);
-		bt_kinds_default_int(write->arena, exempt, "lendablePercent", 0);
-	}
-}
-
-const struct bt_strategy bt_strategy_priority_level = {.set_defaults = default_priority_level};
-
 /** --- CertificateSigningRequest --- */
 
 void bt_rule_signing_request(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	static const char *const usages[] = {"signing", "digital signature", "content commitment",
-		"key encipherment", "key agreement", "data encipherment", "cert sign", "crl sign",
-		"encipher only", "decipher only", "any", "server auth", "client auth",
-		"code signing", "email protection", "s/mime", "ipsec end system", "ipsec tunnel",
-		"ipsec user", "timestamping", "ocsp signing", "microsoft sgc", "netscape sgc",
-		NULL};
 	struct bt_field_errors *errors = check->errors;
-	const struct bt_json_value *given = bt_json_array_at(spec, "usages");
-	struct bt_names seen = {.arena = errors->arena};
 	struct bt_str request;
 	if (bt_base64_decode(bt_kinds_text(spec, "request"), errors->arena, &request, NULL) < 0 ||
 		bt_str_find(request, BT_STR("-----BEGIN CERTIFICATE REQUEST-----")) < 0) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "request"),
 			bt_json_find(spec, "request"),
 			"PEM block type must be CERTIFICATE REQUEST");
-	}
-	if (given->count == 0) {
-		bt_kinds_error_required(errors, BT_PATH_NAME(place, "usages"));
-	}
-	for (uint32_t i = 0; i < given->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(BT_PATH_NAME(place, "usages"), i);
-		bt_kinds_check_allowed(errors, &at, given->elements[i], usages);
-		if (!bt_names_add(&seen, given->elements[i]->text)) {
-			bt_kinds_error(
-				errors, BT_FIELD_DUPLICATE, &at, given->elements[i], "%s", "");
-		}
 	}
 }
 

@@ -56,16 +56,8 @@ static void prepare_volume_update(
 	}
 }
 
-void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec)
-{
-	if (bt_json_array_at(spec, "accessModes")->count == 0) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, place, NULL,
-			"at least 1 access mode is required");
-	}
-}
-
-void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct bt_path *place,
+/** amounts.storage must be given and above zero. */
+static void check_storage_amount(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *amounts)
 {
 	const struct bt_json_value *amount = bt_json_find(amounts, "storage");
@@ -97,8 +89,19 @@ void bt_kinds_enter_volume(
 		bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED, at,
 			capacity != NULL ? capacity : &none, "\"storage\"");
 	} else {
-		bt_kinds_check_storage_amount(errors, at, capacity);
+		check_storage_amount(errors, at, capacity);
 	}
+}
+
+void bt_rule_claim(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	if (bt_json_array_at(spec, "accessModes")->count == 0) {
+		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "accessModes"),
+			NULL, "at least 1 access mode is required");
+	}
+	check_storage_amount(check->errors, BT_PATH_NAME(place, "resources"),
+		bt_json_object_at(spec, "resources.requests"));
 }
 
 void bt_rule_volume(
@@ -117,10 +120,6 @@ void bt_rule_volume(
 	if (count == 0) {
 		bt_kinds_error(
 			errors, BT_FIELD_REQUIRED, place, NULL, "must specify a volume type");
-	}
-	if (bt_json_find(spec, "local") != NULL && bt_json_find(spec, "nodeAffinity") == NULL) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "nodeAffinity"), NULL,
-			"Local volume requires node affinity");
 	}
 }
 
@@ -228,29 +227,6 @@ const struct bt_strategy bt_strategy_persistent_volume_claim = {
 
 /** --- StorageClass, CSIDriver --- */
 
-static void validate_class_update(const struct bt_write *write, const struct bt_json_value *old,
-	const struct bt_json_value *object, struct bt_field_errors *errors)
-{
-	static const char *const names[] = {
-		"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"};
-	(void)write;
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		bt_kinds_check_immutable(errors, NULL, old, object, names[i], NULL);
-	}
-}
-
-const struct bt_strategy bt_strategy_storage_class = {.validate_update = validate_class_update};
-
-static void default_driver(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_arena *arena = write->arena;
-	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
-	struct bt_json_value *modes = bt_json_ensure_array(arena, spec, "volumeLifecycleModes");
-	if (modes->count == 0) {
-		bt_json_append(arena, modes, bt_json_new_c(arena, "Persistent"));
-	}
-}
-
 static void validate_driver_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
@@ -264,7 +240,4 @@ static void validate_driver_update(const struct bt_write *write, const struct bt
 	}
 }
 
-const struct bt_strategy bt_strategy_csi_driver = {
-	.set_defaults = default_driver,
-	.validate_update = validate_driver_update,
-};
+const struct bt_strategy bt_strategy_csi_driver = {.validate_update = validate_driver_update};

@@ -23,6 +23,30 @@ static bool is_empty(const struct bt_schema_field *field, const struct bt_json_v
 		bt_str_equal_c(value->text, "0");
 }
 
+/** The value must be a number of at least 0 or a percentage of at most 100. */
+static void check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value)
+{
+	struct bt_str digits =
+		bt_str_sub(value->text, 0, value->text.length > 0 ? value->text.length - 1 : 0);
+	int64_t number = 0;
+	if (value->type == BT_JSON_NUMBER) {
+		if (bt_str_parse_int64(value->text, &number) && number < 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+				"must be greater than or equal to 0");
+		}
+	} else if (!bt_str_has_suffix(value->text, BT_STR("%")) || digits.length == 0 ||
+		digits.data[0] < '0' || digits.data[0] > '9' ||
+		!bt_str_parse_int64(digits, &number)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+			"a valid percent string must be a numeric string followed by an ending "
+			"'%%' (e.g. '1%%',  or '93%%', regex used for validation is '[0-9]+%%')");
+	} else if (number > 100) {
+		bt_kinds_error(
+			errors, BT_FIELD_INVALID, place, value, "must not be greater than 100%%");
+	}
+}
+
 static void check_format(struct bt_field_errors *errors, enum bt_schema_format format,
 	const struct bt_path *place, const struct bt_json_value *value)
 {
@@ -42,7 +66,7 @@ static void check_format(struct bt_field_errors *errors, enum bt_schema_format f
 		bt_kinds_check_labels(errors, place, value);
 		break;
 	case BT_SCHEMA_FORMAT_INT_OR_PERCENT:
-		bt_kinds_check_int_or_percent(errors, place, value);
+		check_int_or_percent(errors, place, value);
 		break;
 	case BT_SCHEMA_FORMAT_DRIVER:
 		if (value->text.length > DRIVER_BYTES_MAX) {
@@ -135,7 +159,7 @@ static void walk_parts(struct bt_check *check, const struct bt_path *place,
 {
 	const struct bt_schema_checks *checks = field->checks;
 	uint32_t count = value->count;
-	struct bt_names seen = {.arena = check->errors->arena};
+	struct bt_text_set seen = {0};
 	if (checks != NULL && checks->items_max != 0 && count > checks->items_max) {
 		count = checks->items_max;
 	}
@@ -152,12 +176,13 @@ static void walk_parts(struct bt_check *check, const struct bt_path *place,
 		walk(check, &at, field->message, element);
 		if (checks != NULL && checks->unique != NULL &&
 			bt_kinds_text(element, checks->unique).length != 0 &&
-			!bt_names_add(&seen, bt_kinds_text(element, checks->unique))) {
+			!bt_text_set_add(&seen, bt_kinds_text(element, checks->unique))) {
 			bt_kinds_error(check->errors, BT_FIELD_DUPLICATE,
 				BT_PATH_NAME(&at, checks->unique),
 				bt_json_find(element, checks->unique), "%s", "");
 		}
 	}
+	bt_text_set_finish(&seen);
 }
 
 /* On creates upstream checks claim templates before the selector, and only their specs. */
@@ -225,7 +250,7 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 				(is_named(field->name, "spec") &&
 					(bt_kinds_keeps_spec(check->write) ||
 						/* updates only compare the immutable spec */
-						(check->is_update && field->checks != NULL &&
+						(check->old != NULL && field->checks != NULL &&
 							field->checks->immutable))))) {
 			continue;
 		}
@@ -234,7 +259,7 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 			? bt_json_get(object, name)
 			: NULL;
 		if (is_named(field->name, "selector") &&
-			is_named(message->name, "StatefulSetSpec") && !check->is_update) {
+			is_named(message->name, "StatefulSetSpec") && check->old == NULL) {
 			check_claim_templates(check, place, object);
 		} else if (is_named(field->name, "template")) {
 			value = bt_kinds_enter_template(check, place, message, object);
@@ -284,7 +309,7 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 {
 	const struct bt_schema_message *message = write->resource->message;
 	const struct bt_strategy *strategy = write->resource->strategy;
-	struct bt_check check = {.write = write, .errors = errors, .is_update = old != NULL};
+	struct bt_check check = {.write = write, .errors = errors, .old = old};
 	/*
 	 * Upstream validates metadata four times in an update (three times for some kinds) and
 	 * repeats its errors, so the errors are added as often here.
@@ -317,4 +342,13 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 	if (old != NULL && strategy->validate_update != NULL) {
 		strategy->validate_update(write, old, object, errors);
 	}
+	if (message != NULL && old != NULL && !bt_kinds_keeps_spec(write)) {
+		bt_rule_fn *rule = bt_kinds_updates[message - bt_schema_messages];
+		if (rule != NULL) {
+			rule(&check, NULL, object);
+		}
+	}
+	bt_text_set_finish(&check.volumes);
+	bt_text_set_finish(&check.claims);
+	bt_text_set_finish(&check.requests);
 }

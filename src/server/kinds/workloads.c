@@ -6,26 +6,6 @@
  * sections 2.2, 2.3, 3.3 and 5.
  */
 
-/**
- * Sets the defaults of rollingUpdate in spec[name], the update strategy of a Deployment or
- * DaemonSet. unavailable, surge: the default values.
- */
-static void default_rolling(struct bt_arena *arena, struct bt_json_value *spec, const char *name,
-	struct bt_json_value *unavailable, struct bt_json_value *surge)
-{
-	struct bt_json_value *strategy = bt_json_ensure_object(arena, spec, name);
-	if (!bt_str_equal_c(bt_kinds_text(strategy, "type"), "RollingUpdate")) {
-		return;
-	}
-	struct bt_json_value *rolling = bt_json_ensure_object(arena, strategy, "rollingUpdate");
-	if (bt_json_find(rolling, "maxUnavailable") == NULL) {
-		bt_json_set_value(arena, rolling, "maxUnavailable", unavailable);
-	}
-	if (bt_json_find(rolling, "maxSurge") == NULL) {
-		bt_json_set_value(arena, rolling, "maxSurge", surge);
-	}
-}
-
 void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector)
 {
@@ -33,8 +13,8 @@ void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct
 	static const struct bt_json_value none = {.type = BT_JSON_NULL};
 	if (selector == NULL ||
 		(selector->count != 0 &&
-			!bt_kinds_selector_matches(errors->arena, selector,
-				bt_json_object_at(spec, "template.metadata.labels")))) {
+			!bt_kinds_selector_matches(
+				selector, bt_json_object_at(spec, "template.metadata.labels")))) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
 			BT_PATH_NAME(BT_PATH_NAME(place, "metadata"), "labels"),
 			labels != NULL ? labels : &none,
@@ -53,23 +33,19 @@ static struct bt_json_value *with_claims(struct bt_arena *arena,
 	struct bt_json_value *spec = bt_json_ensure_object(arena, copy, "spec");
 	const struct bt_json_value *given = bt_json_array_at(spec, "volumes");
 	struct bt_json_value *volumes = bt_json_new(arena, BT_JSON_ARRAY);
-	struct bt_names names = {.arena = arena};
+	struct bt_text_set names = {0};
 	for (uint32_t i = 0; i < claims->count; i++) {
 		struct bt_str name = bt_json_text_at(claims->elements[i], "metadata.name");
-		struct bt_json_value *volume = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_str(arena, volume, "name", name);
-		bt_json_set_str(arena,
-			bt_json_ensure_object(arena, volume, "persistentVolumeClaim"), "claimName",
-			name);
-		bt_json_append(arena, volumes, volume);
-		(void)bt_names_add(&names, name);
+		bt_json_put(arena, volumes, "[{name: %s, persistentVolumeClaim: {claimName: %s}}]",
+			name, name);
+		(void)bt_text_set_add(&names, name);
 	}
 	for (uint32_t i = 0; i < given->count; i++) {
-		if (bt_names_find(&names, bt_kinds_text(given->elements[i], "name")) ==
-			BT_NAMES_NONE) {
+		if (!bt_text_set_has(&names, bt_kinds_text(given->elements[i], "name"))) {
 			bt_json_append(arena, volumes, given->elements[i]);
 		}
 	}
+	bt_text_set_finish(&names);
 	bt_json_set_value(arena, spec, "volumes", volumes);
 	return copy;
 }
@@ -127,50 +103,10 @@ const struct bt_strategy bt_strategy_replica_set = {
 
 /** --- Deployment --- */
 
-static void default_deployment(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_arena *arena = write->arena;
-	default_rolling(arena, bt_json_ensure_object(arena, object, "spec"), "strategy",
-		bt_json_new_c(arena, "25%"), bt_json_new_c(arena, "25%"));
-	default_template(write, object);
-}
-
-static bool is_zero(const struct bt_json_value *object, const char *name)
-{
-	const struct bt_json_value *value = bt_json_find(object, name);
-	return value == NULL || bt_str_equal_c(value->text, "0") ||
-		bt_str_equal_c(value->text, "0%");
-}
-
-void bt_rule_deployment(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	struct bt_field_errors *errors = check->errors;
-	const struct bt_json_value *strategy = bt_json_object_at(spec, "strategy");
-	const struct bt_json_value *rolling = bt_kinds_object(strategy, "rollingUpdate");
-	const struct bt_path *at = BT_PATH_NAME(BT_PATH_NAME(place, "strategy"), "rollingUpdate");
-	if (rolling != NULL && bt_str_equal_c(bt_kinds_text(strategy, "type"), "Recreate")) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, at, NULL,
-			"may not be specified when strategy `type` is 'Recreate'");
-	} else if (rolling != NULL && is_zero(rolling, "maxUnavailable") &&
-		is_zero(rolling, "maxSurge")) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "maxUnavailable"),
-			bt_json_find(rolling, "maxUnavailable"),
-			"may not be 0 when `maxSurge` is 0");
-	}
-	if (bt_json_int64_at(spec, "progressDeadlineSeconds", INT64_MAX) <=
-		bt_json_int64_at(spec, "minReadySeconds", 0)) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(place, "progressDeadlineSeconds"),
-			bt_json_find(spec, "progressDeadlineSeconds"),
-			"must be greater than minReadySeconds");
-	}
-}
-
 const struct bt_strategy bt_strategy_deployment = {
 	.resets_status = true,
 	.validates_spec_alone = true,
-	.set_defaults = default_deployment,
+	.set_defaults = default_template,
 };
 
 /** --- ReplicationController --- */
@@ -218,16 +154,7 @@ static void default_stateful_set(const struct bt_write *write, struct bt_json_va
 {
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
-	struct bt_json_value *update = bt_json_ensure_object(arena, spec, "updateStrategy");
-	struct bt_json_value *retention =
-		bt_json_ensure_object(arena, spec, "persistentVolumeClaimRetentionPolicy");
 	const struct bt_json_value *claims = bt_json_array_at(spec, "volumeClaimTemplates");
-	if (bt_str_equal_c(bt_kinds_text(update, "type"), "RollingUpdate")) {
-		bt_kinds_default_int(arena, bt_json_ensure_object(arena, update, "rollingUpdate"),
-			"partition", 0);
-	}
-	bt_kinds_default_c(arena, retention, "whenDeleted", "Retain");
-	bt_kinds_default_c(arena, retention, "whenScaled", "Retain");
 	for (uint32_t i = 0; i < claims->count; i++) {
 		bt_kinds_default_c(arena, claims->elements[i], "kind", "PersistentVolumeClaim");
 		bt_kinds_default_c(arena, claims->elements[i], "apiVersion", "v1");
@@ -276,9 +203,8 @@ const struct bt_strategy bt_strategy_stateful_set = {
 static void set_template_generation(
 	const struct bt_write *write, struct bt_json_value *object, int64_t generation)
 {
-	struct bt_json_value *annotations = bt_json_ensure_object(write->arena,
-		bt_json_ensure_object(write->arena, object, "metadata"), "annotations");
-	bt_json_set_str(write->arena, annotations, TEMPLATE_GENERATION,
+	bt_json_put(write->arena, object,
+		"{metadata: {annotations: {'" TEMPLATE_GENERATION "': %s}}}",
 		bt_arena_printf(write->arena, "%lld", (long long)generation));
 }
 
@@ -313,8 +239,6 @@ static void default_daemon_set(const struct bt_write *write, struct bt_json_valu
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *annotations = bt_json_ensure_object(
 		arena, bt_json_ensure_object(arena, object, "metadata"), "annotations");
-	default_rolling(arena, bt_json_ensure_object(arena, object, "spec"), "updateStrategy",
-		bt_json_new_int64(arena, 1), bt_json_new_int64(arena, 0));
 	bt_kinds_default_c(arena, annotations, TEMPLATE_GENERATION, "0");
 	default_template(write, object);
 }

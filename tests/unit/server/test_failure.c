@@ -29,8 +29,8 @@ START_TEST(test_failure__field_errors)
 		422);
 	ck_assert_str_eq(
 		failure.message.data, "Deployment.apps \"d\" is invalid: a: Required value");
-	bt_field_errors_add(&errors, BT_FIELD_INVALID, bt_field_path(&errors, "b[%d]", 3), text,
-		"must be %d", 5);
+	bt_field_errors_add(&errors, BT_FIELD_INVALID, bt_arena_printf(errors.arena, "b[%d]", 3),
+		text, "must be %d", 5);
 	bt_field_errors_add(&errors, BT_FIELD_NOT_SUPPORTED, BT_STR("c"), text, "\"A\", \"B\"");
 	bt_field_errors_add(&errors, BT_FIELD_FORBIDDEN, BT_STR("d"), text, "no");
 	bt_field_errors_add(
