@@ -125,8 +125,8 @@ static void add_pods(struct bt_state *state, struct bt_arena *arena, struct bt_s
 }
 
 /*
- * Mean time of assuming a pod that was just decoded and has its references, as in a scheduling
- * cycle.
+ * Mean time of assuming a pod that was just decoded. References to its shape and its label set are
+ * held before the time starts, as in a scheduling cycle.
  */
 static double time_assume(struct bt_state *state, struct bt_arena *arena, struct bt_strbuf *json,
 	unsigned int first, unsigned int nodes)

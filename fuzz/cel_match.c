@@ -61,8 +61,8 @@ static enum bt_cel_kind checked_kind(
 }
 
 /**
- * Whether the result may have another kind than `told`. The checker assumes that dyn and any fit:
- * dyn(1).orValue([]) counts as a list.
+ * Whether the result may have another kind than `told`. The checker accepts a value of kind `dyn`
+ * or `any` where another kind is expected: it takes dyn(1).orValue([]) for a list.
  */
 static bool is_open(struct bt_str text, enum bt_cel_kind told)
 {

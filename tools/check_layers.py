@@ -21,8 +21,8 @@ import sys
 OUTSIDE = {"bench": "bench", "validate": "tests/validate", "soak": "tests/soak",
            "conformance": "tests/conformance"}
 
-# The layer of the scheduler's older names: libberth-compat. It has public headers of its own, in
-# the folder berth/ below COMPAT_HEADERS; other layers may use neither.
+# The layer with the older names of the API: libberth-compat. Its public headers are in the folder
+# berth/ below COMPAT_HEADERS. Other layers may use neither the layer nor these headers.
 COMPAT = "compat"
 COMPAT_HEADERS = os.path.join("include", "berth-compat")
 

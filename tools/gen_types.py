@@ -452,7 +452,8 @@ def struct_fields(tables, message):
 
 
 def c_layout(tables, field):
-    """Type of the member and of its items, and their alignment; None: C has no such member."""
+    """(type of the member, type of its items, name of the value in an entry of a map or None), or
+    None if C has no such member."""
     nullable = "nullable" in field.flags
     if field.type == "MESSAGE":
         struct = tables.messages[field.message].struct

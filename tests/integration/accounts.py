@@ -268,7 +268,7 @@ def test_signed_certificates_authenticate(cluster):
         dates = dict(line.split("=") for line in show(path, "-dates").split("\n") if line)
         first, last = [calendar.timegm(time.strptime(dates[name], "%b %d %H:%M:%S %Y GMT"))
                        for name in ("notBefore", "notAfter")]
-        # 600 s after the request and 300 s before the request, because clocks of clients may lag.
+        # Valid from 300 s before the request, because clocks of clients may lag, to 600 s after it.
         assert last - first == 900, dates
         assert "TLS Web Client" in show(path, "-text") and "CA:FALSE" in show(path, "-text")
         assert who(cluster, path, key) == (

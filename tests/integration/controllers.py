@@ -402,7 +402,7 @@ def set_ready(cluster, name, pod_name, ready):
 
 
 def settle(cluster, path):
-    """Waits until the controller has seen the newest spec and has had time to act on it."""
+    """Waits until observedGeneration shows that the controller has handled the newest spec."""
     up.wait_for("the generation", lambda: (lambda found: found["status"].get(
         "observedGeneration") == found["metadata"]["generation"])(read(cluster, path)))
 

@@ -320,7 +320,7 @@ def once(condition, fault):
 
 
 def check_hurried_answers(cluster):
-    """Retry-After of a server: the program waits for a short time; a long time is an error."""
+    """The program waits as long as a short Retry-After asks; a long Retry-After is an error."""
     body = fault_proxy.status_body(429, "TooManyRequests", "slow down")
     live = cluster.run("simulate", "-o", "json").expect(1)
     cluster.fault, seen = once(lambda request: resource_of(request) == "services",

@@ -92,7 +92,8 @@ def test_bodies_of_writes(program):
 
 
 def test_the_same_in_protobuf(program):
-    """With the default content type the server accepts every body, whatever its encoding."""
+    """With the default contentType of the configuration, which is protobuf, the server accepts all
+    bodies of the daemon, protobuf and JSON."""
     with harness.server(program) as api:
         harness.make_nodes(api, 1)
         # A kube-apiserver also writes events into this namespace.

@@ -475,7 +475,8 @@ def test_a_full_disk_and_a_cut_table(program):
 
 
 def test_google_memory_does_not_grow_with_the_tables(program):
-    """Twenty times as many events need no more memory if as many instances exist at a time."""
+    """Twenty times as many events need no more memory if the number of instances that exist at the
+    same time stays the same."""
     peaks = []
     rows = os.path.join(program.folder, "rows.csv")
     machines = program.write("machines.json", MACHINES.split("\n", maxsplit=1)[0] + "\n")

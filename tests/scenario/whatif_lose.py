@@ -86,8 +86,8 @@ def judge(program, objects, report):
 
 
 def random_cluster(source):
-    """A cluster with little room: zones in another order than nodes, priorities, DaemonSets and
-    spreading."""
+    """A cluster with little room, with priorities, DaemonSets and spreading, whose zones are in
+    another order than its nodes."""
     nodes = ["n%d" % i for i in range(source.randint(3, 7))]
     zones = ["a", "b", "c"][:source.randint(1, 3)]
     objects = [priority_class("high", 1000), priority_class("low", -5)]

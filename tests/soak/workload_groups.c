@@ -18,8 +18,8 @@ const char *bt_sim_group_gates(uint64_t seed)
 void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app)
 {
 	/*
-	 * Shared claims are excluded, because members of a group could be bound to nodes without
-	 * the devices (spec 12, case 8).
+	 * An app with claims gets no group, because members that share a claim could be bound to
+	 * nodes without its devices (spec 12, case 8).
 	 */
 	if (!sim->has_groups || app->claim_count != 0 || !bt_sim_chance(&sim->changes, 50)) {
 		return;

@@ -52,8 +52,8 @@ static void note_nomination(
 }
 
 /**
- * Note that the pod is assumed on the node. The scheduler ignores updates of assumed pods (spec 03
- * section 10.3), so no event reports the end of a nomination to another node.
+ * Records that the pod is assumed on the node. The scheduler ignores updates of assumed pods (spec
+ * 03 section 10.3), so no event reports the end of a nomination to another node.
  */
 static void note_assumed(
 	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)

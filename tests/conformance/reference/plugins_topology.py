@@ -27,7 +27,7 @@ class Constraint:
             self.selector = self.selector + conjunction(extra)
 
     def counts_node(self, pod, node):
-        """Whether the pods of a node count (06 2.5)."""
+        """Whether pods on this node are counted (06 2.5)."""
         if self.honors_affinity and not required_affinity_matches(pod.obj, node.node):
             return False
         return not (self.honors_taints and untolerated_hard_taint(node.taints, pod.tolerations))

@@ -100,7 +100,7 @@ static bool put(
 	return accepted;
 }
 
-/* seed 004.23, 004.24, 004.25, 004.26, 004.27, 004.28 */
+/* seed-map 004.23, 004.24, 004.25, 004.26, 004.27, 004.28 */
 START_TEST(test_assume_cache__assume_restore_get)
 {
 	struct berth_assume_cache *cache =
@@ -150,7 +150,7 @@ START_TEST(test_assume_cache__assume_restore_get)
 }
 END_TEST
 
-/* seed 004.29 */
+/* seed-map 004.29 */
 START_TEST(test_assume_cache__list_by_index)
 {
 	struct berth_assume_cache *cache =
@@ -214,7 +214,7 @@ END_TEST
 	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c'," \
 	"'namespace':'d','resourceVersion':'" version "'},'spec':{'volumeName':'" volume "'}}"
 
-/* seed 004.30, 004.31, 004.32, 004.33, 004.34 */
+/* seed-map 004.30, 004.31, 004.32, 004.33, 004.34 */
 START_TEST(test_assume_cache__volumes)
 {
 	struct berth_engine *engine = cluster_create(CLUSTER_CONFIG("", ""), NULL);
@@ -272,7 +272,7 @@ START_TEST(test_assume_cache__volumes)
 }
 END_TEST
 
-/* seed 004.35, 004.36, 004.37, 004.38 */
+/* seed-map 004.35, 004.36, 004.37, 004.38 */
 START_TEST(test_assume_cache__claims)
 {
 	struct berth_engine *engine = cluster_create(CLUSTER_CONFIG("", ""), NULL);

@@ -39,7 +39,7 @@ static int64_t cpu_on(struct berth_cache *cache, const char *name)
 	return cpu;
 }
 
-/* seed 000.1, 000.2, 000.14, 000.15, 000.19, 000.25; spec 03b edges 1, 11 */
+/* seed-map 000.1, 000.2, 000.14, 000.15, 000.19, 000.25; spec 03b edges 1, 11 */
 START_TEST(test_cache__edge_01_assume_twice)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -71,7 +71,7 @@ START_TEST(test_cache__edge_01_assume_twice)
 }
 END_TEST
 
-/* seed 000.5, 000.16, 000.20, 000.26; spec 03b edges 2, 3, 4 */
+/* seed-map 000.5, 000.16, 000.20, 000.26; spec 03b edges 2, 3, 4 */
 START_TEST(test_cache__edge_04_add_on_another_node)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -96,7 +96,7 @@ START_TEST(test_cache__edge_04_add_on_another_node)
 }
 END_TEST
 
-/* seed 000.4, 000.23; spec 03b edges 5, 6 */
+/* seed-map 000.4, 000.23; spec 03b edges 5, 6 */
 START_TEST(test_cache__edge_06_forget)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -121,7 +121,7 @@ START_TEST(test_cache__edge_06_forget)
 }
 END_TEST
 
-/* seed 000.6, 000.21, 000.27; spec 03b edges 7, 8 */
+/* seed-map 000.6, 000.21, 000.27; spec 03b edges 7, 8 */
 START_TEST(test_cache__edge_08_update)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -158,7 +158,7 @@ START_TEST(test_cache__edge_08_update)
 }
 END_TEST
 
-/* seed 000.7, 000.18, 000.22, 000.27; spec 03b edges 9, 10 */
+/* seed-map 000.7, 000.18, 000.22, 000.27; spec 03b edges 9, 10 */
 START_TEST(test_cache__edge_10_remove)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -186,7 +186,7 @@ START_TEST(test_cache__edge_10_remove)
 }
 END_TEST
 
-/* seed 000.3, 000.17, 000.20, 000.24; spec 03b section 12 */
+/* seed-map 000.3, 000.17, 000.20, 000.24; spec 03b section 12 */
 START_TEST(test_cache__assumed_pods_expire_on_request)
 {
 	struct berth_cache_options options = BERTH_CACHE_OPTIONS_INIT;
@@ -226,7 +226,7 @@ START_TEST(test_cache__assumed_pods_expire_on_request)
 }
 END_TEST
 
-/* seed 000.3, 000.24: by default no assumed pod expires */
+/* seed-map 000.3, 000.24: by default no assumed pod expires */
 START_TEST(test_cache__expiry_is_off_by_default)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -251,7 +251,7 @@ START_TEST(test_cache__expiry_is_off_by_default)
 }
 END_TEST
 
-/* seed 000.18: the number of removed pods that the cache keeps is limited */
+/* seed-map 000.18: the number of removed pods that the cache keeps is limited */
 START_TEST(test_cache__very_old_departures_are_forgotten)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -284,7 +284,7 @@ END_TEST
 
 #define STATUS(cpu) "\"allocatable\":{\"cpu\":\"" cpu "\"}"
 
-/* seed 000.8 to 000.10; spec 03b edges 12 to 16 */
+/* seed-map 000.8 to 000.10; spec 03b edges 12 to 16 */
 START_TEST(test_cache__edge_13_nodes_and_ghosts)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -346,7 +346,7 @@ static bool keep_n1(const void *context, const struct berth_pod *pod)
 	return berth_str_equal_c(berth_pod_node_name(pod), context);
 }
 
-/* seed 000.12, 000.13, 000.28, 000.52 */
+/* seed-map 000.12, 000.13, 000.28, 000.52 */
 START_TEST(test_cache__list_and_filtered_list)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -398,7 +398,7 @@ END_TEST
 
 #define IMAGES(size) "\"images\":[{\"names\":[\"i\"],\"sizeBytes\":" size "}]"
 
-/* seed 000.31, 000.32, 003.100; spec 05b edge 24, 01b section 16.1 */
+/* seed-map 000.31, 000.32, 003.100; spec 05b edge 24, 01b section 16.1 */
 START_TEST(test_cache__map_from_lists)
 {
 	struct berth_object *pods[4] = {
@@ -459,7 +459,7 @@ static struct berth_node_info *at(struct berth_node_name_to_info_map *map, const
 	return berth_node_name_to_info_map_find(map, berth_str_from(name));
 }
 
-/* seed 000.11, 003.100, 003.105; spec 03b edges 13, 32, 33 */
+/* seed-map 000.11, 003.100, 003.105; spec 03b edges 13, 32, 33 */
 START_TEST(test_cache__update_map_copies_what_changed)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);

@@ -17,7 +17,7 @@ static bool admits(const struct berth_pv *pv, const char *key, const char *value
 	return berth_pv_admits_labels(pv, keys, values, 1);
 }
 
-/* seed 004.69, 004.70, 004.72 */
+/* seed-map 004.69, 004.70, 004.72 */
 START_TEST(test_csi_translator__translates_a_volume)
 {
 	const struct berth_csi_translator_ops *ops = berth_csi_translator();
@@ -60,7 +60,7 @@ START_TEST(test_csi_translator__translates_a_volume)
 }
 END_TEST
 
-/* seed 004.72 */
+/* seed-map 004.72 */
 START_TEST(test_csi_translator__reports_what_cannot_be_translated)
 {
 	struct berth_object *disk = cluster_object(
@@ -79,7 +79,7 @@ START_TEST(test_csi_translator__reports_what_cannot_be_translated)
 }
 END_TEST
 
-/* seed 004.71 */
+/* seed-map 004.71 */
 START_TEST(test_csi_translator__names_in_tree_plugins)
 {
 	static const struct {

@@ -76,7 +76,7 @@ static void expect_counters(uint64_t hits, uint64_t misses)
 }
 
 /*
- * seed 003.38: pods with equal requests, labels and namespace are of one class, whatever their
+ * seed-map 003.38: pods with equal requests, labels and namespace are of one class, whatever their
  * names
  */
 START_TEST(test_equivalence__class)
@@ -113,7 +113,7 @@ START_TEST(test_equivalence__class)
 }
 END_TEST
 
-/* seed 003.37, 003.39, 003.40: results are cached until the node changes */
+/* seed-map 003.37, 003.39, 003.40: results are cached until the node changes */
 START_TEST(test_equivalence__run_predicate)
 {
 	for (int verify = 0; verify < 2; verify++) {
@@ -152,7 +152,7 @@ START_TEST(test_equivalence__run_predicate)
 }
 END_TEST
 
-/* seed 003.41 */
+/* seed-map 003.41 */
 START_TEST(test_equivalence__is_available)
 {
 	init(false);

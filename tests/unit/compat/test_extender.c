@@ -68,7 +68,7 @@ static struct berth_engine *init(void)
 	",'initContainers':[{'name':'i','resources':{'limits':{'example.com/x':'0'}," \
 	"'requests':{'example.com/x':'0'}}}]"
 
-/* seed 003.56, 003.57, 003.59: order of extenders, and which pods they are interested in */
+/* seed-map 003.56, 003.57, 003.59: order of extenders, and which pods they are interested in */
 START_TEST(test_extender__questions)
 {
 	struct berth_engine *engine = init();
@@ -95,7 +95,7 @@ START_TEST(test_extender__questions)
 }
 END_TEST
 
-/* seed 003.58, 003.60 */
+/* seed-map 003.58, 003.60 */
 START_TEST(test_extender__filter)
 {
 	struct berth_engine *engine = init();
@@ -149,7 +149,7 @@ START_TEST(test_extender__filter)
 END_TEST
 
 /*
- * seed 003.60, 003.91: the engine's search calls the extenders, ignores errors of ignorable
+ * seed-map 003.60, 003.91: the engine's search calls the extenders, ignores errors of ignorable
  * extenders and logs these errors
  */
 START_TEST(test_extender__search)

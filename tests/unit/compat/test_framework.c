@@ -79,7 +79,7 @@ static void expect_status(struct berth_status status, const char *expected)
 	cluster_expect_status(&status, world.arena, expected);
 }
 
-/* seed 001.75, 001.76, 001.91, 001.92, 001.93, 001.102: a profile and its plugins */
+/* seed-map 001.75, 001.76, 001.91, 001.92, 001.93, 001.102: a profile and its plugins */
 START_TEST(test_framework__create_and_list)
 {
 	struct berth_framework *framework = NULL;
@@ -136,7 +136,7 @@ START_TEST(test_framework__create_and_list)
 }
 END_TEST
 
-/* seed 001.77: priority first, then time */
+/* seed-map 001.77: priority first, then time */
 START_TEST(test_framework__queue_sort_func)
 {
 	init(NULL);
@@ -156,7 +156,7 @@ START_TEST(test_framework__queue_sort_func)
 }
 END_TEST
 
-/* seed 001.78 */
+/* seed-map 001.78 */
 START_TEST(test_framework__pre_filter)
 {
 	struct berth_pre_filter_result result;
@@ -197,7 +197,7 @@ START_TEST(test_framework__pre_filter)
 }
 END_TEST
 
-/* seed 001.79, 001.105: stop at the first failure, or run all plugins */
+/* seed-map 001.79, 001.105: stop at the first failure, or run all plugins */
 START_TEST(test_framework__filter_and_run_all_filters)
 {
 	struct berth_framework_options options = BERTH_FRAMEWORK_OPTIONS_INIT;
@@ -234,7 +234,8 @@ START_TEST(test_framework__filter_and_run_all_filters)
 }
 END_TEST
 
-/* seed 001.80, 001.81: a plugin that skipped PreFilter is not called; any failure is an error */
+/* seed-map 001.80, 001.81: a plugin that skipped PreFilter is not called; any failure is an error
+ */
 START_TEST(test_framework__pre_filter_extensions)
 {
 	struct berth_pre_filter_result result;
@@ -290,7 +291,7 @@ START_TEST(test_framework__post_filter)
 }
 END_TEST
 
-/* seed 001.82, 001.83, 001.126 */
+/* seed-map 001.82, 001.83, 001.126 */
 START_TEST(test_framework__score)
 {
 	struct berth_plugin_to_node_scores scores;
@@ -327,7 +328,7 @@ START_TEST(test_framework__score)
 }
 END_TEST
 
-/* seed 001.84, 001.85 */
+/* seed-map 001.84, 001.85 */
 START_TEST(test_framework__reserve)
 {
 	init(NULL);
@@ -349,7 +350,7 @@ START_TEST(test_framework__reserve)
 }
 END_TEST
 
-/* seed 001.86, 001.87, 001.141 */
+/* seed-map 001.86, 001.87, 001.141 */
 START_TEST(test_framework__permit)
 {
 	const struct berth_permit_wait *waits = NULL;
@@ -397,7 +398,7 @@ START_TEST(test_framework__permit)
 }
 END_TEST
 
-/* seed 001.88: PreBind plugins run in groups; a plugin may return Wait */
+/* seed-map 001.88: PreBind plugins run in groups; a plugin may return Wait */
 START_TEST(test_framework__pre_bind)
 {
 	init(NULL);
@@ -428,7 +429,7 @@ START_TEST(test_framework__pre_bind)
 }
 END_TEST
 
-/* seed 001.89, 001.90, 001.140: if all bind plugins skip, the code is Skip */
+/* seed-map 001.89, 001.90, 001.140: if all bind plugins skip, the code is Skip */
 START_TEST(test_framework__bind)
 {
 	init(NULL);
@@ -458,7 +459,8 @@ START_TEST(test_framework__bind)
 END_TEST
 
 /*
- * seed 001.103, 001.104, 001.106, 001.107: the plugins' handle returns the objects of the options
+ * seed-map 001.103, 001.104, 001.106, 001.107: the plugins' handle returns the objects of the
+ * options
  */
 START_TEST(test_framework__options_reach_the_handle)
 {

@@ -3,7 +3,7 @@
 #include "berth/fake_volume_binder.h"
 #include "cluster.h"
 
-/* seed 001.107: VolumeBinding uses the binder that the framework's options name */
+/* seed-map 001.107: VolumeBinding uses the binder that the framework's options name */
 START_TEST(test_framework_binder__option)
 {
 	struct berth_fake_volume_binder_config told = {

@@ -15,7 +15,7 @@ static struct berth_label_selector *selector_from(const char *text)
 	return selector;
 }
 
-/* seed 000.29 */
+/* seed-map 000.29 */
 START_TEST(test_label_selector__matches)
 {
 	static const struct {
@@ -53,7 +53,7 @@ START_TEST(test_label_selector__matches)
 }
 END_TEST
 
-/* seed 000.29: a plain map is not validated */
+/* seed-map 000.29: a plain map is not validated */
 START_TEST(test_label_selector__from_map)
 {
 	static const struct berth_label wanted[] = {{{"no key!", 7}, {"v", 1}}};

@@ -14,7 +14,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-	/* seed 003.61; 05b E1, E2 */
+	/* seed-map 003.61; 05b E1, E2 */
 	{"CheckNodeCondition", POD(""),
 		NODE("'unschedulable':true",
 			"'conditions':[" CONDITION("Ready", "Unknown") "," CONDITION("OutOfDisk",
@@ -24,20 +24,20 @@ static const struct row rows[] = {
 		"unavailable network; !node(s) were unschedulable"},
 	{"CheckNodeCondition", POD(""), NODE("", ""), NULL, "fits"},
 	{"CheckNodeCondition", POD(""), NULL, NULL, "!node(s) had unknown conditions"},
-	/* seed 003.62 */
+	/* seed-map 003.62 */
 	{"CheckNodeUnschedulable", POD(""), NODE("'unschedulable':true", ""), NULL,
 		"!node(s) were unschedulable"},
 	{"CheckNodeUnschedulable", POD("'tolerations':[{'operator':'Exists'}]"),
 		NODE("'unschedulable':true", ""), NULL, "fits"},
-	/* seed 003.63; 05b E7 */
+	/* seed-map 003.63; 05b E7 */
 	{"GeneralPredicates", POD("'nodeName':'n2'," REQUESTS("'cpu':'2'")),
 		NODE("", ALLOCATABLE("'cpu':'1','pods':'5'")), NULL,
 		"Insufficient cpu; !node(s) didn't match the requested hostname"},
-	/* seed 003.64 */
+	/* seed-map 003.64 */
 	{"HostName", POD("'nodeName':'n2'"), NODE("", ""), NULL,
 		"!node(s) didn't match the requested hostname"},
 	{"HostName", POD("'nodeName':'n1'"), NODE("", ""), NULL, "fits"},
-	/* seed 003.65 */
+	/* seed-map 003.65 */
 	{"PodFitsHostPorts", POD("'containers':[{'name':'c','ports':[{'hostPort':80}]}]"),
 		NODE("", ""),
 		POD_NAMED("q",
@@ -47,11 +47,11 @@ static const struct row rows[] = {
 	{"PodFitsHostPorts", POD("'containers':[{'name':'c','ports':[{'hostPort':81}]}]"),
 		NODE("", ""),
 		POD_NAMED("q", "'containers':[{'name':'c','ports':[{'hostPort':80}]}]"), "fits"},
-	/* seed 003.66 */
+	/* seed-map 003.66 */
 	{"MatchNodeSelector", POD("'nodeSelector':{'region':'r2'}"), NODE("", ""), NULL,
 		"!node(s) didn't match node selector"},
 	{"MatchNodeSelector", POD("'nodeSelector':{'region':'r1'}"), NODE("", ""), NULL, "fits"},
-	/* seed 003.67, 003.83, 003.85; 05b E5, E6 */
+	/* seed-map 003.67, 003.83, 003.85; 05b E5, E6 */
 	{"PodFitsResources", POD(REQUESTS("'memory':'1'")),
 		NODE("", ALLOCATABLE("'cpu':'10','memory':'10','pods':'5'")),
 		POD_NAMED("q", REQUESTS("'cpu':'12'")), "Insufficient cpu"},
@@ -60,73 +60,73 @@ static const struct row rows[] = {
 	{"PodFitsResources", POD(REQUESTS("'cpu':'2','example.com/x':'1'")),
 		NODE("", ALLOCATABLE("'cpu':'1','pods':'9'")), NULL,
 		"Insufficient cpu; Insufficient example.com/x"},
-	/* seed 003.84 */
+	/* seed-map 003.84 */
 	{"PodFitsResources", POD(""), NULL, NULL, "-10 node not found"},
-	/* seed 003.88: without requests only the pod count is checked */
+	/* seed-map 003.88: without requests only the pod count is checked */
 	{"PodFitsResources", POD(""), NODE("", ALLOCATABLE("'cpu':'1','pods':'5'")),
 		POD_NAMED("q", REQUESTS("'cpu':'3'")), "fits"},
-	/* seed 003.68 */
+	/* seed-map 003.68 */
 	{"NoDiskConflict", POD(EBS("e")), NODE("", ""), POD_NAMED("q", EBS("e")),
 		"node(s) had no available disk"},
 	{"NoDiskConflict", POD(EBS("e")), NODE("", ""), POD_NAMED("q", EBS("f")), "fits"},
-	/* seed 003.69 */
+	/* seed-map 003.69 */
 	{"PodToleratesNodeTaints", POD(""),
 		NODE("'taints':[{'key':'k','effect':'NoSchedule'}]", ""), NULL,
 		"!node(s) had taints that the pod didn't tolerate"},
 	{"PodToleratesNodeTaints", POD("'tolerations':[{'key':'k','operator':'Exists'}]"),
 		NODE("'taints':[{'key':'k','effect':'NoSchedule'}]", ""), NULL, "fits"},
-	/* seed 003.70; 05b E4 */
+	/* seed-map 003.70; 05b E4 */
 	{"PodToleratesNodeNoExecuteTaints", POD(""),
 		NODE("'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]", ""), NULL, "fits"},
 	{"PodToleratesNodeNoExecuteTaints", POD(""),
 		NODE("'taints':[{'key':'k','value':'v','effect':'NoExecute'}]", ""), NULL,
 		"!node(s) had taints that the pod didn't tolerate"},
-	/* seed 003.73; 05b E17, E18 */
+	/* seed-map 003.73; 05b E17, E18 */
 	{"MaxEBSVolumeCount", POD(EBS("e")),
 		NODE("", ALLOCATABLE("'attachable-volumes-aws-ebs':'1'")), POD_NAMED("q", EBS("f")),
 		"node(s) exceed max volume count"},
 	{"MaxEBSVolumeCount", POD(EBS("e")),
 		NODE("", ALLOCATABLE("'attachable-volumes-aws-ebs':'1'")), POD_NAMED("q", EBS("e")),
 		"fits"},
-	/* seed 003.74 */
+	/* seed-map 003.74 */
 	{"MaxGCEPDVolumeCount", POD("'volumes':[{'name':'v','gcePersistentDisk':{'pdName':'a'}}]"),
 		NODE("", ALLOCATABLE("'attachable-volumes-gce-pd':'1'")),
 		POD_NAMED("q", "'volumes':[{'name':'v','gcePersistentDisk':{'pdName':'b'}}]"),
 		"node(s) exceed max volume count"},
 	{"MaxGCEPDVolumeCount", POD(EBS("e")), NODE("", ""), NULL, "fits"},
-	/* seed 003.75 */
+	/* seed-map 003.75 */
 	{"MaxCSIVolumeCountPred", POD(""), NODE("", ""), NULL, "fits"},
-	/* seed 003.76 */
+	/* seed-map 003.76 */
 	{"MaxAzureDiskVolumeCount",
 		POD("'volumes':[{'name':'v','azureDisk':{'diskName':'a','diskURI':'a'}}]"),
 		NODE("", ALLOCATABLE("'attachable-volumes-azure-disk':'1'")),
 		POD_NAMED(
 			"q", "'volumes':[{'name':'v','azureDisk':{'diskName':'b','diskURI':'b'}}]"),
 		"node(s) exceed max volume count"},
-	/* seed 003.77: an unknown claim */
+	/* seed-map 003.77: an unknown claim */
 	{"CheckVolumeBinding",
 		POD("'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]"),
 		NODE("", ""), NULL, "!persistentvolumeclaim \"c\" not found"},
 	{"CheckVolumeBinding", POD(""), NODE("", ""), NULL, "fits"},
-	/* seed 003.78 */
+	/* seed-map 003.78 */
 	{"NoVolumeZoneConflict", POD(""), NODE("", ""), NULL, "fits"},
-	/* seed 003.79; 05b E3 */
+	/* seed-map 003.79; 05b E3 */
 	{"CheckNodeMemoryPressure", POD(""),
 		NODE("", "'conditions':[" CONDITION("MemoryPressure", "True") "]"), NULL,
 		"!node(s) had memory pressure"},
 	{"CheckNodeMemoryPressure", POD(REQUESTS("'memory':'1'")),
 		NODE("", "'conditions':[" CONDITION("MemoryPressure", "True") "]"), NULL, "fits"},
-	/* seed 003.80 */
+	/* seed-map 003.80 */
 	{"CheckNodePIDPressure", POD(""),
 		NODE("", "'conditions':[" CONDITION("PIDPressure", "True") "]"), NULL,
 		"!node(s) had pid pressure"},
-	/* seed 003.81 */
+	/* seed-map 003.81 */
 	{"CheckNodeDiskPressure", POD(""),
 		NODE("", "'conditions':[" CONDITION("DiskPressure", "Unknown") "]"), NULL, "fits"},
 	{"CheckNodeDiskPressure", POD(""),
 		NODE("", "'conditions':[" CONDITION("DiskPressure", "True") "]"), NULL,
 		"!node(s) had disk pressure"},
-	/* seed 003.82 */
+	/* seed-map 003.82 */
 	{"MatchInterPodAffinity",
 		POD("'affinity':{'podAntiAffinity':{"
 		    "'requiredDuringSchedulingIgnoredDuringExecution':[{'labelSelector':{"
@@ -135,7 +135,7 @@ static const struct row rows[] = {
 	{"MatchInterPodAffinity", POD(""), NODE("", ""), POD_NAMED("q", ""), "fits"},
 };
 
-/* seed 003.48: each predicate, found by name; with and without metadata */
+/* seed-map 003.48: each predicate, found by name; with and without metadata */
 START_TEST(test_predicate__rows)
 {
 	texts = berth_arena_create();
@@ -167,7 +167,7 @@ START_TEST(test_predicate__rows)
 }
 END_TEST
 
-/* seed 003.49, 003.50 */
+/* seed-map 003.49, 003.50 */
 START_TEST(test_predicate__ordering)
 {
 	const char *const *names = berth_predicate_ordering();
@@ -190,7 +190,7 @@ START_TEST(test_predicate__ordering)
 }
 END_TEST
 
-/* seed 003.52, 003.53, 003.54 */
+/* seed-map 003.52, 003.53, 003.54 */
 START_TEST(test_predicate__reasons)
 {
 	static const char *const others[] = {
@@ -226,7 +226,8 @@ START_TEST(test_predicate__reasons)
 END_TEST
 
 /*
- * seed 003.33, 003.34, 003.35, 003.36: metadata is computed once for a pod, and used for all nodes
+ * seed-map 003.33, 003.34, 003.35, 003.36: metadata is computed once for a pod, and used for all
+ * nodes
  */
 START_TEST(test_predicate__metadata)
 {
@@ -274,7 +275,7 @@ START_TEST(test_predicate__metadata)
 }
 END_TEST
 
-/* seed 003.71, 003.72: arguments of plugins; 05b E8, E11 */
+/* seed-map 003.71, 003.72: arguments of plugins; 05b E8, E11 */
 START_TEST(test_predicate__arguments)
 {
 	struct berth_predicate_options options = BERTH_PREDICATE_OPTIONS_INIT;
@@ -302,7 +303,7 @@ START_TEST(test_predicate__arguments)
 }
 END_TEST
 
-/* seed 003.86, 003.87, 003.89, 003.90 */
+/* seed-map 003.86, 003.87, 003.89, 003.90 */
 START_TEST(test_predicate__resource_names)
 {
 	struct berth_object *pod = cluster_object(
@@ -369,7 +370,7 @@ static const char *run_all(struct berth_predicates *predicates, const char *cons
 	return text;
 }
 
-/* seed 003.51, 003.55; 05b E25 */
+/* seed-map 003.51, 003.55; 05b E25 */
 START_TEST(test_predicate__run_all_and_register)
 {
 	static const char *const names[] = {"CheckNodeMemoryPressure", "MatchNodeSelector"};

@@ -117,7 +117,7 @@ static void expect(const struct world *world, struct berth_status status, const 
 	cluster_expect_status(&status, world->arena, expected);
 }
 
-/* seed 002.1, 002.2, 002.3, 002.4, 002.5, 002.12, 002.13, 002.14, 002.15, 002.29 */
+/* seed-map 002.1, 002.2, 002.3, 002.4, 002.5, 002.12, 002.13, 002.14, 002.15, 002.29 */
 START_TEST(test_preemption__dry_run)
 {
 	struct world world;
@@ -151,7 +151,7 @@ START_TEST(test_preemption__dry_run)
 }
 END_TEST
 
-/* seed 002.22 */
+/* seed-map 002.22 */
 START_TEST(test_preemption__selects_a_candidate)
 {
 	struct world world;
@@ -193,7 +193,7 @@ static void list_budget(
 	(void)visit(visit_context, berth_object_pdb(context));
 }
 
-/* seed 002.9, 002.33, 002.34 */
+/* seed-map 002.9, 002.33, 002.34 */
 START_TEST(test_preemption__disruption_budgets)
 {
 	struct berth_object *budget = cluster_object(BUDGET);
@@ -246,7 +246,7 @@ static void drain(struct world *world, char *log, size_t size, uint64_t *out_las
 	}
 }
 
-/* seed 002.6, 002.7, 002.16, 002.17, 002.21, 002.31, 002.32 */
+/* seed-map 002.6, 002.7, 002.16, 002.17, 002.21, 002.31, 002.32 */
 START_TEST(test_preemption__nominates_a_node)
 {
 	struct berth_post_filter_result result;
@@ -284,7 +284,7 @@ START_TEST(test_preemption__nominates_a_node)
 }
 END_TEST
 
-/* seed 002.8, 002.18, 002.34 */
+/* seed-map 002.8, 002.18, 002.34 */
 START_TEST(test_preemption__no_result_and_error)
 {
 	struct berth_post_filter_result result = {.present = true};
@@ -309,7 +309,7 @@ START_TEST(test_preemption__no_result_and_error)
 }
 END_TEST
 
-/* seed 002.19, 002.26 */
+/* seed-map 002.19, 002.26 */
 START_TEST(test_preemption__no_result_and_unschedulable)
 {
 	struct berth_post_filter_result result = {.present = true};
@@ -325,7 +325,7 @@ START_TEST(test_preemption__no_result_and_unschedulable)
 }
 END_TEST
 
-/* seed 002.20, 002.30 */
+/* seed-map 002.20, 002.30 */
 START_TEST(test_preemption__a_result_and_unschedulable)
 {
 	struct berth_status hopeless = {.code = BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE};
@@ -379,7 +379,7 @@ static int note_victim(struct berth_preemption *preemption, const struct berth_p
 	return 0;
 }
 
-/* seed 002.10, 002.18 */
+/* seed-map 002.10, 002.18 */
 START_TEST(test_preemption__removal_can_be_replaced)
 {
 	struct berth_post_filter_result result;
@@ -410,7 +410,8 @@ START_TEST(test_preemption__removal_can_be_replaced)
 }
 END_TEST
 
-/* seed 002.10: nominations of lower priority are cleared even if the caller removes the victims */
+/* seed-map 002.10: nominations of lower priority are cleared even if the caller removes the victims
+ */
 START_TEST(test_preemption__lower_nominations_are_cleared)
 {
 	struct berth_post_filter_result result;
@@ -505,7 +506,7 @@ static const berth_preemption_score_fn *own_scores(struct berth_preemption *pree
 	return scores;
 }
 
-/* seed 002.11, 002.23, 002.24, 002.25, 002.26, 002.28 */
+/* seed-map 002.11, 002.23, 002.24, 002.25, 002.26, 002.28 */
 START_TEST(test_preemption__decisions_can_be_replaced)
 {
 	static const struct berth_preemption_ops offsets = {
@@ -548,7 +549,7 @@ START_TEST(test_preemption__decisions_can_be_replaced)
 }
 END_TEST
 
-/* seed 002.27 */
+/* seed-map 002.27 */
 START_TEST(test_preemption__victims_can_be_chosen)
 {
 	static const struct berth_preemption_ops ops = {
@@ -587,7 +588,7 @@ START_TEST(test_preemption__victims_can_be_chosen)
 }
 END_TEST
 
-/* seed 002.19: a victim on the nominated node is still terminating */
+/* seed-map 002.19: a victim on the nominated node is still terminating */
 START_TEST(test_preemption__waits_for_a_terminating_victim)
 {
 	struct berth_status hopeless = {.code = BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE};

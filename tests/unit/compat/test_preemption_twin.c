@@ -159,7 +159,7 @@ static int process(void *context, BT_UNUSED const struct bt_pod_info *pod,
 }
 
 /*
- * seed 002.17, 002.25: the extenders receive the map of candidates, and the choice is made from
+ * seed-map 002.17, 002.25: the extenders receive the map of candidates, and the choice is made from
  * their answer
  */
 START_TEST(test_preemption_twin__extenders)

@@ -47,7 +47,7 @@ static enum berth_cache_pod_state state_of(const struct berth_cache *cache, cons
 	return berth_cache_pod_state(cache, berth_str_from(uid));
 }
 
-/* seed 000.30 */
+/* seed-map 000.30 */
 START_TEST(test_reflector__pods_reach_the_cache)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -93,7 +93,7 @@ START_TEST(test_reflector__pods_reach_the_cache)
 }
 END_TEST
 
-/* seed 000.30: lists that replace an earlier list */
+/* seed-map 000.30: lists that replace an earlier list */
 START_TEST(test_reflector__relist)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);

@@ -41,7 +41,7 @@ static struct berth_pod_info *pod_info(const char *name, const char *cpu, const 
 	return cluster_pod_info(world.framework, name, cpu, more);
 }
 
-/* seed 003.1, 003.2, 003.3, 003.4, 003.9: the chosen host, no nodes, no node that fits */
+/* seed-map 003.1, 003.2, 003.3, 003.4, 003.9: the chosen host, no nodes, no node that fits */
 START_TEST(test_scheduling_cycle__schedule)
 {
 	struct berth_schedule_result result;
@@ -82,7 +82,7 @@ START_TEST(test_scheduling_cycle__schedule)
 }
 END_TEST
 
-/* seed 003.10, 003.11, 003.12, 003.13 */
+/* seed-map 003.10, 003.11, 003.12, 003.13 */
 START_TEST(test_scheduling_cycle__fit_error)
 {
 	struct berth_schedule_result result;
@@ -129,7 +129,7 @@ START_TEST(test_scheduling_cycle__fit_error)
 }
 END_TEST
 
-/* seed 003.22, 003.23, 003.24: the table of spec 03 section 3.3 */
+/* seed-map 003.22, 003.23, 003.24: the table of spec 03 section 3.3 */
 START_TEST(test_scheduling_cycle__num_feasible_nodes_to_find)
 {
 	static const struct {
@@ -171,7 +171,7 @@ static void hear_step(void *context, const char *text)
 	(void)snprintf(context, 64, "%s", text);
 }
 
-/* seed 003.7, 003.8, 003.14, 003.18, 003.26: rotation, limit, no filters */
+/* seed-map 003.7, 003.8, 003.14, 003.18, 003.26: rotation, limit, no filters */
 START_TEST(test_scheduling_cycle__find_nodes_that_fit)
 {
 	struct berth_feasible_nodes nodes;
@@ -244,7 +244,7 @@ static void pre_filter(const struct berth_pod_info *pod)
 	cluster_expect_status(&status, world.arena, "Success: ");
 }
 
-/* seed 003.25, 003.42 */
+/* seed-map 003.25, 003.42 */
 START_TEST(test_scheduling_cycle__check_node)
 {
 	struct berth_str name;
@@ -276,8 +276,8 @@ START_TEST(test_scheduling_cycle__check_node)
 END_TEST
 
 /*
- * seed 003.43, 003.44, 003.45, 003.46, 001.116, 001.121: nominated pods count as if they were on
- * their node
+ * seed-map 003.43, 003.44, 003.45, 003.46, 001.116, 001.121: nominated pods count as if they were
+ * on their node
  */
 START_TEST(test_scheduling_cycle__nominated_pods)
 {
@@ -349,7 +349,7 @@ static bool copy_entry(
 	return true;
 }
 
-/* seed 001.116, 001.117, 001.118, 001.119, 001.120, 001.121: a copy outlives the engine */
+/* seed-map 001.116, 001.117, 001.118, 001.119, 001.120, 001.121: a copy outlives the engine */
 START_TEST(test_scheduling_cycle__queued_pod_deep_copy)
 {
 	struct berth_queued_pod *copy = NULL;
@@ -372,7 +372,7 @@ START_TEST(test_scheduling_cycle__queued_pod_deep_copy)
 }
 END_TEST
 
-/* seed 003.28, 003.29 */
+/* seed-map 003.28, 003.29 */
 START_TEST(test_scheduling_cycle__error_counts)
 {
 	struct berth_error_counts counts = {0};
@@ -419,7 +419,7 @@ static void run_backwards(void *context, uint32_t workers, uint32_t chunk_count,
 	}
 }
 
-/* seed 003.30, 003.31, 003.32: chunk sizes of spec 02 section 13, and cancellation */
+/* seed-map 003.30, 003.31, 003.32: chunk sizes of spec 02 section 13, and cancellation */
 START_TEST(test_scheduling_cycle__parallelize_until)
 {
 	static const uint32_t chunks[][2] = {
@@ -448,7 +448,7 @@ START_TEST(test_scheduling_cycle__parallelize_until)
 }
 END_TEST
 
-/* seed 003.15, 003.16, 003.17 */
+/* seed-map 003.15, 003.16, 003.17 */
 START_TEST(test_scheduling_cycle__metrics)
 {
 	ck_assert_str_eq(BERTH_METRIC_FRAMEWORK_EXTENSION_POINT_DURATION,

@@ -49,8 +49,8 @@ static const char *walk(struct berth_node_tree *tree, uint32_t count)
 }
 
 /*
- * seed 003.19, 003.20, 003.21: the example of 03b section 6, and a cursor shared by all users of
- * the tree
+ * seed-map 003.19, 003.20, 003.21: the example of 03b section 6, and a cursor shared by all users
+ * of the tree
  */
 START_TEST(test_snapshot__node_tree)
 {
@@ -80,7 +80,7 @@ START_TEST(test_snapshot__node_tree)
 }
 END_TEST
 
-/* seed 003.5, 003.6: the snapshot is updated before each decision, and a framework reads it */
+/* seed-map 003.5, 003.6: the snapshot is updated before each decision, and a framework reads it */
 START_TEST(test_snapshot__refresh)
 {
 	struct berth_framework_options options = BERTH_FRAMEWORK_OPTIONS_INIT;

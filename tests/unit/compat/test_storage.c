@@ -128,7 +128,7 @@ static bool count_objects(void *visit_context, const void *object)
 	return false; /* stop after one object */
 }
 
-/* seed 002.34 */
+/* seed-map 002.34 */
 START_TEST(test_storage__listers_of_a_handle)
 {
 	static const struct {

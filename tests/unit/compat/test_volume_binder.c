@@ -6,7 +6,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* seed 004.1, 004.2, 004.3, 004.4, 004.62, 004.63, 004.64, 004.65, 004.66 */
+/* seed-map 004.1, 004.2, 004.3, 004.4, 004.62, 004.63, 004.64, 004.65, 004.66 */
 START_TEST(test_volume_binder__reasons)
 {
 	struct berth_conflict_reasons reasons = {
@@ -76,7 +76,7 @@ static struct berth_pod_volumes *find(const struct volumes *volumes,
 	return found;
 }
 
-/* seed 004.39, 004.40, 004.41, 004.51 */
+/* seed-map 004.39, 004.40, 004.41, 004.51 */
 START_TEST(test_volume_binder__sorts_claims)
 {
 	struct volumes volumes;
@@ -119,7 +119,7 @@ START_TEST(test_volume_binder__sorts_claims)
 }
 END_TEST
 
-/* seed 004.43, 004.52, 004.53, 004.55, 004.56, 004.57, 004.58 */
+/* seed-map 004.43, 004.52, 004.53, 004.55, 004.56, 004.57, 004.58 */
 START_TEST(test_volume_binder__finds_volumes_that_there_are)
 {
 	struct volumes volumes;
@@ -188,7 +188,7 @@ static void list_nothing(
 	(void)visit_context;
 }
 
-/* seed 004.43, 004.54, 004.59, 004.60, 004.61 */
+/* seed-map 004.43, 004.54, 004.59, 004.60, 004.61 */
 START_TEST(test_volume_binder__checks_free_storage)
 {
 	struct volumes volumes;
@@ -236,7 +236,7 @@ START_TEST(test_volume_binder__checks_free_storage)
 }
 END_TEST
 
-/* seed 004.42 */
+/* seed-map 004.42 */
 START_TEST(test_volume_binder__eligible_nodes_are_those_without_conflict)
 {
 	struct volumes volumes;
@@ -275,7 +275,7 @@ START_TEST(test_volume_binder__eligible_nodes_are_those_without_conflict)
 }
 END_TEST
 
-/* seed 004.43: an aggregate that is in no cluster stands for the node of the same name */
+/* seed-map 004.43: an aggregate that is in no cluster stands for the node of the same name */
 START_TEST(test_volume_binder__finds_nodes_by_name)
 {
 	struct volumes volumes;
@@ -313,7 +313,7 @@ START_TEST(test_volume_binder__finds_nodes_by_name)
 }
 END_TEST
 
-/* seed 004.44, 004.45 */
+/* seed-map 004.44, 004.45 */
 START_TEST(test_volume_binder__assumes_and_reverts)
 {
 	struct volumes volumes;
@@ -363,7 +363,7 @@ START_TEST(test_volume_binder__assumes_and_reverts)
 }
 END_TEST
 
-/* seed 004.46, 004.68 */
+/* seed-map 004.46, 004.68 */
 START_TEST(test_volume_binder__writes_and_waits)
 {
 	struct berth_volume_binder_options options = BERTH_VOLUME_BINDER_OPTIONS_INIT;
@@ -496,7 +496,7 @@ static int select_node(void *context, const struct berth_pvc *claim, struct bert
 	return 0;
 }
 
-/* seed 004.67 */
+/* seed-map 004.67 */
 START_TEST(test_volume_binder__takes_listers_and_a_client)
 {
 	struct volumes volumes;
@@ -572,7 +572,7 @@ static int bind_once(
 	return result;
 }
 
-/* seed 004.46, 004.68 */
+/* seed-map 004.46, 004.68 */
 START_TEST(test_volume_binder__binding_can_fail)
 {
 	struct berth_volume_binder_options options = BERTH_VOLUME_BINDER_OPTIONS_INIT;

@@ -36,7 +36,7 @@ static struct berth_status pre_filter(struct berth_volume_binding *plugin,
 	return status;
 }
 
-/* seed 004.5, 004.6, 004.7, 004.8, 004.10, 004.11, 004.14, 004.16, 004.19, 004.47 */
+/* seed-map 004.5, 004.6, 004.7, 004.8, 004.10, 004.11, 004.14, 004.16, 004.19, 004.47 */
 START_TEST(test_volume_binding__looks_at_claims)
 {
 	struct volumes volumes;
@@ -75,7 +75,7 @@ START_TEST(test_volume_binding__looks_at_claims)
 }
 END_TEST
 
-/* seed 004.6 */
+/* seed-map 004.6 */
 START_TEST(test_volume_binding__refuses_wrong_arguments)
 {
 	static const struct berth_utilization_shape_point shape[] = {{0, 1}, {0, 11}};
@@ -115,7 +115,7 @@ START_TEST(test_volume_binding__refuses_wrong_arguments)
 }
 END_TEST
 
-/* seed 004.17, 004.18, 004.20, 004.21, 004.22, 004.48, 004.49, 004.50 */
+/* seed-map 004.17, 004.18, 004.20, 004.21, 004.22, 004.48, 004.49, 004.50 */
 START_TEST(test_volume_binding__takes_a_pod_to_its_volumes)
 {
 	struct berth_features features = {.enable_storage_capacity_scoring = true};
@@ -202,7 +202,7 @@ static enum berth_queueing_hint ask(const struct berth_cluster_event_with_hint *
 	return event->queueing_hint(&plugin->base, pod, old_object, new_object, NULL);
 }
 
-/* seed 004.12, 004.13 */
+/* seed-map 004.12, 004.13 */
 START_TEST(test_volume_binding__registers_events)
 {
 	struct volumes volumes;
@@ -243,7 +243,7 @@ START_TEST(test_volume_binding__registers_events)
 }
 END_TEST
 
-/* seed 004.15 */
+/* seed-map 004.15 */
 START_TEST(test_volume_binding__merges_results)
 {
 	static const struct berth_str left_names[] = {{"a", 1}, {"b", 1}, {"c", 1}};
@@ -271,7 +271,7 @@ END_TEST
 
 /* --- the fake binder, spec 07 section 16.3 --- */
 
-/* seed 004.73, 004.74, 004.77, 004.78, 004.79, 004.80, 004.81, 004.82, 004.83 */
+/* seed-map 004.73, 004.74, 004.77, 004.78, 004.79, 004.80, 004.81, 004.82, 004.83 */
 START_TEST(test_volume_binding__fake_binder_returns_its_script)
 {
 	struct berth_fake_volume_binder_config config = {
@@ -321,7 +321,7 @@ START_TEST(test_volume_binding__fake_binder_returns_its_script)
 }
 END_TEST
 
-/* seed 004.9 */
+/* seed-map 004.9 */
 START_TEST(test_volume_binding__binder_can_be_replaced)
 {
 	struct volumes volumes;
@@ -352,7 +352,7 @@ START_TEST(test_volume_binding__binder_can_be_replaced)
 }
 END_TEST
 
-/* seed 004.75, 004.76, 004.84, 004.85, 004.86, 004.87, 004.88 */
+/* seed-map 004.75, 004.76, 004.84, 004.85, 004.86, 004.87, 004.88 */
 START_TEST(test_volume_binding__fake_binder_in_an_engine)
 {
 	static const struct {
@@ -416,7 +416,7 @@ START_TEST(test_volume_binding__fake_binder_in_an_engine)
 }
 END_TEST
 
-/* seed 004.9 */
+/* seed-map 004.9 */
 START_TEST(test_volume_binding__no_plugin_no_binder_to_replace)
 {
 	struct berth_engine *engine = cluster_create(CLUSTER_CONFIG(CLUSTER_ONLY(""), ""), NULL);

@@ -15,7 +15,7 @@
 			BERTH_STR_ARG(checked), (expected)); \
 	} while (0)
 
-/* seed 001.4 */
+/* seed-map 001.4 */
 START_TEST(test_config__names_of_extension_points)
 {
 	ck_assert_str_eq(
@@ -26,7 +26,7 @@ START_TEST(test_config__names_of_extension_points)
 }
 END_TEST
 
-/* seed 001.112 to 001.115 */
+/* seed-map 001.112 to 001.115 */
 START_TEST(test_config__profiles)
 {
 	struct berth_config *config = NULL;

@@ -31,7 +31,7 @@ static int value_of(const struct berth_cycle_state *state, const char *key)
 	return ((struct counter *)(void *)data)->value;
 }
 
-/* seed 001.5, 001.27, 001.28, 001.30, 001.31, 001.32, 001.39, 001.40 */
+/* seed-map 001.5, 001.27, 001.28, 001.30, 001.31, 001.32, 001.39, 001.40 */
 START_TEST(test_cycle_state__read_write_delete)
 {
 	struct berth_cycle_state *state = berth_cycle_state_create();
@@ -61,7 +61,7 @@ START_TEST(test_cycle_state__read_write_delete)
 }
 END_TEST
 
-/* seed 001.29, 001.41 */
+/* seed-map 001.29, 001.41 */
 START_TEST(test_cycle_state__clone_uses_each_datums_own)
 {
 	struct berth_cycle_state *state = berth_cycle_state_create();
@@ -89,7 +89,7 @@ START_TEST(test_cycle_state__clone_uses_each_datums_own)
 }
 END_TEST
 
-/* seed 001.33 to 001.38, 001.138 */
+/* seed-map 001.33 to 001.38, 001.138 */
 START_TEST(test_cycle_state__locks_metrics_and_cancellation)
 {
 	struct berth_cycle_state *state = berth_cycle_state_create();

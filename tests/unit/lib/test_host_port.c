@@ -16,7 +16,7 @@ static void add(struct berth_host_port_info *info, struct triple triple)
 		info, berth_str_from(triple.ip), berth_str_from(triple.protocol), triple.port);
 }
 
-/* seed 003.95; spec 01b edge 36 */
+/* seed-map 003.95; spec 01b edge 36 */
 START_TEST(test_host_port__edge_36_conflicts)
 {
 	static const struct {
@@ -48,7 +48,7 @@ START_TEST(test_host_port__edge_36_conflicts)
 }
 END_TEST
 
-/* seed 003.95; spec 01b edge 37 */
+/* seed-map 003.95; spec 01b edge 37 */
 START_TEST(test_host_port__edge_37_length)
 {
 	static const struct triple triples[] = {{"TCP", "127.0.0.1", 79}, {"UDP", "127.0.0.1", 80},

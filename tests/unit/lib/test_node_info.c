@@ -43,7 +43,7 @@ static void add(struct berth_node_info *node, struct berth_object *pod)
 	berth_object_release(pod);
 }
 
-/* seed 000.33 to 000.36, 000.40, 003.93, 003.105; spec 01b edges 39, 40 */
+/* seed-map 000.33 to 000.36, 000.40, 003.93, 003.105; spec 01b edges 39, 40 */
 START_TEST(test_node_info__edge_40_removal_moves_the_last_pod)
 {
 	struct berth_object *pods[3] = {
@@ -71,7 +71,7 @@ START_TEST(test_node_info__edge_40_removal_moves_the_last_pod)
 }
 END_TEST
 
-/* seed 000.35: duplicates are not checked; a pod without uid can be added but not removed */
+/* seed-map 000.35: duplicates are not checked; a pod without uid can be added but not removed */
 START_TEST(test_node_info__a_pod_added_twice_counts_twice)
 {
 	struct berth_object *pod = pod_from("a", "", "\"containers\":[{" CPU("1") "}]");
@@ -102,7 +102,7 @@ END_TEST
 #define OVERHEAD(amounts) "\"overhead\":{" amounts "}"
 #define CLAIM(claim) "{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"" claim "\"}}"
 
-/* seed 000.43, 000.44, 003.96, 003.97; spec 01b edge 35 */
+/* seed-map 000.43, 000.44, 003.96, 003.97; spec 01b edge 35 */
 START_TEST(test_node_info__edge_35_three_pods)
 {
 	struct berth_node_info *node = berth_node_info_create(NULL, 0);
@@ -142,8 +142,8 @@ START_TEST(test_node_info__edge_35_three_pods)
 END_TEST
 
 /*
- * seed 000.36: removal subtracts what the pod added; entries that fall to 0 stay (spec 01b section
- * 9.3)
+ * seed-map 000.36: removal subtracts what the pod added; entries that fall to 0 stay (spec 01b
+ * section 9.3)
  */
 START_TEST(test_node_info__removal_subtracts_the_stored_pod)
 {
@@ -169,7 +169,7 @@ END_TEST
 
 #define AFFINITY(which) "\"affinity\":{\"" which "\":{}}"
 
-/* seed 000.41, 003.94; spec 01b edge 41, section 9.3 step 2 */
+/* seed-map 000.41, 003.94; spec 01b edge 41, section 9.3 step 2 */
 START_TEST(test_node_info__pods_with_affinity)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -203,7 +203,7 @@ START_TEST(test_node_info__pods_with_affinity)
 }
 END_TEST
 
-/* seed 000.42, 003.95; spec 03b edge 20, 05b edge 23 */
+/* seed-map 000.42, 003.95; spec 03b edge 20, 05b edge 23 */
 START_TEST(test_node_info__used_ports)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -249,7 +249,7 @@ END_TEST
 	"{\"type\":\"MemoryPressure\",\"status\":\"True\"}]," \
 	"\"images\":[{\"names\":[\"i\"],\"sizeBytes\":5}]"
 
-/* seed 000.37 to 000.39, 000.45 to 000.49, 000.70, 000.71, 003.92, 003.98, 003.99, 003.102 to
+/* seed-map 000.37 to 000.39, 000.45 to 000.49, 000.70, 000.71, 003.92, 003.98, 003.99, 003.102 to
  * 003.104 */
 START_TEST(test_node_info__set_and_remove_node)
 {
@@ -320,7 +320,7 @@ START_TEST(test_node_info__condition_status_strings)
 }
 END_TEST
 
-/* seed 000.39 to 000.49: all getters take upstream's null aggregate */
+/* seed-map 000.39 to 000.49: all getters take upstream's null aggregate */
 START_TEST(test_node_info__null)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -361,7 +361,7 @@ START_TEST(test_node_info__null)
 }
 END_TEST
 
-/* seed 000.50 */
+/* seed-map 000.50 */
 START_TEST(test_node_info__clone_is_independent)
 {
 	struct berth_object *pod =
@@ -392,7 +392,7 @@ START_TEST(test_node_info__clone_is_independent)
 }
 END_TEST
 
-/* seed 000.51 */
+/* seed-map 000.51 */
 START_TEST(test_node_info__string)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -412,7 +412,7 @@ START_TEST(test_node_info__string)
 }
 END_TEST
 
-/* seed 000.52, 000.53 */
+/* seed-map 000.52, 000.53 */
 START_TEST(test_node_info__filter)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -447,7 +447,7 @@ START_TEST(test_node_info__filter)
 }
 END_TEST
 
-/* seed 003.101 */
+/* seed-map 003.101 */
 START_TEST(test_node_info__transient_info_can_be_cycle_state)
 {
 	struct berth_node_info *node = berth_node_info_create(NULL, 0);
@@ -471,7 +471,7 @@ START_TEST(test_node_info__transient_info_can_be_cycle_state)
 }
 END_TEST
 
-/* seed 000.40: the pod infos of an aggregate */
+/* seed-map 000.40: the pod infos of an aggregate */
 START_TEST(test_node_info__pod_infos_have_their_objects)
 {
 	struct berth_arena *arena = berth_arena_create();

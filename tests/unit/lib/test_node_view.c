@@ -82,7 +82,7 @@ static void check_sums(const struct berth_node_info *node)
 	ck_assert_int_eq(berth_node_info_allowed_pod_number(node), 10);
 }
 
-/* seed 000.39 to 000.49, 003.92 to 003.105 */
+/* seed-map 000.39 to 000.49, 003.92 to 003.105 */
 START_TEST(test_node_view__getters)
 {
 	struct world world = make_world();
@@ -126,7 +126,7 @@ START_TEST(test_node_view__getters)
 }
 END_TEST
 
-/* seed 000.50, 000.52: a what-if on the clone of a view */
+/* seed-map 000.50, 000.52: a what-if on the clone of a view */
 START_TEST(test_node_view__clone)
 {
 	struct world world = make_world();
@@ -154,7 +154,7 @@ START_TEST(test_node_view__clone)
 }
 END_TEST
 
-/* seed 000.35 to 000.38: operations that a view refuses */
+/* seed-map 000.35 to 000.38: operations that a view refuses */
 START_TEST(test_node_view__views_are_not_changed)
 {
 	static const char refusal[] =

@@ -30,7 +30,7 @@ static struct berth_object *decode(struct berth_str text)
 	return object;
 }
 
-/* seed 001.135, 001.137 */
+/* seed-map 001.135, 001.137 */
 START_TEST(test_object__pod)
 {
 	struct berth_object *object = decode(BERTH_STR(POD_JSON));

@@ -280,7 +280,7 @@ static void probe_unreserve(struct berth_plugin *plugin, struct berth_cycle_stat
 	note(plugin, "Unreserve");
 }
 
-/* seed 001.142: counts the snapshot's pods, which do not include the pod of this cycle */
+/* seed-map 001.142: counts the snapshot's pods, which do not include the pod of this cycle */
 static uint32_t count_snapshot_pods(
 	const struct berth_shared_lister *lister, struct berth_arena *arena)
 {
@@ -606,7 +606,7 @@ static void check_log(struct world *world, const char *expected)
 
 /** --- tests --- */
 
-/* seed 001.1, 001.2, 001.3, 001.136 */
+/* seed-map 001.1, 001.2, 001.3, 001.136 */
 START_TEST(test_plugin__constants)
 {
 	ck_assert_int_eq(BERTH_MAX_NODE_SCORE, 100);
@@ -618,8 +618,8 @@ START_TEST(test_plugin__constants)
 END_TEST
 
 /*
- * seed 001.42, 001.43, 001.48, 001.49, 001.54 to 001.64, 001.67 to 001.74, 001.94, 001.95, 001.122
- * to 001.125
+ * seed-map 001.42, 001.43, 001.48, 001.49, 001.54 to 001.64, 001.67 to 001.74, 001.94, 001.95,
+ * 001.122 to 001.125
  */
 START_TEST(test_plugin__whole_cycle)
 {
@@ -657,7 +657,7 @@ START_TEST(test_plugin__pre_filter_narrows)
 }
 END_TEST
 
-/* seed 001.26, 001.55 */
+/* seed-map 001.26, 001.55 */
 START_TEST(test_plugin__post_filter_sees_the_statuses)
 {
 	struct world world;
@@ -695,7 +695,7 @@ START_TEST(test_plugin__unknown_code_is_an_error)
 }
 END_TEST
 
-/* seed 001.50 to 001.53 */
+/* seed-map 001.50 to 001.53 */
 START_TEST(test_plugin__pre_filter_extensions_work_on_copies)
 {
 	struct world world;
@@ -735,7 +735,7 @@ static void remember(void *context, struct berth_waiting_pod *pod)
 	*(struct berth_waiting_pod **)context = pod;
 }
 
-/* seed 001.68, 001.96, 001.97, 001.127 to 001.130 */
+/* seed-map 001.68, 001.96, 001.97, 001.127 to 001.130 */
 START_TEST(test_plugin__waiting_pod_is_allowed)
 {
 	struct world world;
@@ -777,7 +777,7 @@ START_TEST(test_plugin__waiting_pod_is_allowed)
 }
 END_TEST
 
-/* seed 001.98, 001.131 */
+/* seed-map 001.98, 001.131 */
 START_TEST(test_plugin__waiting_pod_is_rejected)
 {
 	struct world world;
@@ -816,7 +816,7 @@ START_TEST(test_plugin__waiting_pod_is_rejected)
 }
 END_TEST
 
-/* seed 001.65, 001.66, 001.67 */
+/* seed-map 001.65, 001.66, 001.67 */
 START_TEST(test_plugin__refused_permit_is_undone)
 {
 	struct world world;
@@ -832,7 +832,7 @@ START_TEST(test_plugin__refused_permit_is_undone)
 }
 END_TEST
 
-/* seed 001.69 to 001.72: an unfinished call is repeated */
+/* seed-map 001.69 to 001.72: an unfinished call is repeated */
 START_TEST(test_plugin__slow_binding_is_repeated)
 {
 	struct world world;
@@ -877,7 +877,7 @@ static enum bt_queueing_hint run_hint(
 	return answer;
 }
 
-/* seed 001.45, 001.46, 001.47 */
+/* seed-map 001.45, 001.46, 001.47 */
 START_TEST(test_plugin__queueing)
 {
 	struct world world;
@@ -971,7 +971,7 @@ static void count_event(void *context, const struct bt_pod_info *pod, const char
 	events_recorded++;
 }
 
-/* seed 001.99, 001.100, 001.101, 001.132, 001.133, 001.134 */
+/* seed-map 001.99, 001.100, 001.101, 001.132, 001.133, 001.134 */
 START_TEST(test_plugin__handle)
 {
 	static const int client = 1;
@@ -1063,7 +1063,7 @@ START_TEST(test_plugin__pod_info)
 }
 END_TEST
 
-/* seed 001.44 */
+/* seed-map 001.44 */
 START_TEST(test_plugin__failing_factories)
 {
 	static const struct {

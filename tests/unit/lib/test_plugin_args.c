@@ -50,7 +50,7 @@ static int decode_raw(const struct berth_raw_args *raw, const struct berth_args_
 	return berth_plugin_args_decode_into(raw, table, arena, args, err);
 }
 
-/* seed 001.6 */
+/* seed-map 001.6 */
 START_TEST(test_plugin_args__every_type)
 {
 	struct berth_arena *arena = berth_arena_create();

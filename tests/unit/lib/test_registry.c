@@ -27,7 +27,7 @@ static void check_error(struct berth_error *err, int result, int code, const cha
 	berth_error_finish(err);
 }
 
-/* seed 001.44, 001.108, 001.109, 001.110 */
+/* seed-map 001.44, 001.108, 001.109, 001.110 */
 START_TEST(test_registry__register_and_unregister)
 {
 	struct berth_registry *registry = berth_registry_create();
@@ -55,7 +55,7 @@ START_TEST(test_registry__register_and_unregister)
 }
 END_TEST
 
-/* seed 001.111 */
+/* seed-map 001.111 */
 START_TEST(test_registry__merge_stops_at_the_first_error)
 {
 	struct berth_registry *registry = berth_registry_create();

@@ -22,7 +22,7 @@ static struct berth_resource resource_of(const char *status)
 	return resource;
 }
 
-/* seed 000.54 to 000.56, 000.58 to 000.62, 003.106, 003.107; spec 01b edge 33 */
+/* seed-map 000.54 to 000.56, 000.58 to 000.62, 003.106, 003.107; spec 01b edge 33 */
 START_TEST(test_resource__init_converts_a_list)
 {
 	struct berth_resource resource = resource_of(EVERYTHING);
@@ -47,7 +47,7 @@ START_TEST(test_resource__init_converts_a_list)
 }
 END_TEST
 
-/* seed 000.63; spec 01b edges 31, 32 */
+/* seed-map 000.63; spec 01b edges 31, 32 */
 START_TEST(test_resource__add)
 {
 	struct berth_resource resource = resource_of(EVERYTHING);
@@ -76,7 +76,7 @@ START_TEST(test_resource__add)
 }
 END_TEST
 
-/* seed 000.57, 000.64 to 000.67, 003.106 */
+/* seed-map 000.57, 000.64 to 000.67, 003.106 */
 START_TEST(test_resource__scalars_are_added_and_set_without_a_look_at_the_name)
 {
 	struct berth_resource resource = {0};
@@ -101,7 +101,7 @@ START_TEST(test_resource__scalars_are_added_and_set_without_a_look_at_the_name)
 }
 END_TEST
 
-/* seed 000.68 */
+/* seed-map 000.68 */
 START_TEST(test_resource__clone_is_deep)
 {
 	struct berth_resource resource = resource_of(EVERYTHING);
@@ -151,7 +151,7 @@ static void check_entry(const struct berth_resource_list *list, const char *name
 	CHECK_TEXT(berth_quantity_string(&quantity, arena), text);
 }
 
-/* seed 000.72 */
+/* seed-map 000.72 */
 START_TEST(test_resource__to_list_writes_five_names_and_every_entry)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -182,7 +182,7 @@ START_TEST(test_resource__to_list_writes_five_names_and_every_entry)
 }
 END_TEST
 
-/* seed 000.69 */
+/* seed-map 000.69 */
 START_TEST(test_resource__quantities_and_lists)
 {
 	struct berth_arena *arena = berth_arena_create();

@@ -13,7 +13,7 @@
 			BERTH_STR_ARG(checked), (expected)); \
 	} while (0)
 
-/* seed 001.7 to 001.14 */
+/* seed-map 001.7 to 001.14 */
 START_TEST(test_status__codes_have_upstream_numbers_and_names)
 {
 	static const char *const names[] = {"Success", "Error", "Unschedulable",
@@ -30,7 +30,7 @@ START_TEST(test_status__codes_have_upstream_numbers_and_names)
 }
 END_TEST
 
-/* seed 001.15, 001.16, 001.17, 001.22, 001.23 */
+/* seed-map 001.15, 001.16, 001.17, 001.22, 001.23 */
 START_TEST(test_status__reasons_and_message)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -61,7 +61,7 @@ START_TEST(test_status__reasons_and_message)
 }
 END_TEST
 
-/* seed 001.19, 001.20, 001.21, 001.139 */
+/* seed-map 001.19, 001.20, 001.21, 001.139 */
 START_TEST(test_status__questions_about_the_code)
 {
 	struct berth_status success = BERTH_STATUS_SUCCESS;
@@ -84,7 +84,7 @@ START_TEST(test_status__questions_about_the_code)
 }
 END_TEST
 
-/* seed 001.18 */
+/* seed-map 001.18 */
 START_TEST(test_status__as_error)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -131,7 +131,7 @@ START_TEST(test_status__equal_and_copy)
 }
 END_TEST
 
-/* seed 001.24, 001.25 */
+/* seed-map 001.24, 001.25 */
 START_TEST(test_status__merge_takes_the_gravest_code)
 {
 	struct berth_arena *arena = berth_arena_create();
@@ -162,7 +162,7 @@ START_TEST(test_status__merge_takes_the_gravest_code)
 }
 END_TEST
 
-/* seed 001.26 */
+/* seed-map 001.26 */
 START_TEST(test_status__node_to_status_answers_for_absent_nodes)
 {
 	struct berth_arena *arena = berth_arena_create();

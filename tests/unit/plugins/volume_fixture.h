@@ -56,7 +56,7 @@ struct volume_recorder {
 	int fail_at; /* index of the write that fails, from 0; -1: none */
 	int writes;
 	const char *version; /* version in the API's answer; NULL: unchanged */
-	/** Called when a second passes; NULL: the pod is cancelled. */
+	/** Called when a second of waiting passes; NULL: the context of the wait is cancelled. */
 	void (*tick)(struct volume_recorder *recorder);
 	int ticks;
 	bool pod_is_gone;

@@ -336,7 +336,7 @@ static void do_done(struct world *world)
 	}
 }
 
-/** Adds a pod that is in flight a second time. */
+/** Adds a pod again while it is in flight. */
 static void do_add_twice(struct world *world)
 {
 	const struct bt_queue_entry *entry;

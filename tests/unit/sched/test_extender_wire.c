@@ -354,7 +354,10 @@ START_TEST(test_extender_wire__hostile_answers)
 		BERTH_ERR_TOO_LARGE);
 	ck_assert_str_eq(berth_error_message(&err), "answer has more than 1048576 entries");
 	berth_error_finish(&err);
-	/* A long map that is repeated must not be sorted each time. */
+	/*
+	 * The answer has a member with a long map, then the same member with an empty map, many
+	 * times: the long map must not be sorted again each time.
+	 */
 	bt_strbuf_reset(&json);
 	bt_strbuf_append_c(&json, "{\"FailedNodes\":{\"\":\"\"");
 	for (uint32_t i = 0; i < 100000; i++) {
