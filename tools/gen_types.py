@@ -119,7 +119,7 @@ CONFIG_HEADER = """/* Made by tools/gen_types.py from src/config/types. */
 #define BT_CONFIG_TYPES_H
 /**
  * The parts of a configuration, decoded and defaulted. Durations are nanoseconds. Include
- * config/config.h, which has the enumeration of extension points that this needs.
+ * config/config.h instead of this header: it first defines the extension points.
  */
 #include "api/types.h"
 #include "codec/json.h"
