@@ -125,7 +125,7 @@ bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t id, uint32_t 
 /* Published devices. Spec: 12 sections 9.1 and 18. */
 
 /**
- * Whether all fields of two devices that a selector reads are equal. The devices have the same id
+ * Whether two devices are equal in all fields that a selector reads. The devices have the same id
  * and so the same driver.
  */
 static bool has_same_content(const struct bt_device *a, const struct bt_device *b)

@@ -313,8 +313,9 @@ static inline const struct bt_node_pools *bt_device_pools_of_node(
 void bt_node_pools_compute(
 	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node);
 /**
- * Consume the device's counters if allocated devices and this call leave enough. false: too little
- * is left. consumption: index in consumers.
+ * Consumes the device's counters, if enough is left by the allocated devices and by the devices
+ * already taken in this call of the allocator. false: too little is left. consumption: index in
+ * consumers.
  */
 bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 	struct bt_pool_counters *counters, uint32_t consumption);

@@ -382,9 +382,10 @@ void bt_taint_rules_observe_rule(void *dra, struct bt_object *old_rule, struct b
 bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason);
 
 /**
- * Called for every slice whose taints a change of a DeviceTaintRule has changed, with the patched
- * slice before and after. The scheduler's queue listens here; the object store reports changes of
- * the slices themselves to the queue. Both slices are borrowed for the call. Spec: 12 section 4.5.
+ * Called when a change of a DeviceTaintRule changes the taints of slices: once for each such slice,
+ * with the patched slice before and after. The scheduler's queue listens here; the object store
+ * reports changes of the slices themselves to the queue. Both slices are borrowed for the call.
+ * Spec: 12 section 4.5.
  */
 struct bt_patched_slice_listener {
 	void (*changed)(void *context, struct bt_object *old_slice, struct bt_object *new_slice);

@@ -242,8 +242,8 @@ static bool collect_all_traits(const struct bt_cycle_run *run, struct bt_trait_l
 }
 
 /**
- * Whether the cycle examines every node of the snapshot by columns, and no plain plugin or extender
- * takes part.
+ * Whether the cycle examines every node of the snapshot by columns, without an extender or a plugin
+ * that runs node by node.
  */
 static bool examines_all_nodes(const struct bt_cycle_run *run)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Decisions by passes over a plan's columns, for shapes that are new or too rare to keep their
- * nodes in cells. Cells are made for one cycle, by traits alone; the results of plugins that run in
- * every cycle are looked up by the slot's cell.
+ * nodes in cells between cycles. Plugins that run in every cycle still use cells, but these cells
+ * are made for one cycle and differ only in the plugins' traits. The results of these plugins are
+ * stored by cell, and a slot finds the results by its cell.
  */
 #include <string.h>
 
@@ -503,7 +504,10 @@ static void rank(const struct flat *flat, uint32_t node_count)
 	run->ranked_count = count;
 }
 
-/** A pass that computes the total of each slot, and the largest values and totals of each part. */
+/**
+ * A pass that computes the total of each slot and, for each part, the largest total and the largest
+ * value of each raw score.
+ */
 struct totals_pass {
 	const struct flat *flat;
 	int32_t score;              /* score of all nodes, if cell_scores is NULL */
@@ -511,7 +515,7 @@ struct totals_pass {
 	/* [part][raw score]: largest value of the feasible slots, at least 0. */
 	int32_t *maxima;
 	const int32_t *divisors; /* by raw score */
-	int32_t *best;
+	int32_t *best;           /* [part]: largest total */
 };
 
 static void start_part(void *argument, uint32_t part)

@@ -639,8 +639,9 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		}
 	}
 	/*
-	 * Reset the plugins' data, which points to the state's counters. After this function the
-	 * counters may change or be freed, so no later step of the cycle may read them.
+	 * Reset the data of those plugins whose data may point to the state's counters. After this
+	 * function the counters may change or be freed, so no later step of the cycle may read
+	 * them.
 	 */
 	cycle->borrows_counters = false;
 	for (uint32_t i = 0; i < framework->instances.count; i++) {

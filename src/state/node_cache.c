@@ -281,8 +281,11 @@ void bt_state_update_node(
 	 */
 	if (!bt_sym_equal(old_zone, state->nodes.rows[slot].zone_key)) {
 		if (state->nodes.rows[slot].in_order) {
-			(void)remove_from_order(state, slot, old_zone,
-				NULL); /* if the node is in another zone, join_order moves it */
+			/*
+			 * Fails if the order has the node in a zone other than old_zone; then
+			 * join_order removes the node from that zone.
+			 */
+			(void)remove_from_order(state, slot, old_zone, NULL);
 		}
 		join_order(state, slot, state->nodes.rows[slot].zone_key);
 	}

@@ -51,7 +51,10 @@ static void remove_record(struct bt_state *state, uint32_t pod_id)
 	bt_state_drop_empty_entry(state, slot);
 }
 
-/* Make the record of an assigned pod, with references to shape and labels, and its node's entry. */
+/*
+ * Makes the record of an assigned pod, which takes references to the shape and the labels. Also
+ * makes the entry of the pod's node, if there is none.
+ */
 static struct bt_pod_record make_record(struct bt_state *state, const struct bt_pod *pod)
 {
 	struct bt_pod_record record = {0};

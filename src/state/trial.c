@@ -193,7 +193,7 @@ void bt_snapshot_trial_end(struct bt_state_trial *trial)
 {
 	restore(trial);
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
-		/* restore changes ports without logging the change, so log it here. */
+		/* restore() changes the ports but does not log the change, so log it here. */
 		bt_change_log_append(&trial->state->log, trial->slots.items[i].slot,
 			BT_CHANGE_PODS | BT_CHANGE_PORTS);
 	}
