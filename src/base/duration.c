@@ -19,7 +19,10 @@ static const struct {
 	{BT_STR_INIT("h"), UINT64_C(3600000000000)},
 };
 
-/* Go's time package quotes differently from %q: every byte outside printable ASCII becomes \xNN. */
+/*
+ * Go's time package quotes differently from %q: bytes below 0x20 and from 0x80 become \xNN, and
+ * only " and \ get a backslash.
+ */
 static void quote(struct bt_str text, struct bt_strbuf *out)
 {
 	bt_strbuf_append_char(out, '"');

@@ -57,7 +57,7 @@ static void rehash(struct bt_map *map, uint32_t capacity)
 {
 	struct bt_map_slot *slots = bt_realloc_array(NULL, capacity, sizeof(*slots));
 
-	/* 0xff in every byte is SLOT_EMPTY in every value. */
+	/* Filling the slots with 0xff bytes sets the value of every slot to SLOT_EMPTY. */
 	memset(slots, 0xff, (size_t)capacity * sizeof(*slots));
 
 	for (uint32_t i = 0; i < map->capacity; i++) {

@@ -41,7 +41,7 @@ static bool order_numbers(
 			? order_uint(left->uinteger, right->uinteger)
 			: (left->real > right->real) - (left->real < right->real);
 	} else if (left->kind == BT_CEL_DOUBLE || right->kind == BT_CEL_UINT) {
-		/* Swap the operands: the remaining cases have the double on the right. */
+		/* Swap the operands: the cases below are uint-int, int-double and uint-double. */
 		(void)order_numbers(right, left, out_order);
 		*out_order = -*out_order;
 	} else if (right->kind != BT_CEL_DOUBLE) {

@@ -203,7 +203,7 @@ static int parse(
 		out->path = out->text;
 		return 0;
 	}
-	/* The part after the scheme. */
+	/* Split what follows the scheme at the first "?": into rest and out->query. */
 	out->query = bt_str_sub(out->text, scheme_length != 0 ? scheme_length + 1 : 0, text.length);
 	struct bt_str rest = bt_str_cut(&out->query, '?');
 	if (!bt_str_has_prefix(rest, BT_STR("/"))) {

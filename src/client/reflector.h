@@ -18,8 +18,9 @@
 struct bt_reflector;
 
 /**
- * Functions for items that can be packed. The reflector's references to items are packable
- * (bt_object_allow_pack) except during the sink's calls.
+ * Functions for items that can be packed: kept in a compact form that must be unpacked before it is
+ * read. The reflector allows that its items are packed (bt_object_allow_pack), except during the
+ * sink's calls.
  */
 struct bt_reflector_packing {
 	void (*allow_pack)(void *item);

@@ -138,7 +138,7 @@ int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *ar
 	return 0;
 }
 
-/** --- answers to errors: spec 13 sections 9.1 to 9.3 --- */
+/** --- turning answers into errors: spec 13 sections 9.1 to 9.3 --- */
 
 /** Limit of body text in a message. */
 #define BODY_TEXT_BYTES_MAX 2048

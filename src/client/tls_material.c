@@ -7,7 +7,10 @@
 #include "client/file.h"
 
 #define CHECK_NS (300 * BT_NS_PER_SECOND)
-/* Minimum time between two checks of the files for new connections. */
+/*
+ * Before a request that may open a connection, the certificate and key files are checked, but at
+ * most once in this time.
+ */
 #define REFRESH_NS BT_NS_PER_SECOND
 
 static int load_one(

@@ -8,14 +8,14 @@
 #include "lib/aggregate.h"
 #include "state/state.h"
 
-/** The data of a pod that the tables do not have. */
+/** What the cache stores about a pod in addition to the tables. */
 struct bt_cache_pod {
 	struct bt_aggregate_pod *pod; /* NULL: the pod id is free */
 	bool binding_finished;
 	int64_t deadline_ns; /* expiry; valid if binding_finished */
 };
 
-/** The data of a node that the tables do not have. */
+/** What the cache stores about a node in addition to the tables. */
 struct bt_cache_node {
 	struct bt_object *node; /* newest object; stays while a removed node has pods */
 	struct bt_pressures pressures;

@@ -460,8 +460,8 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 		return run(predicate, metadata, node, arena, out_result, err);
 	}
 	/*
-	 * Without metadata, predicates for a view read the view's state; for a standalone
-	 * aggregate, a cluster that has only this node.
+	 * Without metadata, the predicates read the state of the view. If the node is a standalone
+	 * aggregate, they read a new cluster that has only this node.
 	 */
 	struct berth_predicates *around = create(
 		alone == NULL ? (struct bt_state *)bt_const_node_info_of(node)->state : NULL, NULL);

@@ -30,9 +30,9 @@ struct bt_lib_conflict {
 extern const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX];
 
 /**
- * Creates a binder for the in-tree plugin that calls the public binder **outside. The pointer
- * *outside is borrowed, and read at each call, so it may change. owned not NULL: the new binder
- * calls this public binder instead, and owns it. The caller owns the result.
+ * Creates a binder that the in-tree plugin can use and that calls the public binder **outside. The
+ * pointer *outside is borrowed, and read at each call, so it may change. If owned is not NULL, the
+ * new binder calls owned instead of **outside, and owns it. The caller owns the result.
  */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_create(
 	struct berth_volume_binder *const *outside, struct berth_volume_binder *owned);

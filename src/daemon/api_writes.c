@@ -380,8 +380,9 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 void bt_api_writes_deliver(struct bt_api_writes *writes)
 {
 	/*
-	 * Take the first write until the list is empty: reporting a result may end or take another
-	 * write, which changes the list.
+	 * Remove the first write in each pass, and keep no index: while a result is reported, the
+	 * scheduler may drop another write or fetch its result, which removes that write from the
+	 * list.
 	 */
 	while (writes->answered.count != 0) {
 		struct bt_write *write = writes->answered.items[0];

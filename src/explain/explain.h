@@ -232,7 +232,7 @@ struct bt_group_explanation {
  * Explains the pending members of one group; count must be at least 1. The members must be in the
  * group's entry of the state (state/pod_groups.h) and defaulted; the pods are borrowed until
  * bt_group_explanation_finish. Requires gate GenericWorkload. options->preemption is ignored.
- * Returns the same results as bt_explain.
+ * The return values are those of bt_explain.
  */
 BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const *pods,
 	uint32_t count, const struct bt_explain_options *options, struct bt_group_explanation *out,

@@ -226,8 +226,8 @@ static bool is_usable(const struct group_run *run, const struct bt_proposal *pro
 
 /**
  * Whether the proposal lowers requests, or frees resources on a node on which the trial placed
- * members of the group. Freeing resources on such a node needs a larger node, because the group's
- * own members use the resources.
+ * members of the group. On such a node the members themselves use the resources, so only a larger
+ * node would have as much free.
  */
 static bool is_second_choice(const struct bt_tried_group *tried, const struct bt_proposal *proposal)
 {

@@ -398,8 +398,8 @@ static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_inf
 }
 
 /**
- * Moves the groups to out->groups in their order, each with its nodes in order. node->group becomes
- * an index in out->groups.
+ * Sorts the groups and the nodes of each group, and moves the groups to out->groups. node->group
+ * becomes an index in out->groups.
  */
 static void order_groups(struct groups *groups)
 {

@@ -39,9 +39,10 @@ struct bt_explain_search {
 	struct bt_candidate **of_node; /* BT_WISHES_MAX candidates for each node; NULL: none */
 	BT_VEC(struct bt_tried) memo;
 	BT_VEC(struct bt_found_proposal) found;
-	uint64_t work;       /* work done so far, in node evaluations */
-	uint64_t node_work;  /* work of one node evaluation */
-	uint64_t cycle_work; /* work of one trial */
+	/* The unit of work is the evaluation of one node for a pod with few terms. */
+	uint64_t work;       /* used so far */
+	uint64_t node_work;  /* of the evaluation of one node for this pod */
+	uint64_t cycle_work; /* of one trial, in addition to that of its nodes */
 	bool removals_sought;
 	bool exhausted; /* the budget is used up */
 };

@@ -9,7 +9,7 @@
 
 /** The factory of an out-of-tree plugin. */
 struct bt_plugin_registration {
-	/** Entry in the framework's registry. Only the members name, create and context are set. */
+	/** Entry in the framework's registry. Of ops, only name, create and context are set. */
 	struct bt_plugin_ops ops;
 	char *name; /* owned */
 	berth_plugin_factory_fn create;

@@ -30,7 +30,7 @@ enum bt_metric_stability {
 
 #define BT_METRIC_LABELS_MAX 10
 
-/** Upper bounds of buckets: `count` bounds start, start * factor, ...; +Inf is added. */
+/** Upper bounds of `count` buckets: `start`, `start` * `factor` and so on; +Inf is added. */
 struct bt_metric_buckets {
 	double start;
 	double factor;

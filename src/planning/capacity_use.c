@@ -359,8 +359,9 @@ static struct shortage measure_shortage(
 }
 
 /**
- * Returns whether a is tighter than b: more nodes are short of a. If equally many nodes are short
- * of a and b, a is tighter if the free amounts on these nodes suffice for fewer copies.
+ * Returns whether shortage `a` is tighter than `b`: more nodes have too little of its resource. If
+ * the numbers are equal, the shortage whose free amounts on these nodes suffice for fewer copies is
+ * tighter.
  */
 static bool is_tighter(const struct shortage *a, const struct shortage *b)
 {

@@ -219,8 +219,8 @@ bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod
 }
 
 /**
- * Visits all budgets of the namespace in order, because the budgets charged before the first
- * violation depend on the order.
+ * Walks the namespace's list of budgets instead of the label index, because the order of the list
+ * decides which budgets are charged before the first violation.
  */
 bool bt_budgets_charge_until_violated(struct bt_budgets *budgets, const struct bt_pod_info *pod)
 {

@@ -401,7 +401,7 @@ static int find_table(struct bt_rows *rows, enum table *out_table, struct berth_
 	return 0;
 }
 
-/** Selects the table's columns and the time. */
+/** Selects the table's columns and the column of the time, which is the last one. */
 static void select_columns(struct source *source)
 {
 	const struct {

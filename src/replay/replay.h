@@ -98,8 +98,8 @@ struct bt_replay_options {
 	int64_t interval_ns; /* between samples */
 	/**
 	 * Follow the recording: among nodes of equal score the recorded node is chosen; pods are
-	 * tried at their recorded times, as far as the queue's order allows; pods that are also
-	 * preempted or evicted in the recording are deleted at their recorded times.
+	 * tried at their recorded times, as far as the queue's order allows; a pod that the replay
+	 * and the recording both preempt or evict is deleted at its recorded time.
 	 */
 	bool prefers_recorded;
 	/** Maximum number of differences from the recording whose reasons the replay looks for. */

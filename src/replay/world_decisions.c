@@ -231,8 +231,8 @@ static bool has_feasible_node(struct bt_replay *replay, const struct bt_queue_en
 }
 
 /**
- * Returns the recorded life of the queued pod, or NULL if the replay created the pod again, so that
- * the recording has no life of it.
+ * Returns the recorded life of the queued pod. NULL: the replay created this pod again, and such a
+ * pod is not in the recording.
  */
 static const struct bt_pod_life *recorded_life(
 	struct bt_replay *replay, const struct bt_queue_entry *entry)

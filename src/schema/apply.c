@@ -7,7 +7,7 @@
 
 struct conflict_list {
 	struct bt_arena *arena;
-	struct bt_strbuf text; /* texts of all managers, without the heading */
+	struct bt_strbuf text; /* of the error message: the conflicts of each manager */
 	uint32_t total;
 	uint32_t count;
 	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];

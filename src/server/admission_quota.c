@@ -360,8 +360,8 @@ static void add_stored(const struct usage *usage, const struct bt_json_value *qu
 }
 
 /**
- * Returns the usage of the quota by the objects of usage's resource in the namespace; updates the
- * cached sum, which *out_sum receives.
+ * Returns the amounts that the stored objects of the namespace count against the quota, for the API
+ * resource that the request writes (such as pods). Updates the cached sum and sets *out_sum to it.
  */
 static struct bt_json_value *used_of(
 	const struct usage *usage, const struct bt_json_value *quota, struct quota_sum **out_sum)

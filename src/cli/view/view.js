@@ -794,7 +794,7 @@ function showCapacity() {
 		setBody(capacityForm(), text("p", "Name a workload or pod of the cluster: copies of it are scheduled one by one until the next finds no node.", "wait"));
 		return;
 	}
-	/* of deployment/shop/web, the namespace becomes a flag */
+	/* deployment/shop/web becomes deployment/web with --namespace shop */
 	const parts = state.like.split("/");
 	const question = parts.length === 3 ? ["capacity", "--like", `${parts[0]}/${parts[2]}`, "--namespace", parts[1]]
 		: ["capacity", "--like", state.like];
@@ -910,7 +910,7 @@ function showMap() {
 	if (state.table === "") { layOut(); requestDraw(); }
 	byId("n-nodes").textContent = count(cluster.nodes.length);
 	byId("n-running").textContent = count(cluster.running);
-	/* Only the command creates the pods of workloads in files. */
+	/* The cluster lacks the pods of workloads that files define; "berth pending" adds them, so its count is shown once it is there. */
 	byId("n-pending").textContent = count(cluster.hasHistory || pending === null ? cluster.pending : pending.summary.pending);
 	byId("tiles").setAttribute("aria-label", `${plural(cluster.nodes.length, "node")} as tiles, coloured by ${state.color}`);
 }
