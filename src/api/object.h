@@ -39,7 +39,7 @@ struct bt_kind_info {
 const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
 /** Finds a kind by "group/version" (or "version") and name; false: the table does not have it. */
 bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *out_kind);
-/** Returns the version at this index; index 0 is used for writing; "" after the last one. */
+/** Returns the version at this index, or "" after the last one. Version 0 is used for writing. */
 struct bt_str bt_kind_version_at(enum bt_kind kind, uint32_t index);
 /** Appends the path of the kind's API in a version: "/api/v1", "/apis/apps/v1". */
 void bt_kind_append_path(enum bt_kind kind, struct bt_str version, struct bt_strbuf *out);

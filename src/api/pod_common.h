@@ -62,11 +62,11 @@ struct bt_pod_commons {
 void bt_pod_commons_finish(struct bt_pod_commons *commons);
 
 /**
- * Finds the common part of pod. If a pod with another name had the same part, returns the part,
- * which the caller owns, and clears the common fields of pod; the caller then copies the remaining
- * fields. Otherwise returns NULL, and pod is unchanged. before: common part of the pod's last
- * version, which is found without a search if pod still has the same common fields; NULL: there is
- * no such part.
+ * Finds the common part of pod. If a pod with another name had the same part, returns the part with
+ * one reference for the caller, and clears the common fields of pod; the caller then copies the
+ * remaining fields. Otherwise returns NULL, and pod is unchanged. before: common part of the pod's
+ * last version, which is found without a search if pod still has the same common fields; NULL:
+ * there is no such part.
  */
 BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod);

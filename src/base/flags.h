@@ -66,8 +66,8 @@ bool bt_flag_is_complete(const struct bt_flag *flag);
 /** Appends one line per flag, with aligned explanations. */
 void bt_flags_help(const struct bt_flag *flags, uint32_t flag_count, struct bt_strbuf *out);
 /**
- * Appends a head and an explanation that begins at a column (on the next line if the head is
- * longer), wrapped between words, with a newline at the end.
+ * Appends a head, an explanation that begins at text_column and is wrapped between words, and a
+ * newline. If the head is longer than text_column, the explanation begins on the next line.
  */
 void bt_flags_help_row(
 	const char *head, size_t text_column, const char *text, struct bt_strbuf *out);

@@ -9,7 +9,7 @@
  * The order of equal items is part of the contract (spec 04 section 4). push appends an item and
  * moves the item up while the item is strictly less than its parent. pop and remove put the last
  * item in the hole and move that item down, to the right child only if the right child is strictly
- * less than the left child. An item that did not move down moves up.
+ * less than the left child. If that item does not move down, it moves up.
  */
 #include <stdbool.h>
 #include <stdint.h>

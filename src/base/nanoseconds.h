@@ -10,7 +10,8 @@
 #define BT_NS_PER_SECOND INT64_C(1000000000)
 
 /**
- * Converts seconds, which may be any number from users: results saturate at the limits of int64.
+ * Converts seconds. The result saturates at the limits of int64, because users may give any number
+ * of seconds.
  */
 static inline int64_t bt_ns_of_seconds(int64_t seconds)
 {

@@ -135,9 +135,9 @@ bool bt_str_parse_int64(struct bt_str text, int64_t *out_value);
 uint32_t bt_str_format_uint64(uint64_t value, char *out);
 
 /**
- * Sets the secret of all hashes, which prevents users who choose names from causing collisions. A
- * daemon sets a random secret before the first hash is computed. Hashes differ between machines and
- * runs, so they must never affect output.
+ * Sets the secret of all hashes. Because the secret is unknown to users, they cannot choose names
+ * that cause collisions. A daemon sets a random secret before the first hash is computed. Hashes
+ * differ between machines and runs, so they must never affect output.
  */
 void bt_hash_set_secret(uint64_t secret);
 uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed);

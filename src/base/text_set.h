@@ -2,9 +2,9 @@
 #ifndef BT_BASE_TEXT_SET_H
 #define BT_BASE_TEXT_SET_H
 /**
- * Texts in order of insertion; finds the position of a text. Use this set for lists whose length a
- * client chooses, because comparing each text with all others would take quadratic time. A few
- * texts are searched linearly. All-zero memory is an empty set.
+ * A set of texts in order of insertion that finds the position of a text. Use this set for lists
+ * whose length a client chooses, because comparing each text with all others would take quadratic
+ * time. A few texts are searched linearly. All-zero memory is an empty set.
  */
 #include <stdbool.h>
 

@@ -11,7 +11,7 @@
 struct bt_workers {
 	/**
 	 * Calls job(argument, part) once for each part below part_count, in any order and on any
-	 * threads, also concurrently. Returns when all parts are done. A job must not call run.
+	 * threads, possibly concurrently. Returns when all parts are done. A job must not call run.
 	 */
 	void (*run)(void *context, void (*job)(void *argument, uint32_t part), void *argument,
 		uint32_t part_count);

@@ -49,8 +49,8 @@ enum bt_cel_operator {
 	BT_CEL_OP_OPTIONAL_INDEX,
 	/*
 	 * The functions `or` and `orValue`, which evaluate the argument only if the target is
-	 * optional.none(). The call gets these values when the program is made; until then it has
-	 * BT_CEL_OP_NONE.
+	 * optional.none(). A call of one of these functions gets its value when the program is
+	 * made; until then it has BT_CEL_OP_NONE.
 	 */
 	BT_CEL_OP_OPTIONAL_OR,
 	BT_CEL_OP_OPTIONAL_OR_VALUE,

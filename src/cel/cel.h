@@ -41,7 +41,7 @@ struct bt_cel_environment {
 	const struct bt_cel_variable *variables;
 	uint32_t variable_count;
 	/**
-	 * true: the result must have the type bool, or the type any, whose value is checked at run
+	 * true: the result must have the type bool or any; a result of type any is checked at run
 	 * time. false: the result may have every type.
 	 */
 	bool must_be_bool;

@@ -15,7 +15,7 @@ static bool is_named(const struct bt_cel_overload *row, struct bt_str function)
 		row->function[function.length] == '\0';
 }
 
-/** jsonpatch functions exist only in expressions of a MutatingAdmissionPolicy. */
+/** The jsonpatch functions exist only in expressions of a MutatingAdmissionPolicy. */
 static bool is_known(const struct bt_cel_checker *checker, struct bt_str function)
 {
 	return checker->environment->mutation != BT_CEL_MUTATION_NONE ||

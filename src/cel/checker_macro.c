@@ -3,8 +3,8 @@
  * A macro is checked as the calls and literals that it expands to (spec 12b section 6), because
  * error messages show these calls. For example, map() expands to `[]` and calls of `_+_`.
  *
- * The order of the checks is upstream's. Many of them create a type parameter, which gets the next
- * number, and error messages show these numbers.
+ * The order of the checks is upstream's. Many checks create a type parameter. Each type parameter
+ * gets the next number, and error messages show these numbers.
  */
 #include "base/compiler.h"
 #include "cel/checker_private.h"

@@ -5,8 +5,9 @@
 
 /*
  * Units of one step, without its expressions. Every step reads the hidden accumulator, for 1 unit.
- * To this are added: 2 units for the loop condition of all(), or 3 for that of exists(); 1 unit for
- * counting or inserting; 10 units for making a list of the element, and 1 for appending that list.
+ * all() needs 2 more units for its loop condition, exists() needs 3 more. Counting or inserting an
+ * element takes 1 more unit. Making a list of the element takes 10 more units, and appending that
+ * list takes 1.
  */
 #define ALL_UNITS 3
 #define EXISTS_UNITS 4

@@ -74,9 +74,9 @@ void bt_cel_lexer_error(
 
 /**
  * Returns the value of a number, string or bytes token; texts borrow from the source or live in the
- * arena. is_negative: a minus precedes the number. position: where the minus or else the token
- * begins; issues show this position. Adds an issue if the number is out of range or an escape is
- * invalid.
+ * arena. is_negative: a minus precedes the number. position: where the minus begins, or the token
+ * if there is no minus; issues show this position. Adds an issue if the number is out of range or
+ * an escape is invalid.
  */
 struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool is_negative,
 	uint32_t position, struct bt_cel_lexer *lexer, struct bt_arena *arena);

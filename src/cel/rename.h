@@ -14,9 +14,10 @@
 
 struct bt_cel_renaming {
 	/**
-	 * Returns the new text for a name. If the expression gives an attribute or capacity of a
-	 * device with a domain, as in device.attributes["domain"].name, then name is "domain/name".
-	 * The new text must have the same number of slashes. Borrowed until the arena ends.
+	 * Returns the new text for a name. If the expression names an attribute or capacity
+	 * together with its domain, as in device.attributes["domain"].name, then name is
+	 * "domain/name". The new text must have the same number of slashes. Borrowed until the
+	 * arena ends.
 	 */
 	struct bt_str (*rename)(void *context, struct bt_str name, struct bt_arena *arena);
 	/**

@@ -5,9 +5,9 @@
  * - Where alternatives or options begin, and where one token is expected, an unexpected token is
  *   deleted if the next token matches (`extraneous input`).
  * - A single missing token is inserted if the current token may follow it (`missing ')' at`).
- * - Otherwise the rule fails: `mismatched input`, or `no viable alternative` if later tokens choose
- *   the alternative. Tokens are then skipped up to one that may follow the rule or an enclosing
- *   rule.
+ * - Otherwise the rule fails: `mismatched input`, or `no viable alternative` where the parser reads
+ *   further tokens to choose an alternative. Tokens are then skipped up to a token that may follow
+ *   the rule or an enclosing rule.
  * - After an error, no further error is reported until a token matches.
  */
 #include "base/unicode.h"

@@ -91,7 +91,7 @@ struct bt_cel_object {
 
 /**
  * Types without element types, by kind: bt_cel_types[BT_CEL_STRING]. The entries of list, map, type
- * and optional are the values of these type names in expressions.
+ * and optional are used where an expression names one of these types as a value: type(x) == list.
  */
 extern const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT];
 

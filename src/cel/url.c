@@ -46,8 +46,8 @@ static int escaped_byte(struct bt_str text, enum place place)
 	}
 	int byte = high << 4 | low;
 	/*
-	 * Hosts may escape only non-ASCII bytes; zones only blanks and bytes that a host may
-	 * contain unescaped. Hosts and zones may also escape "%".
+	 * A host may escape only "%" and non-ASCII bytes. A zone may escape only "%", blanks, and
+	 * bytes that a host may contain unescaped.
 	 */
 	if (byte != '%' && place == PLACE_HOST && byte < 0x80) {
 		return -1;

@@ -28,8 +28,8 @@ struct bt_cel_map {
 	/**
 	 * The value that indexing, selecting and has() give for a key that the map lacks. NULL: the
 	 * map has no such value. The operator `in`, size, == and macros ignore this value. The maps
-	 * of device attributes and capacities have such a value, so that a domain that the device
-	 * lacks is an empty map: spec 12b section 4.
+	 * of device attributes and capacities have such a value, because a domain that the device
+	 * lacks must read as an empty map (spec 12b section 4).
 	 */
 	const struct bt_cel_value *missing;
 	/**

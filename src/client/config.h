@@ -4,8 +4,8 @@
 /**
  * Configuration for connecting to an API server: from a kubeconfig file, from the files of a pod
  * (in-cluster), or with a server given on the command line. Spec: 13 sections 4 and 5. This header
- * makes no connection. The configuration has only the paths of files that may change while a
- * process runs (tokens, certificates, CA); client/transport.h reads these files.
+ * makes no connection. Tokens, certificates and CA bundles that are in files may change while a
+ * process runs. The configuration has only the paths of these files; client/transport.h reads them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,8 +77,8 @@ BT_MUST_USE int bt_client_config_load(const struct bt_client_config_input *input
 	struct bt_client_config *out_config, struct berth_error *err);
 /**
  * Parses a kubeconfig's text; path is used in messages and to resolve relative file names. path ""
- * or NULL: there is no kubeconfig, and text is empty. *out_nothing (may be NULL): set to whether
- * the error is that there is no configuration at all.
+ * or NULL: there is no kubeconfig, and text is empty. *out_nothing (may be NULL): whether the error
+ * is that there is no configuration at all; unchanged if the text cannot be parsed.
  */
 BT_MUST_USE int bt_client_config_parse(struct bt_str text, const char *path, const char *master,
 	struct bt_client_config *out_config, bool *out_nothing, struct berth_error *err);

@@ -193,7 +193,7 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 	int code = 0;
 
 	if (bt_str_has_prefix(bt_str_trim(text, " \n"), BT_STR("<"))) {
-		/* an HTML page, as a browser saves one from a wrong link */
+		/* an HTML page, which a browser saves if the link to the kubeconfig is wrong */
 		code = set_kubeconfig_error(err);
 	} else {
 		const struct bt_yaml_limits limits = {

@@ -3,7 +3,7 @@
 #define BT_CLIENT_EXEC_PLUGIN_H
 /**
  * Credential plugins: the formats of their input and output, and their runs. A run is a child
- * process, whose standard output is collected without blocking the loop. Spec: 13 section 6.5.
+ * process. Its standard output is collected without blocking the loop. Spec: 13 section 6.5.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 struct bt_exec_credential {
 	struct bt_arena arena;
 	struct bt_str token;       /* "": none */
-	struct bt_str certificate; /* PEM; data NULL: no pair */
+	struct bt_str certificate; /* PEM; data NULL: neither certificate nor key */
 	struct bt_str key;
 	bool expires;
 	int64_t expiry_ns; /* since 1970 */

@@ -30,7 +30,7 @@ struct bt_client_file_stamp {
 	bool exists;
 };
 
-/** Sets *stamp to the file's current version. Returns true if it was another one before. */
+/** Sets *stamp to the file's current version. Returns true if *stamp had another version before. */
 bool bt_client_file_stamp_update(struct bt_client_file_stamp *stamp, const char *path);
 /**
  * Writes the text of the errno value `number` to buffer as Go words it ("permission denied").

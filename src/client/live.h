@@ -2,13 +2,14 @@
 #ifndef BT_CLIENT_LIVE_H
 #define BT_CLIENT_LIVE_H
 /**
- * Reads from a live API server, with GET requests only: all objects the engine needs, and the
- * events of a pod. Requires the client (BT_HAVE_DAEMON); used by bt_source_read (cli/source.h).
+ * Reads from a live API server: all objects the engine needs, and the events of a pod. The
+ * functions of this header send only GET requests. Requires the client (BT_HAVE_DAEMON); used by
+ * bt_source_read (cli/source.h).
  *
- * Errors are BERTH_ERR_IO or BERTH_ERR_INVALID (the kubeconfig): one sentence that names the server
- * and says what to do. All waits are bounded: 10 seconds to connect, 15 without any answer (300
- * with a credential plugin, which may ask for a login), 60 of silence within a response; a
- * Retry-After above 20 seconds fails immediately.
+ * Errors are BERTH_ERR_IO, and BERTH_ERR_INVALID for an invalid kubeconfig. The message is one
+ * sentence that names the server and says what to do. All waits are bounded: 10 seconds to connect,
+ * 15 without any answer (300 with a credential plugin, which may ask for a login), 60 of silence
+ * within a response; a request whose answer has a Retry-After above 20 seconds fails immediately.
  */
 #include "api/object.h"
 #include "api/time.h"
@@ -50,8 +51,10 @@ struct bt_live_sink {
 /**
  * Lists all objects of the kinds that the engine reads, kind by kind, in the server's order (by
  * namespace and name); the sink gets them after all lists are complete. All lists are read at one
- * resource version as long as the server still has it. Nodes or pods that may not be listed are an
- * error; other kinds are left out with a warning.
+ * resource version as long as the server still has it. If the user may not list nodes or pods, the
+ * read fails. Any other kind that the user may not list, or that the server does not serve, is left
+ * out with a warning. There is no warning if the server does not serve a kind that many clusters
+ * lack.
  */
 BT_MUST_USE int bt_live_read(
 	struct bt_live *live, const struct bt_live_sink *sink, struct berth_error *err);
@@ -111,7 +114,7 @@ struct bt_live_events {
 
 /**
  * Reads the events of a pod. uid "": the events of every pod with this name. *out_events must be
- * finished also after an error.
+ * finished even after an error.
  */
 BT_MUST_USE int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_,
 	struct bt_str name, struct bt_str uid, struct bt_live_events *out_events,

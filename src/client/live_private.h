@@ -84,8 +84,8 @@ struct bt_live_kind {
 };
 
 /**
- * Nodes come first, because the version of their list is used for all other lists; then pods, so
- * that other lists run beside the list of pods, which is usually the longest.
+ * Nodes come first, because the version of their list is used for all other lists. Pods come
+ * second, because their list is usually the longest: the other lists are read in parallel with it.
  */
 #define BT_LIVE_KIND_COUNT 27
 extern const struct bt_live_kind bt_live_kinds[BT_LIVE_KIND_COUNT];

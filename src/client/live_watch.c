@@ -14,7 +14,8 @@ struct followed {
 	struct bt_strbuf resource;      /* for messages: "leases.coordination.k8s.io" */
 	uint32_t version_index;         /* index of the kind's API version */
 	/*
-	 * set in the reflector's callbacks; try_next_version handles them outside of the callbacks
+	 * The callbacks of the reflector set these members. try_next_version handles them later,
+	 * outside of the callbacks.
 	 */
 	bool is_absent;
 	bool is_forbidden;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /**
- * A token bucket: starts with burst tokens, gains qps tokens per second, holds at most burst. Spec:
- * 11b section 4.2.
+ * A token bucket: starts with burst tokens, gains qps tokens per second, and never holds more than
+ * burst tokens. Spec: 11b section 4.2.
  */
 struct bt_limiter {
 	double interval_ns;  /* time per token; 0: no limit */
@@ -45,9 +45,9 @@ bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at
  * The latency is the time of the shortest recent answer. Time that answers spend in queues, of the
  * server or of berth, does not raise the latency: a busy server gets no more calls than an idle
  * one. Two answers raise the limit by one call, so that the first answers, which are often slow,
- * have little effect. An answer that takes more than twice the shortest was queued in the server
- * and does not raise the limit: more calls would only queue longer, each on a connection that costs
- * a TLS handshake.
+ * have little effect. An answer that takes more than twice the shortest time counts as queued in
+ * the server and does not raise the limit: further calls would only wait in the queue, and each
+ * would need a connection, which costs a TLS handshake.
  */
 struct bt_pace {
 	int64_t shortest_ns; /* shortest answer of this period; INT64_MAX: none */

@@ -295,9 +295,9 @@ static int64_t patience_ends_ns(const struct bt_reflector *reflector)
 
 /**
  * Replaces a silent watch. A server that was restored from a backup sends nothing until it reaches
- * the watch's resource version, and its changes until then are lost (spec 13 section 11). If the
- * server sent bookmarks before, but nothing on this watch, a list follows, because the server then
- * reports whether the version is too large.
+ * the watch's resource version, and its changes until then are lost (spec 13 section 11). If
+ * earlier watches had bookmarks and this one had no event, the reflector lists next: in its answer
+ * to a list, the server reports a version that is too large.
  */
 static void end_silence(struct bt_reflector *reflector)
 {

@@ -2,10 +2,11 @@
 #ifndef BT_CLIENT_REFLECTOR_H
 #define BT_CLIENT_REFLECTOR_H
 /**
- * A reflector keeps a copy of one API collection up to date: a streaming or paged list, then a
- * watch, and both again whenever the server ends them. Spec: 13 sections 10 to 13, 11b section 5.
- * The sink gets exact changes: additions, updates with the old object, deletions, each once and in
- * order; a new list is reported as its differences to the copy.
+ * A reflector keeps a copy of one API collection up to date: it reads a streaming or paged list,
+ * then watches. When a watch ends, the reflector opens another watch from the last seen version; if
+ * that is not possible, it starts again with a list. Spec: 13 sections 10 to 13, 11b section 5. The
+ * sink gets exact changes: additions, updates with the old object, deletions, each once and in
+ * order; of a new list, only the differences from the copy are reported.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,8 +20,8 @@ struct bt_reflector;
 
 /**
  * Functions for items that can be packed: kept in a compact form that must be unpacked before it is
- * read. The reflector allows that its items are packed (bt_object_allow_pack), except during the
- * sink's calls.
+ * read. The reflector allows its items to be packed (bt_object_allow_pack), except while it calls
+ * the sink.
  */
 struct bt_reflector_packing {
 	void (*allow_pack)(void *item);
@@ -28,8 +29,8 @@ struct bt_reflector_packing {
 	/** Reads namespace and name; also works for a packed item. */
 	void (*key)(const void *item, struct bt_str *out_namespace, struct bt_str *out_name);
 	/**
-	 * Returns true if the sink will keep an ordinary reference, so that packing the item first
-	 * would be wasted.
+	 * Returns true if the sink will keep an ordinary reference: packing the item before that
+	 * would be wasted work.
 	 */
 	bool (*is_soon_unpacked)(const void *item);
 };
@@ -77,7 +78,10 @@ struct bt_reflector_sink {
 	void (*changed)(void *context, void *old_item, void *new_item, bool is_stale);
 	/** Called once, after all objects of the first list were reported. */
 	void (*synced)(void *context);
-	/** A request failed before it was opened; it will be repeated. May be NULL. */
+	/**
+	 * A request failed before a successful answer began; the reflector will repeat the request.
+	 * May be NULL.
+	 */
 	void (*failed)(void *context, const struct bt_rest_answer *answer);
 	/**
 	 * Called after a watch was broken for silent_ns. is_list false: the watch continues, and no

@@ -97,9 +97,10 @@ struct bt_reflector_ending {
 };
 
 /**
- * Call at the end of a stream, and at the end of a list that failed or is incomplete, whose items
- * are discarded. For a complete page call bt_reflector_state_listed instead. The state then
- * describes the next request; *out_waits: wait for a backoff step first.
+ * Call at the end of a stream, and at the end of a list that failed or is incomplete; the caller
+ * discards the items of such a list. For a complete page call bt_reflector_state_listed instead.
+ * Afterwards the state describes the next request. *out_waits: whether the caller must wait for a
+ * backoff delay before that request.
  */
 enum bt_reflector_report bt_reflector_state_ended(struct bt_reflector_state *state,
 	const struct bt_reflector_ending *ending, bool *out_waits);
@@ -149,7 +150,7 @@ struct bt_reflector {
 	enum bt_reflector_end failure; /* why reading failed */
 };
 
-/** Processes a part of a body. The function `take` of bt_frames_sink; context is the reflector. */
+/** The function `take` of bt_frames_sink: processes a part of a body. context: the reflector. */
 BT_MUST_USE int bt_reflector_take_part(
 	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err);
 /**

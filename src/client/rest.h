@@ -137,8 +137,9 @@ void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text);
 /** Appends a form-encoded query parameter. */
 void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value);
 /**
- * Encodes an object in the client's content type: protobuf if the schema has the kind, else JSON.
- * value has apiVersion and kind. Appends to out and returns the content type used.
+ * Encodes an object as protobuf if the client's content type is protobuf and the schema has the
+ * kind, else as JSON. value has apiVersion and kind. Appends to out and returns the content type
+ * used.
  */
 struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 	const struct bt_json_value *value, struct bt_strbuf *out);

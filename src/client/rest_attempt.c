@@ -180,7 +180,7 @@ static const struct {
 	{"StorageReadError", BT_REST_OTHER, 0, NULL},
 };
 
-/* Class by reason, else by code. */
+/* Returns the class that the reason implies, or else the class that the code implies. */
 static enum bt_rest_class class_of(struct bt_str reason, int64_t code)
 {
 	enum bt_rest_class by_code = BT_REST_OTHER;

@@ -92,7 +92,7 @@ struct bt_rest_client {
 	struct bt_rest_call *first; /* queue of calls */
 	struct bt_rest_call *last;
 	struct bt_heap delayed; /* slots sorted by time */
-	int64_t warned_ns[2];   /* times of the last lines about long waits, at verbosity 2 and 0 */
+	int64_t warned_ns[2];   /* when long waits were last logged at verbosity 2 and at 0 */
 	struct bt_rest_metrics metrics;
 };
 

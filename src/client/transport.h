@@ -21,7 +21,7 @@ struct bt_transport_options {
 };
 
 /**
- * Creates a transport. Fails only with errors of credentials that are fatal at start (spec 13
+ * Creates a transport. Fails only if the credentials have an error that is fatal at start (spec 13
  * sections 6.2, 6.4).
  */
 BT_MUST_USE int bt_transport_create(const struct bt_transport_options *options,

@@ -13,13 +13,13 @@
 
 /**
  * Certificate, key and CA bundle of a connection, and when their files are checked for changes.
- * Spec: 13 section 6.4. Times are the loop's.
+ * Spec: 13 section 6.4. Times are of the loop's clock.
  */
 
 /** Effect of a change on the connections. */
 enum bt_tls_change {
 	BT_TLS_SAME,
-	BT_TLS_NEW_CONNECTIONS, /* close idle connections; new ones use the change */
+	BT_TLS_NEW_CONNECTIONS, /* close idle connections; new connections use the new material */
 	BT_TLS_CUT,             /* close all connections */
 };
 
@@ -33,7 +33,7 @@ struct bt_tls_material {
 	bool pair_is_watched; /* certificate and key are both read from files */
 	struct bt_client_file_stamp certificate_stamp;
 	struct bt_client_file_stamp key_stamp;
-	bool pair_changed;             /* changed since the periodic check */
+	bool pair_changed;             /* changed since the last periodic check */
 	struct berth_error pair_error; /* set until the first usable pair */
 	int64_t pair_refreshed_ns;     /* time of the last check of the file stamps */
 	int64_t pair_check_ns;         /* time of the next periodic check */

@@ -6,7 +6,8 @@
  * one piece of input is not copied, and a list's body is never held as a whole. Spec: 13 sections
  * 8.3 to 8.5.
  *
- * Parts are not validated here, and the outer structure only as far as needed to find them.
+ * The content of parts is not validated here. The outer structure is validated only as far as
+ * needed to find the parts.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -21,8 +21,8 @@ uint32_t bt_object_set_find(const struct bt_object_set *set, const struct bt_obj
 void bt_object_set_put(struct bt_object_set *set, uint32_t index, struct bt_object *object);
 
 /**
- * An import of changes. Changes at second 0, before the first pod without a node is added, make the
- * cluster at the start.
+ * An import of changes. Changes at second 0 that come before the first pod without a node make up
+ * the cluster at the start.
  */
 struct bt_change_import {
 	struct bt_import *import;

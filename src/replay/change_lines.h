@@ -2,8 +2,8 @@
 #ifndef BT_REPLAY_CHANGE_LINES_H
 #define BT_REPLAY_CHANGE_LINES_H
 /**
- * Makes the lines of a recording from changes of objects: objects in the form of snapshots, changes
- * as merge patches between two such forms.
+ * Makes the lines of a recording from changes of objects. A line has an added object in the form
+ * that snapshots use, or a change as the merge patch between the old and the new form.
  */
 #include "cluster/snapshot.h"
 #include "replay/recording.h"

@@ -99,8 +99,8 @@ static bool make_expression(struct bt_google *google, const struct bt_json_value
 }
 
 /**
- * Reads the constraints of a row to expressions. Returns why some constraints are left out, or NULL
- * if all constraints are used. text: a JSON array; "": the row has no constraints.
+ * Converts the constraints of a row to expressions. Returns why some constraints are left out, or
+ * NULL if all constraints are used. text: a JSON array; "": the row has no constraints.
  */
 static const char *read_constraints(struct bt_google *google, struct bt_str text,
 	struct bt_trace_expression *expressions, uint32_t *out_count)

@@ -65,7 +65,7 @@ struct bt_google {
 	struct bt_import *import;
 	const struct bt_import_request *request;
 	int64_t time_ns;     /* of the current row */
-	bool has_begun;      /* rows of time 0 were all read */
+	bool has_begun;      /* all rows of time 0 were read */
 	bool has_attributes; /* the table of machine attributes exists */
 	BT_VEC(struct bt_google_machine) machines;
 	struct bt_map machines_by_id;
@@ -109,7 +109,7 @@ extern const char *const bt_google_instance_columns[];
 extern const uint32_t bt_google_instance_column_count;
 
 /**
- * Takes a row of the table instance_events. values: one for each of bt_google_instance_columns.
+ * Processes a row of the table instance_events. values: one for each of bt_google_instance_columns.
  * *out_flaw: why the row is left out, or NULL; *out_loss: which part of the row is left out, or
  * NULL.
  */

@@ -3,8 +3,8 @@
 #define BT_REPLAY_IMPORT_H
 /**
  * Makes recordings from other sources: first the cluster at the start, then pods in the order of
- * time. Input that cannot be used is counted by kind of defect; the numbers of the first lines are
- * kept.
+ * time. Input that cannot be used is counted by kind of defect. For each kind, the numbers of the
+ * first lines with the defect are kept.
  */
 #include "base/error.h"
 #include "base/str.h"

@@ -165,7 +165,7 @@ static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *e
 	return result;
 }
 
-/** Notes in the life what a line shows about the pod's binding and end. */
+/** Stores in the life what a line shows about the pod's binding and end. */
 static void take_facts(struct bt_lives *lives, struct open_life *open,
 	const struct bt_pod_facts *facts, int64_t time_ns)
 {

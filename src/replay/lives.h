@@ -3,7 +3,7 @@
 #define BT_REPLAY_LIVES_H
 /**
  * When each pod of a recording is bound and how long it runs, found by a first pass over the
- * recording: a replay that binds a pod earlier than the recording must know its run time in
+ * recording: a replay that binds a pod earlier than the recording must know the pod's run time in
  * advance. The records are in a temporary file in the order in which the pods are created, so that
  * memory depends on the cluster, not on the length of the recording.
  */
@@ -14,7 +14,7 @@
 #include "replay/recording.h"
 
 struct bt_pod_life {
-	int64_t tried_ns; /* first attempt of the recording's scheduler; -1: never */
+	int64_t tried_ns; /* when the recording's scheduler first tried the pod; -1: never */
 	int64_t bound_ns; /* when the recording binds the pod, since 1970; -1: never */
 	int64_t runs_ns;  /* from binding to end; -1: deleted, or runs until the recording ends */
 	/** When the scheduler preempts the pod or a taint evicts it, since 1970; -1: never. */
@@ -28,15 +28,15 @@ struct bt_lives;
 typedef void bt_replay_warn_fn(void *context, const char *line);
 
 /**
- * Reads the files, the parts of one recording in order. warn: called if the recording was cut off
- * or has gaps. *out_lives is owned.
+ * Reads the files, which are the parts of one recording, in order. warn: called if the recording
+ * was cut off or has gaps. *out_lives is owned.
  */
 BT_MUST_USE int bt_lives_read(const char *const *paths, uint32_t path_count,
 	bt_replay_warn_fn *warn, void *context, struct bt_lives **out_lives,
 	struct berth_error *err);
 /** NULL accepted. */
 void bt_lives_destroy(struct bt_lives *lives);
-/** Returns the first and the last time of the recording, since 1970. */
+/** These functions return the first and the last time of the recording, since 1970. */
 int64_t bt_lives_start_ns(const struct bt_lives *lives);
 int64_t bt_lives_end_ns(const struct bt_lives *lives);
 /**

@@ -11,8 +11,8 @@
 #include "replay/replay.h"
 
 /**
- * A histogram of waiting times. Quantiles are exact to a sixteenth of their value; below 16 ms to 1
- * ms.
+ * A histogram of waiting times. Quantiles are exact to a sixteenth of their value. Below 16 ms,
+ * they are exact to 1 ms.
  */
 #define BT_WAIT_BUCKETS 704
 
@@ -53,8 +53,8 @@ struct bt_measured_resource {
 	double capacity_ns;
 	double peak; /* highest share in use */
 	/**
-	 * Free amounts that typical pods could not use, times nanoseconds. A node's part is its
-	 * free amount times the share of the typical pods that do not fit on the node.
+	 * Free amounts that typical pods could not use, times nanoseconds. Each node counts with
+	 * its free amount times the share of the typical pods that do not fit on the node.
 	 */
 	double fragmented_ns;
 };

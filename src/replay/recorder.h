@@ -2,8 +2,8 @@
 #ifndef BT_REPLAY_RECORDER_H
 #define BT_REPLAY_RECORDER_H
 /**
- * Writes a recording (docs/recordings.md) of changes as they arrive: objects in the form of
- * snapshots, changes as merge patches between two such forms.
+ * Writes a recording (docs/recordings.md) of changes as they arrive. A line has an added object in
+ * the form that snapshots use, or a change as the merge patch between the old and the new form.
  *
  * Each kind has its own watch, so changes of different kinds may arrive in another order than they
  * happened. Therefore changes wait for BT_RECORDER_WINDOW_NS and are then written in the order of
@@ -54,7 +54,7 @@ BT_MUST_USE int bt_recorder_create(const struct bt_recorder_options *options, in
 	struct bt_recorder **out_recorder, struct berth_error *err);
 /**
  * Adds a change of an object. old_object NULL: the object was added; new_object NULL: the object
- * was deleted. Nothing is written if all members that recordings contain are equal.
+ * was deleted. Nothing is written if all members that recordings contain are equal in both objects.
  */
 void bt_recorder_take(struct bt_recorder *recorder, int64_t now_ns,
 	const struct bt_object *old_object, const struct bt_object *new_object);
@@ -68,7 +68,10 @@ void bt_recorder_take_gap(
 BT_MUST_USE int bt_recorder_flush(
 	struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err);
 struct bt_recorder_counts bt_recorder_count(const struct bt_recorder *recorder);
-/** Returns the number of CEL expressions of devices whose result may change with neutral names. */
+/**
+ * Returns the number of CEL expressions that read parts of texts: with neutral names such an
+ * expression may give another result.
+ */
 uint32_t bt_recorder_by_parts(const struct bt_recorder *recorder);
 /** Writes all waiting lines, and the last line, which marks the recording as complete. */
 BT_MUST_USE int bt_recorder_end(struct bt_recorder *recorder, struct berth_error *err);

@@ -63,9 +63,9 @@ void bt_recording_close(struct bt_recording_reader *reader);
 const struct bt_recording_header *bt_recording_header(const struct bt_recording_reader *reader);
 /**
  * Reads the next line. 1: *out_line is set; its texts are borrowed until the next call. 0: the end.
- * Lines of kinds that the scheduler does not read are skipped. Errors: an invalid line
- * (BERTH_ERR_SYNTAX, BERTH_ERR_INVALID), also one with an earlier time than the previous line; a
- * file that cannot be read (BERTH_ERR_IO).
+ * Lines of kinds that the scheduler does not read are skipped. BERTH_ERR_SYNTAX, BERTH_ERR_INVALID:
+ * the line is invalid, or its time is before that of the previous line. BERTH_ERR_IO: the file
+ * cannot be read.
  */
 BT_MUST_USE int bt_recording_next(struct bt_recording_reader *reader,
 	struct bt_recording_line *out_line, struct berth_error *err);
@@ -104,8 +104,8 @@ uint64_t bt_recording_size(const struct bt_recording_writer *writer);
 /** Closes the file after an error, which is reported already. NULL accepted. */
 void bt_recording_abandon(struct bt_recording_writer *writer);
 /**
- * Flushes and closes the file. is_complete: with the last line that marks the recording as
- * complete. Frees the writer even on errors.
+ * Flushes and closes the file. is_complete: before that, writes the line that marks the recording
+ * as complete. Frees the writer even on errors.
  */
 BT_MUST_USE int bt_recording_finish(
 	struct bt_recording_writer *writer, bool is_complete, struct berth_error *err);

@@ -14,8 +14,8 @@
  *   the pod, then the replacement that the recording creates stands for that pod.
  * - Claims are allocated, reserved and deallocated as pods are bound and end in the replay.
  *
- * The guide (docs/guide/recording-and-replaying.md) has this as a table. One thread; time is the
- * recording's.
+ * The guide (docs/guide/recording-and-replaying.md) has this as a table. A replay uses one thread,
+ * and its clock has the times of the recording.
  */
 #include "api/pod.h"
 #include "replay/lives.h"
@@ -51,7 +51,7 @@ enum bt_replay_end {
 	BT_REPLAY_DELETED,   /* deleted by the recording */
 	BT_REPLAY_PREEMPTED, /* preempted by the scheduler */
 	BT_REPLAY_LOST,      /* its node was deleted */
-	BT_REPLAY_EVICTED,   /* evicted: did not tolerate a taint of its node, or not for so long */
+	BT_REPLAY_EVICTED,   /* evicted by a taint: its toleration was missing or has expired */
 };
 
 /** The end of a pod. */
@@ -81,7 +81,7 @@ struct bt_replay_sink {
 	 */
 	void (*changed)(void *context, const struct bt_object *old_object,
 		struct bt_object *new_object, int64_t time_ns);
-	/** Called for each time_ns at intervals of interval_ns, and at the end. */
+	/** Called at intervals of interval_ns, and at the end. time_ns: time of the sample. */
 	void (*sampled)(void *context, const struct bt_state *state, uint32_t pending_count,
 		int64_t time_ns);
 };
@@ -90,8 +90,8 @@ struct bt_replay_options {
 	const char *const *paths; /* parts of one recording, in order */
 	uint32_t path_count;
 	/**
-	 * The scheduler decides from from_ns to to_ns, since the start of the recording. Before
-	 * from_ns, pods are bound to their recorded nodes.
+	 * The scheduler decides from from_ns to to_ns; these times are since the start of the
+	 * recording. Before from_ns, pods are bound to their recorded nodes.
 	 */
 	int64_t from_ns;
 	int64_t to_ns;       /* INT64_MAX: the end of the recording */

@@ -20,7 +20,8 @@ void bt_rows_close(struct bt_rows *rows);
 const char *bt_rows_path(const struct bt_rows *rows);
 /**
  * Returns whether there is a column of this name, or whether the first JSON object has this member.
- * "capacity.cpus" is a member of an inner object, or a column capacity.cpus or capacity_cpus.
+ * The name "capacity.cpus" finds the member cpus of the inner object capacity, or a column
+ * capacity.cpus or capacity_cpus.
  */
 bool bt_rows_has(const struct bt_rows *rows, const char *name);
 /** Selects the values to read from each row, at most BT_ROWS_COLUMNS_MAX; names are borrowed. */

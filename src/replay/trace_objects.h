@@ -68,8 +68,8 @@ void bt_trace_write_node_amounts(const struct bt_trace_node *node, struct bt_str
 void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbuf *out);
 
 /**
- * Returns whether the text is valid as a name of every kind: lower case letters, digits and, except
- * at both ends, "-"; at most 63 bytes.
+ * Returns whether the text is valid as the name of an object of any kind: lower case letters,
+ * digits and, except at both ends, "-"; at most 63 bytes.
  */
 bool bt_trace_is_name(struct bt_str text);
 /** Reads a fraction of a machine, "0.25": from 0 to 1000. An absent text is 0. */

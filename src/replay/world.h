@@ -49,14 +49,14 @@ struct bt_replay_pod {
 	 */
 	bool is_orphan;
 	/**
-	 * Both the replay and the recording preempt or evict the pod: it is deleted at the recorded
-	 * time, and the recorded pod replaces it.
+	 * Both the replay and the recording preempt or evict the pod: the pod is deleted at the
+	 * recorded time, and the replacement in the recording replaces it.
 	 */
 	bool is_leaving;
 	enum bt_replay_end leaves_as;
 	/**
-	 * Links of the ring of one owner's orphans, whose first orphan is in replay->orphans;
-	 * BT_MAP_NONE: not an orphan.
+	 * The orphans of one owner form a ring; these are its links. replay->orphans has the first
+	 * orphan of the ring. BT_MAP_NONE: not an orphan.
 	 */
 	uint32_t next_orphan;
 	uint32_t last_orphan;
@@ -160,7 +160,10 @@ BT_MUST_USE int bt_replay_disrupt_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
 /** Returns whether the pod's end is due. */
 bool bt_replay_is_due(const struct bt_replay *replay, uint32_t id);
-/** Notes when a running pod ends, if that is known. */
+/**
+ * Updates the time at which the pod ends or is evicted. A pod that is not bound, or is_leaving, has
+ * no such time.
+ */
 void bt_replay_set_end(struct bt_replay *replay, uint32_t id);
 /** Binds the pod to the node. */
 void bt_replay_start_pod(struct bt_replay *replay, uint32_t id, struct bt_str node_name);
@@ -192,8 +195,8 @@ struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay);
 BT_MUST_USE int bt_replay_schedule(
 	struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err);
 /**
- * Tries the pod, and all pods before it in the queue. Call this when the recorded scheduler has
- * just tried the pod, if the replay follows the recording.
+ * Tries the pod, and all pods before it in the queue. If the replay follows the recording, call
+ * this when the recorded scheduler has just tried the pod.
  */
 BT_MUST_USE int bt_replay_schedule_pod(
 	struct bt_replay *replay, uint32_t id, struct berth_error *err);
@@ -226,8 +229,8 @@ BT_MUST_USE int bt_replay_release_claims(struct bt_replay *replay, const struct 
 	struct bt_pod *next, uint32_t returns, struct berth_error *err);
 
 /**
- * Replaces the scheduler's condition in group, which comes from the recording, by the condition in
- * known, the same group in the replay. known NULL: removes the condition.
+ * group: from the recording; known: the same group in the replay. Replaces the scheduler's
+ * condition in group by that in known. known NULL: removes the condition.
  */
 void bt_replay_keep_group_condition(
 	struct bt_replay *replay, const struct bt_object *known, struct bt_pod_group *group);

@@ -122,7 +122,7 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 }
 
 /**
- * Notes a victim. At the end of the step, apply_writes passes the victim to bt_replay_disrupt_pod,
+ * Queues a victim. At the end of the step, apply_writes passes the victim to bt_replay_disrupt_pod,
  * because a replay has no kubelet that ends the victim.
  */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
