@@ -423,7 +423,8 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 				}
 				/*
 				 * Other claims that consume an amount of 0 may still hold the
-				 * device, so that its state depends on the order of events.
+				 * device. In that case the device's state depends on the order of
+				 * events.
 				 */
 				if (!shared->api_consumes && allocated->api_results.items[id] > 1) {
 					set_history(allocated, id);

@@ -7,8 +7,8 @@
 #include "dra/allocator_private.h"
 
 /**
- * Limits of the number of columns: COLUMNS_MAX, or as many as COLUMN_BYTES_MAX has room for if that
- * is less, but at least COLUMNS_MIN.
+ * There are at most COLUMNS_MAX columns, and their values take at most COLUMN_BYTES_MAX bytes. If
+ * the values of COLUMNS_MIN columns take more bytes, COLUMNS_MIN columns are kept all the same.
  */
 #define COLUMNS_MAX 64U
 #define COLUMNS_MIN 4U
@@ -40,14 +40,14 @@ struct column {
 	uint32_t slot_count;                       /* length of values and groups */
 	BT_VEC(struct bt_node_allocation) answers; /* the first one is FOUND with score 0 */
 	uint64_t log_sequence;
-	uint64_t shared_version;    /* bt_device_pools.shared_version of the values */
-	uint64_t allocated_version; /* bt_allocated_devices.version of the values */
+	uint64_t shared_version;    /* bt_device_pools.shared_version at the last refresh */
+	uint64_t allocated_version; /* bt_allocated_devices.version at the last refresh */
 	uint64_t last_used;
 	/*
 	 * Groups of nodes with the same pools. Valid only if every node is in a group (is_grouped).
 	 */
 	bool is_grouped;
-	uint64_t pool_sequence;        /* bt_device_pools.sequence of the groups */
+	uint64_t pool_sequence;        /* bt_device_pools.sequence when the groups were made */
 	uint32_t *groups;              /* by slot: index in first_of */
 	uint32_t first_of[GROUPS_MAX]; /* a slot of each group; BT_SLOT_NONE: unused group */
 };
@@ -249,7 +249,7 @@ static uint32_t find_group(struct column *column, struct bt_device_pools *pools,
 	return GROUPS_MAX;
 }
 
-/** Update the values of all nodes, with one search for nodes with the same pools. */
+/** Update the values of all nodes, with one search for each group of nodes with the same pools. */
 static void update_all(
 	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
 {
@@ -327,8 +327,9 @@ static bool may_allocate_from(struct bt_device_pools *pools, const struct bt_pre
 }
 
 /**
- * Whether, since the last refresh, devices that the claims may use were allocated or freed in a
- * pool that nodes of any name may see.
+ * Whether some pool meets all of these conditions: nodes of any name may use the pool, devices of
+ * the pool were allocated or freed since the last refresh, and the claims may use a device of the
+ * pool.
  */
 static bool has_shared_change(const struct column *column, struct bt_device_pools *pools,
 	const struct bt_prepared *prepared)

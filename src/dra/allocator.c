@@ -76,9 +76,9 @@ static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools
 	return BT_QUICK_NONE;
 }
 
-/* Checks of cached verdicts and counters against recomputed ones (BERTH_VERIFY=1). */
-
-/** Compare cached verdicts and counters of the node's devices with recomputed ones. */
+/**
+ * Compare cached verdicts and counters of the node's devices with recomputed ones (BERTH_VERIFY=1).
+ */
 static void verify_devices(const struct bt_search *search)
 {
 	struct bt_device_pools *pools = search->pools;

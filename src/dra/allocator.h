@@ -60,10 +60,9 @@ struct bt_node_allocation {
 };
 
 /**
- * Search devices of the node in this slot for the claims, which are allocated in order. The list
- * may differ between nodes, because each node has its own special claim for extended resources.
- * *out_choice: in the arena of the allocator; NULL unless the outcome is FOUND. out_choice may be
- * NULL.
+ * Allocate the claims on the node in this slot, in the order of the list. The list may differ
+ * between nodes, because each node has its own special claim for extended resources. *out_choice:
+ * in the arena of the allocator; NULL unless the outcome is FOUND. out_choice may be NULL.
  */
 struct bt_node_allocation bt_allocator_allocate(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
@@ -79,14 +78,15 @@ BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator
 	struct bt_allocation_result *out_result, struct berth_error *err);
 
 /**
- * Outcome of allocating a list of claims on every node. Columns are kept between cycles. Claims
- * with equal requests, constraints and classes share a column, and only nodes with a change of
- * BT_ALLOCATION_COLUMN_READS are searched again.
+ * Outcome of allocating a list of claims on every node. Columns are kept between cycles. Lists of
+ * claims with equal requests, constraints and classes share a column. An update usually searches
+ * only nodes with a change of a kind in BT_ALLOCATION_COLUMN_READS. All nodes are updated if a pool
+ * that nodes of any name may use has changed, or if too many nodes have changed.
  */
 struct bt_allocation_column {
 	/*
-	 * While serial and version stay equal, a value changes only if the state's log has a change
-	 * of its slot.
+	 * While serial and version stay equal, the value of a slot changes only if the state's log
+	 * has a change of that slot.
 	 */
 	uint64_t serial;
 	uint64_t version;
@@ -118,7 +118,11 @@ struct bt_request_report {
 	uint32_t wanted;
 	uint32_t considered; /* devices of the node's pools */
 	uint32_t usable;     /* devices that the request can get if taken alone */
-	/* The devices that are not usable, each counted under the first check that rejects it. */
+	/*
+	 * The devices that are not usable, each counted under the first check that rejects it. If a
+	 * selector fails with an error on a device, no counter counts the device. Exception: in_use
+	 * counts the device if the device is in use and needs_all is false.
+	 */
 	uint32_t in_use;          /* held by other claims; no selector is false */
 	uint32_t class_refused;   /* a selector of the class is false */
 	uint32_t request_refused; /* a selector of the request is false */
@@ -126,7 +130,7 @@ struct bt_request_report {
 	uint32_t tainted;
 	uint32_t no_capacity;
 	uint32_t no_counters;
-	uint32_t unsupported; /* has binding conditions, whose gate is off */
+	uint32_t unsupported; /* has binding conditions, but their gate is off */
 	/**
 	 * The selector and the taint that reject the largest number of devices; "" for none. The
 	 * selector is borrowed, the taint is in the arena.

@@ -152,7 +152,7 @@ struct bt_all_device {
 struct bt_search_memory {
 	BT_VEC(struct bt_search_frame) frames;
 	BT_VEC(struct bt_taken_device) taken;
-	/** By device id: how often the device was taken as a whole in this call. */
+	/** By device id: how often this call of the allocator took the whole device. */
 	BT_VEC(uint32_t) taken_counts;
 	BT_VEC(uint32_t) claim_counts; /* by claim: number of devices taken */
 	BT_VEC(struct bt_all_device) all_devices;
@@ -220,8 +220,9 @@ enum bt_quick_answer {
 enum bt_search_result bt_search_select(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
 /**
- * Whether the device has enough capacity for the option besides what allocated shares and shares
- * taken in this call consume. Spec 12 section 9.7.
+ * Whether the free capacity of the device is enough for the option. Capacity that is consumed by
+ * allocated shares, or by shares taken in this call of the allocator, is not free. Spec 12 section
+ * 9.7.
  */
 bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);

@@ -104,10 +104,11 @@ static void count_device(
 		}
 	}
 	/*
-	 * A device in use is counted as in use if a selector fails with an error on it, because the
-	 * search does not evaluate selectors on devices in use. For a request for all devices the
-	 * search evaluates the selectors on every device, so the error counts. A device that a
-	 * selector rejects is counted as rejected even if it is in use.
+	 * If a selector fails with an error on a device in use, the device counts as in use,
+	 * because the search does not evaluate selectors on devices in use. If the request needs
+	 * all devices, the search evaluates the selectors on every device, so the error is
+	 * reported. A device that a selector rejects counts as rejected even if the device is in
+	 * use.
 	 */
 	if (verdict == BT_VERDICT_ERROR && !option->needs_all &&
 		bt_search_is_busy(tally->search, option, device)) {

@@ -130,11 +130,12 @@ static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *
 
 /**
  * Whether the frame must fail, because too few usable devices are left from its position on. This
- * check saves a search that tries every free device, and has the same result: if a selector fails,
- * it returns false, and the search reports the error.
+ * check saves a search that would try every free device and then fail. If a selector fails with an
+ * error, the check returns false, and the search reports the error.
  *
  * Returns false without counting if devices consume counters or if a distinct constraint applies.
- * Failed tries change the state of both (spec 12 section 21, D6 and D9), so the search must run.
+ * Failed tries change the state of counters and of distinct constraints (spec 12 section 21, D6 and
+ * D9), so the search must run.
  */
 static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *frame)
 {

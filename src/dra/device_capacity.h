@@ -21,8 +21,8 @@ struct bt_quantity bt_device_capacity_consumed(
 /**
  * Whether the device has all requested capacities, and every capacity has room for the request.
  * requests: amounts by capacity name, or NULL. consumed: amounts that other shares of the device
- * consume, or NULL. own: amounts that shares taken in this call consume, by index of the capacity,
- * or NULL.
+ * consume, or NULL. own: amounts that shares taken in this call of the allocator consume, by index
+ * of the capacity, or NULL.
  */
 bool bt_device_capacity_fits(const struct bt_device *device,
 	const struct bt_resource_list *requests, const struct bt_shared_device *consumed,

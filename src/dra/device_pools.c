@@ -237,9 +237,10 @@ static uint32_t take_old(struct bt_device_pools *pools, uint32_t slice, uint32_t
 }
 
 /**
- * Make the rows of a slice whose object and scope are new; its row list is empty. Rows of the old
- * object (which still exists) are reused for devices that still exist. Their verdicts are kept if
- * the content of the device is the same. Other rows are dropped. Overwrites old_rows.
+ * Make the rows of a slice after its object and scope were replaced. The slice's list of rows must
+ * be empty, and the old object must still exist. If a device was in the slice before, its old row
+ * is reused, and the row's verdicts are kept unless a field that selectors read has changed. Other
+ * old rows are dropped. Overwrites old_rows.
  */
 static void device_rows_make(
 	struct bt_device_pools *pools, uint32_t slice, uint32_t *old_rows, uint32_t old_count)
@@ -439,8 +440,9 @@ static void remove_value(uint32_t *items, uint32_t *count, uint32_t value)
 }
 
 /**
- * Add the slice's pool to the indexes that nodes read, or remove it: to the pools of its node name,
- * or to the pools that any node may use. A slice with a node name and with counters is in both.
+ * Add the slice's pool to the indexes that nodes read, or remove the pool from them. The indexes
+ * are the pools by node name (`named`) and the pools that nodes of any name may use
+ * (`shared_pools`). If the slice has a node name and counters, its pool is in both indexes.
  */
 static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slice *slice, bool add)
 {

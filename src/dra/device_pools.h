@@ -2,9 +2,9 @@
 #ifndef BT_DRA_DEVICE_POOLS_H
 #define BT_DRA_DEVICE_POOLS_H
 /**
- * Pools of devices, made from ResourceSlices with the taints of rules and updated incrementally;
- * the pools that each node can use; and the verdict of each selector on each device. Spec: 12
- * sections 4.5, 9.1, 9.5 and 18.
+ * Pools of devices, the pools that each node can use, and the verdict of each selector on each
+ * device. The pools are made from ResourceSlices, with the taints of DeviceTaintRules added, and
+ * are updated incrementally. Spec: 12 sections 4.5, 9.1, 9.5 and 18.
  */
 #include "api/types.h"
 #include "base/arena.h"

@@ -4,14 +4,15 @@
 /**
  * Shared by the files of the pools and of the allocator. Spec: 12 sections 9.1 and 9.8.
  *
- * Slices, pools and published devices have numbers: indexes in the vectors below, which are reused
- * once they are free. Two slices may publish the same device (an old and a new generation), so
+ * Slices, pools and published devices have numbers: their indexes in the vectors below. Free
+ * numbers are reused. Two slices may publish the same device (an old and a new generation), so
  * verdicts belong to published devices ("rows") and not to device ids.
  *
  * Which part of a pool a node can use depends on the slices that are relevant to the node. Such a
  * part is a view. Nodes with the same relevant slices share the view. Views are made on demand and
  * dropped when a slice of the pool changes. Every node keeps the list of its views in the
- * allocator's order, and updates the list from the pools that have changed since its last use.
+ * allocator's order, and updates the list from the pools that have changed since the list was last
+ * used.
  */
 #include "api/selector.h"
 #include "base/int128.h"
@@ -67,7 +68,7 @@ enum {
 	BT_DEVICE_COUNTERS = 1 << 3,      /* consumes counters */
 	BT_DEVICE_TAINTED = 1 << 4,       /* has a taint that blocks requests */
 	BT_DEVICE_BINDING = 1 << 5,       /* bindingConditions is present, perhaps empty */
-	BT_DEVICE_NEVER = 1 << 6,         /* has binding conditions, whose gate is off */
+	BT_DEVICE_NEVER = 1 << 6,         /* has binding conditions, but their gate is off */
 	BT_DEVICE_OWN_SCOPE = 1 << 7,     /* the slice has perDeviceNodeSelection */
 };
 
@@ -138,7 +139,8 @@ struct bt_pool_view {
 	bool is_binding;     /* some device has binding conditions; such views sort last */
 	bool has_own_scopes; /* some device has a scope of its own */
 	BT_VEC(struct bt_pool_device) devices;
-	struct bt_pool_counters *counters; /* NULL: partitions are off, or incomplete */
+	/** If partitions are on, set in COMPLETE views and in some INVALID views; else NULL. */
+	struct bt_pool_counters *counters;
 	uint32_t broken_scope;
 	/**
 	 * If BROKEN: row of the device whose selector cannot be parsed; BT_DEVICE_NONE: the
@@ -160,7 +162,7 @@ struct bt_pool {
 struct bt_named_pools {
 	bt_sym name; /* reference held; BT_SYM_NONE: free */
 	uint64_t hash;
-	BT_VEC(uint32_t) pools; /* one entry for each slice */
+	BT_VEC(uint32_t) pools; /* the pool of each such slice, with repetitions */
 };
 
 struct bt_node_pool {
@@ -259,7 +261,7 @@ struct bt_device_pools {
 	uint64_t share_count; /* counter for share ids without a prng */
 	struct bt_search_memory *search;
 	struct bt_allocation_columns *columns; /* NULL: not used yet */
-	/** Number of changes to slices of pools that nodes of any name may see. */
+	/** Number of changes of pools whose shared_count is not 0. */
 	uint64_t shared_version;
 };
 
@@ -279,7 +281,10 @@ static inline const struct bt_resource_slice *bt_pool_slice_value(
 	return pools->slices.items[slice].object->value;
 }
 
-/** Returns the row of a device, by its entry in the slice object; BT_DEVICE_NONE: not published. */
+/**
+ * Returns the row of the device with this id. spec: the device's entry in the object of the slice.
+ * BT_DEVICE_NONE: the entry is not published.
+ */
 uint32_t bt_device_rows_find(
 	const struct bt_device_pools *pools, uint32_t id, const struct bt_device *spec);
 
@@ -290,8 +295,8 @@ void bt_device_pools_catch_up(struct bt_device_pools *pools);
 /** Record a change of the pool: drop its views, so that nodes update their lists. */
 void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool);
 /**
- * Log a change of the pool's devices, or of their allocation, for each node whose name a slice of
- * the pool has. Logs nothing if nodes of any name may use the pool.
+ * Log a change of the pool's devices, or of their allocation, for each node that a slice of the
+ * pool names in spec.nodeName. Logs nothing if nodes of any name may use the pool.
  */
 void bt_device_pools_log(struct bt_device_pools *pools, uint32_t pool);
 void bt_pool_drop_views(struct bt_pool *pool);
@@ -313,9 +318,9 @@ static inline const struct bt_node_pools *bt_device_pools_of_node(
 void bt_node_pools_compute(
 	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node);
 /**
- * Consumes the device's counters, if enough is left by the allocated devices and by the devices
- * already taken in this call of the allocator. false: too little is left. consumption: index in
- * consumers.
+ * Take the amounts that a device consumes from the pool's counters. Returns false and takes nothing
+ * if too little is available: the allocated devices and the devices already taken in this call of
+ * the allocator consume the rest. consumption: index of the device in consumers.
  */
 bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 	struct bt_pool_counters *counters, uint32_t consumption);
@@ -337,7 +342,8 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
  */
 uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str expression);
 /**
- * Evaluate a program on a row and cache the verdict. Interrupted: BT_VERDICT_UNKNOWN, not cached.
+ * Evaluate a program on a row and cache the verdict. If limits->is_interrupted ends the evaluation,
+ * returns BT_VERDICT_UNKNOWN and caches nothing.
  */
 enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t program, uint32_t row,
 	const struct bt_cel_limits *limits);
@@ -358,7 +364,10 @@ static inline enum bt_verdict bt_selector_verdict(struct bt_device_pools *pools,
 	}
 	return bt_selector_evaluate(pools, program, row, limits);
 }
-/** Evaluate a program without the cache, with the error text. Interrupted: BT_VERDICT_UNKNOWN. */
+/**
+ * Evaluate a program on a device without the cache. BT_VERDICT_ERROR: err has the text.
+ * BT_VERDICT_UNKNOWN: limits->is_interrupted ended the evaluation.
+ */
 enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 	const struct bt_selector_program *program, struct bt_str driver,
 	const struct bt_device *device, const struct bt_cel_limits *limits,

@@ -107,8 +107,8 @@ static void intern_selectors(struct bt_dra *dra, const struct bt_device_class *d
 }
 
 /**
- * Add the devices of a slice that the class selects and the node can use. slot: BT_SLOT_NONE for a
- * slice that every node can use.
+ * Add each device of the slice that is selected by the class and usable on the node. slot:
+ * BT_SLOT_NONE for a slice that every node can use.
  */
 static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uint32_t slot,
 	struct reached_devices *reached)

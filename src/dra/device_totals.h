@@ -3,8 +3,8 @@
 #define BT_DRA_DEVICE_TOTALS_H
 /**
  * Number of devices of a class that a node can use, and how many of them are allocated: the input
- * of the resource scores for extended resources that devices provide. Incomplete pools count, and
- * taints are ignored. Spec: 05 section 11.7.
+ * of the resource scores for extended resources that devices provide. Devices of incomplete pools
+ * count, too, and taints are ignored. Spec: 05 section 11.7.
  *
  * The totals are cached between cycles. Devices that every node can use are listed once, other
  * devices by node.

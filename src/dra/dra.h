@@ -67,8 +67,9 @@ static inline uint32_t bt_device_ids_pool_of(const struct bt_device_ids *ids, ui
 }
 
 /*
- * Cache of ResourceClaims: the newest object from the API server or the assumed object, and
- * allocations in flight (decided, but not written yet). Spec: 12 sections 4.1 and 4.2.
+ * Cache of ResourceClaims. For each claim, the cache has the newest object from the API server and
+ * the latest object, which may be an assumed one. The cache also has the allocations in flight
+ * (decided, but not written yet). Spec: 12 sections 4.1 and 4.2.
  */
 
 struct bt_cached_claim {
@@ -139,8 +140,9 @@ struct bt_object *bt_claim_cache_find(
 struct bt_object *bt_dra_claim_of(const struct bt_state *state, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry);
 /**
- * Returns the special claim of a pod (spec 12 section 14.1) in any namespace, the first by
- * namespace and name. Borrowed until the cache changes; NULL: none.
+ * Returns the special claim of a pod (spec 12 section 14.1). Claims of all namespaces are searched;
+ * if several match, returns the first by namespace and name. Borrowed until the cache changes;
+ * NULL: none.
  */
 struct bt_object *bt_claim_cache_find_special(
 	const struct bt_claim_cache *cache, struct bt_str pod_name, struct bt_str pod_uid);
@@ -171,14 +173,15 @@ void bt_claim_cache_signal(
 const struct bt_allocation_result *bt_claim_cache_pending(
 	const struct bt_claim_cache *cache, struct bt_str uid);
 /**
- * Remove one user of the allocation or, with force, all users. Returns true if no user is left, so
- * that the allocation is no longer in flight. Returns false also if no allocation was in flight.
+ * Remove one user of the allocation or, with force, all users. Returns true if the last user was
+ * removed: the allocation is then no longer in flight. Returns false if a user is left, or if no
+ * allocation was in flight.
  */
 bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid, bool force);
 
 /**
- * Check that the store has the same claims. Does not compare versions, which depend on the order of
- * events.
+ * Check that the cache and the store have claims with the same namespaces and names. The versions
+ * are not compared, because they depend on the order of events.
  */
 bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason);
 
@@ -198,8 +201,9 @@ struct bt_consumed_capacity {
 
 /** State of a device that is shared. */
 struct bt_shared_device {
-	uint32_t device;      /* id; reference held; BT_DEVICE_NONE: free */
-	uint32_t share_count; /* distinct shares, of claims from the API server and in flight */
+	uint32_t device; /* id; reference held; BT_DEVICE_NONE: free */
+	/** Number of distinct shares that claims from the API server or claims in flight hold. */
+	uint32_t share_count;
 	/**
 	 * The device counts as having consumed capacity if api_consumes is set or
 	 * in_flight_consumes is not 0. api_consumes: claims from the API server consume capacity.
@@ -239,10 +243,11 @@ struct bt_allocated_devices {
 	 */
 	BT_VEC(uint32_t) api_results;
 	/**
-	 * Devices that two claims from the API server have held. The state of such a device depends
-	 * on the order of events, and cannot be recomputed from the claims until no claim from the
-	 * API server holds the device. If a claim's allocation was replaced by another one (which
-	 * the API forbids), the bits of the old and of the new devices stay set forever.
+	 * Devices that two claims from the API server have held at the same time. The state of such
+	 * a device depends on the order of events, and cannot be recomputed from the claims until
+	 * no claim from the API server holds the device. If a claim's allocation was replaced by
+	 * another one (which the API forbids), the bits of the old and of the new devices stay set
+	 * forever.
 	 */
 	struct bt_bitset history;
 	uint32_t history_count;
@@ -251,8 +256,8 @@ struct bt_allocated_devices {
 void bt_allocated_devices_finish(struct bt_allocated_devices *allocated);
 
 /**
- * The latest object of a claim changed. As in upstream, only setting and clearing status.allocation
- * count (spec 12 section 4.3).
+ * The latest object of a claim changed. As in upstream, the sets change only if status.allocation
+ * was set or cleared (spec 12 section 4.3).
  */
 void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *new_claim);
@@ -403,7 +408,7 @@ struct bt_dra {
 	struct bt_taint_rules taint_rules;
 	struct bt_device_pools *pools;
 	struct bt_device_totals_cache *totals; /* NULL: not used yet */
-	/** no listener if changed is NULL */
+	/** If `changed` is NULL, there is no listener. */
 	struct bt_patched_slice_listener patched_slice_listener;
 };
 
@@ -429,9 +434,9 @@ static inline const struct bt_device_class *bt_dra_class_of(
 bool bt_dra_validate(struct bt_dra *dra, struct bt_strbuf *out_reason);
 
 /*
- * Trial without some pods, used together with struct bt_state_trial: the pods are removed from
- * claims as if they were deleted, and the end of the trial restores the claims. During the trial no
- * other code may change claims, and the listener is not called.
+ * A trial removes pods from the claims that they use, as if the pods were deleted. The end of the
+ * trial restores the claims. Used together with struct bt_state_trial. During the trial no other
+ * code may change claims, and the listener is not called.
  */
 
 struct bt_dra_trial {

@@ -2,9 +2,9 @@
 #ifndef BT_STATE_AFFINITY_INDEX_H
 #define BT_STATE_AFFINITY_INDEX_H
 /**
- * Index of the inter-pod affinity terms of the pods on nodes: each distinct term once, with the
- * number of pods that have the term in each domain of the term's topology key. A pending pod is
- * matched with these terms instead of with every pod. Spec: 06 section 3.14.
+ * Index of the inter-pod affinity terms of the pods on nodes. For each distinct term, the index
+ * counts the pods with this term in each domain of the topology key. A pending pod is matched with
+ * these terms instead of with every pod. Spec: 06 section 3.14.
  *
  * Pods of the same shape and namespace have the same terms. They form a group, and the index counts
  * the pods of each group on each slot. The index is updated from the change log before it is read:

@@ -52,7 +52,7 @@ struct posting {
 	uint32_t link; /* index in the term's links */
 };
 
-/** Requirement on pods that every term of a posting list has. */
+/** What all terms of a posting list require of a pod. */
 enum posting_kind {
 	POSTING_VALUE,     /* the pod has the label `key` with `value` */
 	POSTING_KEY,       /* the pod has the label `key`, with any value */
@@ -76,7 +76,10 @@ struct indexed_term {
 	uint64_t hash;
 	uint64_t serial;
 	enum bt_affinity_group group;
-	/* A copy that names the namespace instead of in_own_namespace. */
+	/*
+	 * A copy. If the original has in_own_namespace, the copy lists the owner's namespace
+	 * instead.
+	 */
 	struct bt_affinity_term term;
 	uint32_t key; /* index in keys */
 	/** Number of groups with this term; the term is freed when the number becomes 0. */

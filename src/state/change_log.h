@@ -21,7 +21,7 @@ enum bt_change_kind {
 		1 << 7, /* the slot entered or left the snapshot; anything may differ */
 	BT_CHANGE_AFFINITY_PODS = 1 << 8, /* pods with (anti-)affinity were added or removed */
 	BT_CHANGE_CLAIMS = 1 << 9,        /* PVC references */
-	BT_CHANGE_DEVICES = 1 << 10,      /* devices that the node reaches, or their allocation */
+	BT_CHANGE_DEVICES = 1 << 10,      /* devices that the node can use, or their allocation */
 	BT_CHANGE_ALL = (1 << 11) - 1,
 };
 
@@ -50,7 +50,9 @@ static inline struct bt_change bt_change_log_at(const struct bt_change_log *log,
 {
 	return log->ring[index & (log->capacity - 1)];
 }
-/** Number of changes of these kinds from number `seen` on; the log must cover `seen`. */
+/**
+ * Counts the changes of these kinds, starting with change number `seen`. The log must cover `seen`.
+ */
 static inline uint64_t bt_change_log_count(
 	const struct bt_change_log *log, uint64_t seen, uint32_t kinds)
 {

@@ -198,8 +198,8 @@ static bool counts_namespace(const struct bt_domain_counter *counter, bt_sym nam
 }
 
 /**
- * The last result of counts_namespace and counts_labels, because consecutive pods often have the
- * same label set and namespace.
+ * The last result of counts_namespace and counts_labels. The result is kept because consecutive
+ * pods often have equal label sets and namespaces.
  */
 struct last_kind {
 	uint32_t label_set; /* BT_LABEL_SET_NONE: no pod was seen yet */
@@ -352,8 +352,8 @@ static void apply_node_changes(struct bt_domain_counter *counter)
 }
 
 /**
- * Count the pods that were appended to the list of the only label set since the list was counted.
- * Returns false if the counter has to be built instead.
+ * If all counted pods are from the list of one label set, count the pods that were appended to this
+ * list since it was last counted. Returns false if the counter has to be built instead.
  */
 static bool count_appended(struct bt_domain_counter *counter, struct bt_state *state)
 {

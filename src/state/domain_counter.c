@@ -18,7 +18,7 @@
  * maximum.
  */
 #define BYTES_MAX_IN_USE 4
-/** Counters with a longer identity are not kept. */
+/** Counters with a longer identity are not created. */
 #define IDENTITY_BYTES_MAX ((size_t)64 * 1024)
 
 const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key)

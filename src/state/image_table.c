@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images of nodes, spec 03b section 5.4: a record for each image name in the cluster. node_count of
- * a record is the number of rows that list the image, so records and rows always agree. (Upstream
- * removes a deleted node from the records that the object of the delete event names.)
+ * Images of nodes, spec 03b section 5.4: a record for each image name in the cluster. The
+ * node_count of a record is the number of rows that list the image, so records and rows always
+ * agree. (Upstream differs: the deletion of a node updates the records of the images that the
+ * object of the delete event lists.)
  */
 #include "state/node_info.h"
 #include "state/state_private.h"
@@ -56,9 +57,9 @@ static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 }
 
 /*
- * Returns true in the usual case of a node update: the row has the same names in the same order.
- * Then only sizes may change, and only those of images that no other node has. *out_differs is set
- * if a size changed.
+ * Whether the row lists the image names of the node object in the same order, as is usual when a
+ * node is updated. Updates the sizes of images that no other node has, and sets *out_differs if a
+ * size changed.
  */
 static bool same_names(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node,
 	bool *out_differs)

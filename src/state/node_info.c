@@ -368,7 +368,8 @@ void bt_node_info_pod_at(
 		return;
 	}
 	/*
-	 * removed_pods is in the order of the node's list: skip all removed pods up to the index.
+	 * The ids in removed_pods are in the order of the node's list: skip all removed pods up to
+	 * the index.
 	 */
 	for (uint32_t i = 0; i < info->removed_pods.count; i++) {
 		if (bt_state_pod_at(info->state, info->removed_pods.items[i])->position > index) {

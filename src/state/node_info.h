@@ -2,9 +2,10 @@
 #ifndef BT_STATE_NODE_INFO_H
 #define BT_STATE_NODE_INFO_H
 /**
- * A view of one node for the plain form of a plugin: the values of the node's slot, plus the pods
- * that a what-if run (nominated pods, preemption) adds or removes. Changes go to an overlay in the
- * view and never to the table. Spec: 01b section 9.
+ * A view of one node for plugin functions that are called for one node at a time (the plain form of
+ * a plugin): the values of the node's slot, plus the pods that a what-if run (nominated pods,
+ * preemption) adds or removes. Changes go to an overlay in the view and never to the table. Spec:
+ * 01b section 9.
  */
 #include <stdbool.h>
 #include <stdint.h>

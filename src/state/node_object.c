@@ -39,8 +39,8 @@ static bool taints_equal(const bt_taint_list *a, const bt_taint_list *b)
 }
 
 /**
- * Returns the id of the list of these taints, with a reference. timeAdded is ignored (spec 01
- * section 5.12 never reads timeAdded).
+ * Returns the id of the list of these taints, with a reference. Ignores timeAdded, because spec 01
+ * section 5.12 never reads it.
  */
 static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints)
 {

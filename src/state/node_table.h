@@ -96,7 +96,7 @@ struct bt_taint_set {
 	uint64_t hash;
 };
 
-/** The fields of a node that no column pass reads. */
+/** The fields of a node that are not in columns. */
 struct bt_node_row {
 	bt_sym name;
 	bt_sym uid;
@@ -157,9 +157,9 @@ struct bt_node_table {
 	int64_t *zero_amounts;         /* slot_capacity zeros for columns without values */
 	uint32_t *zero_values;
 	/**
-	 * Set once any amount in a column was negative or at least 2^44, and never cleared: kernels
-	 * that compute in doubles then use exact integers. Callers must check the amounts of pods
-	 * that are not on a node.
+	 * Whether an amount in a column has ever been negative or at least 2^44. If so, kernels
+	 * that otherwise compute in doubles use exact integers. The flag does not cover the amounts
+	 * of pods that are not on a node: check these amounts separately.
 	 */
 	bool has_wide_values;
 	/* Rows, names, shared lists. */

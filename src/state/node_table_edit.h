@@ -36,7 +36,10 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 	const struct bt_node *node, bool with_declared_features, struct bt_arena *scratch,
 	struct bt_strbuf *text);
 
-/** Replace the slot's labels (label_symbols of its row) by `labels` in the keys and columns. */
+/**
+ * In label_keys and label_columns, replace the slot's current labels by `labels`. The current
+ * labels are label_symbols of the slot's row, which does not change.
+ */
 void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	const struct bt_label_pair *labels, uint32_t count);
 /** Set the value of one label of the slot in the label's column, if there is a column. */

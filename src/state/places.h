@@ -22,8 +22,9 @@
 /** Stands for no point, and is larger than every point. */
 #define BT_POINT_NONE UINT64_MAX
 /**
- * Maximum number of zones with which places follow changes of nodes. With more zones, queries about
- * the list order would cost too much.
+ * Maximum number of zones for which nodes keep their places when the list changes. With more zones,
+ * every change of the list assigns all places anew, because queries about the list order would cost
+ * too much.
  */
 #define BT_PLACE_ZONES_MAX 64
 
@@ -45,7 +46,7 @@ struct bt_places {
 	bool in_list_order;
 	bool can_follow; /* false: added or removed nodes need a new assignment */
 	uint32_t zone_count;
-	struct bt_zone_places zones[BT_PLACE_ZONES_MAX]; /* if in_list_order, only counts are set */
+	struct bt_zone_places zones[BT_PLACE_ZONES_MAX]; /* in_list_order: only nodes.count set */
 	BT_VEC(uint32_t) left;                           /* places left empty, oldest first */
 	uint64_t version;                                /* increased by each new assignment */
 	/**
@@ -69,7 +70,10 @@ void bt_places_add_zone(struct bt_places *places, uint32_t node_count);
 void bt_places_append(struct bt_places *places, uint32_t zone, uint32_t slot);
 /** Remove the node at this row of the zone; later rows move up. */
 void bt_places_remove(struct bt_places *places, uint32_t zone, uint32_t row);
-/* The functions below may be called only while places are not in list order. */
+/*
+ * Call the functions below only while places are not in list order. Exceptions: bt_point,
+ * bt_point_row and bt_point_zone.
+ */
 
 /** Write the slots in list order. */
 void bt_places_list(const struct bt_places *places, uint32_t *out_slots);

@@ -6,8 +6,8 @@
 #include "state/state_private.h"
 
 /*
- * PVC references: by node, and the claims that any node of the snapshot uses (spec 03b sections 3
- * and 7.1).
+ * PVC references of each node, and the set of claims that nodes of the snapshot use (spec 03b
+ * sections 3 and 7.1).
  */
 
 static struct bt_str state_claim_key(

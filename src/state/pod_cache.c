@@ -52,8 +52,8 @@ static void remove_record(struct bt_state *state, uint32_t pod_id)
 }
 
 /*
- * Makes the record of an assigned pod, which takes references to the shape and the labels. Also
- * makes the entry of the pod's node, if there is none.
+ * Makes the record of an assigned pod. The record holds references to the shape and the label set.
+ * If the pod's node has no cache entry, makes the entry, too.
  */
 static struct bt_pod_record make_record(struct bt_state *state, const struct bt_pod *pod)
 {
@@ -68,8 +68,9 @@ static struct bt_pod_record make_record(struct bt_state *state, const struct bt_
 }
 
 /*
- * Upstream's replace(old, new): remove the pod, then add it without the assumed mark. If shape and
- * node are equal, only the record and the order of the node's pods change. The pod keeps its id.
+ * Upstream's replace(old, new): remove the pod, then add it without the assumed mark. If shape,
+ * node and namespace are equal, only the record and the order of the node's pods change. The pod
+ * keeps its id.
  */
 static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt_pod *pod)
 {

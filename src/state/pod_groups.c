@@ -255,7 +255,10 @@ void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod)
 	struct bt_group_member *member = member_of(state, members, pod);
 
 	if (members == NULL && bt_pod_group_name_of(pod) != NULL) {
-		/* As upstream: pod has spec.nodeName, so a new entry counts the pod as assigned. */
+		/*
+		 * As in upstream: an assumed pod has spec.nodeName, so a new group counts it as
+		 * assigned.
+		 */
 		bt_pod_groups_assign(state, pod, false);
 	} else if (member != NULL) {
 		count_member(members, member, -1);

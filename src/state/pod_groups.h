@@ -3,8 +3,8 @@
 #define BT_STATE_POD_GROUPS_H
 /**
  * Members of pod groups, by namespace and spec.schedulingGroup.podGroupName, whether or not a
- * PodGroup object with that name exists. Only with the gate GenericWorkload (bt_state.pod_groups).
- * Spec: 09 section 3, 03b section 8.
+ * PodGroup object with that name exists. The members are recorded only if the gate GenericWorkload
+ * is on (bt_state.pod_groups is not NULL). Spec: 09 section 3, 03b section 8.
  *
  * The cache updates the entries of assigned and assumed pods; the owner of the state adds and
  * removes pending pods. is_in_snapshot marks the pods that a pod group cycle assumes in the
@@ -56,7 +56,7 @@ const struct bt_str *bt_pod_group_name_of(const struct bt_pod *pod);
 
 void bt_pod_groups_destroy(struct bt_state *state);
 
-/* The functions below do nothing without bt_state.pod_groups and for pods without a group. */
+/* The functions below do nothing if bt_state.pod_groups is NULL, or if the pod has no group. */
 
 /** Call when a pending pod of a configured profile is added. */
 void bt_pod_groups_add_pending(struct bt_state *state, const struct bt_pod *pod);

@@ -30,7 +30,10 @@ struct bt_affinity_term {
 	struct bt_selector namespace_selector; /* `nothing` if the term has no namespace selector */
 	uint32_t namespace_count;
 	const struct bt_str *namespaces;
-	/** No names and no selector: the term means the namespace of the pod with the term. */
+	/**
+	 * The term has no namespaces and no namespace selector, so it applies to the namespace of
+	 * the pod that has the term.
+	 */
 	bool in_own_namespace;
 	struct bt_str topology_key;
 	int32_t weight; /* of a preferred term; 0 for required terms */
@@ -93,8 +96,8 @@ struct bt_shape {
 	 * the names of claims and templates often differ between pods; plugins read the pod's
 	 * object instead.
 	 *
-	 * NULL: only `packed` is set, because the shape was made for an assigned pod and has hardly
-	 * been read. Always use bt_shape_pod.
+	 * NULL: only `packed` is set, because the shape was made for an assigned pod and nothing
+	 * has needed the unpacked pod yet. Always use bt_shape_pod.
 	 */
 	const struct bt_pod *pod;
 	struct bt_str packed; /* if pod is NULL; see bt_message_pack */

@@ -11,7 +11,8 @@
 
 /**
  * Places are assigned anew after this many detour steps (bt_places.detours) per node of the list.
- * The steps then cost about as much per node as making the trees of four plans again.
+ * After a new assignment, plans must make their trees again; for four plans, this costs about as
+ * much as these steps.
  */
 #define DETOURS_PER_NODE 128
 
@@ -154,9 +155,8 @@ static bool apply_order_changes(struct bt_state *state)
 }
 
 /*
- * Assign all places anew: the nodes of the node order, without nodes whose names the snapshot does
- * not have. Rows are read only where something changes, because few of many rows are in the
- * processor's cache.
+ * Assign places anew to all nodes of the node order whose names are in the snapshot. Rows are read
+ * only where something changes, because few of many rows are in the processor's cache.
  */
 static void rebuild_list(struct bt_state *state)
 {

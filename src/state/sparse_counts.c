@@ -6,7 +6,10 @@
 #include "base/vec.h"
 
 #define ENTRIES_MIN 4
-/** Use an array from 1/ARRAY_SHARE occupied indexes on, and entries again below 1/SPARSE_SHARE. */
+/**
+ * A table changes to an array when 1/ARRAY_SHARE of the indexes have a count, and back to entries
+ * when fewer than 1/SPARSE_SHARE of the indexes have a count.
+ */
 #define ARRAY_SHARE 4
 #define SPARSE_SHARE 32
 

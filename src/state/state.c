@@ -32,8 +32,8 @@ void bt_change_log_append(struct bt_change_log *log, uint32_t slot, uint32_t kin
 }
 
 /**
- * Number of changes in the log. With a few thousand nodes, computing anew is cheaper than more
- * updates.
+ * Number of changes in the log. With a few thousand nodes, computing a cache anew is cheaper than
+ * applying more than LOG_CAPACITY changes.
  */
 #define LOG_CAPACITY (UINT32_C(1) << 15)
 

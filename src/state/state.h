@@ -432,7 +432,9 @@ BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, stru
  * and pods, and the snapshot's image counts. Nothing else may change the state during a trial.
  */
 
-/** Data of a node that is not restored when the node's pods are added again. */
+/**
+ * The data of a node that must be saved, because adding the node's pods again does not restore it.
+ */
 struct bt_trial_slot {
 	uint32_t slot;
 	const struct bt_node *node; /* restored at the end; NULL: the node was not changed */
@@ -458,8 +460,9 @@ struct bt_state_trial {
 BT_MUST_USE int bt_state_trial_begin(
 	struct bt_state_trial *trial, struct bt_state *state, struct berth_error *err);
 /**
- * Replace the node, which must be in the snapshot: everything except name, images and position in
- * the order. was: the node as last put into the state, borrowed until the end of the trial.
+ * Replace everything of the node except its name, its images and its position in the order. The
+ * node must be in the snapshot. was: the node as last put into the state, borrowed until the end of
+ * the trial.
  */
 void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const struct bt_node *was,
 	const struct bt_node *now);
@@ -473,10 +476,11 @@ void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id);
 BT_MUST_USE int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err);
 
 /**
- * The trial of a pod group that preempts, within the group's cycle. bt_state_trial_take_pod removes
- * pods from the snapshot only, as upstream does with copies of nodes: ports shared with other pods
- * are removed too, used claims and pod groups still count the pod, and changes are visible at once.
- * The cycle may assume and forget pods in the snapshot during the trial. Spec: 08 section 14.
+ * Start a trial within the cycle of a pod group that preempts. In this trial,
+ * bt_state_trial_take_pod removes pods from the snapshot only, as upstream does with copies of
+ * nodes: ports shared with other pods are removed too, used claims and pod groups still count the
+ * pod, and changes are visible at once. The cycle may assume and forget pods in the snapshot during
+ * the trial. Spec: 08 section 14.
  */
 void bt_snapshot_trial_begin(struct bt_state_trial *trial, struct bt_state *state);
 /** Add a taken pod again, at the end of its node's pods. */

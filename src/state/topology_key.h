@@ -2,8 +2,8 @@
 #ifndef BT_STATE_TOPOLOGY_KEY_H
 #define BT_STATE_TOPOLOGY_KEY_H
 /**
- * For tables without duplicates: selectors, node affinity and tolerations as byte strings (keys),
- * and copies of selectors. Values with equal keys are equal. Texts are length-prefixed.
+ * Encodes selectors, node affinity and tolerations as byte strings (keys), by which tables find
+ * equal values, and copies selectors. Values with equal keys are equal. Texts are length-prefixed.
  */
 #include "api/pod.h"
 #include "api/selector.h"
