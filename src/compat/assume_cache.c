@@ -13,7 +13,7 @@
 #include "lib/convert.h"
 #include "plugins/assume_cache.h"
 
-/** The versions of an object. References are held to both. */
+/** The versions of one object. The entry holds a reference to each version. */
 struct entry {
 	struct bt_str key; /* owned */
 	uint64_t hash;
@@ -22,8 +22,8 @@ struct entry {
 };
 
 /**
- * A change to deliver to the handlers. References are held to both versions. before NULL: the
- * object was added; after NULL: the object was removed.
+ * A change to deliver to the handlers. The event holds a reference to each version. before NULL:
+ * the object was added; after NULL: the object was removed.
  */
 struct event {
 	struct berth_object *before;
@@ -113,7 +113,7 @@ static void deliver(const struct event *event, struct berth_assume_cache_handler
 
 /**
  * Calls the handlers for each event. A handler may change the cache: the new events are appended to
- * the list, and this call delivers them too.
+ * the list, and the running loop delivers them too.
  */
 static void deliver_events(struct berth_assume_cache *cache)
 {

@@ -83,8 +83,8 @@ struct berth_equivalence_class berth_equivalence_class_of(
 		remove_all(cache);
 	}
 	/*
-	 * Cached predicates read namespace and QoS class, and neither shape nor labels contain
-	 * them, so a symbol for both is part of the class.
+	 * Cached predicates read the namespace and the QoS class, which neither shape nor labels
+	 * contain. So a symbol for namespace and QoS class is part of the pod class.
 	 */
 	struct bt_strbuf text = {0};
 	bt_strbuf_printf(&text, "%.*s/%.*s", BT_STR_ARG(pod->metadata.namespace_),

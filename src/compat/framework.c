@@ -208,7 +208,8 @@ berth_less_fn berth_framework_queue_sort_func(
 }
 
 /**
- * A pod info of berth_framework_pod_create. info is first, because the public pointer points here.
+ * A pod info of berth_framework_pod_create. `info` is first, because the public pointer points
+ * here.
  */
 struct own_pod {
 	struct bt_pod_info info;
@@ -724,7 +725,7 @@ struct berth_pre_filter_result berth_pre_filter_result_merge(
 	const struct berth_pre_filter_result *a, const struct berth_pre_filter_result *b,
 	struct berth_arena *arena)
 {
-	/* A result that does not restrict the nodes includes all nodes of the other result. */
+	/* If only one result restricts the nodes, intersect this result with itself. */
 	const struct berth_pre_filter_result *first = a->restricted ? a : b;
 	const struct berth_pre_filter_result *second = b->restricted ? b : a;
 

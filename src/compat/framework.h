@@ -13,9 +13,9 @@
 struct bt_cycle_state *bt_lib_adopt_cycle(
 	const struct bt_framework *framework, struct berth_cycle_state *state);
 /**
- * Returns the internal form of statuses by node. A view already has this form. For a map, the form
- * is built in *memory: nodes that are not in the snapshot are left out, and the caller must finish
- * memory->entries.
+ * Returns the internal form of `outside`. If `outside` is a view, returns the list behind the view.
+ * If `outside` is a map, builds the form in *memory without the nodes that are not in the snapshot;
+ * the caller must then finish memory->entries.
  */
 const struct bt_node_statuses *bt_lib_node_statuses(const struct berth_node_to_status *outside,
 	const struct bt_state *state, struct bt_node_statuses *memory);

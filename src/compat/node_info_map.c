@@ -121,7 +121,7 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	}
 	struct berth_node_name_to_info_map *map = BT_NEW(struct berth_node_name_to_info_map);
 
-	/* Add an empty aggregate for each name of a node, and for each node name of a pod. */
+	/* Add an empty aggregate for the name of each node, and for the node name of each pod. */
 	size_t count = (size_t)pod_count + node_count;
 	struct bt_str *names = BT_NEW_ARRAY(struct bt_str, count + 1);
 

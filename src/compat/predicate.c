@@ -301,8 +301,8 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 		return not_found(err);
 	}
 	/*
-	 * A view of the slot, but with the aggregate's pods, because the pods in the state may be
-	 * older.
+	 * Make a view of the slot that has the aggregate's pods, because the pods in the state may
+	 * be older.
 	 */
 	struct bt_node_info *info = &out_node->memory;
 
@@ -370,7 +370,8 @@ static void set_result(const struct bt_status *status,
 		}
 		/*
 		 * Unresolvable: removing pods from the node would not help. The status has one code
-		 * for all reasons, so exclude resources and ports, which removed pods free.
+		 * for all reasons, so exclude the reasons about resources and ports: removing pods
+		 * frees resources and ports.
 		 */
 		reasons[i].unresolvable =
 			status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE &&

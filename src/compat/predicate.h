@@ -7,7 +7,7 @@
 #include "framework/framework.h"
 #include "lib/convert.h"
 
-#define BT_PREDICATE_DEFAULT 1 /* v1.12 evaluates the predicate by default: spec 05b A1 */
+#define BT_PREDICATE_DEFAULT 1 /* Kubernetes v1.12 evaluates it by default: spec 05b A1 */
 #define BT_PREDICATE_LOCAL 2   /* the predicate reads only the pod and its node */
 
 struct bt_predicate_info {
@@ -28,7 +28,9 @@ struct berth_predicates {
 	struct bt_state *state;
 	bool owns_state;
 	struct bt_config *config; /* reference held */
-	/** Only the configuration is set: plugins of predicates read nothing else. */
+	/**
+	 * Only framework.config is set: the plugins that implement predicates read nothing else.
+	 */
 	struct bt_framework framework;
 	struct bt_handle handle;
 	struct bt_plugin *plugins[BERTH_PREDICATE__COUNT]; /* created at first use */

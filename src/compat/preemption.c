@@ -69,8 +69,8 @@ struct dry_run {
 };
 
 /**
- * Selects the victims on one node. A function of the caller gets copies of node and cycle state,
- * which it may change.
+ * Selects the victims on one node. If the caller set select_victims_on_node, this function may
+ * change the node and the cycle state, so it gets copies of them.
  */
 static struct bt_status select_victims(
 	struct dry_run *run, const struct berth_node_info *node, struct berth_victims *out_victims)
@@ -158,8 +158,8 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	};
 
 	/*
-	 * One array for both lists: candidates that violate no budget in the first half, those that
-	 * violate budgets in the second half.
+	 * One array holds both lists. The first half is for candidates that violate no budget, the
+	 * second half for candidates that violate budgets.
 	 */
 	run.clean = BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, (size_t)room * 2);
 	run.violating = run.clean + room;
@@ -167,8 +167,8 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	own->loaded = pdbs;
 	own->loaded_count = pdb_count;
 	/*
-	 * End early if there are enough candidates, one of them without violation. With limit 0 no
-	 * candidate is kept, so all nodes are evaluated.
+	 * End early if there are enough candidates and at least one of them violates no budget.
+	 * With limit 0 no candidate is kept, so all nodes are evaluated.
 	 */
 	for (uint32_t i = 0; i < node_count &&
 		!(run.clean_count != 0 && run.clean_count + run.violating_count >= run.limit);
@@ -346,7 +346,7 @@ static struct bt_status evict(struct berth_preemption *preemption, const struct 
 			}
 		}
 		/*
-		 * Clear the nominations of lower priority pods to the node (spec 08 section 11.4),
+		 * Clear the nominations of lower-priority pods to the node (spec 08 section 11.4),
 		 * as the executor does.
 		 */
 		const struct bt_preemption_writer *writer = evaluator->handle->preemption_writer;

@@ -22,8 +22,8 @@ static inline struct bt_own_preemption *bt_own_preemption_of(
 }
 
 /**
- * Returns the evaluator, with the current handle and plugin name of the public structure, which the
- * caller may change.
+ * Returns the evaluator. Updates its handle and plugin name from the public structure first,
+ * because the caller may have changed them there.
  */
 struct bt_evaluator *bt_lib_evaluator(const struct berth_preemption *preemption);
 /** Loads these budgets into the evaluator. */
@@ -41,7 +41,7 @@ struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
 
 /**
  * Returns the caller's functions, with the default functions in place of those that the caller did
- * not set. Only ordered_score_funcs may be NULL.
+ * not set. In the result, only ordered_score_funcs may be NULL.
  */
 struct berth_preemption_ops bt_lib_preemption_ops(const struct berth_preemption *preemption);
 #endif

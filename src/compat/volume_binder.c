@@ -335,8 +335,8 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 }
 
 /**
- * Returns the internal form of claims. The form is created here if the caller made the claims
- * itself.
+ * Returns the internal form of claims. Creates the form if the claims come from the caller and not
+ * from this binder.
  */
 static struct bt_pod_volume_claims *claims_of(
 	struct berth_pod_volume_claims *claims, struct bt_arena *arena)
@@ -394,8 +394,8 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 }
 
 /**
- * Returns the internal form of volumes. The form is created here if the caller made the volumes
- * itself. volumes NULL: the pod needs no volumes, and the result is empty.
+ * Returns the internal form of volumes. Creates the form if the volumes come from the caller and
+ * not from this binder. volumes NULL: the pod needs no volumes, and the result is empty.
  */
 static struct bt_pod_volumes *volumes_of(struct berth_pod_volumes *volumes, struct bt_arena *arena)
 {
@@ -459,8 +459,9 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 }
 
 /**
- * The node affinity of a volume, and the affinity after translation to CSI, which applies to nodes
- * that list the in-tree plugin of the volume as migrated. Spec: 07 section 16.2.
+ * The node affinity of a volume as stored (plain) and after translation to CSI (translated). The
+ * translated affinity applies to nodes that list the volume's in-tree plugin as migrated. Spec: 07
+ * section 16.2.
  */
 struct affinities {
 	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: not migrated, `translated` is unused */
@@ -575,7 +576,7 @@ struct berth_volume_binder *berth_volume_binder_create(const struct berth_handle
 	if (capacity_check != NULL) {
 		own->capacity = *capacity_check;
 	}
-	/* Other listers than the handle's need a state of their own. */
+	/* Listers other than the handle's need a separate state. */
 	bool is_handles = bt_lister_is_of_handle(&own->listers.nodes, handle, "Node") &&
 		bt_lister_is_of_handle(&own->listers.csi_nodes, handle, "CSINode") &&
 		bt_lister_is_of_handle(&own->listers.pvcs, handle, "PersistentVolumeClaim") &&
