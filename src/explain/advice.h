@@ -33,8 +33,8 @@ struct bt_advice {
 	/**
 	 * Alternative to `remedies` that changes only the pod. So the alternative helps on every
 	 * node. Empty: no alternative is known, or `remedies` itself changes only the pod.
-	 * Exception: if the node runs as many pods as allowed, the list also has the change of the
-	 * node, because no change of the pod can replace the change of the node.
+	 * Exception: if the node already runs its maximum number of pods, the list also has the
+	 * change of the node, because no change of the pod can replace the change of the node.
 	 */
 	BT_VEC(struct bt_remedy) pod_remedies;
 	/**
@@ -89,7 +89,7 @@ extern const struct bt_adviser bt_advisers_devices[]; /* DynamicResources */
 
 /** Helpers shared by the advisers: domains, selectors, pods. */
 
-/** Returns the value of the domain ("zone-a"), in advice->arena. domain must not be 0. */
+/** Returns the value of the domain ("zone-a"), in advice->arena. The domain must not be 0. */
 struct bt_str bt_advice_domain_name(
 	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
 /**
@@ -136,8 +136,8 @@ void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible);
  */
 bool bt_advice_is_removable(const struct bt_state *state, uint32_t pod_id);
 /**
- * Adds a remedy that removes a pod of the cache. If the pod may not be removed, marks the advice as
- * final instead.
+ * Adds a remedy that removes a pod of the cache. If bt_advice_is_removable is false for the pod,
+ * marks the advice as final instead.
  */
 void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id);
 

@@ -429,7 +429,7 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 					request->considered == 1 ? "" : "s");
 				append_count(&text, request->in_use, "is in use by another claim",
 					"are in use by other claims");
-				/* Name the selector that refused the last device. */
+				/* Append the selector that refused the last device. */
 				append_count(&text, request->class_refused,
 					"is not what the class selects",
 					"are not what the class selects");

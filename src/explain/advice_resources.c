@@ -17,8 +17,8 @@ struct need {
 
 /**
  * Adds a hint and remedies if the resource is missing. Very large requests can make the node's sum
- * of requests wrap around; the subtraction wraps in the same way, so that the result agrees with
- * the filter.
+ * of requests wrap around; the subtraction wraps in the same way, so the result agrees with the
+ * filter.
  */
 static void advise_need(struct bt_advice *advice, const struct need *need)
 {

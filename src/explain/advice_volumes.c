@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Advice for the volume plugins: which volumes are rejected, and which pods to remove instead. A
- * volume's part in the rejection is found by running the plugin for the pod with fewer volumes.
- * Spec: 07, 07b, 05b B9.
+ * Advice for the volume plugins: which volumes of the pod are rejected, and which other pods block
+ * these volumes and can be removed. A volume's part in the rejection is found by running the plugin
+ * for the pod with fewer volumes. Spec: 07, 07b, 05b B9.
  */
 #include "explain/advice.h"
 #include "plugins/common_plugin.h"
@@ -335,9 +335,9 @@ static void advise_restrictions(struct bt_advice *advice)
 	}
 	if (bt_advice_has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
 		/*
-		 * If another pod uses an exclusive claim of the pending pod, the plugin rejects the
-		 * node even without pods. Do not call find_disk_holders in this case, because it
-		 * would blame every pod that it tries.
+		 * If another pod uses an exclusive claim of the pending pod, the plugin rejects
+		 * every node, even a node without pods. Do not call find_disk_holders in this case,
+		 * because it would blame every pod that it tries.
 		 */
 		count = holders->count == 0 ? find_disk_holders(advice, pods) : 0;
 		if (count == 1 && pods[0] != BT_POD_NONE) {

@@ -211,9 +211,9 @@ void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot)
 		needs->cycle = cycle;
 	}
 	/*
-	 * If the filters accept the node with the nominated pods, evaluate the node without the
-	 * nominated pods, too, because the pod must fit without the nominated pods, which may
-	 * satisfy its affinity now.
+	 * The pod must fit both with and without the nominated pods, because nominated pods may
+	 * satisfy the pod's affinity. If the filters accept the node with the nominated pods,
+	 * evaluate the node without them.
 	 */
 	if (needs->obstacles.count == 0) {
 		needs->node = &node;

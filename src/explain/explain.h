@@ -157,8 +157,8 @@ struct bt_explain_options {
 
 /**
  * Explains a pod that is not in the state (the caller removes a running pod first). The pod must be
- * defaulted and is borrowed for the call. Returns 0 also if no node accepts the pod. Returns
- * BERTH_ERR_INTERNAL if the state contradicts itself. out is initialised in any case and must be
+ * defaulted and is borrowed for the call. Returns 0 even if no node accepts the pod. Returns
+ * BERTH_ERR_INTERNAL if the state contradicts itself. *out is initialised in any case and must be
  * finished.
  */
 BT_MUST_USE int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
@@ -215,7 +215,11 @@ struct bt_group_explanation {
 	uint32_t scheduled_count;   /* members with a node */
 	uint32_t placed_count;      /* pending members that find a node in the closest placement */
 	uint32_t gated_count;       /* pending members that PreEnqueue rejects */
-	uint32_t closest;           /* index in placements */
+	/**
+	 * Index of the closest placement: the chosen placement or, if none was chosen, the
+	 * placement in which most members find a node.
+	 */
+	uint32_t closest;
 	BT_LIST(struct bt_explained_placement) placements; /* ascending by name */
 	/** pending members, in the order of the cycle; gated members last */
 	BT_LIST(struct bt_explained_member) members;

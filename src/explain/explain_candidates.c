@@ -250,7 +250,7 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 	uint32_t at = search->next;
 
 	BT_ASSERT(at > 0);
-	/* The slot before `next` is free, because its candidate was taken from the queue. */
+	/* queue[next - 1] is free, because its candidate was taken from the queue. */
 	while (at < search->queue_count && compare_candidates(search->queue[at], candidate) <= 0) {
 		search->queue[at - 1] = search->queue[at];
 		at++;

@@ -227,7 +227,7 @@ static bool is_usable(const struct group_run *run, const struct bt_proposal *pro
 /**
  * Whether the proposal lowers requests, or frees resources on a node on which the trial placed
  * members of the group. On such a node the members themselves use the resources, so only a larger
- * node would have as much free.
+ * node would have the proposed amount free.
  */
 static bool is_second_choice(const struct bt_tried_group *tried, const struct bt_proposal *proposal)
 {
@@ -552,8 +552,8 @@ static uint32_t guess_nodes(const struct group_run *run, uint32_t count, uint32_
 }
 
 /**
- * Proposes the smallest number of new nodes like the model with which the group is accepted. false:
- * no number suffices, or the budget is used up.
+ * Proposes new nodes like the model, and finds the smallest number of new nodes with which the
+ * group is accepted. false: no number suffices, or the budget is used up.
  */
 static bool propose_nodes_like(struct group_run *run, const struct bt_node *model)
 {

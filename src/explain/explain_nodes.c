@@ -244,7 +244,8 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	if (!node->is_final) {
 		/*
 		 * Copy of_pod only if it differs from `remedies`, and fewest only if it is better
-		 * than both, because there may be many nodes and most lists are equal.
+		 * than `remedies` and of_pod, because there may be many nodes and most lists are
+		 * equal.
 		 */
 		if (!bt_remedies_equal(
 			    remedies.items, remedies.count, of_pod.items, of_pod.count)) {
@@ -305,8 +306,8 @@ static bool has_unknown_filters(const struct bt_explain_run *run, uint32_t index
 
 /**
  * Explains the nodes that PreFilter rejects: removes the cause of the rejection in a trial, and
- * runs the filters of the nodes that PreFilter accepts then. needs: what PreFilter needs; base:
- * collects the changes without which the filters cannot run.
+ * runs the filters of the nodes that PreFilter accepts then. needs: the remedies for PreFilter's
+ * rejection; base: collects the changes without which the filters cannot run.
  */
 static int run_filters_after_changes(struct bt_explain_run *run, struct bt_needs *needs,
 	struct bt_needs *base, struct berth_error *err)

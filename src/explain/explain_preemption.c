@@ -128,7 +128,7 @@ static void list_candidates(struct preemption_view *view)
 	view->run->out->preemption.candidates.count = count;
 }
 
-/** Adds why the nodes that are no candidates are none. */
+/** Adds the reasons why the other nodes are no candidates. */
 static void refuse_other_nodes(struct preemption_view *view)
 {
 	const struct bt_state *state = view->run->engine->state;

@@ -18,7 +18,7 @@ struct bt_outlook {
 	bt_remedy_list of_pod;
 	double of_pod_distance;
 	bool of_pod_is_too_small;
-	bt_remedy_list fewest; /* absent: node->remedies or of_pod is as good */
+	bt_remedy_list fewest; /* bt_needs.fewest; absent: node->remedies or of_pod is as good */
 	bool fewest_is_too_small;
 	bool known; /* the filters ran for the node */
 };
@@ -102,7 +102,8 @@ struct bt_explain_world {
 
 /**
  * Applies changes. Fails if the state contradicts itself. Sets *out_possible to false if a change
- * concerns an object that does not exist. In both cases the world is not open.
+ * cannot be made, for example because its object does not exist. The world is open only if the
+ * function succeeds and *out_possible is true.
  */
 BT_MUST_USE int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engine,
 	const struct bt_pod *pod, const struct bt_remedy *remedies, uint32_t count,

@@ -132,7 +132,7 @@ static bool is_remembered(
 
 /**
  * Sets *out_fits to whether a node accepts the pod if only the changes of the pod are made. The
- * result is false also if there are no changes of the pod or the budget is used up.
+ * result is also false if there are no changes of the pod or the budget is used up.
  */
 static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
@@ -158,7 +158,7 @@ static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list
 }
 
 /**
- * Sets *out_fits to whether any node accepts the pod after the changes. The result is false also if
+ * Sets *out_fits to whether any node accepts the pod after the changes. The result is also false if
  * the budget is used up.
  */
 static int search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies,
@@ -470,7 +470,8 @@ static bool has_alike(const struct bt_explain_search *search, const bt_remedy_li
 }
 
 /**
- * Whether candidate a needs a larger node or more changes than candidate b. Distances do not count.
+ * Whether candidate a comes after candidate b. A candidate that needs a larger node comes after one
+ * that does not; otherwise the candidate with more changes comes last. Distances do not count.
  */
 static bool is_further(const struct bt_candidate *a, const struct bt_candidate *b)
 {

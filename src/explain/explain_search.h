@@ -42,7 +42,7 @@ struct bt_explain_search {
 	/* The unit of work is the evaluation of one node for a pod with few terms. */
 	uint64_t work;       /* used so far */
 	uint64_t node_work;  /* of the evaluation of one node for this pod */
-	uint64_t cycle_work; /* of one trial, in addition to that of its nodes */
+	uint64_t cycle_work; /* of one trial, without the evaluations of nodes */
 	bool removals_sought;
 	bool exhausted; /* the budget is used up */
 };
