@@ -4,8 +4,8 @@
 /**
  * The queue of API writes about pods (gate SchedulerAsyncAPICalls). A pod has at most one stored
  * call, its latest, and at most one call in flight, which may be the stored call. A binding
- * overwrites a status patch, a newer call of the same type is merged with the older one, and a call
- * that would change nothing is never sent. Spec: 03 section 11.
+ * replaces a stored status patch. A newer call of the same type is merged with the older call. A
+ * call that would change nothing is never sent. Spec: 03 section 11.
  *
  * The queue sends nothing and calls only the observer. The owner pops calls, sends them, and
  * reports how they ended with bt_api_calls_done.
@@ -76,9 +76,9 @@ struct bt_api_call *bt_api_call_create_binding(
 bool bt_api_call_is_no_op(const struct bt_api_call *call);
 
 /**
- * finished is called once for each call that ends, with the result of the call: 0, BERTH_ERR_*,
- * BT_API_CALL_SKIPPED or BT_API_CALL_OVERWRITTEN. message is "" if the result is 0, otherwise
- * upstream's text for the result. finished may be NULL and must not change the queue.
+ * finished() is called once for each call that ends, with the result of the call: 0, BERTH_ERR_*,
+ * BT_API_CALL_SKIPPED or BT_API_CALL_OVERWRITTEN. The message is "" if the result is 0, otherwise
+ * upstream's text for the result. The function may be NULL and must not change the queue.
  */
 struct bt_api_calls_observer {
 	void *context;
@@ -105,7 +105,7 @@ struct bt_api_calls {
 	uint32_t pending_counts[BT_API_CALL__COUNT]; /* stored calls that are not in flight */
 };
 
-/** observer is copied. */
+/** Copies *observer. */
 void bt_api_calls_init(struct bt_api_calls *calls, const struct bt_api_calls_observer *observer);
 /** Frees all calls, including the calls in flight. The observer is not called for them. */
 void bt_api_calls_finish(struct bt_api_calls *calls);

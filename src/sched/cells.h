@@ -145,8 +145,8 @@ struct bt_cells_choice {
 	uint32_t node_count;
 	uint32_t empty; /* the cell of places without a node; BT_CELL_NONE: there are none */
 	/**
-	 * The snapshot's places if positions are not in list order. The functions below then add
-	 * the additional steps that this order costs to places->detours. NULL: positions are in
+	 * The snapshot's places if positions are not in list order. The functions below then count
+	 * in places->detours the additional steps that this order costs. NULL: positions are in
 	 * list order, and places without a node come last.
 	 */
 	struct bt_places *places;

@@ -533,7 +533,7 @@ BT_ALWAYS_INLINE uint64_t next_tie_in_list(
 
 /*
  * The first tie at `from` or later in search order, which wraps around and ends before `start`.
- * limit, *out_skipped: as next_tie_apart.
+ * limit, *out_skipped: as in next_tie_apart.
  */
 BT_ALWAYS_INLINE uint64_t next_tie_around(
 	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)

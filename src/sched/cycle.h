@@ -74,7 +74,7 @@ void bt_cycle_add_columns(const struct bt_plan *plan, const uint32_t *slots, uin
 
 /**
  * Verify mode: recompute the decision with the plain runners and abort with a message if the
- * decisions differ. plan may be NULL. start_index: the rotation index at the start of the cycle.
+ * decisions differ. `plan` may be NULL. start_index: the rotation index at the start of the cycle.
  */
 void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_plan *plan,
@@ -226,8 +226,8 @@ void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_
 	enum bt_timed_point point, uint32_t calls);
 
 /**
- * Extenders; call only if run->extension.active. Remove the nodes that a filter extender rejects
- * from the feasible nodes. Returns Success or Error.
+ * Call the filter extenders, and drop the feasible nodes that an extender rejects. Returns Success
+ * or Error. Must be called only if run->extension.active is set.
  */
 struct bt_status bt_find_nodes_that_pass_extenders(
 	struct bt_cycle_run *run, struct bt_node_search_result *found);
@@ -283,8 +283,9 @@ int64_t *bt_score_cells(
 	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);
 /**
  * End the cycle without a feasible node. All nodes of a group have the same status in the
- * diagnosis. verdicts and sizes are indexed by group; group_of has the group of each place. Each
- * nominated node gets a separate group. The arrays must outlive the cycle's decision.
+ * diagnosis. The arrays `verdicts` and `sizes` are indexed by group; group_of[] has the group of
+ * each place. Each nominated node gets a separate group. The arrays must outlive the cycle's
+ * decision.
  */
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of);

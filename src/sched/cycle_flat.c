@@ -96,8 +96,8 @@ static bool split_cells(struct flat *flat, const struct bt_node_trait *trait)
 	uint64_t kinds = values != NULL ? (uint64_t)kernels->max_value(values, slot_count) + 1 : 0;
 	if (values == NULL || kinds > BT_CELLS_MAX / flat->cell_count) {
 		/*
-		 * Number each pair of an existing cell and a value. If `values` is NULL, call the
-		 * trait.
+		 * Number each pair of an existing cell and a value. If `values` is NULL, call
+		 * trait->value.
 		 */
 		struct table_entry *table =
 			BT_ARENA_NEW_ARRAY(flat->run->cycle->arena, struct table_entry, TABLE_SIZE);
@@ -139,8 +139,8 @@ static bool split_cells(struct flat *flat, const struct bt_node_trait *trait)
 }
 
 /**
- * Evaluate the per-cycle filters also for cells whose nodes the plan rejects: a filter earlier in
- * the list may reject them.
+ * Evaluate the per-cycle filters for the cells whose nodes the plan rejects: a per-cycle filter may
+ * come earlier in the list than the filter in the plan's verdict.
  */
 static void filter_other_cells(struct flat *flat)
 {
@@ -331,8 +331,8 @@ struct choice_pass {
 };
 
 /**
- * Writes the part's slots with this total from slots[first slot of the part] on. Returns the number
- * of slots written.
+ * Finds the part's slots with this total. Writes them to slots[], beginning at the index that
+ * equals the part's first slot. Returns the number of slots written.
  */
 static uint32_t find_slots(const struct flat *flat, uint32_t part, int32_t total, uint32_t *slots)
 {

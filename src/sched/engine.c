@@ -317,7 +317,7 @@ void bt_engine_release_held(struct bt_engine *engine, struct bt_held_cycle *held
 void bt_engine_reject_waiting(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_status *status, struct bt_schedule_result *result)
 {
-	/* Other cycles have used the diagnosis since. */
+	/* Reset the diagnosis, because later cycles have reused the memory of its statuses. */
 	result->diagnosis = (struct bt_diagnosis){.statuses = engine->statuses};
 	unreserve_and_forget(engine, pod, result);
 	fail_undone(engine, result, status);
@@ -452,7 +452,7 @@ struct slot_by_name {
 	uint32_t slot;
 };
 
-/** PreFilter, then Filter on every candidate node, ascending by name. */
+/** Run PreFilter, then run Filter on every candidate node, ascending by name. */
 static void evaluate_filters(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
 {

@@ -3,7 +3,7 @@
 #define BT_SCHED_ENGINE_H
 /**
  * The engine: cluster state, profiles and the scheduling cycle. Changes go in, decisions come out;
- * the engine does no I/O and has no clock and no threads. Spec: 03 sections 2 to 8.
+ * the engine does no I/O, has no clock, and creates no threads. Spec: 03 sections 2 to 8.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -244,8 +244,8 @@ bool bt_engine_reserve_in_snapshot(struct bt_engine *engine, const struct bt_pod
 void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result);
 /**
- * Move the last cycle out of the engine, so that result stays valid while other cycles run.
- * out_held must not move; free it with bt_engine_release_held.
+ * Move the last cycle out of the engine, so that *result stays valid while other cycles run.
+ * *out_held must not move. Free *out_held with bt_engine_release_held.
  */
 void bt_engine_hold(struct bt_engine *engine, struct bt_schedule_result *result,
 	struct bt_held_cycle *out_held);

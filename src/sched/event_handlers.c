@@ -111,7 +111,10 @@ static int add_pod_to_cache(struct bt_scheduler *scheduler, struct bt_object *po
 	return result;
 }
 
-/** Name of the pod's node in the cache, in memory of the event; "" if the pod is not cached. */
+/**
+ * Name of the node to which the cache assigns the pod, in scheduler->scratch. "": the cache does
+ * not have the pod.
+ */
 static struct bt_str node_name_of_cached(
 	struct bt_scheduler *scheduler, const struct bt_object *pod)
 {
@@ -317,7 +320,10 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 
 /** --- other kinds --- */
 
-/** Does nothing for kinds whose events no plugin can register for. */
+/**
+ * Requeue pods by the change of an object. Ignores kinds without events that a plugin can register
+ * for.
+ */
 static void move_by_kind(struct bt_scheduler *scheduler, struct bt_object *old_object,
 	struct bt_object *new_object, int64_t started_ns, int64_t now_ns)
 {
@@ -415,7 +421,8 @@ int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, last_known->meta->namespace_,
 		last_known->meta->name); /* absent if the pod was terminal */
 	/*
-	 * last_known may be older than the pod's binding, so remove the pod from cache and queue.
+	 * The object last_known may be older than the pod's binding, so remove the pod from cache
+	 * and queue.
 	 */
 	int result = delete_pod_from_cache(scheduler, last_known, now_ns, err);
 	if (is_responsible_for_pod(scheduler, last_known)) {

@@ -32,7 +32,7 @@ struct bt_extender_observer {
 	void (*answered)(void *context, const struct bt_config_extender *extender,
 		enum bt_extender_verb verb, struct bt_str error);
 	/**
-	 * Runs if a call failed and the error is ignored. message is upstream's log message, e.g.
+	 * Runs if a call failed and the error is ignored. `message` is upstream's log message, e.g.
 	 * "Skipping extender as it returned error and has ignorable flag set"; verbosity is the
 	 * message's log level.
 	 */
@@ -58,7 +58,7 @@ struct bt_extenders {
 BT_MUST_USE int bt_extenders_create(const struct bt_config *config,
 	const struct bt_extender_factory *factory, const struct bt_state *state,
 	struct bt_extenders *out_extenders, struct berth_error *err);
-/** extenders may be zero memory. */
+/** `extenders` may be zero memory. */
 void bt_extenders_finish(struct bt_extenders *extenders);
 
 /** Whether any extender is interested in the pod. */
@@ -109,8 +109,9 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 
 /**
  * Bind by the first extender that has a bind verb and is interested in the pod; if that extender
- * fails and is ignorable, by the next extender. *out_taken false: no extender has bound the pod or
- * failed, so the Bind plugins must bind. Spec 11b section 9.7.
+ * fails and is ignorable, by the next extender. Sets *out_taken to false if no extender bound the
+ * pod and no extender that is not ignorable failed. The Bind plugins must then bind the pod. Spec
+ * 11b section 9.7.
  */
 struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_arena *arena,

@@ -28,7 +28,7 @@ struct bt_extender_objects {
 };
 
 /*
- * Requests, appended to out. objects may be NULL. by_name: the extender is nodeCacheCapable, so
+ * Requests, appended to out. `objects` may be NULL. by_name: the extender is nodeCacheCapable, so
  * nodes are sent by name only.
  */
 
@@ -90,9 +90,10 @@ struct bt_extender_poster {
 	void *context;
 	struct bt_extender_objects objects; /* source of complete objects */
 	/**
-	 * post in two steps, so that several requests can be in flight; both functions are NULL or
-	 * both are set. begin returns the exchange, not NULL, and borrows request until end. end
-	 * waits for the response and frees the exchange; *out_response is undefined on failure.
+	 * begin() and end() do the work of post() in two steps, so that several requests can be in
+	 * flight. Either both functions are NULL or both are set. begin() returns the exchange,
+	 * never NULL, and borrows `request` until end(). end() waits for the response and frees the
+	 * exchange; *out_response is undefined on failure.
 	 */
 	void *(*begin)(
 		void *context, const struct bt_extender_request *request, struct bt_arena *arena);

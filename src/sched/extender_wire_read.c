@@ -118,7 +118,7 @@ static uint32_t folded_length(struct bt_str name, char letter)
 	return 0;
 }
 
-/** Whether the names are equal, ignoring case as Go does. wanted is in lower case. */
+/** Whether the names are equal, ignoring case as Go does. `wanted` is in lower case. */
 static bool is_named(struct bt_str name, const char *wanted)
 {
 	for (; *wanted != '\0'; wanted++) {

@@ -105,7 +105,7 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 			outcomes != NULL ? &outcomes->items.items[i] : NULL;
 		uint32_t slot = kept != NULL ? kept->slot : rival_slot(run, i);
 		if (slot != BT_SLOT_NONE) {
-			/* status is set together with is_known. */
+			/* The status is set together with is_known. */
 			struct bt_cycle_nominated *nominated =
 				&run->nominated[run->nominated_count++];
 			nominated->slot = slot;

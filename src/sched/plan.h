@@ -16,9 +16,9 @@
  * raws[i].values: raw scores of a normalised plugin. Normalisation depends on the largest raw score
  * among the nodes that are feasible in the cycle.
  *
- * Plugins that depend on other nodes' pods run in every cycle in addition (columns_per_cycle).
- * Plugins without a column form run node by node. A plan that is used again keeps its nodes in
- * cells (struct bt_plan_cells).
+ * In addition to the plan's columns, the plugins that depend on other nodes' pods run in every
+ * cycle (columns_per_cycle). Plugins without a column form run node by node. A plan that is used
+ * again keeps its nodes in cells (struct bt_plan_cells).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -166,8 +166,8 @@ struct bt_plan {
 	 */
 	uint64_t class_version;
 	int64_t constant_score; /* sum of weighted scores that are equal on every node */
-	uint32_t slot_count;  /* length of the columns */
-	uint32_t block_slots; /* allocated length of the columns */
+	uint32_t slot_count;    /* length of the columns */
+	uint32_t block_slots;   /* allocated length of the columns */
 	uint32_t *verdict;
 	int32_t *local;
 	uint32_t *room; /* by slot, how many pods of the shape fit; NULL: not computed */
@@ -179,8 +179,8 @@ struct bt_plan {
 	uint64_t log_sequence;
 	uint32_t node_count; /* snapshot size when scores were computed */
 	/**
-	 * Increased when a column is computed as a whole, so that cells made from the old column
-	 * are stale.
+	 * Increased when a column is computed as a whole. Cells made from an older version are
+	 * stale.
 	 */
 	uint64_t columns_version;
 	uint64_t behind;      /* changes between the last two refreshes */
@@ -215,7 +215,7 @@ struct bt_plan *bt_plan_get(
 
 /**
  * A pinned plan is not freed before the last unpin: the plan keeps the plugin data, but may lose
- * the columns. plan may be NULL.
+ * the columns. `plan` may be NULL.
  */
 void bt_plan_pin(struct bt_plan *plan);
 void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
@@ -226,7 +226,10 @@ void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
  */
 void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 
-/** Make local and raws valid. Call after a refresh, if at least two nodes are feasible. */
+/**
+ * Make the columns of `local` and `raws` valid. Call after a refresh, if at least two nodes are
+ * feasible.
+ */
 void bt_plan_score_columns(
 	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 
@@ -271,8 +274,8 @@ void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *eng
 uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t verdict);
 
 /**
- * Returns the status that belongs to the verdict of a filter. verdict: not 0, OUTSIDE or TAKEN_OUT.
- * The texts of the status lie in the arena.
+ * Returns the status that belongs to the verdict of a filter. verdict must not be 0,
+ * BT_VERDICT_OUTSIDE or BT_VERDICT_TAKEN_OUT. The texts of the status lie in the arena.
  */
 struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t verdict,

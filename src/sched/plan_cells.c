@@ -18,8 +18,8 @@
  */
 #define MEAN_CYCLES 4
 /**
- * A single distance counts at most this many times the longest mean distance at which cells pay, so
- * that one long pause does not discard the cells.
+ * The distance of a single cycle is capped at this many times the longest mean distance at which
+ * cells pay, so that one long pause does not discard the cells.
  */
 #define DISTANCE_MAX 4
 /**

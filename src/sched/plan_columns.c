@@ -149,7 +149,10 @@ static void evaluate_raw(struct column_pass *pass, uint32_t index, struct bt_slo
 			atomic_fetch_or_explicit(
 				&pass->has_raw, UINT64_C(1) << index, memory_order_relaxed);
 		} else if (range.count != plan->slot_count) {
-			/* Raw scores of other parts may not be 0, so all values must be valid. */
+			/*
+			 * Other parts may have raw scores that differ from 0, so all values must be
+			 * valid.
+			 */
 			bt_fill_scores(range, raw->values, 0);
 		}
 		return;

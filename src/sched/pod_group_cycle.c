@@ -43,7 +43,7 @@ struct bt_group_cycle {
 	struct bt_framework *framework;
 	struct bt_group_state shared; /* data shared by the members' cycles */
 	BT_VEC(struct bt_queue_entry *) members;
-	uint32_t waiting_count; /* number of members not yet submitted */
+	uint32_t waiting_count; /* members not yet passed to submit_member */
 	uint64_t cycle_count;
 	int64_t now_ns;
 	int64_t started_ns;
@@ -103,9 +103,9 @@ bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt 
 
 /**
  * Activate the unscheduled members of groups for which GangScheduling requested activation (spec 09
- * section 6.3). The unscheduled members include members of this cycle that are not submitted yet.
- * Activation has no effect on such members: an in-flight pod is requeued after its attempt in any
- * case.
+ * section 6.3). The unscheduled members include members of this cycle that were not passed to
+ * submit_member yet. Activation has no effect on such members: an in-flight pod is requeued after
+ * its attempt in any case.
  */
 static void activate_wanted(struct bt_group_cycle *cycle)
 {
@@ -813,8 +813,8 @@ static void fail_with_group(struct bt_group_cycle *cycle, struct bt_queue_entry 
 }
 
 /**
- * Assume the member on its node in the cache, then run Reserve and Permit. held is kept for the
- * binding cycle, or released.
+ * Assume the member on its node in the cache, then run Reserve and Permit. `held` is kept for the
+ * binding cycle, or released on failure.
  */
 static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *held)
 {

@@ -375,7 +375,7 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 				 : bt_run_pre_filter(run->framework, run->cycle, run->pod);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_FILTER, &run->pre_filter.status);
 	/*
-	 * Count the evaluations for the metrics, also if the plan already had PreFilter's result.
+	 * Count the evaluations for the metrics, even if the plan already had PreFilter's result.
 	 */
 	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_FILTER];
 	struct bt_plugin_set narrowed = run->pre_filter.plugins_with_nodes;

@@ -11,8 +11,9 @@
  * for Permit, volumes or an answer is held while other pods are scheduled. The effects of writes
  * come back through bt_scheduler_observe, as a watch reports them.
  *
- * With the gate SchedulerAsyncAPICalls bindings and status patches are queued. Each step writes
- * queued calls, one at a time per pod, and a binding cycle always ends in a later step.
+ * With the gate SchedulerAsyncAPICalls, bindings and status patches are queued. Each step writes
+ * queued calls, one at a time per pod. A binding cycle then always ends in a later step than the
+ * step that started it.
  */
 #include "framework/preemption.h"
 #include "queue/queue.h"
@@ -28,7 +29,7 @@ struct bt_scheduler_writer {
 	int (*bind)(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
 		struct berth_error *err);
 	/**
-	 * PATCH the pod's status. condition may be NULL. nomination with mode override sets
+	 * PATCH the pod's status. The condition may be NULL. A nomination with mode override sets
 	 * status.nominatedNodeName ("" clears it). Errors are only passed to warn. If
 	 * bt_scheduler_queues_calls returns true, the function may return BT_WRITE_PENDING; the
 	 * next write for the pod then waits for bt_scheduler_patch_answered.
@@ -44,13 +45,13 @@ struct bt_scheduler_writer {
 		const struct bt_condition *condition, struct berth_error *err);
 	/**
 	 * Record an event on a pod, e.g. with type Warning, reason FailedScheduling and action
-	 * Scheduling. note has at most 1024 bytes.
+	 * Scheduling. The note has at most 1024 bytes.
 	 */
 	void (*event)(void *context, const struct bt_pod *pod, const char *type, const char *reason,
 		const char *action, struct bt_str note);
 	/**
 	 * PATCH a pod's status for preemption: set a victim's condition, or clear the nomination of
-	 * a lower-priority pod. struct bt_preemption_writer describes the results and the ticket.
+	 * a lower-priority pod. For the results and the ticket, see struct bt_preemption_writer.
 	 * NULL: patch_status is called.
 	 */
 	int (*patch_other)(void *context, struct bt_preemption_ticket ticket,
@@ -71,9 +72,9 @@ struct bt_scheduler_writer {
 	/** Report a line that upstream logs as an error. */
 	void (*warn)(void *context, struct bt_str line);
 	/**
-	 * Called by each step before the step pops a pod, after the binding cycles that can
-	 * continue. false: do not pop a pod, because the writer is full or may not write. NULL:
-	 * always true.
+	 * Called when a step is about to pop a pod. A step that finishes a binding cycle pops no
+	 * pod and does not call this function. false: do not pop a pod, because the writer is full
+	 * or may not write. NULL: always true.
 	 */
 	bool (*may_schedule)(void *context);
 	/**
@@ -85,7 +86,7 @@ struct bt_scheduler_writer {
 
 struct bt_scheduler;
 
-/** Takes a reference to config. writer is copied; writer->context must outlive the scheduler. */
+/** Takes a reference to config. Copies *writer; writer->context must outlive the scheduler. */
 BT_MUST_USE int bt_scheduler_create(struct bt_config *config,
 	const struct bt_engine_options *options, const struct bt_scheduler_writer *writer,
 	struct bt_scheduler **out_scheduler, struct berth_error *err);
@@ -107,17 +108,17 @@ const struct bt_pod *bt_scheduler_find_same_pod(struct bt_scheduler *scheduler,
 	struct bt_str namespace_, struct bt_str name, struct bt_str uid);
 
 /**
- * An object was added (old NULL), updated, or deleted (new NULL), as a watch reports it. Both
- * objects have the same kind; the scheduler takes references. Terminal pods count as deleted.
- * BERTH_ERR_INTERNAL: the cache is corrupted ("Scheduler cache is corrupted ..."); upstream exits
- * in this case.
+ * An object was added (old_object NULL), updated, or deleted (new_object NULL), as a watch reports
+ * it. Both objects have the same kind; the scheduler takes references. Terminal pods count as
+ * deleted. BERTH_ERR_INTERNAL: the cache is corrupted ("Scheduler cache is corrupted ...");
+ * upstream exits in this case.
  */
 BT_MUST_USE int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_object,
 	struct bt_object *new_object, int64_t now_ns, struct berth_error *err);
 
 /**
- * An object was deleted while the watch was interrupted, so last_known may be out of date.
- * Otherwise as bt_scheduler_observe with new NULL.
+ * An object was deleted while the watch was interrupted, so last_known may be out of date. Apart
+ * from this, does the same as bt_scheduler_observe with new_object NULL.
  */
 BT_MUST_USE int bt_scheduler_observe_lost(struct bt_scheduler *scheduler,
 	struct bt_object *last_known, int64_t now_ns, struct berth_error *err);
@@ -220,7 +221,7 @@ struct bt_try_group_options {
 	/* If the group is accepted and each member finds a node, keep the members as if bound. */
 	bool keeps;
 	/**
-	 * Called while the members that found a node are reserved, also if the group is rejected.
+	 * Called while the members that found a node are reserved, even if the group is rejected.
 	 * The function may use the engine for other pods. May be NULL.
 	 */
 	void (*visit)(void *context, const struct bt_tried_group *tried);
@@ -235,7 +236,7 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	const struct bt_try_group_options *options, struct bt_tried_group *out);
 
 /**
- * For replays: choose this node if it is among the equally good nodes. node_name is borrowed until
+ * For replays: choose this node if it is among the equally good nodes. The name is borrowed until
  * the next call; "" ends the preference.
  */
 void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name);

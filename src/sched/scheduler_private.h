@@ -128,7 +128,7 @@ void bt_scheduler_activate(
 void bt_scheduler_activate_requested(struct bt_scheduler *scheduler, int64_t now_ns);
 /** Set the clock of the plugins. */
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns);
-/** Bind a reserved pod, or hold the pod if a step must wait. Consumes entry. */
+/** Bind a reserved pod, or hold the pod if its binding must wait. Consumes entry. */
 void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
 /** Finish one binding that need not wait any longer. false: there is no such binding. */
@@ -160,8 +160,8 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler);
 int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err);
 /**
- * Write or queue a patch of the pod's status if the patch changes something. condition may be NULL.
- * Errors are passed to warn.
+ * Write or queue a patch of the pod's status if the patch changes something. The condition may be
+ * NULL. Errors are passed to warn.
  */
 void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination);
@@ -173,8 +173,8 @@ void bt_group_cycle_destroy(struct bt_group_cycle *cycle);
 void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	int64_t now_ns, struct bt_attempt *out_attempt);
 /**
- * Returns the next attempt of the last cycle that no step has returned yet; false: all attempts
- * were returned.
+ * Sets *out_attempt to the first attempt of the last group cycle that bt_scheduler_step has not
+ * returned yet. false: all attempts of the cycle were returned.
  */
 bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt *out_attempt);
 
@@ -188,8 +188,8 @@ bool bt_scheduler_skips_pod(
 /** --- scheduler_binding.c --- */
 
 /**
- * Start the binding cycle of a reserved member. Later steps continue such cycles in the order of
- * these calls. Consumes held.
+ * Start the binding cycle of a reserved member. Later steps continue the started cycles in the
+ * order in which they were started. Consumes held.
  */
 void bt_scheduler_start_held_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held);
 /** Frees held and its cycle. */
@@ -197,7 +197,7 @@ void bt_scheduler_release_held(struct bt_scheduler *scheduler, struct bt_held_po
 /**
  * Resources on a node are free again: requeue rejected pods by an AssignedPod/Delete event of
  * `pod`. node_name: the node on which `pod` was assumed; "": leave spec.nodeName of `pod` as it is.
- * check limits which pods are requeued (queue/queue.h); NULL: no limit.
+ * `check` limits which pods are requeued (queue/queue.h); NULL: no limit.
  */
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
 	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns);
