@@ -129,8 +129,9 @@ bool bt_object_is(const struct bt_object *object, enum bt_kind kind, struct bt_s
 const void *bt_object_value(const struct bt_object *object, enum bt_kind kind);
 
 /**
- * Decodes the next JSON value as an object of this kind, ignoring its own kind and apiVersion.
- * *out_object is owned. Errors read "Pod default/web: spec.containers[0].name: <what is wrong>".
+ * Decodes the next JSON value as an object of this kind, ignoring the kind and apiVersion in the
+ * value. *out_object is owned. Errors read "Pod default/web: spec.containers[0].name: <what is
+ * wrong>".
  */
 BT_MUST_USE int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	struct bt_object **out_object, struct berth_error *err);

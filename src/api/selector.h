@@ -71,8 +71,8 @@ bool bt_label_key_is_valid(struct bt_str key);
 bool bt_label_value_is_valid(struct bt_str value);
 
 /**
- * Parses a LabelSelector, spec 01 section 5.6. selector NULL: matches nothing. BERTH_ERR_INVALID:
- * a requirement is invalid; the error is about the first one.
+ * Parses a LabelSelector, spec 01 section 5.6. selector NULL: matches nothing. BERTH_ERR_INVALID: a
+ * requirement is invalid; the error is about the first invalid requirement.
  */
 BT_MUST_USE int bt_selector_from_label_selector(const struct bt_label_selector *selector,
 	struct bt_arena *arena, struct bt_selector *out_selector, struct berth_error *err);
@@ -176,8 +176,8 @@ struct bt_field_selector {
 };
 
 /**
- * Parses "a=b,c==d,e!=f"; backslash escapes "\\", "," and "=" in values. Empty text: no terms.
- * Values are unescaped into the arena; field names are borrowed from text.
+ * Parses "a=b,c==d,e!=f". In values, a backslash escapes a backslash, "," or "=". Empty text: no
+ * terms. Values are unescaped into the arena; field names are borrowed from text.
  */
 BT_MUST_USE int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_field_selector *out_selector, struct berth_error *err);

@@ -20,8 +20,8 @@ static const struct {
 };
 
 /*
- * Go's time package quotes differently from %q: bytes below 0x20 and from 0x80 become \xNN, and
- * only " and \ get a backslash.
+ * Go's time package quotes differently from %q: bytes below 0x20 and bytes from 0x80 on become
+ * \xNN, and only " and \ get a backslash.
  */
 static void quote(struct bt_str text, struct bt_strbuf *out)
 {

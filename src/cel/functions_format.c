@@ -107,8 +107,8 @@ const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind)
 }
 
 /*
- * string.format. Spec: 12b section 9.2. Values within lists and maps, and %e, print as the
- * documentation of version 2 of the strings extension says.
+ * string.format. Spec: 12b section 9.2. The output of %e, and of values within lists and maps,
+ * follows the documentation of version 2 of the strings extension.
  */
 
 /** State of a format call. */

@@ -380,9 +380,9 @@ struct bt_cel_value bt_cel_fn_escape_key(const struct bt_cel_call *call)
 /* Regular expressions. Spec: 12b sections 9.1, 9.6 and 13. */
 
 /**
- * Returns the constant pattern of the call, or compiles the pattern into *out_made, which the
- * caller destroys. Charges ceil((1 + length) / 10) * ceil(pattern length / 4) units. NULL:
- * *out_problem is the value to return.
+ * Returns the compiled pattern of the call. If the pattern is not constant, *out_made is the
+ * result, too, and the caller destroys *out_made. Charges ceil((1 + length) / 10) * ceil(pattern
+ * length / 4) units. NULL: *out_problem is the value to return.
  */
 static const struct bt_cel_regex *begin_search(const struct bt_cel_call *call, const char *prefix,
 	struct bt_cel_regex **out_made, struct bt_cel_value *out_problem)

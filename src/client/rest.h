@@ -118,8 +118,9 @@ struct bt_rest_request {
 	bool is_watch; /* not rate-limited, and without a timeout */
 	struct bt_rest_handler handler;
 	/**
-	 * Called with the handler's context before the call is sent, which may be long after its
-	 * start; false: the call ends unsent with BT_REST_TRANSPORT. NULL: always send.
+	 * Called with the handler's context immediately before the call is sent, which may be long
+	 * after bt_rest_start. false: the call ends unsent with BT_REST_TRANSPORT. NULL: always
+	 * send.
 	 */
 	bool (*may_send)(void *context);
 };

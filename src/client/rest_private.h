@@ -106,8 +106,8 @@ void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out);
 void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer *answer);
 
 /**
- * Records the end of an attempt; code 0: no response. duration_ns < 0: a stream, of which only the
- * code is counted.
+ * Records the end of an attempt; code 0: no response. duration_ns < 0: the request is a stream, and
+ * only its code is counted.
  */
 void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
 	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes);

@@ -31,8 +31,8 @@ void bt_transport_destroy(struct bt_transport *transport);
 const struct bt_client_config *bt_transport_config(const struct bt_transport *transport);
 
 /**
- * Returns the number of calls that can run at once; further calls are queued. Grows with the
- * latency of answers, to keep the call rate (client/pace.h).
+ * Returns the number of calls that can run at once; further calls are queued. The number grows with
+ * the latency of answers, so that the call rate stays the same (client/pace.h).
  */
 uint32_t bt_transport_calls_max(struct bt_transport *transport);
 

@@ -40,8 +40,8 @@ enum bt_extension_point {
 
 #define BT_CONFIG_PLUGINS_POINTS 12
 /**
- * The extension points that are fields of upstream's Plugins structure, in the order of the fields.
- * multiPoint and the placement points are left out.
+ * The extension points that are fields of upstream's Plugins structure, without multiPoint and the
+ * placement points, in the order of the fields.
  */
 extern const enum bt_extension_point bt_config_plugins_points[BT_CONFIG_PLUGINS_POINTS];
 

@@ -40,7 +40,8 @@ struct bt_config_input {
 	/**
 	 * Error text for the repeated keys that the YAML reader found:
 	 * "yaml: unmarshal errors:\n  line 5: key \"a\" already set in map ...". The text is "" if
-	 * no key is repeated. It becomes the first strict decoding error (spec 10 section 4.3).
+	 * no key is repeated; any other text becomes the first strict decoding error (spec 10
+	 * section 4.3).
 	 */
 	struct bt_str yaml_complaint;
 	const struct bt_config_flags *flags; /* NULL: no flag is given */

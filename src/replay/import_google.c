@@ -16,7 +16,7 @@
 /** Limit of a label's name, without its prefix, and of its value. */
 #define LABEL_BYTES_MAX 63
 
-/** Tables in the order in which rows of the same time are taken. */
+/** Tables in the order in which rows of the same time are processed. */
 enum table {
 	MACHINES,
 	ATTRIBUTES,
@@ -522,8 +522,8 @@ static int take_row(struct bt_google *google, const struct source *source, struc
 }
 
 /**
- * Takes the rows of all files in the order of time. Rows of the same time are taken by table, then
- * by file.
+ * Processes the rows of all files in the order of time. Rows of the same time are processed by
+ * table, then by file.
  */
 static int merge(
 	struct bt_google *google, struct source *sources, uint32_t count, struct berth_error *err)

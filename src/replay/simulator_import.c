@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Imports files of the recorder of kube-scheduler-simulator: records of a time, an event and a
- * whole object, in a JSON array or one after the other.
+ * Imports files of the recorder of kube-scheduler-simulator. Each record has a time, an event and a
+ * whole object. The records form a JSON array, or follow one another.
  */
 #include <string.h>
 

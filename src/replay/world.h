@@ -220,10 +220,11 @@ BT_MUST_USE int bt_replay_change_claim(
 BT_MUST_USE int bt_replay_remove_claim(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
 /**
- * Handles a deleted pod: claims that were made for the pod are deleted, and other claims are no
- * longer reserved for it. next: the replacement of the pod; NULL: no replacement. Copies of the
- * deleted claims are made for next, and the status of next gets the names of the copies, in the
- * arena of the line. returns: how many times the pod was created again; part of these names.
+ * Handles a deleted pod: deletes the claims that were made for the pod, and removes the pod from
+ * the reservations of its other claims. next: the replacement of the pod; NULL: no replacement.
+ * Copies of the deleted claims are made for next, and the status of next gets the names of the
+ * copies, in the arena of the line. returns: how many times the pod was created again; part of
+ * these names.
  */
 BT_MUST_USE int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone,
 	struct bt_pod *next, uint32_t returns, struct berth_error *err);
