@@ -106,7 +106,7 @@ bool bt_sim_check_victim(
 
 /** --- waiting pods --- */
 
-/** Add the pods that are nominated to the node and not less important than the pod. */
+/** Add the pods that are nominated to the node and whose priority is at least that of the pod. */
 static void add_nominated(struct bt_sim_view *view, const struct bt_sim_pending *pending,
 	const struct bt_pod *pod, struct bt_str node_name)
 {
@@ -175,7 +175,8 @@ static bool find_place(struct bt_object_store *objects, const struct bt_sim_pend
 	return false;
 }
 
-/** Checks that a claim of the pod, which waits for claims, is missing. */
+/** The scheduler says that the pod waits for claims: checks that at least one of its claims is
+ * missing. */
 static bool lacks_claims(
 	struct bt_object_store *objects, const struct bt_pod *pod, struct bt_strbuf *complaint)
 {

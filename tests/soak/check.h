@@ -11,8 +11,8 @@
 #include "soak/view.h"
 
 /**
- * Check the decision for a node. view: what the scheduler can know. The node must exist and fit the
- * pod, and the pod must not have a node already.
+ * Check the decision to bind the pod to the node. view: what the scheduler can know. The node must
+ * exist, the pod must fit on the node, and the pod must not have a node already.
  */
 bool bt_sim_check_decision(struct bt_sim_view *view, const struct bt_pod *pod,
 	struct bt_str node_name, struct bt_strbuf *complaint);
@@ -98,8 +98,10 @@ struct bt_sim_memory bt_sim_memory_of(const struct bt_state *state);
 bool bt_sim_check_empty(const struct bt_state *state, struct bt_queue *queue,
 	const struct bt_nominator *nominator, struct bt_strbuf *complaint);
 /**
- * The memory must not grow from round to round. rounds: the measurements after each round. The
- * later half of the rounds may keep at most 1.5 times the memory of the earlier half.
+ * The memory must not grow from round to round. rounds: one measurement after each round. From four
+ * rounds on, the maximum of the later half of the rounds must not be above 1.5 times the maximum of
+ * the earlier half plus 256. This limit applies to bytes, symbols, shapes and label sets
+ * separately. The cached counters of the last round must be within the limit for cached counters.
  */
 bool bt_sim_check_memory(
 	const struct bt_sim_memory *rounds, uint32_t count, struct bt_strbuf *complaint);

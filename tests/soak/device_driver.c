@@ -5,7 +5,8 @@
  */
 #include "soak/world.h"
 
-/** A pool with more devices has two slices, unless it is of kind PART. */
+/** The first slice of a pool has at most this many devices; the second slice has the other devices.
+ * A pool of kind PART has its counters in the first slice and all devices in the second. */
 #define SLICE_MAX 2
 
 static const char *const drivers[BT_SIM_POOL__COUNT] = {
@@ -119,7 +120,7 @@ static void write_slice(struct bt_sim *sim, const struct bt_sim_pool *pool, uint
 	if (bt_sim_store_find(&sim->store, BT_KIND_RESOURCE_SLICE, BT_STR(""), name) == NULL) {
 		bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 	} else {
-		/* The lists in slices have no merge keys, so that a patch replaces them. */
+		/* The lists in slices have no merge keys, so a patch replaces them. */
 		(void)bt_sim_store_patch(&sim->store, BT_KIND_RESOURCE_SLICE, BT_STR(""), name,
 			BT_SUBRESOURCE_NONE, bt_strbuf_str(json));
 	}

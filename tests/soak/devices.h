@@ -3,8 +3,8 @@
 #define BT_SOAK_DEVICES_H
 /**
  * Devices of the simulated cluster: selectors, and the pools in which drivers publish devices. The
- * properties of a device follow from its driver and name and never change, so that a pool may
- * shrink, vanish and come back while claims hold its devices.
+ * properties of a device follow from its driver and name and never change. So a pool may shrink,
+ * vanish and come back while claims hold its devices.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +44,8 @@ struct bt_sim_subrequest {
 /** Returns alternative number sub (from 0), or the request itself if it has no alternatives. */
 struct bt_sim_subrequest bt_sim_subrequest_of(
 	const struct bt_device_request *request, uint32_t sub);
-/** Whether class and subrequest select the device and the subrequest tolerates its taints. */
+/** Whether class and subrequest select the device, and the subrequest tolerates the device's
+ * taints. */
 bool bt_sim_subrequest_selects(const struct bt_sim_subrequest *subrequest,
 	const struct bt_device_class *class_, struct bt_str driver, const struct bt_device *device);
 bool bt_sim_is_shareable(const struct bt_device *device);
@@ -81,7 +82,8 @@ struct bt_sim_pool {
 /** --- workload_devices.c --- */
 
 void bt_sim_create_device_classes(struct bt_sim *sim);
-/** Adds the pools of zones. Called before any node is added, because a new node adds its pools. */
+/** Adds the pools of zones. Call it before any node is added: pools of zones must come first, and a
+ * new node adds the pools of the node. */
 void bt_sim_create_fabric(struct bt_sim *sim);
 /** Append "selectors" with this expression. */
 void bt_sim_append_selector(struct bt_strbuf *out, const char *expression);
@@ -105,8 +107,7 @@ struct bt_sim_app;
 
 /** Gives ResourceClaims to the app, with some probability. */
 void bt_sim_design_claims(struct bt_sim *sim, struct bt_sim_app *app);
-/** Creates the claims of the pod that are missing and do not come from a template. pod: its name.
- */
+/** Creates the missing claims of a pod, except claims from templates. pod: the pod's name. */
 void bt_sim_create_claims(struct bt_sim *sim, const struct bt_sim_app *app, struct bt_str pod);
 /** Appends a comma and spec.resourceClaims of the pod; nothing if the app has no claims. */
 void bt_sim_append_claims(const struct bt_sim_app *app, struct bt_str pod, struct bt_strbuf *out);

@@ -14,7 +14,7 @@
 struct bt_sim_store {
 	struct bt_cluster *cluster;
 	struct bt_object_store objects; /* of all kinds that the scheduler or a checker reads */
-	BT_VEC(uint8_t) kinds;          /* by collection: enum bt_kind; BT_KIND__COUNT: ignored */
+	BT_VEC(uint8_t) kinds;          /* collection -> enum bt_kind; BT_KIND__COUNT: ignored */
 	BT_VEC(struct bt_store_change) changes; /* committed, but not yet applied to objects */
 	struct bt_arena arena;                  /* memory of one request */
 	/**
@@ -28,7 +28,7 @@ struct bt_sim_store {
 /** Starts a cluster without a scheduler, in virtual time. */
 BT_MUST_USE int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates,
 	uint64_t seed, int64_t start_ns, struct berth_error *err);
-/** Also to be called after a failed init. */
+/** Must be called after a failed init, too. */
 void bt_sim_store_finish(struct bt_sim_store *store);
 /** Decode the changes committed since the last call, and call `changed` for each. */
 void bt_sim_store_flush(struct bt_sim_store *store);

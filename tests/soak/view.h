@@ -3,8 +3,8 @@
 #define BT_SOAK_VIEW_H
 /**
  * A plain model of which pods fit on a node: loops over all objects, written from the specification
- * and not from the scheduler, so that both can be compared. Supports the features that the
- * workloads use.
+ * and not from the scheduler. The checkers compare the scheduler with this model. The model
+ * supports the features that the workloads use.
  */
 #include "api/node.h"
 #include "api/pod.h"
@@ -15,7 +15,7 @@
 struct bt_sim_excused_pool {
 	struct bt_str driver;
 	struct bt_str pool;
-	bool is_spoiled; /* a device was allocated twice, so that free devices are unknown */
+	bool is_spoiled; /* a device was allocated twice: the free devices are unknown */
 };
 
 /** A pod and the node on which the checker counts it. spec.nodeName of the pod may still be empty.
@@ -66,7 +66,8 @@ enum bt_sim_fit {
 	BT_SIM_FIT_UNKNOWN, /* depends on volumes or devices that are changing */
 };
 
-/** Whether the pod fits. If the pod is placed already, the placed pod does not count. */
+/** Whether the pod fits on the node. If the view has placed the pod, the pod itself does not count.
+ */
 enum bt_sim_fit bt_sim_view_fits(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason);
 
@@ -90,7 +91,7 @@ enum bt_sim_fit bt_sim_volumes_fit(struct bt_sim_view *view, const struct bt_pod
 	const struct bt_node *node, const char **out_reason);
 enum bt_sim_fit bt_sim_devices_fit(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason);
-/** Whether all claims for devices of the pod exist, and the pod may use them. */
+/** Whether all ResourceClaims of the pod exist, and the pod may use them. */
 bool bt_sim_claims_are_there(struct bt_object_store *objects, const struct bt_pod *pod);
 /** Returns the name of the claim for an entry of spec.resourceClaims; "": no claim exists yet. */
 struct bt_str bt_sim_claim_name(

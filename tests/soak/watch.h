@@ -3,9 +3,10 @@
 #define BT_SOAK_WATCH_H
 /**
  * List and watch, with one stream for each kind. Events come late: in order within a kind, in any
- * order between kinds. A stream may break, and then loses its events in flight. A later list shows
- * only the differences: deletions are inferred, states in between are never seen, and a name may
- * have another uid. Spec 13 section 13.4, 11b section 5.
+ * order between kinds. A stream may break, and then loses its events in flight. The next list
+ * reports only the differences between the mirror and the API: deletions are inferred, states in
+ * between are never seen, and the object with a known name may have another uid. Spec 13
+ * section 13.4, 11b section 5.
  *
  * The mirror has the objects that the client knows, like an informer's store. The watch does not
  * select terminal pods, so a pod that becomes terminal looks deleted.

@@ -127,7 +127,7 @@ static void remove_pod(struct bt_sim *sim, const struct bt_pod *pod)
 	bool at_once = bt_sim_chance(&sim->changes, 15);
 	bt_sim_log(sim, "pod %.*s/%.*s is deleted%s", BT_STR_ARG(namespace_), BT_STR_ARG(name),
 		at_once ? " at once" : "");
-	/* the claim exists */
+	/* The pod exists: the caller has just found it. */
 	(void)(at_once ? bt_sim_store_delete_now : bt_sim_store_delete)(
 		&sim->store, BT_KIND_POD, namespace_, name);
 }
@@ -158,7 +158,7 @@ static void new_app(struct bt_sim *sim)
 		return;
 	}
 	bt_sim_workload_design_app(sim);
-	/* Several replicas at once. */
+	/* Create up to five replicas at once; reconciliation creates the others later. */
 	uint32_t at_once = (uint32_t)bt_prng_below(&sim->changes, 6);
 	for (uint32_t i = 0; i < at_once; i++) {
 		bt_arena_reset(&sim->scratch);

@@ -107,7 +107,8 @@ static void log_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
 		BT_STR_ARG(attempt->message));
 }
 
-/** Counts the pod on its node while its writes are in flight, also if the writes fail later. */
+/** Counts the pod on the node while the writes of its binding are in flight, even if they fail
+ * later. */
 static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 {
 	struct bt_object *pod = bt_object_store_find_object(

@@ -135,7 +135,7 @@ struct bt_sim {
 
 int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 	struct bt_sim_report *report, struct berth_error *err);
-/** Also to be called after a failed init. */
+/** Must be called after a failed init, too. */
 void bt_sim_finish(struct bt_sim *sim);
 
 /** Write a line of the log: "<seconds>.<millis> <text>". */
@@ -233,9 +233,11 @@ const char *bt_sim_group_gates(uint64_t seed);
 void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app);
 /** Create the app's group, unless it exists. */
 void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app);
-/** Notes that the pod's group lost a member: it may have fewer bound pods than minCount. */
+/** Records that the pod's group lost a member: the group may have fewer bound pods than minCount.
+ */
 void bt_sim_group_lost_member(struct bt_sim *sim, const struct bt_pod *pod);
-/** Notes a change of the store: a group whose pod is deleted or terminal has lost a member. */
+/** Handles a change of the store: if a pod is deleted or terminal, records that its group lost a
+ * member. */
 void bt_sim_group_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
 /** Check that no gang is bound in part. Returns false after appending a complaint. */

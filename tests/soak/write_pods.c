@@ -30,7 +30,7 @@ static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct 
 
 /** --- nominations that the scheduler reports --- */
 
-/** Note that the pod is nominated to this node from now on; "": to no node. */
+/** Record that the pod is nominated to this node from now on; "": to no node. */
 static void note_nomination(
 	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)
 {
