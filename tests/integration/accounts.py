@@ -110,8 +110,8 @@ def test_kept_tokens(cluster):
 
 
 def test_policies_ask_the_authorizer(cluster):
-    """The policy of a namespace asks the authorizer, so its result depends on the rights of the
-    user."""
+    """The policy of a namespace asks the authorizer, so the policy's result depends on the rights
+    of the user."""
     admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
     make(cluster, "/api/v1/namespaces", {"metadata": {"name": "asked", "labels": {"a": "b"}}})
     up.wait_for("an account", lambda: cluster.get(accounts("asked") + "/default")[0] == 200)

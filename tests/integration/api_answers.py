@@ -101,8 +101,8 @@ class Client:
 
 
 def comparable(answer, names):
-    """Removes from a list the objects of recorded sequences that are not in names: the recorded
-    server had these objects, this server does not."""
+    """If the answer is a list, removes the objects of all recorded sequences that are not in names:
+    the recorded server had these objects, but this server does not have them."""
     body = answer.get("body")
     if not isinstance(body, dict) or "items" not in body:
         return answer

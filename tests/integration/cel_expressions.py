@@ -26,7 +26,8 @@ LARGE = {"int": ("9007199254740993", "4611686018427387904", "9223372036854775807
          "uint": ("0u", "9007199254740993u", "18446744073709551615u"),
          "double": ("(-0.0)", "1e20", "1e308", "9007199254740992.0", "(1.0 / 0.0)", "(0.0 / 0.0)")}
 DIGITS = ('"1"', '"-17"', '"42"', '"3"', '"2.5"', '"9223372036854775808"', '"x"')
-# JavaScript also refuses the texts that int() and uint() refuse; double() accepts more.
+# DIGITS has invalid texts, too: JavaScript refuses them as int() and uint() do. NUMERALS has only
+# valid texts: JavaScript converts some texts that double() refuses.
 NUMERALS = ('"1"', '"-17"', '"42"', '"2.5"', '"1e3"')
 STRINGS = ('""', '"a"', "'b'", '"ab"', '"abc"', '"b\\u00e9\\u4e2d"', 'r"\\d"', '"1"', '"-17"',
            '"2.5"', '"true"', '"x y"', '" pad "', '"AbC"', '"a,b,,c"', '"""tri\'ple"""')

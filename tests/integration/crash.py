@@ -131,7 +131,7 @@ def test_a_restart_continues_where_it_was(program):
         assert len(cluster.json("GET", "/api/v1/nodes")[1]["items"]) == 2
         version = cluster.json("GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"]
         assert int(version) >= int(before["metadata"]["resourceVersion"])
-        # The server refuses a watch from an old version, so that the watcher lists again.
+        # The server refuses a watch from an old version, so the watcher must list again.
         _, text = cluster.get("/api/v1/pods?watch=1&resourceVersion=1&timeoutSeconds=1")
         event = json.loads(text.splitlines()[0])
         assert event["type"] == "ERROR" and event["object"]["code"] == 410

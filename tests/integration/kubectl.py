@@ -85,7 +85,7 @@ def rows(text):
 
 
 def column(text, name):
-    """Returns the cells of one column, by the row's first cell."""
+    """Returns {first cell of the row: cell of the named column}."""
     header, *lines = rows(text)
     return {line[0]: line[header.index(name)] for line in lines}
 
@@ -204,7 +204,8 @@ def test_get_in_all_outputs(cluster):
                        "go-template={{range .items}}{{.metadata.namespace}} {{end}}")
     assert template.split() == ["default"] * 3
     assert "LABELS" in kubectl(cluster, "get", "pods", "--show-labels")
-    # Unordered: some versions of kubectl compare digits in names as numbers, others do not.
+    # Some versions of kubectl compare digits in names as numbers. The order is the same, because
+    # each node's number has one digit.
     by_node = kubectl(cluster, "get", "pods", "--sort-by=.spec.nodeName",
                       "-o", "jsonpath={.items[*].spec.nodeName}").split()
     assert len(by_node) == 3 and by_node == sorted(by_node), by_node

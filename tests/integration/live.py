@@ -339,7 +339,8 @@ def check_hurried_answers(cluster):
 
 
 def check_cut_lists(cluster):
-    """A connection that ends before an answer is retried; an end within a list is reported."""
+    """If the connection ends before the answer, the program repeats the request; if the
+    connection ends within a list, the program reports an error."""
     live = cluster.run("simulate", "-o", "json").expect(1)
     cluster.fault, seen = once(lambda request: "continue=" in request.query,
                                fault_proxy.CutBefore())

@@ -146,7 +146,7 @@ def test_a_dump_is_the_same_cluster(program):
         path = write(folder, "dump.json.gz", json.dumps(dump))
         with program.up(*FAST, "-f", path) as cluster:
             assert " owners that are not among them" not in cluster.output(), cluster.output()
-            # A pod that is created afterwards runs: controllers have processed all objects by then.
+            # When a pod that is created now runs, controllers have processed all loaded objects.
             status, _ = cluster.json("POST", "/api/v1/namespaces/shop/pods", {
                 "metadata": {"name": "last"}, "spec": {"containers": [
                     {"name": "c", "image": "i:1"}]}})

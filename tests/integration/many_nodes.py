@@ -15,8 +15,8 @@ NODES = 20000
 ROUNDS = 4
 PODS = 3000  # pods of a round
 EXTRA_NODES = 600
-# Largest allowed ratio of the costs. The large cluster uses more memory, so that more accesses miss
-# the processor's caches. A scan of all nodes for each write would give about 100.
+# Largest allowed ratio of the costs. The large cluster uses more memory, so more accesses miss the
+# processor's caches. A scan of all nodes for each write would give about 100.
 RATIO_MAX = 1.6
 
 

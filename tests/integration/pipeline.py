@@ -64,7 +64,7 @@ class Pipeline:
         return int(status.split()[1]), body
 
     def run(self, requests, batch=50):
-        """Returns the statuses of many requests, with batch requests in flight at a time."""
+        """Sends many requests, at most `batch` of them at a time, and returns their statuses."""
         requests, statuses = list(requests), []
         for start in range(0, len(requests), batch):
             some = requests[start:start + batch]

@@ -133,7 +133,7 @@ def test_gang_evicts_a_gang_as_a_whole(program):
                 name, min_count, disruptionMode="PodGroup" if name == "low" else "Pod"))
             make_members(api, name, count)
             up.wait_for(name + " bound", lambda: len(bound(api, name)) == count)
-        # 14 of 16 cpu are in use. The gang of 6 needs 4 more: it preempts few single pods.
+        # 14 of 16 cpu are in use. The gang of 6 needs 4 more: it preempts pods of group "single".
         create(api, GROUP + "/podgroups", group("first", 6, priorityClassName="high"))
         make_members(api, "first", 6, priorityClassName="high")
         up.wait_for("first bound", lambda: len(bound(api, "first-")) == 6)

@@ -275,7 +275,8 @@ def test_watches_that_break_lose_nothing(program):
     rng = random.Random(3)
 
     def policy(request):
-        # The client lists again after a watch that ends within a second and without an event.
+        # Cut later than after a second: if a watch ends within a second and without an event, the
+        # client lists again.
         return fault_proxy.CutAfter(rng.uniform(1.2, 2.5)) if request.is_watch else None
     with scene(program, policy) as (api, folder, kubeconfig):
         path = os.path.join(folder, "a.berthrec")

@@ -45,8 +45,8 @@ EXPIRED = fault_proxy.status_body(410, "Expired", "too old resource version: 1 (
 
 
 class Watcher:
-    """Watches pods without faults. The member seen has the list of (event, uid, node) of each pod,
-    by the pod's name."""
+    """Watches pods without faults. Member `seen`: "namespace/name" of the pod -> list of (event,
+    uid, node)."""
 
     def __init__(self, api):
         self.api = api

@@ -138,7 +138,8 @@ def test_configuration_is_written(program):
 
 
 def test_configz_shows_what_was_logged(program):
-    """At log level 2 and above the profiles are logged as built, below as read."""
+    """At log level 2 and above, /configz has the profiles as built; below level 2, it has the
+    profiles as read from the file."""
     profile = {"pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 5}},
                                 {"name": "Elsewhere", "args": {"x": 1}}]}
     with harness.server(program) as api:

@@ -124,7 +124,7 @@ class Replica:
     def _binding(self, request):
         name = request.path.split("/")[-2]
         fault = self.fault(request) if self.fault is not None else None
-        # The request of a daemon that was killed may be read after the start of the next one.
+        # The request of a daemon that was killed may be read after the next daemon has started.
         generation = bisect.bisect(self.starts, request.connected_at)
         self.scene.bindings.append((request.at, self.slot, generation, name))
         self.scene.note("r%d-%d binds %s, %s" % (
@@ -313,7 +313,7 @@ class Scene:
             return {"group": group}, {"affinity": {"podAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": [zone]}}}
         if kind == "apart":
-            # Three pods of one kind, each of which fits only on the last nodes.
+            # Up to three successive pods share a label and must be on different nodes.
             self.groups += 1
             apart = {"apart": "a%d" % (self.groups // 3)}
             return apart, {"affinity": {"podAntiAffinity": {
@@ -438,7 +438,7 @@ class Scene:
     # --- the end ---
 
     def end_trouble(self):
-        """All faults end, and there is room for every pod."""
+        """Ends all faults, and makes room for every pod."""
         for replica in self.replicas:
             replica.fault = None
             replica.wake()

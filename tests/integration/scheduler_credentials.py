@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`berth scheduler` and its ways to authenticate and to reach the server: certificates, tokens,
-credential plugins, passwords, proxies, server names. The daemon reads files again that change while
-it runs. Spec 13 sections 4 to 7."""
+credential plugins, passwords, proxies, server names. If a file changes while the daemon runs, the
+daemon reads the file again. Spec 13 sections 4 to 7."""
 import asyncio
 import base64
 import contextlib
@@ -472,7 +472,7 @@ def test_proxy_url_with_credentials(program):
 
 
 def test_proxy_and_server_name(program):
-    """The server name to verify differs from the host name for the proxy."""
+    """The certificate is verified against tls-server-name; the proxy gets the host of the URL."""
     connect = ConnectProxy()
     with scene(program, names="DNS:api.berth.test") as found:
         cluster = {"tls-server-name": "api.berth.test",

@@ -19,8 +19,8 @@ CONFLICT = fault_proxy.status_body(
 @contextlib.contextmanager
 def scene(program, policy=None, gpus=(1, 2), resource=None, prepare=lambda api, nodes: None):
     """Creates nodes with devices, the class gpu, its extended resource, and a claim template.
-    The daemon lists the objects of prepare(api, nodes) when it starts. Later changes may arrive
-    after a pod that needs them, since each kind has its own watch."""
+    prepare(api, nodes) creates objects that the daemon lists when it starts. An object that is
+    created later may arrive after a pod that needs it, since each kind has a separate watch."""
     with program.up("--no-scheduler", "--nodes", str(len(gpus)), "--pod-start-delay", "0s") as api:
         nodes = sorted(item["metadata"]["name"] for item in devices.items(api, "/api/v1/nodes"))
         devices.create(api, devices.GROUP + "/deviceclasses",
@@ -168,7 +168,7 @@ def test_pod_is_deleted_while_it_is_bound(program):
 
 
 def test_shared_claim_of_a_driver(program):
-    """The driver's status of an allocated claim stays when another pod is reserved."""
+    """The driver's status of an allocated claim stays when another pod is added to reservedFor."""
     def prepare(api, _nodes):
         devices.create(api, devices.CLAIMS, devices.claim("both"))
     with scene(program, prepare=prepare) as (api, proxy, _):
@@ -206,7 +206,8 @@ def allocate_elsewhere(api, nodes):
 
 
 def make_pod_of_the_second(api):
-    """Creates pod p, which needs claim c on the second node; returns its name."""
+    """Creates pod p, which needs claim c and must run on the second node. Returns the name of the
+    node."""
     second = max(item["metadata"]["name"] for item in devices.items(api, "/api/v1/nodes"))
     waiting = devices.pod("p", claim_name="c")
     waiting["spec"]["nodeSelector"] = {"kubernetes.io/hostname": second}

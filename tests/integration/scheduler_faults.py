@@ -110,7 +110,7 @@ def test_bursts_of_429_and_500(program):
 
     def policy(_):
         if (time.monotonic() - started) % 3 > 1:
-            return None  # two seconds without faults, one second with faults
+            return None  # for two of every three seconds there are no faults
         if rng.random() < 0.5:
             return fault_proxy.Answer(429, busy, {"Retry-After": "1"})
         return fault_proxy.Answer(500, broken)

@@ -199,8 +199,8 @@ def test_preemption_in_order(program):
 
 
 def test_failures_become_a_series(program):
-    """Edge case 11b 25: the same failure writes two events, then only raises the count of the
-    second."""
+    """Edge case 11b 25: if an attempt fails as before, the daemon writes a second event; after more
+    such failures it only raises the count of this event."""
     with scene(program, nodes=1, config=AS_JSON) as (api, proxy, _):
         harness.make_pods(api, "big", 1, cpu="100")
 

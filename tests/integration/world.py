@@ -489,7 +489,7 @@ def start_everything(cluster):
 
 
 def has_settled(cluster):
-    """Lists the objects that are not settled yet; empty when all are."""
+    """Returns the names of the facts that do not hold yet; empty if the cluster has settled."""
     where, path = CORE + "/namespaces/default", APPS + "/namespaces/default"
     web = get(cluster, path + "/deployments/web")["status"]
     job = get(cluster, "/apis/batch/v1/namespaces/default/jobs/job")["status"]

@@ -162,7 +162,7 @@ def test_gangs(program):
     # The last gang is smaller, and is bound, too.
     run = bench(program, "-w", "gangs", *sizes(40, 40, 100), "--verify")
     assert [run["scheduled"], run["failed"], run["verified_pods"]] == [100, 0, 100], run
-    # Three racks with room for seven gangs of 512 each.
+    # Each of the three racks has room for seven gangs of 512 pods.
     run = bench(program, "-w", "racks", *sizes(150, 150, 1124), "--verify-pods", "20")
     assert [run["scheduled"], run["failed"], run["verified_pods"]] == [1124, 0, 20], run
     groups = [item for item in written(program, "racks", 150, 150, 1124)
@@ -170,12 +170,12 @@ def test_gangs(program):
     assert [item["spec"]["schedulingPolicy"]["gang"]["minCount"] for item in groups] == \
         [512, 512, 100], groups
     run = bench(program, "-w", "gangs", *sizes(1, 0, 200))
-    # Room for one gang, not for the remaining members of eight.
+    # The node has room for one gang of 64 and for the last gang, which has 8 pods.
     assert run["scheduled"] == 64 + 8 and run["failed"] % 64 == 0, run
 
 
 def test_a_backlog_does_not_delay_the_pod_that_fits(program):
-    """An event that requeues thousands of pods costs no more than trying a few of them."""
+    """An event that requeues thousands of pods costs no more than a few hundred attempts."""
     run = bench(program, "-w", "backlog", *sizes(50, 0, 50000))
     attempts = run["scheduled"] + run["failed"]
     woken = attempts - 50000
@@ -572,7 +572,7 @@ def test_scheduler_perf_devices(program):
     before[0]["count"] = 7
     answer = perf(program, case(*start, *before), **flags).expect(2)
     assert "ResourceClaim init/c-6: no node has free devices for it" in answer.err, answer.err
-    # A deleted pod releases its devices, also while other pods wait for devices.
+    # A deleted pod releases its devices, even while other pods wait for devices.
     steady = measured(6, steadyState=True, duration="1s")
     run = perf(program, case(*start, steady), **flags).expect(0).json()
     assert run["measured"] > 300, run

@@ -409,7 +409,7 @@ def test_every_copy_of_a_stateful_set_has_its_own_claim(program):
                "metadata": {"name": "s", "annotations": {
                    "storageclass.kubernetes.io/is-default-class": "true"}},
                "provisioner": "example.com/p", "volumeBindingMode": "WaitForFirstConsumer"}
-    # More than OWN_PODS_AT_FIRST, so that the question is repeated with more pods.
+    # 300 copies are more than OWN_PODS_AT_FIRST, so berth repeats the computation with more pods.
     cluster = [node("n%d" % i, pods="150") for i in range(2)] + [storage]
     review = capacity(program, cluster, [stateful]).json()
     assert review["status"]["replicas"] == 300, review["status"]["failReason"]

@@ -103,7 +103,8 @@ def test_bench_preempt(program):
                              "victims", "preemptions_per_s", "seconds", "pods_per_s",
                              "cpu_seconds", "pods_per_cpu_s", "load_seconds", "peak_rss_mb",
                              "decisions", "verify", "verified_pods"] + BENCH_ORIGIN, run
-        # A pod of 3 CPU on a node of 4 CPU: one of its four pods of 900m may stay.
+        # Each pending pod needs 3 of the 4 CPU of a node: one of the four pods of 900m on the node
+        # may stay.
         assert [run["scheduled"], run["failed"], run["preempted"], run["victims"]] == \
             [20, 0, 20, 60], run
     run = program.run("bench", path).expect(0).json()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Completion: what "berth __complete" offers, and lines typed into bash, zsh and fish.
 
-completion.py BERTH plain|sanitized [bash|zsh|fish]: without a shell, the program alone. Exit status
-77: the shell is not installed, or there is no terminal to type on.
+completion.py BERTH plain|sanitized [bash|zsh|fish]: without a shell, tests the program alone. Exit
+status 77: the shell is not installed, or there is no terminal to type on.
 """
 import os
 import re

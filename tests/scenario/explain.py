@@ -598,7 +598,7 @@ def less(amounts, resource, amount):
 
 
 def alone(objects, name):
-    """Returns the objects without all pending pods except this pod."""
+    """Returns the objects without the other pending pods: this pod is the only one."""
     return [item for item in objects if item["kind"] == "Node" or "nodeName" in item["spec"] or
             item["metadata"]["name"] == name]
 

@@ -72,8 +72,8 @@ def recorded(path):
 
 
 def test_inflated_imports(program):
-    """Pods are drawn until their requests reach the factor of all GPUs; the same seed draws the
-    same pods."""
+    """Pods are drawn until their requests reach FACTOR times the GPUs of all nodes; the same seed
+    draws the same pods."""
     tables = made_up_tables(program, 1)
     first = imported(program, tables, "first.berthrec", "--inflate", str(FACTOR), "--seed", "5")
     again = imported(program, tables, "again.berthrec", "--inflate", str(FACTOR), "--seed", "5")
@@ -177,8 +177,8 @@ def simulated(program, objects, name="gpu-fragmentation"):
 
 
 def test_a_share_is_of_one_gpu(program):
-    """A share needs room on a single GPU, also beside pods that ran before; the sum over GPUs does
-    not count."""
+    """A share needs room on a single GPU: free parts of several GPUs do not add up. Pods that
+    were running in the input count like pods that berth places."""
     for name in STRATEGIES + ["gpu-fragmentation"]:
         found = simulated(program, [gpu_node("n", 2)] + [gpu_pod("p%d" % i, 600) for i in range(3)],
                           name)

@@ -418,8 +418,8 @@ def test_scheduler_perf(program):
 
 
 def test_scheduler_perf_times(program):
-    """Operations that wait take virtual time until they end; preempted pods differ from deleted
-    ones."""
+    """Operations that wait take virtual time until they end. The recording marks preempted pods, in
+    contrast to deleted pods."""
     node = "metadata: {name: n1}\nstatus: {capacity: {cpu: 4, memory: 8Gi, pods: 10}}\n"
     pod = ("metadata: {generateName: p-}\nspec:\n  priority: %d\n  containers: [{name: c, "
            "image: i, resources: {requests: {cpu: 3}}}]\n")

@@ -154,12 +154,12 @@ def test_explain_placements(program):
     assert answer["stopped"]["groups"][0]["nodes"] == ["n0", "n1", "n2"]
     assert answer["proposals"][0]["type"] == "AddNodes" and answer["proposals"][0]["count"] == 1
     check_proposals(program, objects, answer, RACKS)
-    # Without a node of the key there is no placement.
+    # If no node has the topology key, there is no placement.
     for item in objects:
         item["metadata"].pop("labels", None)
     answer = explained(program, objects, gates=RACKS)
     assert answer["message"] == "no feasible placements found" and answer["placements"] == []
-    # The second placement is closer, so the answer shows it.
+    # The second placement has nodes for more members, so the answer shows the second placement.
     objects = [node("a0", labels={"rack": "a"})]
     objects += [node("b%d" % i, labels={"rack": "b"}) for i in range(2)]
     objects += [pod_group("g", 3, "rack")] + members("g", 3)
@@ -425,7 +425,7 @@ def test_whatif(program):
 
 
 def test_many_pods(program):
-    """Explains the quorum that fits of a group that is far too large."""
+    """For a group that is far too large, explain says how many of its members fit."""
     text = lines(*[node("n%d" % i, cpu="64") for i in range(50)], pod_group("g", 2000))
     text += lines(*members("g", 2000, "1"))
     answer = program.run("explain", "podgroup/g", "-f", "-", "-o", "json", *GANG, stdin=text)

@@ -256,7 +256,8 @@ def check_numbers(lines, events, answer):
             exact = quantile(values, part)
             assert abs(group["waitedSeconds"][name] - exact) <= exact / 16 + 0.002, (
                 group, name, exact)
-    # Sums over time have 1,000 samples; the state at each counts for the time before it.
+    # Sums over time use 1,000 samples; the state at a sample counts for the time since the sample
+    # before.
     step = (SPAN / 1000)
     node_hours = (12 - 0.5) * SPAN / 3600  # node-03 exists for half of the time
     assert abs(answer["nodes"]["hours"] - node_hours) < 2 * step / 3600

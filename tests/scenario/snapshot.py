@@ -211,8 +211,8 @@ def test_a_replaced_workload_makes_what_is_missing(program):
 
 
 def test_a_scaled_workload_makes_pods(program):
-    """Scaling a workload makes pods, although the snapshot says that its pods exist: that was for
-    the old replicas."""
+    """Scaling a workload makes pods. The snapshot says that the workload's pods exist, but this is
+    true only for the old number of replicas."""
     path = program.write("in.yaml", POD)
     answer = program.run("whatif", "-f", path, "--scale", "deployment/default/web=2")
     assert "2 newly placed" in answer.out, answer.out + answer.err
@@ -244,7 +244,7 @@ def test_users_that_may_read_it(program):
     mapping = program.write("map.json", "")
     os.chmod(target, 0o640)
     os.chmod(mapping, 0o644)
-    for source in (path, target):  # the second time onto the output itself
+    for source in (path, target):  # the second run replaces its own input
         program.run("snapshot", "-f", source, "-o", target, "--strip-names", "--map",
                     mapping).expect(0)
         assert (mode_of(target), mode_of(mapping)) == (0o640, 0o600)

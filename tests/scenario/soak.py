@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth-soak: a few dozen histories without a fault; the same seed gives the same output."""
+"""berth-soak: a few dozen histories without a complaint; the same seed gives the same output."""
 import re
 
 import scenario

@@ -295,7 +295,8 @@ def test_quota_limit_range_and_runtime_class(program):
     text = lines(*nodes(), gvisor, *[namespaced(each) for each in (
         limits, quota, web, pod("running", "500m", "n1"), one)])
     answer = program.simulate(text).expect(1)
-    # The running pod and the new pod take 500m each; the overhead is not counted.
+    # The running pod and pod "one" use 500m of the quota each, because the overhead is not counted.
+    # The other 1500m are enough for three of the five pods of "web".
     assert answer.pods()["shop/one"]["node"] == "n2"
     assert len(answer.pods()) == 4, answer.out
     refused = answer.json()["refused"]

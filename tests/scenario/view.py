@@ -614,7 +614,7 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
         window.wait_for("byId('n-pending').innerText == '5'")
         window.wait_for("get('/api/samples').then((a) => a.decided.reduce((x, y) => x + y)"
                         " >= a.bound.reduce((x, y) => x + y) + 2)")
-        # All kinds of the server can be applied, also one that the same text defines.
+        # All kinds of the server can be applied, even a kind that the same text defines.
         _, _, body = page.request("/api/change", json.dumps(
             {"type": "apply", "text": ANY_KINDS}).encode())
         results = json.loads(body).get("results")

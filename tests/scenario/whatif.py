@@ -218,7 +218,8 @@ def check(program, objects, expected_objects, flags, before=(), after=()):
     expected, messages = state_of(program, expected_objects, *after)
     report = whatif(program, objects, *flags)
     got = apply_report(state, report)
-    # Pods that are gone in Python have no entry there; terminating pods are on neither side.
+    # Pods that the edit in Python removed must be missing in both states. Neither state has
+    # terminating pods.
     assert got == expected, {key: (got.get(key), expected.get(key)) for key in set(got) ^
                              set(expected) | {key for key in got if got[key] !=
                                               expected.get(key)}}
@@ -568,7 +569,7 @@ def test_added_nodes_are_fresh(program):
     old["status"]["images"] = [{"names": ["x/y:1"], "sizeBytes": 900 << 20}]
     chooser = pod("chooser", "1")
     chooser["spec"]["containers"][0]["image"] = "x/y:1"
-    # The larger node is better, unless the other node has the image.
+    # The pod goes to n2, which is larger: the added node n1-1 does not have the image of n1.
     objects = [old, node("n2", cpu="6"), chooser]
     report = whatif(program, objects, "--add", "1=n1", status=0)
     assert changes(report) == {}, report["pods"]
@@ -588,7 +589,7 @@ def test_taint_evicts(program):
                                           "tolerationSeconds": 60}])]
     assert set(changes(whatif(program, objects, "--taint", "n1=k=v:NoSchedule"))) == set()
     found = changes(whatif(program, objects, "--taint", "n1=k=v:NoExecute", status=0))
-    # The second pod is placed on the node again, because it tolerates the taint for a minute.
+    # Pod c is evicted too, but is placed on n1 again, because it tolerates the taint for a minute.
     assert set(found) == {"default/a"}, found
     objects[0] = node("n1", spec={"taints": [{"key": "k", "effect": "NoExecute"}]})
     # Taints that the node already has evict no pod.
@@ -656,7 +657,7 @@ def test_scale(program):
     next(item for item in more if item["kind"] == "ReplicaSet")["spec"]["replicas"] = 9
     report = check(program, objects, more, ["--scale", "replicaset/default/web-1=9"])
     assert report["summary"]["placed"] + report["summary"]["pending"] == 4, report["summary"]
-    # Ordinals from the end.
+    # Scaling down a StatefulSet removes the pods with the highest ordinals.
     stateful = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"},
                 "spec": dict(deployment("db", 3)["spec"], serviceName="db")}
     objects = THREE + [stateful] + [owned(pod("db-%d" % i, "1", "n1"), "StatefulSet", "db")
