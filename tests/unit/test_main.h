@@ -10,8 +10,8 @@
  * is added to the program by its name in the folder's meson.build.
  *
  * In loops of many thousand rounds write `if (wrong) ck_abort_msg(...)`: each ck_assert that passes
- * costs a system call. A START_TEST that is missing from the list is an unused variable, hence does
- * not compile.
+ * costs a system call. A START_TEST that is missing from the list is an unused variable, so the
+ * file does not compile.
  */
 #include <check.h>
 #include <stddef.h>

@@ -191,7 +191,7 @@ START_TEST(test_object_packing__objects_with_json_or_without_commons_are_not_pac
 }
 END_TEST
 
-/** Creates a pod whose spec takes a megabyte and has different content for each kind. */
+/** Creates a pod with a spec of a megabyte, whose content differs for each kind. */
 static struct bt_object *make_large(struct bt_pod_commons *commons, char *name, char kind)
 {
 	const struct bt_pod *small =

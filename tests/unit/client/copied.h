@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_CLIENT_COPIED_H
 #define BT_TESTS_UNIT_CLIENT_COPIED_H
 /**
- * A map built from the events of a reflector. Every event must fit the events before it, and the
- * map must equal the reflector's copy.
+ * A map built from the events of a reflector. Every event must be consistent with the events before
+ * it, and the map must equal the reflector's copy.
  */
 #include "base/vec.h"
 #include "client/reflector.h"

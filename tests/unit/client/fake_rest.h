@@ -3,9 +3,9 @@
 #define BT_TESTS_UNIT_CLIENT_FAKE_REST_H
 /**
  * The functions of client/rest.h and net/loop.h that a reflector calls, without sockets and in
- * virtual time: tests wait for no backoff and cut answers where they like. A test program that
- * links this file does not link the real functions; the tests against a real server are in
- * test_reflector_server.c.
+ * virtual time: tests do not wait for backoffs, and can end an answer after any byte. A test
+ * program that links this file does not link the real functions; the tests against a real server
+ * are in test_reflector_server.c.
  */
 #include "base/vec.h"
 #include "client/rest.h"

@@ -47,8 +47,8 @@ static uint32_t size_of(const char *name)
 }
 
 /*
- * Starts the fixture with an exec plugin that logs each run, its exec info and its environment,
- * then runs extra and prints the text out. more: further members of the kubeconfig's exec.
+ * Starts the fixture with an exec plugin that logs each run with its exec info and environment,
+ * then runs `extra` and prints the text `out`. more: further members of the kubeconfig's exec.
  */
 static void start_with(const char *extra, const char *out, const char *more)
 {

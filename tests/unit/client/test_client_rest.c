@@ -388,7 +388,7 @@ START_TEST(test_client_rest__edge_11b_44_a_hundred_at_once_then_fifty_a_second)
 	fixture.client = bindings;
 	fixture_wait(&fixture, &event.done_count, 1);
 	/*
-	 * The client of events has a rate limiter of its own, so the event overtakes waiting
+	 * The client of events has a separate rate limiter, so the event overtakes waiting
 	 * bindings.
 	 */
 	ck_assert_uint_lt(fixture.request_count, COUNT);

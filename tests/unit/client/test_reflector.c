@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ways in which servers end lists and watches, one by one, in virtual time. */
+/* A test in virtual time for each way in which a server ends a list or a watch. */
 #include "test_main.h"
 
 #include <stdlib.h>

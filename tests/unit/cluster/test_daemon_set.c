@@ -123,7 +123,7 @@ START_TEST(test_daemon_set__more_nodes_than_one_sync_reads)
 		(void)snprintf(name, sizeof(name), "n%u", i * 7 % 2500);
 		add_node(&world, name, i % 10 == 0 ? "yes" : "no", "");
 	}
-	/* Delete and add some nodes again before the DaemonSet exists. */
+	/* Delete some nodes and add them again, before the DaemonSet exists. */
 	for (uint32_t i = 0; i < 2500; i++) {
 		(void)snprintf(name, sizeof(name), "n%u", i * 7 % 2500);
 		if (i >= 2300) {

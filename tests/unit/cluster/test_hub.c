@@ -85,7 +85,7 @@ START_TEST(test_hub__queue_keeps_each_key_once_and_backs_off)
 	item = bt_hub_queue_take(&queue, 4);
 	bt_hub_queue_done(&queue, item, true, now);
 	ck_assert_int_eq(bt_hub_queue_next_due(&queue), INT64_MAX);
-	/* Keys are taken in the order in which they were added. */
+	/* The queue returns keys in the order in which they were added. */
 	item = bt_hub_queue_take(&queue, 3);
 	ck_assert_str_eq(queue.items.items[item].key, "a");
 	bt_hub_queue_add(&queue, 3, BT_STR("a"));

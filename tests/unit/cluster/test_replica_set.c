@@ -173,7 +173,7 @@ START_TEST(test_replica_set__many_pods_come_in_bursts)
 	ck_assert_int_eq(
 		world_int(&world, "apps", "replicasets", "default/web", "status.readyReplicas"),
 		1200);
-	/* Events of one object are limited: a burst of 25, then one at a time. */
+	/* Events of one object are limited: a burst of 25, then one every five minutes. */
 	ck_assert_uint_eq(world_list(&world, "", "events", NULL, NULL, NULL, 0), 25);
 	world_finish(&world);
 }

@@ -5,8 +5,8 @@
 #include "codec/message.h"
 
 /**
- * A scalar written as "21C". The value keeps the text, so that a copy of the value must copy
- * memory.
+ * A scalar written as "21C". The value refers to the text, so a copy of the value must also copy
+ * the text.
  */
 struct sample_degrees {
 	struct bt_str text;

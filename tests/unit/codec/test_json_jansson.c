@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Compares our JSON reader with jansson on random and on damaged documents. jansson is stricter in
- * a few places where Go is not (lone surrogates, invalid UTF-8, numbers out of range): there our
- * reader may accept more documents, never fewer.
+ * Compares our JSON reader with jansson on random and on damaged documents. In a few places jansson
+ * is stricter than Go (lone surrogates, invalid UTF-8, numbers out of range): there our reader may
+ * accept more documents than jansson, never fewer.
  */
 #include <jansson.h>
 #include <stdlib.h>

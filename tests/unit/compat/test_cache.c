@@ -484,7 +484,10 @@ START_TEST(test_cache__update_map_copies_what_changed)
 	generation = berth_node_info_generation(kept);
 	berth_cache_update_node_name_to_info_map(cache, map);
 	ck_assert_ptr_eq(at(map, "a"), kept);
-	/* b gains the image of a; a did not change, so the node count of a's image stays 1. */
+	/*
+	 * Node b gains the image of node a. Node a did not change, so the node count of its image
+	 * stays 1.
+	 */
 	CHECK_OK(berth_cache_update_node(cache, NULL, b_with_image, &err));
 	berth_cache_update_node_name_to_info_map(cache, map);
 	ck_assert_ptr_eq(at(map, "a"), kept);

@@ -351,7 +351,7 @@ START_TEST(test_preemption__a_result_and_unschedulable)
 	ck_assert(result.present);
 	ck_assert_int_eq(result.mode, BERTH_NOMINATING_OVERRIDE);
 	cluster_expect(result.nominated_node_name, "");
-	/* n3 has no pods. */
+	/* Node n3 has no pods. */
 	berth_node_to_status_set(world.statuses, BERTH_STR("n3"), &helpful);
 	expect(&world,
 		berth_preemption_preempt(

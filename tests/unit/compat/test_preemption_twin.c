@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The public preemption and the preemption plugin must give the same result. Both get the same
- * handle, without a writer and without random numbers, and the extenders that the test sets.
- * Setting these needs internal headers.
+ * The public preemption and the preemption plugin must give the same result. They use one handle,
+ * which has no writer, no random numbers, and the extenders that the test sets. Setting up this
+ * handle needs internal headers.
  */
 #include "base/prng.h"
 #include "berth/preemption.h"

@@ -60,7 +60,7 @@ START_TEST(test_volume_binding__looks_at_claims)
 	cluster_put(volumes.engine, CLAIM("c", "now"));
 	expect(&volumes, pre_filter(plugin, &volumes, pod),
 		"UnschedulableAndUnresolvable: pod has unbound immediate PersistentVolumeClaims");
-	/* The plugin takes the claims from its lister. */
+	/* The plugin reads the claims from its lister. */
 	plugin->pvc_lister = berth_handle_lister(volumes.handle, "Nothing");
 	expect(&volumes, pre_filter(plugin, &volumes, pod),
 		"UnschedulableAndUnresolvable: persistentvolumeclaim \"c\" not found");

@@ -1023,7 +1023,7 @@ static inline void naive_append(struct naive *n, uint32_t c, struct bt_strbuf *o
 
 /**
  * Writes the same text as allocate(); returns false if the search exceeded the test's limit of
- * steps. n is zero except for select.
+ * steps. Before the call, all members of *n except select are zero.
  */
 static inline bool naive_allocate(
 	struct naive *n, struct world *w, const char *node_name, struct bt_strbuf *out)

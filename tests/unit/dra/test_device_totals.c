@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cached counts of a class's devices on a node, while slices, claims, classes and node labels
- * change, compared with counts slice by slice (spec 05 section 11.7) and with counts by hand.
+ * Compares the cached counts of a class's devices on a node with counts slice by slice (spec 05
+ * section 11.7) and with counts by hand, while slices, claims, classes and node labels change.
  */
 #include <stdlib.h>
 

@@ -14,9 +14,7 @@
 
 typedef BT_VEC(struct bt_remedy) remedy_vec;
 
-/**
- * Returns whether the pod requests more than the node's allocatable, so that freeing cannot help.
- */
+/** Returns whether the pod requests more than the node's allocatable; then freeing cannot help. */
 static bool asks_for_more(
 	const struct bt_pod *pod, const struct bt_node *node, struct bt_str resource)
 {

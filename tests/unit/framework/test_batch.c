@@ -77,7 +77,7 @@ START_TEST(test_batch__edge_02_40_edge_09_45_46_hint)
 	ck_assert_int_eq(bt_batch_store(&test.batch, &next, 500 * MILLISECOND, &test.flush),
 		BT_BATCH_HINT_USED);
 	ck_assert_str_eq(bt_batch_attempt_name(BT_BATCH_HINT_USED), "hint_used");
-	/* n2 stays in the list. */
+	/* Node n2 stays in the list. */
 	expect_hint(&test, signature_a(), 12, 500 * MILLISECOND, "n2", "");
 	next.hint = BT_STR("n2");
 	next.chosen = BT_STR("n2");

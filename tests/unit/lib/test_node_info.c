@@ -320,7 +320,7 @@ START_TEST(test_node_info__condition_status_strings)
 }
 END_TEST
 
-/* seed-map 000.39 to 000.49: all getters take upstream's null aggregate */
+/* seed-map 000.39 to 000.49: all getters accept NULL, which is upstream's nil aggregate */
 START_TEST(test_node_info__null)
 {
 	struct berth_arena *arena = berth_arena_create();

@@ -247,7 +247,7 @@ static void end_nest(void *context)
 	struct nest *nest = context;
 	bt_loop_remove_fd(nest->loop, nest->source);
 	nest->source = NULL;
-	/* this time is for outer_work, which waits in a nested turn and must be called then */
+	/* at this time the loop must call outer_work, which waits in a nested turn */
 	nest->due_ns = bt_loop_now_ns(nest->loop) + 5000000;
 	bt_loop_call_at(nest->loop, nest->due_ns);
 }

@@ -164,7 +164,7 @@ const char *metric_lines(struct fixture *fixture, struct bt_metrics *metrics, co
 
 /* --- writer --- */
 
-/** Returns the result of the next call, and its error, by the script. */
+/** Returns the result that the script has for the next call; sets err if the call fails. */
 static int next_answer(struct claim_recorder *recorder, struct bt_str name, struct berth_error *err)
 {
 	char answer = '.';

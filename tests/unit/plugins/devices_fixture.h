@@ -37,8 +37,8 @@ void put_vain_claim(struct fixture *fixture);
 /** Returns the JSON of a pod with uid "uid-<name>" and these claims, a list separated by blanks. */
 const char *devices_pod(struct fixture *fixture, const char *name, const char *claims);
 /**
- * Returns the claim of the claim cache: "[number of finalizers] devices {consumers}", "-" instead
- * of the devices if there is no allocation.
+ * Returns the claim in the claim cache as text: "[number of finalizers] devices {consumers}", with
+ * "-" for the devices if there is no allocation.
  */
 const char *latest_claim(struct fixture *fixture, const char *name);
 

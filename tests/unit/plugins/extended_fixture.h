@@ -35,8 +35,8 @@ static inline void put_class(struct fixture *fixture, const char *name, const ch
 }
 
 /**
- * Adds nodes n1, n2 (no extended resources), own (2 of x) and none (0 of x); classes c (no
- * resource) and x (e.io/x).
+ * Adds nodes "n1" and "n2" (no extended resources), "own" (2 of e.io/x) and "none" (0 of e.io/x),
+ * and device classes "c" (no extended resource) and "x" (e.io/x).
  */
 static inline void init(struct fixture *fixture)
 {

@@ -20,8 +20,9 @@
 #define INLINE_PD(name) "{'name':'v','gcePersistentDisk':{'pdName':'" name "'}}"
 
 /**
- * Adds node n1 whose CSINode has these drivers (NULL: no CSINode), volumes e0 to e3 of the EBS
- * driver with handles h-e0 to h-e3, bound to claims c0 to c3, and class E of that driver.
+ * Adds node n1; its CSINode has these drivers (NULL: no CSINode). Adds volumes e0 to e3 of the EBS
+ * driver, which have the handles h-e0 to h-e3 and are bound to claims c0 to c3. Adds class E of the
+ * EBS driver.
  */
 void limits_fixture_init(struct fixture *fixture, const char *gates, const char *drivers);
 /** Puts a volume with this source, and claim "c-<name>" bound to the volume. */

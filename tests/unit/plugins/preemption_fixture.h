@@ -20,7 +20,8 @@
  *         doubtful              like evicted, after a condition with status False
  *         marked                only the condition, with preemptor `pod` of default-scheduler
  *
- * The uid is "uid-" and the name, the namespace "default" unless the name is "NAMESPACE/NAME".
+ * The uid is "uid-" and the text before the colon. The namespace is "default", unless this text is
+ * "NAMESPACE/NAME".
  */
 #include <stdint.h>
 
@@ -89,7 +90,10 @@ void preemption_add_node(
 	struct preemption_fixture *fixture, const char *name, const char *allocatable);
 void preemption_add_node_labels(struct preemption_fixture *fixture, const char *name,
 	const char *allocatable, const char *labels);
-/** Adds assigned pods to a node in this order, separated by spaces; the informer has them, too. */
+/**
+ * Adds assigned pods to a node in the order of pods, a list separated by spaces; the informer gets
+ * the pods, too.
+ */
 void preemption_add_pods(struct preemption_fixture *fixture, const char *node, const char *pods);
 /** Puts an object of another kind; the JSON has the kind. The namespace defaults to "default". */
 void preemption_put(struct preemption_fixture *fixture, const char *json);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Builds pods from their short form, and the informer of the fixture. */
+/** Builds pods from their short form (preemption_fixture.h). */
 #include "preemption_pods.h"
 
 #include <check.h>

@@ -5,7 +5,7 @@
 #include "fixture.h"
 #include "test_main.h"
 
-/** Starts the fixture, which serves as memory and decoder for objects. */
+/** Starts the fixture, which these tests use only to decode objects and to own their memory. */
 static void init(struct fixture *fixture)
 {
 	fixture_init(fixture, &bt_volume_binding_plugin);

@@ -51,8 +51,8 @@ START_TEST(test_default_preemption__edge_08_34_nominated_node_is_hopeless)
 	preemption_expect(&fixture, "p:hi,nominated=node1", "node1:UU node2:U", "Success", "node2",
 		"node2[other]");
 	/*
-	 * The nominated node is absent from the statuses; the status of absent nodes gives the same
-	 * result.
+	 * The nominated node is absent from the statuses, so it has the status of absent nodes,
+	 * here UU. The result is as above.
 	 */
 	preemption_expect(
 		&fixture, "p:hi,nominated=node1", "node2:U", "Success", "node2", "node2[other]");

@@ -243,7 +243,7 @@ START_TEST(test_dynamic_resources__claims_that_block_no_pod_stay_allocated)
 }
 END_TEST
 
-/** A claim that Unreserve took back is no longer in the group's state. */
+/** A claim whose allocation Unreserve has undone is no longer in the group's state. */
 START_TEST(test_dynamic_resources__a_group_loses_what_is_taken_back)
 {
 	struct bt_group_state group = {0};

@@ -99,7 +99,10 @@ START_TEST(test_dynamic_resources__conflicts_are_ten_milliseconds_apart)
 }
 END_TEST
 
-/** Checks PreBind after a conflict of the status PUT: meanwhile the claim has changed to extra. */
+/**
+ * Checks PreBind after a conflict of the status PUT. extra: members of the claim, which has changed
+ * meanwhile.
+ */
 static void check_changed(const char *gates, const char *extra, const char *status, const char *log)
 {
 	struct world world;

@@ -7,7 +7,7 @@
 #include "extended_fixture.h"
 #include "test_main.h"
 
-/** Returns the result of the next call, by the script. */
+/** Returns the result that the script has for the next call. */
 static int next_end(struct claim_recorder *recorder, struct berth_error *err)
 {
 	char answer = recorder->script[recorder->calls++];

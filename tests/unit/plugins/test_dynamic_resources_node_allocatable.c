@@ -176,7 +176,7 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_without_pod_lev
 }
 END_TEST
 
-/** One claim has two devices: the second or both use node resources. */
+/** One claim has two devices: either the second device or both devices use node resources. */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_sums)
 {
 	static const struct {

@@ -87,7 +87,7 @@ END_TEST
 
 /**
  * The watch delivers the allocation before the answer of the PUT. A reservation by another pod,
- * once assumed, shows that the API has the claim: its allocation is no longer in flight.
+ * once assumed, shows that the API has the claim: the claim's allocation is no longer in flight.
  */
 START_TEST(test_dynamic_resources_undo__spec_12_13_1_assumed_by_another_pod)
 {

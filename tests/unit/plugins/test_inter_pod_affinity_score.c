@@ -158,7 +158,10 @@ START_TEST(test_inter_pod_affinity__edge_06_36_infeasible_nodes)
 	static const char *const pod =
 		POD("", NEAR(PREFERRED(WEIGHTED("5", TERM("region", HAS("foo"))))));
 
-	/* c is not feasible: its score does not change the scale, but its pods count. */
+	/*
+	 * Node c is not feasible: the score of c does not change the scale, but the pods on c
+	 * count.
+	 */
 	check(NULL, ON("c", "'foo':''"), NULL, pod, "a:0/0 b:0/0");
 	check(NULL, ON("b", "'foo':''"), NULL, pod, "a:5/100 c:0/0");
 }

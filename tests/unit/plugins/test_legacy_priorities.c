@@ -100,7 +100,7 @@ START_TEST(test_requested_to_capacity_ratio_priority__shapes)
 		score_on(ops,
 			"{'shape':[{'utilization':60,'score':4},{'utilization':70,'score':8}]}",
 			node, pod),
-		6); /* average of 8 above and 4 below the range */
+		6); /* cpu 75 %: 8, memory 50 %: 4 */
 }
 END_TEST
 

@@ -110,7 +110,10 @@ START_TEST(test_legacy_profile__each_can_be_enabled)
 }
 END_TEST
 
-/* Predicates that current plugins implement: they filter under the old names, without scores. */
+/*
+ * Old predicate names for current plugins: a plugin enabled by its old name filters, but does not
+ * score.
+ */
 START_TEST(test_legacy_profile__old_names_of_todays_plugins)
 {
 	static const char json[] =

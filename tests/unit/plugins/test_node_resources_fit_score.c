@@ -20,7 +20,7 @@
 #define CPU_MEMORY R("cpu", "1") "," R("memory", "1")
 #define CPU_MEMORY_2 R("cpu", "1") "," R("memory", "2")
 
-/** Checks the score of a pod on an empty node named n1 (or n2, if it is the second node). */
+/** Checks the score of a pod on the node named `on`. nodes: JSON of one or two empty nodes. */
 static void check_score(const char *row, const char *args, const char *nodes[2], const char *pod,
 	const char *on, int64_t expected)
 {

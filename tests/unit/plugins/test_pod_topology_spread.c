@@ -342,8 +342,8 @@ START_TEST(test_pod_topology_spread__edge_06_21_removing_a_terminating_pod)
 	fixture_add_pod(&f, TERMINATING);
 	topology_add_pods(&f, "b", FOO, 1);
 	/*
-	 * The count of a becomes -1, which is also the minimum: a accepts the pod, because the skew
-	 * is (-1) + 1 - (-1) = 1.
+	 * The count of node a becomes -1, which is also the minimum. Node a accepts the pod,
+	 * because the skew is (-1) + 1 - (-1) = 1.
 	 */
 	topology_expect_after(&f, pod, "a", terminating, 1, "P");
 	topology_expect_after(&f, other, "a", terminating, 1, "P");

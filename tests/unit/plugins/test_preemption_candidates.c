@@ -79,7 +79,7 @@ START_TEST(test_preemption__edge_08_25_violating_ones_do_not_end_the_scan)
 	ck_assert_str_eq(preemption_dry_run(
 				 &fixture, preemption_pending(&fixture, "p:hi"), FIVE_NODES, 4, 2),
 		"node3[p3] node5[p5]!1 node1[p1]!1");
-	/* The candidate dropped over the limit leaves no status. */
+	/* The candidate that is dropped because of the limit leaves no status. */
 	ck_assert_uint_eq(fixture.evaluator->statuses.entries.count, 0);
 	preemption_finish(&fixture);
 }

@@ -168,7 +168,7 @@ START_TEST(test_preemption__edge_08_42_is_running)
 	fixture.deferred = true;
 	expect_success(&fixture, "patch a");
 	ck_assert(is_running(&fixture));
-	/* v is not the pending victim yet, so the informer's state of v does not matter. */
+	/* Pod v is not the pending victim yet, so the informer's state of v does not matter. */
 	preemption_informer_set(&fixture, "v:low,dying");
 	ck_assert(is_running(&fixture));
 	preemption_informer_set(&fixture, "v:low");

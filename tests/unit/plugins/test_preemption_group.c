@@ -308,7 +308,7 @@ START_TEST(test_preemption__group_charges_until_violated)
 	struct preemption_fixture fixture;
 	struct trial trial;
 
-	/* m1 violates budget a, so budget b is not charged and still covers s1. */
+	/* Pod m1 violates budget a, so budget b is not charged and still covers s1. */
 	init(&fixture, &trial);
 	put_group(&fixture, "pg1", "PodGroup", 0);
 	preemption_add_pods(&fixture, "node1",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Data that preemption caches between attempts must equal a fresh scan of the nodes after any
- * change. The fixture compares every attempt with the plain dry run (verify), which aborts at a
- * difference.
+ * change. The fixture turns verification on: every attempt is compared with a dry run without
+ * cached data, and a difference aborts the test.
  */
 #include "base/prng.h"
 #include "preemption_fixture.h"

@@ -152,7 +152,7 @@ START_TEST(test_preemption__edge_08_20_every_budget_is_charged)
 
 	init_with_pods(&fixture,
 		"m1:mid,cpu=1,label=app=foo,start=1 m2:mid,cpu=1,label=app=foo,label=b=no,start=2");
-	/* m1 comes first and uses up budget a, which m2 would have used otherwise. */
+	/* Pod m1 comes first and uses up budget a, which pod m2 would have used otherwise. */
 	preemption_add_budget(&fixture, "a", FOO, 1, NULL);
 	preemption_add_budget(&fixture, "b", "{'matchLabels':{'b':'no'}}", 5, NULL);
 	expect_all_victims(&fixture, "[m1 m2]!1");
@@ -160,7 +160,9 @@ START_TEST(test_preemption__edge_08_20_every_budget_is_charged)
 
 	init_with_pods(&fixture,
 		"m1:mid,cpu=1,label=app=foo,label=b=no,start=1 m2:mid,cpu=1,label=app=foo,start=2");
-	/* m1 violates b but is charged to a as well, so m2 violates a. */
+	/*
+	 * Pod m1 violates budget b but is charged to budget a as well, so pod m2 violates budget a.
+	 */
 	preemption_add_budget(&fixture, "a", FOO, 1, NULL);
 	preemption_add_budget(&fixture, "b", "{'matchLabels':{'b':'no'}}", 0, NULL);
 	expect_all_victims(&fixture, "[m1 m2]!2");

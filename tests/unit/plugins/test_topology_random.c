@@ -375,7 +375,10 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 	}
 }
 
-/** Groups of nodes with equal traits: one slot of each cell, and its number of nodes. */
+/**
+ * Cells, which are groups of nodes with equal traits: one slot and the number of nodes of each
+ * cell.
+ */
 struct cells {
 	uint32_t slots[NODES];
 	uint32_t sizes[NODES];

@@ -100,8 +100,8 @@ START_TEST(test_volume_binding__edge_07_59_reference_is_there)
 	volume_cycle_end(&cycle);
 
 	/*
-	 * The volume is reserved by a user without uid: the binder completes the reference, and
-	 * sets no annotation.
+	 * The volume's claimRef, which a user wrote, has no uid: the binder completes the claimRef
+	 * and sets no annotation.
 	 */
 	put_volume(&fixture, "pv", "W", "1G", NULL,
 		",'spec':{'claimRef':{'name':'c','namespace':'default'}}");

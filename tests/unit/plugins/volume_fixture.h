@@ -21,8 +21,9 @@
 	"non-existent pv(s)"
 
 /**
- * Adds nodes n1 and n2 with label k = node name; class W (WaitForFirstConsumer) cannot provision, P
- * (WaitForFirstConsumer) can provision on nodes whose label k is n1 or ref, I binds immediately.
+ * Adds nodes n1 and n2, whose label k is the name of the node, and three classes. W
+ * (WaitForFirstConsumer) cannot provision. P (WaitForFirstConsumer) can provision on nodes whose
+ * label k is "n1" or "ref". I binds immediately.
  */
 void volume_fixture_init(struct fixture *fixture, const struct bt_plugin_ops *ops,
 	const char *gates, const char *args);

@@ -8,7 +8,7 @@
 
 struct hint_row {
 	const char *name;
-	const char *resource; /* as fixture_hint takes it */
+	const char *resource; /* see fixture_hint */
 	uint32_t action;
 	const char *pod; /* the rejected pod */
 	const char *old_json;

@@ -76,8 +76,9 @@ struct bt_queue_entry *queue_pop(struct queue_fixture *fixture);
 /** Pops the next entry and compares its name; "" expects that no entry can be popped. */
 struct bt_queue_entry *queue_pop_expect(struct queue_fixture *fixture, const char *name);
 /**
- * Reports that the plugins "A,B" rejected the entry; the plugins in pending also answered Pending;
- * "" is the nameless plugin. NULL for both: the attempt ended with an error.
+ * Reports a failed attempt. plugins: the unschedulable plugins, "A,B"; pending: the pending
+ * plugins. "" is the nameless plugin, NULL is no plugin. If both lists are NULL, the attempt ended
+ * with an error.
  */
 void queue_fail(struct queue_fixture *fixture, struct bt_queue_entry *entry, const char *plugins,
 	const char *pending);

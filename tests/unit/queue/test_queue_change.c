@@ -69,8 +69,8 @@ START_TEST(test_queue_change__edge_04_31_update_in_the_active_queue)
 	ck_assert_ptr_eq(entry->object, changed);
 	ck_assert(!bt_sym_equal(entry->signature, before));
 	/*
-	 * A pod in flight keeps its signature when its object is replaced: `pod` has the signature
-	 * `before`.
+	 * A pod in flight keeps its signature when its object is replaced: the signature of `pod`,
+	 * which is `before`, does not become the signature of the entry.
 	 */
 	bt_queue_refresh(queue.queue, entry, pod);
 	ck_assert(!bt_sym_equal(entry->signature, before));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which events exist, which plugins they match, and what the queue does on them. Spec: 04 (hints) 2
- * to 4.
+ * Which events exist, which registrations of plugins they match, and how the queue reacts to an
+ * event. Spec: 04 (hints) 2 to 4.
  */
 #include "framework/cluster_event.h"
 #include "framework/events.h"

@@ -63,7 +63,7 @@ START_TEST(test_queue_whole__active_from_the_event_on)
 	queue_release(&queue, queue_pop_expect(&queue, "a"));
 	ck_assert_uint_eq(queue.queue->ready_count, 2);
 	ck_assert_int_eq(queue_gauge(&queue, "NodeName"), 2);
-	/* b and c are active already: a second event does not count them again. */
+	/* Pods b and c are active already: a second event does not count them again. */
 	add_node(&queue);
 	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_ACTIVE, "NodeAdd"), 3);
 	queue_expect(&queue, "active b c");

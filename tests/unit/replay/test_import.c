@@ -106,7 +106,10 @@ START_TEST(test_import__alibaba_rows)
 	ck_assert_ptr_nonnull(strstr(text, "\"values\":[\"V100\",\"T4\"]"));
 	ck_assert_ptr_nonnull(
 		strstr(text, "\"nvidia.com/gpu\":\"2\",\"berth.dev/gpu-milli\":\"2000\"}}}]"));
-	/* b runs for 80 s from its binding; a is deleted before c is added at the same time. */
+	/*
+	 * Pod b runs for 80 s from its binding. Pod a is deleted before pod c is added at the same
+	 * time.
+	 */
 	ck_assert_ptr_nonnull(strstr(text, " 80\n9 2 a  0\n9 0 "));
 	/* The recording ends when the last pod ends. */
 	ck_assert_ptr_nonnull(strstr(text, "\n100 4   0\n"));

@@ -165,7 +165,10 @@ static void check(const char *recording, const char *expected)
 
 START_TEST(test_replay__a_pod_runs_as_long_as_it_did)
 {
-	/* The recording binds b when a has ended, after 60 s; in the replay n2 takes b at once. */
+	/*
+	 * The recording binds pod b after pod a has ended at 60 s. The replay binds pod b to n2 at
+	 * once.
+	 */
 	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", "", "", "1") BOUND("1.5", "a",
 		      "n1") POD("2", "b", "", "", "1") SUCCEEDED("60", "a") BOUND("61", "b", "n1")
 			SUCCEEDED("71", "b") DELETED("80", "a") DELETED("80", "b") END("100"),
@@ -176,8 +179,8 @@ END_TEST
 START_TEST(test_replay__a_pod_that_starts_later_ends_later)
 {
 	/*
-	 * In the recording, a ends at 30 s and b runs for 10 s beside a; in the replay, b waits for
-	 * the end of a and then runs for 10 s.
+	 * In the recording, pod a ends at 30 s and pod b runs for 10 s beside pod a. In the replay,
+	 * pod b waits for the end of pod a and then runs for 10 s.
 	 */
 	check(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") BOUND("1", "a", "n1")
 			POD("2", "b", "", "", "1") BOUND("2", "b", "n0") SUCCEEDED("12", "b")
@@ -206,7 +209,7 @@ END_TEST
 
 START_TEST(test_replay__a_preempted_pod_comes_back)
 {
-	/* The recorded cluster had room for both pods; the replayed cluster has not. */
+	/* The recorded cluster had room for both pods; the replayed cluster has room for one. */
 	check(HEADER NODE("n1", "1") POD("1", "a", OWNED, "", "1") BOUND("1", "a", "n1")
 			POD("5", "b", "", "\"priority\":10,", "1") BOUND("5", "b", "n2")
 				SUCCEEDED("15", "b") DELETED("40", "a") END("50"),
@@ -218,8 +221,8 @@ END_TEST
 START_TEST(test_replay__a_preemption_that_does_not_happen_here)
 {
 	/*
-	 * The recording binds b to n1, the replay to n2. c, created in place of a, therefore stands
-	 * for a.
+	 * The recording binds pod b to n1, the replay binds it to n2. Pod c, created in place of
+	 * pod a, therefore stands for pod a.
 	 */
 	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", OWNED, "", "1") BOUND(
 		      "1", "a", "n1") POD("5", "b", "", "\"priority\":10,", "1") PREEMPTED("5", "a")
@@ -231,7 +234,7 @@ END_TEST
 
 START_TEST(test_replay__pods_are_lost_with_their_node)
 {
-	/* a was on n1 in the recording; in the replay a is on n2, which is deleted. */
+	/* Pod a was on n1 in the recording. In the replay pod a is on n2, which is deleted. */
 	check(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", OWNED, "", "1") BOUND("1", "a",
 		      "n1") "{\"t\":5,\"delete\":\"Node\",\"name\":\"n2\"}\n" DELETED("40", "a")
 			END("50"),
@@ -290,15 +293,15 @@ END_TEST
 START_TEST(test_replay__pods_of_a_burst_are_decided_in_the_recorded_order)
 {
 	const struct bt_replay_options options = {.prefers_recorded = true, .reasons_max = 10};
-	/* 0.1 ms apart counts as the same time for the queue: b may go first, as recorded. */
+	/* 0.1 ms apart counts as the same time for the queue: pod b may go first, as recorded. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") POD("1.0001", "b", "", "",
 			      "1") BOUND("1.0002", "b", "n1") REFUSED("1.0003", "a") END("9"),
 		options, "1.0002 b on n1; ");
-	/* 2 ms apart does not count as the same time: a goes first. */
+	/* 2 ms apart does not count as the same time: pod a goes first. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") POD("1.002", "b", "", "",
 			      "1") BOUND("1.003", "b", "n1") REFUSED("1.004", "a") END("9"),
 		options, "1.003 a on n1; ");
-	/* The recorded scheduler saw b before it tried a. */
+	/* The recorded scheduler saw pod b before it tried pod a. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1")
 			      POD("1.4", "b", "", "\"priority\":1,", "1") BOUND("1.5", "b", "n1")
 				      REFUSED("1.6", "a") END("9"),
@@ -308,7 +311,7 @@ START_TEST(test_replay__pods_of_a_burst_are_decided_in_the_recorded_order)
 			      NODE_LATER("3", "n2", "2") POD("3.1", "b", "", "", "2")
 				      REFUSED("3.2", "b") END("9"),
 		options, "3 a on n2; ");
-	/* Lines may come between the event that requeues a and the attempt of a. */
+	/* Lines may come between the event that requeues pod a and the attempt of pod a. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "2") REFUSED("1.1", "a")
 			      NODE_LATER("3", "n2", "2")
 				      POD("3.01", "b", "", "\"priority\":1,", "2")
@@ -328,7 +331,7 @@ START_TEST(test_replay__a_pod_taken_away_here_and_there_goes_when_it_did)
 							      BOUND("20.5", "c", "n1") END("50"),
 		options,
 		"1.1 a on n1; 6 a preempted; 6.1 b on n1; 20 b deleted; 20.5 c on n1; ");
-	/* A taint evicts a. */
+	/* A taint evicts pod a. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", OWNED, "", "1")
 			      BOUND("1.1", "a", "n1") "{\"t\":5,\"change\":\"Node\",\"name\":"
 						      "\"n1\",\"patch\":{\"spec\":{"
@@ -394,7 +397,10 @@ END_TEST
 
 START_TEST(test_replay__devices_are_allocated_anew)
 {
-	/* The recording binds b to n2, which does not exist here: b waits for the device of a. */
+	/*
+	 * The recording binds pod b to n2, which does not exist here: pod b waits for the device of
+	 * pod a.
+	 */
 	check(HEADER NODE("n1", "4") DEVICE_CLASS SLICE("n1") CLAIM("0", "ca", "") CLAIM("0", "cb",
 		      "") POD("1", "a", "", USES("ca"), "1") ALLOCATED("1", "ca", "n1", "a")
 			BOUND("1", "a", "n1") POD("2", "b", "", USES("cb"), "1") ALLOCATED(
@@ -420,8 +426,8 @@ END_TEST
 START_TEST(test_replay__claims_made_for_pods_come_and_go_with_them)
 {
 	/*
-	 * a is preempted in the replay only. The claim of a is deleted, and a.1 gets a new claim
-	 * for the same device.
+	 * Pod a is preempted in the replay only. The claim of pod a is deleted, and pod a.1 gets a
+	 * new claim for the same device.
 	 */
 	check(HEADER NODE("n1", "4") DEVICE_CLASS SLICE("n1") POD("1", "a", OWNED, USES_TEMPLATE,
 		      "1") CLAIM("1", "ca", MADE_FOR("a")) HAS_CLAIM("1", "a", "ca") ALLOCATED("1",
@@ -432,8 +438,9 @@ START_TEST(test_replay__claims_made_for_pods_come_and_go_with_them)
 		"1 a on n1; 5 a preempted; 5 b on n1; 15 b succeeded; 15 a.1 on n1; "
 		"40 a.1 deleted; 41 c on n1; ");
 	/*
-	 * The recording preempts a, the replay does not. The replay therefore ignores the deletion
-	 * of a's claim and the claim of the pod that replaces a. The device is free when a ends.
+	 * The recording preempts pod a, the replay does not. The replay therefore ignores the
+	 * deletion of a's claim. It also ignores the claim of the pod that replaces pod a. The
+	 * device is free when pod a ends.
 	 */
 	check(HEADER NODE("n1", "1") NODE("n2", "1") DEVICE_CLASS SLICE("n1") POD("1", "a", OWNED,
 		      USES_TEMPLATE,
@@ -460,9 +467,9 @@ END_TEST
 START_TEST(test_replay__taints_evict)
 {
 	/*
-	 * a is evicted at once, b after 10 s. c would be evicted after 100 s, but the taint is
-	 * removed before. The replay does not repeat the recorded evictions: d stands for a, and e
-	 * for b.
+	 * Pod a is evicted at once, pod b after 10 s. Pod c would be evicted after 100 s, but the
+	 * taint is removed before. The replay does not repeat the recorded evictions: pod d stands
+	 * for pod a, and pod e for pod b.
 	 */
 	check(HEADER NODE("n1", "3") POD("1", "a", OWNED, "", "1") BOUND("1", "a", "n1") POD(
 		      "2", "b", OWNED, TOLERATES("10"), "1") BOUND("2", "b", "n1") POD("3", "c",
@@ -521,7 +528,10 @@ END_TEST
 
 START_TEST(test_replay__pods_of_a_gap_are_decided_anew)
 {
-	/* b was created and bound while the watch was broken; a and c were created with a node. */
+	/*
+	 * Pod b was created and bound while the watch was broken. Pods a and c were created with a
+	 * node.
+	 */
 	warnings_max = 1;
 	check(HEADER NODE("n1", "2") NODE("n2", "1") POD("1", "a", "", ON_N2, "1") GAP("2", "Node")
 			POD("2.5", "z", "", ON_N2, "0") GAP("3", "Pod") POD(

@@ -131,7 +131,8 @@ static const char *key_of(struct devices_api *api, const char *operation,
 }
 
 /**
- * Returns true if the write is answered now, false if later. must_end: the write is answered now.
+ * Returns true if the write is answered now, which must_end forces; false if the answer comes
+ * later.
  */
 static bool is_answered(struct devices_api *api, const char *operation,
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool must_end)

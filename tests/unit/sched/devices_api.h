@@ -71,8 +71,8 @@ void devices_api_deliver_all(struct devices_api *api);
 /** Makes the answers of some writes available; if all is set, of all writes. */
 void devices_api_answer(struct devices_api *api, bool all);
 /**
- * Drops the outstanding answers of a pod whose cycle has ended; its writes may still be carried
- * out.
+ * Drops the outstanding answers of a pod whose cycle has ended; the pod's writes may still be
+ * carried out.
  */
 void devices_api_drop(struct devices_api *api, struct bt_str pod_uid);
 #endif

@@ -3,7 +3,7 @@
 #define BT_TESTS_UNIT_LIFE_WORLD_H
 /**
  * A living scheduler with scripted plugins. Changes are delivered as by a watch; writes are logged,
- * not carried out. JSON as in sched_world.h.
+ * not carried out. JSON has the form described in sched_world.h.
  */
 #include "sched/scheduler.h"
 #include "sched_world.h"
@@ -44,8 +44,8 @@ void life_init_gated(struct life *life, const char *gates, const char *config,
 void life_init_counted(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count, struct bt_scheduler_metrics *metrics);
 /**
- * Like life_init_gated, with the writer's claims and delete_pod. Patches that set conditions of
- * victims are dropped.
+ * Like life_init_gated. The scheduler uses claims and delete_pod of this writer; patches that set
+ * conditions of victims are dropped.
  */
 void life_init_writing(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
@@ -54,10 +54,10 @@ void life_finish(struct life *life);
 /** Returns the log since the last call. */
 const char *life_log(struct life *life);
 
-/** Adds the node, or updates it to a next version. */
+/** Adds the node, or updates it to the next version. */
 void life_node(struct life *life, const char *name, const char *more);
 /**
- * Adds the pod default/<name> with uid "uid-<name>", or updates it to a next version. metadata:
+ * Adds the pod default/<name> with uid "uid-<name>", or updates it to the next version. metadata:
  * further members of metadata, "" or "'labels':{...}"; more: members after metadata.
  */
 void life_pod(struct life *life, const char *name, const char *metadata, const char *more);
@@ -67,7 +67,7 @@ void life_pod(struct life *life, const char *name, const char *metadata, const c
  */
 struct bt_object *life_object(
 	struct life *life, enum bt_kind kind, const char *json, struct bt_object *old);
-/** Adds an object, or updates it to a next version; consumes and returns the object. */
+/** Adds an object, or updates it to the next version; consumes and returns the object. */
 struct bt_object *life_observe(struct life *life, struct bt_object *object);
 void life_delete(struct life *life, enum bt_kind kind, const char *namespace_, const char *name);
 /** Runs one attempt; its texts are in the arena. */
@@ -83,8 +83,8 @@ void life_advance(struct life *life, int64_t seconds);
  */
 const char *life_place(struct life *life, const char *pod);
 /**
- * Returns the unschedulable plugins of a queued pod, or its pending plugins; "<>" is the empty
- * name.
+ * Returns the unschedulable plugins of a queued pod; if pending is set, the pending plugins of the
+ * pod. "<>" is the empty name.
  */
 const char *life_rejectors(struct life *life, const char *pod, bool pending);
 uint32_t life_pod_count(const struct life *life); /* number of pods in the cache */

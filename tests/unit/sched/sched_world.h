@@ -30,7 +30,8 @@ struct script {
 	struct script_row *rows;
 	uint32_t row_count;
 	/*
-	 * Called instead of the rows unless NULL: verdict (0: the node passes) and score of a node.
+	 * If not NULL, these functions replace the rows. They return the verdict (0: the node
+	 * passes) and the score of a node.
 	 */
 	uint32_t (*verdict_of)(
 		const struct script *script, const struct bt_state *state, uint32_t slot);

@@ -23,8 +23,8 @@
 
 /**
  * Upper bound of the bytes per node of the first two decisions about a shape. The measured value is
- * 76: the list of nodes three times, scratch and columns of the plan, and cells. A further label
- * column or list by slot takes 20 or more.
+ * 76, for the plan's scratch and columns, the cells, and three lists of nodes. One more label
+ * column or list by slot adds 20 or more.
  */
 #define FIRST_BYTES_MAX 88
 

@@ -320,8 +320,8 @@ START_TEST(test_cells__heap_choice_of_every_subset)
 END_TEST
 
 /*
- * Nodes are added to zones and removed, and keep their positions. The list of nodes takes one node
- * of each zone in turn.
+ * Nodes are added to zones and removed, and keep their positions. The list of nodes has one node of
+ * each zone in turn.
  */
 
 enum { TOWN_NODES = 3000, TOWN_ZONES = 12 };

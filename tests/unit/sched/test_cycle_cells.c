@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Decisions by cells (sched/cycle_cells.c), verified: by the tree if a shape comes again, in the
- * columns if the shape is new, and without cells if there would be too many.
+ * Decisions by cells (sched/cycle_cells.c), with verification. A decision uses the tree if the
+ * shape came before, the columns if the shape is new, and no cells if there would be too many
+ * cells.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -567,15 +568,18 @@ START_TEST(test_cycle_cells__one_node_of_each_kind_is_evaluated)
 	}
 	ck_assert_uint_eq(kinds.trait_calls, 20);
 	/*
-	 * Each of three zones has nodes with and without pods, as the score puts many pods on one
-	 * node.
+	 * Each of three zones has nodes with and without pods, because the score puts many pods on
+	 * one node.
 	 */
 	ck_assert_uint_le(kinds.asked, 20 * 8);
 	world_finish(&world);
 }
 END_TEST
 
-/* Sets of traits that take turns, as for pods with different claims, have a tree each. */
+/*
+ * Each set of traits has a separate tree. Pods with different claims, for example, have different
+ * sets, which take turns.
+ */
 START_TEST(test_cycle_cells__a_tree_for_each_set_of_traits)
 {
 	static struct world world;
@@ -735,9 +739,7 @@ START_TEST(test_cycle_cells__rejections_with_nominated_pods)
 }
 END_TEST
 
-/*
- * No node is feasible: there are as many status groups as kinds of nodes, by tree and in columns.
- */
+/* No node is feasible: each kind of node gets one status group, by tree and in columns. */
 START_TEST(test_cycle_cells__rejections_stay_in_groups)
 {
 	static struct world world;
@@ -833,8 +835,8 @@ START_TEST(test_cycle_cells__random_ties_are_uniform)
 END_TEST
 
 /*
- * A cycle has no domain counters after its decision, because the counters keep changing or are
- * dropped.
+ * After its decision a cycle no longer refers to domain counters, because later changes update the
+ * counters or drop them. So Filter fails.
  */
 START_TEST(test_cycle_cells__counters_are_not_kept)
 {
@@ -875,7 +877,10 @@ START_TEST(test_cycle_cells__counters_are_not_kept)
 		ck_assert(bt_str_has_suffix(
 			bt_status_message_str(&status, &world.arena), BT_STR("not found")));
 	}
-	/* A new run of PreFilter counts for this cycle alone. */
+	/*
+	 * A new run of PreFilter makes counts for this cycle only: the pod added afterwards does
+	 * not change them.
+	 */
 	(void)bt_run_pre_filter(world.framework, result.cycle, pending);
 	world_add_pod(&world,
 		"{'metadata':{'labels':{'app':'a'}},'spec':{'nodeName':'n0','containers':[]}}");

@@ -789,7 +789,10 @@ static bool same_status(const struct bt_resource_claim *a, const struct bt_resou
 			b->status.allocation != NULL ? b->status.allocation : &none);
 }
 
-/** All changes are delivered and all writes answered: the cache must equal the API's objects. */
+/**
+ * When all changes are delivered and all writes are answered, the cache must equal the API's
+ * objects.
+ */
 static void check_rest(struct run *run)
 {
 	const struct bt_claim_cache *cache =

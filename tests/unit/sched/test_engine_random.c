@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random clusters, pods and changes with verification: every decision is computed again by the
- * plain forms and compared. BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number>
- * runs only that seed.
+ * Random clusters, pods and changes with verification: every decision is computed again node by
+ * node and compared. BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number> runs
+ * only that seed.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -358,7 +358,10 @@ static void check_score_rows(const struct score_row *rows, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		for (int form = SCRIPT_PLAIN; form <= SCRIPT_CYCLE_COLUMN; form++) {
 			struct script score = script_make("S", SCORE, (enum script_form)form);
-			/* The form with columns in every cycle reverses scores. */
+			/*
+			 * Normalization of this form reverses scores, so the scores are reversed
+			 * here.
+			 */
 			int64_t turn = form == SCRIPT_CYCLE_COLUMN ? -1 : 1;
 			int64_t base = form == SCRIPT_CYCLE_COLUMN ? 100 : 0;
 			struct script_row nodes[] = {{.node = "n1", .score = base + turn * 7},

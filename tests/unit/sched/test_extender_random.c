@@ -119,8 +119,9 @@ static void check_pod(const char *json, uint64_t seed)
 		strcmp(world_message(&worlds[0], &results[0]),
 			world_message(&worlds[1], &results[1])) != 0 ||
 		/*
-		 * The trial of a nominated node puts its status at another place of the list, and
-		 * the order of the list decides which of several equal nodes preemption takes.
+		 * The trial of a nominated node puts the node's status at another place of the
+		 * list, and the order of the list decides which of several equal nodes preemption
+		 * selects.
 		 */
 		(strstr(json, "'nominatedNodeName':''") != NULL &&
 			!bt_str_equal(results[0].nomination.nominated_node_name,

@@ -6,7 +6,7 @@
 
 static const enum script_form forms[] = {SCRIPT_PLAIN, SCRIPT_COLUMN, SCRIPT_CYCLE_COLUMN};
 
-/** Nodes n1 to n5 and a plugin F that may filter and scores all nodes equally. */
+/** Nodes n1 to n5 and plugin F, whose roles the test chooses. F scores all nodes equally. */
 struct placement_case {
 	struct script script;
 	struct world world;

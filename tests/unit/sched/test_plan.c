@@ -335,8 +335,8 @@ END_TEST
 /* --- mixed forms --- */
 
 /*
- * A plain, a column and a per-cycle filter in all orders: the status names the first filter that
- * rejects.
+ * Filters P (plain), C (column) and Y (column made in every cycle) in all orders: the status names
+ * the first filter that rejects.
  */
 START_TEST(test_plan__first_filter_in_list_order_is_named)
 {

@@ -554,7 +554,7 @@ START_TEST(test_pod_groups__edge_09_20_snapshot_update_fails)
 	put_gang(2);
 	struct bt_state *state = bt_scheduler_engine(life.scheduler)->state;
 	ck_assert_int_eq(bt_state_refresh_snapshot(state, NULL), 0);
-	/* n2 is removed with another zone than in the node tree, so the tree keeps n2. */
+	/* Node n2 is removed with another zone than in the node tree, so the tree keeps n2. */
 	const struct bt_node *node =
 		bt_object_store_find(&life.objects, BT_KIND_NODE, BT_STR(""), BT_STR("n2"));
 	struct bt_node stale = {.metadata = {.name = node->metadata.name}};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Many pods that do not fit. An event requeues the pods of the shapes that it helps; as many as fit
- * are placed, and the others wait again. Spec 04 section 8.9; every decision is verified.
+ * Many pods that do not fit. An event requeues all pods of the shapes that it helps. The requeued
+ * pods are placed until the room is used up; the others wait again. Spec 04 section 8.9; every
+ * decision is verified.
  */
 #include "base/prng.h"
 #include "life_world.h"
@@ -105,7 +106,7 @@ START_TEST(test_backlog__an_event_that_helps_no_pod_requeues_none)
 END_TEST
 
 /**
- * The message counts nodes on which Filter did not run one by one, and pods that cannot be evicted.
+ * The message counts all nodes, although Filter did not run node by node and no pod can be evicted.
  */
 START_TEST(test_backlog__the_message_counts_all_nodes)
 {

@@ -49,7 +49,10 @@ static const char *place(const char *pod, const char *profile)
 	return life_schedule(&life).node_name.data;
 }
 
-/** Changes the scores; plugins with columns notice by the changed node resources. */
+/**
+ * Changes the scores, and allocatable of every node: plugins with columns compute the scores of
+ * changed nodes only.
+ */
 static void change_scores(void)
 {
 	script_set_rows(&plugin_s, later_scores, 5);

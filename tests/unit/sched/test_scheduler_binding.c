@@ -151,7 +151,7 @@ static struct bt_status canceled_pre_bind(struct bt_plugin *plugin, struct bt_cy
 	return bt_status_error_text(cycle->arena, BT_STR("binding volumes: context canceled"));
 }
 
-/* Ignores the cancellation, as a plugin does that has already finished. */
+/* Ignores the cancellation, like a plugin that has already finished. */
 static struct bt_status unaware_pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {

@@ -194,7 +194,10 @@ START_TEST(test_scheduler_claims__claims_of_pods_that_are_alike)
 }
 END_TEST
 
-/** A change of a taint rule is an event for the slices that it taints, and for no others. */
+/**
+ * A change of a taint rule is an event for the slices that the rule taints, and for no other
+ * slices.
+ */
 START_TEST(test_scheduler_claims__rules_change_slices)
 {
 	struct bt_object *rule;

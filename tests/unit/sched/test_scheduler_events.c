@@ -110,7 +110,7 @@ START_TEST(test_scheduler__edge_03_44_nomination_changes)
 	static const struct {
 		const char *before;
 		const char *after;
-		const char *place; /* of waiting pods with at most the same priority */
+		const char *place; /* of waiting pods whose priority is at most p's */
 	} rows[] = {
 		{"n1", "n2", "backoff"},
 		{"n1", "", "backoff"},

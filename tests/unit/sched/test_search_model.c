@@ -35,7 +35,7 @@ static uint64_t mix(const struct script *script, const struct bt_state *state, u
 	return bt_hash_u64(hash, script->seed);
 }
 
-/* Rejects nodes at random; the seed's low bits set their share. */
+/* Rejects nodes at random; the seed's low bits set the share of rejected nodes. */
 static uint32_t verdict_of(const struct script *script, const struct bt_state *state, uint32_t slot)
 {
 	uint64_t hash = mix(script, state, slot);
@@ -286,7 +286,8 @@ static void make_scripts(struct model_round *round)
 			script->fake.shortcuts.normalize_column = NULL;
 		}
 		/*
-		 * Three filters in four reject at most 3 of 16 nodes, so that some nodes are left.
+		 * With probability 3/4 a filter rejects at most 3 of 16 nodes, so that some nodes
+		 * are left.
 		 */
 		if (i < FILTER_COUNT && bt_prng_below(&round->prng, 4) != 0) {
 			script->seed &= ~UINT64_C(12);

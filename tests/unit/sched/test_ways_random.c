@@ -3,9 +3,9 @@
  * Runs one random history on several engines: the way in which a decision is made must not change
  * the decision. One engine has verified cells, one searches the list node by node, one has little
  * memory for plans and computes its columns in small parts. All results of a cycle are compared:
- * the node, the score, the counts, the message, each node's status and its place, the rotation, the
- * metrics. BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number> runs only that
- * seed.
+ * the node, the score, the counts, the message, each node's status and the place of the status in
+ * the list, the rotation, the metrics. BERTH_TEST_LONG=<number> multiplies the seeds;
+ * BERTH_TEST_SEED=<number> runs only that seed.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -147,9 +147,7 @@ static void put_object(struct history *history, enum bt_kind kind, const char *j
 	}
 }
 
-/**
- * Puts a slice of a pool of one node, of a zone or of all nodes; sometimes of an old generation.
- */
+/** Puts a slice that selects one node, a zone or all nodes. The generation is sometimes old. */
 static void put_slice(struct history *history)
 {
 	static const char *const models[] = {"a", "b"};

@@ -134,7 +134,7 @@ START_TEST(test_apply__merges_and_removes)
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"x\":\"1\",\"y\":\"1\"}},\"spec\":{"
 		"\"containers\":["
 		"{\"name\":\"c1\",\"image\":\"i\"},{\"name\":\"c2\",\"image\":\"i\"}]}}");
-	/* b applies fields of its own, and one label that a has, too */
+	/* manager b applies other fields than a, and one label that a applied, too */
 	object = applied(&arena, "b", false, object,
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"y\":\"1\",\"z\":\"1\"}},\"spec\":{"
 		"\"containers\":["
@@ -144,14 +144,14 @@ START_TEST(test_apply__merges_and_removes)
 		"\"spec\":{\"containers\":["
 		"{\"name\":\"c1\",\"image\":\"i\"},{\"name\":\"c2\",\"image\":\"i\",\"command\":["
 		"\"x\"]}]}}");
-	/* a applies an object without its fields: y and c2 stay because b owns them */
+	/* manager a applies an object without fields: y and c2 stay, because manager b owns them */
 	object = applied(&arena, "a", false, object, "{\"metadata\":{\"name\":\"p\"}}");
 	ck_assert_str_eq(content_of(&arena, object),
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"y\":\"1\",\"z\":\"1\"}},\"spec\":{"
 		"\"containers\":["
 		"{\"name\":\"c2\",\"command\":[\"x\"]}]}}");
 	ck_assert_str_eq(fields_of(&arena, object, "a", "Apply"), "");
-	/* b applies an empty object as well: nothing is left */
+	/* manager b applies an object without fields as well: nothing is left */
 	object = applied(&arena, "b", false, object, "{\"metadata\":{\"name\":\"p\"}}");
 	ck_assert_str_eq(content_of(&arena, object), "{\"metadata\":{\"name\":\"p\"}}");
 	bt_arena_finish(&arena);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The field tables of src/api must read the same objects from protobuf as from JSON. The tables of
- * src/schema, which have every field, make the bytes.
+ * src/schema encode the bytes, because they have every field.
  */
 #include "test_main.h"
 
@@ -495,8 +495,8 @@ static void append_name(struct bt_strbuf *bytes, uint32_t number)
 }
 
 /*
- * An object stays valid when its shared part is forgotten, and a shared part when its objects are
- * released.
+ * An object stays valid when its shared part is forgotten. A shared part stays valid when its
+ * objects are released.
  */
 START_TEST(test_object_protobuf__any_pods_sharing)
 {

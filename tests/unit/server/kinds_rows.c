@@ -60,7 +60,8 @@ void rows_expect(
 	const struct bt_json_value *value = fixture->result;
 	struct bt_str rest = bt_str_from(path);
 	/*
-	 * path is like "spec.containers.0.image": numbers are indices. '|' begins a name with dots.
+	 * A path is like "spec.containers.0.image": numbers are indices. '|' begins a name with
+	 * dots.
 	 */
 	while (rest.length != 0 && value != NULL) {
 		int64_t end = bt_str_find_char(rest, rest.data[0] == '|' ? '\n' : '.');

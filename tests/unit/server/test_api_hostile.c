@@ -91,7 +91,7 @@ START_TEST(test_api__large_bindings_and_objects)
 				"{'target':{'name':'n'},'metadata':{'name':'p','annotations':{",
 				50000, "'a#':'b'", "}}}")),
 		500);
-	/* more bytes than the store takes once escaped: < becomes six bytes */
+	/* the escaped text has more bytes than the store accepts: < becomes six bytes */
 	struct bt_strbuf text = {0};
 	bt_strbuf_append_c(&text, "{'metadata':{'name':'c'},'data':{'a':'");
 	for (int i = 0; i < 1000000; i++) {
@@ -118,8 +118,8 @@ static const char *definition_of_a(struct api_fixture *f, const char *plural)
 }
 
 /**
- * An update larger than the store takes is refused, even if it removes the last finalizer and would
- * delete the object.
+ * An update larger than the store accepts is refused, even if it removes the last finalizer and
+ * would delete the object.
  */
 START_TEST(test_api__large_last_states)
 {

@@ -194,8 +194,8 @@ START_TEST(test_api__apply_of_a_part_keeps_required_members)
 	ck_assert_str_eq(api_json(&f, "spec.podSelector"), "{'matchLabels':{'app':'web'}}");
 	ck_assert_str_eq(api_json(&f, "spec.ingress"), "");
 	/*
-	 * a manager owns required members in its configuration: they take effect, and they can
-	 * conflict
+	 * a manager owns the required members that its configuration has: they take effect, and
+	 * they can conflict
 	 */
 	f.request.field_manager = BT_STR("b");
 	ck_assert_uint_eq(

@@ -48,7 +48,10 @@ static void check_rows(const struct row *rows, size_t count)
 		const char *cells = cells_of(&arena, &resource, rows[i].object);
 		ck_assert_msg(strcmp(cells, rows[i].cells) == 0, "%s row %zu: %s", rows[i].resource,
 			i, cells);
-		/* as many columns as cells, each with all members that clients need */
+		/*
+		 * the columns are as many as the cells, and each column has all members that
+		 * clients need
+		 */
 		bt_json_writer_init(&writer, &text, 0);
 		bt_table_write_columns(&resource, &writer);
 		ck_assert_int_eq(

@@ -49,7 +49,7 @@ static void remove_from_cache(struct bt_sim *sim, const struct bt_pod *pod)
 	}
 }
 
-/** The fault that a test injects once a second, from some time on. */
+/** The fault that a test injects once a second, beginning at some time. */
 static void (*mischief)(struct bt_sim *sim);
 
 static void do_mischief(void *context, uint64_t argument)

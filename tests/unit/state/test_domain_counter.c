@@ -280,8 +280,8 @@ START_TEST(test_domain_counter__counts_beyond_the_histogram)
 END_TEST
 
 /**
- * Between two queries usually more pods change than a counter repairs, but pods with the wanted
- * label are usually only added: then the counter counts only the added pods.
+ * Between two queries usually more pods change than a counter repairs. If all changed pods with the
+ * wanted label were added, the counter counts only these pods.
  */
 START_TEST(test_domain_counter__added_pods_among_many_changes)
 {

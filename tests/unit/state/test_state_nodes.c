@@ -621,8 +621,8 @@ START_TEST(test_state__update_of_an_imaginary_node_leaves_the_order_alone)
 	check_list(&f, "");
 	ck_assert_uint_ne(bt_state_snapshot_find(f.state, BT_STR("n1")), BT_SLOT_NONE);
 	/*
-	 * n1 enters the tree, but its name is not new: the list is rebuilt only because its length
-	 * is wrong.
+	 * Node n1 enters the tree, but its name is not new: the list is rebuilt only because its
+	 * length is wrong.
 	 */
 	add_node(&f, "n1", "", "");
 	check_error(bt_state_refresh_snapshot(f.state, &err), BERTH_ERR_STATE,

@@ -365,7 +365,10 @@ START_TEST(test_state__confirming_moves_the_pod_to_the_end)
 	check_ok(bt_state_add_pod(
 		f.state, make_pod(&f, "b", "n1", "'affinity':{'podAffinity':{}}"), &err));
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "c", "n1", ""), &err));
-	/* Remove and add, in upstream's way: c takes the position of a. */
+	/*
+	 * Like upstream, the update removes and adds pod a, so pod c moves to the position of pod
+	 * a.
+	 */
 	check_ok(bt_state_add_pod(f.state, a, &err));
 	ck_assert_str_eq(pod_names(&f, "n1"), "c,b,a");
 	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_affinity.items[1],
