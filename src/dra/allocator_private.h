@@ -138,8 +138,9 @@ struct bt_own_capacity {
 	uint32_t share_count; /* 0: free */
 	uint32_t first;       /* index of the first capacity's amount in own_amounts */
 	/**
-	 * "capInUse" of spec 12. Taking a share of a device with capacities sets it, even if the
-	 * share consumes an amount of 0. Giving back a share clears it if all amounts are 0.
+	 * "capInUse" of spec 12. Taking a share of a device with capacities sets the flag, even if
+	 * the share consumes an amount of 0. Giving back a share clears the flag if all amounts are
+	 * then 0.
 	 */
 	bool is_consuming;
 };

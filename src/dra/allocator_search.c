@@ -113,8 +113,8 @@ enum bt_search_result bt_search_validate(struct bt_search *search)
 }
 
 /**
- * If the position is behind the last device of a view, move the position to the first device of the
- * following views. Returns false if no device is left.
+ * If the position is behind the last device of a view, move the position to the first device in a
+ * later view. Returns false if no device is left.
  */
 static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *device)
 {

@@ -19,7 +19,8 @@ struct bt_device_totals {
 
 /**
  * Get the totals of a class on a node. device_class: from the map of classes
- * (bt_device_class_for_resource). Both totals are 0 if a selector fails or cannot be parsed.
+ * (bt_device_class_for_resource). Both totals are 0 if a selector of the class fails with an error,
+ * or if a node selector cannot be parsed.
  */
 struct bt_device_totals bt_dra_device_totals(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot);

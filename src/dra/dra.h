@@ -121,9 +121,10 @@ struct bt_claim_cache {
 void bt_claim_cache_finish(struct bt_claim_cache *cache);
 
 /**
- * A claim of the store was added, updated or deleted. Ignores an update that is not newer than the
- * latest object. Versions are compared as integers, and an object without version (from a file)
- * always counts as newer.
+ * A claim of the store was added, updated or deleted. Ignores an update whose version is not newer
+ * than the version of the latest object. (If such an update equals the latest object, the cache
+ * keeps the update's object instead, and calls no listener.) Versions are compared as integers, and
+ * an object without version (from a file) always counts as newer.
  */
 void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_object *new_claim);
 
@@ -333,7 +334,8 @@ struct bt_device_class_map {
 	BT_VEC(uint32_t) free_ids;
 	uint64_t version; /* grows with every change */
 	/**
-	 * Two classes have claimed the same resource: the mapping depends on the order of events.
+	 * Two classes have claimed the same resource, so the mapping depends on the order of
+	 * events. Never cleared.
 	 */
 	bool has_history;
 };

@@ -18,7 +18,10 @@ static void release(struct bt_selector_program *program)
 	*program = (struct bt_selector_program){0};
 }
 
-/** Drop programs until the limits hold, except programs that were used in this tick. */
+/**
+ * Drop the least recently used programs until the limits hold. Programs that were used in this tick
+ * are kept.
+ */
 static void make_room(struct bt_device_pools *pools)
 {
 	while (pools->program_count >= PROGRAMS_MAX || pools->program_bytes > PROGRAM_BYTES_MAX) {

@@ -28,8 +28,9 @@ struct bt_affinity_index;
  */
 const struct bt_affinity_index *bt_affinity_index_get(struct bt_state *state);
 /**
- * Whether some node has pods with affinity but is not in the snapshot's affinity lists (spec 06
- * section 3.13). The caller must then visit the lists instead of using the index.
+ * Whether some node has pods with affinity but is missing from one of the snapshot's affinity lists
+ * to which it belongs (spec 06 section 3.13). The caller must then visit the lists instead of using
+ * the index.
  */
 bool bt_affinity_index_has_unlisted(const struct bt_affinity_index *index);
 

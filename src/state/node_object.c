@@ -340,7 +340,7 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 	replace_symbol(table->symbols, &table->rows[slot].uid, node->metadata.uid);
 	/*
 	 * Conditions and preferAvoidPods have no change kind, because only the plain form of
-	 * plugins reads them.
+	 * plugins (functions that are called for one node at a time) reads them.
 	 */
 	bt_strbuf_reset(text);
 	bt_node_conditions_digest(&node->status, text);

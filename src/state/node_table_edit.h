@@ -38,7 +38,7 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 
 /**
  * In label_keys and label_columns, replace the slot's current labels by `labels`. The current
- * labels are label_symbols of the slot's row, which does not change.
+ * labels are label_symbols of the slot's row; the function does not change the row.
  */
 void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	const struct bt_label_pair *labels, uint32_t count);

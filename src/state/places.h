@@ -59,7 +59,7 @@ struct bt_places {
 void bt_places_finish(struct bt_places *places);
 /** Reserve entries for this many slots in place_of. */
 void bt_places_reserve_slots(struct bt_places *places, uint32_t slot_capacity);
-/** Assign the first places to these slots; some places stay free for added nodes. */
+/** Assign places anew: the node of list[i] gets place i. Some places stay free for added nodes. */
 void bt_places_assign(struct bt_places *places, const uint32_t *list, uint32_t count);
 /**
  * After bt_places_assign: add the next zone, with its number of nodes. Call for all zones or for
@@ -105,7 +105,10 @@ static inline uint32_t bt_places_cut(const struct bt_places *places, uint64_t po
 uint64_t bt_places_point_of(const struct bt_places *places, uint32_t place);
 /** The point of the node at this position of the list, below the number of nodes. */
 uint64_t bt_places_point_at(const struct bt_places *places, uint32_t position);
-/** Point of the next node after, or of the last node before, a point; BT_POINT_NONE: no node. */
+/**
+ * Returns the point of the next node after the given point (bt_places_next) or of the last node
+ * before it (bt_places_previous); BT_POINT_NONE: there is no such node.
+ */
 uint64_t bt_places_next(const struct bt_places *places, uint64_t point);
 uint64_t bt_places_previous(const struct bt_places *places, uint64_t point);
 #endif

@@ -17,8 +17,8 @@ struct bt_group_member {
 	bt_sym uid;
 	bt_sym name;
 	/*
-	 * Whether the pod is in upstream's sets. A pod that another scheduler binds is in two sets:
-	 * unscheduled and assigned.
+	 * Whether the pod is in each of upstream's three sets. If another scheduler has bound the
+	 * pod, it is in two sets: unscheduled and assigned.
 	 */
 	bool is_unscheduled;
 	bool is_assumed;

@@ -70,8 +70,8 @@ static inline bool bt_sparse_counts_next(
 }
 
 /**
- * Add delta to a count, which must not become negative. size: number of indexes, larger than index.
- * Returns the new count.
+ * Add delta to a count. The new count must not be negative. size: number of indexes, larger than
+ * index. Returns the new count.
  */
 uint64_t bt_sparse_counts_add(
 	struct bt_sparse_counts *counts, uint32_t index, int64_t delta, uint32_t size);

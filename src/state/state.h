@@ -282,8 +282,9 @@ static inline uint64_t bt_snapshot_order_at(const struct bt_snapshot *snapshot, 
 					      : bt_places_point_at(&snapshot->places, position);
 }
 /**
- * Returns the lists whose members affinity and anti_affinity are written: nodes that have pods with
- * affinity, or with required anti-affinity. Borrowed until the next refresh.
+ * Writes the members affinity and anti_affinity of the snapshot's lists if they are not valid, and
+ * returns the lists. The members have the nodes that have pods with affinity, and the nodes that
+ * have pods with required anti-affinity. Borrowed until the next refresh.
  */
 const struct bt_snapshot_lists *bt_snapshot_affinity_lists(const struct bt_state *state);
 
@@ -369,8 +370,8 @@ bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_ke
 
 /**
  * Consumers of a node-allocatable resource claim: pods whose status names the claim (spec 03b
- * section 3, gate DRANodeAllocatableResources). The functions return the number of consumers on the
- * slot, and whether pod_id is a consumer.
+ * section 3, gate DRANodeAllocatableResources). The first function returns the number of consumers
+ * on the slot, the second whether pod_id is a consumer.
  */
 uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot,
 	struct bt_str claim_namespace, struct bt_str claim_name);
@@ -380,9 +381,9 @@ bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
 /* Changes during a pod group cycle: spec 03b section 7.3. */
 
 /**
- * Count the pod on the node in its spec.nodeName, in the snapshot only. The lists of nodes with
- * affinity pods and the used claims do not change. BERTH_ERR_INVALID: no uid. BERTH_ERR_STATE: the
- * pod is already assumed in the snapshot.
+ * Count the pod on the node in its spec.nodeName, in the snapshot only. The used claims and the
+ * affinity lists (struct bt_snapshot_lists) do not change. BERTH_ERR_INVALID: no uid.
+ * BERTH_ERR_STATE: the pod is already assumed in the snapshot.
  */
 BT_MUST_USE int bt_snapshot_assume_pod(
 	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);

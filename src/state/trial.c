@@ -148,8 +148,8 @@ static void restore(struct bt_state_trial *trial)
 		COPY_LIST(&row->pods_with_required_anti_affinity,
 			&saved->pods_with_required_anti_affinity);
 		/*
-		 * Restore the set of ports. If pods share a port, whether the port is in the set
-		 * depends on the order of removals and additions.
+		 * Restore the set of ports from the saved set. Adding the pods again is not enough:
+		 * if pods share a port, the set depends on the order of removals and additions.
 		 */
 		for (uint32_t k = row->ports.count; k-- > 0;) {
 			struct bt_host_port port = {
