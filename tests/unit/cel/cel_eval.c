@@ -167,8 +167,8 @@ static int compile(struct bt_str expression, const struct bt_cel_environment *en
 }
 
 /**
- * Returns the static type of a valid expression. Parses and checks it again, since programs hold no
- * types.
+ * Returns the static type of a valid expression. Parses and checks the expression again, since
+ * programs hold no types.
  */
 static const struct bt_cel_type *type_of(struct bt_str expression, struct bt_arena *arena)
 {

@@ -78,7 +78,7 @@ START_TEST(test_node_agent__edge_14b_38_out_of_cpu)
 	ck_assert_str_eq(api_text(&cluster.api, "status.message"),
 		"Pod was rejected: Node didn't have enough resource: cpu, requested: 3000, used: "
 		"3000, capacity: 4000");
-	/* The resources of the first pod are free again when it is gone. */
+	/* The resources of the first pod are free again when the pod is gone. */
 	ck_assert_uint_eq(api_delete(&cluster.api, "pods", "default/a"), 200);
 	cluster_run(&cluster, 2000);
 	make_pod(&cluster, "c", "", ",'resources':{'requests':{'cpu':'4'}}}],'nodeName':'n'");

@@ -407,7 +407,7 @@ START_TEST(test_predicate__run_all_and_register)
 }
 END_TEST
 
-/* over an engine's snapshot and over a map of aggregates: pods of other nodes count, too */
+/* predicates over an engine's snapshot or a map of aggregates also count pods of other nodes */
 START_TEST(test_predicate__clusters)
 {
 	static const char anti[] =

@@ -155,8 +155,9 @@ START_TEST(test_image_locality__many_images)
 		}
 		bt_strbuf_append_c(&pod, "]}}");
 		/*
-		 * fixture_score also compares the column form. n0 was added first, when no other
-		 * node had its images, so each image counts 100 MB of the maximum of 1000 MiB.
+		 * fixture_score also compares the column form. Node n0 was added first, when no
+		 * other node had its images, so each image counts 100 MB of the maximum of 1000
+		 * MiB.
 		 */
 		ck_assert_int_eq(fixture_score(&fixture, bt_strbuf_c(&pod), "n0"), 9);
 		ck_assert_int_eq(fixture_score(&fixture, bt_strbuf_c(&pod), "n1"), 0);

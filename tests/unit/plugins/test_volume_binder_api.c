@@ -140,7 +140,7 @@ START_TEST(test_volume_binding__edge_07_44_provisioned_twice)
 	volume_cycle_unreserve(&cycle, "n1");
 	volume_cycle_end(&cycle);
 
-	/* A claim with a selected node counts as one provision per volume, too. */
+	/* A claim that has a selected node also counts as one provision per volume of the pod. */
 	ck_assert(bt_str_equal_c(*bt_claim_selected_node(assumed_claim(&fixture, "d")), "n1"));
 	ck_assert_str_eq(volumes_for(&fixture, claims_pod(&fixture, "d d"), "n1"), "d@n1;d@n1;");
 	ck_assert_str_eq(volumes_for(&fixture, claims_pod(&fixture, "d d"), "n2"), BIND_CONFLICT);

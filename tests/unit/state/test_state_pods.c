@@ -366,8 +366,8 @@ START_TEST(test_state__confirming_moves_the_pod_to_the_end)
 		f.state, make_pod(&f, "b", "n1", "'affinity':{'podAffinity':{}}"), &err));
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "c", "n1", ""), &err));
 	/*
-	 * Like upstream, the update removes and adds pod a, so pod c moves to the position of pod
-	 * a.
+	 * Like upstream, the confirmation removes and adds pod a, so pod c moves to the position of
+	 * pod a.
 	 */
 	check_ok(bt_state_add_pod(f.state, a, &err));
 	ck_assert_str_eq(pod_names(&f, "n1"), "c,b,a");
