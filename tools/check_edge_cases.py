@@ -61,7 +61,7 @@ COMPLETE = (
     List("14b-api-server-objects", "14b"),
 )
 
-# Lists without tests for all their cases, by file (and section), with the reason.
+# Lists of edge cases that are not fully tested yet: file (and section) of the list -> reason.
 UNFINISHED = {}
 
 HEADING = re.compile(r"^(#+)\s+(?:Part\s+)?([0-9A-Z.]*?)\.?\s+(.*)$")

@@ -330,7 +330,7 @@ class Writer:
             f'{value}, "{message}"{arguments});')
 
     def fill(self, text):
-        """Sets a default: a template of bt_json_put."""
+        """The C statement that sets the default of a missing field by a bt_json_put template."""
         match = FILL.match(text)
         if not match:
             raise Mistake(f"cannot read '{text}'")
@@ -379,7 +379,8 @@ def kind_of(text):
 
 
 def write_rule(tables, message, rules, name, out):
-    """A function that checks one message. rules: lines and their places."""
+    """Writes the C function that checks one message, or sets its defaults if name is "fill". rules:
+    lines and their places."""
     parameters = ("struct bt_check *check, BT_UNUSED const struct bt_path *place, "
         "const struct bt_json_value *object")
     if name == "fill":

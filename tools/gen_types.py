@@ -63,7 +63,7 @@ CHECKS = {
 NUMBER_MAX = 10000
 INLINE_DEPTH_MAX = 4
 FIELDS_MAX = 250  # fields of inline messages included; lookups store the number in a byte
-# Member names that C or C++ would read as a keyword end in "_".
+# Keywords of C or C++ that are names of fields: the member of the structure gets a "_" at its end.
 KEYWORDS = {"bool", "continue", "default", "int", "namespace", "operator", "template"}
 STRUCT = re.compile(r"^bt_[a-z0-9_]+$")
 MEMBER = re.compile(r"^([a-z][a-z0-9_]*(\[[A-Z_]+\])?|\*)$")

@@ -22,8 +22,8 @@ bool bt_api_version_split(
 #define BT_NAME_LETTERS "bcdfghjklmnpqrstvwxz2456789"
 #define BT_NAME_LETTER_COUNT (sizeof(BT_NAME_LETTERS) - 1)
 /**
- * Writes the lowest count digits of number in base BT_NAME_LETTER_COUNT, without a terminator. The
- * lowest digit comes first. The letters of BT_NAME_LETTERS are the digits.
+ * Writes the `count` lowest digits of `number` in base BT_NAME_LETTER_COUNT, the lowest digit
+ * first, without a terminator. The letters of BT_NAME_LETTERS are the digits.
  */
 void bt_name_letters(uint64_t number, uint32_t count, char *out);
 #endif

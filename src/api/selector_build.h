@@ -2,7 +2,8 @@
 #ifndef BT_API_SELECTOR_BUILD_H
 #define BT_API_SELECTOR_BUILD_H
 /**
- * Creates requirements with their error texts, for label and node selectors. Spec: 01 section 5.5.
+ * Builds the requirements of label and node selectors, and writes the error texts of invalid ones.
+ * Spec: 01 section 5.5.
  */
 #include "api/selector.h"
 

@@ -16,7 +16,7 @@ struct element {
 	bool is_map;
 };
 
-/** Checks a call of the macro's expansion; returns its result type. */
+/** Checks one of the calls to which the macro expands; returns its result type. */
 static const struct bt_cel_type *apply(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, enum bt_cel_style style, struct bt_str function,
 	const struct bt_cel_type *const *arguments, uint32_t count)

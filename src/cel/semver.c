@@ -7,7 +7,7 @@
 
 /* Semantic versions. Spec: 12b section 9.8. */
 
-/** Whether the text consists of digits, or of letters, digits and hyphens. */
+/** Whether the text consists of digits; with_letters: or of letters, digits and hyphens. */
 static bool is_made_of(struct bt_str text, bool with_letters)
 {
 	for (uint32_t i = 0; i < text.length; i++) {

@@ -42,7 +42,7 @@ static bool is_clean(struct bt_str text)
 static int client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
 	struct bt_http_url parts = bt_http_url_split_text(config->server);
-	struct bt_str rest = parts.rest; /* the path before query and fragment */
+	struct bt_str rest = parts.rest; /* path, query and fragment */
 	struct bt_str path = bt_str_cut(&rest, '#');
 
 	path = bt_str_cut(&path, '?');

@@ -28,8 +28,8 @@ void bt_limiter_init(struct bt_limiter *limiter, double qps, int32_t burst, int6
 bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at_ns);
 
 /**
- * Minimum of concurrent calls. Each call needs a connection, which costs a TLS handshake and 40 to
- * 90 kB.
+ * The limit of concurrent calls is at least this number. It is not more, because each call needs a
+ * connection, which costs a TLS handshake and 40 to 90 kB.
  */
 #define BT_PACE_CALLS_MIN 12
 /**
@@ -55,7 +55,7 @@ struct bt_pace {
 	int64_t since_ns;    /* start of this period */
 	uint32_t grown; /* upper bound of the limit, in calls; grows with answers, reset after idle
 	                   time */
-	bool is_half;   /* one of the two answers that raise the limit by one has come */
+	bool is_half;   /* one of the two answers that raise `grown` by one has come */
 };
 
 void bt_pace_init(struct bt_pace *pace, int64_t now_ns);

@@ -130,7 +130,10 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	struct berth_error cause = BERTH_ERROR_INIT;
 
 	*out_next_ns = INT64_MAX;
-	/* starts a run, or sets err */
+	/*
+	 * If no run exists, a call waits and the credentials are not valid, start_run starts a run,
+	 * or sets err.
+	 */
 	if (exec->run == NULL &&
 		(transport->waiting.first == NULL || is_valid(exec) ||
 			start_run(transport, false, err) != 0)) {
@@ -437,7 +440,7 @@ int64_t bt_transport_check(void *context, int64_t now_ns)
 	if (transport->calls_max != BT_PACE_CALLS_MIN) {
 		int64_t idle_at_ns = bt_pace_idle_at_ns(&transport->pace);
 		if (now_ns >= idle_at_ns) {
-			/* Close the connections that the lower limit makes unnecessary. */
+			/* Lower the limit to the minimum, and close the connections above it. */
 			struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
 			allow_calls(transport, BT_PACE_CALLS_MIN);
 			set_tls(transport->calls, &tls, false);

@@ -302,7 +302,7 @@ enum {
 };
 
 #define LENGTH_BYTES 4
-/* At most a tag and a varint. */
+/* Limit of the header of a record: a tag and a varint of 10 bytes each. */
 #define TAG_BYTES_MAX 20
 
 enum {

@@ -54,7 +54,7 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 			pod.spec.node_name = bt_aggregate_node(aggregate)->metadata.name;
 			int result = bt_state_add_pod(state, &pod, &err);
 
-			(void)result; /* the pod is left out */
+			(void)result; /* a refused pod is left out */
 			berth_error_finish(&err);
 		}
 	}

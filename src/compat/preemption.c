@@ -69,8 +69,8 @@ struct dry_run {
 };
 
 /**
- * Selects the victims on one node. If the caller set select_victims_on_node, this function may
- * change the node and the cycle state, so it gets copies of them.
+ * Selects the victims on one node. The caller's select_victims_on_node, if it is set, may change
+ * the node and the cycle state, so it is given copies.
  */
 static struct bt_status select_victims(
 	struct dry_run *run, const struct berth_node_info *node, struct berth_victims *out_victims)

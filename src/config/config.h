@@ -113,8 +113,8 @@ const struct bt_plugin_args *bt_config_profile_find_args(
 /**
  * Checks arguments as a plugin constructor does (spec 10 section 7.5). The paths in messages are
  * relative to the arguments, without "profiles[0].pluginConfig[0].args". NodeResourcesFit arguments
- * are checked only here: like upstream's, the validation of a configuration does not check them. If
- * gates is NULL, the defaults of v1.36 apply. Returns 0 or BERTH_ERR_INVALID.
+ * are checked only here, because the validation of a configuration does not check them, as in
+ * upstream. If gates is NULL, the defaults of v1.36 apply. Returns 0 or BERTH_ERR_INVALID.
  */
 BT_MUST_USE int bt_plugin_args_validate(
 	const struct bt_plugin_args *args, const struct bt_gates *gates, struct berth_error *err);

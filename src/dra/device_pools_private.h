@@ -76,7 +76,8 @@ struct bt_device_row {
 	const struct bt_device *spec; /* in the slice's object; NULL: free */
 	uint32_t id;                  /* reference held */
 	uint32_t slice;
-	uint32_t scope; /* OWN_SCOPE: scope of the device; reference held */
+	/* If flags has BT_DEVICE_OWN_SCOPE: the scope of the device; reference held. */
+	uint32_t scope;
 	uint32_t flags;
 	uint32_t next; /* next row with the same id; BT_DEVICE_NONE: the last */
 };

@@ -254,7 +254,7 @@ static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	const struct bt_pool_view *view, uint32_t *all, uint32_t *out_count)
 {
 	const struct bt_pool *pool = &pools->pools.items[view->pool];
-	/* Find the slice of the view with the first name. */
+	/* Of the slices of the view, find the one whose name sorts first. */
 	uint32_t first = view->slices.items[0];
 
 	for (uint32_t j = 1; j < view->slices.count; j++) {

@@ -177,10 +177,13 @@ static void needs_add(
 	needs->fewest_is_too_small = needs->fewest_is_too_small ||
 		(fewest == &of_pod ? pod_is_too_small : advice.is_too_small);
 	needs->distance += advice.distance;
-	/* A change of the pod helps on all nodes, so the distance of this node does not matter. */
 	if (!has_pod_side) {
 		needs->of_pod_distance += advice.distance;
 	} else {
+		/*
+		 * A change of the pod helps on all nodes, so its own distance counts instead of
+		 * the distance of this node.
+		 */
 		needs->of_pod_distance += advice.pod_distance > 0 ? advice.pod_distance : 0.2;
 	}
 	bt_vec_finish(&advice.remedies);

@@ -363,7 +363,7 @@ static int run_filters_after_changes(struct bt_explain_run *run, struct bt_needs
 	return 0;
 }
 
-/** Fills in nodes with the indexes of their groups in `groups`. */
+/** Fills in out->nodes. The `group` of a node is then an index in `groups`. */
 static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	struct groups *groups, struct berth_error *err)
 {

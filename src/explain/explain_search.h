@@ -64,7 +64,7 @@ bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count);
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part);
 /** Fills the queue with the changes that nodes need. */
 void bt_candidates_collect(struct bt_explain_search *search);
-/** Puts a candidate that got more changes back into the rest of the queue, in order. */
+/** After changes were added to a candidate: puts it back into the queue, at its sorted place. */
 void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate);
 
 /**

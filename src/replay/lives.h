@@ -59,7 +59,7 @@ struct bt_recording_parts {
 	uint32_t part;
 	int64_t start_ns; /* of this part, since 1970 */
 	int64_t time_ns;  /* of the previous line, since 1970 */
-	bool is_followed; /* the previous part contains the objects at the start of this part */
+	bool is_followed; /* this part follows the previous one, which has its objects */
 	bool has_cut;     /* some part was cut off */
 };
 

@@ -72,7 +72,10 @@ void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbu
  * digits and, except at both ends, "-"; at most 63 bytes.
  */
 bool bt_trace_is_name(struct bt_str text);
-/** Reads a fraction of a machine, "0.25": from 0 to 1000. An absent text is 0. */
+/**
+ * Reads an amount in machines, such as "0.25"; an absent text is 0. Returns false if the text is no
+ * number from 0 to 1000.
+ */
 bool bt_trace_read_fraction(struct bt_str text, double *out_fraction);
 /** Returns the fraction of an amount, rounded down, so that six pods of 1/6 fit on one machine. */
 int64_t bt_trace_scale(double fraction, int64_t whole);

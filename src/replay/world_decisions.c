@@ -244,10 +244,10 @@ static const struct bt_pod_life *recorded_life(
 }
 
 /**
- * Returns until when the queued pod must wait because the recorded scheduler tried it later. -1:
- * the pod must not wait. INT64_MAX: the recorded scheduler may still try the pod, but the time is
- * not known. An attempt that fails like the previous one writes nothing, so the recording does not
- * show it: such attempts are not delayed.
+ * Returns the time until which the queued pod waits, because the recorded scheduler tried it later.
+ * -1: the pod does not wait. INT64_MAX: the recorded scheduler may still try the pod, at an unknown
+ * time. The recording does not show attempts that fail like the previous one, because they write
+ * nothing; pods do not wait for such attempts.
  */
 static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entry *entry,
 	const struct bt_pod_life *life)

@@ -65,8 +65,8 @@ struct bt_api_call {
 };
 
 /**
- * Make a call for bt_api_calls_add, which consumes the call. The call takes a reference to pod;
- * condition (may be NULL), nomination and node_name are copied.
+ * Creates a struct bt_api_call to pass to bt_api_calls_add, which consumes it. The struct takes a
+ * reference to pod; condition (may be NULL), nomination and node_name are copied.
  */
 struct bt_api_call *bt_api_call_create_patch(struct bt_object *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination);

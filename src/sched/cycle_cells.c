@@ -290,7 +290,7 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 		bt_plan_score_columns(plan, engine, run->pod);
 	}
 	uint32_t start_before = run->start_index;
-	/* All nodes are examined, so the rotation index returns to its start. */
+	/* All nodes are examined, one full turn, so the next cycle starts at the same index. */
 	run->start_index %= engine->state->snapshot.count;
 	bool decided = true;
 	struct bt_cells *tree = bt_plan_cells_get(plan, engine, traits.items, traits.count);

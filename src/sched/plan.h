@@ -121,8 +121,8 @@ struct bt_nominated_outcome {
 };
 
 /**
- * Outcomes on nominated nodes, which are kept between the pods of a shape. An outcome has the index
- * that its node has in the nominator.
+ * Outcomes of Filter on nominated nodes. The outcomes are kept from one pod of a shape to the next.
+ * items[i] is the outcome on the node with index i in the nominator.
  */
 struct bt_nominated_outcomes {
 	BT_VEC(struct bt_nominated_outcome) items;

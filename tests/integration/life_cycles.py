@@ -343,7 +343,7 @@ def test_services_change_their_type(cluster):
     assert node_port["clusterIP"] == cluster_ip["clusterIP"], node_port
     assert 30000 <= node_port["ports"][0]["nodePort"] < 32768, node_port
     assert node_port["externalTrafficPolicy"] == "Cluster", node_port
-    # a client that sends the object it read keeps the port
+    # an update without a nodePort keeps the assigned port
     answer = call(cluster, "PUT", one, {
         "metadata": {"name": "changing"},
         "spec": {"type": "NodePort", "ports": [{"port": 80}]}})["spec"]

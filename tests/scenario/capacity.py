@@ -555,7 +555,8 @@ def test_the_most_common_reason_is_named(program):
     assert tightest_of(program, tainted, small) == ""
     assert tightest_of(program, [node("n1")], small) == \
         "cpu: less than 1.5 is left on 1 of 1 nodes (1 together, at most 1 on one)"
-    # Several reasons: the hint has the reason of most nodes, and the resource behind this reason.
+    # Several reasons: the hint names the reason of most nodes, then the resource that is short on
+    # other nodes.
     told = tightest_of(program, tainted + [node("n1"), node("n2", cpu="2")], small)
     assert told == ("node(s) had untolerated taint(s) (3 of 5 nodes); cpu: less than 1.5 is "
                     "left on 2 of 5 nodes (1.5 together, at most 1 on one)"), told

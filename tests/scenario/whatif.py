@@ -474,7 +474,7 @@ def ready(item, is_ready):
 
 
 def test_budgets_without_status(program):
-    """Computes the status that the disruption controller would write."""
+    """If a budget has no status, whatif computes it, as the disruption controller does."""
     replica_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "rs"},
                    "spec": deployment("db", 4)["spec"]}
     pods = [guarded_pod("db-%d" % i, "n%d" % (1 + i % 3)) for i in range(4)]

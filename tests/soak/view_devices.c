@@ -313,8 +313,8 @@ static bool is_selected_by(const struct search *search, const struct bt_sim_subr
 }
 
 /**
- * Chooses `count` devices from index first on, then continues with the next request. Returns false
- * if no choice leads to a solution.
+ * Chooses `count` devices with an index of at least `first`, then continues with the next request.
+ * Returns false if no choice leads to a solution.
  */
 static bool find_some(struct search *search, uint32_t claim, uint32_t request,
 	const struct bt_sim_subrequest *subrequest, uint32_t count, uint32_t first)

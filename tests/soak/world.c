@@ -285,7 +285,8 @@ static void note_change(
 
 /**
  * Returns the object as the scheduler observes it; the caller owns a reference. NULL if object is
- * NULL. A pod is copied, because the scheduler can pack only a pod that the store does not share.
+ * NULL. A pod is copied, because the scheduler keeps pods in a packed form, which is not possible
+ * while the simulated store also has a reference.
  */
 static struct bt_object *copy_for_scheduler(struct bt_sim *sim, struct bt_object *object)
 {

@@ -211,7 +211,10 @@ static void offer_behind(struct bt_complete *complete, const struct bt_complete_
 	bt_strbuf_finish(&prefix);
 }
 
-/** Offer the values that one alternative of a value name stands for. */
+/**
+ * Offers the values that one part of a flag's value_name allows; "|" separates the parts, such as
+ * "json" and "FILE".
+ */
 static void offer_alternative(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str alternative)
 {

@@ -23,7 +23,7 @@ void bt_history_init(struct bt_history *history, int64_t now_ns)
 		.from_ns = now_ns,
 		.to_ns = INT64_MAX,
 		.revision = 1,
-		.nodes_revision = 1, /* 0: a page that has no nodes yet */
+		.nodes_revision = 1, /* a browser page without nodes sends 0 */
 	};
 	bt_arena_init(&history->names, 0);
 	for (uint32_t i = 0; i < BT_HISTORY_RESOURCES_FIXED; i++) {

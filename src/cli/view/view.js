@@ -758,7 +758,7 @@ function showWhatIf() {
 
 /* Capacity */
 
-/** The name of a found object on the command line. */
+/** The argument of the command line that names an object of the search results. */
 const nameFor = (item) => item.kind === "Pod" ? `${item.namespace}/${item.name}` : `${item.kind.toLowerCase()}/${item.namespace}/${item.name}`;
 /** A text field with a list of the workloads to choose from. */
 function workloadField(id, attributes, isOffered) {
@@ -860,7 +860,7 @@ function nodeChanges(node) {
 
 /* --- time --- */
 
-/** lines: lists of samples, the main one first; null: no data. top: smallest maximum of the axis. shown:
+/** lines: lists of samples, the main one first; a sample of null: no data. top: the axis reaches at least this value. shown:
     exact value at the shown time, which lies between two samples. */
 function chart(title, lines, format, {top = 0, shown = null} = {}) {
 	const length = lines[0].length;

@@ -23,7 +23,8 @@ struct loss {
 	BT_VEC(uint32_t) pods; /* pods on the lost nodes */
 	bool places_pods;      /* a pod has to be placed, so a copy simulates the loss */
 	struct bt_json_value *answer;
-	int64_t pending; /* pending to moved: numbers of pods in the answer */
+	/* Numbers of pods in the answer. */
+	int64_t pending;
 	int64_t lost;
 	int64_t preempted;
 	int64_t left;
