@@ -350,24 +350,6 @@ static const struct bt_json_member **sorted_members(
 	return sorted;
 }
 
-/** Returns whether a and b have the same names, and for each name the last values are equal. */
-static bool has_same_members(const struct bt_json_value *a, const struct bt_json_value *b,
-	bool (*equal)(const struct bt_json_value *a, const struct bt_json_value *b))
-{
-	uint32_t a_count;
-	uint32_t b_count;
-	const struct bt_json_member **a_members = sorted_members(a, &a_count);
-	const struct bt_json_member **b_members = sorted_members(b, &b_count);
-	bool same = a_count == b_count;
-	for (uint32_t i = 0; same && i < a_count; i++) {
-		same = bt_str_equal(a_members[i]->name, b_members[i]->name) &&
-			equal(a_members[i]->value, b_members[i]->value);
-	}
-	bt_free(a_members);
-	bt_free(b_members);
-	return same;
-}
-
 static bool number_of(struct bt_str text, double *out_number)
 {
 	char copy[64];
@@ -379,69 +361,66 @@ static bool number_of(struct bt_str text, double *out_number)
 	*out_number = strtod(copy, NULL);
 	return true;
 }
-/**
- * Returns true if both objects have the same names in the same order, at most UNSORTED_MEMBERS_MAX,
- * and no name repeats. This is the usual case.
- */
-static bool has_same_names(const struct bt_json_value *a, const struct bt_json_value *b)
+
+static bool has_same_number(struct bt_str a, struct bt_str b)
 {
-	if (a->count != b->count || a->count > UNSORTED_MEMBERS_MAX) {
+	int64_t integer_a;
+	int64_t integer_b;
+	double number_a;
+	double number_b;
+	if (bt_json_number_int64(a, &integer_a) && bt_json_number_int64(b, &integer_b)) {
+		return integer_a == integer_b;
+	}
+	if (!number_of(a, &number_a) || !number_of(b, &number_b)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		if (!bt_str_equal(a->members[i].name, b->members[i].name)) {
-			return false;
-		}
-		for (uint32_t k = 0; k < i; k++) {
-			if (bt_str_equal(a->members[i].name, a->members[k].name)) {
-				return false;
-			}
-		}
-	}
-	return true;
+	return !(number_a < number_b) && !(number_a > number_b);
 }
 
-bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
+static bool has_repeated_name(const struct bt_json_value *object)
 {
-	if (a->type != b->type) {
-		return false;
-	}
-	switch (a->type) {
-	case BT_JSON_NULL:
-		return true;
-	case BT_JSON_BOOL:
-		return a->boolean == b->boolean;
-	case BT_JSON_NUMBER:
-	case BT_JSON_STRING:
-		return bt_str_equal(a->text, b->text);
-	case BT_JSON_ARRAY:
-		if (a->count != b->count) {
-			return false;
-		}
-		for (uint32_t i = 0; i < a->count; i++) {
-			if (!bt_json_equal(a->elements[i], b->elements[i])) {
-				return false;
+	for (uint32_t i = 0; i < object->count; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			if (bt_str_equal(object->members[i].name, object->members[k].name)) {
+				return true;
 			}
 		}
-		return true;
-	case BT_JSON_OBJECT:
-		if (has_same_names(a, b)) {
-			for (uint32_t i = 0; i < a->count; i++) {
-				if (!bt_json_equal(a->members[i].value, b->members[i].value)) {
-					return false;
-				}
-			}
-			return true;
-		}
-		return has_same_members(a, b, bt_json_equal);
-	case BT_JSON__COUNT:
-		break;
 	}
-	BT_ASSERT(false);
 	return false;
 }
 
-bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
+static bool has_same_names(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	for (uint32_t i = 0; i < a->count && i < b->count; i++) {
+		if (!bt_str_equal(a->members[i].name, b->members[i].name)) {
+			return false;
+		}
+	}
+	return a->count == b->count;
+}
+
+/** Compares two trees, numbers by their value or by their text. */
+static bool compare(const struct bt_json_value *a, const struct bt_json_value *b, bool by_value);
+
+/** Whether two objects have the same names, and for each name the last values are equal. */
+static bool has_same_last_members(
+	const struct bt_json_value *a, const struct bt_json_value *b, bool by_value)
+{
+	uint32_t a_count;
+	uint32_t b_count;
+	const struct bt_json_member **a_members = sorted_members(a, &a_count);
+	const struct bt_json_member **b_members = sorted_members(b, &b_count);
+	bool same = a_count == b_count;
+	for (uint32_t i = 0; same && i < a_count; i++) {
+		same = bt_str_equal(a_members[i]->name, b_members[i]->name) &&
+			compare(a_members[i]->value, b_members[i]->value, by_value);
+	}
+	bt_free(a_members);
+	bt_free(b_members);
+	return same;
+}
+
+static bool compare(const struct bt_json_value *a, const struct bt_json_value *b, bool by_value)
 {
 	if (a == b) {
 		return true;
@@ -454,23 +433,9 @@ bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 		return true;
 	case BT_JSON_BOOL:
 		return a->boolean == b->boolean;
-	case BT_JSON_NUMBER: {
-		int64_t integer_a;
-		int64_t integer_b;
-		double number_a;
-		double number_b;
-		if (bt_str_equal(a->text, b->text)) {
-			return true;
-		}
-		if (bt_json_number_int64(a->text, &integer_a) &&
-			bt_json_number_int64(b->text, &integer_b)) {
-			return integer_a == integer_b;
-		}
-		if (!number_of(a->text, &number_a) || !number_of(b->text, &number_b)) {
-			return false;
-		}
-		return !(number_a < number_b) && !(number_a > number_b);
-	}
+	case BT_JSON_NUMBER:
+		return bt_str_equal(a->text, b->text) ||
+			(by_value && has_same_number(a->text, b->text));
 	case BT_JSON_STRING:
 		return bt_str_equal(a->text, b->text);
 	case BT_JSON_ARRAY:
@@ -478,7 +443,7 @@ bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 			return false;
 		}
 		for (uint32_t i = 0; i < a->count; i++) {
-			if (!bt_json_same(a->elements[i], b->elements[i])) {
+			if (!compare(a->elements[i], b->elements[i], by_value)) {
 				return false;
 			}
 		}
@@ -486,18 +451,14 @@ bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 	case BT_JSON_OBJECT:
 		/*
 		 * Compare values once only: comparing them twice on each level would take
-		 * exponential time.
+		 * exponential time. By text, repeated names need the slow way (json.h).
 		 */
-		if (a->count != b->count) {
-			return has_same_members(a, b, bt_json_same);
+		if (!has_same_names(a, b) ||
+			(!by_value && (a->count > UNSORTED_MEMBERS_MAX || has_repeated_name(a)))) {
+			return has_same_last_members(a, b, by_value);
 		}
 		for (uint32_t i = 0; i < a->count; i++) {
-			if (!bt_str_equal(a->members[i].name, b->members[i].name)) {
-				return has_same_members(a, b, bt_json_same);
-			}
-		}
-		for (uint32_t i = 0; i < a->count; i++) {
-			if (!bt_json_same(a->members[i].value, b->members[i].value)) {
+			if (!compare(a->members[i].value, b->members[i].value, by_value)) {
 				return false;
 			}
 		}
@@ -505,8 +466,20 @@ bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 	case BT_JSON__COUNT:
 		break;
 	}
+	BT_ASSERT(false);
 	return false;
 }
+
+bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	return compare(a, b, false);
+}
+
+bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	return compare(a, b, true);
+}
+
 bool bt_json_number_int64(struct bt_str number_text, int64_t *out_value)
 {
 	/* to Go a JSON number is an integer if it has only digits and an optional minus */
