@@ -129,6 +129,28 @@ size_t bt_json_unescape(const char *raw, size_t length, char *out)
 	return written;
 }
 
+/**
+ * Formats a byte in single quotes as Go's messages do: the byte is taken as a Latin-1 character,
+ * and escaped if the character is not printable.
+ */
+static void quote_byte(unsigned char c, char out[12])
+{
+	static const char named[] = "abtnvfr"; /* 0x07 to 0x0d */
+	if (c == '\'' || c == '\\') {
+		(void)snprintf(out, 12, "'\\%c'", c);
+	} else if (c >= 0x07 && c <= 0x0d) {
+		(void)snprintf(out, 12, "'\\%c'", named[c - 0x07]);
+	} else if (c < 0x20 || c == 0x7f) {
+		(void)snprintf(out, 12, "'\\x%02x'", c);
+	} else if (c < 0x7f) {
+		(void)snprintf(out, 12, "'%c'", c);
+	} else if (c < 0xa1 || c == 0xad) {
+		(void)snprintf(out, 12, "'\\u%04x'", c);
+	} else {
+		(void)snprintf(out, 12, "'%c%c'", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+	}
+}
+
 int bt_json_fault(
 	struct bt_json_reader *reader, const char *at, const char *context, struct berth_error *err)
 {
@@ -137,21 +159,7 @@ int bt_json_fault(
 		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected end of JSON input");
 	}
 	char quoted[12];
-	unsigned char c = (unsigned char)*at;
-	static const char named[] = "abtnvfr"; /* 0x07 to 0x0d */
-	if (c == '\'' || c == '\\') {
-		(void)snprintf(quoted, sizeof(quoted), "'\\%c'", c);
-	} else if (c >= 0x07 && c <= 0x0d) {
-		(void)snprintf(quoted, sizeof(quoted), "'\\%c'", named[c - 0x07]);
-	} else if (c < 0x20 || c == 0x7f) {
-		(void)snprintf(quoted, sizeof(quoted), "'\\x%02x'", c);
-	} else if (c < 0x7f) {
-		(void)snprintf(quoted, sizeof(quoted), "'%c'", c);
-	} else if (c < 0xa1 || c == 0xad) {
-		(void)snprintf(quoted, sizeof(quoted), "'\\u%04x'", c);
-	} else {
-		(void)snprintf(quoted, sizeof(quoted), "'%c%c'", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
-	}
+	quote_byte((unsigned char)*at, quoted);
 	return bt_error_set(err, BERTH_ERR_SYNTAX, "invalid character %s %s", quoted, context);
 }
 

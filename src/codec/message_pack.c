@@ -224,6 +224,25 @@ static void unpack_value(
 	}
 }
 
+static void unpack_items(
+	const struct bt_field *field, struct bt_wire *wire, struct bt_arena *arena, void *member)
+{
+	uint64_t head = unpack_number(wire);
+	struct bt_any_list list = {.count = (uint32_t)(head >> 1), .present = (head & 1) != 0};
+
+	if (list.count != 0) {
+		list.items = bt_arena_calloc(arena, list.count, field->item_size);
+	}
+	for (uint32_t i = 0; i < list.count; i++) {
+		char *item = (char *)list.items + (size_t)i * field->item_size;
+		if (field->shape == BT_SHAPE_MAP) {
+			bt_store_str(item, bt_arena_str(arena, peek_str(wire)));
+		}
+		unpack_value(field, wire, arena, item + bt_value_offset(field));
+	}
+	bt_store_list(member, list);
+}
+
 static void unpack_message(
 	const struct bt_message *message, struct bt_wire *wire, struct bt_arena *arena, void *out)
 {
@@ -240,24 +259,9 @@ static void unpack_message(
 			unpack_value(field, wire, arena, member);
 			break;
 		case BT_SHAPE_LIST:
-		case BT_SHAPE_MAP: {
-			uint64_t head = unpack_number(wire);
-			struct bt_any_list list = {
-				.count = (uint32_t)(head >> 1), .present = (head & 1) != 0};
-
-			if (list.count != 0) {
-				list.items = bt_arena_calloc(arena, list.count, field->item_size);
-			}
-			for (uint32_t i = 0; i < list.count; i++) {
-				char *item = (char *)list.items + (size_t)i * field->item_size;
-				if (field->shape == BT_SHAPE_MAP) {
-					bt_store_str(item, bt_arena_str(arena, peek_str(wire)));
-				}
-				unpack_value(field, wire, arena, item + bt_value_offset(field));
-			}
-			bt_store_list(member, list);
+		case BT_SHAPE_MAP:
+			unpack_items(field, wire, arena, member);
 			break;
-		}
 		}
 	}
 }
@@ -299,6 +303,18 @@ static uint32_t index_of(const char *bytes)
  * these positions is found at the second position, if it is long enough, and extended to the front.
  */
 #define INDEX_STEP 4
+
+/**
+ * Fills the index: the entry at the hash of COPY_MIN bytes is one plus the last indexed position
+ * whose bytes have that hash; 0 if there is none.
+ */
+static void make_index(struct bt_str base, uint16_t *index)
+{
+	memset(index, 0, sizeof(*index) << INDEX_BITS);
+	for (uint32_t at = 0; at + COPY_MIN <= base.length; at += INDEX_STEP) {
+		index[index_of(base.data + at)] = (uint16_t)(at + 1);
+	}
+}
 
 /** Returns how many bytes of base, beginning at `from`, equal the bytes beginning at `at`. */
 static uint32_t count_equal(struct bt_str base, uint32_t from, struct bt_str bytes, uint32_t at)
@@ -345,10 +361,7 @@ void bt_delta_encode(struct bt_str base, struct bt_str bytes, struct bt_strbuf *
 
 		if (length < COPY_MIN) {
 			if (!has_index) {
-				memset(index, 0, sizeof(index));
-				for (uint32_t k = 0; k + COPY_MIN <= base.length; k += INDEX_STEP) {
-					index[index_of(base.data + k)] = (uint16_t)(k + 1);
-				}
+				make_index(base, index);
 				has_index = true;
 			}
 			uint32_t found = index[index_of(bytes.data + at)];

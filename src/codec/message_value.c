@@ -67,6 +67,28 @@ static void copy_value(
 	}
 }
 
+static void copy_items(
+	const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
+{
+	struct bt_any_list list = bt_load_list(member);
+	if (list.count == 0) {
+		return;
+	}
+	const void *source = list.items;
+	list.items = bt_arena_alloc(arena, (size_t)list.count * field->item_size);
+	memcpy(list.items, source, (size_t)list.count * field->item_size);
+	bt_store_list(out, list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		char *item = (char *)list.items + (size_t)i * field->item_size;
+		const char *from = (const char *)source + (size_t)i * field->item_size;
+		if (field->shape == BT_SHAPE_MAP) {
+			bt_store_str(item, copy_str(bt_load_str(from), arena));
+		}
+		copy_value(
+			field, item + bt_value_offset(field), from + bt_value_offset(field), arena);
+	}
+}
+
 static void copy_field(
 	const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
 {
@@ -84,26 +106,9 @@ static void copy_field(
 		}
 		break;
 	case BT_SHAPE_LIST:
-	case BT_SHAPE_MAP: {
-		struct bt_any_list list = bt_load_list(member);
-		if (list.count != 0) {
-			const void *source = list.items;
-			list.items = bt_arena_alloc(arena, (size_t)list.count * field->item_size);
-			memcpy(list.items, source, (size_t)list.count * field->item_size);
-			bt_store_list(out, list);
-			for (uint32_t i = 0; i < list.count; i++) {
-				char *item = (char *)list.items + (size_t)i * field->item_size;
-				const char *from =
-					(const char *)source + (size_t)i * field->item_size;
-				if (field->shape == BT_SHAPE_MAP) {
-					bt_store_str(item, copy_str(bt_load_str(from), arena));
-				}
-				copy_value(field, item + bt_value_offset(field),
-					from + bt_value_offset(field), arena);
-			}
-		}
+	case BT_SHAPE_MAP:
+		copy_items(field, out, member, arena);
 		break;
-	}
 	}
 }
 
@@ -136,6 +141,28 @@ static bool values_equal(const struct bt_field *field, const void *a, const void
 	return false;
 }
 
+static bool items_equal(const struct bt_field *field, const void *a, const void *b)
+{
+	struct bt_any_list x = bt_load_list(a);
+	struct bt_any_list y = bt_load_list(b);
+	uint32_t value_at = bt_value_offset(field);
+	if (x.count != y.count || x.present != y.present) {
+		return false;
+	}
+	for (uint32_t i = 0; i < x.count; i++) {
+		const void *p = bt_list_item(field, &x, i);
+		const void *q = bt_list_item(field, &y, i);
+		if (field->shape == BT_SHAPE_MAP && !bt_str_equal(bt_load_str(p), bt_load_str(q))) {
+			return false;
+		}
+		if (!values_equal(field, bt_const_field_at(p, value_at),
+			    bt_const_field_at(q, value_at))) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool fields_equal(const struct bt_field *field, const void *a, const void *b)
 {
 	switch ((enum bt_field_shape)field->shape) {
@@ -146,27 +173,8 @@ static bool fields_equal(const struct bt_field *field, const void *a, const void
 		b = bt_nullable_value(field, b);
 		return a == NULL || b == NULL ? a == b : values_equal(field, a, b);
 	case BT_SHAPE_LIST:
-	case BT_SHAPE_MAP: {
-		struct bt_any_list x = bt_load_list(a);
-		struct bt_any_list y = bt_load_list(b);
-		uint32_t value_at = bt_value_offset(field);
-		if (x.count != y.count || x.present != y.present) {
-			return false;
-		}
-		for (uint32_t i = 0; i < x.count; i++) {
-			const void *p = bt_list_item(field, &x, i);
-			const void *q = bt_list_item(field, &y, i);
-			if (field->shape == BT_SHAPE_MAP &&
-				!bt_str_equal(bt_load_str(p), bt_load_str(q))) {
-				return false;
-			}
-			if (!values_equal(field, bt_const_field_at(p, value_at),
-				    bt_const_field_at(q, value_at))) {
-				return false;
-			}
-		}
-		return true;
-	}
+	case BT_SHAPE_MAP:
+		return items_equal(field, a, b);
 	}
 	return false;
 }
@@ -208,6 +216,20 @@ static uint64_t hash_value(const struct bt_field *field, uint64_t hash, const vo
 	return hash;
 }
 
+static uint64_t hash_items(const struct bt_field *field, uint64_t hash, const void *member)
+{
+	struct bt_any_list list = bt_load_list(member);
+	hash = bt_hash_u64(hash, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
+	for (uint32_t i = 0; i < list.count; i++) {
+		const void *item = bt_list_item(field, &list, i);
+		if (field->shape == BT_SHAPE_MAP) {
+			hash = hash_str(hash, bt_load_str(item));
+		}
+		hash = hash_value(field, hash, bt_const_field_at(item, bt_value_offset(field)));
+	}
+	return hash;
+}
+
 uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const void *value)
 {
 	uint64_t hash = seed;
@@ -224,20 +246,9 @@ uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const 
 			hash = member != NULL ? hash_value(field, hash, member) : hash;
 			break;
 		case BT_SHAPE_LIST:
-		case BT_SHAPE_MAP: {
-			struct bt_any_list list = bt_load_list(member);
-			hash = bt_hash_u64(
-				hash, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
-			for (uint32_t k = 0; k < list.count; k++) {
-				const void *item = bt_list_item(field, &list, k);
-				if (field->shape == BT_SHAPE_MAP) {
-					hash = hash_str(hash, bt_load_str(item));
-				}
-				hash = hash_value(field, hash,
-					bt_const_field_at(item, bt_value_offset(field)));
-			}
+		case BT_SHAPE_MAP:
+			hash = hash_items(field, hash, member);
 			break;
-		}
 		}
 	}
 	return hash;

@@ -33,6 +33,23 @@ static void visit_value(const struct bt_message *message, const struct bt_field 
 	}
 }
 
+static void visit_nullable(const struct bt_message *message, const struct bt_field *field,
+	const struct bt_message_visitor *visitor, void *member)
+{
+	if (!bt_field_is_pointer(field)) {
+		visit_value(message, field, visitor, member);
+		return;
+	}
+	const void *pointer = bt_load_pointer(member);
+	void *inner;
+	memcpy(&inner, &pointer, sizeof(inner)); /* writable: value is the caller's copy */
+	if (inner != NULL && field->type == BT_FIELD_MESSAGE) {
+		bt_message_visit(field->message, visitor, inner);
+	} else if (inner != NULL) {
+		visitor->scalar(visitor->context, field, inner);
+	}
+}
+
 static void visit_items(const struct bt_message *message, const struct bt_field *field,
 	const struct bt_message_visitor *visitor, void *member)
 {
@@ -69,22 +86,9 @@ void bt_message_visit(
 		case BT_SHAPE_SINGLE:
 			visit_value(message, field, visitor, member);
 			break;
-		case BT_SHAPE_NULLABLE: {
-			if (!bt_field_is_pointer(field)) {
-				visit_value(message, field, visitor, member);
-				break;
-			}
-			const void *pointer = bt_load_pointer(member);
-			void *inner;
-			memcpy(&inner, &pointer,
-				sizeof(inner)); /* writable: value is the caller's copy */
-			if (inner != NULL && field->type == BT_FIELD_MESSAGE) {
-				bt_message_visit(field->message, visitor, inner);
-			} else if (inner != NULL) {
-				visitor->scalar(visitor->context, field, inner);
-			}
+		case BT_SHAPE_NULLABLE:
+			visit_nullable(message, field, visitor, member);
 			break;
-		}
 		case BT_SHAPE_LIST:
 		case BT_SHAPE_MAP:
 			visit_items(message, field, visitor, member);

@@ -322,6 +322,13 @@ static void rewrite_mapping(struct bt_strbuf *out, size_t start, struct bt_str m
 	bt_vec_finish(&members.list);
 }
 
+static bool is_merge(const yaml_event_t *event)
+{
+	return event->type == YAML_SCALAR_EVENT && event->data.scalar.plain_implicit &&
+		event->data.scalar.tag == NULL && event->data.scalar.length == 2 &&
+		memcmp(event->data.scalar.value, "<<", 2) == 0;
+}
+
 /**
  * Converts the node at the end of out, from start on, to a member name: a string stays, a bool or
  * number is quoted. Fails with BERTH_ERR_INVALID for null, an object or an array.
@@ -515,9 +522,7 @@ static int append_members(struct bt_yaml_reader *reader, struct mapping *mapping
 			yaml_event_delete(&event);
 			return 0;
 		}
-		if (event.type == YAML_SCALAR_EVENT && event.data.scalar.plain_implicit &&
-			event.data.scalar.tag == NULL && event.data.scalar.length == 2 &&
-			memcmp(event.data.scalar.value, "<<", 2) == 0) {
+		if (is_merge(&event)) {
 			result = append_merge(reader, mapping, bt_yaml_event_line(&event));
 		} else {
 			if (comma) {
