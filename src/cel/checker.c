@@ -144,6 +144,38 @@ static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, b
 	}
 }
 
+static bool is_function(const struct bt_cel_checker *checker, struct bt_str name)
+{
+	for (uint32_t i = 0; i < bt_cel_overload_count; i++) {
+		if (is_named(&bt_cel_overloads[i], name) && is_known(checker, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * Turns a member call into a global call if its target and name together are the dotted name of a
+ * function, such as optional.of. Other calls stay unchanged.
+ */
+static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	char buffer[DOTTED_NAME_MAX];
+	bool is_rooted;
+	struct bt_str prefix = dotted_name(node->call.target, buffer, &is_rooted);
+
+	if (prefix.data == NULL || prefix.length + node->call.function.length > sizeof buffer) {
+		return;
+	}
+	struct bt_str name = bt_arena_printf(
+		checker->arena, "%.*s.%.*s", BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
+	if (is_function(checker, name)) {
+		node->call.target = NULL;
+		node->call.function = name;
+		node->call.is_rooted = is_rooted;
+	}
+}
+
 static const struct bt_cel_type *check_call(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
@@ -162,26 +194,7 @@ static const struct bt_cel_type *check_call(
 		return &bt_cel_types[is_right ? BT_CEL_BOOL : BT_CEL_ERROR];
 	}
 	if (node->call.target != NULL) {
-		char buffer[DOTTED_NAME_MAX];
-		bool is_rooted;
-		struct bt_str prefix = dotted_name(node->call.target, buffer, &is_rooted);
-
-		if (prefix.data != NULL &&
-			prefix.length + node->call.function.length <= sizeof buffer) {
-			struct bt_str name = bt_arena_printf(checker->arena, "%.*s.%.*s",
-				BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
-			bool is_function = false;
-
-			for (uint32_t i = 0; i < bt_cel_overload_count && !is_function; i++) {
-				is_function = is_named(&bt_cel_overloads[i], name) &&
-					is_known(checker, name);
-			}
-			if (is_function) {
-				node->call.target = NULL;
-				node->call.function = name;
-				node->call.is_rooted = is_rooted;
-			}
-		}
+		find_dotted_function(checker, node);
 	}
 	const struct bt_cel_type **types = BT_ARENA_NEW_ARRAY(
 		checker->inference.arena, const struct bt_cel_type *, node->call.count + 1);

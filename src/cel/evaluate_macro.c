@@ -165,6 +165,24 @@ static bool condition_holds(struct loop *loop)
 	return holds.boolean;
 }
 
+static struct bt_cel_value evaluate_exists_one(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
+{
+	struct loop loop;
+	uint32_t found = 0;
+
+	if (!begin_loop(&loop, evaluation, node)) {
+		return loop.error;
+	}
+	while (next_step(&loop)) {
+		bool holds = condition_holds(&loop);
+
+		found += holds;
+		(void)bt_cel_charge(evaluation, holds ? COUNT_UNITS : SKIP_UNITS);
+	}
+	return end_loop(&loop, bt_cel_bool(found == 1));
+}
+
 /** Evaluates map, filter and transformList. result NULL: the variable itself is the result. */
 static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_node *node, const struct bt_cel_node *result)
@@ -313,21 +331,8 @@ static struct bt_cel_value evaluate(
 		return evaluate_quantifier(evaluation, node, false);
 	case BT_CEL_MACRO_EXISTS:
 		return evaluate_quantifier(evaluation, node, true);
-	case BT_CEL_MACRO_EXISTS_ONE: {
-		struct loop loop;
-		uint32_t found = 0;
-
-		if (!begin_loop(&loop, evaluation, node)) {
-			return loop.error;
-		}
-		while (next_step(&loop)) {
-			bool holds = condition_holds(&loop);
-
-			found += holds;
-			(void)bt_cel_charge(evaluation, holds ? COUNT_UNITS : SKIP_UNITS);
-		}
-		return end_loop(&loop, bt_cel_bool(found == 1));
-	}
+	case BT_CEL_MACRO_EXISTS_ONE:
+		return evaluate_exists_one(evaluation, node);
 	case BT_CEL_MACRO_FILTER:
 		return evaluate_list_macro(evaluation, node, NULL);
 	case BT_CEL_MACRO_MAP:

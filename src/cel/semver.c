@@ -7,22 +7,27 @@
 
 /* Semantic versions. Spec: 12b section 9.8. */
 
-/** Whether the text consists of digits; with_letters: or of letters, digits and hyphens. */
-static bool is_made_of(struct bt_str text, bool with_letters)
+static bool is_numeric(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
-		char c = text.data[i];
-
-		if (!bt_is_digit(c) && !(with_letters && (bt_is_letter(c) || c == '-'))) {
+		if (!bt_is_digit(text.data[i])) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static bool is_numeric(struct bt_str text)
+/** Whether the text consists of letters, digits and hyphens. */
+static bool is_identifier(struct bt_str text)
 {
-	return is_made_of(text, false);
+	for (uint32_t i = 0; i < text.length; i++) {
+		char c = text.data[i];
+
+		if (!bt_is_digit(c) && !bt_is_letter(c) && c != '-') {
+			return false;
+		}
+	}
+	return true;
 }
 
 static bool has_leading_zero(struct bt_str text)
@@ -94,7 +99,7 @@ static int check_parts(struct bt_str text, bool is_prerelease, struct berth_erro
 			if (code != 0) {
 				return code;
 			}
-		} else if (!is_made_of(part, true)) {
+		} else if (!is_identifier(part)) {
 			return bt_cel_refuse(err,
 				is_prerelease ? "Invalid character(s) found in prerelease "
 					      : "Invalid character(s) found in build meta data ",
