@@ -11,6 +11,7 @@ TOKEN = re.compile(r'\s*(&&|\|\||\?\?|[=!<>]=|[!<>(),]|"(?:[^"\\]|\\.)*"|'
     r"[A-Za-z][A-Za-z0-9.]*|[0-9]+)")
 ACTION = re.compile(r'([a-zA-Z]+) ([A-Za-z0-9.]+)(?:=([^"]+?|""))?(?: "((?:[^"\\]|\\.)*)")?$')
 ITEMS = re.compile(r'items ([A-Za-z.]+)( unique)?(?: "([^"\\\\]+)")?$')
+ONE_OF = re.compile(r'oneOf ([A-Za-z.]+) "([^"\\\\]+)"$')
 FILL = re.compile(r"fill ([A-Za-z.]+) (.+?)(?: if (.+))?$")
 LINE = re.compile(r"(rule|else)(?: (.*?))?: ((?:[a-z]+[A-Z]?[a-z]*) .*)$")
 NAME = re.compile(r"^[a-z_]+$")
@@ -43,6 +44,11 @@ NUMBERS = {"INT32", "INT64"}
 
 class Mistake(Exception):
     pass
+
+
+def text_array(texts):
+    """The C array of the texts in "a|b|c", with a NULL at the end."""
+    return "(const char *const[]){" + "".join(f'"{text}", ' for text in texts.split("|")) + "NULL}"
 
 
 class Writer:
@@ -281,12 +287,18 @@ class Writer:
         if not match:
             raise Mistake(f"cannot read '{text}'")
         path, unique, texts = match.groups()
-        allowed = "NULL"
-        if texts:
-            names = ", ".join(f'"{name}"' for name in texts.split("|"))
-            allowed = f"(const char *const[]){{{names}, NULL}}"
+        allowed = text_array(texts) if texts else "NULL"
         return (f"bt_kinds_check_items(check->errors, {self.path(path)}, {self.find(path)}, "
             f"{allowed}, {'true' if unique else 'false'});")
+
+    def one_of(self, text):
+        """The check that a text is one of several."""
+        match = ONE_OF.match(text)
+        if not match:
+            raise Mistake(f"cannot read '{text}'")
+        path, texts = match.groups()
+        return (f"bt_kinds_check_allowed(check->errors, {self.path(path)}, {self.value(path)}, "
+            f"{text_array(texts)});")
 
     def action(self, text):
         words = text.split()
@@ -298,6 +310,8 @@ class Writer:
             return self.immutable(words[1])
         if words[0] == "items":
             return self.items(text)
+        if words[0] == "oneOf":
+            return self.one_of(text)
         match = ACTION.match(text)
         if not match or match[1] not in ERRORS:
             raise Mistake(f"cannot read '{text}'")

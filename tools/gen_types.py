@@ -37,7 +37,7 @@ FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set"
     "nullable", "unchecked", "given", "immutable"]
 CHECK_FLAGS = {"given", "immutable"}  # flags that are stored in the field's checks
 MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs"}
-RULES = {"rule", "else", "stop", "each", "let", "call", "format", "items", "update",
+RULES = {"rule", "else", "stop", "each", "let", "call", "format", "items", "oneOf", "update",
     "fill"}
 FORMATS = {"label": "LABEL", "subdomain": "SUBDOMAIN", "labelKey": "LABEL_KEY",
     "labels": "LABELS", "intOrPercent": "INT_OR_PERCENT", "driver": "DRIVER"}
