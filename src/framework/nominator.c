@@ -124,7 +124,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	uint32_t index;
 
 	bt_nominator_delete(nominator, pod->uid);
-	nomination.stub = (struct bt_pod_info){
+	nomination.bare_pod = (struct bt_pod_info){
 		.name = bt_symbol_text(symbols, nomination.name),
 		.namespace_ = bt_symbol_text(symbols, nomination.namespace_),
 		.uid = bt_symbol_text(symbols, nomination.uid),
@@ -238,7 +238,7 @@ bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct b
 
 static const struct bt_pod_info *pod_of(const struct bt_nomination *nomination)
 {
-	return nomination->pod != NULL ? nomination->pod : &nomination->stub;
+	return nomination->pod != NULL ? nomination->pod : &nomination->bare_pod;
 }
 
 bool bt_nominator_has_rival(

@@ -20,8 +20,8 @@ struct bt_nomination {
 	bt_sym node_name; /* never the empty name */
 	bt_sym name;
 	bt_sym namespace_;
-	const struct bt_pod_info *pod; /* the queued pod; NULL: the stub is used */
-	struct bt_pod_info stub;       /* only the pod's identity; priority 0, no requests */
+	const struct bt_pod_info *pod; /* the queued pod; NULL: the bare pod is used */
+	struct bt_pod_info bare_pod;   /* only the pod's identity; priority 0, no requests */
 	uint64_t sequence;             /* nomination order */
 	uint32_t previous_on_node;     /* links of the node's list, in ascending sequence */
 	uint32_t next_on_node;
@@ -46,7 +46,7 @@ struct bt_nominator {
 	uint32_t count;        /* number of nominations */
 	uint64_t next_sequence;
 	uint64_t version;     /* the newest version given to a node */
-	uint32_t empty_shape; /* shape of all stubs; reference held */
+	uint32_t empty_shape; /* shape of all bare pods; reference held */
 };
 
 void bt_nominator_init(struct bt_nominator *nominator, struct bt_state *state);
@@ -54,7 +54,7 @@ void bt_nominator_finish(struct bt_nominator *nominator);
 /**
  * Nominates pod on node_name (not ""); replaces an earlier nomination of the same uid. queued true:
  * pod is borrowed until the nomination ends or bt_nominator_set_queued(..., NULL) is called. queued
- * false: the nomination uses a stub from the start.
+ * false: the nomination uses a bare pod from the start.
  */
 void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *pod,
 	struct bt_str node_name, bool queued);
@@ -77,8 +77,8 @@ void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_inf
 void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid);
 /**
  * Call this when the pod with this uid enters or leaves the queue. pod: the queued pod, borrowed;
- * NULL if the pod left the queue: the nomination then uses bt_nomination.stub. Does nothing if the
- * uid has no nomination.
+ * NULL if the pod left the queue: the nomination then uses bt_nomination.bare_pod. Does nothing if
+ * the uid has no nomination.
  */
 void bt_nominator_set_queued(
 	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);

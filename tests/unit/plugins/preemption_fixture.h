@@ -102,7 +102,10 @@ void preemption_add_budget(struct preemption_fixture *fixture, const char *name,
 	const char *selector, int allowed, const char *disrupted);
 /** Returns a pending pod; the informer has the pod, too. */
 const struct bt_pod_info *preemption_pending(struct preemption_fixture *fixture, const char *pod);
-/** Nominates a pod to the node; queued false: the nominator has only a stub of the pod. */
+/**
+ * Nominates a pod to the node. queued false: the nominator has only a bare pod (spec 02 section
+ * 12.3).
+ */
 const struct bt_pod_info *preemption_nominate(
 	struct preemption_fixture *fixture, const char *pod, const char *node, bool queued);
 /**

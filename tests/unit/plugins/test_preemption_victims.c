@@ -301,7 +301,7 @@ START_TEST(test_preemption__edge_08_52_nomination_outside_the_queue)
 	ck_assert_uint_eq(fixture.statuses.entries.count, 1);
 	ck_assert_str_eq(preemption_status_text(&fixture, fixture.statuses.entries.items[0].status),
 		"Unschedulable: Too many pods");
-	/* In the dry run the stub uses a pod slot, too. */
+	/* In the dry run the bare pod uses a pod slot, too. */
 	ck_assert_str_eq(preemption_candidates(&fixture), "node1[a]");
 	preemption_finish(&fixture);
 }
