@@ -276,9 +276,9 @@ bool bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy)
 	}
 	if (advice->remedies.count >= REMEDIES_MAX) {
 		advice->is_final = true;
-		return false;
+	} else {
+		bt_vec_push(&advice->remedies, *remedy);
 	}
-	bt_vec_push(&advice->remedies, *remedy);
 	return true;
 }
 

@@ -67,8 +67,9 @@ struct bt_adviser {
 /** Returns NULL for unknown plugins. */
 const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name);
 /**
- * Adds a remedy if it is new; returns whether it was added. Marks the advice as final if there are
- * too many remedies. The texts of the remedy must live as long as advice->arena.
+ * Adds a remedy if it is new; returns whether it is new. A remedy beyond the limit is not added,
+ * but is new and marks the advice as final. The texts of the remedy must live as long as
+ * advice->arena.
  */
 bool bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
 /** Adds a remedy to pod_remedies if it is new and pod_remedies is not full. */

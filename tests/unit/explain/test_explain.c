@@ -133,6 +133,31 @@ START_TEST(test_explain__nearest_first)
 }
 END_TEST
 
+/** Both nodes lack more labels than a proposal may change; the one that lacks fewer comes first. */
+START_TEST(test_explain__nearest_first_beyond_the_limit)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'far'}," ROOM("4") "}");
+	town_add_node(&town,
+		"{'metadata':{'name':'near','labels':{'a':'1','b':'1','c':'1'}}," ROOM("4") "}");
+	town_explain(&town,
+		town_pod(&town,
+			"{'spec':{'nodeSelector':{'a':'1','b':'1','c':'1','d':'1','e':'1','f':'1',"
+			"'g':'1','h':'1','i':'1','j':'1','k':'1','l':'1','m':'1','n':'1','o':'1',"
+			"'p':'1'}}}"),
+		2, &explanation);
+	ck_assert(town_node(&explanation, "far")->is_final);
+	ck_assert(town_node(&explanation, "near")->is_final);
+	ck_assert_str_eq(town_groups(&town, &explanation),
+		"NodeAffinity: node(s) didn't match Pod's node affinity/selector: near far\n");
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
 START_TEST(test_explain__one_toleration_opens_many)
 {
 	struct town town;
@@ -352,8 +377,8 @@ END_TEST
 
 BT_TEST_MAIN("explain", test_explain__fits, test_explain__no_nodes,
 	test_explain__gates_are_part_of_every_proposal, test_explain__profile_not_found,
-	test_explain__nearest_first, test_explain__one_toleration_opens_many,
-	test_explain__label_or_selector, test_explain__nodes_that_are_too_small_come_last,
-	test_explain__behind_pre_filter, test_explain__asking_for_less,
-	test_explain__asking_for_less_where_pods_are_many,
+	test_explain__nearest_first, test_explain__nearest_first_beyond_the_limit,
+	test_explain__one_toleration_opens_many, test_explain__label_or_selector,
+	test_explain__nodes_that_are_too_small_come_last, test_explain__behind_pre_filter,
+	test_explain__asking_for_less, test_explain__asking_for_less_where_pods_are_many,
 	test_explain__what_cannot_be_tried_is_no_proposal)
