@@ -49,6 +49,10 @@ int bt_remedy_compare(const void *a, const void *b)
 {
 	const struct bt_remedy *x = a;
 	const struct bt_remedy *y = b;
+
+	if (x->kind != y->kind) {
+		return x->kind < y->kind ? -1 : 1;
+	}
 	const struct bt_str texts[][2] = {
 		{x->node, y->node},
 		{x->resource, y->resource},
@@ -58,10 +62,6 @@ int bt_remedy_compare(const void *a, const void *b)
 		{x->value, y->value},
 		{x->effect, y->effect},
 	};
-
-	if (x->kind != y->kind) {
-		return x->kind < y->kind ? -1 : 1;
-	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
 		int order = bt_str_compare(texts[i][0], texts[i][1]);
 
