@@ -58,6 +58,25 @@ uint64_t bt_label_bits(const struct bt_json_value *labels)
 	return bits;
 }
 
+static enum bt_pod_phase phase_of(const struct bt_json_value *pod)
+{
+	static const char *const names[] = {
+		[BT_POD_PENDING] = "Pending",
+		[BT_POD_RUNNING] = "Running",
+		[BT_POD_SUCCEEDED] = "Succeeded",
+		[BT_POD_FAILED] = "Failed",
+		[BT_POD_UNKNOWN] = "Unknown",
+	};
+	struct bt_str phase = bt_json_text_at(pod, "status.phase");
+
+	for (int i = 0; i <= BT_POD_UNKNOWN; i++) {
+		if (bt_str_equal_c(phase, names[i])) {
+			return (enum bt_pod_phase)i;
+		}
+	}
+	return BT_POD_PENDING;
+}
+
 static struct bt_str copy_text(char **position, struct bt_str text)
 {
 	struct bt_str copy = {*position, text.length};
@@ -72,13 +91,6 @@ static struct bt_str copy_text(char **position, struct bt_str text)
 /** Allocates one block: the record, then its texts. */
 static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json_value *pod)
 {
-	static const char *const phases[] = {
-		[BT_POD_PENDING] = "Pending",
-		[BT_POD_RUNNING] = "Running",
-		[BT_POD_SUCCEEDED] = "Succeeded",
-		[BT_POD_FAILED] = "Failed",
-		[BT_POD_UNKNOWN] = "Unknown",
-	};
 	const struct bt_json_value *owner = bt_controller_owner_of(pod);
 	const struct bt_json_value *labels = bt_json_object_at(pod, "metadata.labels");
 	struct bt_str uid = bt_json_text_at(pod, "metadata.uid");
@@ -126,12 +138,7 @@ static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json
 		int64_t count = bt_json_int64_at(containers->elements[i], "restartCount", 0);
 		restarts += count > 0 && count < INT32_MAX ? count : 0;
 	}
-	for (int i = 0; i <= BT_POD_UNKNOWN; i++) {
-		if (bt_str_equal_c(bt_json_text_at(pod, "status.phase"), phases[i])) {
-			record->phase = (enum bt_pod_phase)i;
-			break;
-		}
-	}
+	record->phase = phase_of(pod);
 	record->restart_count = restarts < INT32_MAX ? (int32_t)restarts : INT32_MAX;
 	return record;
 }
@@ -212,6 +219,35 @@ static void remove_record(struct bt_pod_index *index, struct bt_indexed_pod *rec
 	bt_free(record);
 }
 
+static void add_record(struct bt_pod_index *index, struct bt_indexed_pod *record)
+{
+	struct bt_indexed_pod *const first[] = {
+		find_owner(index, record->owner_uid, bt_key_namespace(record->key)),
+		find_node(index, record->node_name),
+	};
+
+	bt_vec_store(&index->records, &index->free_slots, record, record->slot);
+	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
+	for (int kind = 0; kind < BT_POD_LIST_COUNT; kind++) {
+		uint64_t hash;
+
+		if (!list_hash(record, (enum bt_pod_list)kind, &hash)) {
+			continue;
+		}
+		if (first[kind] == NULL) {
+			bt_map_insert(&index->lists[kind], hash, record->slot);
+			continue;
+		}
+		/* Insert after the first record, so that the map's value stays valid. */
+		record->previous[kind] = first[kind];
+		record->next[kind] = first[kind]->next[kind];
+		if (first[kind]->next[kind] != NULL) {
+			first[kind]->next[kind]->previous[kind] = record;
+		}
+		first[kind]->next[kind] = record;
+	}
+}
+
 void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, struct bt_str key,
 	const struct bt_json_value *pod)
 {
@@ -248,31 +284,7 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 	if (old != NULL) {
 		remove_record(index, old);
 	}
-	struct bt_indexed_pod *const first[] = {
-		find_owner(index, record->owner_uid, bt_key_namespace(record->key)),
-		find_node(index, record->node_name),
-	};
-
-	bt_vec_store(&index->records, &index->free_slots, record, record->slot);
-	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
-	for (int kind = 0; kind < BT_POD_LIST_COUNT; kind++) {
-		uint64_t hash;
-
-		if (!list_hash(record, (enum bt_pod_list)kind, &hash)) {
-			continue;
-		}
-		if (first[kind] == NULL) {
-			bt_map_insert(&index->lists[kind], hash, record->slot);
-			continue;
-		}
-		/* Insert after the first record, so that the map's value stays valid. */
-		record->previous[kind] = first[kind];
-		record->next[kind] = first[kind]->next[kind];
-		if (first[kind]->next[kind] != NULL) {
-			first[kind]->next[kind]->previous[kind] = record;
-		}
-		first[kind]->next[kind] = record;
-	}
+	add_record(index, record);
 }
 
 const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key)
