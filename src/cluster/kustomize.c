@@ -54,15 +54,20 @@ static struct bt_str path_of(const struct folder *folder, struct bt_str name)
 	return bt_arena_printf(folder->arena, "%s/%.*s", folder->path, BT_STR_ARG(name));
 }
 
+/** Returns whether the path is inside the folder. Like kubectl, berth refuses other files. */
+static bool is_inside(struct bt_str name)
+{
+	return name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&
+		!bt_str_has_prefix(name, BT_STR("../")) && bt_str_find(name, BT_STR("/../")) < 0;
+}
+
 static int read_text(
 	const struct folder *folder, const char *field, struct bt_str name, struct bt_str *out_text)
 {
 	struct berth_error why = BERTH_ERROR_INIT;
 	struct bt_str path = path_of(folder, name);
 	struct bt_file file;
-	if (!(name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&
-		    !bt_str_has_prefix(name, BT_STR("../")) &&
-		    bt_str_find(name, BT_STR("/../")) < 0)) {
+	if (!is_inside(name)) {
 		return bt_error_set(folder->err, BERTH_ERR_INVALID,
 			"-k %s: %s: %.*s is not in this folder", folder->path, field,
 			BT_STR_ARG(name));
@@ -150,20 +155,20 @@ static int add_object(struct folder *folder, const char *where, struct bt_json_v
 
 static int read_folder(struct folder *folder);
 
-/** Adds the objects of another folder. field "components": the component changes all objects. */
-static int add_folder(struct folder *folder, const char *field, struct bt_str path)
+/** Adds the objects of another folder. A component changes the objects of this folder as well. */
+static int add_folder(struct folder *folder, struct bt_str path, bool is_component)
 {
 	struct folder inner = {.arena = folder->arena,
 		.path = path.data,
-		.is_component = strcmp(field, "components") == 0,
+		.is_component = is_component,
 		.depth = folder->depth + 1,
 		.folder_count = folder->folder_count,
 		.err = folder->err};
 	if (inner.depth > BT_KUSTOMIZE_DEPTH_MAX) {
-		return set_kustomize_error(
-			folder, field, "folders name each other too deeply, or in a circle");
+		return set_kustomize_error(folder, is_component ? "components" : "resources",
+			"folders name each other too deeply, or in a circle");
 	}
-	if (inner.is_component) {
+	if (is_component) {
 		inner.resources = folder->resources;
 		int result = read_folder(&inner);
 		folder->resources = inner.resources;
@@ -189,7 +194,7 @@ static int add_resource(struct folder *folder, const char *field, struct bt_str 
 	}
 	if (name.length != 0 && name.data[0] != '/' && stat(path.data, &status) == 0 &&
 		S_ISDIR(status.st_mode)) {
-		return add_folder(folder, "resources", path);
+		return add_folder(folder, path, false);
 	}
 	int result = read_text(folder, field, name, &text);
 	if (result == 0) {
@@ -747,8 +752,7 @@ static int read_folder(struct folder *folder)
 	result = result < 0 ? result : generate(folder, "secretGenerator", true);
 	const struct bt_json_value *components = bt_json_array_at(folder->file, "components");
 	for (uint32_t i = 0; result == 0 && i < components->count; i++) {
-		result = add_folder(
-			folder, "components", path_of(folder, components->elements[i]->text));
+		result = add_folder(folder, path_of(folder, components->elements[i]->text), true);
 	}
 	result = result < 0 ? result : apply_strategic_patches(folder);
 	result = result < 0 ? result : apply_patch_list(folder, "patches");

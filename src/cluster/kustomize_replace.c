@@ -160,6 +160,47 @@ static struct bt_str replace_piece(struct change *change, struct bt_str target, 
 	return bt_arena_take_strbuf(change->arena, &text);
 }
 
+/**
+ * Replaces the value at place by a copy of change->value. A scalar that replaces a scalar is
+ * converted to the type of the old value.
+ */
+static int set_value(struct change *change, struct bt_json_value **place)
+{
+	struct bt_json_value *before = *place;
+	struct bt_json_value *after = bt_json_clone(change->arena, change->value, false);
+	if (is_scalar(before) && is_scalar(after)) {
+		struct bt_str text = scalar_text(after);
+		bool is_boolean = bt_str_equal_c(text, "true") || bt_str_equal_c(text, "false");
+		struct bt_json_value *number = NULL;
+		if (bt_json_text_at(change->options, "delimiter").length != 0) {
+			text = replace_piece(change, scalar_text(before), text);
+		}
+		if (before->type == BT_JSON_NUMBER &&
+			(bt_json_parse(change->arena, text, true, &number, NULL) < 0 ||
+				number->type != BT_JSON_NUMBER)) {
+			return bt_error_set(change->err, BERTH_ERR_INVALID,
+				"%.*s is a number: it cannot become \"%.*s\"",
+				BT_STR_ARG(change->path->text), BT_STR_ARG(text));
+		}
+		if (before->type == BT_JSON_BOOL && !is_boolean) {
+			return bt_error_set(change->err, BERTH_ERR_INVALID,
+				"%.*s is true or false: it cannot become \"%.*s\"",
+				BT_STR_ARG(change->path->text), BT_STR_ARG(text));
+		}
+		after = before->type == BT_JSON_NUMBER ? number
+			: before->type == BT_JSON_BOOL
+			? bt_json_new_bool(change->arena, bt_str_equal_c(text, "true"))
+			: bt_json_new_str(change->arena, text);
+	} else if (is_scalar(before)) {
+		return bt_error_set(change->err, BERTH_ERR_INVALID,
+			"%.*s is not a list or object, and cannot become one",
+			BT_STR_ARG(change->path->text));
+	}
+	*place = after;
+	change->set_count++;
+	return 0;
+}
+
 /* --- the target --- */
 
 /** Returns an empty value for a missing field, of the type that the next step needs. */
@@ -227,40 +268,7 @@ static int visit(struct change *change, struct bt_json_value **place, uint32_t a
 {
 	struct bt_json_value *holder = *place;
 	if (at == change->path->count) {
-		struct bt_json_value *before = *place;
-		struct bt_json_value *after = bt_json_clone(change->arena, change->value, false);
-		if (is_scalar(before) && is_scalar(after)) {
-			struct bt_str text = scalar_text(after);
-			bool is_boolean =
-				bt_str_equal_c(text, "true") || bt_str_equal_c(text, "false");
-			struct bt_json_value *number = NULL;
-			if (bt_json_text_at(change->options, "delimiter").length != 0) {
-				text = replace_piece(change, scalar_text(before), text);
-			}
-			if (before->type == BT_JSON_NUMBER &&
-				(bt_json_parse(change->arena, text, true, &number, NULL) < 0 ||
-					number->type != BT_JSON_NUMBER)) {
-				return bt_error_set(change->err, BERTH_ERR_INVALID,
-					"%.*s is a number: it cannot become \"%.*s\"",
-					BT_STR_ARG(change->path->text), BT_STR_ARG(text));
-			}
-			if (before->type == BT_JSON_BOOL && !is_boolean) {
-				return bt_error_set(change->err, BERTH_ERR_INVALID,
-					"%.*s is true or false: it cannot become \"%.*s\"",
-					BT_STR_ARG(change->path->text), BT_STR_ARG(text));
-			}
-			after = before->type == BT_JSON_NUMBER ? number
-				: before->type == BT_JSON_BOOL
-				? bt_json_new_bool(change->arena, bt_str_equal_c(text, "true"))
-				: bt_json_new_str(change->arena, text);
-		} else if (is_scalar(before)) {
-			return bt_error_set(change->err, BERTH_ERR_INVALID,
-				"%.*s is not a list or object, and cannot become one",
-				BT_STR_ARG(change->path->text));
-		}
-		*place = after;
-		change->set_count++;
-		return 0;
+		return set_value(change, place);
 	}
 	if (holder->type == BT_JSON_ARRAY) {
 		return visit_array(change, holder, at);
