@@ -428,7 +428,7 @@ int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_name
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		struct bt_json_writer writer;
 		void *value = visit_object(object->object, object->name, &pass);
-		if (object->pods_exist && bt_workload_template(object->object) != NULL) {
+		if (object->pods_exist && bt_kind_creates_pods(object->kind)) {
 			annotate_pods_exist(value, &arena);
 		}
 		bt_strbuf_append_c(&text, i == 0 ? "\n" : ",\n");

@@ -198,12 +198,18 @@ static void fill_message(
 	}
 }
 
+static void *empty_value(struct fill *fill, enum bt_kind kind)
+{
+	size_t size = bt_kind_info(kind)->size;
+	void *value = bt_arena_alloc(&fill->arena, size);
+	memset(value, 0, size);
+	return value;
+}
+
 static void add_filled(struct fill *fill, struct bt_manifests *cluster, enum bt_kind kind)
 {
-	const struct bt_kind_info *info = bt_kind_info(kind);
-	void *value = bt_arena_alloc(&fill->arena, info->size);
-	memset(value, 0, info->size);
-	fill_message(fill, info->message, value, 0);
+	void *value = empty_value(fill, kind);
+	fill_message(fill, bt_kind_info(kind)->message, value, 0);
 	struct bt_manifests_object entry = {
 		.object = bt_object_create(kind, value),
 		.kind = kind,
@@ -260,6 +266,34 @@ START_TEST(test_snapshot__no_text_of_any_field_is_left)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(shapes); i++) {
 		check_stripped(shapes[i]);
+	}
+}
+END_TEST
+
+/** The template of a ReplicationController is optional; without it the mark stays, too. */
+START_TEST(test_snapshot__every_workload_is_marked)
+{
+	for (int kind = 0; kind < BT_KIND__COUNT; kind++) {
+		struct fill fill = {.shape = NULL};
+		struct bt_manifests cluster;
+		struct bt_strbuf out = {0};
+		bt_arena_init(&fill.arena, 0);
+		bt_manifests_init(&cluster);
+		struct bt_manifests_object entry = {
+			.object = bt_object_create(
+				(enum bt_kind)kind, empty_value(&fill, (enum bt_kind)kind)),
+			.kind = (enum bt_kind)kind,
+			.pods_exist = true,
+		};
+		bt_vec_push(&cluster.objects, entry);
+		ck_assert_int_eq(bt_snapshot_write(&cluster, NULL, append_piece, &out, NULL), 0);
+		bool is_marked = bt_str_find(bt_strbuf_str(&out),
+					 BT_STR("\"berth.dev/pods-exist\":\"true\"")) >= 0;
+		ck_assert_msg(is_marked == bt_kind_creates_pods((enum bt_kind)kind), "%s",
+			bt_strbuf_c(&out));
+		bt_strbuf_finish(&out);
+		bt_manifests_finish(&cluster);
+		bt_arena_finish(&fill.arena);
 	}
 }
 END_TEST
@@ -328,5 +362,5 @@ END_TEST
 
 BT_TEST_MAIN("snapshot", test_snapshot__every_text_has_a_row,
 	test_snapshot__unknown_fields_have_no_row, test_snapshot__no_text_of_any_field_is_left,
-	test_neutral_names__keep_equality_and_composition,
+	test_snapshot__every_workload_is_marked, test_neutral_names__keep_equality_and_composition,
 	test_neutral_names__no_original_word_is_a_neutral_one)
