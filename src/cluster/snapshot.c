@@ -281,6 +281,13 @@ static void take_text(void *context, const struct bt_message *message, const str
 	}
 }
 
+static bool is_percentage(struct bt_str text)
+{
+	int64_t value;
+	return bt_str_has_suffix(text, BT_STR("%")) &&
+		bt_str_parse_int64(bt_str_sub(text, 0, text.length - 1), &value);
+}
+
 /**
  * Renames the text of an IntOrString unless it is a percentage. API servers accept only
  * percentages, but files may contain names.
@@ -288,11 +295,8 @@ static void take_text(void *context, const struct bt_message *message, const str
 static void take_scalar(void *context, const struct bt_field *field, void *value)
 {
 	struct bt_int_or_string *number = value;
-	int64_t percent;
 	if (field->scalar == &bt_int_or_string_scalar && number->is_string &&
-		!(bt_str_has_suffix(number->text, BT_STR("%")) &&
-			bt_str_parse_int64(
-				bt_str_sub(number->text, 0, number->text.length - 1), &percent))) {
+		!is_percentage(number->text)) {
 		rename_text(context, &number->text, false);
 	}
 }
@@ -353,6 +357,22 @@ static void add_key(struct bt_text_set *texts, struct bt_str key, struct bt_aren
 	add_text(texts, name, arena);
 }
 
+static void add_device_texts(
+	struct bt_text_set *texts, const struct bt_device *device, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < device->attributes.count; i++) {
+		const struct bt_device_attribute *attribute = &device->attributes.items[i].value;
+		add_key(texts, device->attributes.items[i].key, arena);
+		add_text(texts, attribute->string, arena);
+		for (uint32_t n = 0; n < attribute->strings.count; n++) {
+			add_text(texts, attribute->strings.items[n], arena);
+		}
+	}
+	for (uint32_t i = 0; i < device->capacity.count; i++) {
+		add_key(texts, device->capacity.items[i].key, arena);
+	}
+}
+
 /**
  * Adds copies of a ResourceSlice's texts, because objects are released while the snapshot is
  * written. Other kinds are ignored.
@@ -366,18 +386,7 @@ static void add_slice_texts(
 	const struct bt_resource_slice *slice = bt_object_value(object, BT_KIND_RESOURCE_SLICE);
 	add_text(texts, slice->spec.driver, arena);
 	for (uint32_t i = 0; i < slice->spec.devices.count; i++) {
-		for (uint32_t n = 0; n < slice->spec.devices.items[i].attributes.count; n++) {
-			const struct bt_device_attribute *attribute =
-				&slice->spec.devices.items[i].attributes.items[n].value;
-			add_key(texts, slice->spec.devices.items[i].attributes.items[n].key, arena);
-			add_text(texts, attribute->string, arena);
-			for (uint32_t k = 0; k < attribute->strings.count; k++) {
-				add_text(texts, attribute->strings.items[k], arena);
-			}
-		}
-		for (uint32_t n = 0; n < slice->spec.devices.items[i].capacity.count; n++) {
-			add_key(texts, slice->spec.devices.items[i].capacity.items[n].key, arena);
-		}
+		add_device_texts(texts, &slice->spec.devices.items[i], arena);
 	}
 }
 
