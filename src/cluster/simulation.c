@@ -111,6 +111,22 @@ static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 }
 
 /**
+ * Returns whether the entry's claim is missing or has no allocation. An entry whose template needs
+ * no claim has a status without a claim name and counts as allocated.
+ */
+static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	struct bt_str name = bt_pod_claim_name(pod, entry);
+	if (name.length == 0) {
+		return bt_pod_claim_status(pod, entry->name) == NULL;
+	}
+	const struct bt_resource_claim *claim = bt_object_store_find(
+		&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
+	return claim == NULL || claim->status.allocation == NULL;
+}
+
+/**
  * Warns if a pod on a node has a claim without an allocation: the devices that the pod uses count
  * as free.
  */
@@ -119,14 +135,7 @@ static void warn_unallocated(
 {
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
 		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
-		struct bt_str name = bt_pod_claim_name(pod, entry);
-		const struct bt_resource_claim *claim = name.length != 0
-			? bt_object_store_find(&state->objects, BT_KIND_RESOURCE_CLAIM,
-				  pod->metadata.namespace_, name)
-			: NULL;
-		/* An entry whose template needs no claim has a status without a claim name. */
-		if (name.length == 0 ? bt_pod_claim_status(pod, entry->name) != NULL
-				     : claim != NULL && claim->status.allocation != NULL) {
+		if (!is_unallocated(state, pod, entry)) {
 			continue;
 		}
 		struct bt_strbuf shown = {0};
@@ -173,6 +182,35 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	return result;
 }
 
+/** Makes the claims that a cluster's controllers make before a pod is scheduled. */
+static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth_error *err)
+{
+	struct bt_simulation *simulation = loading->simulation;
+	struct bt_str missing;
+	size_t bytes;
+	if (bt_pod_is_terminating(pod)) {
+		return 0;
+	}
+	int result = bt_claim_maker_make(
+		simulation->claims, pod, &simulation->arena, &missing, &bytes, err);
+	if (result < 0) {
+		return result;
+	}
+	loading->claim_bytes += bytes;
+	if (missing.length != 0) {
+		/* Warn once for each template. */
+		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
+			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(missing));
+		if (bt_text_set_add(&loading->missing_templates, key)) {
+			bt_claim_maker_warn_missing(loading->simulation->cluster, pod, missing);
+		}
+	}
+	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
+		? 0
+		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
+}
+
 /**
  * Adds a pod to the running pods, the extra pods (is_extra) or the pods to be placed. A finished
  * pod is ignored. pod: a shallow copy whose name, namespace and uid are set. index: object index of
@@ -204,29 +242,13 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 		.sequence = (uint64_t)index << 32 | simulation->pods.count,
 		.fate = BT_FATE_UNDECIDED};
 	bt_vec_push(&simulation->pods, entry);
-	struct bt_str missing;
-	size_t bytes;
-	if (bt_pod_is_terminating(copy)) {
-		return 0;
-	}
-	int result = bt_claim_maker_make(
-		simulation->claims, copy, &simulation->arena, &missing, &bytes, err);
-	if (result < 0) {
-		return result;
-	}
-	loading->claim_bytes += bytes;
-	if (missing.length != 0) {
-		/* Warn once for each template. */
-		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
-			BT_STR_ARG(copy->metadata.namespace_), BT_STR_ARG(missing));
-		if (bt_text_set_add(&loading->missing_templates, key)) {
-			bt_claim_maker_warn_missing(loading->simulation->cluster, copy, missing);
-		}
-	}
-	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
-		? 0
-		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
+	return make_claims(loading, copy, err);
+}
+
+/** Returns whether the pod was read from an API server, which has set all defaults. */
+static bool is_complete(const struct bt_manifests_object *object, const struct bt_pod *pod)
+{
+	return object->origin.document == 0 || (object->uid_is_given && pod->spec.priority.present);
 }
 
 /**
@@ -247,9 +269,7 @@ static int admit_pods(struct loading *loading, bool exists, struct berth_error *
 		if (is_there != exists) {
 			continue;
 		}
-		/* An API server has set all defaults of a pod that was read from it. */
-		if ((object->origin.document == 0 ||
-			    (object->uid_is_given && pod.spec.priority.present)) &&
+		if (is_complete(object, &pod) &&
 			!bt_pod_admission_has_quotas(expansion->admission)) {
 			const struct bt_pod *own = bt_object_value(object->object, BT_KIND_POD);
 			loading->specs[i] = &own->spec;

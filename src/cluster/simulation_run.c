@@ -362,6 +362,31 @@ static struct bt_str nominated_node(
 		: BT_STR("");
 }
 
+/**
+ * Evicts terminating pods of lower priority from the node that the preemptor is nominated for.
+ * Preemption does not delete terminating pods again, and a simulation has no kubelet that would end
+ * them.
+ */
+static void evict_terminating(
+	struct bt_simulation *simulation, const struct bt_simulated_pod *preemptor)
+{
+	const struct bt_state *state = simulation->engine->state;
+	struct bt_str node_name = nominated_node(simulation, preemptor);
+	uint32_t slot =
+		node_name.length != 0 ? bt_state_snapshot_find(state, node_name) : BT_SLOT_NONE;
+	for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count; i++) {
+		uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
+		const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+		if (record->terminating && record->priority < bt_pod_priority(preemptor->pod)) {
+			struct bt_pod_info info;
+			bt_pod_info_from_record(state, pod_id, &info);
+			struct bt_preemption_pod victim = {info.namespace_, info.name, info.uid};
+			struct bt_preemption_ticket none = {NULL, 0};
+			(void)delete_pod(simulation, none, &victim, NULL); /* cannot fail */
+		}
+	}
+}
+
 static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
 	const struct bt_attempt *attempt, struct bt_str *last)
 {
@@ -386,23 +411,7 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 		entry->is_dropped = true;
 		change(simulation, entry->object, NULL);
 	} else if (simulation->preempt) {
-		const struct bt_state *state = simulation->engine->state;
-		struct bt_str node_name = nominated_node(simulation, entry);
-		uint32_t slot = node_name.length != 0 ? bt_state_snapshot_find(state, node_name)
-						      : BT_SLOT_NONE;
-		for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count;
-			i++) {
-			uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
-			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-			if (record->terminating && record->priority < bt_pod_priority(entry->pod)) {
-				struct bt_pod_info info;
-				bt_pod_info_from_record(state, pod_id, &info);
-				struct bt_preemption_pod victim = {
-					info.namespace_, info.name, info.uid};
-				struct bt_preemption_ticket none = {NULL, 0};
-				(void)delete_pod(simulation, none, &victim, NULL); /* cannot fail */
-			}
-		}
+		evict_terminating(simulation, entry);
 	}
 }
 
