@@ -123,6 +123,28 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 	set_subnet(node, UINT32_C(10) << 24 | (BLOCK_COUNT - 1) << 8);
 }
 
+/**
+ * Assigns a subnet to a node without podCIDR and writes the subnet to the node's spec. Returns
+ * false if the write must be tried again.
+ */
+static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
+{
+	struct bt_arena *arena = sync->arena;
+
+	if (bt_json_text_at(sync->object, "spec.podCIDR").length != 0) {
+		return true;
+	}
+	bt_agent_ensure_subnet(sync->data, node);
+	if (node->block_count == 0) {
+		return true;
+	}
+	struct bt_str cidr = bt_arena_printf(
+		arena, "%u.%u.%u.0/24", node->subnet[0], node->subnet[1], node->subnet[2]);
+	return bt_sync_patch(sync, BT_HUB_NODES, sync->key,
+		       bt_json_put(arena, NULL, "{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr,
+			       cidr)) < 500;
+}
+
 /* --- heartbeats: leases in kube-node-lease (spec 14b section 9, 1) --- */
 
 #define LEASE_NAMESPACE "kube-node-lease"
@@ -370,6 +392,24 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 	bt_map_insert(&agent->pods_by_key, bt_str_hash(key), slot);
 }
 
+/** Removes the agent's record of a pod and frees its resources and address. */
+static void remove_pod(struct bt_node_agent *agent, uint32_t slot)
+{
+	struct bt_agent_pod *pod = &agent->pods.items[slot];
+	struct bt_str key = bt_str_from(pod->key);
+	uint32_t node = pod->node;
+
+	bt_agent_release(&agent->nodes.items[pod->node], pod);
+	bt_groups_remove(&agent->waiting, key);
+	(void)bt_map_remove(&agent->pods_by_key, bt_str_hash(key), slot);
+	bt_free(pod->key);
+	bt_free(pod->uid);
+	*pod = (struct bt_agent_pod){.key = NULL};
+	bt_vec_push(&agent->free_pods, slot);
+	agent->nodes.items[node].pod_count--;
+	remove_node_if_unused(agent, node);
+}
+
 static bool is_finished(const struct bt_json_value *pod)
 {
 	return bt_tree_is_over(pod) &&
@@ -389,19 +429,7 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		(observed->type == BT_CHANGE_DELETED || is_finished(tree) ||
 			!bt_str_equal_c(bt_json_text_at(tree, "metadata.uid"),
 				agent->pods.items[slot].uid))) {
-		struct bt_agent_pod *pod = &agent->pods.items[slot];
-		struct bt_str key = bt_str_from(pod->key);
-		uint32_t node = pod->node;
-
-		bt_agent_release(&agent->nodes.items[pod->node], pod);
-		bt_groups_remove(&agent->waiting, key);
-		(void)bt_map_remove(&agent->pods_by_key, bt_str_hash(key), slot);
-		bt_free(pod->key);
-		bt_free(pod->uid);
-		*pod = (struct bt_agent_pod){.key = NULL};
-		bt_vec_push(&agent->free_pods, slot);
-		agent->nodes.items[node].pod_count--;
-		remove_node_if_unused(agent, node);
+		remove_pod(agent, slot);
 		slot = BT_AGENT_NONE;
 	}
 	if (observed->type == BT_CHANGE_DELETED || is_finished(tree)) {
@@ -514,17 +542,8 @@ static bool sync(struct bt_sync *sync)
 	}
 	/* Every node needs its subnet, because real agents wait for the podCIDR, too. */
 	struct bt_agent_node *node = &agent->nodes.items[slot];
-	if (bt_json_text_at(sync->object, "spec.podCIDR").length == 0) {
-		bt_agent_ensure_subnet(agent, node);
-		struct bt_str cidr = bt_arena_printf(sync->arena, "%u.%u.%u.0/24", node->subnet[0],
-			node->subnet[1], node->subnet[2]);
-		if (node->block_count != 0 &&
-			bt_sync_patch(sync, BT_HUB_NODES, sync->key,
-				bt_json_put(sync->arena, NULL,
-					"{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr, cidr)) >=
-				500) {
-			return false;
-		}
+	if (!write_subnet(sync, node)) {
+		return false;
 	}
 	if (!bt_node_is_simulated(sync->object)) {
 		return true;
