@@ -80,21 +80,40 @@ struct bt_daemon_pass {
 	uint32_t writes;
 };
 
+struct tolerated {
+	const char *key;
+	const char *effect;
+};
+
+/** Adds a toleration in place of an old one of the same key and effect. */
+static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerations,
+	const struct tolerated *tolerated)
+{
+	for (uint32_t i = 0; i < tolerations->count; i++) {
+		const struct bt_json_value *old = tolerations->elements[i];
+		if (bt_str_equal_c(bt_json_text_at(old, "key"), tolerated->key) &&
+			bt_str_equal_c(bt_json_text_at(old, "effect"), tolerated->effect)) {
+			bt_json_remove_at(tolerations, i);
+			break;
+		}
+	}
+	bt_json_put(arena, tolerations, "[{key: %c, operator: 'Exists', effect: %c}]",
+		tolerated->key, tolerated->effect);
+}
+
 /** Reads the DaemonSet's spec into the pass. Returns false if the template is not a valid pod. */
 static bool daemon_read_spec(struct bt_daemon_pass *pass)
 {
-	static const struct {
-		const char *key;
-		const char *effect;
-	} tolerated[] = {
+	static const struct tolerated all[] = {
 		{"node.kubernetes.io/not-ready", "NoExecute"},
 		{"node.kubernetes.io/unreachable", "NoExecute"},
 		{"node.kubernetes.io/disk-pressure", "NoSchedule"},
 		{"node.kubernetes.io/memory-pressure", "NoSchedule"},
 		{"node.kubernetes.io/pid-pressure", "NoSchedule"},
 		{"node.kubernetes.io/unschedulable", "NoSchedule"},
-		{"node.kubernetes.io/network-unavailable", "NoSchedule"}, /* with hostNetwork */
 	};
+	static const struct tolerated network = {
+		"node.kubernetes.io/network-unavailable", "NoSchedule"};
 	const struct bt_json_value *template_ = bt_json_object_at(pass->set, "spec.template");
 	struct bt_arena *arena = pass->arena;
 	struct bt_json_value *spec;
@@ -103,20 +122,11 @@ static bool daemon_read_spec(struct bt_daemon_pass *pass)
 	pass->template_ = bt_json_clone(arena, template_, false);
 	spec = bt_json_ensure_object(arena, pass->template_, "spec");
 	tolerations = bt_json_ensure_array(arena, spec, "tolerations");
-	bool has_host_network = bt_json_bool_at(spec, "hostNetwork", false);
-	size_t tolerated_count = BT_ARRAY_LENGTH(tolerated) - (has_host_network ? 0 : 1);
-	for (size_t i = 0; i < tolerated_count; i++) {
-		for (uint32_t n = 0; n < tolerations->count; n++) {
-			const struct bt_json_value *old = tolerations->elements[n];
-			if (bt_str_equal_c(bt_json_text_at(old, "key"), tolerated[i].key) &&
-				bt_str_equal_c(
-					bt_json_text_at(old, "effect"), tolerated[i].effect)) {
-				bt_json_remove_at(tolerations, n);
-				break;
-			}
-		}
-		bt_json_put(arena, tolerations, "[{key: %c, operator: 'Exists', effect: %c}]",
-			tolerated[i].key, tolerated[i].effect);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
+		add_toleration(arena, tolerations, &all[i]);
+	}
+	if (bt_json_bool_at(spec, "hostNetwork", false)) {
+		add_toleration(arena, tolerations, &network);
 	}
 	if (!bt_tree_decode(arena, spec, &bt_pod_spec_message, &pass->spec)) {
 		return false;
@@ -408,6 +418,27 @@ static struct bt_str target_of(const struct bt_json_value *pod)
 	return BT_STR("");
 }
 
+/**
+ * Called for a new node and for changed labels or taints. The next sync of a DaemonSet reads the
+ * node, so node changes cost little while there are no DaemonSets.
+ */
+static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
+{
+	uint32_t slot = find_node(self, name);
+
+	self->has_unread = true;
+	if (slot == BT_MAP_NONE) {
+		struct bt_daemon_node node = {.name = bt_strndup(name.data, name.length)};
+		struct bt_daemon_order order = {.name = node.name};
+
+		bt_vec_store(&self->nodes, &self->free_slots, node, slot);
+		order.slot = slot;
+		bt_vec_push(&self->order, order);
+		bt_map_insert(&self->by_name, bt_str_hash(name), slot);
+	}
+	self->nodes.items[slot].is_read = false;
+}
+
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_daemon_sets *self = data;
@@ -445,20 +476,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->type == BT_CHANGE_DELETED) {
 		remove_node(self, observed->key);
 	} else {
-		uint32_t slot = find_node(self, observed->key);
-
-		self->has_unread = true;
-		if (slot == BT_MAP_NONE) {
-			struct bt_daemon_node node = {
-				.name = bt_strndup(observed->key.data, observed->key.length)};
-			struct bt_daemon_order order = {.name = node.name};
-
-			bt_vec_store(&self->nodes, &self->free_slots, node, slot);
-			order.slot = slot;
-			bt_vec_push(&self->order, order);
-			bt_map_insert(&self->by_name, bt_str_hash(observed->key), slot);
-		}
-		self->nodes.items[slot].is_read = false;
+		mark_node_dirty(self, observed->key);
 	}
 	for (uint32_t i = 0; i < self->selectors.entries.count; i++) {
 		if (self->selectors.entries.items[i] != NULL) {
