@@ -72,22 +72,12 @@ static const struct bt_json_value *read_owner(struct pass *pass,
 		: NULL;
 }
 
-/* --- pods --- */
-
-static void count_pod(
-	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
+/**
+ * Adds the scale of the pod's controller, or of the Deployment that owns the pod's ReplicaSet. Each
+ * controller counts once.
+ */
+static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 {
-	struct pass *pass = context;
-	struct bt_str name = bt_key_name(record->key);
-
-	if (bt_pod_is_over(record)) {
-		return;
-	}
-	pass->pods++;
-	pass->healthy += record->ready && !record->deleting &&
-		(bt_json_get(bt_json_object_at(pass->sync->object, "status.disruptedPods"), name) ==
-				NULL ||
-			bt_json_get(pass->forgotten, name) != NULL);
 	const struct bt_json_value *reference = bt_controller_owner_of(pod);
 	const struct bt_api_resource *resource;
 
@@ -106,6 +96,53 @@ static void count_pod(
 	if (scale > 0 && scale <= INT32_MAX - pass->scale) {
 		pass->scale += (int32_t)scale;
 	}
+}
+
+/* --- pods --- */
+
+/**
+ * Drops entries of status.disruptedPods whose pod is deleted or being deleted, or that are too
+ * old.
+ */
+static void remove_old_disrupted(struct pass *pass)
+{
+	struct bt_sync *sync = pass->sync;
+	const struct bt_json_value *disrupted =
+		bt_json_object_at(sync->object, "status.disruptedPods");
+
+	pass->forgotten = bt_json_new(sync->arena, BT_JSON_OBJECT);
+	for (uint32_t i = 0; i < disrupted->count; i++) {
+		const struct bt_json_member *member = &disrupted->members[i];
+		const struct bt_indexed_pod *pod = bt_pod_index_find(sync->hub,
+			bt_api_key(sync->arena, bt_key_namespace(sync->key), member->name));
+		const struct bt_json_value *entry =
+			bt_json_put(sync->arena, NULL, "{at: %v}", member->value);
+		int64_t until = bt_tree_seconds(entry, "at") + DISRUPTED_SECONDS;
+
+		if (pod == NULL || pod->deleting || bt_ns_of_seconds(until) <= sync->now_ns) {
+			bt_json_set(sync->arena, pass->forgotten, member->name,
+				bt_json_new(sync->arena, BT_JSON_NULL));
+		} else if (until < sync->wait_until_seconds) {
+			sync->wait_until_seconds = until;
+		}
+	}
+}
+
+static void count_pod(
+	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
+{
+	struct pass *pass = context;
+	struct bt_str name = bt_key_name(record->key);
+
+	if (bt_pod_is_over(record)) {
+		return;
+	}
+	pass->pods++;
+	pass->healthy += record->ready && !record->deleting &&
+		(bt_json_get(bt_json_object_at(pass->sync->object, "status.disruptedPods"), name) ==
+				NULL ||
+			bt_json_get(pass->forgotten, name) != NULL);
+	count_scale(pass, pod);
 }
 
 /* --- the budget --- */
@@ -147,25 +184,7 @@ static bool sync(struct bt_sync *sync)
 		bt_json_find_path(sync->object, "spec.minAvailable");
 	int32_t desired;
 
-	const struct bt_json_value *disrupted =
-		bt_json_object_at(sync->object, "status.disruptedPods");
-
-	pass.forgotten = bt_json_new(sync->arena, BT_JSON_OBJECT);
-	for (uint32_t i = 0; i < disrupted->count; i++) {
-		const struct bt_json_member *member = &disrupted->members[i];
-		const struct bt_indexed_pod *pod = bt_pod_index_find(sync->hub,
-			bt_api_key(sync->arena, bt_key_namespace(sync->key), member->name));
-		const struct bt_json_value *timed =
-			bt_json_put(sync->arena, NULL, "{at: %v}", member->value);
-		int64_t until = bt_tree_seconds(timed, "at") + DISRUPTED_SECONDS;
-
-		if (pod == NULL || pod->deleting || bt_ns_of_seconds(until) <= sync->now_ns) {
-			bt_json_set(sync->arena, pass.forgotten, member->name,
-				bt_json_new(sync->arena, BT_JSON_NULL));
-		} else if (until < sync->wait_until_seconds) {
-			sync->wait_until_seconds = until;
-		}
-	}
+	remove_old_disrupted(&pass);
 	if (entry != NULL) {
 		bt_owners_visit_selected(sync, &entry->selector, entry->bits, count_pod, &pass);
 	}
