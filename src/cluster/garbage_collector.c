@@ -74,6 +74,28 @@ static void garbage_links_add(struct bt_garbage_links *links, uint32_t collectio
 	bt_map_insert(&links->by_object, object_hash(collection, key), index);
 }
 
+static void remove_link(struct bt_garbage_links *links, uint32_t index, uint64_t hash)
+{
+	struct bt_garbage_link *items = links->links.items;
+	struct bt_garbage_link link = items[index];
+
+	if (link.next != BT_LINK_NONE) {
+		items[link.next].previous = link.previous;
+	}
+	if (link.previous != BT_LINK_NONE) {
+		items[link.previous].next = link.next;
+	} else {
+		(void)bt_map_remove(&links->by_owner, link.owner_hash, index);
+		if (link.next != BT_LINK_NONE) {
+			bt_map_insert(&links->by_owner, link.owner_hash, link.next);
+		}
+	}
+	(void)bt_map_remove(&links->by_object, hash, index);
+	bt_free(link.key);
+	items[index] = (struct bt_garbage_link){.key = NULL};
+	bt_vec_push(&links->free_slots, index);
+}
+
 static void garbage_links_remove(
 	struct bt_garbage_links *links, uint32_t collection, struct bt_str key)
 {
@@ -91,25 +113,7 @@ static void garbage_links_remove(
 			}
 		}
 		if (found != BT_LINK_NONE) {
-			struct bt_garbage_link *items = links->links.items;
-			struct bt_garbage_link removed = items[found];
-
-			if (removed.next != BT_LINK_NONE) {
-				items[removed.next].previous = removed.previous;
-			}
-			if (removed.previous != BT_LINK_NONE) {
-				items[removed.previous].next = removed.next;
-			} else {
-				(void)bt_map_remove(&links->by_owner, removed.owner_hash, found);
-				if (removed.next != BT_LINK_NONE) {
-					bt_map_insert(
-						&links->by_owner, removed.owner_hash, removed.next);
-				}
-			}
-			(void)bt_map_remove(&links->by_object, hash, found);
-			bt_free(removed.key);
-			items[found] = (struct bt_garbage_link){.key = NULL};
-			bt_vec_push(&links->free_slots, found);
+			remove_link(links, found, hash);
 		}
 	} while (found != BT_LINK_NONE);
 }
