@@ -437,17 +437,19 @@ static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 		"the cluster does not become idle: %d runs at the same time", RUNS_PER_TIME_MAX);
 }
 
+static bool has_work(const struct bt_cluster *cluster)
+{
+	return bt_controllers_have_work(cluster->controllers) || cluster->changes.count != 0 ||
+		(cluster->scheduler != NULL && bt_scheduler_has_work(cluster->scheduler));
+}
+
 static int run_virtual(
 	struct bt_cluster *cluster, int64_t end_ns, bool until_idle, struct berth_error *err)
 {
 	for (;;) {
 		int64_t next_ns;
 		int result = run_due(cluster, &next_ns, err);
-		if (result < 0 ||
-			(until_idle && !bt_controllers_have_work(cluster->controllers) &&
-				cluster->changes.count == 0 &&
-				(cluster->scheduler == NULL ||
-					!bt_scheduler_has_work(cluster->scheduler)))) {
+		if (result < 0 || (until_idle && !has_work(cluster))) {
 			return result;
 		}
 		bt_cluster_clock_advance(&cluster->clock, next_ns < end_ns ? next_ns : end_ns);

@@ -367,6 +367,24 @@ static int perform(struct bt_cluster_writes *writes, const struct bt_api_request
 }
 
 /**
+ * Returns the stored claim, which has all members, if its resourceVersion is that of base.
+ * Otherwise returns NULL, and the caller uses base.
+ */
+static struct bt_object *find_complete(struct bt_cluster_writes *writes,
+	const struct bt_api_resource *claims, const struct bt_object *base)
+{
+	char version[24];
+	const struct bt_stored *stored =
+		bt_store_find(bt_api_store(writes->api), claims->collection,
+			bt_api_key(&writes->arena, base->meta->namespace_, base->meta->name));
+	if (stored == NULL) {
+		return NULL;
+	}
+	(void)snprintf(version, sizeof(version), "%" PRIu64, stored->rv);
+	return bt_str_equal_c(base->meta->resource_version, version) ? decode(stored, NULL) : NULL;
+}
+
+/**
  * Writes the claim. base: the claim that the scheduler knew before the change; NULL: the claim is
  * new.
  */
@@ -376,18 +394,8 @@ static int write_claim(struct bt_cluster_writes *writes, struct bt_api_request *
 {
 	bt_arena_reset(&writes->arena);
 	bt_strbuf_reset(&writes->text);
-	const struct bt_stored *stored = base == NULL
-		? NULL
-		: bt_store_find(bt_api_store(writes->api), request->resource->collection,
-			  bt_api_key(&writes->arena, base->meta->namespace_, base->meta->name));
-	struct bt_object *whole = NULL;
-	if (stored != NULL) {
-		/* Unlike base, the stored claim has all members. */
-		char version[24];
-		(void)snprintf(version, sizeof(version), "%" PRIu64, stored->rv);
-		whole = bt_str_equal_c(base->meta->resource_version, version) ? decode(stored, NULL)
-									      : NULL;
-	}
+	struct bt_object *whole =
+		base != NULL ? find_complete(writes, request->resource, base) : NULL;
 	int result = bt_document_claim(whole != NULL ? whole : base, claim, &writes->text, err);
 	bt_object_release(whole);
 	if (result == 0) {
