@@ -255,16 +255,18 @@ static bool sync_unbound(struct bt_sync *sync)
 		return chosen == NULL || bind(sync, claim, chosen);
 	}
 	if (delayed && bt_tree_annotation(claim, BT_PV_SELECTED_NODE).length == 0) {
-		uint32_t entry = bt_groups_first(&self->waiting, sync->key);
 		struct bt_strbuf names = {0};
 		uint32_t count = 0;
 
-		for (; entry != BT_GROUPS_NONE && count < NAMED_PODS_MAX;
-			entry = self->waiting.entries.items[entry].next, count++) {
+		BT_GROUPS_EACH (&self->waiting, sync->key, entry) {
+			if (count == NAMED_PODS_MAX) {
+				break;
+			}
 			struct bt_str use = bt_key_name(bt_groups_key(&self->waiting, entry));
 			struct bt_str pod =
 				bt_str_sub(use, 0, (uint32_t)bt_str_find_last_char(use, '#'));
 			bt_strbuf_printf(&names, "%s%.*s", count != 0 ? "," : "", BT_STR_ARG(pod));
+			count++;
 		}
 		if (count == 0) {
 			bt_sync_event(sync, "Normal", "WaitForFirstConsumer",
