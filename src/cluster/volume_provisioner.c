@@ -6,8 +6,8 @@
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct bt_groups *due =
-		data; /* claims; the group is the due time in nanoseconds, as text */
+	/* Claims; the group is the due time in nanoseconds, as text. */
+	struct bt_groups *due = data;
 
 	if (observed->type == BT_CHANGE_DELETED) {
 		bt_groups_remove(due, observed->key);

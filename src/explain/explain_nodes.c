@@ -322,8 +322,8 @@ static int run_filters_after_changes(struct bt_explain_run *run, struct bt_needs
 		for (uint32_t i = 0; i < out->nodes.count; i++) {
 			if (has_unknown_filters(run, i)) {
 				append_obstacles(&out->arena, &out->nodes.items[i], needs);
-				out->nodes.items[i].is_final =
-					true; /* until the filters have run */
+				/* Until the filters have run. */
+				out->nodes.items[i].is_final = true;
 				any = true;
 			}
 		}
