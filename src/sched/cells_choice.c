@@ -520,6 +520,15 @@ static uint64_t point_of(const struct cell_search *search, uint32_t position)
 				      : bt_places_point_of(search->places, position);
 }
 
+/** Returns the point of the feasible node with this rank in search order. */
+BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t rank)
+{
+	uint32_t from_start = search->feasible_count - search->before_start;
+	uint32_t before = rank < from_start ? rank + search->before_start : rank - from_start;
+	return search->places == NULL ? bt_point(find_below(search, before), 0)
+				      : find_before_apart(search, before);
+}
+
 BT_ALWAYS_INLINE uint64_t next_tie_in_list(
 	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
 {
@@ -558,6 +567,18 @@ static uint32_t leftmost_of(uint32_t depth)
 static uint32_t depth_of(uint32_t rank)
 {
 	return 63 - BT_CLZ64((uint64_t)rank + 1);
+}
+
+/*
+ * Returns the rightmost heap position of this depth that precedes `rank` in pre-order or equals
+ * `rank`, as an offset from the left end of the depth. `rank` must not be leftmost in its depth.
+ */
+static uint64_t last_before(uint32_t rank, uint32_t depth)
+{
+	uint32_t own_depth = depth_of(rank);
+	uint64_t offset = rank - leftmost_of(own_depth);
+	return own_depth >= depth ? offset >> (own_depth - depth)
+				  : (offset << (depth - own_depth)) - 1;
 }
 
 /*
@@ -603,25 +624,13 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 	uint64_t leftmost[32]; /* points by depth */
 	uint32_t depth = first_depth + 1;
 	for (; leftmost_of(depth) < search.feasible_count; depth++) {
-		uint32_t rank = leftmost_of(depth);
-		uint32_t from_start = search.feasible_count - search.before_start;
-		uint32_t before =
-			rank < from_start ? rank + search.before_start : rank - from_start;
-		leftmost[depth] = search.places == NULL ? bt_point(find_below(&search, before), 0)
-							: find_before_apart(&search, before);
+		leftmost[depth] = point_of_rank(&search, leftmost_of(depth));
 		if (is_tie(&search, position_of(&search, leftmost[depth]))) {
 			return position_of(&search, leftmost[depth]);
 		}
 	}
 	while (--depth > first_depth) {
-		/*
-		 * The rightmost position of this depth that precedes chosen_rank in pre-order or
-		 * equals it, as an offset from the left end of the depth.
-		 */
-		uint32_t own_depth = depth_of(chosen_rank);
-		uint64_t offset = chosen_rank - leftmost_of(own_depth);
-		uint64_t limit = own_depth >= depth ? offset >> (own_depth - depth)
-						    : (offset << (depth - own_depth)) - 1;
+		uint64_t limit = last_before(chosen_rank, depth);
 		if (limit == 0) {
 			break;
 		}
