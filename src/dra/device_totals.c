@@ -182,6 +182,27 @@ static int64_t count_allocated(const struct bt_dra *dra, const struct reached_de
 	return count;
 }
 
+/** Finds the devices that every node reaches. */
+static void find_everywhere(struct bt_dra *dra, struct class_totals *totals)
+{
+	struct bt_device_pools *pools = dra->pools;
+	struct reached_devices *reached = &totals->everywhere;
+
+	reset_reached(pools, reached);
+	intern_selectors(dra, totals->device_class);
+	for (uint32_t i = 0; i < pools->slices.count && !reached->is_broken; i++) {
+		const struct bt_pool_slice *slice = &pools->slices.items[i];
+
+		if (slice->object == NULL || !is_everywhere(pools, slice)) {
+			continue;
+		}
+		reached->is_broken |=
+			pools->scopes.items[slice->scope].kind == BT_NODE_SCOPE_BROKEN;
+		add_slice(dra, slice, BT_SLOT_NONE, reached);
+	}
+	totals->allocated_version = UINT64_MAX;
+}
+
 struct bt_device_totals bt_dra_device_totals(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot)
 {
@@ -190,21 +211,7 @@ struct bt_device_totals bt_dra_device_totals(
 
 	bt_device_pools_catch_up(dra->pools);
 	if (!totals->everywhere.is_known || totals->everywhere.sequence != dra->pools->sequence) {
-		struct reached_devices *reached = &totals->everywhere;
-
-		reset_reached(pools, reached);
-		intern_selectors(dra, totals->device_class);
-		for (uint32_t i = 0; i < pools->slices.count && !reached->is_broken; i++) {
-			const struct bt_pool_slice *slice = &pools->slices.items[i];
-
-			if (slice->object == NULL || !is_everywhere(pools, slice)) {
-				continue;
-			}
-			reached->is_broken |=
-				pools->scopes.items[slice->scope].kind == BT_NODE_SCOPE_BROKEN;
-			add_slice(dra, slice, BT_SLOT_NONE, reached);
-		}
-		totals->allocated_version = UINT64_MAX;
+		find_everywhere(dra, totals);
 	}
 	while (totals->nodes.count <= slot) {
 		bt_vec_push(&totals->nodes, (struct reached_devices){0});
@@ -248,8 +255,10 @@ struct bt_device_totals bt_dra_device_totals(
 
 struct slice_count {
 	struct bt_dra *dra;
+	const struct bt_device_class *device_class;
 	uint32_t slot;
 	struct bt_str node_name;
+	struct bt_device_totals totals;
 	bool is_broken;
 };
 
@@ -288,55 +297,59 @@ static bool is_on_node(struct slice_count *count, bool all_nodes, struct bt_str 
 	return none && node_name.length == 0;
 }
 
+static void count_slice(struct slice_count *count, const struct bt_resource_slice *slice)
+{
+	const struct bt_resource_slice_spec *spec = &slice->spec;
+	const struct bt_device_class_spec *class_spec = &count->device_class->spec;
+	bool per_device = spec->per_device_node_selection.value;
+
+	if (!per_device &&
+		!is_on_node(
+			count, spec->all_nodes.value, spec->node_name, spec->node_selector, true)) {
+		return;
+	}
+	for (uint32_t i = 0; i < spec->devices.count; i++) {
+		const struct bt_device *device = &spec->devices.items[i];
+		uint32_t id = bt_device_ids_find(
+			&count->dra->ids, spec->driver, spec->pool.name, device->name);
+		enum bt_verdict verdict = BT_VERDICT_TRUE;
+
+		if (per_device &&
+			!is_on_node(count, device->all_nodes.value, device->node_name,
+				device->node_selector, false)) {
+			continue;
+		}
+		for (uint32_t k = 0; verdict == BT_VERDICT_TRUE && k < class_spec->selectors.count;
+			k++) {
+			if (class_spec->selectors.items[k].cel != NULL) {
+				verdict = bt_dra_select(count->dra,
+					class_spec->selectors.items[k].cel->expression, slice,
+					device, id, NULL);
+			}
+		}
+		count->is_broken |= verdict == BT_VERDICT_ERROR;
+		if (verdict == BT_VERDICT_TRUE) {
+			count->totals.devices++;
+			count->totals.allocated += bt_allocated_is_held(&count->dra->allocated, id);
+		}
+	}
+}
+
 struct bt_device_totals bt_dra_device_totals_anew(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot)
 {
 	struct slice_count count = {
 		.dra = dra,
+		.device_class = device_class,
 		.slot = slot,
 		.node_name =
 			bt_symbol_text(&dra->state->symbols, dra->state->nodes.rows[slot].name),
 	};
-	struct bt_device_totals totals = {0, 0};
 	const struct bt_resource_slice *slice;
 	uint32_t cursor = 0;
 
 	while ((slice = bt_device_pools_next_slice(dra->pools, &cursor)) != NULL) {
-		const struct bt_resource_slice_spec *spec = &slice->spec;
-		const struct bt_device_class_spec *class_spec = &device_class->spec;
-		bool per_device = spec->per_device_node_selection.value;
-
-		if (!per_device &&
-			!is_on_node(&count, spec->all_nodes.value, spec->node_name,
-				spec->node_selector, true)) {
-			continue;
-		}
-		for (uint32_t i = 0; i < spec->devices.count; i++) {
-			const struct bt_device *device = &spec->devices.items[i];
-			uint32_t id = bt_device_ids_find(
-				&dra->ids, spec->driver, spec->pool.name, device->name);
-			enum bt_verdict verdict = BT_VERDICT_TRUE;
-
-			if (per_device &&
-				!is_on_node(&count, device->all_nodes.value, device->node_name,
-					device->node_selector, false)) {
-				continue;
-			}
-			for (uint32_t k = 0;
-				verdict == BT_VERDICT_TRUE && k < class_spec->selectors.count;
-				k++) {
-				if (class_spec->selectors.items[k].cel != NULL) {
-					verdict = bt_dra_select(dra,
-						class_spec->selectors.items[k].cel->expression,
-						slice, device, id, NULL);
-				}
-			}
-			count.is_broken |= verdict == BT_VERDICT_ERROR;
-			if (verdict == BT_VERDICT_TRUE) {
-				totals.devices++;
-				totals.allocated += bt_allocated_is_held(&dra->allocated, id);
-			}
-		}
+		count_slice(&count, slice);
 	}
-	return count.is_broken ? (struct bt_device_totals){0, 0} : totals;
+	return count.is_broken ? (struct bt_device_totals){0, 0} : count.totals;
 }

@@ -374,6 +374,25 @@ static int compare_numbers(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+/** Sets the state of a new view, and its devices if the view is complete. */
+static void check_view(struct bt_device_pools *pools, struct bt_pool_view *view)
+{
+	const struct bt_pool *pool = &pools->pools.items[view->pool];
+	uint32_t *all = bt_calloc(pool->slices.count, sizeof(*all));
+	uint32_t count = 0;
+
+	view->state = completeness(pools, view, all, &count);
+	if (view->state == BT_POOL_COMPLETE) {
+		qsort(all, count, sizeof(*all), compare_numbers);
+		view->state = fill_view(pools, view, all, count);
+	}
+	if (view->state != BT_POOL_COMPLETE) {
+		view->devices.count = 0;
+		view->is_binding = false;
+	}
+	bt_free(all);
+}
+
 static struct bt_pool_view *make_view(uint32_t pool, const uint32_t *slices, uint32_t count)
 {
 	struct bt_pool_view *view = BT_NEW(struct bt_pool_view);
@@ -510,19 +529,7 @@ static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t poo
 	}
 	view = make_view(pool, pools->relevant.items, count);
 	view->hash = hash;
-	uint32_t *all = bt_calloc(owner->slices.count, sizeof(*all));
-	uint32_t all_count = 0;
-
-	view->state = completeness(pools, view, all, &all_count);
-	if (view->state == BT_POOL_COMPLETE) {
-		qsort(all, all_count, sizeof(*all), compare_numbers);
-		view->state = fill_view(pools, view, all, all_count);
-	}
-	if (view->state != BT_POOL_COMPLETE) {
-		view->devices.count = 0;
-		view->is_binding = false;
-	}
-	bt_free(all);
+	check_view(pools, view);
 	bt_vec_push(&owner->views, view);
 	return view;
 }

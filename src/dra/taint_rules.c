@@ -219,6 +219,24 @@ static bool are_same(const struct bt_object *a, const struct bt_object *b)
 	return true;
 }
 
+/** Patches a stored slice anew, and reports the slice if its taints have changed. */
+static void repair_slice(struct bt_taint_rules *rules, struct bt_object *stored)
+{
+	const struct bt_patched_slice_listener *listener = &rules->dra->patched_slice_listener;
+	struct bt_object *before = patched_form(rules, stored);
+	struct bt_object *after = patch(rules, stored);
+
+	if (!are_same(before, after)) {
+		store_patched(rules, stored, after);
+		bt_device_pools_observe(rules->dra->pools, before, after);
+		if (listener->changed != NULL) {
+			listener->changed(listener->context, before, after);
+		}
+	}
+	bt_object_release(before);
+	bt_object_release(after);
+}
+
 static const struct bt_device_taint_rule *rule_of(const struct bt_object *object)
 {
 	return object != NULL ? bt_object_value(object, BT_KIND_DEVICE_TAINT_RULE) : NULL;
@@ -240,23 +258,9 @@ void bt_taint_rules_observe_rule(void *dra, struct bt_object *old_rule, struct b
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		if ((before != NULL && matches_pool(before, slice)) ||
 			(after != NULL && matches_pool(after, slice))) {
-			/* Patch the slice anew, and report it if its taints have changed. */
-			const struct bt_patched_slice_listener *listener =
-				&rules->dra->patched_slice_listener;
-			struct bt_object *stored = bt_object_store_find_object(
-				store, BT_KIND_RESOURCE_SLICE, BT_STR(""), slice->metadata.name);
-			struct bt_object *old_slice = patched_form(rules, stored);
-			struct bt_object *new_slice = patch(rules, stored);
-
-			if (!are_same(old_slice, new_slice)) {
-				store_patched(rules, stored, new_slice);
-				bt_device_pools_observe(rules->dra->pools, old_slice, new_slice);
-				if (listener->changed != NULL) {
-					listener->changed(listener->context, old_slice, new_slice);
-				}
-			}
-			bt_object_release(old_slice);
-			bt_object_release(new_slice);
+			repair_slice(rules,
+				bt_object_store_find_object(store, BT_KIND_RESOURCE_SLICE,
+					BT_STR(""), slice->metadata.name));
 		}
 	}
 }
