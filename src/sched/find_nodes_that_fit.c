@@ -165,6 +165,32 @@ static bool has_pure_filters(const struct bt_cycle_run *run)
 	return true;
 }
 
+/** Takes outcomes from the plan, and counts the filter calls that these outcomes replace. */
+static void take_outcomes(struct bt_cycle_run *run)
+{
+	uint32_t *rejected =
+		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
+	uint32_t calls = 0;
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		struct bt_cycle_nominated *nominated = &run->nominated[i];
+		if (nominated->is_known || nominated->kept == NULL || !nominated->kept->is_known) {
+			continue;
+		}
+		nominated->is_known = true;
+		nominated->status = nominated->kept->status;
+		if (bt_status_is_success(&nominated->status)) {
+			calls += 2; /* with the nominated pods and without them */
+			continue;
+		}
+		calls++;
+		for (uint32_t k = 0; k < run->plan->filter_count; k++) {
+			rejected[k] += nominated->status.plugin ==
+				run->plan->filters[k].plugin->index + 1U;
+		}
+	}
+	bt_cycle_count_filters(run, calls, rejected);
+}
+
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 {
 	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
@@ -173,29 +199,7 @@ bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 	}
 	bool is_pure = has_pure_filters(run);
 	if (is_pure) {
-		/* Take outcomes from the plan, and count the filter calls that they replace. */
-		uint32_t *rejected =
-			BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
-		uint32_t calls = 0;
-		for (uint32_t i = 0; i < run->nominated_count; i++) {
-			struct bt_cycle_nominated *nominated = &run->nominated[i];
-			if (nominated->is_known || nominated->kept == NULL ||
-				!nominated->kept->is_known) {
-				continue;
-			}
-			nominated->is_known = true;
-			nominated->status = nominated->kept->status;
-			if (bt_status_is_success(&nominated->status)) {
-				calls += 2; /* with the nominated pods and without them */
-				continue;
-			}
-			calls++;
-			for (uint32_t k = 0; k < run->plan->filter_count; k++) {
-				rejected[k] += nominated->status.plugin ==
-					run->plan->filters[k].plugin->index + 1U;
-			}
-		}
-		bt_cycle_count_filters(run, calls, rejected);
+		take_outcomes(run);
 	} else {
 		uint64_t start = bt_snapshot_order_at(snapshot, run->start_index % snapshot->count);
 		for (uint32_t i = 0; i < run->nominated_count; i++) {

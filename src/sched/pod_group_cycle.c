@@ -618,33 +618,36 @@ static struct bt_placement_outcome generate_placements(struct bt_group_cycle *cy
 		cycle->attempt.name, bt_snapshot_list(snapshot), snapshot->count);
 }
 
+static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_post_filter)
+{
+	struct bt_engine *engine = cycle->scheduler->engine;
+	struct bt_placement_outcome outcome = generate_placements(cycle);
+	struct forecast forecast = {0};
+	struct group_run run;
+	if (!bt_status_is_success(&outcome.status)) {
+		return (struct group_run){.status = outcome.status};
+	}
+	if (outcome.count > 1 && cycle->members.count > 1) {
+		forecast = forecast_members(
+			cycle, outcome.placements, outcome.count, skips_post_filter);
+	}
+	if (cycle->is_dry_run && !forecast.is_exact) {
+		forecast.placed = NULL; /* the caller needs the exact number of placed members */
+	}
+	uint32_t start = engine->next_start_node_index;
+	if (!run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run)) {
+		engine->next_start_node_index = start;
+		forecast.placed = NULL;
+		(void)run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run);
+	}
+	return run;
+}
+
 static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_post_filter)
 {
 	cycle->tried_count = 0;
 	if (cycle->has_placements) {
-		struct bt_engine *engine = cycle->scheduler->engine;
-		struct bt_placement_outcome outcome = generate_placements(cycle);
-		struct forecast forecast = {0};
-		struct group_run run;
-		if (!bt_status_is_success(&outcome.status)) {
-			return (struct group_run){.status = outcome.status};
-		}
-		if (outcome.count > 1 && cycle->members.count > 1) {
-			forecast = forecast_members(
-				cycle, outcome.placements, outcome.count, skips_post_filter);
-		}
-		if (cycle->is_dry_run && !forecast.is_exact) {
-			/* The caller needs the exact number of placed members. */
-			forecast.placed = NULL;
-		}
-		uint32_t start = engine->next_start_node_index;
-		if (!run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run)) {
-			engine->next_start_node_index = start;
-			forecast.placed = NULL;
-			(void)run_each_placement(
-				cycle, &outcome, &forecast, skips_post_filter, &run);
-		}
-		return run;
+		return run_placements(cycle, skips_post_filter);
 	}
 	struct group_run run = run_members(cycle, skips_post_filter);
 	cycle->tried = BT_ARENA_NEW(&cycle->arena, struct bt_tried_placement);
@@ -935,6 +938,24 @@ static void write_condition(struct bt_group_cycle *cycle, const struct group_run
 
 /** --- the cycle --- */
 
+static void count_attempt(const struct bt_group_cycle *cycle, const struct group_run *run)
+{
+	struct bt_scheduler_metrics *metrics = cycle->scheduler->metrics;
+	if (metrics == NULL) {
+		return;
+	}
+	const char *result = "error";
+	if (bt_status_is_success(&run->status)) {
+		result = "scheduled";
+	} else if (bt_status_is_rejected(&run->status)) {
+		result = run->waits_for_preemption ? "waiting_on_preemption" : "unschedulable";
+	}
+	const struct bt_str labels[] = {bt_str_from(result), cycle->framework->scheduler_name};
+	bt_metric_add(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPTS, labels), 1);
+	bt_metric_observe(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPT_DURATION, labels),
+		bt_metrics_seconds(bt_metrics_now(metrics) - cycle->started_ns));
+}
+
 struct member_order {
 	struct bt_queue_entry *entry;
 	uint32_t index; /* keeps equal members in order */
@@ -1076,22 +1097,7 @@ static void run_cycle(struct bt_group_cycle *cycle)
 	}
 	cycle->is_bound = bt_status_is_success(&run.status);
 	write_condition(cycle, &run);
-	if (scheduler->metrics != NULL) {
-		const char *result = "error";
-		if (cycle->is_bound) {
-			result = "scheduled";
-		} else if (bt_status_is_rejected(&run.status)) {
-			result = run.waits_for_preemption ? "waiting_on_preemption"
-							  : "unschedulable";
-		}
-		const struct bt_str labels[] = {
-			bt_str_from(result), cycle->framework->scheduler_name};
-		struct bt_scheduler_metrics *metrics = scheduler->metrics;
-		bt_metric_add(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPTS, labels), 1);
-		bt_metric_observe(
-			bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPT_DURATION, labels),
-			bt_metrics_seconds(bt_metrics_now(metrics) - cycle->started_ns));
-	}
+	count_attempt(cycle, &run);
 	/* Binding cycles begin after the group's cycle. */
 	for (uint32_t i = 0; i < cycle->starting.count; i++) {
 		bt_scheduler_start_held_binding(scheduler, cycle->starting.items[i]);
