@@ -216,6 +216,24 @@ void bt_state_add_node(struct bt_state *state, const struct bt_node *node)
 	join_order(state, slot, state->nodes.rows[slot].zone_key);
 }
 
+/**
+ * Finds the slot of a name. Tries the slot after the last updated slot first, because updates often
+ * come in the order of the slots.
+ */
+static uint32_t find_next(struct bt_state *state, struct bt_str name)
+{
+	struct bt_node_table *nodes = &state->nodes;
+	uint32_t slot =
+		nodes->last_updated_slot + 1 < nodes->slot_count ? nodes->last_updated_slot + 1 : 0;
+
+	if (slot >= nodes->slot_count || !nodes->rows[slot].in_use ||
+		!bt_str_equal(bt_node_table_name(nodes, slot), name)) {
+		slot = bt_node_table_find(nodes, name);
+	}
+	nodes->last_updated_slot = slot != BT_SLOT_NONE ? slot : 0;
+	return slot;
+}
+
 #define LINE_BYTES 64
 
 BT_ALWAYS_INLINE void prefetch(const void *start, size_t bytes)
@@ -256,16 +274,7 @@ void bt_state_update_node(
 	prefetch(new_node->status.allocatable.items,
 		new_node->status.allocatable.count * sizeof(*new_node->status.allocatable.items));
 	BT_PREFETCH(new_node->status.conditions.items);
-	/* Try the next slot first, because updates often come in the order of the slots. */
-	struct bt_node_table *nodes = &state->nodes;
-	uint32_t slot =
-		nodes->last_updated_slot + 1 < nodes->slot_count ? nodes->last_updated_slot + 1 : 0;
-
-	if (slot >= nodes->slot_count || !nodes->rows[slot].in_use ||
-		!bt_str_equal(bt_node_table_name(nodes, slot), new_node->metadata.name)) {
-		slot = bt_node_table_find(nodes, new_node->metadata.name);
-	}
-	nodes->last_updated_slot = slot != BT_SLOT_NONE ? slot : 0;
+	uint32_t slot = find_next(state, new_node->metadata.name);
 	prefetch_rows(state, slot);
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
 		bt_state_add_node(state, new_node);
