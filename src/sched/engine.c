@@ -71,7 +71,6 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	bt_prng_init(&engine->prng, options->seed);
 	bt_arena_init(&engine->arena, CYCLE_ARENA_BYTES);
 	bt_arena_init(&engine->verify_arena, 0);
-	engine->registry = (struct bt_registry){0};
 	struct bt_state_options settings = bt_engine_state_options(&config->gates);
 	engine->state = bt_state_create(&settings);
 	bt_nominator_init(&engine->nominator, engine->state);

@@ -214,7 +214,6 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 		.node_declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
 	};
 	bt_waiting_pods_init(&scheduler->waiting);
-	scheduler->binding = (struct bt_binding_pods){0};
 	scheduler->next_wake_ns = INT64_MAX;
 	scheduler->announces_pending = bt_gate_enabled(gates, BT_GATE_GANG_SCHEDULING);
 	scheduler->queues_calls = bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);

@@ -9,7 +9,6 @@
  * extenders, each node that an extender scored has a random number that is compared before the
  * rank.
  */
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/compiler.h"

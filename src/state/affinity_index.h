@@ -13,7 +13,6 @@
  * nodes.
  */
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "state/shape.h"

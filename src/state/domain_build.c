@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/alloc.h"
 #include "base/vec.h"
 #include "state/domain_counter_private.h"
 #include "state/pod_index.h"

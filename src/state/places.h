@@ -13,7 +13,6 @@
  * node in its zone), then by zone. A point is a pair (row, zone).
  */
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"
