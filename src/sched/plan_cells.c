@@ -262,11 +262,7 @@ static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	} else {
 		set_identities(cells, traits);
 		for (uint32_t i = 0; i < cells->counted.count; i++) {
-			uint32_t slot = cells->counted.items[i];
-			if (cache->marks[slot] != cache->mark) {
-				cache->marks[slot] = cache->mark;
-				cache->changed[count++] = slot;
-			}
+			count = bt_plan_add_slot(cache, count, cells->counted.items[i]);
 		}
 		for (uint32_t i = kept; i < cells->counted.count; i++) {
 			cells->counted.items[i - kept] = cells->counted.items[i];

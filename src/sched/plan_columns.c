@@ -232,9 +232,8 @@ uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_chan
 	cache->mark++;
 	for (uint64_t i = since; i < log->sequence; i++) {
 		struct bt_change change = bt_change_log_at(log, i);
-		if ((change.kinds & kinds) != 0 && cache->marks[change.slot] != cache->mark) {
-			cache->marks[change.slot] = cache->mark;
-			cache->changed[count++] = change.slot;
+		if ((change.kinds & kinds) != 0) {
+			count = bt_plan_add_slot(cache, count, change.slot);
 		}
 	}
 	return count;

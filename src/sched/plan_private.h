@@ -59,6 +59,18 @@ static inline uint64_t bt_plan_class_version(const struct bt_state *state)
 /** Returns the data argument for the plugin's score_column. */
 const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugin *plugin);
 /**
+ * Appends a slot to cache->changed, which has `count` slots, unless the list has the slot. Returns
+ * the new number of slots.
+ */
+static inline uint32_t bt_plan_add_slot(struct bt_plan_cache *cache, uint32_t count, uint32_t slot)
+{
+	if (cache->marks[slot] != cache->mark) {
+		cache->marks[slot] = cache->mark;
+		cache->changed[count++] = slot;
+	}
+	return count;
+}
+/**
  * Put the slots with a change of these kinds since log sequence `since` into cache->changed.
  * Returns the number of these slots. The log must cover `since`.
  */
