@@ -159,10 +159,16 @@ bt_host_port_list bt_pod_host_ports(const struct bt_pod_spec *spec, struct bt_ar
 	return list;
 }
 
-bool bt_host_port_equal(const struct bt_host_port *a, const struct bt_host_port *b)
+uint32_t bt_host_ports_find(
+	const struct bt_host_port *ports, uint32_t count, const struct bt_host_port *port)
 {
-	return a->port == b->port && bt_str_equal(a->protocol, b->protocol) &&
-		bt_str_equal(a->ip, b->ip);
+	uint32_t i = 0;
+	while (i < count &&
+		(ports[i].port != port->port || !bt_str_equal(ports[i].protocol, port->protocol) ||
+			!bt_str_equal(ports[i].ip, port->ip))) {
+		i++;
+	}
+	return i;
 }
 
 bool bt_host_port_conflicts(const struct bt_host_port *wanted, const struct bt_host_port *used)

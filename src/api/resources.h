@@ -129,8 +129,9 @@ typedef BT_LIST(struct bt_host_port) bt_host_port_list;
 
 /** Returns the ports of sidecars, then the ports of containers; only ports with hostPort > 0. */
 bt_host_port_list bt_pod_host_ports(const struct bt_pod_spec *spec, struct bt_arena *arena);
-/** Returns true if both triples are the same. */
-bool bt_host_port_equal(const struct bt_host_port *a, const struct bt_host_port *b);
+/** Returns the index of the triple in ports[0..count), or count if it is not there. */
+uint32_t bt_host_ports_find(
+	const struct bt_host_port *ports, uint32_t count, const struct bt_host_port *port);
 /** Returns true if wanted conflicts with the used triple. */
 bool bt_host_port_conflicts(const struct bt_host_port *wanted, const struct bt_host_port *used);
 

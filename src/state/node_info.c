@@ -165,12 +165,8 @@ static void change_pod(struct bt_node_info *info, struct bt_arena *arena,
 	info->ports_changed = true;
 	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
 		const struct bt_host_port *port = &shape->host_ports.items[i];
-		uint32_t at = 0;
+		uint32_t at = bt_host_ports_find(info->ports.items, info->ports.count, port);
 
-		while (at < info->ports.count &&
-			!bt_host_port_equal(&info->ports.items[at], port)) {
-			at++;
-		}
 		if (sign > 0 && at == info->ports.count) {
 			list_push(&info->ports, arena, *port);
 		} else if (sign < 0 && at < info->ports.count) {

@@ -159,13 +159,8 @@ static void restore(struct bt_state_trial *trial)
 				.port = row->ports.items[k].port,
 			};
 
-			uint32_t at = 0;
-
-			while (at < saved->ports.count &&
-				!bt_host_port_equal(&saved->ports.items[at], &port)) {
-				at++;
-			}
-			if (at == saved->ports.count) {
+			if (bt_host_ports_find(saved->ports.items, saved->ports.count, &port) ==
+				saved->ports.count) {
 				bt_row_port_remove(&state->symbols, row, &port);
 			}
 		}
