@@ -5,7 +5,6 @@
  * agree. (Upstream differs: the deletion of a node updates the records of the images that the
  * object of the delete event lists.)
  */
-#include "state/node_info.h"
 #include "state/state_private.h"
 
 void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table *symbols)
@@ -72,7 +71,7 @@ static bool same_names(struct bt_state *state, struct bt_node_row *row, const st
 		const struct bt_container_image *reported = &node->status.images.items[i];
 		for (uint32_t k = 0; k < reported->names.count; k++) {
 			uint32_t index = bt_state_find_image(state, reported->names.items[k]);
-			if (index == UINT32_MAX) {
+			if (index == BT_IMAGE_NONE) {
 				return false;
 			}
 			struct bt_image *image = &table->images.items[index];

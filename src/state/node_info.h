@@ -88,9 +88,6 @@ bool bt_node_info_port_conflicts(
  */
 bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name,
 	int64_t *out_size_bytes, uint32_t *out_node_count);
-#define BT_IMAGE_NONE UINT32_MAX
-/** Returns the index of an image name in state->images; BT_IMAGE_NONE: no node has the image. */
-uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name);
 /**
  * The pods of the view: first the cached pods that are not removed, in the order of the node's
  * list, then the added pods. index: below the count.

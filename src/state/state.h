@@ -365,6 +365,9 @@ BT_MUST_USE int bt_state_refresh_snapshot(struct bt_state *state, struct berth_e
  * not found for node name "<n>"`.
  */
 uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node_name);
+#define BT_IMAGE_NONE UINT32_MAX
+/** Returns the index of an image name in state->images; BT_IMAGE_NONE: no node has the image. */
+uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name);
 /** Whether a pod in the snapshot uses the claim "namespace/name". */
 bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_key);
 
