@@ -116,20 +116,16 @@ void bt_extender_encode_args(const struct bt_extender_args *args,
 	write_pod(&writer, args->pod, objects);
 	if (by_name) {
 		write_member_null(&writer, "Nodes");
-		bt_json_write_name_c(&writer, "NodeNames");
-		bt_json_begin_array(&writer);
+		bt_json_begin_member_array(&writer, "NodeNames");
 		for (uint32_t i = 0; i < args->node_count; i++) {
 			bt_json_write_str(&writer, args->nodes[i].name);
 		}
 		bt_json_end_array(&writer);
 	} else {
-		bt_json_write_name_c(&writer, "Nodes");
-		bt_json_begin_object(&writer);
-		bt_json_write_name_c(&writer, "metadata");
-		bt_json_begin_object(&writer);
+		bt_json_begin_member_object(&writer, "Nodes");
+		bt_json_begin_member_object(&writer, "metadata");
 		bt_json_end_object(&writer);
-		bt_json_write_name_c(&writer, "items");
-		bt_json_begin_array(&writer);
+		bt_json_begin_member_array(&writer, "items");
 		for (uint32_t i = 0; i < args->node_count; i++) {
 			const struct bt_state *state = args->state;
 			const struct bt_extender_node *node = &args->nodes[i];
@@ -164,14 +160,12 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 		memcpy(sorted, victims->items, victims->count * sizeof(*sorted));
 		qsort(sorted, victims->count, sizeof(*sorted), bt_str_compare_qsort);
 	}
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_object(writer);
+	bt_json_begin_member_object(writer, name);
 	for (uint32_t i = 0; i < victims->count; i++) {
 		const struct bt_node_victims *entry = &sorted[i];
 		bt_json_write_name(writer, entry->node_name);
 		bt_json_begin_object(writer);
-		bt_json_write_name_c(writer, "Pods");
-		bt_json_begin_array(writer);
+		bt_json_begin_member_array(writer, "Pods");
 		for (uint32_t j = 0; j < entry->victim_count; j++) {
 			if (args != NULL) {
 				const struct bt_state *state = args->state;
@@ -196,8 +190,7 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 			bt_json_end_object(writer);
 		}
 		bt_json_end_array(writer);
-		bt_json_write_name_c(writer, "NumPDBViolations");
-		bt_json_write_int64(writer, entry->pdb_violations);
+		bt_json_write_member_int64(writer, "NumPDBViolations", entry->pdb_violations);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_object(writer);
