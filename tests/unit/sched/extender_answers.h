@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef EXTENDER_ANSWERS_H
 #define EXTENDER_ANSWERS_H
-/** Answers as an extender writes them, for tests of the decoder. */
+/**
+ * Writes decoded answers as JSON, for tests of the decoder. Maps are in the order of the answer.
+ */
 #include "base/strbuf.h"
 #include "framework/extender.h"
 

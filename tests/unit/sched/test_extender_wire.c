@@ -309,9 +309,10 @@ START_TEST(test_extender_wire__preemption_result)
 	ck_assert(bt_str_equal_c(answer.items[2].node_name, "a"));
 	bt_extender_encode_preemption_result(&answer, &json);
 	expect_json(&json,
-		"{'NodeNameToMetaVictims':{'a':{'Pods':[{'UID':''}],'NumPDBViolations':0},"
+		"{'NodeNameToMetaVictims':{"
 		"'b':{'Pods':[{'UID':'2'},{'UID':''},{'UID':'1'}],'NumPDBViolations':3},"
-		"'c':{'Pods':[],'NumPDBViolations':0}}}");
+		"'c':{'Pods':[],'NumPDBViolations':0},"
+		"'a':{'Pods':[{'UID':''}],'NumPDBViolations':0}}}");
 	ck_assert_int_eq(bt_extender_decode_preemption_result(
 				 unquoted("{'NodeNameToMetaVictims':null,'NodeNameToVictims':{'a':"
 					  "{}}}"),
