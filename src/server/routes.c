@@ -57,6 +57,17 @@ static bool version_is_served(
 	return false;
 }
 
+static bool find_subresource(struct bt_str name, enum bt_subresource *out)
+{
+	for (int i = BT_SUBRESOURCE_NONE + 1; i < BT_SUBRESOURCE__COUNT; i++) {
+		if (bt_str_equal_c(name, bt_subresource_name((enum bt_subresource)i))) {
+			*out = (enum bt_subresource)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Parses "watch/", "namespaces/<ns>/", resource, name and subresource, beginning at segment `at`.
  */
@@ -93,17 +104,9 @@ static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 	if (left < 2) {
 		return BT_ROUTE_RESOURCE;
 	}
-	int subresource = BT_SUBRESOURCE_NONE + 1;
-	while (subresource < BT_SUBRESOURCE__COUNT &&
-		!segment_is(
-			segments, at + 2, bt_subresource_name((enum bt_subresource)subresource))) {
-		subresource++;
-	}
-	if (subresource == BT_SUBRESOURCE__COUNT || out->is_watch) {
-		return BT_ROUTE_MISSING;
-	}
-	out->subresource = (enum bt_subresource)subresource;
-	if (bt_api_verbs(out->resource, out->subresource) == 0) {
+	/* Also set if the route is missing: the request is still authorized for the subresource. */
+	if (!find_subresource(segments->items[at + 2], &out->subresource) ||
+		bt_api_verbs(out->resource, out->subresource) == 0 || out->is_watch) {
 		return BT_ROUTE_MISSING;
 	}
 	/* a proxied path may have more segments */

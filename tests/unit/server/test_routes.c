@@ -146,6 +146,20 @@ START_TEST(test_routes__resources)
 }
 END_TEST
 
+/* A user who may watch pods, but not read their logs, must get 403 here, not 404. */
+START_TEST(test_routes__missing_route_keeps_its_subresource)
+{
+	struct fixture fixture;
+	struct bt_route route;
+	init(&fixture);
+	bt_route_parse(fixture.resources, BT_STR("/api/v1/watch/namespaces/a/pods/p/log"),
+		&fixture.arena, &route);
+	ck_assert_int_eq(route.kind, BT_ROUTE_MISSING);
+	ck_assert_int_eq(route.subresource, BT_SUBRESOURCE_LOG);
+	finish(&fixture);
+}
+END_TEST
+
 START_TEST(test_routes__verbs)
 {
 	static const struct {
@@ -199,4 +213,5 @@ START_TEST(test_routes__verbs)
 }
 END_TEST
 
-BT_TEST_MAIN("routes", test_routes__kinds, test_routes__resources, test_routes__verbs)
+BT_TEST_MAIN("routes", test_routes__kinds, test_routes__resources,
+	test_routes__missing_route_keeps_its_subresource, test_routes__verbs)
