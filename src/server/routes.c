@@ -44,6 +44,18 @@ static bool segment_is(const struct segments *segments, uint32_t index, const ch
 	return index < segments->count && bt_str_equal_c(segments->items[index], text);
 }
 
+/* text: like "openid/v1/jwks" */
+static bool path_is(const struct segments *segments, const char *text)
+{
+	struct bt_str rest = bt_str_from(text);
+	for (uint32_t i = 0; i < segments->count; i++) {
+		if (!bt_str_equal(segments->items[i], bt_str_cut(&rest, '/'))) {
+			return false;
+		}
+	}
+	return rest.data == NULL;
+}
+
 static bool version_is_served(
 	const struct bt_resources *resources, struct bt_str group, struct bt_str version)
 {
@@ -220,24 +232,19 @@ static enum bt_route_kind parse_other(
 	const struct segments *segments, struct bt_str path, struct bt_route *out)
 {
 	static const struct {
-		const char *segments[3];
+		const char *path;
 		enum bt_route_kind kind;
 	} pages[] = {
-		{{"version"}, BT_ROUTE_VERSION},
-		{{"metrics"}, BT_ROUTE_METRICS},
-		{{".well-known", "openid-configuration"}, BT_ROUTE_OPENID_CONFIGURATION},
-		{{"openid", "v1", "jwks"}, BT_ROUTE_OPENID_KEYS},
-		{{"swagger-2.0.0.pb-v1"}, BT_ROUTE_OPENAPI_V2},
-		{{"openapi", "v2"}, BT_ROUTE_OPENAPI_V2},
+		{"version", BT_ROUTE_VERSION},
+		{"metrics", BT_ROUTE_METRICS},
+		{".well-known/openid-configuration", BT_ROUTE_OPENID_CONFIGURATION},
+		{"openid/v1/jwks", BT_ROUTE_OPENID_KEYS},
+		{"swagger-2.0.0.pb-v1", BT_ROUTE_OPENAPI_V2},
+		{"openapi/v2", BT_ROUTE_OPENAPI_V2},
 	};
 	uint32_t count = segments->count;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(pages) && count <= 3; i++) {
-		uint32_t same = 0;
-		while (same < 3 && pages[i].segments[same] != NULL &&
-			segment_is(segments, same, pages[i].segments[same])) {
-			same++;
-		}
-		if (same == count && (same == 3 || pages[i].segments[same] == NULL)) {
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(pages); i++) {
+		if (path_is(segments, pages[i].path)) {
 			return pages[i].kind;
 		}
 	}
