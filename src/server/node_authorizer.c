@@ -32,36 +32,26 @@ enum reference_kind { /* in the order of the checks of mirror pods */
 
 /**
  * Members of a pod's spec that refer to an object of the kind. text: member whose value is the
- * object's name, or NULL; objects: members that are an object, or a list of objects, with a name in
- * it.
+ * object's name, or NULL; objects: members (separated by blanks) that are an object, or a list of
+ * objects, with a name in it.
  */
 static const struct {
 	const char *resource;
 	const char *shown; /* in messages */
 	const char *text;
-	const char *objects[6];
+	struct bt_str objects;
 } references[REFERENCE_KIND_COUNT] = {
 	[REFERENCE_ACCOUNT] = {"serviceaccounts", "a service account", "serviceAccountName",
-		{NULL}},
+		BT_STR_INIT("")},
 	[REFERENCE_SECRET] = {"secrets", "secrets", "secretName",
-		{"secretRef", "secretKeyRef", "nodePublishSecretRef", "imagePullSecrets",
-			"secret"}},
+		BT_STR_INIT("secretRef secretKeyRef nodePublishSecretRef imagePullSecrets secret")},
 	[REFERENCE_CONFIG_MAP] = {"configmaps", "configmaps", NULL,
-		{"configMap", "configMapRef", "configMapKeyRef"}},
+		BT_STR_INIT("configMap configMapRef configMapKeyRef")},
 	[REFERENCE_CLAIM] = {"persistentvolumeclaims", "persistentvolumeclaims", "claimName",
-		{NULL}},
-	[REFERENCE_DEVICES] = {"resourceclaims", "resourceclaims", "resourceClaimName", {NULL}},
+		BT_STR_INIT("")},
+	[REFERENCE_DEVICES] = {"resourceclaims", "resourceclaims", "resourceClaimName",
+		BT_STR_INIT("")},
 };
-
-static bool is_named_in(const char *const *names, size_t count, struct bt_str name)
-{
-	for (size_t i = 0; i < count && names[i] != NULL; i++) {
-		if (bt_str_equal_c(name, names[i])) {
-			return true;
-		}
-	}
-	return false;
-}
 
 static bool is_wanted(struct bt_str given, struct bt_str wanted)
 {
@@ -90,8 +80,7 @@ static bool has_reference(
 			inner->type == BT_JSON_STRING && is_wanted(inner->text, wanted)) {
 			return true;
 		}
-		if (is_named_in(references[kind].objects, BT_ARRAY_LENGTH(references[kind].objects),
-			    name)) {
+		if (bt_str_has_word(references[kind].objects, name)) {
 			for (uint32_t k = 0; k < (is_list ? inner->count : 1); k++) {
 				const struct bt_json_value *object =
 					is_list ? inner->elements[k] : inner;
@@ -257,6 +246,19 @@ static const char *refuse_by_name(const struct node_query *query)
 	return NULL;
 }
 
+/** Returns the kind of the resource; REFERENCE_KIND_COUNT: pods do not refer to the resource. */
+static enum reference_kind find_kind(const struct bt_access *access)
+{
+	for (int kind = 0; kind < REFERENCE_KIND_COUNT; kind++) {
+		/* All kinds but resourceclaims are of the core group. */
+		if (bt_str_equal_c(access->resource, references[kind].resource) &&
+			(access->group.length == 0 || kind == REFERENCE_DEVICES)) {
+			return (enum reference_kind)kind;
+		}
+	}
+	return REFERENCE_KIND_COUNT;
+}
+
 /** Refuses access to objects that are not related to the node: returns the reason, or NULL. */
 static const char *refuse_by_relation(const struct node_query *query)
 {
@@ -269,15 +271,9 @@ static const char *refuse_by_relation(const struct node_query *query)
 	struct bt_str resource = access->resource;
 	const char *text = "no relationship found between node '%.*s' and this object";
 	bool allowed = true;
-	int kind = 0;
-	while (kind < REFERENCE_KIND_COUNT &&
-		!(bt_str_equal_c(resource, references[kind].resource) &&
-			(is_core || kind == REFERENCE_DEVICES))) {
-		kind++;
-	}
-	if (kind < REFERENCE_KIND_COUNT) {
-		allowed = is_referred_to(query, (enum reference_kind)kind, access->namespace_,
-				  access->name) ||
+	enum reference_kind kind = find_kind(access);
+	if (kind != REFERENCE_KIND_COUNT) {
+		allowed = is_referred_to(query, kind, access->namespace_, access->name) ||
 			(kind == REFERENCE_SECRET && access->name.length != 0 &&
 				is_secret_of_volumes(query));
 	} else if (is_core && bt_str_equal_c(resource, "persistentvolumes")) {
@@ -346,7 +342,7 @@ static bool is_allowed_label(struct bt_str key)
 		"beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type",
 		"failure-domain.beta.kubernetes.io/zone",
 		"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/zone",
-		"topology.kubernetes.io/region", NULL};
+		"topology.kubernetes.io/region"};
 	struct bt_str rest = key;
 	struct bt_str domain = bt_str_cut(&rest, '/');
 	if (rest.data == NULL) {
@@ -368,7 +364,7 @@ static bool is_allowed_label(struct bt_str key)
 			!(bt_str_has_suffix(domain, wanted) && domain.length > wanted.length &&
 				domain.data[cut - 1] == '.');
 	}
-	return !is_reserved || is_named_in(names, BT_ARRAY_LENGTH(names), key);
+	return !is_reserved || bt_str_is_one_of(key, names, BT_ARRAY_LENGTH(names));
 }
 
 /**
