@@ -592,3 +592,23 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 	}
 	return true;
 }
+
+/* --- texts --- */
+
+void bt_selection_append_expression(struct bt_strbuf *out, const struct bt_json_value *expression)
+{
+	struct bt_str operator_ = bt_json_text_at(expression, "operator");
+	const struct bt_json_value *values = bt_json_array_at(expression, "values");
+	bool is_in = bt_str_equal_c(operator_, "In");
+
+	bt_strbuf_append_c(out, bt_str_equal_c(operator_, "DoesNotExist") ? "!" : "");
+	bt_strbuf_append_str(out, bt_json_text_at(expression, "key"));
+	if (is_in || bt_str_equal_c(operator_, "NotIn")) {
+		bt_strbuf_append_c(out, is_in ? " in (" : " notin (");
+		for (uint32_t i = 0; i < values->count; i++) {
+			bt_strbuf_append_c(out, i != 0 ? "," : "");
+			bt_strbuf_append_str(out, values->elements[i]->text);
+		}
+		bt_strbuf_append_char(out, ')');
+	}
+}

@@ -44,4 +44,10 @@ uint16_t bt_selection_parse(struct bt_selection *out_selection,
 void bt_selection_finish(struct bt_selection *selection);
 /** Returns whether the object matches. stored: from the selection's collection, any namespace. */
 bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored);
+
+/**
+ * Appends an element of matchExpressions as kubectl accepts it: "a in (b,c)", "a notin (b)", "a",
+ * "!a".
+ */
+void bt_selection_append_expression(struct bt_strbuf *out, const struct bt_json_value *expression);
 #endif

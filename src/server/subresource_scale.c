@@ -2,6 +2,7 @@
 /** Scale of workloads and custom resources. Spec: 14 section 17. */
 #include <stdlib.h>
 
+#include "server/selection.h"
 #include "server/write.h"
 
 /** Dotted paths of the scale's values in the scaled object. */
@@ -44,27 +45,6 @@ struct requirement {
 	struct bt_str text;
 };
 
-static struct bt_str expression_text(struct bt_arena *arena, const struct bt_json_value *expression)
-{
-	struct bt_str key = bt_json_text_at(expression, "key");
-	struct bt_str operator_ = bt_json_text_at(expression, "operator");
-	const struct bt_json_value *values = bt_json_array_at(expression, "values");
-	struct bt_strbuf text = {0};
-	if (bt_str_equal_c(operator_, "DoesNotExist")) {
-		bt_strbuf_append_char(&text, '!');
-	}
-	bt_strbuf_append_str(&text, key);
-	if (bt_str_equal_c(operator_, "In") || bt_str_equal_c(operator_, "NotIn")) {
-		bt_strbuf_append_c(&text, operator_.length == 2 ? " in (" : " notin (");
-		for (uint32_t i = 0; i < values->count; i++) {
-			bt_strbuf_append_c(&text, i != 0 ? "," : "");
-			bt_strbuf_append_str(&text, values->elements[i]->text);
-		}
-		bt_strbuf_append_char(&text, ')');
-	}
-	return bt_arena_take_strbuf(arena, &text);
-}
-
 static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
 {
 	const struct bt_json_value *labels = bt_json_object_at(selector, "matchLabels");
@@ -84,9 +64,11 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 		}
 	}
 	for (uint32_t i = 0; i < expressions->count; i++) {
-		items[used++] =
-			(struct requirement){bt_json_text_at(expressions->elements[i], "key"),
-				expression_text(arena, expressions->elements[i])};
+		const struct bt_json_value *expression = expressions->elements[i];
+		struct bt_strbuf text = {0};
+		bt_selection_append_expression(&text, expression);
+		items[used++] = (struct requirement){
+			bt_json_text_at(expression, "key"), bt_arena_take_strbuf(arena, &text)};
 	}
 	if (used > 1) {
 		qsort(items, used, sizeof(*items), bt_str_compare_qsort);

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "server/condition.h"
+#include "server/selection.h"
 #include "server/table_private.h"
 
 /** --- helpers --- */
@@ -190,21 +191,8 @@ static void cell_selector(struct bt_table_row *row)
 	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
 	append_labels(&row->text, bt_json_object_at(selector, "matchLabels"));
 	for (uint32_t i = 0; i < expressions->count; i++) {
-		const struct bt_json_value *expression = expressions->elements[i];
-		const struct bt_json_value *values = bt_json_array_at(expression, "values");
-		struct bt_str operation = bt_json_text_at(expression, "operator");
-		bool is_absent = bt_str_equal_c(operation, "DoesNotExist");
-		append_joined(&row->text, is_absent ? BT_STR("!") : BT_STR(""));
-		bt_strbuf_append_str(&row->text, bt_json_text_at(expression, "key"));
-		if (!is_absent && !bt_str_equal_c(operation, "Exists")) {
-			bool is_in = bt_str_equal_c(operation, "In");
-			bt_strbuf_append_c(&row->text, is_in ? " in (" : " notin (");
-			for (uint32_t k = 0; k < values->count; k++) {
-				bt_strbuf_append_c(&row->text, k != 0 ? "," : "");
-				bt_strbuf_append_str(&row->text, values->elements[k]->text);
-			}
-			bt_strbuf_append_char(&row->text, ')');
-		}
+		bt_strbuf_append_c(&row->text, row->text.length != 0 ? "," : "");
+		bt_selection_append_expression(&row->text, expressions->elements[i]);
 	}
 }
 

@@ -354,6 +354,12 @@ START_TEST(test_table__workloads)
 			"\"availableReplicas\":1}}",
 			"[\"d\",\"1/3\",2,1,\"5m\",\"a,b\",\"x,y\",\"a=1,b=2,k in (x,y),l notin "
 			"(z),e,!f\"]"},
+		/* the empty value is a value */
+		{"apps", "replicasets",
+			"{" META ",\"spec\":{\"replicas\":3,\"selector\":{\"matchExpressions\":["
+			"{\"key\":\"k\",\"operator\":\"In\",\"values\":[\"\",\"x\"]}]}," TEMPLATE
+			"}}",
+			"[\"d\",3,0,0,\"5m\",\"a,b\",\"x,y\",\"k in (,x)\"]"},
 		{"apps", "replicasets",
 			"{" META ",\"spec\":{\"replicas\":3," TEMPLATE
 			"},\"status\":{\"replicas\":2,\"readyReplicas\":1}}",
