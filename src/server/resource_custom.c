@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Resources of CustomResourceDefinitions. */
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "codec/json_edit.h"
 #include "server/custom_rules.h"
 #include "server/custom_schema.h"

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/assert.h"
 #include "codec/json.h"
 #include "codec/json_edit.h"
 

@@ -2,7 +2,6 @@
 /** Get and create. Spec: 14 sections 9 and 10, 14b section 2. */
 #include "api/time.h"
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "server/rbac.h"
 #include "server/write.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Delete: grace, finalizers, preconditions. Spec: 14 section 13. */
-#include <inttypes.h>
-
 #include "api/time.h"
 #include "base/nanoseconds.h"
 #include "server/write.h"
