@@ -87,8 +87,9 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	 * contain. So a symbol for namespace and QoS class is part of the pod class.
 	 */
 	struct bt_strbuf text = {0};
-	bt_strbuf_printf(&text, "%.*s/%.*s", BT_STR_ARG(pod->metadata.namespace_),
-		BT_STR_ARG(pod->status.qos_class));
+	bt_strbuf_append_str(&text, pod->metadata.namespace_);
+	bt_strbuf_append_char(&text, '/');
+	bt_strbuf_append_str(&text, pod->status.qos_class);
 	struct pod_class class = {
 		.shape = bt_shape_ref_pod(&cache->tables->shapes, pod, true),
 		.label_set =

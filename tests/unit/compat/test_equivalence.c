@@ -92,10 +92,11 @@ START_TEST(test_equivalence__class)
 		{"b", "e", "2", "x", "1"},
 		{"b", "d", "2", "y", "1"},
 		{"b", "d", "2", "x", "2"},
+		{"b", "d\\u0000e", "2", "x", "1"},
 	};
 	struct berth_equivalence_class first = {0};
 
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 6; i++) {
 		char json[512];
 
 		(void)snprintf(json, sizeof(json), text, rows[i][0], rows[i][1], rows[i][2],
