@@ -250,6 +250,21 @@ static struct berth_predicate_result copy_result(
 	return (struct berth_predicate_result){result->fits, reasons, result->reason_count};
 }
 
+static const struct answer *find_answer(
+	const struct berth_equivalence_node_cache *node, uint32_t predicate, uint32_t class_id)
+{
+	uint64_t hash = hash_of_answer(predicate, class_id);
+
+	BT_MAP_EACH (&node->by_key, hash, index) {
+		const struct answer *answer = &node->answers.items[index];
+
+		if (answer->predicate == predicate && answer->class_id == class_id) {
+			return answer;
+		}
+	}
+	return NULL;
+}
+
 int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 	struct berth_equivalence_node_cache *node_cache,
 	const struct berth_equivalence_class *equivalence_class, const char *name,
@@ -271,16 +286,7 @@ int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 		open_node(node_cache, node);
 
 	if (keeps) {
-		uint64_t hash = hash_of_answer(index, equivalence_class->id);
-
-		BT_MAP_EACH (&node_cache->by_key, hash, place) {
-			const struct answer *answer = &node_cache->answers.items[place];
-
-			if (answer->predicate == index &&
-				answer->class_id == equivalence_class->id) {
-				kept = answer;
-			}
-		}
+		kept = find_answer(node_cache, index, equivalence_class->id);
 		cache->hits += kept != NULL;
 		cache->misses += kept == NULL;
 	}
