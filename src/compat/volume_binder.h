@@ -31,11 +31,13 @@ extern const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX]
 
 /**
  * Creates a binder that the in-tree plugin can use and that calls the public binder **outside. The
- * pointer *outside is borrowed, and read at each call, so it may change. If owned is not NULL, the
- * new binder calls owned instead of **outside, and owns it. The caller owns the result.
+ * pointer *outside is borrowed, and read at each call, so it may change. The caller owns the
+ * result.
  */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_create(
-	struct berth_volume_binder *const *outside, struct berth_volume_binder *owned);
+	struct berth_volume_binder *const *outside);
+/** Like bt_outside_binder_create for one public binder, which the new binder owns. */
+BT_MUST_USE struct bt_volume_binder *bt_outside_binder_own(struct berth_volume_binder *outside);
 
 /**
  * Returns a view of the node in the handle's state. A view is returned as it is; for a standalone
