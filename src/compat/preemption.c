@@ -345,33 +345,14 @@ static struct bt_status evict(struct berth_preemption *preemption, const struct 
 				return bt_status_from_error(arena, &err);
 			}
 		}
-		/*
-		 * Clear the nominations of lower-priority pods to the node (spec 08 section 11.4),
-		 * as the executor does.
-		 */
-		const struct bt_preemption_writer *writer = evaluator->handle->preemption_writer;
 		struct bt_eviction eviction = {
 			.executor = &evaluator->executor,
 			.arena = arena,
 			.preemptor = {.uid = pod->uid, .priority = pod->priority},
 			.candidate_name = candidate->name,
 		};
-		struct bt_preemption_ticket none = {NULL, 0};
-		struct bt_lower_nominations lower = {0};
 
-		if (writer != NULL) {
-			lower = bt_eviction_lower_nominations(&eviction);
-		}
-		for (uint32_t i = 0; i < lower.pods.count; i++) {
-			struct berth_error err = BERTH_ERROR_INIT;
-
-			/* As in upstream, preemption continues if a nomination cannot be cleared.
-			 */
-			(void)writer->clear_nomination(
-				writer->context, none, &lower.pods.items[i], &err);
-			berth_error_finish(&err);
-		}
-		bt_vec_finish(&lower.pods);
+		bt_eviction_clear_nominations(&eviction); /* as the executor does */
 		return BT_STATUS_OK;
 	}
 	struct bt_preemption_candidate inside = bt_lib_candidate_of(

@@ -140,7 +140,13 @@ static int evict_now(
 	return result;
 }
 
-struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction)
+/** Pods of lower priority that are nominated on the node. Their nominations must be cleared. */
+struct lower_nominations {
+	BT_VEC(struct bt_preemption_pod) pods;
+};
+
+/** Returns the nominations to clear. The caller must free pods (bt_vec_finish). */
+static struct lower_nominations find_lower_nominations(const struct bt_eviction *eviction)
 {
 	const struct bt_framework *framework = eviction->executor->handle->framework;
 	const struct bt_gates *gates = eviction->executor->handle->gates;
@@ -150,7 +156,7 @@ struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_evicti
 	 */
 	bool may_be_pending =
 		gates != NULL && bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
-	struct bt_lower_nominations lower = {0};
+	struct lower_nominations lower = {0};
 	const struct bt_pod_info *pod;
 	uint32_t cursor = BT_NOMINATION_FIRST;
 
@@ -166,6 +172,25 @@ struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_evicti
 		}
 	}
 	return lower;
+}
+
+void bt_eviction_clear_nominations(const struct bt_eviction *eviction)
+{
+	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
+	struct bt_preemption_ticket none = {NULL, 0};
+
+	if (writer == NULL) {
+		return;
+	}
+	struct lower_nominations lower = find_lower_nominations(eviction);
+
+	for (uint32_t i = 0; i < lower.pods.count; i++) {
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
+		berth_error_finish(&err);
+	}
+	bt_vec_finish(&lower.pods);
 }
 
 static bool eviction_is_terminating(const struct bt_preemption_executor *executor, uint32_t pod_id)
@@ -416,7 +441,7 @@ static void start_task(struct bt_preemption_executor *executor,
 	bt_map_insert(&executor->by_serial, serial_hash(task->serial), index);
 	const struct bt_preemption_writer *writer =
 		task->eviction.executor->handle->preemption_writer;
-	struct bt_lower_nominations lower = bt_eviction_lower_nominations(&task->eviction);
+	struct lower_nominations lower = find_lower_nominations(&task->eviction);
 
 	for (uint32_t i = 0; i < lower.pods.count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
@@ -469,19 +494,7 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 				return bt_status_from_error(arena, &err);
 			}
 		}
-		const struct bt_preemption_writer *writer = executor->handle->preemption_writer;
-		struct bt_preemption_ticket none = {NULL, 0};
-		struct bt_lower_nominations lower = bt_eviction_lower_nominations(&eviction);
-
-		for (uint32_t i = 0; i < lower.pods.count; i++) {
-			struct berth_error clear_err = BERTH_ERROR_INIT;
-
-			/* An error of clear_nomination does not fail the preemption. */
-			(void)writer->clear_nomination(
-				writer->context, none, &lower.pods.items[i], &clear_err);
-			berth_error_finish(&clear_err);
-		}
-		bt_vec_finish(&lower.pods);
+		bt_eviction_clear_nominations(&eviction);
 		return BT_STATUS_OK;
 	}
 	start_task(executor, preemptor, candidate_name, victims, victim_count);

@@ -83,13 +83,9 @@ struct bt_eviction {
 	struct bt_str candidate_name;
 };
 
-/** Pods of lower priority that are nominated on the node. Their nominations must be cleared. */
-struct bt_lower_nominations {
-	BT_VEC(struct bt_preemption_pod) pods;
-};
-
 /**
- * Returns the nominations to clear for this eviction. The caller must free pods (bt_vec_finish).
+ * Clears the nominations of pods of lower priority to the node: spec 08 section 11.4. A nomination
+ * that cannot be cleared does not fail the preemption. Does nothing without a writer.
  */
-struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction);
+void bt_eviction_clear_nominations(const struct bt_eviction *eviction);
 #endif
