@@ -166,6 +166,16 @@ int bt_command_fail(const struct bt_command *command, struct berth_error *err)
 	return BT_EXIT_BAD_INPUT;
 }
 
+/**
+ * Whether the reader of standard output has closed the pipe. reason: the errno of the final flush.
+ * An earlier write may have failed with another errno, so standard output is polled, too.
+ */
+static bool is_reader_gone(int reason)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	return reason == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
+}
+
 int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 {
 	/* A reader that exits ("| head") must show as a failed write, not as SIGPIPE. */
@@ -180,13 +190,7 @@ int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 	errno = 0;
 	bool failed = fflush(stdout) != 0;
 	int reason = errno;
-	/*
-	 * errno may have changed since the write that failed, so standard output is polled, too.
-	 */
-	struct pollfd out = {.fd = STDOUT_FILENO};
-	bool is_reader_gone =
-		reason == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
-	if ((failed || ferror(stdout) != 0) && !is_reader_gone) {
+	if ((failed || ferror(stdout) != 0) && !is_reader_gone(reason)) {
 		(void)fprintf(stderr, "berth: writing the output: %s\n",
 			reason != 0 ? strerror(reason) : "failed");
 		return BT_EXIT_BAD_INPUT;
