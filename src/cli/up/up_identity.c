@@ -163,11 +163,8 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 	if (options->certificate_path == NULL) {
 		result = make_pair(options, &files, &identity, err);
 	} else {
-		result = read_text_file(
-			options->certificate_path, &identity.server.certificate, err);
-		if (result == 0) {
-			result = read_text_file(options->key_path, &identity.server.key, err);
-		}
+		result = read_pair(
+			options->certificate_path, options->key_path, &identity.server, err);
 		if (result == 0) {
 			result = bt_certificate_check(&identity.server, options->now_seconds, err);
 			result = result < 0
