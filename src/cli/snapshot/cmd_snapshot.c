@@ -251,27 +251,35 @@ static bool is_same_file(const char *one, const char *other)
 			status.st_dev == of_other.st_dev && status.st_ino == of_other.st_ino);
 }
 
-static int check(void *context, struct berth_error *err)
+static int check_map(const struct options *options, struct berth_error *err)
 {
-	struct options *options = context;
 	const char *map = options->map_path;
-	if (map != NULL && !options->strip_names) {
+	if (map == NULL) {
+		return 0;
+	}
+	if (!options->strip_names) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--map: there is none without --strip-names");
 	}
-	if (map != NULL && strcmp(map, "-") == 0) {
+	if (strcmp(map, "-") == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--map: name a file; whoever has it can undo --strip-names");
 	}
-	bool is_taken = map != NULL && options->output_path != NULL &&
-		is_same_file(map, options->output_path);
-	for (uint32_t i = 0; map != NULL && i < options->line.source.files.list.count && !is_taken;
-		i++) {
+	bool is_taken = options->output_path != NULL && is_same_file(map, options->output_path);
+	for (uint32_t i = 0; i < options->line.source.files.list.count && !is_taken; i++) {
 		is_taken = is_same_file(map, options->line.source.files.list.items[i]);
 	}
-	if (is_taken) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--map: %s is the input or the output; name another file", map);
+	return is_taken ? bt_error_set(err, BERTH_ERR_INVALID,
+				  "--map: %s is the input or the output; name another file", map)
+			: 0;
+}
+
+static int check(void *context, struct berth_error *err)
+{
+	struct options *options = context;
+	int result = check_map(options, err);
+	if (result < 0) {
+		return result;
 	}
 	if (options->output_path != NULL && strcmp(options->output_path, "-") == 0) {
 		options->output_path = NULL;
