@@ -520,6 +520,23 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 
 /** --- the run --- */
 
+static int read_input(struct options *options, struct berth_error *err)
+{
+	int result = bt_source_read(&options->line.source, &options->line.cluster, err);
+	for (uint32_t i = 0; result == 0 && i < options->pods.list.count; i++) {
+		result = bt_capacity_specs_read(&options->specs, options->pods.list.items[i], err);
+	}
+	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
+		result = bt_capacity_specs_like(
+			&options->specs, options->likes.list.items[i], options->namespace_, err);
+	}
+	if (result == 0 && options->is_mix) {
+		result = bt_capacity_specs_weigh(
+			&options->specs, options->weights != NULL ? options->weights : "", err);
+	}
+	return result == 0 ? exclude_nodes(options, err) : result;
+}
+
 static int compute_all(struct options *options, struct berth_error *err)
 {
 	uint32_t spec_count = options->specs.list.count;
@@ -549,25 +566,34 @@ static int compute_all(struct options *options, struct berth_error *err)
 	return result;
 }
 
+/** Reports each pod spec that has fewer copies than needed. Returns the exit status. */
+static int check_needs(const struct options *options)
+{
+	int exit_status = BT_EXIT_OK;
+	for (uint32_t a = 0; a < options->answer_count; a++) {
+		for (uint32_t i = 0; i < options->answers[a].member_count; i++) {
+			const struct bt_capacity_member *member = &options->answers[a].members[i];
+			if (member->copies >= options->need) {
+				continue;
+			}
+			struct bt_strbuf shown = {0};
+			bt_printable_append_name(
+				&shown, member->spec->namespace_, member->spec->name);
+			(void)fprintf(stderr, "berth %s: %s: %lld copies are needed, %u fit\n",
+				options->line.command->name, bt_strbuf_c(&shown),
+				(long long)options->need, member->copies);
+			bt_strbuf_finish(&shown);
+			exit_status = BT_EXIT_FINDING;
+		}
+	}
+	return exit_status;
+}
+
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
 	bt_capacity_specs_init(&options->specs, &options->line.cluster);
-	int result = bt_source_read(&options->line.source, &options->line.cluster, err);
-	for (uint32_t i = 0; result == 0 && i < options->pods.list.count; i++) {
-		result = bt_capacity_specs_read(&options->specs, options->pods.list.items[i], err);
-	}
-	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
-		result = bt_capacity_specs_like(
-			&options->specs, options->likes.list.items[i], options->namespace_, err);
-	}
-	if (result == 0 && options->is_mix) {
-		result = bt_capacity_specs_weigh(
-			&options->specs, options->weights != NULL ? options->weights : "", err);
-	}
-	if (result == 0) {
-		result = exclude_nodes(options, err);
-	}
+	int result = read_input(options, err);
 	if (result == 0) {
 		result = compute_all(options, err);
 	}
@@ -578,27 +604,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	if (result == 0) {
 		bt_output_print(out);
 		bt_strbuf_reset(out);
-		result = BT_EXIT_OK;
-
-		/* Report each pod spec that has fewer copies than needed. */
-		for (uint32_t a = 0; a < options->answer_count; a++) {
-			for (uint32_t i = 0; i < options->answers[a].member_count; i++) {
-				const struct bt_capacity_member *member =
-					&options->answers[a].members[i];
-				if (member->copies >= options->need) {
-					continue;
-				}
-				struct bt_strbuf shown = {0};
-				bt_printable_append_name(
-					&shown, member->spec->namespace_, member->spec->name);
-				(void)fprintf(stderr,
-					"berth %s: %s: %lld copies are needed, %u fit\n",
-					options->line.command->name, bt_strbuf_c(&shown),
-					(long long)options->need, member->copies);
-				bt_strbuf_finish(&shown);
-				result = BT_EXIT_FINDING;
-			}
-		}
+		result = check_needs(options);
 	}
 	for (uint32_t i = 0; i < options->answer_count; i++) {
 		bt_capacity_answer_finish(&options->answers[i]);
