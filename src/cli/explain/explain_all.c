@@ -255,6 +255,22 @@ static void join_alike(struct answer *answer)
 	answer->group_count = kept;
 }
 
+static void find_best_change(struct answer *answer)
+{
+	for (uint32_t i = 0; i < answer->group_count; i++) {
+		uint32_t count = 0;
+		for (uint32_t k = 0; k < answer->group_count; k++) {
+			count += bt_str_equal(answer->groups[k].change, answer->groups[i].change)
+				? staying_count(&answer->groups[k])
+				: 0;
+		}
+		if (answer->groups[i].change.length != 0 && count > answer->best_count) {
+			answer->best_change = answer->groups[i].change;
+			answer->best_count = count;
+		}
+	}
+}
+
 /** --- answers --- */
 
 static void append_pods(const struct group *group, struct bt_strbuf *out)
@@ -405,19 +421,7 @@ int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace
 	if (result == 0) {
 		join_alike(&answer);
 		qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);
-		for (uint32_t i = 0; i < answer.group_count; i++) {
-			uint32_t count = 0;
-			for (uint32_t k = 0; k < answer.group_count; k++) {
-				count += bt_str_equal(
-						 answer.groups[k].change, answer.groups[i].change)
-					? staying_count(&answer.groups[k])
-					: 0;
-			}
-			if (answer.groups[i].change.length != 0 && count > answer.best_count) {
-				answer.best_change = answer.groups[i].change;
-				answer.best_count = count;
-			}
-		}
+		find_best_change(&answer);
 		result = bt_output_write(format, write_text, write_json, &answer, out, err);
 	}
 	if (result == 0 && answer.pod_count != 0) {

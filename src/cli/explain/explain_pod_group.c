@@ -254,15 +254,9 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 	bt_explain_write_more(shown, count, "  ", out);
 }
 
-static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
+static void write_members(const struct report *report, bool wide, struct bt_strbuf *out)
 {
-	const struct report *report = answer;
 	const struct bt_group_explanation *explanation = report->explanation;
-	write_summary(report, out);
-	if (explanation->members.count == 0) {
-		return;
-	}
-	write_placements(report, wide, out);
 	struct bt_table table;
 	uint32_t count = explanation->members.count;
 	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
@@ -278,12 +272,11 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	}
 	bt_table_write(&table, out);
 	bt_explain_write_more(shown, count, "  ", out);
-	if (explanation->stopped != NULL && explanation->stop.groups.count != 0) {
-		bt_strbuf_append_c(out, "\nWhat stops ");
-		bt_printable_append(out, explanation->stopped->metadata.name);
-		bt_strbuf_append_c(out, ", nearest nodes first:\n");
-		bt_explain_write_groups(&explanation->stop, out);
-	}
+}
+
+static void write_proposals(const struct report *report, struct bt_strbuf *out)
+{
+	const struct bt_group_explanation *explanation = report->explanation;
 	if (explanation->fate == BT_GROUP_FITS || explanation->fate == BT_GROUP_ERROR ||
 		!report->wants_proposals) {
 		return;
@@ -300,6 +293,25 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		append_members(report, proposal->placed_count, out);
 		bt_strbuf_append_c(out, " find a node\n");
 	}
+}
+
+static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
+{
+	const struct report *report = answer;
+	const struct bt_group_explanation *explanation = report->explanation;
+	write_summary(report, out);
+	if (explanation->members.count == 0) {
+		return;
+	}
+	write_placements(report, wide, out);
+	write_members(report, wide, out);
+	if (explanation->stopped != NULL && explanation->stop.groups.count != 0) {
+		bt_strbuf_append_c(out, "\nWhat stops ");
+		bt_printable_append(out, explanation->stopped->metadata.name);
+		bt_strbuf_append_c(out, ", nearest nodes first:\n");
+		bt_explain_write_groups(&explanation->stop, out);
+	}
+	write_proposals(report, out);
 }
 
 /** --- JSON output --- */

@@ -504,6 +504,30 @@ static void write_scores(const struct ranking *ranking, uint32_t shown, struct b
 	bt_table_write(&table, out);
 }
 
+/** --- all nodes that do not fit --- */
+
+static void write_all_obstacles(const struct bt_explanation *explanation, struct bt_strbuf *out)
+{
+	struct bt_table table;
+	if (explanation->groups.count == 0) {
+		return;
+	}
+	bt_strbuf_append_c(out, "\nWhy not, everything that is in the way:\n");
+	BT_TABLE_BEGIN(&table, "  NODE", "OBSTACLES");
+	for (uint32_t g = 0; g < explanation->groups.count; g++) {
+		const struct bt_explained_group *group = &explanation->groups.items[g];
+		for (uint32_t i = 0; i < group->nodes.count; i++) {
+			const struct bt_explained_node *node =
+				&explanation->nodes.items[group->nodes.items[i]];
+			bt_strbuf_append_c(&table.text, "  ");
+			bt_table_add(&table, node->name);
+			explain_append_obstacles(&table.text, node, true);
+			bt_table_end_cell(&table);
+		}
+	}
+	bt_table_write(&table, out);
+}
+
 /** Limit of events in the table. */
 #define EVENTS_SHOWN 5
 /** Limit of an event's message. */
@@ -570,23 +594,9 @@ void bt_explain_report_write_table(const void *answer, bool wide, struct bt_strb
 		bt_strbuf_append_c(out, any ? "\n" : "");
 	}
 	bt_free(ranking.nodes);
-	if (wide && explanation->groups.count != 0) {
-		struct bt_table table;
-		bt_strbuf_append_c(out, "\nWhy not, everything that is in the way:\n");
-		BT_TABLE_BEGIN(&table, "  NODE", "OBSTACLES");
-		for (uint32_t g = 0; g < explanation->groups.count; g++) {
-			const struct bt_explained_group *group = &explanation->groups.items[g];
-			for (uint32_t i = 0; i < group->nodes.count; i++) {
-				const struct bt_explained_node *node =
-					&explanation->nodes.items[group->nodes.items[i]];
-				bt_strbuf_append_c(&table.text, "  ");
-				bt_table_add(&table, node->name);
-				explain_append_obstacles(&table.text, node, true);
-				bt_table_end_cell(&table);
-			}
-		}
-		bt_table_write(&table, out);
-	} else if (!wide) {
+	if (wide) {
+		write_all_obstacles(explanation, out);
+	} else {
 		if (explanation->groups.count != 0) {
 			bt_strbuf_append_c(out,
 				explanation->feasible_count == 0
