@@ -116,6 +116,14 @@ static bool is_own_host(const struct call *call)
 	return is_ours || (options->certificate_pem != NULL && host.length != 0);
 }
 
+/** Whether the browser marks the request as sent by another site's page. */
+static bool is_other_site(const struct call *call)
+{
+	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
+	return site.length != 0 && !bt_str_equal_c(site, "same-origin") &&
+		!bt_str_equal_c(site, "none");
+}
+
 /** --- answers --- */
 
 static void add_header(struct call *call, const char *name, const char *value)
@@ -411,9 +419,7 @@ static void serve_request(void *context, struct bt_http_exchange *exchange)
 			return;
 		}
 	}
-	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
-	/* The browser marks requests that another site's page sends. */ if (site.length != 0 &&
-		!bt_str_equal_c(site, "same-origin") && !bt_str_equal_c(site, "none")) {
+	if (is_other_site(call)) {
 		answer_error(call, 403, "requests of other sites are not answered");
 		return;
 	}
