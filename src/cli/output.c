@@ -197,6 +197,17 @@ static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *ou
 	}
 }
 
+/** Whether the line is a heading, such as "POD NODE" or "Changes that would help:". */
+static bool is_heading(struct bt_str line)
+{
+	bool is_upper = line.length != 0;
+	for (uint32_t i = 0; i < line.length && is_upper; i++) {
+		is_upper = (line.data[i] >= 'A' && line.data[i] <= 'Z') || line.data[i] == ' ';
+	}
+	return is_upper ||
+		(line.length != 0 && line.data[0] != ' ' && line.data[line.length - 1] == ':');
+}
+
 static void paint_line(struct bt_str line, struct bt_strbuf *out)
 {
 	static const struct {
@@ -209,14 +220,7 @@ static void paint_line(struct bt_str line, struct bt_strbuf *out)
 		{BT_STR_INIT("SchedulingGated"), YELLOW},
 		{BT_STR_INIT("Deleting"), YELLOW},
 	};
-	/* Headings are such as "POD NODE" or "Changes that would help:". */
-	bool is_heading = line.length != 0;
-	for (uint32_t i = 0; i < line.length && is_heading; i++) {
-		is_heading = (line.data[i] >= 'A' && line.data[i] <= 'Z') || line.data[i] == ' ';
-	}
-	is_heading = is_heading ||
-		(line.length != 0 && line.data[0] != ' ' && line.data[line.length - 1] == ':');
-	if (is_heading) {
+	if (is_heading(line)) {
 		bt_strbuf_append_c(out, BOLD);
 		bt_strbuf_append_str(out, line);
 		bt_strbuf_append_c(out, PLAIN);
