@@ -368,13 +368,13 @@ static void offer_flags(struct bt_complete *complete)
 	const struct bt_command *command = complete->command;
 	for (uint32_t i = 0; i < command->flag_count; i++) {
 		const struct bt_flag *flag = &command->flags[i];
-		bool may_come = flag->type == BT_FLAG_STRINGS || flag->type == BT_FLAG_SETTER ||
+		bool may_repeat = flag->type == BT_FLAG_STRINGS || flag->type == BT_FLAG_SETTER ||
 			flag->type == BT_FLAG_OPTIONAL;
 		bool is_given = false;
 		for (uint32_t k = 0; k < complete->given.count; k++) {
 			is_given = is_given || complete->given.items[k] == flag;
 		}
-		if (may_come || !is_given) {
+		if (may_repeat || !is_given) {
 			bt_strbuf_reset(&name);
 			bt_strbuf_printf(&name, "--%s", flag->name);
 			complete_offer(complete, &word, bt_strbuf_str(&name), flag->help);
