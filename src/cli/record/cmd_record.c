@@ -168,7 +168,27 @@ static int record(struct run *run, struct berth_error *err)
 	return result;
 }
 
-static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_error *err)
+static void print_summary(const char *path, const struct bt_recorder_counts *counts)
+{
+	/* Keep standard output free for the recording. */
+	FILE *out = strcmp(path, "-") == 0 ? stderr : stdout;
+	(void)fprintf(out, "%s: %" PRIu32 " objects, %" PRIu64 " changes, %" PRIu32 " gaps", path,
+		counts->objects, counts->changes, counts->gaps);
+	if (counts->bytes != 0) {
+		uint64_t change_bytes = counts->bytes - counts->start_bytes;
+		(void)fprintf(out, "; %" PRIu64 " bytes", counts->bytes);
+		if (counts->changes != 0) {
+			(void)fprintf(
+				out, ", %" PRIu64 " a change", change_bytes / counts->changes);
+		}
+		if (counts->parts > 1) {
+			(void)fprintf(out, ", in %" PRIu32 " files", counts->parts);
+		}
+	}
+	(void)fputc('\n', out);
+}
+
+static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
 {
 	struct options *options = context;
 	struct run run = {.options = options, .err = BERTH_ERROR_INIT};
@@ -180,23 +200,8 @@ static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_e
 		result = record(&run, err);
 	}
 	if (run.recorder != NULL) {
-		/* Keep standard output free for the recording. */
-		FILE *out = strcmp(options->output_path, "-") == 0 ? stderr : stdout;
 		struct bt_recorder_counts counts = bt_recorder_count(run.recorder);
-		(void)fprintf(out, "%s: %" PRIu32 " objects, %" PRIu64 " changes, %" PRIu32 " gaps",
-			options->output_path, counts.objects, counts.changes, counts.gaps);
-		if (counts.bytes != 0) {
-			uint64_t change_bytes = counts.bytes - counts.start_bytes;
-			(void)fprintf(out, "; %" PRIu64 " bytes", counts.bytes);
-			if (counts.changes != 0) {
-				(void)fprintf(out, ", %" PRIu64 " a change",
-					change_bytes / counts.changes);
-			}
-			if (counts.parts > 1) {
-				(void)fprintf(out, ", in %" PRIu32 " files", counts.parts);
-			}
-		}
-		(void)fputc('\n', out);
+		print_summary(options->output_path, &counts);
 	}
 	bt_recorder_destroy(run.recorder);
 	bt_live_watch_destroy(run.watch);
