@@ -164,21 +164,27 @@ bool bt_map_remove(struct bt_map *map, uint64_t hash, uint32_t value)
 {
 	uint32_t position = bt_map_first(map, hash);
 
-	for (; position != BT_MAP_NONE; position = bt_map_next(map, hash, position)) {
-		if (map->slots[position].value == value) {
-			uint32_t mask = map->capacity - 1;
-
-			map->count--;
-			map->slots[position].value = SLOT_DELETED;
-			if (map->slots[(position + 1) & mask].value == SLOT_EMPTY) {
-				while (map->slots[position].value == SLOT_DELETED) {
-					map->slots[position].value = SLOT_EMPTY;
-					map->used--;
-					position = (position - 1) & mask;
-				}
-			}
-			return true;
-		}
+	while (position != BT_MAP_NONE && map->slots[position].value != value) {
+		position = bt_map_next(map, hash, position);
 	}
-	return false;
+	if (position == BT_MAP_NONE) {
+		return false;
+	}
+	uint32_t mask = map->capacity - 1;
+
+	map->count--;
+	map->slots[position].value = SLOT_DELETED;
+	if (map->slots[(position + 1) & mask].value != SLOT_EMPTY) {
+		return true;
+	}
+	/*
+	 * Deleted slots directly before an empty slot become empty again, because every chain ends
+	 * at the empty slot.
+	 */
+	while (map->slots[position].value == SLOT_DELETED) {
+		map->slots[position].value = SLOT_EMPTY;
+		map->used--;
+		position = (position - 1) & mask;
+	}
+	return true;
 }
