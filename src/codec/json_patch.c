@@ -209,6 +209,46 @@ static int remove_at(struct patch *patch, const struct place *place, struct bt_s
 	return 0;
 }
 
+static int replace_at(struct patch *patch, const struct place *place, struct bt_json_value *value,
+	struct bt_str path)
+{
+	uint32_t index;
+	if (value_at(patch, place) == NULL) {
+		return set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(path));
+	}
+	if (place->parent != NULL && place->parent->type == BT_JSON_ARRAY &&
+		index_of(place->last, &index)) {
+		bt_json_remove_at(place->parent, index);
+	}
+	return add_at(patch, place, value, path);
+}
+
+static int test_at(struct patch *patch, const struct place *place,
+	const struct bt_json_value *value, struct bt_str path)
+{
+	const struct bt_json_value *found = value_at(patch, place);
+	if (found == NULL && value->type == BT_JSON_NULL && place->parent->type == BT_JSON_OBJECT) {
+		return 0;
+	}
+	return found != NULL && bt_json_same(found, value)
+		? 0
+		: set_patch_error(patch, "testing path %.*s failed", BT_STR_ARG(path));
+}
+
+static int copy_value(
+	struct patch *patch, const struct bt_json_value *value, struct bt_json_value **out_copy)
+{
+	struct measure size = {0};
+	measure(value, 1, &size);
+	patch->copied_bytes += size.bytes;
+	if (patch->copied_bytes > BT_JSON_PATCH_COPIED_BYTES_MAX) {
+		return bt_error_set(patch->err, BERTH_ERR_TOO_LARGE,
+			"the JSON patch copies more than %d bytes", BT_JSON_PATCH_COPIED_BYTES_MAX);
+	}
+	*out_copy = bt_json_clone(patch->arena, value, false);
+	return 0;
+}
+
 static int move_or_copy(
 	struct patch *patch, const struct bt_json_value *operation, struct bt_str path, bool move)
 {
@@ -237,17 +277,7 @@ static int move_or_copy(
 	} else if ((value = value_at(patch, &source)) == NULL) {
 		result = set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(from));
 	} else {
-		struct measure size = {0};
-		measure(value, 1, &size);
-		patch->copied_bytes += size.bytes;
-		if (patch->copied_bytes > BT_JSON_PATCH_COPIED_BYTES_MAX) {
-			result = bt_error_set(patch->err, BERTH_ERR_TOO_LARGE,
-				"the JSON patch copies more than %d bytes",
-				BT_JSON_PATCH_COPIED_BYTES_MAX);
-		} else {
-			value = bt_json_clone(patch->arena, value, false);
-			result = 0;
-		}
+		result = copy_value(patch, value, &value);
 	}
 	if (result == 0) {
 		result = find_place(patch, path, &target);
@@ -285,26 +315,8 @@ static int apply_operation(struct patch *patch, const struct bt_json_value *oper
 	if (op.data[0] == 'a') {
 		return add_at(patch, &place, value, path);
 	}
-	struct bt_json_value *found = value_at(patch, &place);
-	bool is_test = op.data[0] == 't';
-	if (is_test && found == NULL && value->type == BT_JSON_NULL &&
-		place.parent->type == BT_JSON_OBJECT) {
-		return 0;
-	}
-	if (is_test) {
-		return found != NULL && bt_json_same(found, value)
-			? 0
-			: set_patch_error(patch, "testing path %.*s failed", BT_STR_ARG(path));
-	}
-	uint32_t index;
-	if (found == NULL) {
-		return set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(path));
-	}
-	if (place.parent != NULL && place.parent->type == BT_JSON_ARRAY &&
-		index_of(place.last, &index)) {
-		bt_json_remove_at(place.parent, index);
-	}
-	return add_at(patch, &place, value, path);
+	return op.data[0] == 'r' ? replace_at(patch, &place, value, path)
+				 : test_at(patch, &place, value, path);
 }
 
 static int check_shape(const struct bt_json_value *patch, struct berth_error *err)
