@@ -95,6 +95,23 @@ static const char *base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
+static int read_files(struct run *run, struct berth_error *err)
+{
+	const struct bt_arguments *files = &run->options->line.source.files;
+	/* The history borrows the texts of the cluster for the whole run. */
+	struct bt_manifests *cluster = &run->options->line.cluster;
+	int result = bt_source_read(&run->options->line.source, cluster, err);
+	if (result == 0) {
+		bt_history_take_files(&run->history, cluster);
+		bt_strbuf_append_c(&run->source,
+			files->list.count != 0 ? base_name(files->list.items[0]) : "");
+		if (files->list.count > 1) {
+			bt_strbuf_printf(&run->source, " and %u more", files->list.count - 1);
+		}
+	}
+	return result;
+}
+
 static void take_replayed(void *context, const struct bt_object *old_object,
 	struct bt_object *new_object, int64_t time_ns)
 {
@@ -102,38 +119,12 @@ static void take_replayed(void *context, const struct bt_object *old_object,
 	bt_history_take(&run->history, time_ns, old_object, new_object);
 }
 
-static bool is_live(const struct options *options)
+/**
+ * Replays the recordings as "berth replay" with the same flags does, and adds all changes to the
+ * history.
+ */
+static int replay_recordings(struct run *run, struct berth_error *err)
 {
-	return options->line.arguments.list.count == 0 &&
-		options->line.source.files.list.count +
-			options->line.source.kustomizations.list.count ==
-		0;
-}
-
-static int read_kept(struct run *run, struct berth_error *err)
-{
-	const struct bt_arguments *recordings = &run->options->line.arguments;
-	if (recordings->list.count == 0) {
-		const struct bt_arguments *files = &run->options->line.source.files;
-		/* The history borrows the texts of the cluster for the whole run. */
-		struct bt_manifests *cluster = &run->options->line.cluster;
-		int result = bt_source_read(&run->options->line.source, cluster, err);
-		if (result == 0) {
-			bt_history_take_files(&run->history, cluster);
-			bt_strbuf_append_c(&run->source,
-				files->list.count != 0 ? base_name(files->list.items[0]) : "");
-			if (files->list.count > 1) {
-				bt_strbuf_printf(
-					&run->source, " and %u more", files->list.count - 1);
-			}
-		}
-		return result;
-	}
-	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
-	if (!run->options->replays) {
-		return bt_history_read_recordings(&run->history, recordings, err);
-	}
-	/* Replay as "berth replay" with the same flags does. */
 	struct bt_command_line *line = &run->options->line;
 	struct bt_replay_request request = {
 		.is_compared = line->setup.config_path == NULL,
@@ -152,6 +143,25 @@ static int read_kept(struct run *run, struct berth_error *err)
 		bt_replay_answer_finish(&answer);
 	}
 	return result;
+}
+
+static bool is_live(const struct options *options)
+{
+	return options->line.arguments.list.count == 0 &&
+		options->line.source.files.list.count +
+			options->line.source.kustomizations.list.count ==
+		0;
+}
+
+static int read_kept(struct run *run, struct berth_error *err)
+{
+	const struct bt_arguments *recordings = &run->options->line.arguments;
+	if (recordings->list.count == 0) {
+		return read_files(run, err);
+	}
+	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
+	return run->options->replays ? replay_recordings(run, err)
+				     : bt_history_read_recordings(&run->history, recordings, err);
 }
 
 /** --- serving --- */
