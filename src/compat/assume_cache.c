@@ -60,7 +60,7 @@ struct berth_assume_cache *berth_assume_cache_create(
 
 static void finish_entry(struct entry *entry)
 {
-	bt_free((char *)(uintptr_t)entry->key.data);
+	bt_lib_free_text(entry->key);
 	berth_object_release(entry->api);
 	berth_object_release(entry->latest);
 }

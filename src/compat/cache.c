@@ -35,7 +35,7 @@ static void free_place(struct bt_departed_table *table, uint32_t place)
 
 	if (departed->uid.data != NULL) {
 		(void)bt_map_remove(&table->index, bt_str_hash(departed->uid), place);
-		bt_free((void *)(uintptr_t)departed->uid.data);
+		bt_lib_free_text(departed->uid);
 		*departed = (struct bt_departed){0};
 	}
 }
@@ -258,7 +258,7 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_vec_finish(&cache->pods);
 	bt_vec_finish(&cache->nodes);
 	for (uint32_t i = 0; i < cache->departed.ring.count; i++) {
-		bt_free((void *)(uintptr_t)cache->departed.ring.items[i].uid.data);
+		bt_lib_free_text(cache->departed.ring.items[i].uid);
 	}
 	bt_vec_finish(&cache->departed.ring);
 	bt_map_finish(&cache->departed.index);

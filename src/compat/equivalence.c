@@ -181,7 +181,7 @@ void berth_equivalence_cache_destroy(struct berth_equivalence_cache *cache)
 		bt_vec_finish(&node->answers);
 		bt_map_finish(&node->by_key);
 		bt_arena_finish(&node->arena);
-		bt_free((void *)(uintptr_t)node->name.data);
+		bt_lib_free_text(node->name);
 		bt_free(node);
 	}
 	bt_vec_finish(&cache->nodes);

@@ -18,7 +18,7 @@ struct berth_node_name_to_info_map {
 static void free_entry(struct entry *entry)
 {
 	bt_aggregate_destroy(entry->aggregate);
-	bt_free((void *)(uintptr_t)entry->name.data);
+	bt_lib_free_text(entry->name);
 }
 
 /**

@@ -51,8 +51,8 @@ static struct berth_host_port copy_port(const struct berth_host_port *port)
 
 static void free_port(struct berth_host_port *port)
 {
-	bt_free((void *)(uintptr_t)port->ip.data);
-	bt_free((void *)(uintptr_t)port->protocol.data);
+	bt_lib_free_text(port->ip);
+	bt_lib_free_text(port->protocol);
 }
 
 void berth_host_port_info_add(struct berth_host_port_info *info, struct berth_str ip,
@@ -255,7 +255,7 @@ void bt_aggregate_destroy(struct bt_aggregate *aggregate)
 		bt_aggregate_pod_release(aggregate->pods_with_affinity.items[i]);
 	}
 	for (uint32_t i = 0; i < aggregate->images.count; i++) {
-		bt_free((void *)(uintptr_t)aggregate->images.items[i].name.data);
+		bt_lib_free_text(aggregate->images.items[i].name);
 	}
 	bt_vec_finish(&aggregate->pods);
 	bt_vec_finish(&aggregate->pods_with_affinity);

@@ -115,13 +115,19 @@ static inline struct bt_status bt_lib_unknown_node(struct bt_arena *arena, struc
 		BT_STR_ARG(name));
 }
 
-/** Copies the text to the heap, with a zero byte at the end. The caller must bt_free the data. */
+/** Copies the text to the heap, with a zero byte at the end. Free it with bt_lib_free_text. */
 static inline struct bt_str bt_lib_own_text(struct bt_str text)
 {
 	return (struct bt_str){
 		bt_strndup(text.data != NULL ? text.data : "", text.length), text.length};
 }
 
+static inline void bt_lib_free_text(struct bt_str text)
+{
+	bt_free((char *)(uintptr_t)text.data);
+}
+
+/** Returns the value of the key; {NULL, 0} if the map lacks the key. */
 static inline struct bt_str bt_lib_map_value(const struct bt_str_map *map, struct bt_str key)
 {
 	const struct bt_str *value = bt_str_map_find(map, key);

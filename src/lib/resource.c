@@ -300,7 +300,7 @@ void berth_resource_finish(struct berth_resource *resource)
 		return;
 	}
 	for (uint32_t i = 0; i < resource->scalar_count; i++) {
-		bt_free((void *)(uintptr_t)resource->scalars[i].name.data);
+		bt_lib_free_text(resource->scalars[i].name);
 	}
 	bt_free(resource->scalars);
 	*resource = (struct berth_resource){0};
