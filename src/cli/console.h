@@ -16,8 +16,7 @@ struct bt_progress {
 	int64_t next_ms;
 };
 
-/** what: the task that the line names; borrowed. Shows nothing unless standard error is a terminal.
- */
+/** Shows nothing unless standard error is a terminal. what: the task, borrowed. */
 void bt_progress_start(struct bt_progress *progress, const char *what);
 /**
  * Shows "placing pods: 1200 of 5000 (24%)"; cheap enough to call at every step. total 0: the total

@@ -151,8 +151,7 @@ int berth_registry_load_plugin(
 	void *object = dlopen(full, RTLD_NOW | RTLD_LOCAL);
 
 	if (object == NULL) {
-		/* Put the path in front, unless the dynamic linker's message begins with the path.
-		 */
+		/* Put the path before the message, unless the message begins with the path. */
 		const char *message = dlerror();
 		size_t length = strlen(full);
 
