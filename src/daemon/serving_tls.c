@@ -41,21 +41,23 @@ static char *copy_text(struct bt_str text)
 	return bt_strndup(text.data != NULL ? text.data : "", text.length);
 }
 
-/**
- * Read the files, unless they look unchanged and is_due is false. *out_changed: the new pair
- * differs from the old pair.
- */
-static int pair_read(struct pair *pair, bool is_due, bool *out_changed, struct berth_error *err)
+/** Returns true if a file has changed since the last successful read. */
+static bool pair_has_changed(const struct pair *pair)
 {
-	struct bt_certificate_pair pem = {.key = {0}};
 	struct bt_client_file_stamp certificate_stamp = pair->certificate_stamp;
 	struct bt_client_file_stamp key_stamp = pair->key_stamp;
-	is_due = bt_client_file_stamp_update(&certificate_stamp, pair->certificate_file) || is_due;
-	is_due = bt_client_file_stamp_update(&key_stamp, pair->key_file) || is_due;
-	*out_changed = false;
-	if (!is_due) {
-		return 0;
-	}
+	return bt_client_file_stamp_update(&certificate_stamp, pair->certificate_file) ||
+		bt_client_file_stamp_update(&key_stamp, pair->key_file);
+}
+
+/** Read the files. *out_changed: the new pair differs from the old pair. */
+static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *err)
+{
+	struct bt_certificate_pair pem = {.key = {0}};
+	struct bt_client_file_stamp certificate_stamp = {0};
+	struct bt_client_file_stamp key_stamp = {0};
+	(void)bt_client_file_stamp_update(&certificate_stamp, pair->certificate_file);
+	(void)bt_client_file_stamp_update(&key_stamp, pair->key_file);
 	int result =
 		bt_client_file_read(pair->certificate_file, FILE_BYTES_MAX, &pem.certificate, err);
 	if (result == 0) {
@@ -93,10 +95,10 @@ bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due)
 		struct pair *pair = &serving->pairs[i];
 		struct berth_error err = BERTH_ERROR_INIT;
 		bool is_new = false;
-		if (pair->certificate_file == NULL) {
+		if (pair->certificate_file == NULL || (!is_due && !pair_has_changed(pair))) {
 			continue;
 		}
-		if (pair_read(pair, is_due, &is_new, &err) == 0) {
+		if (pair_read(pair, &is_new, &err) == 0) {
 			bt_free(pair->complaint);
 			pair->complaint = NULL;
 			has_changed = is_new || has_changed;
@@ -216,11 +218,11 @@ static int first_pair(const struct bt_serving_options *options, struct pair *pai
 		}
 		pair->certificate_file = copy_text(options->cert_file);
 		pair->key_file = copy_text(options->key_file);
-		return pair_read(pair, true, &has_changed, err);
+		return pair_read(pair, &has_changed, err);
 	}
 	if (options->cert_dir.length != 0) {
 		int result = pair_of_folder(options, pair, now_seconds, err);
-		return result != 0 ? result : pair_read(pair, true, &has_changed, err);
+		return result != 0 ? result : pair_read(pair, &has_changed, err);
 	}
 	int result = make_pair(options, now_seconds, &pair->pem, err);
 	if (result != 0) {
@@ -264,7 +266,7 @@ int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_
 		pair->is_sni = true;
 		pair->certificate_file = copy_text(options->sni.items[i].certificate_file);
 		pair->key_file = copy_text(options->sni.items[i].key_file);
-		result = pair_read(pair, true, &has_changed, err);
+		result = pair_read(pair, &has_changed, err);
 	}
 	if (result != 0) {
 		bt_serving_tls_destroy(serving);

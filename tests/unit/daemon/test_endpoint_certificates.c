@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 
 #include "base/nanoseconds.h"
 #include "codec/json.h"
+#include "daemon/serving_tls.h"
 #include "endpoints_world.h"
 #include "test_main.h"
 
@@ -514,6 +516,47 @@ START_TEST(test_endpoint_certificates__files_are_replaced)
 }
 END_TEST
 
+/** A bad file that looks unchanged: its error is logged once, not at every full read. */
+START_TEST(test_endpoint_certificates__complaints_are_not_repeated)
+{
+	struct bt_certificate_pair pair = {.key = {0}};
+	struct bt_strbuf bad = {0};
+	struct endpoints_world world;
+	struct bt_serving_tls *serving;
+	struct stat status;
+	ck_assert_int_eq(bt_certificate_make_ca("a", NOW_SECONDS, &pair, NULL), 0);
+	make_folder();
+	write_file("tls.crt", bt_strbuf_str(&pair.certificate));
+	write_file("tls.key", bt_strbuf_str(&pair.key));
+	endpoints_world_init(&world);
+	world.options.serving.cert_file = bt_str_from(in_folder("tls.crt"));
+	world.options.serving.key_file = bt_str_from(in_folder("tls.key"));
+	ck_assert_int_eq(
+		bt_serving_tls_create(&world.options.serving, NOW_SECONDS, &serving, NULL), 0);
+	/* same file, length and time of change */
+	ck_assert_int_eq(stat(in_folder("tls.crt"), &status), 0);
+	while (bad.length < pair.certificate.length) {
+		bt_strbuf_append_char(&bad, 'x');
+	}
+	write_file("tls.crt", bt_strbuf_str(&bad));
+	const struct timespec times[] = {status.st_atim, status.st_mtim};
+	ck_assert_int_eq(utimensat(AT_FDCWD, in_folder("tls.crt"), times, 0), 0);
+	ck_assert(!bt_serving_tls_refresh(serving, false));
+	ck_assert_uint_eq(world.log.length, 0);
+	ck_assert(!bt_serving_tls_refresh(serving, true));
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log), "failed to find any PEM data"));
+	bt_strbuf_reset(&world.log);
+	ck_assert(!bt_serving_tls_refresh(serving, false));
+	ck_assert(!bt_serving_tls_refresh(serving, true));
+	ck_assert_str_eq(bt_strbuf_c(&world.log), "");
+	bt_serving_tls_destroy(serving);
+	endpoints_world_finish(&world);
+	bt_certificate_pair_finish(&pair);
+	bt_strbuf_finish(&bad);
+	remove_folder();
+}
+END_TEST
+
 START_TEST(test_endpoint_certificates__names_of_clients_choose)
 {
 	static const char *const plain_names[] = {"127.0.0.1"};
@@ -607,5 +650,6 @@ BT_TEST_MAIN("endpoint_certificates", test_endpoint_certificates__client_certifi
 	test_endpoint_certificates__client_ca_file_changes, test_endpoint_certificates__own_pair,
 	test_endpoint_certificates__bad_files, test_endpoint_certificates__missing_files,
 	test_endpoint_certificates__port_is_taken, test_endpoint_certificates__files_are_replaced,
+	test_endpoint_certificates__complaints_are_not_repeated,
 	test_endpoint_certificates__names_of_clients_choose,
 	test_endpoint_certificates__tls_options)
