@@ -56,17 +56,24 @@ static bool split_host(struct bt_str text, uint16_t default_port, struct bt_http
 	return port.length == 0 || parse_port(port, &out_url->port);
 }
 
+/* Returns the number of bytes before the first '/', '?' or '#'. */
+static uint32_t find_rest(struct bt_str text)
+{
+	uint32_t end = 0;
+	while (end < text.length && strchr("/?#", text.data[end]) == NULL) {
+		end++;
+	}
+	return end;
+}
+
 struct bt_http_url bt_http_url_split_text(struct bt_str url)
 {
 	struct bt_http_url parts = {.scheme = BT_STR_INIT(""), .user = BT_STR_INIT("")};
-	int64_t mark = bt_str_find(url, BT_STR("://"));
-	uint32_t end = 0;
-	if (mark > 0) {
-		parts.scheme = bt_str_sub(url, 0, (uint32_t)mark);
-		url = bt_str_sub(url, (uint32_t)mark + 3, BT_STR_MAX);
-	}
-	while (end < url.length && strchr("/?#", url.data[end]) == NULL) {
-		end++;
+	uint32_t end = find_rest(url);
+	if (end > 1 && bt_str_has_prefix(bt_str_sub(url, end - 1, BT_STR_MAX), BT_STR("://"))) {
+		parts.scheme = bt_str_sub(url, 0, end - 1);
+		url = bt_str_sub(url, end + 2, BT_STR_MAX);
+		end = find_rest(url);
 	}
 	parts.host = bt_str_sub(url, 0, end);
 	parts.rest = bt_str_sub(url, end, BT_STR_MAX);

@@ -204,6 +204,8 @@ START_TEST(test_client_config__edge_13_10_servers)
 		{"{server: 'localhost:8080'}", "http://localhost:8080"},
 		{"{server: 'localhost:8080/'}", "http://localhost:8080"},
 		{"{server: 'https://[::1]:6443/?a=b#c'}", "https://[::1]:6443"},
+		{"{server: 'localhost:8080/?a=b://c'}", "http://localhost:8080"},
+		{"{server: 'localhost:8080#b://c'}", "http://localhost:8080"},
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -215,6 +217,8 @@ START_TEST(test_client_config__edge_13_10_servers)
 	}
 	expect_entry_error(
 		"{server: foo/bar}", "{}", "host must be a URL or a host:port pair: \"foo/bar\"");
+	expect_entry_error(
+		"{server: 'h/a://b'}", "{}", "host must be a URL or a host:port pair: \"h/a://b\"");
 	expect_entry_error("{server: \"h\\r\\nX: y\"}", "{}",
 		"host must be a URL or a host:port pair: \"h\\r\\nX: y\"");
 	expect_entry_error("{server: 'https://'}", "{}",

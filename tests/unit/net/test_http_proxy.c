@@ -252,6 +252,7 @@ START_TEST(test_http_proxy__passwords_are_not_shown)
 		{"http://h:1/a:b@c", "http://h:1/a:b@c"},
 		{"u:p@h", "u:xxxxx@h"},
 		{"http://:p@", "http://:xxxxx@"},
+		{"u:p@h/a://b", "u:xxxxx@h/a://b"},
 		{"", ""},
 	};
 
