@@ -160,7 +160,7 @@ void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection 
 void bt_http_tls_cork(struct bt_http_exchange *exchange);
 void bt_http_tls_uncork(struct bt_http_exchange *exchange);
 
-/** Creates a listening socket for the options. */
+/** Creates a listening socket for the options. *out_port: its port; 0 if the port is unknown. */
 BT_MUST_USE int bt_http_listen(const struct bt_http_server_options *options, int *out_fd,
 	uint16_t *out_port, struct berth_error *err);
 #endif
