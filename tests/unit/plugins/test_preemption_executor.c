@@ -3,6 +3,9 @@
  * Removal of victims, synchronous and in the background. Spec: 08 section 18, cases 39 to 43, and
  * section 11.
  */
+#include "base/compiler.h"
+#include "framework/scheduler_metrics.h"
+#include "metrics/metrics.h"
 #include "preemption_fixture.h"
 #include "test_main.h"
 
@@ -45,10 +48,7 @@ START_TEST(test_preemption__edge_08_39_only_victim_terminates_already)
 	ck_assert(!is_running(&fixture));
 	preemption_finish(&fixture);
 
-	/*
-	 * Synchronous preemption also counts a victim that terminates already, and clears
-	 * nominations.
-	 */
+	/* Synchronous preemption still clears nominations. */
 	init(&fixture, SYNC, "a:low,cpu=3,dying");
 	(void)preemption_nominate(&fixture, "n:low,nominated=node1", "node1", true);
 	expect_success(&fixture, "clear n");
@@ -311,6 +311,51 @@ START_TEST(test_preemption__terminating_victims_are_kept)
 }
 END_TEST
 
+static int64_t no_clock(BT_UNUSED void *context)
+{
+	return 0;
+}
+
+/* Spec 08 section 16. Victims that terminate already count, unless a task has no other victims. */
+START_TEST(test_preemption__edge_08_39_victims_are_counted)
+{
+	static const struct {
+		const char *gates;
+		const char *pods;
+		uint64_t victims_count;
+		double victims_sum;
+		double tasks;
+	} rows[] = {
+		{NULL, "a:low,cpu=1 b:low,cpu=1,dying c:low,cpu=1", 1, 3, 1},
+		{SYNC, "a:low,cpu=1 b:low,cpu=1,dying c:low,cpu=1", 1, 3, 0},
+		{NULL, "a:low,cpu=3,dying", 0, 0, 0},
+		{SYNC, "a:low,cpu=3,dying", 1, 1, 0},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct preemption_fixture fixture;
+		struct bt_metrics *metrics = bt_metrics_create();
+
+		init(&fixture, rows[i].gates, rows[i].pods);
+		struct bt_scheduler_metrics *scheduler =
+			bt_scheduler_metrics_create(metrics, &fixture.gates, no_clock, NULL);
+		fixture.framework->metrics =
+			bt_scheduler_metrics_profile(scheduler, BT_STR("default-scheduler"));
+		preemption_expect(&fixture, "p:hi,cpu=3", "node1:U", "Success", "node1", NULL);
+		const struct bt_metric_cell *victims =
+			bt_scheduler_cell_of(scheduler, BT_FAMILY_PREEMPTION_VICTIMS, NULL);
+		const struct bt_metric_cell *tasks =
+			bt_scheduler_cell_of(scheduler, BT_FAMILY_PREEMPTION_TASKS, "success");
+		ck_assert_uint_eq(victims->count, rows[i].victims_count);
+		ck_assert_double_eq(victims->value, rows[i].victims_sum);
+		ck_assert_double_eq(tasks != NULL ? tasks->value : 0, rows[i].tasks);
+		preemption_finish(&fixture);
+		bt_scheduler_metrics_destroy(scheduler);
+		bt_metrics_destroy(metrics);
+	}
+}
+END_TEST
+
 START_TEST(test_preemption__ends_with_writes_under_way)
 {
 	struct preemption_fixture fixture;
@@ -328,4 +373,6 @@ BT_TEST_MAIN("preemption_executor", test_preemption__edge_08_39_only_victim_term
 	test_preemption__failure_cancels_calls_under_way, test_preemption__edge_08_42_is_running,
 	test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound,
 	test_preemption__synchronous_error, test_preemption__lower_nominations_are_cleared,
-	test_preemption__terminating_victims_are_kept, test_preemption__ends_with_writes_under_way)
+	test_preemption__terminating_victims_are_kept,
+	test_preemption__edge_08_39_victims_are_counted,
+	test_preemption__ends_with_writes_under_way)
