@@ -1094,6 +1094,12 @@ struct trait_source {
 	struct bt_arena *arena; /* arena of the cycle */
 };
 
+/** Kind of a trait. The kind and the key are the first word of the trait's identity. */
+enum trait_kind {
+	TRAIT_FILTER = 1,
+	TRAIT_WEIGHT,
+};
+
 static const struct bt_affinity_table *find_table(
 	const struct bt_affinity_tables *tables, const struct bt_label_column *column)
 {
@@ -1133,37 +1139,52 @@ static uint64_t filter_value(const void *context, uint32_t slot)
  */
 #define LISTED_MAX 6
 
+/**
+ * List the domains for which the table may have a count other than 0. The list may contain domain
+ * 0, and may contain a domain twice. Returns false if the list would be longer than LISTED_MAX, or
+ * if the table has the array `own`.
+ */
+static bool list_domains(
+	const struct bt_affinity_table *table, uint32_t out[LISTED_MAX], uint32_t *out_count)
+{
+	uint32_t count = 0;
+
+	if (table->own != NULL) {
+		return false;
+	}
+	for (uint32_t i = 0; i < table->sources.count; i++) {
+		const struct bt_sparse_counts *pods = table->sources.items[i].pods;
+		struct bt_sparse_entry entry;
+
+		if (pods->occupied_count > LISTED_MAX - count) {
+			return false;
+		}
+		for (uint32_t cursor = 0; bt_sparse_counts_next(pods, &cursor, &entry);) {
+			out[count++] = entry.index;
+		}
+	}
+	*out_count = count;
+	return true;
+}
+
 /** Set the bit in values[slot] for each slot whose domain has a positive count in the table. */
 static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
 	uint32_t bit, uint32_t slot_count, uint32_t *restrict values)
 {
 	const uint32_t *restrict domains = source->column->values;
-	/* Domains that may have a count other than 0; may contain domain 0, and a domain twice. */
 	uint32_t listed[LISTED_MAX];
-	uint32_t count = 0;
-	bool is_listed = table->own == NULL;
+	uint32_t count;
 
-	for (uint32_t i = 0; is_listed && i < table->sources.count; i++) {
-		const struct bt_sparse_counts *pods = table->sources.items[i].pods;
-		struct bt_sparse_entry entry;
-
-		is_listed = pods->occupied_count <= LISTED_MAX - count;
-		for (uint32_t cursor = 0;
-			is_listed && bt_sparse_counts_next(pods, &cursor, &entry);) {
-			listed[count++] = entry.index;
+	if (list_domains(table, listed, &count)) {
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t wanted = listed[i];
+			if (wanted == 0 || bt_affinity_table_at(table, wanted) <= 0) {
+				continue;
+			}
+			for (uint32_t slot = 0; slot < slot_count; slot++) {
+				values[slot] |= domains[slot] == wanted ? bit : 0;
+			}
 		}
-	}
-	for (uint32_t i = 0; is_listed && i < count; i++) {
-		uint32_t wanted = listed[i];
-
-		if (wanted == 0 || bt_affinity_table_at(table, wanted) <= 0) {
-			continue;
-		}
-		for (uint32_t slot = 0; slot < slot_count; slot++) {
-			values[slot] |= domains[slot] == wanted ? bit : 0;
-		}
-	}
-	if (is_listed) {
 		return;
 	}
 	int64_t *sums =
@@ -1242,6 +1263,32 @@ static void weight_values(const void *context, uint32_t slot_count, uint32_t *va
 	}
 }
 
+/** Add the trait that reads these tables; NULL: no such table. Without tables there is no trait. */
+static void add_value_trait(struct bt_trait_list *out, const struct trait_source *source,
+	enum trait_kind kind, const struct bt_affinity_table *const *tables, uint32_t table_count)
+{
+	struct bt_node_trait trait = {
+		.identity = {(uint64_t)kind << 32 | source->column->key.id, 1, 2},
+		.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
+			BT_CHANGE_EXISTENCE,
+		.value = kind == TRAIT_FILTER ? filter_value : weight_value,
+		.column = kind == TRAIT_FILTER ? filter_values : weight_values,
+		.context = source,
+	};
+	bool any = false;
+
+	for (uint32_t i = 0; i < table_count; i++) {
+		any |= tables[i] != NULL;
+		for (uint32_t word = 0; word < 2; word++) {
+			trait.identity[word + 1] = bt_hash_u64(trait.identity[word + 1],
+				tables[i] != NULL ? tables[i]->identity[word] : i);
+		}
+	}
+	if (any) {
+		bt_arena_push(out->arena, out, trait);
+	}
+}
+
 /**
  * Add the traits of one key. tables: near, apart, existing and weights; NULL: there are no such
  * tables.
@@ -1249,45 +1296,21 @@ static void weight_values(const void *context, uint32_t slot_count, uint32_t *va
 static void add_key(struct bt_trait_list *out, const struct bt_label_column *column,
 	const struct bt_affinity_tables *const *tables)
 {
-	const struct bt_affinity_table *found[4];
-
 	if (!bt_label_column_is_unique(column)) {
 		bt_topology_add_domain_trait(out, column);
 		return;
 	}
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(found); i++) {
-		found[i] = find_table(tables[i], column);
-	}
-	/* Filter reads the first three tables, Score the last one. */
-	for (uint32_t is_weight = 0; is_weight < 2; is_weight++) {
-		struct bt_node_trait trait = {
-			.identity = {(UINT64_C(1) + is_weight) << 32 | column->key.id, 1, 2},
-			.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
-				BT_CHANGE_EXISTENCE,
-			.value = is_weight != 0 ? weight_value : filter_value,
-			.column = is_weight != 0 ? weight_values : filter_values,
-		};
-		bool any = false;
-
-		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(found); i++) {
-			const struct bt_affinity_table *table =
-				(i == 3) == (is_weight != 0) ? found[i] : NULL;
-
-			any |= table != NULL;
-			for (uint32_t word = 0; word < 2; word++) {
-				trait.identity[word + 1] = bt_hash_u64(trait.identity[word + 1],
-					table != NULL ? table->identity[word] : i);
-			}
-		}
-		if (any) {
-			struct trait_source *source = BT_ARENA_NEW(out->arena, struct trait_source);
-
-			*source = (struct trait_source){
-				column, {found[0], found[1], found[2]}, found[3], out->arena};
-			trait.context = source;
-			bt_arena_push(out->arena, out, trait);
-		}
-	}
+	struct trait_source *source = BT_ARENA_NEW(out->arena, struct trait_source);
+	*source = (struct trait_source){
+		.column = column,
+		.filters = {find_table(tables[0], column), find_table(tables[1], column),
+			find_table(tables[2], column)},
+		.weights = find_table(tables[3], column),
+		.arena = out->arena,
+	};
+	add_value_trait(
+		out, source, TRAIT_FILTER, source->filters, BT_ARRAY_LENGTH(source->filters));
+	add_value_trait(out, source, TRAIT_WEIGHT, &source->weights, 1);
 }
 
 static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -1478,8 +1501,7 @@ static void hint_wants(
 	for (uint32_t g = 0; g < BT_ARRAY_LENGTH(groups); g++) {
 		struct bt_affinity_term_list list = bt_affinity_group_of(terms, groups[g]);
 
-		/* A pod event helps only if the pod matches all terms, so want the first term's
-		 * pods. */
+		/* A pod must match all terms to help, so the marks of the first term are enough. */
 		if (list.count != 0) {
 			bt_hint_want_pods(wants, &list.items[0].selector, symbols);
 		}
