@@ -572,6 +572,26 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, after_node_change},
 };
 
+/**
+ * Want the node name or labels that the term needs. A term with an error wants every node event,
+ * because the hint returns Queue.
+ */
+static void add_wants_of_term(struct bt_hint_wants *wants, const struct bt_node_term *term,
+	const struct bt_symbol_table *symbols)
+{
+	const struct bt_requirement *field = term->field_requirements;
+	bool is_bounded = term->errors.count == 0;
+
+	if (is_bounded && term->field_count != 0 && field->operator_ == BT_SELECTOR_IN &&
+		bt_str_equal_c(field->key, "metadata.name")) {
+		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE_NAME, field->values[0], BT_STR("")));
+	} else if (!is_bounded ||
+		!bt_hint_want_values(wants, BT_MARK_NODE_LABEL, term->label_requirements,
+			term->label_count, symbols)) {
+		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
+	}
+}
+
 static void hint_wants(
 	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
 {
@@ -585,28 +605,12 @@ static void hint_wants(
 
 		(void)bt_hint_want_values(wants, BT_MARK_NODE_LABEL, all.requirements,
 			all.requirement_count, symbols);
-	} else if (!required.has_affinity) {
-		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
-	}
-	/*
-	 * Want the node name or labels that each term needs. A term with an error wants every node
-	 * event, because the hint returns Queue.
-	 */
-	bool wants_terms = required.node_selector->count == 0 && required.has_affinity;
-	for (uint32_t i = 0; wants_terms && i < required.affinity.term_count; i++) {
-		const struct bt_node_term *term = &required.affinity.terms[i];
-		const struct bt_requirement *field = term->field_requirements;
-		bool is_bounded = term->errors.count == 0;
-
-		if (is_bounded && term->field_count != 0 && field->operator_ == BT_SELECTOR_IN &&
-			bt_str_equal_c(field->key, "metadata.name")) {
-			bt_hint_want(wants,
-				bt_hint_mark(BT_MARK_NODE_NAME, field->values[0], BT_STR("")));
-		} else if (!is_bounded ||
-			!bt_hint_want_values(wants, BT_MARK_NODE_LABEL, term->label_requirements,
-				term->label_count, symbols)) {
-			bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
+	} else if (required.has_affinity) {
+		for (uint32_t i = 0; i < required.affinity.term_count; i++) {
+			add_wants_of_term(wants, &required.affinity.terms[i], symbols);
 		}
+	} else {
+		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
 	}
 	bt_arena_finish(&arena);
 }

@@ -271,6 +271,43 @@ static bool is_installed(
 	return false;
 }
 
+/** Add the volumes that are attached to the node to the used volumes. */
+static void add_attached(struct limits_plugin *instance, struct bt_str node_name)
+{
+	uint64_t hash = bt_str_hash(node_name);
+
+	index_attachments(instance);
+	BT_MAP_EACH (&instance->attachment_map, hash, index) {
+		const struct bt_volume_attachment *attachment =
+			instance->attachments.items[index].object;
+		struct bt_str volume_name = attachment->spec.source.persistent_volume_name;
+
+		if (!bt_str_equal(attachment->spec.node_name, node_name) ||
+			attachment->spec.attacher.length == 0 || volume_name.data == NULL) {
+			continue;
+		}
+		const struct bt_persistent_volume *volume =
+			bt_find_volume(instance->base.handle->state, volume_name);
+		if (volume != NULL && volume->spec.source.csi != NULL) {
+			bt_volume_set_add(&instance->used,
+				(struct bt_unique_volume){.driver = attachment->spec.attacher,
+					.handle = volume->spec.source.csi->volume_handle});
+		}
+	}
+}
+
+static bool has_limits(const struct bt_csi_node *csi_node)
+{
+	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
+		const struct bt_csi_node_driver *entry = &csi_node->spec.drivers.items[i];
+
+		if (entry->allocatable != NULL && entry->allocatable->count.present) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -320,13 +357,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 				BT_STR_ARG(missing));
 		}
 	}
-	bool has_limits = false;
-	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
-		const struct bt_csi_node_driver *entry = &csi_node->spec.drivers.items[i];
-
-		has_limits |= entry->allocatable != NULL && entry->allocatable->count.present;
-	}
-	if (!has_limits) {
+	if (!has_limits(csi_node)) {
 		return BT_STATUS_OK;
 	}
 	uint32_t pod_count = bt_node_info_pod_count(node);
@@ -348,27 +379,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		wanted->items.items[i].removed =
 			bt_volume_set_has(&instance->used, &wanted->items.items[i]);
 	}
-	struct bt_str node_name = bt_node_info_name(node);
-	uint64_t hash = bt_str_hash(node_name);
-
-	index_attachments(instance);
-	BT_MAP_EACH (&instance->attachment_map, hash, index) {
-		const struct bt_volume_attachment *attachment =
-			instance->attachments.items[index].object;
-		struct bt_str volume_name = attachment->spec.source.persistent_volume_name;
-
-		if (!bt_str_equal(attachment->spec.node_name, node_name) ||
-			attachment->spec.attacher.length == 0 || volume_name.data == NULL) {
-			continue;
-		}
-		const struct bt_persistent_volume *volume =
-			bt_find_volume(instance->base.handle->state, volume_name);
-		if (volume != NULL && volume->spec.source.csi != NULL) {
-			bt_volume_set_add(&instance->used,
-				(struct bt_unique_volume){.driver = attachment->spec.attacher,
-					.handle = volume->spec.source.csi->volume_handle});
-		}
-	}
+	add_attached(instance, bt_node_info_name(node));
 	/*
 	 * Iterate over the drivers of the node, because a node has few drivers while a pod may have
 	 * any number of volumes.
