@@ -642,8 +642,8 @@ int bt_profiles_create(const struct bt_registry *registry, struct bt_config *con
 	 * If an extender has managed resources with ignoredByScheduler, find_args changes the
 	 * NodeResourcesFit arguments of every profile. Spec 10 section 7.2.
 	 */
-	for (uint32_t i = 0; collect_extender_resources(config, NULL) != 0 && i < profile_count;
-		i++) {
+	bool changes_args = collect_extender_resources(config, NULL) != 0;
+	for (uint32_t i = 0; changes_args && i < profile_count; i++) {
 		if (bt_config_profile_find_args(&config->document.profiles.items[i],
 			    BT_STR("NodeResourcesFit")) == NULL) {
 			return bt_error_set(err, BERTH_ERR_INVALID,

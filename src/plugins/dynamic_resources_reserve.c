@@ -94,9 +94,9 @@ static void set_base(const struct binding *binding, struct bt_object *object)
 static int begin_status(const struct binding *binding)
 {
 	struct bt_claim_bind *bind = &binding->claim->bind;
-	/* A copy of the claim with the reservation and allocation to write. */
 	const struct bt_resource_claim *base = base_of(binding);
 	struct bt_arena *arena = binding->cycle->arena;
+	/* A copy of the claim with the reservation and allocation to write. */
 	struct bt_resource_claim *claim = BT_ARENA_NEW(arena, struct bt_resource_claim);
 	uint32_t count = base->status.reserved_for.count;
 	struct bt_resource_claim_consumer_reference *references = BT_ARENA_NEW_ARRAY(

@@ -98,7 +98,10 @@ struct capacity_ratio_plugin {
 	uint32_t point_count;
 };
 
-/** Returns the score of one resource. Requests above the capacity score 0. */
+/**
+ * Returns the score of one resource. Requests above the capacity score 0; for the capacity ratio,
+ * they count as utilization 100.
+ */
 static int64_t score_of(const struct bt_plugin *plugin, int64_t requested, int64_t capacity)
 {
 	bool is_over = capacity == 0 || requested > capacity;

@@ -10,8 +10,7 @@
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	if (entry->backoff_expiration_ns == BT_QUEUE_TIME_UNSET) {
-		/* Spec 04 section 5.1: consecutive errors count if the last failure was an error.
-		 */
+		/* Errors in a row count if the last attempt ended with one. Spec 04 section 5.1. */
 		int64_t count = entry->consecutive_errors > 0 ? entry->consecutive_errors
 							      : entry->unschedulable_count;
 
@@ -357,8 +356,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 		if (bt_queue_entry_at(queue, id) != NULL) {
 			struct bt_queue_entry *entry = bt_queue_unpark(queue, id);
 
-			/* The nominator outlives the queue, so this removes its pointers to
-			 * entries. */
+			/* The nominator outlives the queue and must not point to entries. */
 			bt_queue_take_out(queue, entry);
 			bt_queue_entry_destroy(queue, entry);
 		}
