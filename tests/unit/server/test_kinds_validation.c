@@ -192,6 +192,9 @@ END_TEST
 	"{'metadata':{'name':'v'},'spec':{'accessModes':['ReadWriteOnce'],'capacity':{'storage':" \
 	"'1Gi'}," text "}}"
 #define DEVICES(text) "{'metadata':{'name':'r'},'spec':{'devices':{'requests':[" text "]}}}"
+#define ROLLING(unavailable, surge) \
+	"{'metadata':{'name':'w'},'spec':{'strategy':{'rollingUpdate':{'maxUnavailable'" \
+	":" unavailable ",'maxSurge':" surge "}}}}"
 #define EVENT(text) \
 	"{'metadata':{'name':'e'},'regarding':{'kind':'Pod','namespace':'default'}," text "}"
 #define FULL_EVENT \
@@ -361,6 +364,18 @@ static const struct refusal_row other_rows[] = {
 		422,
 		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not "
 		"match template `labels`"},
+	{"no progress, numbers", "deployments.apps", "default/", ROLLING("0", "'0%'"), 422,
+		"spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when "
+		"`maxSurge` is 0"},
+	{"no progress, texts", "deployments.apps", "default/", ROLLING("'0'", "'0'"), 422,
+		"spec.strategy.rollingUpdate.maxUnavailable: Invalid value: \"0\": may not be 0 "
+		"when `maxSurge` is 0"},
+	{"rolling update and recreate", "deployments.apps", "default/",
+		"{'metadata':{'name':'w'},'spec':{'strategy':{'type':'Recreate','rollingUpdate':"
+		"{}}}}",
+		422,
+		"spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` "
+		"is 'Recreate'"},
 	{"zone", "cronjobs.batch", "default/",
 		CRON_JOB("'schedule':'* * * * *','timeZone':'Nowhere/Land'"), 422,
 		"spec.timeZone: Invalid value: \"Nowhere/Land\": unknown time zone Nowhere/Land"},
@@ -378,8 +393,7 @@ static const struct refusal_row other_rows[] = {
 		CRON_JOB("'schedule':'CRON_TZ=UTC * * * * *'"), 422,
 		"spec.schedule: Invalid value: \"CRON_TZ=UTC * * * * *\": cannot use TZ or CRON_TZ "
 		"in schedule, use timeZone field instead"},
-	{"schedule", "cronjobs.batch", "default/",
-		CRON_JOB("'schedule':'61 * * * *'"), 422,
+	{"schedule", "cronjobs.batch", "default/", CRON_JOB("'schedule':'61 * * * *'"), 422,
 		"spec.schedule: Invalid value: \"61 * * * *\": failed to parse: 61 * * * *"},
 	{"job policy", "jobs.batch", "default/",
 		"{'metadata':{'name':'w'},'spec':{'template':{'spec':{" CONTAINER "}}}}", 422,
