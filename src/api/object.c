@@ -236,19 +236,13 @@ static int peek_strings(struct bt_json_reader reader, const char *first_name,
 	struct bt_str *out_first, const char *second_name, struct bt_str *out_second,
 	struct bt_arena *arena, struct berth_error *err)
 {
-	bool first_member = true;
-	int code = bt_json_enter_object(&reader, err);
+	struct bt_str name;
+	int code;
 
-	while (code == 0 && (out_first->data == NULL || out_second->data == NULL)) {
+	BT_JSON_EACH_MEMBER (&reader, arena, name, code, err) {
 		struct bt_str *out = NULL;
 		enum bt_json_type type;
-		struct bt_str name;
-		bool more;
 
-		code = bt_json_next_member(&reader, &first_member, arena, &more, &name, err);
-		if (code != 0 || !more) {
-			return code;
-		}
 		if (bt_str_equal_c(name, first_name)) {
 			out = out_first;
 		} else if (bt_str_equal_c(name, second_name)) {
@@ -260,6 +254,9 @@ static int peek_strings(struct bt_json_reader reader, const char *first_name,
 		} else if (code == 0) {
 			code = bt_json_skip(&reader, NULL, err);
 		}
+		if (out_first->data != NULL && out_second->data != NULL) {
+			break;
+		}
 	}
 	return code;
 }
@@ -270,14 +267,10 @@ static void describe(enum bt_kind kind, struct bt_json_reader reader, struct bt_
 	struct bt_arena arena = {0};
 	struct bt_str name = {NULL, 0};
 	struct bt_str namespace_ = {NULL, 0};
-	bool first = true;
-	bool more = true;
+	int code;
 
 	bt_strbuf_append_c(out, bt_kind_info(kind)->name);
-	if (bt_json_enter_object(&reader, NULL) != 0) {
-		return;
-	}
-	while (bt_json_next_member(&reader, &first, &arena, &more, &name, NULL) == 0 && more) {
+	BT_JSON_EACH_MEMBER (&reader, &arena, name, code, NULL) {
 		if (bt_str_equal(name, BT_STR("metadata"))) {
 			name = (struct bt_str){NULL, 0};
 			(void)peek_strings(
@@ -292,9 +285,7 @@ static void describe(enum bt_kind kind, struct bt_json_reader reader, struct bt_
 			append_shown(out, name);
 			break;
 		}
-		if (bt_json_skip(&reader, NULL, NULL) != 0) {
-			break;
-		}
+		code = bt_json_skip(&reader, NULL, NULL);
 	}
 	bt_arena_finish(&arena);
 }
@@ -518,17 +509,10 @@ static int decode_list(const struct identity *list, struct bt_json_reader *reade
 	const struct bt_object_sink *sink, uint32_t depth, struct berth_error *err)
 {
 	struct bt_arena names = {0};
-	bool first = true;
-	int code = bt_json_enter_object(reader, err);
+	struct bt_str name;
+	int code;
 
-	while (code == 0) {
-		struct bt_str name;
-		bool more;
-
-		code = bt_json_next_member(reader, &first, &names, &more, &name, err);
-		if (code != 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_MEMBER (reader, &names, name, code, err) {
 		if (bt_str_equal(name, BT_STR("items"))) {
 			code = decode_items(list, reader, sink, depth, err);
 		} else {

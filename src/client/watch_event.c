@@ -79,18 +79,11 @@ static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watc
 {
 	struct bt_json_reader reader;
 	struct bt_str type = {NULL, 0};
-	bool first = true;
-	bool more = true;
+	struct bt_str name;
+	int code;
 
 	bt_json_reader_init(&reader, bytes);
-	int code = bt_json_enter_object(&reader, err);
-	while (code == 0 && more) {
-		struct bt_str name;
-
-		code = bt_json_next_member(&reader, &first, arena, &more, &name, err);
-		if (code != 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_MEMBER (&reader, arena, name, code, err) {
 		if (bt_str_equal(name, BT_STR("type"))) {
 			code = bt_json_read_string(&reader, arena, &type, NULL, err);
 		} else {

@@ -79,8 +79,6 @@ static bool is_foreign(struct bt_json_reader reader)
 	struct bt_arena arena = {0};
 	struct bt_str name;
 	struct bt_str value;
-	bool first = true;
-	bool more = false;
 	bool is_manifest = false;
 	bool is_kustomization = false;
 	if (bt_json_peek(&reader, &type, NULL) != 0 ||
@@ -90,10 +88,8 @@ static bool is_foreign(struct bt_json_reader reader)
 	if (type == BT_JSON_ARRAY) {
 		return true;
 	}
-	int result = bt_json_enter_object(&reader, NULL);
-	while (result == 0 &&
-		(result = bt_json_next_member(&reader, &first, &arena, &more, &name, NULL)) == 0 &&
-		more) {
+	int result;
+	BT_JSON_EACH_MEMBER (&reader, &arena, name, result, NULL) {
 		bool is_kind = bt_str_equal_c(name, "kind");
 		is_manifest = is_manifest || is_kind || bt_str_equal_c(name, "apiVersion");
 		result = bt_json_skip(&reader, &value, NULL);

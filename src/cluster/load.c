@@ -201,18 +201,12 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 static int take_list(struct loading *loading, struct bt_origin origin, struct bt_str items,
 	struct bt_str api_version, struct bt_str kind, struct berth_error *err)
 {
-	bool first = true;
-	bool more;
 	struct bt_json_reader reader;
+	int result;
 	kind.length -= 4; /* "List" */
 	bt_json_reader_init(&reader, items);
-	int result = bt_json_enter_array(&reader, err);
-	while (result == 0) {
+	BT_JSON_EACH_ELEMENT (&reader, result, err) {
 		struct bt_str item;
-		result = bt_json_next_element(&reader, &first, &more, err);
-		if (result < 0 || !more) {
-			break;
-		}
 		result = bt_json_skip(&reader, &item, err);
 		if (result == 0) {
 			result = take_object(loading, origin, item, api_version, kind, err);
@@ -243,17 +237,10 @@ static int take_value(void *context, struct bt_origin origin, struct bt_json_rea
 	struct bt_str kind = BT_STR("");
 	struct bt_str items = {0};
 	struct bt_json_reader members;
-	bool first = true;
-	bool more;
+	struct bt_str name;
 	bt_json_reader_init(&members, text);
-	result = bt_json_enter_object(&members, err);
-	while (result == 0) {
-		struct bt_str name;
+	BT_JSON_EACH_MEMBER (&members, &loading->arena, name, result, err) {
 		struct bt_str value;
-		result = bt_json_next_member(&members, &first, &loading->arena, &more, &name, err);
-		if (result < 0 || !more) {
-			break;
-		}
 		result = bt_json_peek(&members, &type, err);
 		if (result == 0 && type == BT_JSON_STRING &&
 			(bt_str_equal_c(name, "kind") || bt_str_equal_c(name, "apiVersion"))) {

@@ -94,6 +94,22 @@ BT_MUST_USE int bt_json_enter_object(struct bt_json_reader *reader, struct berth
 BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
 	struct bt_arena *arena, bool *out_more, struct bt_str *out_name, struct berth_error *err);
 /**
+ * Enter an object or array and run the body for each member or element; the body reads or skips the
+ * value. name: a struct bt_str variable. result: an int variable for errors of the reader and of
+ * the body; the loop ends if it is not 0.
+ */
+#define BT_JSON_EACH_MEMBER(reader, arena, name, result, err) \
+	for (bool first_ = true, more_ = ((result) = bt_json_enter_object((reader), (err))) == 0; \
+		more_ && (result) == 0 && \
+		((result) = bt_json_next_member( \
+			 (reader), &first_, (arena), &more_, &(name), (err))) == 0 && \
+		more_;)
+#define BT_JSON_EACH_ELEMENT(reader, result, err) \
+	for (bool first_ = true, more_ = ((result) = bt_json_enter_array((reader), (err))) == 0; \
+		more_ && (result) == 0 && \
+		((result) = bt_json_next_element((reader), &first_, &more_, (err))) == 0 && \
+		more_;)
+/**
  * Skips one value of any type and checks its grammar, without recursion. *out_text is the value's
  * source text, borrowed from the input; out_text may be NULL.
  */

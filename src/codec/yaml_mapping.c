@@ -255,14 +255,9 @@ static void add_merged(struct members *members, struct bt_str merged)
 			add_object(members, &reader, false);
 			continue;
 		}
-		bool first = true;
-		bool more = true;
-		int result = bt_json_enter_array(&reader, NULL);
-		while (result == 0 && more) {
-			result = bt_json_next_element(&reader, &first, &more, NULL);
-			if (result == 0 && more) {
-				add_object(members, &reader, false);
-			}
+		int result;
+		BT_JSON_EACH_ELEMENT (&reader, result, NULL) {
+			add_object(members, &reader, false);
 		}
 		BT_ASSERT(result == 0);
 	}
@@ -275,15 +270,9 @@ static bool is_merge_value(struct bt_str json)
 		return json.data[0] == '{';
 	}
 	struct bt_json_reader reader;
-	bool first = true;
-	bool more;
+	int result;
 	bt_json_reader_init(&reader, json);
-	int result = bt_json_enter_array(&reader, NULL);
-	while (result == 0) {
-		result = bt_json_next_element(&reader, &first, &more, NULL);
-		if (result != 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_ELEMENT (&reader, result, NULL) {
 		if (*reader.position != '{') {
 			return false;
 		}

@@ -78,17 +78,11 @@ static int write_node(struct writer *writer, uint32_t depth);
 static int write_array(struct writer *writer, uint32_t depth)
 {
 	yaml_event_t event;
-	bool first = true;
-	bool more = true;
-	int result = bt_json_enter_array(&writer->reader, writer->err);
+	int result;
 	emit(writer, &event,
 		yaml_sequence_start_event_initialize(
 			&event, NULL, NULL, 1, YAML_BLOCK_SEQUENCE_STYLE));
-	while (result == 0) {
-		result = bt_json_next_element(&writer->reader, &first, &more, writer->err);
-		if (result != 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_ELEMENT (&writer->reader, result, writer->err) {
 		result = write_node(writer, depth + 1);
 	}
 	if (result == 0) {
@@ -100,19 +94,12 @@ static int write_array(struct writer *writer, uint32_t depth)
 static int write_object(struct writer *writer, uint32_t depth)
 {
 	yaml_event_t event;
-	bool first = true;
-	bool more = true;
-	int result = bt_json_enter_object(&writer->reader, writer->err);
+	struct bt_str name;
+	int result;
 	emit(writer, &event,
 		yaml_mapping_start_event_initialize(
 			&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
-	while (result == 0) {
-		struct bt_str name;
-		result = bt_json_next_member(
-			&writer->reader, &first, &writer->arena, &more, &name, writer->err);
-		if (result != 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_MEMBER (&writer->reader, &writer->arena, name, result, writer->err) {
 		emit_string(writer, name);
 		result = write_node(writer, depth + 1);
 	}

@@ -17,18 +17,11 @@ static int read_object(struct bt_json_reader *json, struct bt_arena *arena, read
 {
 	enum bt_json_type type;
 	struct bt_str name;
-	bool first = true;
-	bool more = true;
 	int result = bt_json_peek(json, &type, err);
 	if (result < 0 || type != BT_JSON_OBJECT) {
 		return result < 0 ? result : bt_json_skip(json, NULL, err);
 	}
-	result = bt_json_enter_object(json, err);
-	while (result == 0) {
-		result = bt_json_next_member(json, &first, arena, &more, &name, err);
-		if (result < 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_MEMBER (json, arena, name, result, err) {
 		result = read(json, name, arena, context, err);
 	}
 	return result;
@@ -109,19 +102,12 @@ static int read_conditions(struct bt_json_reader *json, struct bt_arena *arena,
 	struct bt_pod_facts *facts, struct berth_error *err)
 {
 	enum bt_json_type type;
-	bool first = true;
-	bool more = true;
 	int result = bt_json_peek(json, &type, err);
 	if (result < 0 || type != BT_JSON_ARRAY) {
 		return result < 0 ? result : bt_json_skip(json, NULL, err);
 	}
-	result = bt_json_enter_array(json, err);
-	while (result == 0) {
+	BT_JSON_EACH_ELEMENT (json, result, err) {
 		struct condition condition = {0};
-		result = bt_json_next_element(json, &first, &more, err);
-		if (result < 0 || !more) {
-			break;
-		}
 		result = read_object(json, arena, read_condition, &condition, err);
 		if (bt_str_equal_c(condition.type, "DisruptionTarget") &&
 			bt_str_equal_c(condition.status, "True")) {

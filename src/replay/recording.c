@@ -139,21 +139,18 @@ static int find_object_kind(struct bt_str object, struct bt_arena *arena, bool *
 	struct bt_str api_version = BT_STR("");
 	struct bt_str kind = BT_STR("");
 	struct bt_str name;
-	bool first = true;
-	bool more = true;
+	int result;
 	bt_json_reader_init(&json, object);
-	int result = bt_json_enter_object(&json, err);
-	while (result == 0 && (api_version.length == 0 || kind.length == 0)) {
-		result = bt_json_next_member(&json, &first, arena, &more, &name, err);
-		if (result < 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_MEMBER (&json, arena, name, result, err) {
 		if (bt_str_equal_c(name, "apiVersion")) {
 			result = bt_json_read_string(&json, arena, &api_version, NULL, err);
 		} else if (bt_str_equal_c(name, "kind")) {
 			result = bt_json_read_string(&json, arena, &kind, NULL, err);
 		} else {
 			result = bt_json_skip(&json, NULL, err);
+		}
+		if (api_version.length != 0 && kind.length != 0) {
+			break;
 		}
 	}
 	if (result == 0 && kind.length == 0) {
@@ -223,15 +220,9 @@ static int read_members(struct bt_str text, struct bt_arena *arena, struct membe
 {
 	struct bt_json_reader json;
 	struct bt_str name;
-	bool first = true;
-	bool more = true;
+	int result;
 	bt_json_reader_init(&json, text);
-	int result = bt_json_enter_object(&json, err);
-	while (result == 0) {
-		result = bt_json_next_member(&json, &first, arena, &more, &name, err);
-		if (result < 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_MEMBER (&json, arena, name, result, err) {
 		result = read_member(&json, name, arena, members, err);
 	}
 	return result < 0 ? result : bt_json_expect_end(&json, err);

@@ -127,16 +127,10 @@ static int read_members(
 	struct bt_rows *rows, struct bt_json_reader *json, struct bt_str path, bool is_inner)
 {
 	struct bt_str name;
-	bool first = true;
-	bool more = true;
-	int result = bt_json_enter_object(json, NULL);
-	while (result == 0) {
+	int result;
+	BT_JSON_EACH_MEMBER (json, &rows->arena, name, result, NULL) {
 		enum bt_json_type type = BT_JSON_NULL;
 		bool leads_on = false;
-		result = bt_json_next_member(json, &first, &rows->arena, &more, &name, NULL);
-		if (result < 0 || !more) {
-			break;
-		}
 		if (is_inner) {
 			name = bt_arena_printf(
 				&rows->arena, "%.*s.%.*s", BT_STR_ARG(path), BT_STR_ARG(name));

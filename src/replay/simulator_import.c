@@ -36,15 +36,9 @@ static int read_record(struct simulator *simulator, struct bt_json_reader *json,
 	struct record *out_record, struct berth_error *err)
 {
 	struct bt_str name;
-	bool first = true;
-	bool more = true;
+	int result;
 	*out_record = (struct record){.time = {NULL, 0}};
-	int result = bt_json_enter_object(json, err);
-	while (result == 0) {
-		result = bt_json_next_member(json, &first, &simulator->arena, &more, &name, err);
-		if (result < 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_MEMBER (json, &simulator->arena, name, result, err) {
 		/* Names are compared without case, as Go's JSON decoder does. */
 		if (bt_str_equal_without_case(name, BT_STR("time"))) {
 			result = bt_json_read_string(

@@ -167,15 +167,9 @@ static char *add_value(struct entries *entries, uint32_t size, struct bt_str tex
 static int read_list(struct extender_answer *answer, const struct part *part, any_list *out)
 {
 	struct entries values = {0};
-	bool first = true;
-	bool more = false;
-	int result = bt_json_enter_array(&answer->reader, answer->err);
+	int result;
 
-	while (result == 0) {
-		result = bt_json_next_element(&answer->reader, &first, &more, answer->err);
-		if (result < 0 || !more) {
-			break;
-		}
+	BT_JSON_EACH_ELEMENT (&answer->reader, result, answer->err) {
 		result = answer_count(answer);
 		if (result == 0) {
 			char *value = add_value(&values, part->value_size, BT_STR(""));
@@ -199,18 +193,11 @@ static int read_list(struct extender_answer *answer, const struct part *part, an
 static int read_object(struct extender_answer *answer, const struct part *part, void *out)
 {
 	struct entries *entries = part->value != NULL ? out : NULL;
-	bool first = true;
-	int result = bt_json_enter_object(&answer->reader, answer->err);
+	struct bt_str name;
+	int result;
 
-	while (result == 0) {
-		bool more = false;
-		struct bt_str name = {0};
+	BT_JSON_EACH_MEMBER (&answer->reader, answer->arena, name, result, answer->err) {
 		const struct member *member = part->members;
-		result = bt_json_next_member(
-			&answer->reader, &first, answer->arena, &more, &name, answer->err);
-		if (result < 0 || !more) {
-			break;
-		}
 		if (entries != NULL) {
 			result = answer_count(answer);
 			if (result == 0) {

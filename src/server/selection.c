@@ -193,16 +193,10 @@ static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 
 static int read_labels(struct bt_selection *selection, struct bt_json_reader *reader)
 {
-	bool first = true;
-	bool more = false;
 	struct bt_str name;
-	int code = bt_json_enter_object(reader, NULL);
+	int code;
 
-	while (code == 0) {
-		code = bt_json_next_member(reader, &first, &selection->scratch, &more, &name, NULL);
-		if (code != 0 || !more) {
-			return code;
-		}
+	BT_JSON_EACH_MEMBER (reader, &selection->scratch, name, code, NULL) {
 		uint32_t at;
 		BT_LOWER_BOUND(at, selection->label_count, middle,
 			bt_str_compare(selection->labels[middle].key, name) < 0);
@@ -220,16 +214,10 @@ static int read_labels(struct bt_selection *selection, struct bt_json_reader *re
 
 static int read_metadata(struct bt_selection *selection, struct bt_json_reader *reader)
 {
-	bool first = true;
-	bool more = false;
 	struct bt_str name;
-	int code = bt_json_enter_object(reader, NULL);
+	int code;
 
-	while (code == 0) {
-		code = bt_json_next_member(reader, &first, &selection->scratch, &more, &name, NULL);
-		if (code != 0 || !more) {
-			return code;
-		}
+	BT_JSON_EACH_MEMBER (reader, &selection->scratch, name, code, NULL) {
 		code = bt_str_equal(name, BT_STR("labels")) ? read_labels(selection, reader)
 							    : bt_json_skip(reader, NULL, NULL);
 	}
@@ -326,19 +314,13 @@ static bool is_complete(const struct bt_selection *selection)
 static int read_object(
 	struct bt_selection *selection, struct bt_json_reader *reader, uint32_t depth)
 {
-	bool first = true;
-	bool more = false;
 	struct bt_str name;
 	enum bt_json_type type;
-	int code = bt_json_enter_object(reader, NULL);
+	int code;
 
-	while (code == 0) {
+	BT_JSON_EACH_MEMBER (reader, &selection->scratch, name, code, NULL) {
 		struct bt_selection_field *leaf;
 
-		code = bt_json_next_member(reader, &first, &selection->scratch, &more, &name, NULL);
-		if (code != 0 || !more) {
-			return code;
-		}
 		if (depth == 0 && selection->label_count != 0 &&
 			bt_str_equal(name, BT_STR("metadata"))) {
 			code = read_metadata(selection, reader);
