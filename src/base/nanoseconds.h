@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 
+#define BT_NS_PER_US INT64_C(1000)
 #define BT_NS_PER_MS INT64_C(1000000)
 #define BT_NS_PER_SECOND INT64_C(1000000000)
 

@@ -7,7 +7,6 @@
 #include "codec/json_edit.h"
 
 #define US_PER_SECOND 1000000
-#define NS_PER_US 1000
 /* Last second of the year 9999, and first second of year 1: microseconds fit int64_t. */
 #define SECONDS_MAX INT64_C(253402300799)
 #define SECONDS_MIN INT64_C(-62135596800)
@@ -20,7 +19,7 @@ static int64_t read_time(const struct bt_json_value *lease, const char *path)
 		time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX) {
 		return 0;
 	}
-	return time.seconds * US_PER_SECOND + time.nanoseconds / NS_PER_US;
+	return time.seconds * US_PER_SECOND + time.nanoseconds / BT_NS_PER_US;
 }
 
 void bt_lease_record_read(const struct bt_json_value *lease, struct bt_lease_record *out_record)
@@ -49,7 +48,7 @@ static void write_time(
 		rest += US_PER_SECOND;
 		seconds--;
 	}
-	struct bt_time time = {seconds, (int32_t)(rest * NS_PER_US), true};
+	struct bt_time time = {seconds, (int32_t)(rest * BT_NS_PER_US), true};
 	struct bt_strbuf text = {0};
 	bt_micro_time_format(&time, &text);
 	bt_json_set_str(arena, spec, name, bt_arena_str(arena, bt_strbuf_str(&text)));

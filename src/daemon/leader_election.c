@@ -205,7 +205,6 @@ void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate)
 
 /** --- the Lease --- */
 
-#define NS_PER_US 1000
 #define HOST_NAME_BYTES_MAX 256
 /* The name of the lease in the metrics. */
 #define LEASE_LABEL BT_STR("kube-scheduler")
@@ -239,7 +238,7 @@ static int64_t wall_now_ns(void *context)
 
 static struct bt_elector_time now_of(struct bt_leader_election *election)
 {
-	return (struct bt_elector_time){bt_clock_boot_ns(), wall_now_ns(election) / NS_PER_US};
+	return (struct bt_elector_time){bt_clock_boot_ns(), wall_now_ns(election) / BT_NS_PER_US};
 }
 
 static void call_soon(const struct bt_leader_election *election)

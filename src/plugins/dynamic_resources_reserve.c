@@ -2,6 +2,7 @@
 /** Reserve and Unreserve of DynamicResources. Spec: 12 section 12. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/nanoseconds.h"
 #include "plugins/dynamic_resources.h"
 
 /**
@@ -12,13 +13,12 @@
  * pending is repeated unchanged.
  */
 
-#define NS_PER_MS (INT64_C(1000) * 1000)
 #define CONFLICTS_MAX 5
-#define CONFLICT_STEP_NS (10 * NS_PER_MS)
+#define CONFLICT_STEP_NS (10 * BT_NS_PER_MS)
 /** A jitter of 0.1: up to a tenth of a step is added. */
-#define CONFLICT_JITTER_NS (1 * NS_PER_MS)
+#define CONFLICT_JITTER_NS BT_NS_PER_MS
 /** Interval and limit of waiting until the watch has reported the created special claim. */
-#define ASSUME_STEP_NS (1000 * NS_PER_MS)
+#define ASSUME_STEP_NS BT_NS_PER_SECOND
 #define ASSUME_LIMIT_NS (120 * ASSUME_STEP_NS)
 
 /** State shared by the steps of one claim's binding. */
@@ -128,8 +128,7 @@ static int begin_status(const struct binding *binding)
 		if (claim->status.allocation->allocation_timestamp == NULL) {
 			allocation = BT_ARENA_NEW(arena, struct bt_allocation_result);
 			now = BT_ARENA_NEW(arena, struct bt_time);
-			*now = (struct bt_time){
-				.seconds = now_ns / (1000 * NS_PER_MS), .set = true};
+			*now = (struct bt_time){.seconds = now_ns / BT_NS_PER_SECOND, .set = true};
 			*allocation = *claim->status.allocation;
 			allocation->allocation_timestamp = now;
 			claim->status.allocation = allocation;

@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include "api/time.h"
+#include "base/nanoseconds.h"
 #include "replay/import.h"
 #include "replay/trace_objects.h"
 
@@ -16,7 +17,6 @@
 #define HIGH_PRIORITY 1000
 #define DAYS_MAX 100000
 #define MICROSECONDS_PER_DAY 86400e6
-#define NS_PER_MICROSECOND 1000
 
 struct azure {
 	struct bt_import *import;
@@ -242,7 +242,7 @@ static int add_vm(struct azure *azure, const struct vm *vm, struct berth_error *
 		{BT_STR(LABEL "vm-type"), vm->type},
 	};
 	struct bt_trace_amount amounts[5];
-	int64_t start_ns = vm->start * NS_PER_MICROSECOND;
+	int64_t start_ns = vm->start * BT_NS_PER_US;
 	const struct bt_trace_pod form = {
 		.name = vm->name,
 		.time = bt_time_text(&azure->arena, bt_import_start_ns(azure->import) + start_ns),
@@ -260,9 +260,9 @@ static int add_vm(struct azure *azure, const struct vm *vm, struct berth_error *
 		.namespace_ = BT_STR("default"),
 		.name = vm->name,
 		.json = bt_strbuf_str(&azure->text),
-		.runs_ns = ends ? (vm->end - vm->start) * NS_PER_MICROSECOND : -1,
+		.runs_ns = ends ? (vm->end - vm->start) * BT_NS_PER_US : -1,
 		.leaves_ns = -1,
-		.ends_ns = ends ? vm->end * NS_PER_MICROSECOND : -1,
+		.ends_ns = ends ? vm->end * BT_NS_PER_US : -1,
 	};
 	return bt_import_add_pod(azure->import, &pod, err);
 }

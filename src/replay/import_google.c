@@ -8,10 +8,10 @@
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/heap.h"
+#include "base/nanoseconds.h"
 #include "replay/google_private.h"
 #include "replay/rows.h"
 
-#define NS_PER_MICROSECOND 1000
 #define MICROSECONDS_MAX (BT_RECORDING_SECONDS_MAX * 1000000)
 /** Limit of a label's name, without its prefix, and of its value. */
 #define LABEL_BYTES_MAX 63
@@ -431,7 +431,7 @@ static const char *read_time(const struct source *source, int64_t *out_ns)
 	if (microseconds > MICROSECONDS_MAX) {
 		return "time is behind the end of the trace";
 	}
-	*out_ns = microseconds * NS_PER_MICROSECOND;
+	*out_ns = microseconds * BT_NS_PER_US;
 	return *out_ns < source->time_ns
 		? "time is before that of a row above: the file must be sorted by it"
 		: NULL;

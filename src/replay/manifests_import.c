@@ -17,7 +17,6 @@
 
 #define SECONDS_PER_MINUTE 60
 #define SECONDS_PER_HOUR 3600
-#define NS_PER_MICROSECOND 1000
 #define MICROSECONDS_PER_SECOND 1e6
 
 struct arrival {
@@ -107,8 +106,7 @@ static int choose_time(struct manifests_import *manifests, const struct bt_pod *
 				"--arrivals: the last pods would come after more than %lld seconds",
 				(long long)BT_RECORDING_SECONDS_MAX);
 		}
-		manifests->last_ns +=
-			(int64_t)(seconds * MICROSECONDS_PER_SECOND) * NS_PER_MICROSECOND;
+		manifests->last_ns += (int64_t)(seconds * MICROSECONDS_PER_SECOND) * BT_NS_PER_US;
 	}
 	*out_ns = manifests->last_ns;
 	return 0;

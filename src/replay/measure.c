@@ -22,14 +22,13 @@
 /** Number of buckets for each power of two. */
 #define STEPS 16
 #define STEP_BITS 4
-#define NS_PER_MS 1000000
 
 void bt_waits_add(struct bt_waits *waits, int64_t wait_ns)
 {
-	uint64_t ms = (uint64_t)(wait_ns > 0 ? wait_ns : 0) / NS_PER_MS;
+	uint64_t ms = (uint64_t)(wait_ns > 0 ? wait_ns : 0) / BT_NS_PER_MS;
 	uint32_t index = (uint32_t)ms;
 	if (ms >= STEPS) {
-		uint32_t power = 63U - (uint32_t)__builtin_clzll(ms);
+		uint32_t power = 63U - BT_CLZ64(ms);
 		index = (power - STEP_BITS + 1) * STEPS +
 			(uint32_t)(ms >> (power - STEP_BITS) & (STEPS - 1));
 	}
@@ -42,11 +41,11 @@ void bt_waits_add(struct bt_waits *waits, int64_t wait_ns)
 static int64_t bucket_end_ns(uint32_t index)
 {
 	if (index < STEPS) {
-		return (int64_t)index * NS_PER_MS;
+		return (int64_t)index * BT_NS_PER_MS;
 	}
 	uint32_t shift = index / STEPS - 1;
 	int64_t ms = (int64_t)(index % STEPS + STEPS + 1) << shift;
-	return ms < INT64_MAX / NS_PER_MS ? ms * NS_PER_MS : INT64_MAX;
+	return ms < INT64_MAX / BT_NS_PER_MS ? ms * BT_NS_PER_MS : INT64_MAX;
 }
 
 int64_t bt_waits_quantile(const struct bt_waits *waits, double share)

@@ -4,11 +4,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/nanoseconds.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "replay/change_lines.h"
-
-#define NS_PER_MICROSECOND 1000
 
 /** A line that is not written yet. */
 struct waiting {
@@ -255,7 +254,7 @@ void bt_recorder_take_gap(
 	const struct bt_recording_line line = {
 		.event = BT_RECORDING_GAP,
 		.kind = kind,
-		.duration_ns = length_ns / NS_PER_MICROSECOND * NS_PER_MICROSECOND,
+		.duration_ns = length_ns / BT_NS_PER_US * BT_NS_PER_US,
 	};
 	push(recorder, now_ns, &line, BT_STR(""));
 }
@@ -268,8 +267,7 @@ static int write_line(struct bt_recorder *recorder, const struct waiting *waitin
 	struct bt_str text = bt_strbuf_str(&waiting->text);
 	uint32_t head = waiting->namespace_length + waiting->name_length;
 	/* Microseconds are exact enough and compress better than nanoseconds. */
-	int64_t since_ns =
-		(arrival_ns - recorder->part_ns) / NS_PER_MICROSECOND * NS_PER_MICROSECOND;
+	int64_t since_ns = (arrival_ns - recorder->part_ns) / BT_NS_PER_US * BT_NS_PER_US;
 	const struct bt_recording_line line = {
 		.event = waiting->event,
 		.kind = waiting->kind,
