@@ -16,8 +16,6 @@
  * claims, because their devices are then free.
  */
 #define ATTEMPTS_MAX 16
-/** Decimal digits of a uint32_t. */
-#define NUMBER_DIGITS 10
 
 /**
  * Returns front, "-" and the number, such as "web-17". Does not call printf, because printf would
@@ -25,17 +23,12 @@
  */
 static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, uint32_t number)
 {
-	char digits[NUMBER_DIGITS];
-	uint32_t first = NUMBER_DIGITS;
-	do {
-		digits[--first] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number != 0);
-	uint32_t length = NUMBER_DIGITS - first;
+	char digits[20];
+	uint32_t length = bt_str_format_uint64(number, digits);
 	char *text = bt_arena_alloc_bytes(arena, (size_t)front.length + 1 + length);
 	memcpy(text, front.data, front.length);
 	text[front.length] = '-';
-	memcpy(text + front.length + 1, digits + first, length);
+	memcpy(text + front.length + 1, digits, length);
 	return (struct bt_str){text, front.length + 1 + length};
 }
 
@@ -76,14 +69,16 @@ bool bt_capacity_next_copy(
 
 struct reason_list {
 	struct bt_arena *arena;
-	BT_VEC(struct bt_capacity_reason) reasons;
+	struct bt_capacity_reason *items;
+	uint32_t count;
+	uint32_t capacity;
 };
 
 static void take_reason(void *context, struct bt_str reason, uint64_t count)
 {
 	struct reason_list *list = context;
 	struct bt_capacity_reason entry = {bt_arena_str(list->arena, reason), count};
-	bt_vec_push(&list->reasons, entry);
+	bt_arena_push(list->arena, list, entry);
 }
 
 static int compare_reasons(const void *a, const void *b)
@@ -171,18 +166,11 @@ static void stop_with_result(struct bt_capacity_session *session, struct bt_capa
 			bt_fit_error_visit_reasons(
 				&diagnosis->statuses, diagnosis->node_count, take_reason, &list);
 		}
-		if (list.reasons.count > 1) {
-			qsort(list.reasons.items, list.reasons.count, sizeof(list.reasons.items[0]),
-				compare_reasons);
+		if (list.count > 1) {
+			qsort(list.items, list.count, sizeof(list.items[0]), compare_reasons);
 		}
-		struct bt_capacity_reason *kept = BT_ARENA_NEW_ARRAY(
-			&member->stop_arena, struct bt_capacity_reason, list.reasons.count);
-		for (uint32_t i = 0; i < list.reasons.count; i++) {
-			kept[i] = list.reasons.items[i];
-		}
-		member->stop.reasons.items = kept;
-		member->stop.reasons.count = list.reasons.count;
-		bt_vec_finish(&list.reasons);
+		member->stop.reasons.items = list.items;
+		member->stop.reasons.count = list.count;
 	}
 }
 

@@ -23,9 +23,7 @@ void bt_capacity_specs_finish(struct bt_capacity_specs *specs)
 {
 	for (uint32_t i = 0; i < specs->list.count; i++) {
 		struct bt_capacity_spec *spec = &specs->list.items[i];
-		if (spec->group != NULL) {
-			bt_object_release(spec->group);
-		}
+		bt_object_release(spec->group);
 		for (uint32_t k = 0; k < spec->members.count; k++) {
 			bt_object_release(spec->members.items[k]);
 		}
@@ -72,8 +70,7 @@ static struct bt_object *make_workload(
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {
 	if (object->meta->deletion_timestamp == NULL && object->meta->name.length != 0) {
-		struct bt_object *shared = (struct bt_object *)(uintptr_t)object;
-		return bt_object_share(shared);
+		return bt_object_share((struct bt_object *)(uintptr_t)object);
 	}
 	struct bt_arena arena = {0};
 	struct bt_object_meta *meta = bt_object_copy_value(object, &arena);
@@ -315,15 +312,13 @@ static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_
 		}
 	}
 	if (spec.members.count == 0) {
-		struct bt_strbuf shown = {0};
-		bt_printable_append_name(&shown, spec.namespace_, spec.name);
-		int result = bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"PodGroup %s has no pods in the input to copy", bt_strbuf_c(&shown));
-		bt_strbuf_finish(&shown);
-		return result;
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_c(&text, "PodGroup ");
+		bt_printable_append_name(&text, spec.namespace_, spec.name);
+		bt_strbuf_append_c(&text, " has no pods in the input to copy");
+		return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
 	}
-	struct bt_object *group = entry->object;
-	spec.group = bt_object_share(group);
+	spec.group = bt_object_share(entry->object);
 	spec.object = bt_object_share(spec.members.items[0]);
 	bt_vec_push(&specs->list, spec);
 	return 0;
@@ -361,19 +356,16 @@ int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 static int unknown_member(
 	const struct bt_capacity_specs *specs, struct bt_str name, struct berth_error *err)
 {
-	struct bt_strbuf known = {0};
-	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, "--mix: ");
+	bt_printable_append(&text, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	bt_strbuf_append_c(&text, " names no pod spec (there are: ");
 	for (uint32_t i = 0; i < specs->list.count && i < 10; i++) {
-		bt_strbuf_append_c(&known, i == 0 ? "" : ", ");
-		bt_printable_append(&known, specs->list.items[i].name);
+		bt_strbuf_append_c(&text, i == 0 ? "" : ", ");
+		bt_printable_append(&text, specs->list.items[i].name);
 	}
-	int result = bt_error_set(err, BERTH_ERR_INVALID,
-		"--mix: %s names no pod spec (there are: %s%s)", bt_strbuf_c(&shown),
-		bt_strbuf_c(&known), specs->list.count > 10 ? ", ..." : "");
-	bt_strbuf_finish(&known);
-	bt_strbuf_finish(&shown);
-	return result;
+	bt_strbuf_append_c(&text, specs->list.count > 10 ? ", ...)" : ")");
+	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 static bool is_called(const struct bt_capacity_spec *spec, struct bt_str text)

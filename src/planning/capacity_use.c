@@ -275,39 +275,6 @@ void bt_capacity_describe_requests(
 
 /** --- amounts of one resource --- */
 
-struct amounts {
-	const int64_t *requested;
-	const int64_t *allocatable;
-};
-
-/**
- * Returns the amounts of the resource, by slot of the node. requested NULL: no node has the
- * resource.
- */
-static struct amounts find_amounts(const struct bt_node_table *table, struct bt_str resource)
-{
-	if (bt_str_equal_c(resource, "pods")) {
-		return (struct amounts){table->pod_count, table->allocatable_pods};
-	}
-	if (bt_str_equal_c(resource, "cpu")) {
-		return (struct amounts){table->requested_cpu_milli, table->allocatable_cpu_milli};
-	}
-	if (bt_str_equal_c(resource, "memory")) {
-		return (struct amounts){
-			table->requested_memory_bytes, table->allocatable_memory_bytes};
-	}
-	if (bt_str_equal_c(resource, "ephemeral-storage")) {
-		return (struct amounts){
-			table->requested_ephemeral_bytes, table->allocatable_ephemeral_bytes};
-	}
-	uint32_t column = bt_node_table_find_scalar(table, resource);
-	if (column == UINT32_MAX) {
-		return (struct amounts){NULL, NULL};
-	}
-	return (struct amounts){
-		table->scalars.items[column].requested, table->scalars.items[column].allocatable};
-}
-
 static int64_t add_clamped(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -317,12 +284,11 @@ static int64_t add_clamped(int64_t a, int64_t b)
 	return sum;
 }
 
-/** Returns the free amount of the node in this slot; 0 if more is requested than allocatable. */
-static int64_t free_of(const struct amounts *amounts, uint32_t slot)
+/** Returns the free amount of a node; 0 if more is requested than allocatable. */
+static int64_t free_of(struct bt_node_amounts amounts)
 {
-	int64_t requested = amounts->requested[slot];
 	int64_t rest;
-	if (BT_SUB_OVERFLOW(amounts->allocatable[slot], requested, &rest) || rest < 0) {
+	if (BT_SUB_OVERFLOW(amounts.allocatable, amounts.requested, &rest) || rest < 0) {
 		return 0;
 	}
 	return rest;
@@ -341,14 +307,10 @@ struct shortage {
 static struct shortage measure_shortage(
 	const struct bt_capacity_session *session, const struct bt_capacity_request *request)
 {
-	struct amounts amounts = find_amounts(&session->engine->state->nodes, request->resource);
 	struct shortage shortage = {.request = *request};
-	if (amounts.requested == NULL) {
-		shortage.node_count = session->answer->node_count;
-		return shortage;
-	}
 	for (uint32_t i = 0; i < session->answer->node_count; i++) {
-		int64_t rest = free_of(&amounts, session->slots[i]);
+		int64_t rest = free_of(bt_node_table_amounts(
+			&session->engine->state->nodes, session->slots[i], request->resource));
 		if (rest < request->amount) {
 			shortage.node_count++;
 			shortage.free_total = add_clamped(shortage.free_total, rest);
@@ -464,11 +426,7 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 				&text, resource, shortage.request.amount, BT_AMOUNT_NEAREST);
 			bt_strbuf_append_c(&text, " is left");
 		}
-		bt_strbuf_append_c(&text, " on ");
-		bt_amount_append_count(&text, shortage.node_count);
-		bt_strbuf_append_c(&text, " of ");
-		bt_amount_append_count(&text, session->answer->node_count);
-		bt_strbuf_append_c(&text, " nodes");
+		append_nodes(session, shortage.node_count, &text);
 		if (shortage.free_total > 0) {
 			bt_strbuf_append_c(&text, " (");
 			bt_amount_append_of(
@@ -550,21 +508,13 @@ void bt_capacity_measure(struct bt_capacity_session *session, bool after)
 	}
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		struct bt_capacity_total *total = &answer->totals[i];
-		struct amounts amounts =
-			find_amounts(&session->engine->state->nodes, total->resource);
-		int64_t requested = 0;
-		int64_t allocatable = 0;
-		for (uint32_t k = 0; amounts.requested != NULL && k < session->answer->node_count;
-			k++) {
-			uint32_t slot = session->slots[k];
-			requested = add_clamped(requested, amounts.requested[slot]);
-			allocatable = add_clamped(allocatable, amounts.allocatable[slot]);
+		int64_t *requested = after ? &total->after : &total->before;
+		total->allocatable = 0;
+		for (uint32_t k = 0; k < answer->node_count; k++) {
+			struct bt_node_amounts amounts =
+				bt_node_table_amounts(table, session->slots[k], total->resource);
+			*requested = add_clamped(*requested, amounts.requested);
+			total->allocatable = add_clamped(total->allocatable, amounts.allocatable);
 		}
-		if (after) {
-			total->after = requested;
-		} else {
-			total->before = requested;
-		}
-		total->allocatable = allocatable;
 	}
 }

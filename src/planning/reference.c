@@ -131,30 +131,11 @@ static const struct {
 
 static int wrong_argument(const char *argument, const char *what, struct berth_error *err)
 {
-	struct bt_strbuf shown = {0};
+	struct bt_strbuf text = {0};
 	bt_printable_append(
-		&shown, bt_str_sub(bt_str_from(argument), 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	int result = bt_error_set(err, BERTH_ERR_INVALID, "%s: %s", bt_strbuf_c(&shown), what);
-	bt_strbuf_finish(&shown);
-	return result;
-}
-
-/** Returns the number of parts between slashes, or PARTS_MAX + 1 for more than PARTS_MAX. */
-static uint32_t split(struct bt_str text, struct bt_str parts[PARTS_MAX])
-{
-	uint32_t count = 0;
-	for (;;) {
-		int64_t slash = bt_str_find_char(text, '/');
-		if (count == PARTS_MAX) {
-			return PARTS_MAX + 1;
-		}
-		if (slash < 0) {
-			parts[count++] = text;
-			return count;
-		}
-		parts[count++] = bt_str_sub(text, 0, (uint32_t)slash);
-		text = bt_str_sub(text, (uint32_t)slash + 1, BT_STR_MAX);
-	}
+		&text, bt_str_sub(bt_str_from(argument), 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	bt_strbuf_printf(&text, ": %s", what);
+	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 bool bt_pod_reference_find_kind(struct bt_str word, enum bt_kind *out_kind)
@@ -175,14 +156,16 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 	struct bt_pod_reference *out, struct berth_error *err)
 {
 	struct bt_str parts[PARTS_MAX];
-	uint32_t count = split(bt_str_from(argument), parts);
+	uint32_t count = 0;
+	struct bt_str rest = bt_str_from(argument);
 	struct bt_str named = BT_STR("");
+	bool empty_part = false;
 	*out = (struct bt_pod_reference){.kind = BT_KIND_POD};
-	bool empty_part = count > PARTS_MAX;
-	for (uint32_t i = 0; i < count && i < PARTS_MAX; i++) {
-		empty_part = empty_part || parts[i].length == 0;
+	while (rest.data != NULL && count < PARTS_MAX) {
+		parts[count] = bt_str_cut(&rest, '/');
+		empty_part = empty_part || parts[count++].length == 0;
 	}
-	if (empty_part) {
+	if (empty_part || rest.data != NULL) {
 		return wrong_argument(argument,
 			"write NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME", err);
 	}
@@ -209,9 +192,7 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 					"replicaset, "
 					"replicationcontroller, job, cronjob or podgroup");
 			}
-			int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-			bt_strbuf_finish(&text);
-			return result;
+			return bt_error_take(err, BERTH_ERR_INVALID, &text);
 		}
 		named = parts[1];
 	} else if (count == 2) {
