@@ -274,17 +274,25 @@ void bt_whatif_mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_d
 	mark->departure = (uint8_t)departure;
 }
 
-/** Evicts the pod, which becomes pending under the same name or is deleted. */
+/**
+ * Evicts the pod, which becomes pending under the same name or is deleted. Pods of DaemonSets and
+ * mirror pods are deleted.
+ */
 static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];
 	const struct bt_pod *pod =
 		bt_object_value(whatif->work.objects.items[index].object, BT_KIND_POD);
+	enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
+	if (keeper == BT_KEEPER_DAEMON_SET || keeper == BT_KEEPER_NODE) {
+		bt_whatif_mark_departed(whatif, index, departure);
+		return;
+	}
 	if (bt_pod_is_terminating(pod)) {
 		bt_whatif_mark_departed(whatif, index, BT_DEPARTURE_TERMINATING);
 		return;
 	}
-	if (bt_pod_keeper_of(pod) == BT_KEEPER_NONE && !whatif->recreate_bare) {
+	if (keeper == BT_KEEPER_NONE && !whatif->recreate_bare) {
 		bt_whatif_mark_departed(whatif, index, departure);
 		mark->lost = true;
 		return;
@@ -358,13 +366,7 @@ void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected)
 {
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
-		if (pod == NULL || selected_node(whatif, pod, selected) == BT_MANIFESTS_NONE) {
-			continue;
-		}
-		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
-		if (keeper == BT_KEEPER_DAEMON_SET || keeper == BT_KEEPER_NODE) {
-			bt_whatif_mark_departed(whatif, i, BT_DEPARTURE_NODE_REMOVED);
-		} else {
+		if (pod != NULL && selected_node(whatif, pod, selected) != BT_MANIFESTS_NONE) {
 			evict(whatif, i, BT_DEPARTURE_NODE_REMOVED);
 		}
 	}
@@ -420,15 +422,10 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 		}
 		uint32_t node =
 			bt_whatif_find(whatif, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
-		if (node == BT_MANIFESTS_NONE || old_nodes[node] == NULL ||
-			may_stay(whatif, pod, bt_object_value(old_nodes[node], BT_KIND_NODE),
+		if (node != BT_MANIFESTS_NONE && old_nodes[node] != NULL &&
+			!may_stay(whatif, pod, bt_object_value(old_nodes[node], BT_KIND_NODE),
 				bt_object_value(
 					whatif->work.objects.items[node].object, BT_KIND_NODE))) {
-			continue;
-		}
-		if (bt_pod_keeper_of(pod) == BT_KEEPER_DAEMON_SET) {
-			bt_whatif_mark_departed(whatif, i, BT_DEPARTURE_TAINTED);
-		} else {
 			evict(whatif, i, BT_DEPARTURE_TAINTED);
 		}
 	}

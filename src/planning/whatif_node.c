@@ -20,6 +20,16 @@ static const struct bt_resource_slice *slice_at(const struct bt_whatif *whatif, 
 
 /** --- new nodes --- */
 
+/** What new nodes get copies of: indexes of objects of the node that they are like. */
+struct copied {
+	BT_VEC(uint32_t) slices;
+	/**
+	 * Pods whose DaemonSets are not in the input. DaemonSets of the input create their own pods
+	 * on the new node.
+	 */
+	BT_VEC(uint32_t) daemon_pods;
+};
+
 /** Returns a name that no ResourceSlice has. */
 static struct bt_str free_name(
 	struct bt_whatif *whatif, struct bt_str slice_name, struct bt_str node_name)
@@ -35,12 +45,11 @@ static struct bt_str free_name(
 
 /** Adds copies of the slices for a new node, in pools of the new node. */
 static int whatif_add_slices(struct bt_whatif *whatif, const struct bt_whatif_change *change,
-	const struct bt_whatif_slices *slices, struct bt_str node_name, struct berth_error *err)
+	const struct copied *copied, struct bt_str node_name, struct berth_error *err)
 {
 	int result = 0;
-	for (uint32_t i = 0; i < slices->list.count && result == 0; i++) {
-		const struct bt_resource_slice *model =
-			bt_object_value(slices->list.items[i], BT_KIND_RESOURCE_SLICE);
+	for (uint32_t i = 0; i < copied->slices.count && result == 0; i++) {
+		const struct bt_resource_slice *model = slice_at(whatif, copied->slices.items[i]);
 		struct bt_resource_slice slice = *model;
 		slice.metadata = (struct bt_object_meta){
 			.name = free_name(whatif, model->metadata.name, node_name),
@@ -361,20 +370,14 @@ static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change 
 	return bt_whatif_put(whatif, change, BT_KIND_CSI_NODE, &copy, err);
 }
 
-/**
- * Pods of the model node whose DaemonSets are not in the input. DaemonSets of the input create
- * their own pods on the new node.
- */
-struct daemon_pods {
-	BT_VEC(struct bt_object *) list;
-	BT_VEC(struct bt_str) namespaces;
-};
-
-static void collect_daemon_pods(
-	const struct bt_whatif *whatif, struct bt_str model, struct daemon_pods *out)
+static void collect_copied(const struct bt_whatif *whatif, struct bt_str model, struct copied *out)
 {
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		const struct bt_resource_slice *slice = slice_at(whatif, i);
+		if (slice != NULL && bt_str_equal(slice->spec.node_name, model)) {
+			bt_vec_push(&out->slices, i);
+		}
 		if (object->kind != BT_KIND_POD ||
 			whatif->marks.items[i].departure == BT_DEPARTURE_TAINTED) {
 			continue;
@@ -387,19 +390,20 @@ static void collect_daemon_pods(
 				bt_object_controller(&pod->metadata)->name) != BT_MANIFESTS_NONE) {
 			continue;
 		}
-		bt_vec_push(&out->list, bt_object_share(object->object));
-		bt_vec_push(&out->namespaces, object->namespace_);
+		bt_vec_push(&out->daemon_pods, i);
 	}
 }
 
 static int add_daemon_pods(struct bt_whatif *whatif, const struct bt_whatif_change *change,
-	const struct daemon_pods *pods, struct bt_str node_name, struct berth_error *err)
+	const struct copied *copied, struct bt_str node_name, struct berth_error *err)
 {
 	int result = 0;
-	for (uint32_t i = 0; i < pods->list.count && result == 0; i++) {
-		const struct bt_pod *pod = bt_object_value(pods->list.items[i], BT_KIND_POD);
+	for (uint32_t i = 0; i < copied->daemon_pods.count && result == 0; i++) {
+		const struct bt_manifests_object *object =
+			&whatif->work.objects.items[copied->daemon_pods.items[i]];
+		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
 		struct bt_pod copy = bt_pod_recreated(pod);
-		struct bt_str namespace_ = pods->namespaces.items[i];
+		struct bt_str namespace_ = object->namespace_;
 		copy.metadata.name = bt_arena_printf(&whatif->arena, "%.*s-%.*s",
 			BT_STR_ARG(bt_object_controller(&pod->metadata)->name),
 			BT_STR_ARG(node_name));
@@ -415,7 +419,7 @@ static int add_daemon_pods(struct bt_whatif *whatif, const struct bt_whatif_chan
 }
 
 static int add_node(struct bt_whatif *whatif, const struct bt_whatif_change *change,
-	const struct bt_node *model, const struct daemon_pods *daemons, struct bt_str name,
+	const struct bt_node *model, const struct copied *copied, struct bt_str name,
 	struct berth_error *err)
 {
 	struct bt_node node = fresh_node(model, name, &whatif->arena);
@@ -423,7 +427,10 @@ static int add_node(struct bt_whatif *whatif, const struct bt_whatif_change *cha
 	if (result == 0) {
 		result = add_csi_node(whatif, change, name, err);
 	}
-	return result == 0 ? add_daemon_pods(whatif, change, daemons, name, err) : result;
+	if (result == 0) {
+		result = add_daemon_pods(whatif, change, copied, name, err);
+	}
+	return result == 0 ? whatif_add_slices(whatif, change, copied, name, err) : result;
 }
 
 int bt_whatif_add_nodes(
@@ -433,24 +440,13 @@ int bt_whatif_add_nodes(
 	if (index == BT_MANIFESTS_NONE) {
 		return bt_whatif_unknown(whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
 	}
-	/*
-	 * Take a reference: adding objects may move the array, and an earlier change may have
-	 * removed the model.
-	 */
-	struct bt_object *model = bt_object_share(whatif->work.objects.items[index].object);
-	struct daemon_pods daemons = {0};
-	struct bt_whatif_slices slices = {0};
+	/* Adding objects may move the array, but not the objects. */
+	const struct bt_node *model =
+		bt_object_value(whatif->work.objects.items[index].object, BT_KIND_NODE);
+	struct copied copied = {0};
 	int64_t number = 1;
 	int result = 0;
-	collect_daemon_pods(whatif, change->target, &daemons);
-	struct bt_str node_name = change->target;
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_resource_slice *slice = slice_at(whatif, i);
-		if (slice != NULL && bt_str_equal(slice->spec.node_name, node_name)) {
-			bt_vec_push(&slices.list,
-				bt_object_share(whatif->work.objects.items[i].object));
-		}
-	}
+	collect_copied(whatif, change->target, &copied);
 	for (int64_t i = 0; i < change->count && result == 0; i++) {
 		struct bt_str name;
 		do {
@@ -458,21 +454,9 @@ int bt_whatif_add_nodes(
 				BT_STR_ARG(change->target), (long long)number++);
 		} while (bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), name) !=
 			BT_MANIFESTS_NONE);
-		result = add_node(
-			whatif, change, bt_object_value(model, BT_KIND_NODE), &daemons, name, err);
-		if (result == 0) {
-			result = whatif_add_slices(whatif, change, &slices, name, err);
-		}
+		result = add_node(whatif, change, model, &copied, name, err);
 	}
-	for (uint32_t i = 0; i < slices.list.count; i++) {
-		bt_object_release(slices.list.items[i]);
-	}
-	bt_vec_finish(&slices.list);
-	for (uint32_t i = 0; i < daemons.list.count; i++) {
-		bt_object_release(daemons.list.items[i]);
-	}
-	bt_vec_finish(&daemons.list);
-	bt_vec_finish(&daemons.namespaces);
-	bt_object_release(model);
+	bt_vec_finish(&copied.slices);
+	bt_vec_finish(&copied.daemon_pods);
 	return result;
 }

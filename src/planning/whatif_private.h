@@ -53,10 +53,6 @@ BT_MUST_USE int bt_whatif_change_nodes(
 BT_MUST_USE int bt_whatif_add_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
 
-/** ResourceSlices of one node. All-zero memory is empty. */
-struct bt_whatif_slices {
-	BT_VEC(struct bt_object *) list; /* references held */
-};
 /** Sets gone[i] for each ResourceSlice (index i in work) of a deleted node. */
 void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone);
 /**

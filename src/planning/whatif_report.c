@@ -7,6 +7,7 @@
 #include "api/identity.h"
 #include "api/node.h"
 #include "base/assert.h"
+#include "planning/whatif_private.h"
 
 static uint64_t pod_hash(const struct bt_whatif_pod *pod)
 {
@@ -26,7 +27,6 @@ int bt_whatif_side_init(struct bt_whatif_side *side, bt_scheduler_create_fn *cre
 	if (result < 0) {
 		return result;
 	}
-	side->engine = side->simulation.engine;
 	bt_manifests_init(&side->cluster);
 	bt_arena_init(&side->arena, 0);
 	return 0;
@@ -187,72 +187,34 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 
 static const struct bt_node_table *table_of(const struct bt_whatif_side *side)
 {
-	return &side->engine->state->nodes;
+	return &side->simulation.engine->state->nodes;
 }
 
 /** --- amounts --- */
 
-struct bt_whatif_amount bt_whatif_amount_of(const struct bt_scalar_column *column, uint32_t slot)
+struct bt_node_amounts bt_whatif_amounts(const struct bt_whatif_report *report,
+	const struct bt_whatif_node *node, uint32_t resource, bool is_after)
 {
-	struct bt_whatif_amount amount = {0};
-	if (column != NULL && slot != BT_SLOT_NONE) {
-		amount.requested = column->requested[slot];
-		amount.allocatable = column->allocatable[slot];
+	const struct bt_whatif_resource *wanted = &report->resources.items[resource];
+	if (node == NULL) {
+		return is_after ? wanted->total_after : wanted->total_before;
 	}
-	return amount;
+	uint32_t slot = is_after ? node->after_slot : node->before_slot;
+	return slot != BT_SLOT_NONE
+		? bt_node_table_amounts(
+			  table_of(is_after ? report->after : report->before), slot, wanted->name)
+		: (struct bt_node_amounts){0};
 }
 
-struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uint32_t slot)
-{
-	const struct bt_node_table *table = table_of(side);
-	return (struct bt_whatif_usage){
-		.pods = {table->pod_count[slot], table->allocatable_pods[slot]},
-		.cpu_milli = {table->requested_cpu_milli[slot], table->allocatable_cpu_milli[slot]},
-		.memory_bytes = {table->requested_memory_bytes[slot],
-			table->allocatable_memory_bytes[slot]},
-		.ephemeral_bytes = {table->requested_ephemeral_bytes[slot],
-			table->allocatable_ephemeral_bytes[slot]},
-	};
-}
-
-static void add_amount(struct bt_whatif_amount *total, struct bt_whatif_amount amount)
+static void add_amounts(struct bt_node_amounts *total, struct bt_node_amounts amounts)
 {
 	/* Amounts of the input are int64 each, so their sum may overflow. */
-	if (BT_ADD_OVERFLOW(total->requested, amount.requested, &total->requested)) {
+	if (BT_ADD_OVERFLOW(total->requested, amounts.requested, &total->requested)) {
 		total->requested = INT64_MAX;
 	}
-	if (BT_ADD_OVERFLOW(total->allocatable, amount.allocatable, &total->allocatable)) {
+	if (BT_ADD_OVERFLOW(total->allocatable, amounts.allocatable, &total->allocatable)) {
 		total->allocatable = INT64_MAX;
 	}
-}
-
-static void add_usage(struct bt_whatif_usage *total, const struct bt_whatif_usage *usage)
-{
-	add_amount(&total->pods, usage->pods);
-	add_amount(&total->cpu_milli, usage->cpu_milli);
-	add_amount(&total->memory_bytes, usage->memory_bytes);
-	add_amount(&total->ephemeral_bytes, usage->ephemeral_bytes);
-}
-
-static bool same_amount(struct bt_whatif_amount a, struct bt_whatif_amount b)
-{
-	return a.requested == b.requested && a.allocatable == b.allocatable;
-}
-
-static bool same_usage(const struct bt_whatif_report *report, const struct bt_whatif_node *node)
-{
-	for (uint32_t i = 0; i < report->resources.count; i++) {
-		const struct bt_whatif_resource *resource = &report->resources.items[i];
-		if (!same_amount(bt_whatif_amount_of(resource->before, node->before_slot),
-			    bt_whatif_amount_of(resource->after, node->after_slot))) {
-			return false;
-		}
-	}
-	struct bt_whatif_usage a = bt_whatif_usage_of(report->before, node->before_slot);
-	struct bt_whatif_usage b = bt_whatif_usage_of(report->after, node->after_slot);
-	return same_amount(a.pods, b.pods) && same_amount(a.cpu_milli, b.cpu_milli) &&
-		same_amount(a.memory_bytes, b.memory_bytes) &&
-		same_amount(a.ephemeral_bytes, b.ephemeral_bytes);
 }
 
 /** --- one node --- */
@@ -289,73 +251,49 @@ static void compare_node(struct bt_whatif_report *report, const uint32_t *had, c
 			entry.other = !bt_message_equal(&bt_node_message, before, &like);
 		}
 	}
-	if (entry.before_slot != BT_SLOT_NONE) {
-		struct bt_whatif_usage usage =
-			bt_whatif_usage_of(report->before, entry.before_slot);
-		add_usage(&report->total_before, &usage);
-	}
-	if (entry.after_slot != BT_SLOT_NONE) {
-		struct bt_whatif_usage usage = bt_whatif_usage_of(report->after, entry.after_slot);
-		add_usage(&report->total_after, &usage);
-	}
+	bool is_same = had != NULL && has != NULL;
 	for (uint32_t i = 0; i < report->resources.count; i++) {
 		struct bt_whatif_resource *resource = &report->resources.items[i];
-		add_amount(&resource->total_before,
-			bt_whatif_amount_of(resource->before, entry.before_slot));
-		add_amount(&resource->total_after,
-			bt_whatif_amount_of(resource->after, entry.after_slot));
+		struct bt_node_amounts before = bt_whatif_amounts(report, &entry, i, false);
+		struct bt_node_amounts after = bt_whatif_amounts(report, &entry, i, true);
+		add_amounts(&resource->total_before, before);
+		add_amounts(&resource->total_after, after);
+		is_same = is_same && before.requested == after.requested &&
+			before.allocatable == after.allocatable;
 	}
-	if (entry.before_slot == BT_SLOT_NONE || entry.after_slot == BT_SLOT_NONE ||
-		entry.drained || entry.cordoned || entry.uncordoned || entry.taints ||
-		entry.labels || entry.other || !same_usage(report, &entry)) {
+	if (entry.drained || entry.cordoned || entry.uncordoned || entry.taints || entry.labels ||
+		entry.other || !is_same) {
 		bt_vec_push(&report->nodes, entry);
 	}
-}
-
-/**
- * Compares the next nodes of both sides. Below 0: the node exists only before; 0: before and after;
- * above 0: only after.
- */
-static int compare_names(
-	const struct bt_whatif_report *report, const uint32_t *had, const uint32_t *has)
-{
-	if (had == NULL || has == NULL) {
-		return had == NULL ? 1 : -1;
-	}
-	return bt_str_compare(bt_node_table_name(table_of(report->before), *had),
-		bt_node_table_name(table_of(report->after), *has));
 }
 
 /** Fills in the node and resource parts of the report. */
 static void whatif_compare_nodes(struct bt_whatif_report *report)
 {
-	/* Merge the resources of both sides by name. */
+	static const struct bt_str fixed[] = {[BT_WHATIF_PODS] = BT_STR_INIT("pods"),
+		[BT_WHATIF_CPU] = BT_STR_INIT("cpu"),
+		[BT_WHATIF_MEMORY] = BT_STR_INIT("memory"),
+		[BT_WHATIF_EPHEMERAL] = BT_STR_INIT("ephemeral-storage")};
 	const struct bt_whatif_side *sides[] = {report->before, report->after};
+	for (uint32_t i = 0; i < BT_WHATIF_SCALARS; i++) {
+		bt_vec_push(&report->resources, (struct bt_whatif_resource){.name = fixed[i]});
+	}
 	for (size_t side = 0; side < BT_ARRAY_LENGTH(sides); side++) {
 		const struct bt_node_table *table = table_of(sides[side]);
 		for (uint32_t i = 0; i < table->scalars.count; i++) {
-			const struct bt_scalar_column *column = &table->scalars.items[i];
 			struct bt_whatif_resource resource = {
-				.name = bt_symbol_text(table->symbols, column->name),
-				.before = side == 0 ? column : NULL,
-				.after = side == 1 ? column : NULL,
-			};
+				.name = bt_symbol_text(
+					table->symbols, table->scalars.items[i].name)};
 			bt_vec_push(&report->resources, resource);
 		}
 	}
-	if (report->resources.count > 1) {
-		qsort(report->resources.items, report->resources.count,
-			sizeof(report->resources.items[0]), bt_str_compare_qsort);
-	}
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < report->resources.count; i++) {
+	qsort(report->resources.items + BT_WHATIF_SCALARS,
+		report->resources.count - BT_WHATIF_SCALARS, sizeof(report->resources.items[0]),
+		bt_str_compare_qsort);
+	uint32_t count = BT_WHATIF_SCALARS;
+	for (uint32_t i = BT_WHATIF_SCALARS; i < report->resources.count; i++) {
 		struct bt_whatif_resource resource = report->resources.items[i];
-		struct bt_whatif_resource *last =
-			count != 0 ? &report->resources.items[count - 1] : NULL;
-		if (last != NULL && bt_str_equal(last->name, resource.name)) {
-			last->before = resource.before != NULL ? resource.before : last->before;
-			last->after = resource.after != NULL ? resource.after : last->after;
-		} else {
+		if (!bt_str_equal(report->resources.items[count - 1].name, resource.name)) {
 			report->resources.items[count++] = resource;
 		}
 	}
@@ -369,7 +307,12 @@ static void whatif_compare_nodes(struct bt_whatif_report *report)
 	while (b < report->node_count_before || a < report->node_count_after) {
 		const uint32_t *had = b < report->node_count_before ? &before[b] : NULL;
 		const uint32_t *has = a < report->node_count_after ? &after[a] : NULL;
-		int order = compare_names(report, had, has);
+		/* Below 0: the node exists only before; above 0: only after. */
+		int order = had == NULL ? 1
+			: has == NULL
+			? -1
+			: bt_str_compare(bt_node_table_name(table_of(report->before), *had),
+				  bt_node_table_name(table_of(report->after), *has));
 		compare_node(report, order <= 0 ? had : NULL, order >= 0 ? has : NULL);
 		b += order <= 0;
 		a += order >= 0;
@@ -423,12 +366,11 @@ static bool is_placed(const struct bt_whatif_pod *pod)
 static const char *expanded_reason(
 	const struct bt_whatif_report *report, const struct bt_whatif_pod *before)
 {
-	const struct bt_manifests *work = &report->whatif->work;
 	if (before->place.length == 0) {
 		return bt_departure_name(BT_DEPARTURE_SCALED_DOWN);
 	}
-	uint32_t node = bt_manifests_find(work, BT_KIND_NODE, BT_STR(""), before->place);
-	bool removed = node == BT_MANIFESTS_NONE || report->whatif->marks.items[node].is_deleted;
+	bool removed = bt_whatif_find(report->whatif, BT_KIND_NODE, BT_STR(""), before->place) ==
+		BT_MANIFESTS_NONE;
 	return removed ? bt_departure_name(BT_DEPARTURE_NODE_REMOVED)
 		       : "its DaemonSet does not select the node any more";
 }
@@ -466,7 +408,6 @@ static int compare_differences(const void *left, const void *right)
 
 void bt_whatif_compare(struct bt_whatif_report *report)
 {
-	bt_arena_init(&report->arena, 0);
 	for (uint32_t i = 0; i < report->after->pods.count; i++) {
 		const struct bt_whatif_pod *after = &report->after->pods.items[i];
 		const struct bt_whatif_pod *before = find(report->before, after);
@@ -515,7 +456,6 @@ void bt_whatif_report_finish(struct bt_whatif_report *report)
 	bt_vec_finish(&report->pods);
 	bt_vec_finish(&report->nodes);
 	bt_vec_finish(&report->resources);
-	bt_arena_finish(&report->arena);
 }
 
 bool bt_whatif_is_worse(const struct bt_whatif_report *report)

@@ -39,7 +39,6 @@ struct bt_str bt_whatif_daemon_place(struct bt_pod_owner owner, const struct bt_
  */
 struct bt_whatif_side {
 	struct bt_manifests cluster; /* a copy that the simulation modifies */
-	struct bt_engine *engine;    /* of the simulation */
 	struct bt_simulation simulation;
 	BT_VEC(struct bt_whatif_pod) pods; /* running pods first, then in the order of decision */
 	struct bt_map names;
@@ -85,26 +84,20 @@ struct bt_whatif_difference {
 	const char *reason;                 /* "its node is drained"; "" if there is none */
 };
 
-/** Requested and allocatable amounts of one node, or of all nodes. */
-struct bt_whatif_amount {
-	int64_t requested;
-	int64_t allocatable;
+/** Indexes in bt_whatif_report.resources. Scalar resources follow, by name. */
+enum {
+	BT_WHATIF_PODS,
+	BT_WHATIF_CPU,
+	BT_WHATIF_MEMORY,
+	BT_WHATIF_EPHEMERAL,
+	BT_WHATIF_SCALARS, /* the first scalar resource */
 };
 
-struct bt_whatif_usage {
-	struct bt_whatif_amount pods;
-	struct bt_whatif_amount cpu_milli;
-	struct bt_whatif_amount memory_bytes;
-	struct bt_whatif_amount ephemeral_bytes;
-};
-
-/** An extended or other resource; the column of a side without the resource is NULL. */
+/** A resource, with the sums of its amounts over all nodes of a side. */
 struct bt_whatif_resource {
 	struct bt_str name;
-	const struct bt_scalar_column *before;
-	const struct bt_scalar_column *after;
-	struct bt_whatif_amount total_before;
-	struct bt_whatif_amount total_after;
+	struct bt_node_amounts total_before;
+	struct bt_node_amounts total_after;
 };
 
 struct bt_whatif_node {
@@ -126,15 +119,12 @@ struct bt_whatif_report {
 	const struct bt_whatif_changes *changes;
 	const char *new_config; /* file of the after side; NULL: same configuration on both sides */
 	bool from_scratch;
-	BT_VEC(struct bt_whatif_difference) pods;    /* by effect, namespace, owner, name */
-	BT_VEC(struct bt_whatif_node) nodes;         /* nodes that differ, by name */
-	BT_VEC(struct bt_whatif_resource) resources; /* by name */
-	struct bt_whatif_usage total_before;
-	struct bt_whatif_usage total_after;
+	BT_VEC(struct bt_whatif_difference) pods; /* by effect, namespace, owner, name */
+	BT_VEC(struct bt_whatif_node) nodes;      /* nodes that differ, by name */
+	BT_VEC(struct bt_whatif_resource) resources;
 	uint32_t node_count_before;
 	uint32_t node_count_after;
 	uint32_t counts[BT_EFFECT__COUNT];
-	struct bt_arena arena;
 };
 
 /**
@@ -145,7 +135,10 @@ void bt_whatif_compare(struct bt_whatif_report *report);
 void bt_whatif_report_finish(struct bt_whatif_report *report);
 /** Returns whether some pod is newly pending, lost or preempted. */
 bool bt_whatif_is_worse(const struct bt_whatif_report *report);
-struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uint32_t slot);
-/** Returns the amounts of a node in a column. column NULL or slot BT_SLOT_NONE: all zero. */
-struct bt_whatif_amount bt_whatif_amount_of(const struct bt_scalar_column *column, uint32_t slot);
+/**
+ * Returns the amounts of a resource on one side: of the node, or of all nodes if node is NULL;
+ * zeros if the side lacks the node. resource: index in report->resources.
+ */
+struct bt_node_amounts bt_whatif_amounts(const struct bt_whatif_report *report,
+	const struct bt_whatif_node *node, uint32_t resource, bool is_after);
 #endif

@@ -41,7 +41,7 @@ static int run_side(struct bt_whatif_side *side, const struct bt_manifests *sour
 static int make_after(struct options *options, struct bt_whatif *whatif,
 	struct bt_whatif_side *after, struct berth_error *err)
 {
-	const struct bt_gates *gates = &after->engine->config->gates;
+	const struct bt_gates *gates = &after->simulation.engine->config->gates;
 	struct bt_manifests *input = &options->line.cluster;
 	int result = bt_source_read(&options->line.source, input, err);
 	if (result < 0) {

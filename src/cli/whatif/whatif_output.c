@@ -200,7 +200,7 @@ static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf
 
 typedef void (*append_amount)(struct bt_strbuf *out, int64_t amount);
 
-static void append_share(struct bt_strbuf *out, struct bt_whatif_amount amount)
+static void append_share(struct bt_strbuf *out, struct bt_node_amounts amount)
 {
 	if (amount.allocatable > 0) {
 		bt_strbuf_printf(out, "%.0f%%",
@@ -211,7 +211,7 @@ static void append_share(struct bt_strbuf *out, struct bt_whatif_amount amount)
 }
 
 static void append_side(
-	struct bt_strbuf *out, const struct bt_whatif_amount *amount, append_amount append)
+	struct bt_strbuf *out, const struct bt_node_amounts *amount, append_amount append)
 {
 	if (amount == NULL) {
 		bt_strbuf_append_char(out, '-');
@@ -223,8 +223,8 @@ static void append_side(
 }
 
 /** Append "500m -> 3.5 of 4 (12% -> 88%)"; NULL: the side lacks the node. */
-static void append_change(struct bt_strbuf *out, const struct bt_whatif_amount *before,
-	const struct bt_whatif_amount *after, append_amount append, bool shares)
+static void append_change(struct bt_strbuf *out, const struct bt_node_amounts *before,
+	const struct bt_node_amounts *after, append_amount append, bool shares)
 {
 	/* Append "500m -> 3.5 of 4" or "500m of 4 -> 500m of 8". */
 	if (before != NULL && after != NULL && before->allocatable == after->allocatable) {
@@ -255,31 +255,34 @@ static void append_change(struct bt_strbuf *out, const struct bt_whatif_amount *
 	bt_strbuf_append_char(out, ')');
 }
 
-static void add_usages(struct bt_table *table, const struct bt_whatif_usage *before,
-	const struct bt_whatif_usage *after)
+/** Adds the cells PODS, CPU, MEMORY and OTHER of the node, or of all nodes if node is NULL. */
+static void add_amounts(struct bt_table *table, const struct bt_whatif_report *report,
+	const struct bt_whatif_node *node)
 {
-	append_change(&table->text, before != NULL ? &before->pods : NULL,
-		after != NULL ? &after->pods : NULL, bt_amount_append_count, false);
-	bt_table_end_cell(table);
-	append_change(&table->text, before != NULL ? &before->cpu_milli : NULL,
-		after != NULL ? &after->cpu_milli : NULL, bt_amount_append_cpu, true);
-	bt_table_end_cell(table);
-	append_change(&table->text, before != NULL ? &before->memory_bytes : NULL,
-		after != NULL ? &after->memory_bytes : NULL, bt_amount_append_bytes, true);
-	bt_table_end_cell(table);
-}
-
-static void append_other(struct bt_strbuf *cell, struct bt_str name, struct bt_whatif_amount before,
-	struct bt_whatif_amount after)
-{
-	if (before.requested == 0 && before.allocatable == 0 && after.requested == 0 &&
-		after.allocatable == 0) {
-		return;
+	static const append_amount appends[] = {[BT_WHATIF_PODS] = bt_amount_append_count,
+		[BT_WHATIF_CPU] = bt_amount_append_cpu,
+		[BT_WHATIF_MEMORY] = bt_amount_append_bytes};
+	bool had = node == NULL || node->before_slot != BT_SLOT_NONE;
+	bool has = node == NULL || node->after_slot != BT_SLOT_NONE;
+	struct bt_strbuf others = {0};
+	for (uint32_t i = 0; i < report->resources.count; i++) {
+		struct bt_node_amounts before = bt_whatif_amounts(report, node, i, false);
+		struct bt_node_amounts after = bt_whatif_amounts(report, node, i, true);
+		if (i < BT_ARRAY_LENGTH(appends)) {
+			append_change(&table->text, had ? &before : NULL, has ? &after : NULL,
+				appends[i], i != BT_WHATIF_PODS);
+			bt_table_end_cell(table);
+		} else if (i >= BT_WHATIF_SCALARS &&
+			(before.requested != 0 || before.allocatable != 0 || after.requested != 0 ||
+				after.allocatable != 0)) {
+			bt_strbuf_append_c(&others, others.length != 0 ? ", " : "");
+			bt_strbuf_append_str(&others, report->resources.items[i].name);
+			bt_strbuf_append_char(&others, ' ');
+			append_change(&others, &before, &after, bt_amount_append_count, false);
+		}
 	}
-	bt_strbuf_append_c(cell, cell->length != 0 ? ", " : "");
-	bt_strbuf_append_str(cell, name);
-	bt_strbuf_append_char(cell, ' ');
-	append_change(cell, &before, &after, bt_amount_append_count, false);
+	bt_table_add(table, bt_strbuf_str(&others));
+	bt_strbuf_finish(&others);
 }
 
 static void append_word(struct bt_strbuf *cell, bool holds, const char *word)
@@ -292,7 +295,6 @@ static void append_word(struct bt_strbuf *cell, bool holds, const char *word)
 
 static void add_total(struct bt_table *table, const struct bt_whatif_report *report)
 {
-	struct bt_strbuf cell = {0};
 	bt_table_add_c(table, "all");
 	if (report->node_count_before != report->node_count_after) {
 		bt_strbuf_printf(&table->text, "%u -> %u nodes", report->node_count_before,
@@ -301,13 +303,7 @@ static void add_total(struct bt_table *table, const struct bt_whatif_report *rep
 		bt_strbuf_printf(&table->text, "%u nodes", report->node_count_after);
 	}
 	bt_table_end_cell(table);
-	add_usages(table, &report->total_before, &report->total_after);
-	for (uint32_t i = 0; i < report->resources.count; i++) {
-		const struct bt_whatif_resource *resource = &report->resources.items[i];
-		append_other(&cell, resource->name, resource->total_before, resource->total_after);
-	}
-	bt_table_add(table, bt_strbuf_str(&cell));
-	bt_strbuf_finish(&cell);
+	add_amounts(table, report, NULL);
 }
 
 static void write_nodes_table(
@@ -316,7 +312,7 @@ static void write_nodes_table(
 	struct bt_table table;
 	uint32_t rows = 0;
 	BT_TABLE_BEGIN(&table, "NODE", "CHANGE", "PODS", "CPU", "MEMORY",
-		report->resources.count != 0 ? "OTHER" : "");
+		report->resources.count > BT_WHATIF_SCALARS ? "OTHER" : "");
 	/*
 	 * Nodes that were changed come first, so that rows left out are only those of other nodes.
 	 */
@@ -328,14 +324,10 @@ static void write_nodes_table(
 				    node->cordoned || node->uncordoned || node->taints ||
 				    node->labels || node->other) == (changed == 1) &&
 				(wide || rows < NODE_ROWS_MAX)) {
-				bool had = node->before_slot != BT_SLOT_NONE;
-				bool has = node->after_slot != BT_SLOT_NONE;
-				struct bt_whatif_usage before = {0};
-				struct bt_whatif_usage after = {0};
 				struct bt_strbuf cell = {0};
 				bt_table_add(&table, node->name);
-				append_word(&cell, !had, "added");
-				append_word(&cell, !has, "removed");
+				append_word(&cell, node->before_slot == BT_SLOT_NONE, "added");
+				append_word(&cell, node->after_slot == BT_SLOT_NONE, "removed");
 				append_word(&cell, node->drained, "drained");
 				append_word(&cell, node->cordoned && !node->drained, "cordoned");
 				append_word(&cell, node->uncordoned, "uncordoned");
@@ -344,26 +336,8 @@ static void write_nodes_table(
 				append_word(&cell, node->other, "other");
 				bt_table_add(&table,
 					cell.length != 0 ? bt_strbuf_str(&cell) : BT_STR("-"));
-				if (had) {
-					before = bt_whatif_usage_of(
-						report->before, node->before_slot);
-				}
-				if (has) {
-					after = bt_whatif_usage_of(report->after, node->after_slot);
-				}
-				add_usages(&table, had ? &before : NULL, has ? &after : NULL);
-				bt_strbuf_reset(&cell);
-				for (uint32_t j = 0; j < report->resources.count; j++) {
-					const struct bt_whatif_resource *resource =
-						&report->resources.items[j];
-					append_other(&cell, resource->name,
-						bt_whatif_amount_of(
-							resource->before, node->before_slot),
-						bt_whatif_amount_of(
-							resource->after, node->after_slot));
-				}
-				bt_table_add(&table, bt_strbuf_str(&cell));
 				bt_strbuf_finish(&cell);
+				add_amounts(&table, report, node);
 				rows++;
 			}
 		}
@@ -410,34 +384,22 @@ static void write_usage(struct bt_json_writer *writer, const struct bt_whatif_re
 		bt_json_write_null(writer);
 		return;
 	}
-	struct bt_whatif_usage usage = node != NULL
-		? bt_whatif_usage_of(is_after ? report->after : report->before, slot)
-		: is_after ? report->total_after
-			   : report->total_before;
-	const struct {
-		struct bt_str name;
-		struct bt_whatif_amount amount;
-	} rows[] = {
-		{BT_STR("pods"), usage.pods},
-		{BT_STR("cpuMilli"), usage.cpu_milli},
-		{BT_STR("memoryBytes"), usage.memory_bytes},
-		{BT_STR("ephemeralStorageBytes"), usage.ephemeral_bytes},
-	};
+	static const struct bt_str names[] = {[BT_WHATIF_PODS] = BT_STR_INIT("pods"),
+		[BT_WHATIF_CPU] = BT_STR_INIT("cpuMilli"),
+		[BT_WHATIF_MEMORY] = BT_STR_INIT("memoryBytes"),
+		[BT_WHATIF_EPHEMERAL] = BT_STR_INIT("ephemeralStorageBytes")};
 	bt_json_begin_object(writer);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+	for (uint32_t i = 0; i < BT_WHATIF_SCALARS; i++) {
+		struct bt_node_amounts amounts = bt_whatif_amounts(report, node, i, is_after);
 		bt_json_write_member_usage(
-			writer, rows[i].name, rows[i].amount.requested, rows[i].amount.allocatable);
+			writer, names[i], amounts.requested, amounts.allocatable);
 	}
 	bt_json_begin_member_object(writer, "resources");
-	for (uint32_t i = 0; i < report->resources.count; i++) {
-		const struct bt_whatif_resource *resource = &report->resources.items[i];
-		struct bt_whatif_amount amount = node != NULL
-			? bt_whatif_amount_of(is_after ? resource->after : resource->before, slot)
-			: is_after ? resource->total_after
-				   : resource->total_before;
-		if (amount.requested != 0 || amount.allocatable != 0) {
-			bt_json_write_member_usage(
-				writer, resource->name, amount.requested, amount.allocatable);
+	for (uint32_t i = BT_WHATIF_SCALARS; i < report->resources.count; i++) {
+		struct bt_node_amounts amounts = bt_whatif_amounts(report, node, i, is_after);
+		if (amounts.requested != 0 || amounts.allocatable != 0) {
+			bt_json_write_member_usage(writer, report->resources.items[i].name,
+				amounts.requested, amounts.allocatable);
 		}
 	}
 	bt_json_end_object(writer);
