@@ -4,8 +4,8 @@
 #include "server/kinds/common.h"
 
 /*
- * DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate. Spec: 12 section 3.2, 14b
- * sections 2.2, 2.3, 3.3 and 5.
+ * DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice. Spec: 12
+ * section 3.2, 14b sections 2.2, 2.3, 3.3 and 5.
  */
 
 #define RESULTS_MAX 32

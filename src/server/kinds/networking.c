@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/kinds/common.h"
 
-/* Ingress, NetworkPolicy, EndpointSlice, RuntimeClass. Spec: 14b sections 3.3 and 5. */
+/* Ingress and Service. Spec: 14b sections 3.3 and 5. */
 
 void bt_rule_ingress_rule(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
@@ -15,10 +15,6 @@ void bt_rule_ingress_rule(
 			bt_json_new_str(check->errors->arena, name), BT_NAME_SUBDOMAIN);
 	}
 }
-
-/** --- NetworkPolicy --- */
-
-/** --- EndpointSlice --- */
 
 /*
  * Services: cluster IPs and node ports are only numbers, because no proxy serves them. Spec: 14b

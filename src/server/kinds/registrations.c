@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Webhook configurations, APIService, PriorityLevelConfiguration, CertificateSigningRequest, and
- * admission policies except their expressions, which server/policy.c checks. Spec: 14b section 5.
+ * Webhook configurations, APIService, CertificateSigningRequest, and admission policies except
+ * their expressions, which server/policy.c checks. Spec: 14b section 5.
  */
 #include "api/time.h"
 #include "codec/base64.h"
@@ -115,8 +115,6 @@ const struct bt_strategy bt_strategy_api_service = {
 	.resets_status = true,
 	.prepare_create = prepare_api_service,
 };
-
-/** --- priority and fairness --- */
 
 /** --- CertificateSigningRequest --- */
 

@@ -2,7 +2,7 @@
 #include "api/time.h"
 #include "server/kinds/common.h"
 
-/* Persistent volumes, claims and storage objects. Spec: 14b sections 2.2, 2.3, 3.3 and 5. */
+/* Persistent volumes, claims and CSIDrivers. Spec: 14b sections 2.2, 2.3, 3.3 and 5. */
 
 /** --- PersistentVolume --- */
 
@@ -225,7 +225,7 @@ const struct bt_strategy bt_strategy_persistent_volume_claim = {
 	.validate_update = validate_claim_update,
 };
 
-/** --- StorageClass, CSIDriver --- */
+/** --- CSIDriver --- */
 
 static void validate_driver_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)

@@ -95,14 +95,7 @@ static void default_template(const struct bt_write *write, struct bt_json_value 
 
 const struct bt_strategy bt_strategy_pod_template = {.set_defaults = default_template};
 
-const struct bt_strategy bt_strategy_replica_set = {
-	.resets_status = true,
-	.validates_spec_alone = true,
-	.set_defaults = default_template,
-};
-
-/** --- Deployment --- */
-
+/** Deployments and ReplicaSets. */
 const struct bt_strategy bt_strategy_deployment = {
 	.resets_status = true,
 	.validates_spec_alone = true,
