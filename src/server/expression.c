@@ -182,13 +182,44 @@ static enum bt_cel_kind string_kind(const struct bt_json_value *schema)
 		: BT_CEL_STRING;
 }
 
+/**
+ * Returns the type of the metadata of a resource: name, generateName, and for an embedded object
+ * the other members that its schema names.
+ */
+static const struct bt_cel_type *metadata_type(
+	const struct bt_json_value *schema, struct bt_arena *arena)
+{
+	static const char *const own[] = {"name", "generateName"};
+	const struct bt_json_value *named = bt_json_object_at(schema, "properties");
+	struct bt_cel_variable *fields = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_cel_variable, (size_t)named->count * 2 + BT_ARRAY_LENGTH(own));
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(own); i++) {
+		fields[count++] =
+			(struct bt_cel_variable){bt_str_from(own[i]), &bt_cel_types[BT_CEL_STRING]};
+	}
+	for (uint32_t i = 0; i < named->count; i++) {
+		struct bt_str name = named->members[i].name;
+		struct bt_str escaped = escape(name, arena);
+		if (escaped.data == NULL || bt_str_equal_c(escaped, own[0]) ||
+			bt_str_equal_c(escaped, own[1])) {
+			continue;
+		}
+		const struct bt_cel_type *type =
+			bt_expression_type(named->members[i].value, false, arena);
+		fields[count++] = (struct bt_cel_variable){escaped, type};
+		if (is_reserved(name)) {
+			fields[count++] = (struct bt_cel_variable){name, type};
+		}
+	}
+	return object_of(BT_STR("object"), fields, count, arena);
+}
+
 /** Recursion follows the schema, whose depth is limited. */
 const struct bt_cel_type *bt_expression_type(
 	const struct bt_json_value *schema, bool is_resource, struct bt_arena *arena)
 {
 	static const char *const own[] = {"apiVersion", "kind"};
-	static const char *const metadata_names[] = {"name", "generateName"};
-	const struct bt_cel_type *string = &bt_cel_types[BT_CEL_STRING];
 	struct bt_str type = bt_json_text_at(schema, "type");
 	const struct bt_json_value *additional = bt_json_find(schema, "additionalProperties");
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
@@ -250,32 +281,13 @@ const struct bt_cel_type *bt_expression_type(
 		}
 	}
 	if (is_resource) {
-		/* Embedded objects also show those members of metadata that the schema names. */
-		const struct bt_json_value *named = bt_json_object_at(
-			bt_json_get(properties, BT_STR("metadata")), "properties");
-		struct bt_cel_variable *inner = BT_ARENA_NEW_ARRAY(
-			arena, struct bt_cel_variable, (size_t)named->count * 2 + 2);
-		uint32_t inner_count = 0;
-		for (uint32_t i = 0; i < 2; i++) {
-			inner[inner_count++] =
-				(struct bt_cel_variable){bt_str_from(metadata_names[i]), string};
-			fields[count++] = (struct bt_cel_variable){bt_str_from(own[i]), string};
-		}
-		for (uint32_t i = 0; i < named->count; i++) {
-			struct bt_str name = escape(named->members[i].name, arena);
-			if (name.data != NULL && !bt_str_equal_c(name, metadata_names[0]) &&
-				!bt_str_equal_c(name, metadata_names[1])) {
-				const struct bt_cel_type *type_ =
-					bt_expression_type(named->members[i].value, false, arena);
-				inner[inner_count++] = (struct bt_cel_variable){name, type_};
-				if (is_reserved(named->members[i].name)) {
-					inner[inner_count++] = (struct bt_cel_variable){
-						named->members[i].name, type_};
-				}
-			}
+		const struct bt_json_value *metadata = bt_json_get(properties, BT_STR("metadata"));
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(own); i++) {
+			fields[count++] = (struct bt_cel_variable){
+				bt_str_from(own[i]), &bt_cel_types[BT_CEL_STRING]};
 		}
 		fields[count++] = (struct bt_cel_variable){
-			BT_STR("metadata"), object_of(BT_STR("object"), inner, inner_count, arena)};
+			BT_STR("metadata"), metadata_type(metadata, arena)};
 	}
 	return object_of(BT_STR("object"), fields, count, arena);
 }
