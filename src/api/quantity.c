@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/quantity.h"
 
-#include <string.h>
-
 #include "api/quantity_decimal.h"
-#include "base/assert.h"
 #include "codec/wire.h"
 
 /* Powers of ten within int64. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/discovery.h"
 
-#include "base/assert.h"
 #include "codec/json_edit.h"
 #include "server/custom_metrics.h"
 

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/assert.h"
 #include "base/strbuf.h"
 #include "codec/json_edit.h"
 
