@@ -180,6 +180,25 @@ static void write_rows(
 	}
 }
 
+static void write_table(const struct comparison *comparison, bool has_prices, struct bt_strbuf *out)
+{
+	uint32_t shown = comparison->count < SHOWN_MAX ? comparison->count : SHOWN_MAX;
+	struct bt_table table = {.column_count = 1 + shown};
+	bt_table_add_c(&table, "");
+	for (uint32_t i = 0; i < shown; i++) {
+		bt_table_add(&table, comparison->alternatives[i].name);
+	}
+	size_t row_count = BT_ARRAY_LENGTH(rows) - (has_prices ? 0 : 1); /* the last row: costs */
+	for (size_t i = 0; i < row_count; i++) {
+		write_rows(&table, comparison, &rows[i]);
+	}
+	bt_table_write(&table, out);
+	if (comparison->count > SHOWN_MAX) {
+		bt_strbuf_printf(out, "and %u alternatives more: -o json has all\n",
+			comparison->count - SHOWN_MAX);
+	}
+}
+
 /** --- JSON and the report --- */
 
 static void write_json(const void *context, struct bt_json_writer *writer)
@@ -252,21 +271,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 		return bt_output_document(options->line.format, write_json, comparison, out, err);
 	}
 	if (result == 0) {
-		uint32_t shown = comparison->count < SHOWN_MAX ? comparison->count : SHOWN_MAX;
-		struct bt_table table = {.column_count = 1 + shown};
-		bt_table_add_c(&table, "");
-		for (uint32_t i = 0; i < shown; i++) {
-			bt_table_add(&table, comparison->alternatives[i].name);
-		}
-		size_t row_count = BT_ARRAY_LENGTH(rows) - (options->request.prices_path == NULL);
-		for (size_t i = 0; i < row_count; i++) {
-			write_rows(&table, comparison, &rows[i]);
-		}
-		bt_table_write(&table, out);
-		if (comparison->count > SHOWN_MAX) {
-			bt_strbuf_printf(out, "and %u alternatives more: -o json has all\n",
-				comparison->count - SHOWN_MAX);
-		}
+		write_table(comparison, options->request.prices_path != NULL, out);
 	}
 	return result;
 }

@@ -706,6 +706,30 @@ static void add_pod_rows(
 	}
 }
 
+/** The pods of the worst loss; wide: of all losses. */
+static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf *out)
+{
+	struct pod_rows rows = {.max = wide ? UINT32_MAX : POD_ROWS_MAX};
+	bt_strbuf_append_char(out, '\n');
+	if (!wide) {
+		bt_strbuf_append_c(out, "The worst, without ");
+		bt_printable_append(out, losing->losses.items[0].name);
+		bt_strbuf_append_c(out, ":\n");
+	}
+	BT_TABLE_BEGIN(
+		&rows.table, wide ? table_heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
+	for (uint32_t i = 0; i < (wide ? losing->losses.count : 1); i++) {
+		const struct loss *loss = &losing->losses.items[i];
+		add_pod_rows(&rows, loss, "pending", wide);
+		add_pod_rows(&rows, loss, "lost", wide);
+		add_pod_rows(&rows, loss, "preempted", wide);
+	}
+	bt_table_write(&rows.table, out);
+	if (rows.count > rows.max) {
+		bt_strbuf_printf(out, "%u more pods: -o wide lists them\n", rows.count - rows.max);
+	}
+}
+
 static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
 	const struct losing *losing = answer;
@@ -730,27 +754,8 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 			losing->losses.count - shown);
 	}
 	uint32_t harmful = count_harmful(losing);
-	if (harmful != 0) { /* the pods of the worst loss; wide: of all losses */
-		struct pod_rows rows = {.max = wide ? UINT32_MAX : POD_ROWS_MAX};
-		bt_strbuf_append_char(out, '\n');
-		if (!wide) {
-			bt_strbuf_append_c(out, "The worst, without ");
-			bt_printable_append(out, losing->losses.items[0].name);
-			bt_strbuf_append_c(out, ":\n");
-		}
-		BT_TABLE_BEGIN(&rows.table, wide ? table_heading(losing->options) : NULL, "CHANGE",
-			"POD", "WHY");
-		for (uint32_t i = 0; i < (wide ? losing->losses.count : 1); i++) {
-			const struct loss *loss = &losing->losses.items[i];
-			add_pod_rows(&rows, loss, "pending", wide);
-			add_pod_rows(&rows, loss, "lost", wide);
-			add_pod_rows(&rows, loss, "preempted", wide);
-		}
-		bt_table_write(&rows.table, out);
-		if (rows.count > rows.max) {
-			bt_strbuf_printf(
-				out, "%u more pods: -o wide lists them\n", rows.count - rows.max);
-		}
+	if (harmful != 0) {
+		write_pods(losing, wide, out);
 	}
 	const char *what = is_about_nodes(losing->options)   ? "nodes"
 		: strcmp(losing->options->unit, "zone") == 0 ? "zones"
