@@ -363,6 +363,23 @@ void bt_history_take_files(struct bt_history *history, const struct bt_manifests
 
 /** --- recordings --- */
 
+/**
+ * Fill in the defaults that an API server sets; recordings of other programs may lack them. object:
+ * consumed.
+ */
+static struct bt_object *complete_pod(struct bt_object *object)
+{
+	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	bt_pod_spec_default(&pod.spec, true, &arena);
+	bt_pod_default_affinity(&pod, &arena);
+	struct bt_object *completed = bt_object_create(BT_KIND_POD, &pod);
+	bt_object_release(object);
+	bt_arena_finish(&arena);
+	return completed;
+}
+
 static int apply_line(struct bt_history *history, int64_t now_ns,
 	const struct bt_recording_line *line, struct berth_error *err)
 {
@@ -373,17 +390,7 @@ static int apply_line(struct bt_history *history, int64_t now_ns,
 	if (line->event == BT_RECORDING_ADD) {
 		result = bt_object_decode(line->json, &object, err);
 		if (result == 0 && line->kind == BT_KIND_POD) {
-			/* Recordings of other programs may lack the defaults of an API server. */
-			struct bt_pod pod =
-				*(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
-			struct bt_object *incomplete = object;
-			struct bt_arena arena;
-			bt_arena_init(&arena, 0);
-			bt_pod_spec_default(&pod.spec, true, &arena);
-			bt_pod_default_affinity(&pod, &arena);
-			object = bt_object_create(BT_KIND_POD, &pod);
-			bt_object_release(incomplete);
-			bt_arena_finish(&arena);
+			object = complete_pod(object);
 		}
 	} else if (old == NULL) {
 		result = bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: is not there",
