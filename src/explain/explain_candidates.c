@@ -14,19 +14,9 @@ bt_remedy_list bt_remedies_sort(
 	return list;
 }
 
-static bool has_kind(const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (remedies[i].kind == kind) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count)
 {
-	return has_kind(remedies, count, BT_REMEDY_LOWER_REQUEST);
+	return bt_remedies_have(remedies, count, BT_REMEDY_LOWER_REQUEST);
 }
 
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part)
@@ -178,7 +168,7 @@ static int compare_pointers(const void *a, const void *b)
  */
 static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
 {
-	if (!has_kind(remedies->items, remedies->count, BT_REMEDY_PROVISION_VOLUME)) {
+	if (!bt_remedies_have(remedies->items, remedies->count, BT_REMEDY_PROVISION_VOLUME)) {
 		return (bt_remedy_list){.present = true};
 	}
 	bt_remedy_list dropped = bt_remedies_sort(arena, remedies->items, remedies->count);

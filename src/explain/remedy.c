@@ -198,7 +198,7 @@ static bool has_index(
 	return false;
 }
 
-static bool has_kind(const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind)
+bool bt_remedies_have(const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (remedies[i].kind == kind) {
@@ -227,7 +227,7 @@ static const struct bt_pod_affinity *without_terms(const struct bt_pod_affinity 
 	struct bt_pod_affinity *copy;
 	uint32_t kept = 0;
 
-	if (affinity == NULL || !has_kind(remedies, count, kind)) {
+	if (affinity == NULL || !bt_remedies_have(remedies, count, kind)) {
 		return affinity;
 	}
 	copy = BT_ARENA_NEW(arena, struct bt_pod_affinity);
@@ -408,7 +408,7 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 	}
 	copy = BT_ARENA_NEW(arena, struct bt_affinity);
 	*copy = *pod->spec.affinity;
-	if (has_kind(remedies, count, BT_REMEDY_DROP_NODE_AFFINITY)) {
+	if (bt_remedies_have(remedies, count, BT_REMEDY_DROP_NODE_AFFINITY)) {
 		copy->node_affinity = without_required(copy->node_affinity, arena);
 	}
 	copy->pod_affinity = without_terms(

@@ -60,6 +60,7 @@ bool bt_remedies_contain(
 	const struct bt_remedy *remedies, uint32_t count, const struct bt_remedy *remedy);
 bool bt_remedies_equal(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
+bool bt_remedies_have(const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind);
 /** Copies the list, but not the texts. */
 bt_remedy_list bt_remedy_list_copy(
 	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count);
