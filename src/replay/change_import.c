@@ -3,48 +3,6 @@
 
 #include "api/identity.h"
 
-/** --- objects by name --- */
-
-static uint64_t hash_object(const struct bt_object *object)
-{
-	return bt_object_hash(object->kind, object->meta->namespace_, object->meta->name);
-}
-
-void bt_object_set_finish(struct bt_object_set *set)
-{
-	for (uint32_t i = 0; i < set->items.count; i++) {
-		bt_object_release(set->items.items[i]);
-	}
-	bt_vec_finish(&set->items);
-	bt_map_finish(&set->by_name);
-}
-
-uint32_t bt_object_set_find(const struct bt_object_set *set, const struct bt_object *object)
-{
-	BT_MAP_EACH (&set->by_name, hash_object(object), index) {
-		if (bt_object_is(set->items.items[index], object->kind, object->meta->namespace_,
-			    object->meta->name)) {
-			return index;
-		}
-	}
-	return BT_MAP_NONE;
-}
-
-void bt_object_set_put(struct bt_object_set *set, uint32_t index, struct bt_object *object)
-{
-	if (index == BT_MAP_NONE) {
-		bt_map_insert(&set->by_name, hash_object(object), set->items.count);
-		bt_vec_push(&set->items, object);
-		return;
-	}
-	struct bt_object *old = set->items.items[index];
-	if (object == NULL) {
-		(void)bt_map_remove(&set->by_name, hash_object(old), index); /* it has an entry */
-	}
-	set->items.items[index] = object;
-	bt_object_release(old);
-}
-
 /** --- beginning and end --- */
 
 void bt_change_import_init(struct bt_change_import *changes, struct bt_import *import)
@@ -58,7 +16,11 @@ void bt_change_import_finish(struct bt_change_import *changes)
 {
 	bt_snapshot_stream_destroy(changes->lines.forms);
 	bt_change_lines_finish(&changes->lines);
-	bt_object_set_finish(&changes->start);
+	for (uint32_t i = 0; i < changes->start.count; i++) {
+		bt_object_release(changes->start.items[i]);
+	}
+	bt_vec_finish(&changes->start);
+	bt_map_finish(&changes->start_by_name);
 	berth_error_finish(&changes->err);
 }
 
@@ -67,10 +29,23 @@ void bt_change_import_finish(struct bt_change_import *changes)
 static void take_start(struct bt_change_import *changes, const struct bt_object *old_object,
 	const struct bt_object *new_object)
 {
-	uint32_t index =
-		old_object != NULL ? bt_object_set_find(&changes->start, old_object) : BT_MAP_NONE;
-	bt_object_set_put(&changes->start, index,
-		new_object != NULL ? bt_object_create(new_object->kind, new_object->value) : NULL);
+	const struct bt_object *named = old_object != NULL ? old_object : new_object;
+	struct bt_object *copy =
+		new_object != NULL ? bt_object_create(new_object->kind, new_object->value) : NULL;
+	uint64_t hash = bt_object_hash(named->kind, named->meta->namespace_, named->meta->name);
+	BT_MAP_EACH (&changes->start_by_name, hash, index) {
+		struct bt_object **known = &changes->start.items[index];
+		if (bt_object_is(*known, named->kind, named->meta->namespace_, named->meta->name)) {
+			bt_object_release(*known);
+			*known = copy;
+			if (copy == NULL) {
+				(void)bt_map_remove(&changes->start_by_name, hash, index);
+			}
+			return;
+		}
+	}
+	bt_map_insert(&changes->start_by_name, hash, changes->start.count);
+	bt_vec_push(&changes->start, copy);
 }
 
 static void add_object(
@@ -85,9 +60,9 @@ int bt_change_import_begin(struct bt_change_import *changes, struct berth_error 
 		return 0;
 	}
 	changes->has_begun = true;
-	for (uint32_t i = 0; i < changes->start.items.count; i++) {
-		if (changes->start.items.items[i] != NULL) {
-			bt_change_lines_make(&changes->lines, NULL, changes->start.items.items[i],
+	for (uint32_t i = 0; i < changes->start.count; i++) {
+		if (changes->start.items[i] != NULL) {
+			bt_change_lines_make(&changes->lines, NULL, changes->start.items[i],
 				add_object, changes->import);
 		}
 	}

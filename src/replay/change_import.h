@@ -5,21 +5,6 @@
 #include "replay/change_lines.h"
 #include "replay/import.h"
 
-/** Objects by kind, namespace and name. All-zero memory is an empty set. */
-struct bt_object_set {
-	BT_VEC(struct bt_object *) items; /* owned, in the order they were added; NULL: removed */
-	struct bt_map by_name;
-};
-
-void bt_object_set_finish(struct bt_object_set *set);
-/** Returns the index of the object with the same kind, namespace and name, or BT_MAP_NONE. */
-uint32_t bt_object_set_find(const struct bt_object_set *set, const struct bt_object *object);
-/**
- * Replaces the object at index; BT_MAP_NONE: adds it. object: consumed; NULL: removes the object at
- * index.
- */
-void bt_object_set_put(struct bt_object_set *set, uint32_t index, struct bt_object *object);
-
 /**
  * An import of changes. Changes at second 0 that come before the first pod without a node make up
  * the cluster at the start.
@@ -27,8 +12,10 @@ void bt_object_set_put(struct bt_object_set *set, uint32_t index, struct bt_obje
 struct bt_change_import {
 	struct bt_import *import;
 	struct bt_change_lines lines;
-	int64_t time_ns;            /* of the last change, since the start */
-	struct bt_object_set start; /* the cluster at the start */
+	int64_t time_ns; /* of the last change, since the start */
+	/** The cluster at the start, in the order the objects were added; owned; NULL: deleted. */
+	BT_VEC(struct bt_object *) start;
+	struct bt_map start_by_name;
 	bool has_begun;
 	struct berth_error err;
 	int result;

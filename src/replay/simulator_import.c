@@ -10,15 +10,16 @@
 #include "base/nanoseconds.h"
 #include "cluster/file.h"
 #include "replay/change_import.h"
+#include "state/object_store.h"
 
 struct simulator {
 	struct bt_import *import;
 	struct bt_change_import changes;
 	const char *path;
-	bool has_begun;               /* a record was read */
-	int64_t time_ns;              /* of the last record, since the start */
-	struct bt_object_set objects; /* latest state of each object */
-	struct bt_arena arena;        /* reset for each record */
+	bool has_begun;                 /* a record was read */
+	int64_t time_ns;                /* of the last record, since the start */
+	struct bt_object_store objects; /* latest state of each object */
+	struct bt_arena arena;          /* reset for each record */
 };
 
 enum event { ADDED, UPDATED, DELETED };
@@ -129,8 +130,11 @@ static int take_record(struct simulator *simulator, const struct record *record,
 	} else {
 		flaw = decode_object(simulator, record->object, &object);
 	}
-	uint32_t id = flaw == NULL ? bt_object_set_find(&simulator->objects, object) : BT_MAP_NONE;
-	if (flaw == NULL && event == DELETED && id == BT_MAP_NONE) {
+	struct bt_object *old = flaw == NULL
+		? bt_object_store_find_object(&simulator->objects, object->kind,
+			  object->meta->namespace_, object->meta->name)
+		: NULL;
+	if (flaw == NULL && event == DELETED && old == NULL) {
 		flaw = "Delete of an object that is not there";
 		bt_object_release(object);
 	}
@@ -142,13 +146,15 @@ static int take_record(struct simulator *simulator, const struct record *record,
 	if (loss != NULL) {
 		bt_import_add_loss(simulator->import, simulator->path, line, loss);
 	}
+	int result = bt_change_import_take(&simulator->changes, simulator->time_ns, old,
+		event != DELETED ? object : NULL, err);
 	if (event == DELETED) {
+		(void)bt_object_store_delete(&simulator->objects, object->kind,
+			object->meta->namespace_, object->meta->name);
 		bt_object_release(object);
-		object = NULL;
+	} else {
+		bt_object_store_put(&simulator->objects, object);
 	}
-	int result = bt_change_import_take(&simulator->changes, simulator->time_ns,
-		id != BT_MAP_NONE ? simulator->objects.items.items[id] : NULL, object, err);
-	bt_object_set_put(&simulator->objects, id, object);
 	return result;
 }
 
@@ -254,7 +260,7 @@ int bt_import_simulator(
 	if (result == 0) {
 		result = bt_change_import_begin(&simulator.changes, err);
 	}
-	bt_object_set_finish(&simulator.objects);
+	bt_object_store_finish(&simulator.objects);
 	bt_arena_finish(&simulator.arena);
 	bt_change_import_finish(&simulator.changes);
 	return result;
