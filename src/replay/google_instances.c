@@ -21,11 +21,12 @@ enum column {
 	CPUS,
 	MEMORY,
 	CONSTRAINT,
+	TIME,
 	COLUMN__COUNT,
 };
 const char *const bt_google_instance_columns[] = {"type", "collection_id", "collection_type",
 	"priority", "alloc_collection_id", "instance_index", "machine_id", "resource_request.cpus",
-	"resource_request.memory", "constraint"};
+	"resource_request.memory", "constraint", "time"};
 const uint32_t bt_google_instance_column_count = COLUMN__COUNT;
 
 enum event {
@@ -174,7 +175,7 @@ static void write_pod(struct bt_google *google, const struct bt_google_instance 
 	const char *apart_keys[2];
 	struct bt_str owner =
 		bt_arena_printf(&google->arena, "%lld", (long long)instance->collection);
-	const struct bt_trace_label labels[] = {
+	const struct bt_str_pair labels[] = {
 		{BT_STR(BT_GOOGLE_LABEL "collection"), owner},
 		{BT_STR(BT_GOOGLE_LABEL "tier"), tier_of_priority(instance->priority)},
 		{BT_STR(BT_GOOGLE_LABEL "type"),

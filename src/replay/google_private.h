@@ -85,8 +85,7 @@ struct bt_google {
 /** Returns NULL if the machine never existed. */
 struct bt_google_machine *bt_google_find_machine(const struct bt_google *google, int64_t id);
 /** Returns NULL if the collection has no limits, or its table is not given. */
-const struct bt_google_collection *bt_google_find_collection(
-	const struct bt_google *google, int64_t id);
+struct bt_google_collection *bt_google_find_collection(const struct bt_google *google, int64_t id);
 /** Returns the name of a machine's node: "m-17". */
 struct bt_str bt_google_machine_name(struct bt_google *google, int64_t id);
 /**
@@ -105,7 +104,7 @@ void bt_google_amounts(const struct bt_google *google, double cpus, double memor
 
 /** --- google_instances.c --- */
 
-extern const char *const bt_google_instance_columns[];
+extern const char *const bt_google_instance_columns[]; /* the last one is the time */
 extern const uint32_t bt_google_instance_column_count;
 
 /**

@@ -39,18 +39,12 @@ enum collection_column { COLLECTION_ID, COLLECTION_TYPE, MAX_PER_MACHINE, MAX_PE
 struct source {
 	struct bt_rows *rows;
 	enum table table;
-	const char *names[BT_ROWS_COLUMNS_MAX];
-	uint32_t name_count;
+	uint32_t time_column;
 	const struct bt_str *values; /* the next row */
 	int64_t time_ns;             /* of the next row */
 };
 
 /** --- names --- */
-
-static char *copy_text(struct bt_str text)
-{
-	return text.length != 0 ? bt_strndup(text.data, text.length) : NULL;
-}
 
 struct bt_str bt_google_machine_name(struct bt_google *google, int64_t id)
 {
@@ -117,20 +111,14 @@ void bt_google_amounts(const struct bt_google *google, double cpus, double memor
 
 /** --- machines --- */
 
-static uint32_t find_machine(const struct bt_google *google, int64_t id)
+struct bt_google_machine *bt_google_find_machine(const struct bt_google *google, int64_t id)
 {
 	BT_MAP_EACH (&google->machines_by_id, bt_hash_u64(0, (uint64_t)id), index) {
 		if (google->machines.items[index].id == id) {
-			return index;
+			return &google->machines.items[index];
 		}
 	}
-	return BT_MAP_NONE;
-}
-
-struct bt_google_machine *bt_google_find_machine(const struct bt_google *google, int64_t id)
-{
-	uint32_t index = find_machine(google, id);
-	return index != BT_MAP_NONE ? &google->machines.items[index] : NULL;
+	return NULL;
 }
 
 static struct bt_google_machine *find_or_add_machine(struct bt_google *google, int64_t id)
@@ -151,18 +139,18 @@ static struct bt_google_machine *find_or_add_machine(struct bt_google *google, i
  * attributes of the machine and three more labels.
  */
 static uint32_t make_labels(struct bt_google *google, const struct bt_google_machine *machine,
-	struct bt_trace_label *labels)
+	struct bt_str_pair *labels)
 {
 	uint32_t count = 0;
-	labels[count++] = (struct bt_trace_label){
+	labels[count++] = (struct bt_str_pair){
 		BT_STR("kubernetes.io/hostname"), bt_google_machine_name(google, machine->id)};
-	labels[count++] = (struct bt_trace_label){
+	labels[count++] = (struct bt_str_pair){
 		BT_STR(BT_GOOGLE_LABEL "platform"), bt_str_from(machine->platform)};
-	labels[count++] = (struct bt_trace_label){
-		BT_STR(BT_GOOGLE_SWITCH_LABEL), bt_str_from(machine->switch_)};
+	labels[count++] =
+		(struct bt_str_pair){BT_STR(BT_GOOGLE_SWITCH_LABEL), bt_str_from(machine->switch_)};
 	for (uint32_t i = 0; i < machine->attributes.count; i++) {
 		const struct bt_google_attribute *attribute = &machine->attributes.items[i];
-		labels[count++] = (struct bt_trace_label){
+		labels[count++] = (struct bt_str_pair){
 			bt_arena_printf(&google->arena, BT_GOOGLE_LABEL "%s", attribute->name),
 			bt_str_from(attribute->value)};
 	}
@@ -172,8 +160,8 @@ static uint32_t make_labels(struct bt_google *google, const struct bt_google_mac
 static void write_machine(
 	struct bt_google *google, const struct bt_google_machine *machine, bool is_whole)
 {
-	struct bt_trace_label *labels = BT_ARENA_NEW_ARRAY(
-		&google->arena, struct bt_trace_label, machine->attributes.count + 3);
+	struct bt_str_pair *labels = BT_ARENA_NEW_ARRAY(
+		&google->arena, struct bt_str_pair, machine->attributes.count + 3);
 	struct bt_trace_amount amounts[2];
 	const struct bt_trace_node node = {
 		.name = bt_google_machine_name(google, machine->id),
@@ -221,7 +209,7 @@ static void set_text(char **text, struct bt_str label)
 {
 	if (label.length != 0) {
 		bt_free(*text);
-		*text = copy_text(label);
+		*text = bt_strndup(label.data, label.length);
 	}
 }
 
@@ -280,7 +268,7 @@ static void set_attribute(struct bt_google_machine *machine, struct bt_str name,
 			return;
 		}
 	}
-	struct bt_google_attribute attribute = {copy_text(name), value};
+	struct bt_google_attribute attribute = {bt_strndup(name.data, name.length), value};
 	bt_vec_push(&machine->attributes, attribute);
 }
 
@@ -300,7 +288,7 @@ static int take_attribute(struct bt_google *google, const struct bt_str *values,
 	}
 	bool is_deleted = value.length == 0 || bt_str_equal_c(values[DELETED], "true");
 	struct bt_google_machine *machine = find_or_add_machine(google, id);
-	set_attribute(machine, name, is_deleted ? NULL : copy_text(value));
+	set_attribute(machine, name, is_deleted ? NULL : bt_strndup(value.data, value.length));
 	if (!machine->is_there || !google->has_begun) {
 		return 0;
 	}
@@ -324,21 +312,14 @@ static int take_attribute(struct bt_google *google, const struct bt_str *values,
 
 /** --- collections --- */
 
-static uint32_t find_collection(const struct bt_google *google, int64_t id)
+struct bt_google_collection *bt_google_find_collection(const struct bt_google *google, int64_t id)
 {
 	BT_MAP_EACH (&google->collections_by_id, bt_hash_u64(0, (uint64_t)id), index) {
 		if (google->collections.items[index].id == id) {
-			return index;
+			return &google->collections.items[index];
 		}
 	}
-	return BT_MAP_NONE;
-}
-
-const struct bt_google_collection *bt_google_find_collection(
-	const struct bt_google *google, int64_t id)
-{
-	uint32_t index = find_collection(google, id);
-	return index != BT_MAP_NONE ? &google->collections.items[index] : NULL;
+	return NULL;
 }
 
 static void take_collection(struct bt_google *google, const struct bt_str *values,
@@ -363,16 +344,18 @@ static void take_collection(struct bt_google *google, const struct bt_str *value
 	if (collection.max_per_machine > 1 || collection.max_per_switch > 1) {
 		*out_loss = "max_per_machine and max_per_switch count only if they are 1";
 	}
-	uint32_t index = find_collection(google, collection.id);
+	struct bt_google_collection *known = bt_google_find_collection(google, collection.id);
+	uint32_t index;
 	bool has_ended = type >= EVICT && type <= LOST;
 	bool has_limit = collection.max_per_machine == 1 || collection.max_per_switch == 1;
-	if (index != BT_MAP_NONE && (has_ended || !has_limit)) {
+	if (known != NULL && (has_ended || !has_limit)) {
+		index = (uint32_t)(known - google->collections.items);
 		(void)bt_map_remove(&google->collections_by_id,
 			bt_hash_u64(0, (uint64_t)collection.id), index); /* the map has it */
-		google->collections.items[index].id = 0;
+		known->id = 0;
 		bt_vec_push(&google->free_collections, index);
-	} else if (index != BT_MAP_NONE) {
-		google->collections.items[index] = collection;
+	} else if (known != NULL) {
+		*known = collection;
 	} else if (!has_ended && has_limit) {
 		bt_vec_store(&google->collections, &google->free_collections, collection, index);
 		bt_map_insert(
@@ -401,31 +384,26 @@ static int find_table(struct bt_rows *rows, enum table *out_table, struct berth_
 	return 0;
 }
 
-/** Selects the table's columns and the column of the time, which is the last one. */
 static void select_columns(struct source *source)
 {
 	const struct {
 		const char *const *names;
 		uint32_t count;
 	} columns[TABLE__COUNT] = {
-		[MACHINES] = {machine_columns, BT_ARRAY_LENGTH(machine_columns) - 1},
-		[ATTRIBUTES] = {attribute_columns, BT_ARRAY_LENGTH(attribute_columns) - 1},
-		[COLLECTIONS] = {collection_columns, BT_ARRAY_LENGTH(collection_columns) - 1},
+		[MACHINES] = {machine_columns, BT_ARRAY_LENGTH(machine_columns)},
+		[ATTRIBUTES] = {attribute_columns, BT_ARRAY_LENGTH(attribute_columns)},
+		[COLLECTIONS] = {collection_columns, BT_ARRAY_LENGTH(collection_columns)},
 		[INSTANCES] = {bt_google_instance_columns, bt_google_instance_column_count},
 	};
-	source->name_count = columns[source->table].count;
-	for (uint32_t i = 0; i < source->name_count; i++) {
-		source->names[i] = columns[source->table].names[i];
-	}
-	source->names[source->name_count] = "time";
-	bt_rows_select(source->rows, source->names, source->name_count + 1);
+	source->time_column = columns[source->table].count - 1;
+	bt_rows_select(source->rows, columns[source->table].names, columns[source->table].count);
 }
 
 static const char *read_time(const struct source *source, int64_t *out_ns)
 {
 	int64_t microseconds;
-	struct bt_str text = source->values[source->name_count];
-	if (!bt_str_parse_int64(text, &microseconds) || microseconds < 0) {
+	if (!bt_str_parse_int64(source->values[source->time_column], &microseconds) ||
+		microseconds < 0) {
 		return "time is no number of microseconds";
 	}
 	if (microseconds > MICROSECONDS_MAX) {
