@@ -10,7 +10,7 @@
 
 /** All-zero memory is ready for use, once forms is set. */
 struct bt_change_lines {
-	struct bt_snapshot_stream *forms; /* borrowed */
+	struct bt_snapshot_stream *forms; /* destroyed by the owner of the lines */
 	struct bt_strbuf old_json;
 	struct bt_strbuf new_json;
 	struct bt_arena arena; /* reset for each change */

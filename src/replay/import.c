@@ -70,19 +70,19 @@ int64_t bt_import_start_ns(const struct bt_import *import)
 	return import->start_ns;
 }
 
-static void add_defect(
-	struct bt_import *import, const struct bt_import_defect *wanted, unsigned long line)
+static void add_defect(struct bt_import *import, const char *path, unsigned long line,
+	const char *reason, bool is_row_kept)
 {
 	struct bt_import_defect *found = NULL;
 	for (uint32_t i = 0; i < import->defects.count; i++) {
 		struct bt_import_defect *defect = &import->defects.items[i];
-		if (strcmp(defect->reason, wanted->reason) == 0 &&
-			strcmp(defect->path, wanted->path) == 0) {
+		if (strcmp(defect->reason, reason) == 0 && strcmp(defect->path, path) == 0) {
 			found = defect;
 		}
 	}
 	if (found == NULL) {
-		bt_vec_push(&import->defects, *wanted);
+		const struct bt_import_defect defect = {path, reason, is_row_kept, 0, {0}};
+		bt_vec_push(&import->defects, defect);
 		found = &import->defects.items[import->defects.count - 1];
 	}
 	if (found->count < BT_IMPORT_LINES_SHOWN) {
@@ -94,15 +94,13 @@ static void add_defect(
 void bt_import_add_defect(
 	struct bt_import *import, const char *path, unsigned long line, const char *what)
 {
-	const struct bt_import_defect defect = {.path = path, .reason = what};
-	add_defect(import, &defect, line);
+	add_defect(import, path, line, what, false);
 }
 
 void bt_import_add_loss(
 	struct bt_import *import, const char *path, unsigned long line, const char *what)
 {
-	const struct bt_import_defect defect = {.path = path, .reason = what, .is_row_kept = true};
-	add_defect(import, &defect, line);
+	add_defect(import, path, line, what, true);
 }
 
 const struct bt_import_defect *bt_import_defects(

@@ -83,7 +83,7 @@ static struct bt_trace_amount gpu_shares(int64_t gpus, int64_t share)
 static void write_node(struct bt_strbuf *out, const struct bt_str *values, const int64_t *amounts,
 	struct bt_str time)
 {
-	const struct bt_trace_label labels[] = {
+	const struct bt_str_pair labels[] = {
 		{BT_STR("kubernetes.io/hostname"), values[SN]},
 		{BT_STR(GPU_MODEL), values[MODEL]},
 	};
@@ -166,7 +166,7 @@ static void write_pod(struct bt_strbuf *out, const struct bt_str *values, const 
 	struct bt_str models[MODELS_MAX + 1];
 	const struct bt_trace_expression model = {
 		BT_STR(GPU_MODEL), "In", models, split_models(values[GPU_SPEC], models)};
-	const struct bt_trace_label label = {BT_STR("qos"), values[QOS]};
+	const struct bt_str_pair label = {BT_STR("qos"), values[QOS]};
 	const struct bt_trace_amount resources[] = {
 		{"cpu", amounts[CPU], "m", false},
 		{"memory", amounts[MEMORY], "Mi", false},

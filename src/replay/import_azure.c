@@ -107,7 +107,7 @@ static void add_machines(struct azure *azure)
 	for (uint32_t i = 0; i < azure->request->machine_count; i++) {
 		bt_arena_reset(&azure->arena);
 		struct bt_str name = bt_arena_printf(&azure->arena, "m-%u", i);
-		const struct bt_trace_label labels[] = {
+		const struct bt_str_pair labels[] = {
 			{BT_STR("kubernetes.io/hostname"), name},
 			{BT_STR(LABEL "machine-type"),
 				bt_arena_printf(
@@ -237,7 +237,7 @@ static const char *read_vm(struct azure *azure, sqlite3_stmt *row, struct vm *ou
 
 static int add_vm(struct azure *azure, const struct vm *vm, struct berth_error *err)
 {
-	const struct bt_trace_label labels[] = {
+	const struct bt_str_pair labels[] = {
 		{BT_STR(LABEL "tenant"), vm->tenant},
 		{BT_STR(LABEL "vm-type"), vm->type},
 	};

@@ -139,15 +139,10 @@ static int write_life(struct bt_lives *lives, const struct open_life *open, stru
 	return length == (ssize_t)sizeof(open->life) ? 0 : file_error(err);
 }
 
-static struct bt_str life_key(const struct open_life *open)
-{
-	return bt_str_from(open->key);
-}
-
 static uint32_t find_open(const struct bt_lives *lives, struct bt_str key)
 {
 	BT_MAP_EACH (&lives->by_key, bt_str_hash(key), id) {
-		if (bt_str_equal(life_key(&lives->open.items[id]), key)) {
+		if (bt_str_equal_c(key, lives->open.items[id].key)) {
 			return id;
 		}
 	}
@@ -158,7 +153,8 @@ static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *e
 {
 	struct open_life *open = &lives->open.items[id];
 	int result = write_life(lives, open, err);
-	(void)bt_map_remove(&lives->by_key, bt_str_hash(life_key(open)), id); /* the map has it */
+	(void)bt_map_remove(
+		&lives->by_key, bt_str_hash(bt_str_from(open->key)), id); /* the map has it */
 	bt_free(open->key);
 	open->key = NULL;
 	bt_vec_push(&lives->free_ids, id);

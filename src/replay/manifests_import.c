@@ -71,12 +71,13 @@ int bt_arrivals_parse(const char *text, double *out_per_second, struct berth_err
 
 /** --- arrival times --- */
 
-static int read_annotation(const struct bt_pod *pod, const char *annotation, int64_t *out_ns,
-	bool *out_is_there, struct berth_error *err)
+/** *out_ns: -1 if the pod does not have the annotation. */
+static int read_annotation(
+	const struct bt_pod *pod, const char *annotation, int64_t *out_ns, struct berth_error *err)
 {
 	const struct bt_str *text =
 		bt_str_map_find(&pod->metadata.annotations, bt_str_from(annotation));
-	*out_is_there = text != NULL;
+	*out_ns = -1;
 	int result = text != NULL ? bt_duration_parse(*text, out_ns, err) : 0;
 	if (result == 0 && text != NULL && *out_ns < 0) {
 		result = bt_error_set(err, BERTH_ERR_INVALID, "must not be negative");
@@ -90,9 +91,8 @@ static int read_annotation(const struct bt_pod *pod, const char *annotation, int
 static int choose_time(struct manifests_import *manifests, const struct bt_pod *pod,
 	int64_t *out_ns, struct berth_error *err)
 {
-	bool is_there;
-	int result = read_annotation(pod, BT_ANNOTATION_ARRIVES_AFTER, out_ns, &is_there, err);
-	if (result < 0 || is_there) {
+	int result = read_annotation(pod, BT_ANNOTATION_ARRIVES_AFTER, out_ns, err);
+	if (result < 0 || *out_ns >= 0) {
 		return result;
 	}
 	if (manifests->per_second > 0) {
@@ -124,28 +124,27 @@ static int compare_arrivals(const void *a, const void *b)
 
 /** --- objects and pods --- */
 
-static void add_object(struct manifests_import *manifests, enum bt_kind kind, const void *value)
+/** Returns the JSON of an object, borrowed until the next call. */
+static struct bt_str encode(
+	struct manifests_import *manifests, enum bt_kind kind, const void *value)
 {
 	struct bt_json_writer json;
 	bt_strbuf_reset(&manifests->text);
 	bt_json_writer_init(&json, &manifests->text, 0);
 	bt_object_encode_json(kind, value, &json);
-	bt_import_add_object(manifests->import, bt_strbuf_str(&manifests->text));
+	return bt_strbuf_str(&manifests->text);
 }
 
 /** Adds the object with the name, namespace and uid that the API server would set. */
 static void add_input_object(
 	struct manifests_import *manifests, const struct bt_manifests_object *object)
 {
-	const struct bt_kind_info *info = bt_kind_info(object->kind);
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
-	struct bt_object_meta *meta = bt_arena_alloc(&arena, info->size);
-	bt_message_copy(info->message, meta, object->object->value, &arena);
+	struct bt_arena arena = {0};
+	struct bt_object_meta *meta = bt_object_copy_value(object->object, &arena);
 	meta->name = object->name;
 	meta->namespace_ = object->namespace_;
 	meta->uid = object->uid;
-	add_object(manifests, object->kind, meta);
+	bt_import_add_object(manifests->import, encode(manifests, object->kind, meta));
 	bt_arena_finish(&arena);
 }
 
@@ -184,7 +183,7 @@ static int take_pod(
 		return 0;
 	}
 	if (bt_pod_is_assigned(pod)) {
-		add_object(manifests, BT_KIND_POD, pod);
+		bt_import_add_object(manifests->import, encode(manifests, BT_KIND_POD, pod));
 		return 0;
 	}
 	struct bt_pod *copy = BT_ARENA_NEW(&manifests->arena, struct bt_pod);
@@ -222,7 +221,7 @@ static int take_objects(struct manifests_import *manifests, struct berth_error *
 	}
 	for (uint32_t i = 0; i < expansion->made.count; i++) {
 		const struct bt_object *made = expansion->made.items[i];
-		add_object(manifests, made->kind, made->value);
+		bt_import_add_object(manifests->import, encode(manifests, made->kind, made->value));
 	}
 	return 0;
 }
@@ -237,21 +236,16 @@ static int write_pods(struct manifests_import *manifests, struct berth_error *er
 	for (uint32_t i = 0; i < manifests->pods.count && result == 0; i++) {
 		const struct arrival *arrival = &manifests->pods.items[i];
 		struct bt_pod pod = *arrival->pod;
-		struct bt_json_writer json;
-		int64_t runs_ns = -1;
-		bool is_there;
+		int64_t runs_ns;
 		int64_t created_ns = bt_import_start_ns(manifests->import) + arrival->time_ns;
 		pod.metadata.creation_timestamp =
 			(struct bt_time){.seconds = created_ns / BT_NS_PER_SECOND, .set = true};
-		bt_strbuf_reset(&manifests->text);
-		bt_json_writer_init(&json, &manifests->text, 0);
-		bt_object_encode_json(BT_KIND_POD, &pod, &json);
-		result = read_annotation(&pod, BT_ANNOTATION_RUN_TIME, &runs_ns, &is_there, err);
+		result = read_annotation(&pod, BT_ANNOTATION_RUN_TIME, &runs_ns, err);
 		const struct bt_import_pod line = {
 			.time_ns = arrival->time_ns,
 			.namespace_ = pod.metadata.namespace_,
 			.name = pod.metadata.name,
-			.json = bt_strbuf_str(&manifests->text),
+			.json = encode(manifests, BT_KIND_POD, &pod),
 			.runs_ns = runs_ns,
 			.leaves_ns = -1,
 			.ends_ns = runs_ns >= 0 ? arrival->time_ns + runs_ns : -1,

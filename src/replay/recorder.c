@@ -23,7 +23,6 @@ struct waiting {
 
 struct bt_recorder {
 	struct bt_recorder_options options;
-	struct bt_snapshot_stream *forms;
 	struct bt_recording_writer *writer; /* NULL if beginning a part failed */
 	int64_t part_ns;                    /* time at which the part began */
 	int64_t time_ns;                    /* of the last line, since the part began */
@@ -81,8 +80,8 @@ static void write_object(void *context, const struct bt_object *object)
 		return;
 	}
 	bt_strbuf_reset(&recorder->json);
-	(void)bt_snapshot_stream_append(
-		recorder->forms, object, &recorder->json); /* the JSON contains the metadata */
+	(void)bt_snapshot_stream_append(recorder->lines.forms, object,
+		&recorder->json); /* the JSON contains the metadata */
 	const struct bt_recording_line line = {
 		.event = BT_RECORDING_ADD,
 		.kind = object->kind,
@@ -168,10 +167,9 @@ int bt_recorder_create(const struct bt_recorder_options *options, int64_t now_ns
 	struct bt_recorder *recorder = BT_NEW(struct bt_recorder);
 	recorder->options = *options;
 	recorder->visit_err = (struct berth_error)BERTH_ERROR_INIT;
-	recorder->forms = bt_snapshot_stream_create(options->strip_names);
-	recorder->lines.forms = recorder->forms;
-	options->for_each_object(options->cluster, collect_names, recorder->forms);
-	bt_snapshot_stream_sort_names(recorder->forms);
+	recorder->lines.forms = bt_snapshot_stream_create(options->strip_names);
+	options->for_each_object(options->cluster, collect_names, recorder->lines.forms);
+	bt_snapshot_stream_sort_names(recorder->lines.forms);
 	result = begin_part(recorder, now_ns, err);
 	if (result < 0) {
 		bt_recorder_destroy(recorder);
@@ -191,7 +189,7 @@ void bt_recorder_destroy(struct bt_recorder *recorder)
 		bt_strbuf_finish(&recorder->waiting.items[i].text);
 	}
 	bt_vec_finish(&recorder->waiting);
-	bt_snapshot_stream_destroy(recorder->forms);
+	bt_snapshot_stream_destroy(recorder->lines.forms);
 	bt_change_lines_finish(&recorder->lines);
 	bt_strbuf_finish(&recorder->json);
 	berth_error_finish(&recorder->visit_err);
@@ -356,7 +354,7 @@ struct bt_recorder_counts bt_recorder_count(const struct bt_recorder *recorder)
 
 uint32_t bt_recorder_by_parts(const struct bt_recorder *recorder)
 {
-	return bt_snapshot_stream_by_parts(recorder->forms);
+	return bt_snapshot_stream_by_parts(recorder->lines.forms);
 }
 
 int bt_recorder_end(struct bt_recorder *recorder, struct berth_error *err)

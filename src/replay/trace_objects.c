@@ -33,7 +33,7 @@ static void write_amounts(struct bt_json_writer *json, const char *member,
 }
 
 static void write_labels(
-	struct bt_json_writer *json, const struct bt_trace_label *labels, uint32_t count)
+	struct bt_json_writer *json, const struct bt_str_pair *labels, uint32_t count)
 {
 	bool has_labels = false;
 	for (uint32_t i = 0; i < count; i++) {

@@ -5,15 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/strbuf.h"
+#include "codec/message.h"
 
 /** Limit of an amount: far above any machine, and low enough that sums do not overflow. */
 #define BT_TRACE_AMOUNT_MAX INT64_C(1000000000000)
-
-struct bt_trace_label {
-	struct bt_str key;
-	struct bt_str value; /* "": the label is left out */
-};
 
 struct bt_trace_amount {
 	const char *name; /* of the resource */
@@ -32,17 +27,17 @@ struct bt_trace_expression {
 
 struct bt_trace_node {
 	struct bt_str name;
-	struct bt_str time; /* creation time, RFC 3339 */
-	const struct bt_trace_label *labels;
+	struct bt_str time;               /* creation time, RFC 3339 */
+	const struct bt_str_pair *labels; /* a label with value "" is left out */
 	uint32_t label_count;
 	const struct bt_trace_amount *amounts;
 	uint32_t amount_count;
 };
 
 struct bt_trace_pod {
-	struct bt_str name; /* in namespace default */
-	struct bt_str time; /* creation time, RFC 3339 */
-	const struct bt_trace_label *labels;
+	struct bt_str name;               /* in namespace default */
+	struct bt_str time;               /* creation time, RFC 3339 */
+	const struct bt_str_pair *labels; /* a label with value "" is left out */
 	uint32_t label_count;
 	const struct bt_trace_amount *amounts;
 	uint32_t amount_count;
@@ -57,7 +52,7 @@ struct bt_trace_pod {
 	 */
 	const char *const *apart_keys;
 	uint32_t apart_count;
-	struct bt_trace_label apart_label;
+	struct bt_str_pair apart_label;
 };
 
 /** Replace the text in out by the JSON of the node or of the pod. */

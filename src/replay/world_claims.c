@@ -47,23 +47,26 @@ static bool is_used_here(const struct bt_replay *replay, const struct bt_resourc
 }
 
 /**
- * Changes the claim and passes the change to the scheduler. old NULL: adds the claim; value NULL:
- * deletes the claim.
+ * Changes the object and passes the change to the scheduler. old NULL: adds the object; value NULL:
+ * deletes the object.
  */
-static int set_claim(struct bt_replay *replay, struct bt_object *old,
-	const struct bt_resource_claim *value, struct berth_error *err)
+static int set_object(struct bt_replay *replay, enum bt_kind kind, struct bt_object *old,
+	const void *value, struct berth_error *err)
 {
-	struct bt_object *object = NULL;
-	if (value != NULL) {
-		struct bt_resource_claim copy = *value;
-		copy.metadata.resource_version = BT_STR(""); /* newer than any version */
-		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &copy);
-	}
+	struct bt_object *object = value != NULL ? bt_object_create(kind, value) : NULL;
 	old = old != NULL ? bt_object_share(old) : NULL;
 	int result = bt_replay_observe(replay, old, object, err);
 	bt_object_release(old);
 	bt_object_release(object);
 	return result;
+}
+
+static int set_claim(struct bt_replay *replay, struct bt_object *old,
+	const struct bt_resource_claim *value, struct berth_error *err)
+{
+	struct bt_resource_claim copy = *value;
+	copy.metadata.resource_version = BT_STR(""); /* newer than any version */
+	return set_object(replay, BT_KIND_RESOURCE_CLAIM, old, &copy, err);
 }
 
 /** Deallocates the devices before deleting the claim, because pods wait for the deallocation. */
@@ -78,7 +81,7 @@ static int remove_claim(struct bt_replay *replay, struct bt_object *claim, struc
 		result = set_claim(replay, claim, &freed, err);
 	}
 	if (result == 0) {
-		result = set_claim(replay, claim, NULL, err);
+		result = set_object(replay, BT_KIND_RESOURCE_CLAIM, claim, NULL, err);
 	}
 	bt_object_release(claim);
 	return result;
@@ -145,7 +148,7 @@ int bt_replay_remove_claim(
 		return 0; /* the replay has no such claim (any more) */
 	}
 	if (!bt_replay_is_decided(replay)) {
-		return set_claim(replay, old, NULL, err);
+		return set_object(replay, BT_KIND_RESOURCE_CLAIM, old, NULL, err);
 	}
 	if (is_owner_here(replay, old->meta)) {
 		return 0; /* the claim is deleted with its pod */
@@ -297,18 +300,6 @@ static struct bt_object *find_group(
 		&replay->engine->state->objects, BT_KIND_POD_GROUP, namespace_, name);
 }
 
-static int set_group(struct bt_replay *replay, struct bt_object *old,
-	const struct bt_pod_group *value, struct berth_error *err)
-{
-	struct bt_object *object =
-		value != NULL ? bt_object_create(BT_KIND_POD_GROUP, value) : NULL;
-	old = bt_object_share(old);
-	int result = bt_replay_observe(replay, old, object, err);
-	bt_object_release(old);
-	bt_object_release(object);
-	return result;
-}
-
 int bt_replay_set_group_condition(struct bt_replay *replay, struct bt_str namespace_,
 	struct bt_str name, const struct bt_condition *condition, struct berth_error *err)
 {
@@ -325,7 +316,7 @@ int bt_replay_set_group_condition(struct bt_replay *replay, struct bt_str namesp
 		? known->last_transition_time
 		: bt_replay_time(replay);
 	value.status.conditions = exchange_condition(replay, &value.status.conditions, &changed);
-	return set_group(replay, old, &value, err);
+	return set_object(replay, BT_KIND_POD_GROUP, old, &value, err);
 }
 
 static bool has_members(
@@ -344,7 +335,7 @@ int bt_replay_remove_group(
 		return 0;
 	}
 	if (!bt_replay_is_decided(replay) || !has_members(replay, line->namespace_, line->name)) {
-		return set_group(replay, old, NULL, err);
+		return set_object(replay, BT_KIND_POD_GROUP, old, NULL, err);
 	}
 	/*
 	 * Pods that are pending or run longer in the replay still use the group: its finalizer
@@ -354,7 +345,7 @@ int bt_replay_remove_group(
 		*(const struct bt_pod_group *)bt_object_value(old, BT_KIND_POD_GROUP);
 	const struct bt_time now = bt_replay_time(replay);
 	value.metadata.deletion_timestamp = &now;
-	return set_group(replay, old, &value, err);
+	return set_object(replay, BT_KIND_POD_GROUP, old, &value, err);
 }
 
 int bt_replay_remove_from_group(
@@ -367,5 +358,5 @@ int bt_replay_remove_from_group(
 		has_members(replay, gone->metadata.namespace_, *name)) {
 		return 0;
 	}
-	return set_group(replay, group, NULL, err);
+	return set_object(replay, BT_KIND_POD_GROUP, group, NULL, err);
 }

@@ -154,16 +154,6 @@ uint32_t bt_replay_take_orphan(struct bt_replay *replay, const struct bt_pod *po
 
 /** --- pods --- */
 
-static void free_pod(struct bt_replay *replay, uint32_t id, const struct bt_object *object)
-{
-	bt_replay_set_key(replay, id, BT_STR(""));
-	if (bt_heap_has(&replay->ends, id)) {
-		bt_heap_remove(&replay->ends, id);
-	}
-	remove_orphan(replay, id, object);
-	bt_vec_push(&replay->free_ids, id);
-}
-
 /**
  * Returns whether a controller replaces the pod. A DaemonSet does not if the node was deleted or
  * tainted.
@@ -242,7 +232,9 @@ int bt_replay_remove_pod(
 		result = create_replacement(replay, id, value, err);
 	} else if (result == 0) {
 		result = bt_replay_release_claims(replay, value, NULL, 0, err);
-		free_pod(replay, id, object);
+		bt_replay_set_key(replay, id, BT_STR(""));
+		remove_orphan(replay, id, object);
+		bt_vec_push(&replay->free_ids, id);
 	}
 	if (result == 0) {
 		result = bt_replay_remove_from_group(replay, value, err);
