@@ -131,14 +131,6 @@ static int open_file(int *out_file, struct berth_error *err)
 	return *out_file >= 0 ? 0 : file_error(err);
 }
 
-static int write_life(struct bt_lives *lives, const struct open_life *open, struct berth_error *err)
-{
-	errno = 0;
-	ssize_t length = pwrite(lives->file, &open->life, sizeof(open->life),
-		(off_t)(open->ordinal * sizeof(open->life)));
-	return length == (ssize_t)sizeof(open->life) ? 0 : file_error(err);
-}
-
 static uint32_t find_open(const struct bt_lives *lives, struct bt_str key)
 {
 	BT_MAP_EACH (&lives->by_key, bt_str_hash(key), id) {
@@ -152,7 +144,10 @@ static uint32_t find_open(const struct bt_lives *lives, struct bt_str key)
 static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *err)
 {
 	struct open_life *open = &lives->open.items[id];
-	int result = write_life(lives, open, err);
+	errno = 0;
+	ssize_t length = pwrite(lives->file, &open->life, sizeof(open->life),
+		(off_t)(open->ordinal * sizeof(open->life)));
+	int result = length == (ssize_t)sizeof(open->life) ? 0 : file_error(err);
 	(void)bt_map_remove(
 		&lives->by_key, bt_str_hash(bt_str_from(open->key)), id); /* the map has it */
 	bt_free(open->key);

@@ -24,6 +24,7 @@ struct waiting {
 struct bt_recorder {
 	struct bt_recorder_options options;
 	struct bt_recording_writer *writer; /* NULL if beginning a part failed */
+	int64_t now_ns;                     /* of the change that is added */
 	int64_t part_ns;                    /* time at which the part began */
 	int64_t time_ns;                    /* of the last line, since the part began */
 	uint64_t part_start_bytes;
@@ -198,13 +199,13 @@ void bt_recorder_destroy(struct bt_recorder *recorder)
 
 /** --- adding changes --- */
 
-/** Adds a line after all lines of its kind. */
-static void push(struct bt_recorder *recorder, int64_t now_ns, const struct bt_recording_line *line,
-	struct bt_str version)
+/** Adds a line after all lines of its kind. context: the recorder. */
+static void push(void *context, const struct bt_recording_line *line, struct bt_str version)
 {
+	struct bt_recorder *recorder = context;
 	struct waiting waiting = {.event = line->event,
 		.kind = line->kind,
-		.arrival_ns = now_ns,
+		.arrival_ns = recorder->now_ns,
 		.order = recorder->last_order[line->kind],
 		.duration_ns = line->duration_ns,
 		.namespace_length = line->namespace_.length,
@@ -227,23 +228,11 @@ static void push(struct bt_recorder *recorder, int64_t now_ns, const struct bt_r
 	recorder->waiting.items[at] = waiting;
 }
 
-/** Context of adding a change. */
-struct taking {
-	struct bt_recorder *recorder;
-	int64_t now_ns;
-};
-
-static void push_line(void *context, const struct bt_recording_line *line, struct bt_str version)
-{
-	const struct taking *taking = context;
-	push(taking->recorder, taking->now_ns, line, version);
-}
-
 void bt_recorder_take(struct bt_recorder *recorder, int64_t now_ns,
 	const struct bt_object *old_object, const struct bt_object *new_object)
 {
-	struct taking taking = {recorder, now_ns};
-	bt_change_lines_make(&recorder->lines, old_object, new_object, push_line, &taking);
+	recorder->now_ns = now_ns;
+	bt_change_lines_make(&recorder->lines, old_object, new_object, push, recorder);
 }
 
 void bt_recorder_take_gap(
@@ -254,7 +243,8 @@ void bt_recorder_take_gap(
 		.kind = kind,
 		.duration_ns = length_ns / BT_NS_PER_US * BT_NS_PER_US,
 	};
-	push(recorder, now_ns, &line, BT_STR(""));
+	recorder->now_ns = now_ns;
+	push(recorder, &line, BT_STR(""));
 }
 
 /** --- writing lines --- */

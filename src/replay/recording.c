@@ -160,11 +160,8 @@ static int find_object_kind(struct bt_str object, struct bt_arena *arena, bool *
 	return result;
 }
 
-/** The members of a line as read; data NULL: absent. */
+/** The members of a line as read; -1, data NULL: absent. */
 struct members {
-	bool has_time;
-	bool has_runs;
-	bool has_gap;
 	bool is_end;
 	int64_t time_ns;
 	int64_t runs_ns;
@@ -186,15 +183,12 @@ static int read_member(struct bt_json_reader *json, struct bt_str name, struct b
 	} texts[] = {{"change", &members->change}, {"delete", &members->delete_},
 		{"name", &members->name}, {"kind", &members->kind}};
 	if (bt_str_equal_c(name, "t")) {
-		members->has_time = true;
 		return read_seconds(json, "t", &members->time_ns, err);
 	}
 	if (bt_str_equal_c(name, "runs")) {
-		members->has_runs = true;
 		return read_seconds(json, "runs", &members->runs_ns, err);
 	}
 	if (bt_str_equal_c(name, "gap")) {
-		members->has_gap = true;
 		return read_seconds(json, "gap", &members->gap_ns, err);
 	}
 	if (bt_str_equal_c(name, "end")) {
@@ -234,7 +228,7 @@ static int make_line(struct bt_recording_reader *reader, const struct members *m
 {
 	struct bt_recording_line line = {.time_ns = members->time_ns, .duration_ns = -1};
 	struct bt_str kind_name = members->change;
-	if (!members->has_time) {
+	if (members->time_ns < 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "t: is missing");
 	}
 	if (members->time_ns < reader->time_ns) {
@@ -254,7 +248,7 @@ static int make_line(struct bt_recording_reader *reader, const struct members *m
 		bool known;
 		line.event = BT_RECORDING_ADD;
 		line.json = members->add;
-		line.duration_ns = members->has_runs ? members->runs_ns : -1;
+		line.duration_ns = members->runs_ns;
 		int result =
 			find_object_kind(members->add, &reader->arena, &known, &line.kind, err);
 		if (result < 0) {
@@ -269,7 +263,7 @@ static int make_line(struct bt_recording_reader *reader, const struct members *m
 	} else if (members->delete_.data != NULL) {
 		line.event = BT_RECORDING_DELETE;
 		kind_name = members->delete_;
-	} else if (members->has_gap && members->kind.data != NULL) {
+	} else if (members->gap_ns >= 0 && members->kind.data != NULL) {
 		line.event = BT_RECORDING_GAP;
 		line.duration_ns = members->gap_ns;
 		kind_name = members->kind;
@@ -395,7 +389,7 @@ int bt_recording_next(struct bt_recording_reader *reader, struct bt_recording_li
 {
 	int result = 0;
 	while (result == 0 && !reader->is_complete && !reader->is_cut) {
-		struct members members = {0};
+		struct members members = {.time_ns = -1, .runs_ns = -1, .gap_ns = -1};
 		struct bt_str text;
 		bool more;
 		bt_arena_reset(&reader->arena);

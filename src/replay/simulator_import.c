@@ -100,20 +100,6 @@ static const char *decode_object(
 	return NULL;
 }
 
-static void take_time(struct simulator *simulator, int64_t time_ns, const char **out_loss)
-{
-	if (!simulator->has_begun) {
-		bt_import_set_start(simulator->import, time_ns);
-		simulator->has_begun = true;
-	}
-	time_ns -= bt_import_start_ns(simulator->import);
-	if (time_ns < simulator->time_ns) {
-		*out_loss = "time is before that of the record above, whose time it gets";
-	} else {
-		simulator->time_ns = time_ns;
-	}
-}
-
 static int take_record(struct simulator *simulator, const struct record *record, unsigned long line,
 	struct berth_error *err)
 {
@@ -121,7 +107,6 @@ static int take_record(struct simulator *simulator, const struct record *record,
 	struct bt_time time;
 	enum event event;
 	const char *flaw = NULL;
-	const char *loss = NULL;
 	if (bt_time_parse(record->time, &time, NULL) < 0 || time.seconds < 0 ||
 		time.seconds > BT_RECORDING_SECONDS_MAX) {
 		flaw = "time is no RFC 3339 time since 1970";
@@ -142,9 +127,16 @@ static int take_record(struct simulator *simulator, const struct record *record,
 		bt_import_add_defect(simulator->import, simulator->path, line, flaw);
 		return 0;
 	}
-	take_time(simulator, bt_time_ns(&time), &loss);
-	if (loss != NULL) {
-		bt_import_add_loss(simulator->import, simulator->path, line, loss);
+	if (!simulator->has_begun) {
+		bt_import_set_start(simulator->import, bt_time_ns(&time));
+		simulator->has_begun = true;
+	}
+	int64_t time_ns = bt_time_ns(&time) - bt_import_start_ns(simulator->import);
+	if (time_ns < simulator->time_ns) {
+		bt_import_add_loss(simulator->import, simulator->path, line,
+			"time is before that of the record above, whose time it gets");
+	} else {
+		simulator->time_ns = time_ns;
 	}
 	int result = bt_change_import_take(&simulator->changes, simulator->time_ns, old,
 		event != DELETED ? object : NULL, err);
