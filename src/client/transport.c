@@ -165,7 +165,7 @@ static void free_call(struct bt_transport_call *call)
 	struct bt_transport_calls *calls = call->waits ? &transport->waiting : &transport->live;
 	BT_LIST_REMOVE(calls->first, calls->last, call, previous, next);
 	bt_strbuf_finish(&call->failure);
-	bt_free(call->texts);
+	bt_arena_finish(&call->texts);
 	bt_free(call);
 }
 
@@ -264,24 +264,6 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 		bt_http_client_start(call->is_paced ? transport->calls : transport->streams, &http);
 }
 
-static struct bt_str copy_text(char **at, struct bt_str text)
-{
-	struct bt_str copy = text;
-
-	if (text.data != NULL) {
-		memcpy(*at, text.data, text.length);
-		(*at)[text.length] = '\0';
-		copy.data = *at;
-		*at += (size_t)text.length + 1;
-	}
-	return copy;
-}
-
-static size_t size_of(struct bt_str text)
-{
-	return text.data != NULL ? (size_t)text.length + 1 : 0;
-}
-
 /*
  * Queues the request until credentials are ready, or to report in a later turn that it cannot
  * start.
@@ -290,26 +272,19 @@ static void queue_call(struct bt_transport_call *call, const struct bt_transport
 {
 	struct bt_transport *transport = call->transport;
 
-	/* one block holds all data of the request, headers first */
 	struct bt_transport_request *kept = &call->request;
-	size_t header_bytes = request->header_count * sizeof(struct bt_http_header);
-	size_t size = header_bytes + strlen(request->method) + 1 + size_of(request->path) +
-		size_of(request->query) + size_of(request->body);
+	struct bt_arena *texts = &call->texts;
+	struct bt_http_header *headers =
+		BT_ARENA_NEW_ARRAY(texts, struct bt_http_header, request->header_count);
 
-	for (uint32_t i = 0; i < request->header_count; i++) {
-		size += strlen(request->headers[i].name) + 1 + size_of(request->headers[i].value);
-	}
-	call->texts = bt_malloc(size);
-	struct bt_http_header *headers = (void *)call->texts;
-	char *at = call->texts + header_bytes;
 	*kept = *request;
-	kept->method = copy_text(&at, bt_str_from(request->method)).data;
-	kept->path = copy_text(&at, request->path);
-	kept->query = copy_text(&at, request->query);
-	kept->body = copy_text(&at, request->body);
+	kept->method = bt_arena_str(texts, bt_str_from(request->method)).data;
+	kept->path = bt_arena_str(texts, request->path);
+	kept->query = bt_arena_str(texts, request->query);
+	kept->body = bt_arena_str(texts, request->body);
 	for (uint32_t i = 0; i < request->header_count; i++) {
-		headers[i].name = copy_text(&at, bt_str_from(request->headers[i].name)).data;
-		headers[i].value = copy_text(&at, request->headers[i].value);
+		headers[i].name = bt_arena_str(texts, bt_str_from(request->headers[i].name)).data;
+		headers[i].value = bt_arena_str(texts, request->headers[i].value);
 	}
 	kept->headers = headers;
 	call->ticket = ++transport->ticket;
@@ -392,8 +367,7 @@ static void release(struct bt_transport_call *call, const struct berth_error *er
 		return;
 	}
 	begin(call, &call->request);
-	bt_free(call->texts);
-	call->texts = NULL;
+	bt_arena_finish(&call->texts);
 }
 
 static void allow_calls(struct bt_transport *transport, uint32_t calls_max)

@@ -116,12 +116,12 @@ struct bt_transport_call {
 	struct bt_transport_call *previous; /* in live or waiting */
 	struct bt_transport_call *next;
 	/*
-	 * Set while the call waits. ticket: increases from call to call; texts: one block with the
-	 * texts of request.
+	 * Set while the call waits. ticket: increases from call to call; texts: holds the texts and
+	 * headers of request.
 	 */
 	uint64_t ticket;
 	struct bt_transport_request request;
-	char *texts;
+	struct bt_arena texts;
 };
 
 struct bt_transport_calls {
