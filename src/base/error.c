@@ -38,16 +38,6 @@ int berth_error_set(struct berth_error *err, int code, const char *format, ...)
 	return code;
 }
 
-int bt_error_set(struct berth_error *err, int code, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	(void)bt_error_set_v(err, code, format, arguments);
-	va_end(arguments);
-	return code;
-}
-
 int bt_error_take(struct berth_error *err, int code, struct bt_strbuf *message)
 {
 	(void)bt_error_set(err, code, "%s", bt_strbuf_c(message));

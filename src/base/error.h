@@ -11,13 +11,8 @@
 #include "base/strbuf.h"
 #include "berth/error.h"
 
-/**
- * Sets err, which must be empty, and returns code, so that callers can write `return
- * bt_error_set(err, ...)`. err may be NULL: then the function only returns code. format must be a
- * literal; pass untrusted text only as an argument.
- */
-BT_PRINTF(3, 4)
-int bt_error_set(struct berth_error *err, int code, const char *format, ...);
+/** Sets err and returns code. Pass untrusted text only as an argument, never in the format. */
+#define bt_error_set berth_error_set
 BT_PRINTF(3, 0)
 int bt_error_set_v(struct berth_error *err, int code, const char *format, va_list arguments);
 
