@@ -48,6 +48,18 @@ bool bt_str_is_digits(struct bt_str text)
 	return text.length != 0;
 }
 
+bool bt_str_is_visible(struct bt_str text, const char *except)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+
+		if (byte <= ' ' || byte >= 0x7f || strchr(except, byte) != NULL) {
+			return false;
+		}
+	}
+	return true;
+}
+
 bool bt_str_has_word(struct bt_str words, struct bt_str word)
 {
 	struct bt_str rest = words;

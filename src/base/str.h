@@ -89,6 +89,8 @@ bool bt_str_equal_without_case(struct bt_str a, struct bt_str b);
 bool bt_str_is_one_of(struct bt_str text, const char *const *list, size_t count);
 /** Whether the text is not empty and has decimal digits only. */
 bool bt_str_is_digits(struct bt_str text);
+/** Whether the text has only visible ASCII bytes, and none of the bytes in except. */
+bool bt_str_is_visible(struct bt_str text, const char *except);
 /** Whether word is one of words, which are separated by blanks. */
 bool bt_str_has_word(struct bt_str words, struct bt_str word);
 bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix);

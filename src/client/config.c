@@ -23,21 +23,6 @@ static bool is_scheme(struct bt_str text)
 	return text.length > 0;
 }
 
-/*
- * Returns false if the text contains bytes that are not allowed in URLs or would change the
- * request.
- */
-static bool is_clean(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		unsigned char byte = (unsigned char)text.data[i];
-		if (byte <= ' ' || byte >= 0x7f || strchr("\"<>\\^`{|}", byte) != NULL) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Derives base_url and is_tls from server (spec 13 section 4.5). */
 static int client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
@@ -50,7 +35,8 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"user information in the server's URL is not supported");
 	}
-	if (!is_clean(config->server) || parts.host.length == 0 ||
+	/* Refuse bytes that are not allowed in URLs or would change the request. */
+	if (!bt_str_is_visible(config->server, "\"<>\\^`{|}") || parts.host.length == 0 ||
 		(parts.scheme.length == 0 ? path.length > 1 : !is_scheme(parts.scheme))) {
 		return bt_error_set_quoted(err, BERTH_ERR_INVALID,
 			"host must be a URL or a host:port pair: ", config->server, "");

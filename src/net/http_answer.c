@@ -41,23 +41,13 @@ static bool parse_status(struct bt_http_answer *answer, struct bt_str line)
 	return code >= 100;
 }
 
-static bool is_token(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		unsigned char byte = (unsigned char)text.data[i];
-		if (byte <= ' ' || byte >= 0x7f || strchr("()<>@,;:\\\"/[]?={}", byte) != NULL) {
-			return false;
-		}
-	}
-	return text.length != 0;
-}
-
 /* Parses the header line at the end of `head` and replaces it by "Name:value". */
 static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 {
 	int64_t colon = bt_str_find_char(line, ':');
 	struct bt_str name = bt_str_sub(line, 0, colon < 0 ? 0 : (uint32_t)colon);
-	if (!is_token(name) || memchr(line.data, '\0', line.length) != NULL) {
+	if (name.length == 0 || !bt_str_is_visible(name, "()<>@,;:\\\"/[]?={}") ||
+		memchr(line.data, '\0', line.length) != NULL) {
 		return false;
 	}
 	struct bt_str value =
