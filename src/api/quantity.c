@@ -2,6 +2,7 @@
 #include "api/quantity.h"
 
 #include "api/quantity_decimal.h"
+#include "base/assert.h"
 #include "codec/wire.h"
 
 /* Powers of ten within int64. */
@@ -420,3 +421,24 @@ const struct bt_scalar_type bt_quantity_scalar = {
 	.to_numbers = to_numbers,
 	.from_numbers = from_numbers,
 };
+
+void bt_resource_list_add(struct bt_resource_list *list, uint32_t room, struct bt_str name,
+	const struct bt_quantity *amount, struct bt_arena *arena)
+{
+	uint32_t at = 0;
+
+	while (at < list->count && bt_str_compare(list->items[at].name, name) < 0) {
+		at++;
+	}
+	if (at < list->count && bt_str_equal(list->items[at].name, name)) {
+		bt_quantity_add(&list->items[at].quantity, amount, arena);
+		return;
+	}
+	BT_ASSERT(list->count < room);
+	for (uint32_t i = list->count; i > at; i--) {
+		list->items[i] = list->items[i - 1];
+	}
+	list->items[at] = (struct bt_resource_entry){.name = name, .quantity = *amount};
+	list->count++;
+	list->present = true;
+}

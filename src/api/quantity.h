@@ -95,4 +95,7 @@ struct bt_resource_list {
 /** Returns the quantity of the entry with this name, or NULL. */
 const struct bt_quantity *bt_resource_list_find(
 	const struct bt_resource_list *list, struct bt_str name);
+/** Adds amount to the entry with this name, or inserts an entry. room: length of list->items. */
+void bt_resource_list_add(struct bt_resource_list *list, uint32_t room, struct bt_str name,
+	const struct bt_quantity *amount, struct bt_arena *arena);
 #endif

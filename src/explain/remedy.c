@@ -422,22 +422,9 @@ static void free_resource(
 	const struct bt_remedy *remedy, struct bt_resource_list *list, struct bt_arena *arena)
 {
 	struct bt_quantity amount = quantity_of(remedy);
-	uint32_t at = 0;
 
 	COPY_LIST(arena, list, struct bt_resource_entry);
-	while (at < list->count && bt_str_compare(list->items[at].name, remedy->resource) < 0) {
-		at++;
-	}
-	if (at < list->count && bt_str_equal(list->items[at].name, remedy->resource)) {
-		bt_quantity_add(&list->items[at].quantity, &amount, arena);
-		return;
-	}
-	for (uint32_t i = list->count; i > at; i--) {
-		list->items[i] = list->items[i - 1];
-	}
-	list->items[at] = (struct bt_resource_entry){remedy->resource, amount};
-	list->count++;
-	list->present = true;
+	bt_resource_list_add(list, list->count + 1, remedy->resource, &amount, arena);
 }
 
 void bt_remedies_apply_to_node(const struct bt_remedy *remedies, uint32_t count,

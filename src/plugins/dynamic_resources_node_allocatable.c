@@ -77,27 +77,6 @@ static struct bt_status set_failure(const struct demand_check *check,
 	return status;
 }
 
-static void add_amount(struct bt_resource_list *list, uint32_t room, struct bt_str name,
-	const struct bt_quantity *amount, struct bt_arena *arena)
-{
-	uint32_t at = 0;
-
-	while (at < list->count && bt_str_compare(list->items[at].name, name) < 0) {
-		at++;
-	}
-	if (at < list->count && bt_str_equal(list->items[at].name, name)) {
-		bt_quantity_add(&list->items[at].quantity, amount, arena);
-		return;
-	}
-	BT_ASSERT(list->count < room);
-	for (uint32_t i = list->count; i > at; i--) {
-		list->items[i] = list->items[i - 1];
-	}
-	list->items[at] = (struct bt_resource_entry){.name = name, .quantity = *amount};
-	list->count++;
-	list->present = true;
-}
-
 /**
  * Get the amount that a device consumes by one mapping. *out_amount is NULL if the allocation
  * consumes nothing of the mapped capacity.
@@ -204,7 +183,7 @@ static struct bt_status add_status(
 				return status;
 			}
 			if (amount != NULL) {
-				add_amount(&entry->resources, room, mapping->key, amount,
+				bt_resource_list_add(&entry->resources, room, mapping->key, amount,
 					check->arena);
 			}
 		}
