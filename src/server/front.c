@@ -340,6 +340,7 @@ void bt_front_end(struct bt_front_call *call)
 	if (call->wait != NULL) {
 		bt_watchers_cancel(call->wait);
 	}
+	bt_list_finish(call->list);
 	discard_held(call);
 	count(call);
 	bool is_large = call->arena.total_bytes > SPARE_BYTES_MAX ||

@@ -178,8 +178,8 @@ static bool decode(
 /* Lists up to this size are sent as one answer; longer lists are streamed as the client reads. */
 #define GATHER_BYTES 262144
 /*
- * A deletecollection whose deletions fit into the first turn is sent as one answer of any size,
- * because the list holds all deleted objects in memory anyway.
+ * The answer to a deletecollection has any size, because the list holds all deleted objects in
+ * memory anyway.
  */
 #define GATHER_ALL ((size_t)1 << 40)
 #define WARNING_BYTES_MAX 1024
@@ -397,19 +397,12 @@ static struct bt_list_request list_request(struct bt_front_call *call)
 	return request;
 }
 
-static void open_list(void *context)
+static void send_list(struct bt_front_call *call, size_t gathered_bytes_max)
 {
-	struct bt_front_call *call = context;
-	struct bt_list *list;
-	struct bt_list_request request = list_request(call);
-	bool is_deletion = request.deletion != NULL;
-	call->wait = NULL;
-	if (bt_list_open(&request, &call->arena, &list, &call->failure) != 0) {
-		bt_front_send_failure(call);
-		return;
-	}
+	struct bt_list *list = call->list;
 	const char *type = bt_encoding_content_type(&call->encoding, false);
-	if (bt_list_gather(list, is_deletion ? GATHER_ALL : GATHER_BYTES)) {
+	call->list = NULL;
+	if (bt_list_gather(list, gathered_bytes_max)) {
 		bt_list_take(list, &call->body);
 		bt_front_no_cache(call);
 		bt_front_send(call, 200, type);
@@ -417,6 +410,35 @@ static void open_list(void *context)
 	}
 	struct bt_http_stream stream = {list, bt_list_read, bt_list_finish};
 	bt_front_send_stream(call, type, &stream);
+}
+
+/* Deletes some objects per turn. The code of the answer depends on all deletions. */
+static void delete_some(void *context)
+{
+	struct bt_front_call *call = context;
+	call->wait = NULL;
+	if (bt_list_delete(call->list, &call->failure)) {
+		call->wait = bt_watchers_await(
+			call->front->watchers, 0, 0, INT64_MAX, delete_some, call);
+	} else if (call->failure.code != 0) {
+		bt_front_send_failure(call);
+	} else {
+		send_list(call, GATHER_ALL);
+	}
+}
+
+static void open_list(void *context)
+{
+	struct bt_front_call *call = context;
+	struct bt_list_request request = list_request(call);
+	call->wait = NULL;
+	if (bt_list_open(&request, &call->arena, &call->list, &call->failure) != 0) {
+		bt_front_send_failure(call);
+	} else if (request.deletion != NULL) {
+		delete_some(call);
+	} else {
+		send_list(call, GATHER_BYTES);
+	}
 }
 
 static void open_watch(void *context)
@@ -519,7 +541,6 @@ static bool serve(struct bt_front_call *call)
 			perform(call);
 			return true;
 		}
-		call->api.verb = BT_VERB_DELETE;
 		open_list(call);
 		return true;
 	case BT_VERB_LIST:

@@ -66,6 +66,7 @@ struct bt_front_call {
 	bool answered;
 	bool is_held; /* the answer is complete, and the call is in bt_front.held */
 	struct bt_wait *wait;
+	struct bt_list *list;           /* NULL: none, or a stream owns it */
 	struct bt_front_call *previous; /* in bt_front.held */
 	struct bt_front_call *next;     /* in bt_front.held or bt_front.spare */
 };

@@ -22,7 +22,6 @@
 #define KEPT_BYTES_MAX ((size_t)1 << 20)
 
 enum phase {
-	PHASE_DELETING,  /* deletes some objects per turn */
 	PHASE_MEASURING, /* protobuf: computes the message's length */
 	PHASE_WRITING,
 	PHASE_DONE,
@@ -46,7 +45,7 @@ struct bt_list {
 	uint64_t message_bytes;
 	bool is_dropped; /* the measured items were too large to keep */
 	/* For deletecollection: the deleted objects, and the index of the next to write. */
-	struct bt_api_request deletion;
+	struct bt_arena scratch; /* memory of one turn of deletions */
 	BT_VEC(struct bt_stored *) deleted;
 	uint32_t deleted_next;
 	/* Encoded bytes that the client has not read yet. */
@@ -114,104 +113,71 @@ static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enu
 
 /* --- deletion --- */
 
-/** Copies the request with its texts, because deletions go on after bt_list_open. */
-static void copy_deletion(struct bt_list *list, const struct bt_api_request *request)
+/** false: sets *out_failure. An object that no longer exists is no failure. */
+static bool delete_one(
+	struct bt_list *list, struct bt_stored *stored, struct bt_failure *out_failure)
 {
-	struct bt_arena *arena = &list->arena;
-	struct bt_user *user = BT_ARENA_NEW(arena, struct bt_user);
-	struct bt_str *groups =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str, request->user->group_count);
-	struct bt_user_extra *extras =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_user_extra, request->user->extra_count);
-
-	list->deletion = *request;
-	*user = (struct bt_user){
-		.name = bt_arena_str(arena, request->user->name),
-		.uid = bt_arena_str(arena, request->user->uid),
-		.group_count = request->user->group_count,
-		.groups = groups,
-		.extra_count = request->user->extra_count,
-		.extras = extras,
-	};
-	for (uint32_t i = 0; i < user->group_count; i++) {
-		groups[i] = bt_arena_str(arena, request->user->groups[i]);
-	}
-	for (uint32_t i = 0; i < user->extra_count; i++) {
-		extras[i].key = bt_arena_str(arena, request->user->extras[i].key);
-		extras[i].value = bt_arena_str(arena, request->user->extras[i].value);
-	}
-	list->deletion.user = user;
-	list->deletion.verb = BT_VERB_DELETE;
-	list->deletion.resource = list->request.resource;
-	list->deletion.field_manager = bt_arena_str(arena, request->field_manager);
-	list->deletion.precondition_uid = bt_arena_str(arena, request->precondition_uid);
-	list->deletion.precondition_rv = bt_arena_str(arena, request->precondition_rv);
-	list->deletion.body =
-		request->body != NULL ? bt_json_clone(arena, request->body, true) : NULL;
-}
-
-/** Returns 0, or the failure's code; an object that no longer exists is no failure. */
-static uint16_t delete_one(struct bt_list *list, struct bt_stored *stored, struct bt_arena *arena,
-	struct bt_failure *out_failure)
-{
-	struct bt_api_request request = list->deletion;
+	struct bt_api_request request = *list->request.deletion;
 	struct bt_str key = bt_stored_key(stored);
 	struct bt_api_answer answer = {0};
-	uint16_t code = 0;
 
+	request.verb = BT_VERB_DELETE;
+	request.resource = list->request.resource;
 	request.namespace_ = bt_key_namespace(key);
 	request.name = bt_key_name(key);
 	if (request.body != NULL) {
-		request.body = bt_json_clone(arena, request.body, false);
+		request.body = bt_json_clone(&list->scratch, request.body, false);
 	}
-	bt_api_perform(list->request.api, &request, arena, &answer);
-	if (answer.failure.code != 0 && answer.failure.code != 404) {
+	bt_api_perform(list->request.api, &request, &list->scratch, &answer);
+	bool failed = answer.failure.code != 0 && answer.failure.code != 404;
+	if (failed) {
 		*out_failure = answer.failure;
-		code = answer.failure.code;
 	}
 	bt_api_answer_finish(&answer);
-	return code;
+	return !failed;
 }
 
-/**
- * Deletes one turn's worth of objects. Each turn starts a new walk after the last key, since a walk
- * over all turns may need more changes than the window keeps. Returns 0, or the code of a failure.
- */
-static uint16_t delete_some(
-	struct bt_list *list, struct bt_arena *arena, struct bt_failure *out_failure)
+static void begin_writing(struct bt_list *list)
 {
-	uint32_t budget = DELETIONS_PER_TURN;
-	enum step step = STEP_GO_ON;
-	uint16_t code = 0;
+	if (list->phase == PHASE_WRITING) {
+		bt_encode_list_begin(
+			&list->encoder, list->limit == 0 ? &list->metadata : NULL, &list->pending);
+	}
+}
 
-	bool began = bt_store_walk_begin(bt_api_store(list->request.api),
-		list->request.resource->collection, 0, list->prefix, bt_strbuf_str(&list->last_key),
-		&list->walk);
+/* Each turn starts a new walk, because the window may not keep the changes of all turns. */
+bool bt_list_delete(struct bt_list *list, struct bt_failure *out_failure)
+{
+	struct bt_store *store = bt_api_store(list->request.api);
+	uint32_t budget = DELETIONS_PER_TURN;
+	bool is_over = false;
+	bool failed = false;
+
+	bt_arena_reset(&list->scratch);
+	bool began = bt_store_walk_begin(store, list->request.resource->collection, 0, list->prefix,
+		bt_strbuf_str(&list->last_key), &list->walk);
 	BT_ASSERT(began);
-	while (code == 0) {
+	while (!failed && budget-- != 0) {
 		bool lost;
 
 		struct bt_stored *stored = bt_store_walk_next(&list->walk, &lost);
-		if (stored == NULL || lost || budget-- == 0) {
-			step = stored == NULL && !lost ? STEP_END : STEP_TURN_OVER;
+		if (stored == NULL) {
+			is_over = !lost;
 			break;
 		}
-		if (!bt_selection_matches(&list->selection, stored)) {
-			bt_strbuf_set(&list->last_key, bt_stored_key(stored));
-			continue;
-		}
-		bt_vec_push(&list->deleted, bt_stored_share(stored));
 		bt_strbuf_set(&list->last_key, bt_stored_key(stored));
-		code = delete_one(list, stored, arena, out_failure);
+		if (bt_selection_matches(&list->selection, stored)) {
+			bt_vec_push(&list->deleted, bt_stored_share(stored));
+			failed = !delete_one(list, stored, out_failure);
+		}
 	}
 	bt_store_walk_end(&list->walk);
-	if (code == 0 && step == STEP_END) {
-		list->metadata.rv = bt_store_rv(bt_api_store(list->request.api));
+	if (is_over) {
+		list->metadata.rv = bt_store_rv(store);
 		bt_strbuf_reset(&list->last_key);
-		list->phase = list->request.encoding.media == BT_MEDIA_PROTOBUF ? PHASE_MEASURING
-										: PHASE_WRITING;
+		begin_writing(list);
 	}
-	return code;
+	return !is_over && !failed;
 }
 
 /* --- opening --- */
@@ -287,9 +253,7 @@ static uint16_t open_list(struct bt_list *list, const struct bt_list_request *re
 		list->prefix = BT_STR("\x7f");
 	}
 	if (request->deletion != NULL) {
-		copy_deletion(list, request->deletion);
-		list->phase = PHASE_DELETING;
-		return delete_some(list, arena, out_failure);
+		return 0;
 	}
 	list->limit = options.limit;
 	return request->parameters.continue_token.length != 0
@@ -312,9 +276,8 @@ uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *ar
 		bt_list_finish(list);
 		return code;
 	}
-	if (list->phase == PHASE_WRITING) {
-		bt_encode_list_begin(
-			&list->encoder, list->limit == 0 ? &list->metadata : NULL, &list->pending);
+	if (request->deletion == NULL) {
+		begin_writing(list);
 	}
 	*out_list = list;
 	return 0;
@@ -377,23 +340,11 @@ static enum step end_page(struct bt_list *list)
 	return STEP_END;
 }
 
-/** One step: writes an item, ends the page, or deletes one turn's worth of objects. */
+/** One step: writes an item or ends the page. */
 static enum step advance(struct bt_list *list, uint32_t *budget)
 {
 	enum step step;
 
-	if (list->phase == PHASE_DELETING) {
-		struct bt_arena arena = {0};
-		struct bt_failure failure = {0};
-
-		if (delete_some(list, &arena, &failure) != 0) {
-			list->phase = PHASE_BROKEN;
-		} else if (list->phase == PHASE_WRITING) {
-			bt_encode_list_begin(&list->encoder, &list->metadata, &list->pending);
-		}
-		bt_arena_finish(&arena);
-		return list->phase == PHASE_BROKEN ? STEP_END : STEP_TURN_OVER;
-	}
 	if (list->phase == PHASE_DONE || list->phase == PHASE_BROKEN) {
 		return STEP_END;
 	}
@@ -529,6 +480,7 @@ void bt_list_finish(void *context)
 	bt_selection_finish(&list->selection);
 	bt_strbuf_finish(&list->last_key);
 	bt_strbuf_finish(&list->pending);
+	bt_arena_finish(&list->scratch);
 	bt_arena_finish(&list->arena);
 	bt_free(list);
 }

@@ -11,6 +11,7 @@
  *         rv = bt_list_future_rv(api, &parameters, false);
  *         if (rv != 0) bt_watchers_await(..), and continue in its callback;
  *         if (bt_list_open(..., &list, &failure) != 0) answer the failure;
+ *         if it is a deletion, call bt_list_delete once per turn until it returns false;
  *         if (bt_list_gather(list, 256 KiB)) answer the bytes of bt_list_take at once;
  *         else answer the stream {list, bt_list_read, bt_list_finish}.
  */
@@ -53,9 +54,10 @@ struct bt_list_request {
 	void (*wake)(void *context);
 	void *wake_context;
 	/**
-	 * deletecollection: the request that deletes each selected object (verb DELETE; the list
-	 * sets resource, namespace_ and name, and copies the body each time). The answer is the
-	 * list of the deleted objects. NULL: list only.
+	 * deletecollection: the request that deletes each selected object (the list sets verb,
+	 * resource, namespace_ and name, and copies the body each time). Borrowed until
+	 * bt_list_delete returns false. The answer is the list of the deleted objects. NULL: list
+	 * only.
 	 */
 	const struct bt_api_request *deletion;
 };
@@ -84,6 +86,11 @@ uint16_t bt_fail_future_rv(
  */
 uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
 	struct bt_list **out_list, struct bt_failure *out_failure);
+/**
+ * deletecollection: deletes some objects. true: call it again after other work. false: all objects
+ * are deleted, or *out_failure is set (code 0 before; its texts live as long as the list).
+ */
+bool bt_list_delete(struct bt_list *list, struct bt_failure *out_failure);
 /**
  * Encodes the beginning of the list before the first read: about bytes_max bytes, or less if that
  * takes too long. true: the list is complete.

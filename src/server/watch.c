@@ -266,7 +266,9 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 		run_due(watchers, now_ns);
 	}
 	run_waits(watchers, now_ns);
-	int64_t next = watchers->next_due_ns;
+	/* A callback may have changed the store: the next run shows that to the watches. */
+	int64_t next = bt_store_rv(watchers->store) != watchers->visible_rv ? now_ns
+									    : watchers->next_due_ns;
 	for (const struct bt_wait *wait = watchers->waits; wait != NULL; wait = wait->next) {
 		int64_t due = wait->rv <= watchers->visible_rv ? now_ns : wait->end_ns;
 

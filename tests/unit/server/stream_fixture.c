@@ -64,6 +64,10 @@ uint16_t stream_list(struct stream_fixture *fixture, const char *resource, const
 		ck_assert_uint_eq(code, fixture->failure.code);
 		return code;
 	}
+	fixture->failure.code = 0;
+	while (fixture->request.deletion != NULL && bt_list_delete(list, &fixture->failure)) {
+		stream_turn(fixture);
+	}
 	for (;;) {
 		int64_t count = bt_list_read(list, buffer, fixture->capacity);
 

@@ -559,10 +559,49 @@ START_TEST(test_front__future_versions_wait)
 }
 END_TEST
 
+/* A deletion after the first turn fails, so the answer is the failure and not a list. */
+START_TEST(test_front__failed_deletecollection)
+{
+#define MAPS "/api/v1/namespaces/default/configmaps"
+#define POLICY "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+	struct front_fixture fixture;
+	front_fixture_init(&fixture, NULL);
+	ck_assert_uint_eq(
+		front_ask_as(&fixture, NULL, "POST", POLICY "ies",
+			"{'metadata':{'name':'p'},'spec':{'matchConstraints':{'resourceRules':"
+			"[{'apiGroups':[''],'apiVersions':['v1'],'operations':['DELETE'],"
+			"'resources':['configmaps']}]},'validations':[{'expression':"
+			"'oldObject.metadata.name != \\\"m550\\\"'}]}}"),
+		201);
+	ck_assert_uint_eq(front_ask_as(&fixture, NULL, "POST", POLICY "ybindings",
+				  "{'metadata':{'name':'b'},'spec':{'policyName':'p',"
+				  "'validationActions':['Deny']}}"),
+		201);
+	for (uint32_t i = 100; i < 600; i++) {
+		char body[80];
+		(void)snprintf(body, sizeof(body), "{'metadata':{'name':'m%u'}}", i);
+		ck_assert_uint_eq(front_ask_as(&fixture, NULL, "POST", MAPS, body), 201);
+	}
+	struct bt_front_call *call = front_start(&fixture, "DELETE", MAPS, BT_STR(""));
+	bt_front_end(call); /* the client disconnects after the first turn */
+	ck_assert_uint_eq(front_ask(&fixture, "GET", MAPS "/m299", BT_STR("")), 404);
+	ck_assert_uint_eq(front_ask(&fixture, "GET", MAPS "/m300", BT_STR("")), 200);
+	call = front_start(&fixture, "DELETE", MAPS, BT_STR(""));
+	ck_assert(!fixture.answered);
+	ck_assert_int_eq(bt_front_flush(fixture.front, NULL), 0);
+	bt_front_end(call);
+	ck_assert_uint_eq(fixture.code, 422);
+	ck_assert_ptr_nonnull(strstr(front_body(&fixture), "configmaps \\\"m550\\\" is forbidden"));
+	ck_assert_uint_eq(front_ask(&fixture, "GET", MAPS "/m550", BT_STR("")), 200);
+	front_fixture_finish(&fixture);
+}
+END_TEST
+
 BT_TEST_MAIN("front", test_front__pages, test_front__aggregated_discovery, test_front__objects,
 	test_front__options, test_front__edge_14_15_watch_with_limit,
 	test_front__edge_14_19_yaml_body, test_front__edge_14_20_strict_and_warned_fields,
 	test_front__edge_14_36_unknown_resources, test_front__edge_14_38_descriptions_are_served,
 	test_front__edge_14_39_tables_are_served, test_front__edge_14_40_include_object,
 	test_front__warnings_are_few, test_front__protobuf, test_front__depth, test_front__tokens,
-	test_front__browsers_are_refused_without_tls, test_front__future_versions_wait)
+	test_front__browsers_are_refused_without_tls, test_front__future_versions_wait,
+	test_front__failed_deletecollection)

@@ -521,6 +521,12 @@ static void count_call(void *context)
 	(*(uint32_t *)context)++;
 }
 
+static void create_map(void *context)
+{
+	ck_assert_uint_eq(
+		api_create(context, "configmaps", "default/", "{'metadata':{'name':'n'}}"), 201);
+}
+
 START_TEST(test_watch__waits_for_an_rv)
 {
 	uint32_t first = 0;
@@ -550,6 +556,10 @@ START_TEST(test_watch__waits_for_an_rv)
 	ck_assert_int_eq(bt_watchers_run(fixture.watchers, BT_FUTURE_RV_WAIT_NS), INT64_MAX);
 	ck_assert_uint_eq(second, 1);
 	ck_assert_uint_eq(third, 0);
+	/* A callback that changes the store makes the next run due at once. */
+	(void)bt_watchers_await(fixture.watchers, 0, 0, INT64_MAX, create_map, &fixture.api);
+	ck_assert_int_eq(bt_watchers_run(fixture.watchers, 7), 7);
+	ck_assert_int_eq(bt_watchers_run(fixture.watchers, 7), INT64_MAX);
 	stream_fixture_finish(&fixture);
 }
 END_TEST
