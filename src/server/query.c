@@ -78,21 +78,23 @@ static bool decode(struct bt_str text, struct bt_arena *arena, struct bt_str *ou
 	return is_valid;
 }
 
-static void set_parameter(struct bt_query *out, struct bt_str name, struct bt_str value)
+/* seen: which of `parameters` already have a value; later values are ignored. */
+static void set_parameter(struct bt_query *out, bool *seen, struct bt_str name, struct bt_str value)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(parameters); i++) {
 		void *place = (char *)out + parameters[i].offset;
 		if (!bt_str_equal_c(name, parameters[i].name)) {
 			continue;
 		}
-		if (parameters[i].is_flag) {
+		if (!seen[i] && parameters[i].is_flag) {
 			*(bool *)place = parse_bool(value);
-		} else if (((struct bt_str *)place)->data == NULL) {
+		} else if (!seen[i]) {
 			*(struct bt_str *)place = value;
 		}
+		seen[i] = true;
 		return;
 	}
-	if (bt_str_equal_c(name, "pretty")) {
+	if (bt_str_equal_c(name, "pretty") && !out->pretty_given) {
 		out->pretty = parse_bool(value);
 		out->pretty_given = true;
 	} else if (bt_str_equal_c(name, "dryRun") && value.length != 0 &&
@@ -103,6 +105,7 @@ static void set_parameter(struct bt_query *out, struct bt_str name, struct bt_st
 
 void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query *out)
 {
+	bool seen[BT_ARRAY_LENGTH(parameters)] = {false};
 	*out = (struct bt_query){0};
 	for (uint32_t i = 0; i < PAIRS_MAX && query.length != 0; i++) {
 		struct bt_str name;
@@ -112,7 +115,7 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 			value = BT_STR("");
 		}
 		if (decode(raw_name, arena, &name) && decode(value, arena, &value)) {
-			set_parameter(out, name, value);
+			set_parameter(out, seen, name, value);
 		}
 	}
 }

@@ -11,8 +11,8 @@
 #define BT_QUERY_DRY_RUNS_MAX 8
 
 /**
- * Decoded query parameters; absent (data NULL): not given. If a parameter is repeated, the first
- * value of a text and the last value of a bool counts; dry_runs has all values.
+ * Decoded query parameters; absent (data NULL): not given. The first value of a repeated parameter
+ * counts; dry_runs has all values.
  */
 struct bt_query {
 	struct bt_list_parameters list;

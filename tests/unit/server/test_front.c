@@ -212,6 +212,9 @@ START_TEST(test_front__options)
 		{"GET", PODS "?resourceVersion=-1", NULL, NULL, 400,
 			"strconv.ParseUint: parsing \\\"-1\\\": invalid syntax"},
 		{"GET", PODS "?timeout=32s&%zz=1&nope", NULL, NULL, 200, NULL},
+		/* The first value of a repeated parameter counts. */
+		{"GET", PODS "?watch=0&watch=1", NULL, NULL, 200, "\"kind\":\"PodList\""},
+		{"GET", PODS "?pretty=1&pretty=0", NULL, NULL, 200, "\"kind\": \"PodList\""},
 	};
 	struct front_fixture fixture;
 	front_fixture_init(&fixture, NULL);
