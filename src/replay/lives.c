@@ -94,6 +94,10 @@ struct open_life {
 
 #define READ_LIVES 1024
 
+_Static_assert(sizeof(struct bt_pod_life) ==
+		4 * sizeof(int64_t) + sizeof(bt_sym) + sizeof(uint32_t),
+	"the file has no padding");
+
 struct bt_lives {
 	int file; /* descriptor; the file has a struct bt_pod_life for each pod, by ordinal */
 	uint64_t count;

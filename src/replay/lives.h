@@ -20,6 +20,7 @@ struct bt_pod_life {
 	/** When the scheduler preempts the pod or a taint evicts it, since 1970; -1: never. */
 	int64_t disrupted_ns;
 	bt_sym node; /* recorded node, for bt_lives_node; BT_SYM_EMPTY: none */
+	uint32_t zero; /* instead of padding, which has no defined value in the file */
 };
 
 struct bt_lives;

@@ -72,6 +72,7 @@ static int replay_alternative(void *context, uint32_t index, struct bt_strbuf *o
 	}
 	bt_json_writer_init(&writer, out, 0);
 	bt_replay_answer_write_json(&answer, &writer);
+	bt_replay_answer_finish(&answer);
 	return BT_EXIT_OK;
 }
 
