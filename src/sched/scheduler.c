@@ -202,6 +202,8 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 {
 	const struct bt_gates *gates = &config->gates;
 	struct bt_scheduler *scheduler = BT_NEW(struct bt_scheduler);
+	BT_ASSERT(writer->delete_pod == NULL || writer->patch_other != NULL ||
+		writer->patch_status != NULL);
 	scheduler->writer = *writer;
 	scheduler->binder = (struct bt_binder){.bind = bind_through_writer, .context = scheduler};
 	scheduler->lister = (struct bt_pod_lister){.find = find_pod, .context = scheduler};

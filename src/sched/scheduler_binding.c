@@ -611,13 +611,20 @@ static bool finish_one(
 bool bt_scheduler_continue_binding_cycles(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
-	bt_waiting_pods_expire(&scheduler->waiting, now_ns);
+	struct bt_waiting_pods *waiting = &scheduler->waiting;
 	bool finished;
+	bool goes_on;
 	do {
 		bt_scheduler_run_calls(scheduler);
 		finished = finish_one(scheduler, now_ns, out_attempt);
 		/* Queued calls may have ended another binding. */
-	} while (!finished && !scheduler->runs_calls && bt_api_calls_can_pop(&scheduler->calls));
+		goes_on = !scheduler->runs_calls && bt_api_calls_can_pop(&scheduler->calls);
+		if (!finished && waiting->next_deadline_ns <= now_ns) {
+			/* One deadline at a time, so that pods end in the order of their timers. */
+			bt_waiting_pods_expire(waiting, waiting->next_deadline_ns);
+			goes_on = true;
+		}
+	} while (!finished && goes_on);
 	bt_scheduler_run_calls(scheduler);
 	/* A binding that continues to wait has filled in the attempt: reset it. */
 	if (!finished) {

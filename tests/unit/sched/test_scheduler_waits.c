@@ -236,6 +236,25 @@ START_TEST(test_scheduler__waits_one_after_another)
 }
 END_TEST
 
+/** A late step finds several timers that have ended. */
+START_TEST(test_scheduler__permits_end_by_deadline_then_arrival)
+{
+	init();
+	fake_answer(&plugin_p.fake, FAKE_PERMIT, BT_STATUS_WAIT, NULL);
+	plugin_p.fake.timeout_ns = 20 * LIFE_SECOND;
+	(void)start("p");
+	plugin_p.fake.timeout_ns = 10 * LIFE_SECOND;
+	(void)start("q");
+	(void)start("r");
+	life_advance(&life, 30);
+	ck_assert_str_eq(life_finish_waiting(&life).name.data, "q");
+	ck_assert_str_eq(life_finish_waiting(&life).name.data, "r");
+	ck_assert_str_eq(life_finish_waiting(&life).name.data, "p");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	life_finish(&life);
+}
+END_TEST
+
 /** The scheduler is destroyed while pods wait. */
 START_TEST(test_scheduler__ends_while_pods_wait)
 {
@@ -252,4 +271,5 @@ BT_TEST_MAIN("scheduler_waits", test_scheduler__answers_in_any_order,
 	test_scheduler__step_returns_when_to_call_again, test_scheduler__a_late_refusal,
 	test_scheduler__pre_bind_waits_by_the_clock, test_scheduler__pre_bind_is_stopped,
 	test_scheduler__the_watch_is_first, test_scheduler__deleted_while_it_waits,
-	test_scheduler__waits_one_after_another, test_scheduler__ends_while_pods_wait)
+	test_scheduler__waits_one_after_another,
+	test_scheduler__permits_end_by_deadline_then_arrival, test_scheduler__ends_while_pods_wait)
