@@ -197,9 +197,7 @@ static void take_text(void *context, struct bt_str field)
 {
 	struct bt_daemon_flag_value *value = context;
 	struct bt_flag_entry entry = {.text = bt_arena_str(value->arena, field)};
-	if (value->list.count < BT_FLAG_LIST_MAX) {
-		bt_vec_push(&value->list, entry);
-	}
+	bt_vec_push(&value->list, entry);
 }
 
 static int add_ints(struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)

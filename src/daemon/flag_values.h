@@ -65,9 +65,6 @@ struct bt_flag_row {
 
 extern const struct bt_flag_row bt_flag_rows[BT_DAEMON_FLAG__COUNT];
 
-/** The maximum number of entries of a list of texts; further entries are dropped. */
-#define BT_FLAG_LIST_MAX 65536
-
 struct bt_flag_entry {
 	struct bt_str text;   /* STRINGS, GATES, VERSIONS, VERSION; LABELS: the key */
 	struct bt_str second; /* LABELS: the value */

@@ -507,6 +507,18 @@ START_TEST(test_options__values)
 }
 END_TEST
 
+START_TEST(test_options__a_long_list)
+{
+	static char names[200000]; /* a,a,...,a */
+	for (uint32_t i = 0; i + 1 < sizeof(names); i++) {
+		names[i] = i % 2 == 0 ? 'a' : ',';
+	}
+	ACCEPT(&run, "--requestheader-allowed-names", names);
+	ck_assert_uint_eq(run.options.authentication.requestheader_allowed_names.count, 100000);
+	finish_run(&run);
+}
+END_TEST
+
 BT_TEST_MAIN("options", test_options__edge_11_01_argument, test_options__edge_11_02_empty_argument,
 	test_options__edge_11_03_unknown_flag, test_options__edge_11_04_underscores,
 	test_options__edge_11_05_boolean_with_a_blank, test_options__edge_11_06_version,
@@ -520,4 +532,4 @@ BT_TEST_MAIN("options", test_options__edge_11_01_argument, test_options__edge_11
 	test_options__edge_11_18_emulated_patch, test_options__emulated_gates,
 	test_options__edge_11_19_no_port, test_options__edge_11_20_port_out_of_range,
 	test_options__bad_values, test_options__help, test_options__flags_as_text,
-	test_options__defaults, test_options__values)
+	test_options__defaults, test_options__values, test_options__a_long_list)
