@@ -332,14 +332,6 @@ int bt_serving_tls_options(
 	if (result != 0) {
 		return result;
 	}
-	for (uint32_t i = 0; i < serving->suites.count; i++) {
-		bool is_insecure = false;
-		if (bt_tls_cipher_suite_is_known(serving->suites.items[i], &is_insecure) &&
-			is_insecure) {
-			BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
-				"Use of insecure cipher '%s' detected.", serving->suites.items[i]);
-		}
-	}
 	*out_options = options;
 	return 0;
 }

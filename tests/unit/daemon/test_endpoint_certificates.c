@@ -625,9 +625,8 @@ START_TEST(test_endpoint_certificates__tls_options)
 	world.options.serving.cipher_suites.items = suites;
 	world.options.serving.cipher_suites.count = 2;
 	start(&world);
-	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
-		"Use of insecure cipher 'TLS_RSA_WITH_AES_128_CBC_SHA' detected."));
-	ck_assert_ptr_null(strstr(bt_strbuf_c(&world.log), "GCM"));
+	/* bt_serving_check has warned already. */
+	ck_assert_ptr_null(strstr(bt_strbuf_c(&world.log), "insecure"));
 	expect(&world, &caller, "/healthz", 200);
 	caller_finish(&caller);
 	endpoints_world_finish(&world);
