@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/nanoseconds.h"
-#include "daemon/authentication.h"
+#include "daemon/access.h"
 #include "daemon/pages.h"
 #include "daemon/serving_tls.h"
 #include "net/clock.h"

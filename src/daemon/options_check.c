@@ -5,7 +5,7 @@
 #include "client/file.h"
 #include "codec/json.h"
 #include "codec/yaml.h"
-#include "daemon/authentication.h"
+#include "daemon/access.h"
 #include "daemon/options_private.h"
 #include "net/http_server.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/authentication.h"
+#include "daemon/access.h"
 
 #include "base/log.h"
 #include "base/nanoseconds.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_DAEMON_AUTHENTICATION_H
-#define BT_DAEMON_AUTHENTICATION_H
+#ifndef BT_DAEMON_ACCESS_H
+#define BT_DAEMON_ACCESS_H
 /**
  * Authenticates the sender of a request (by the headers of a front proxy, a client certificate, a
  * token that the API server reviews, or as anonymous), and authorizes the sender for a path. Spec:
