@@ -23,15 +23,10 @@ void bt_rule_ingress_rule(
 
 #define CLUSTER_NETWORK 0x0a600000u /* 10.96.0.0/12 */
 #define CLUSTER_HOSTS 0x00100000u
-/** Attempts to choose a free address or port at random. */
+/** Attempts to choose a free address at random. */
 #define CHOICES_MAX 16
-/**
- * With more services, addresses and ports are not checked for duplicates, because each check scans
- * all services.
- */
+/** With more services, addresses may be duplicates, because each check scans all services. */
 #define CHECKED_SERVICES_MAX 20000
-/** Number of ports of one service whose nodePort is checked. */
-#define CHECKED_PORTS_MAX 100
 #define NODE_PORT_FIRST 30000
 #define NODE_PORT_COUNT 2768
 
@@ -99,24 +94,58 @@ static struct bt_str new_address(const struct bt_write *write)
 	return bt_str_sub(member, 13, member.length - 14);
 }
 
-/**
- * Returns whether another service uses the port. A text search is enough: all node ports have five
- * digits, so no port is a prefix of another port.
- */
-static bool is_node_port_used(const struct bt_write *write, int64_t port)
+/** Node ports that are in use. All zero: not read yet. */
+struct node_ports {
+	bool is_read;
+	bool is_used[NODE_PORT_COUNT]; /* by number - NODE_PORT_FIRST */
+};
+
+static bool is_node_port(int64_t number)
 {
-	return is_used(write, bt_arena_printf(write->arena, "\"nodePort\":%lld", (long long)port));
+	return number >= NODE_PORT_FIRST && number < NODE_PORT_FIRST + NODE_PORT_COUNT;
 }
 
-static int64_t new_node_port(const struct bt_write *write)
+/** Reads the node ports of the other services from their texts, once; all have five digits. */
+static void read_node_ports(const struct bt_write *write, struct node_ports *ports)
 {
-	int64_t port;
-	int tries = CHOICES_MAX;
-	do {
-		port = NODE_PORT_FIRST +
-			(int64_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
-	} while (is_node_port_used(write, port) && --tries != 0);
-	return port;
+	const struct bt_str member = BT_STR("\"nodePort\":");
+	struct bt_str key = bt_api_key(write->arena, write->namespace_, write->name);
+	const struct bt_stored *stored;
+	if (ports->is_read) {
+		return;
+	}
+	ports->is_read = true;
+	struct bt_store_walk walk = bt_store_walk_current(
+		bt_api_store(write->api), write->resource->collection, BT_STR(""));
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		struct bt_str rest = bt_stored_text(stored);
+		int64_t at;
+		int64_t number;
+		if (bt_str_equal(bt_stored_key(stored), key)) {
+			continue;
+		}
+		while ((at = bt_str_find(rest, member)) >= 0) {
+			rest = bt_str_sub(rest, (uint32_t)at + member.length, BT_STR_MAX);
+			if (bt_str_parse_int64(bt_str_sub(rest, 0, 5), &number) &&
+				is_node_port(number)) {
+				ports->is_used[number - NODE_PORT_FIRST] = true;
+			}
+		}
+	}
+	bt_store_walk_end(&walk);
+}
+
+/** Returns a free node port, and marks it as used. */
+static int64_t take_node_port(const struct bt_write *write, struct node_ports *ports)
+{
+	uint32_t first = (uint32_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
+	uint32_t chosen = first;
+	read_node_ports(write, ports);
+	for (uint32_t i = 0; ports->is_used[chosen] && i < NODE_PORT_COUNT; i++) {
+		chosen = (first + i) % NODE_PORT_COUNT;
+	}
+	ports->is_used[chosen] = true;
+	return NODE_PORT_FIRST + chosen;
 }
 
 static void set_addresses(const struct bt_write *write, struct bt_json_value *spec)
@@ -124,6 +153,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 	struct bt_arena *arena = write->arena;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	bool on_nodes = needs_node_ports(spec);
+	struct node_ports used = {false};
 	if (has_type(spec, "ExternalName")) {
 		return;
 	}
@@ -156,7 +186,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		if (bt_json_int64_at(port, "nodePort", 0) == 0) {
-			bt_json_set_int64(arena, port, "nodePort", new_node_port(write));
+			bt_json_set_int64(arena, port, "nodePort", take_node_port(write, &used));
 		}
 	}
 }
@@ -256,7 +286,7 @@ static void prepare_update(
 
 /** Checks a node port that the client chose: range, and not used by another service. */
 static void check_node_port(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *spec, const struct bt_json_value *port)
+	const struct bt_json_value *spec, const struct bt_json_value *port, struct node_ports *used)
 {
 	const struct bt_json_value *value = bt_json_find(port, "nodePort");
 	int64_t number = bt_json_int64_at(port, "nodePort", 0);
@@ -266,14 +296,17 @@ static void check_node_port(struct bt_check *check, const struct bt_path *place,
 	if (has_type(spec, "ClusterIP")) {
 		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, place, NULL,
 			"may not be used when `type` is 'ClusterIP'");
-	} else if (number < NODE_PORT_FIRST || number >= NODE_PORT_FIRST + NODE_PORT_COUNT) {
+	} else if (!is_node_port(number)) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
 			"provided port is not in the valid range. The range of valid ports is "
 			"%d-%d",
 			NODE_PORT_FIRST, NODE_PORT_FIRST + NODE_PORT_COUNT - 1);
-	} else if (is_node_port_used(check->write, number)) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
-			"provided port is already allocated");
+	} else {
+		read_node_ports(check->write, used);
+		if (used->is_used[number - NODE_PORT_FIRST]) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
+				"provided port is already allocated");
+		}
 	}
 }
 
@@ -283,13 +316,14 @@ void bt_rule_service_ports(
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	const struct bt_path *list = BT_PATH_NAME(place, "ports");
+	struct node_ports used = {false};
 	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
 		(void)bt_kinds_check_required(
 			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
 	}
-	for (uint32_t i = 0; i < ports->count && i < CHECKED_PORTS_MAX; i++) {
+	for (uint32_t i = 0; i < ports->count; i++) {
 		check_node_port(check, BT_PATH_NAME(BT_PATH_INDEX(list, i), "nodePort"), spec,
-			ports->elements[i]);
+			ports->elements[i], &used);
 	}
 }
 

@@ -513,6 +513,52 @@ START_TEST(test_kinds__bytes_of_data)
 }
 END_TEST
 
+START_TEST(test_kinds__node_port_of_another_service)
+{
+	struct api_fixture f;
+	struct bt_strbuf text = {0};
+	rows_init(&f);
+	for (uint32_t i = 0; i < 20001; i++) {
+		char body[120];
+		(void)snprintf(body, sizeof(body),
+			"{'metadata':{'name':'s%u'},'spec':{'ports':[{'port':80}],"
+			"'clusterIP':'None'}}",
+			i);
+		ck_assert_uint_eq(api_create(&f, "services", "default/", body), 201);
+	}
+	rows_create(&f, "services", "default/",
+		"{'metadata':{'name':'z'},'spec':{'type':'NodePort','ports':[{'port':80,"
+		"'nodePort':30000}]}}");
+	bt_strbuf_append_c(&text, "{'metadata':{'name':'n'},'spec':{'type':'NodePort','ports':[");
+	for (uint32_t i = 0; i < 150; i++) {
+		bt_strbuf_printf(&text, "%s{'name':'p%u','port':%u,'nodePort':%u}",
+			i == 0 ? "" : ",", i, i + 1, 30149 - i);
+	}
+	bt_strbuf_append_c(&text, "]}}");
+	ck_assert_uint_eq(api_create(&f, "services", "default/", bt_strbuf_c(&text)), 422);
+	ck_assert_str_eq(api_message(&f),
+		"Service \"n\" is invalid: spec.ports[149].nodePort: Invalid value: 30000: "
+	        "provided "
+		"port is already allocated");
+	/* All ports are free but 30000: each gets another one. */
+	bt_strbuf_reset(&text);
+	bt_strbuf_append_c(&text, "{'metadata':{'name':'n'},'spec':{'type':'NodePort','ports':[");
+	for (uint32_t i = 0; i < 2767; i++) {
+		bt_strbuf_printf(&text, "%s{'name':'p%u','port':%u}", i == 0 ? "" : ",", i, i + 1);
+	}
+	bt_strbuf_append_c(&text, "]}}");
+	ck_assert_uint_eq(api_create(&f, "services", "default/", bt_strbuf_c(&text)), 201);
+	const char *made = api_json(&f, "spec.ports");
+	for (uint32_t i = 30001; i < 32768; i++) {
+		char member[24];
+		(void)snprintf(member, sizeof(member), "'nodePort':%u", i);
+		ck_assert_msg(strstr(made, member) != NULL, "%u", i);
+	}
+	bt_strbuf_finish(&text);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 /** Validation finds duplicates among tens of thousands of names in well under a second. */
 START_TEST(test_kinds__many_names)
 {
@@ -581,6 +627,6 @@ END_TEST
 
 BT_TEST_MAIN("kinds_validation", test_kinds__pod_validation, test_kinds__other_validation,
 	test_kinds__causes, test_kinds__edge_14_35_both_groups_of_events, test_kinds__sizes,
-	test_kinds__bytes_of_data, test_kinds__many_names,
+	test_kinds__bytes_of_data, test_kinds__many_names, test_kinds__node_port_of_another_service,
 	test_kinds__edge_14b_03_extended_resource_without_limit,
 	test_kinds__edge_14b_10_gates_with_node)
