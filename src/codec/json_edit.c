@@ -331,7 +331,9 @@ struct template_reader {
 /** Skips blanks and commas. If the character follows, skips the character and returns true. */
 static bool skip(struct template_reader *reader, char character)
 {
-	reader->at += strspn(reader->at, " ,");
+	while (*reader->at == ' ' || *reader->at == ',') {
+		reader->at++;
+	}
 	if (*reader->at != character) {
 		return false;
 	}

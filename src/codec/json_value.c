@@ -74,6 +74,15 @@ BT_ALWAYS_INLINE const char *read_plain_string(
 	return stop + 1;
 }
 
+BT_ALWAYS_INLINE void push_level(struct parser *parser, struct bt_json_value *container)
+{
+	struct level level = {.is_object = container->type == BT_JSON_OBJECT,
+		.first = true,
+		.first_item = parser->items.count,
+		.value = container};
+	bt_vec_push(&parser->levels, level);
+}
+
 /** Reads a scalar, or enters a container and pushes a level. */
 BT_ALWAYS_INLINE int begin_value(
 	struct parser *parser, struct bt_json_value **out_value, struct berth_error *err)
@@ -86,6 +95,13 @@ BT_ALWAYS_INLINE int begin_value(
 	parser->value_count++;
 	struct bt_str text;
 	const char *p = bt_json_skip_space(reader->position, reader->end);
+	if (p != reader->end && (*p == '{' || *p == '[') && reader->depth < BT_JSON_DEPTH_MAX) {
+		reader->depth++;
+		reader->position = p + 1;
+		*out_value = new_value(parser, *p == '{' ? BT_JSON_OBJECT : BT_JSON_ARRAY);
+		push_level(parser, *out_value);
+		return 0;
+	}
 	if (p != reader->end && *p == '"') {
 		p = read_plain_string(p, reader->end, &text);
 		if (p != NULL) {
@@ -115,29 +131,18 @@ BT_ALWAYS_INLINE int begin_value(
 	case BT_JSON_STRING:
 		result = bt_json_read_string(reader, parser->arena, &value->text, &borrowed, err);
 		break;
-	case BT_JSON_ARRAY:
-		result = bt_json_enter_array(reader, err);
-		break;
+	case BT_JSON_ARRAY: /* containers come here only if they are too deep: these calls fail */
+		return bt_json_enter_array(reader, err);
 	case BT_JSON_OBJECT:
-		result = bt_json_enter_object(reader, err);
-		break;
+		return bt_json_enter_object(reader, err);
 	case BT_JSON__COUNT:
 		BT_ASSERT(false);
 		break;
 	}
-	if (result != 0) {
-		return result;
-	}
-	if (type == BT_JSON_ARRAY || type == BT_JSON_OBJECT) {
-		struct level level = {.is_object = type == BT_JSON_OBJECT,
-			.first = true,
-			.first_item = parser->items.count,
-			.value = value};
-		bt_vec_push(&parser->levels, level);
-	} else if (parser->copy_strings && borrowed) {
+	if (result == 0 && parser->copy_strings && borrowed) {
 		value->text = bt_arena_str(parser->arena, value->text);
 	}
-	return 0;
+	return result;
 }
 
 /** Moves the items of a finished container from the stack into the arena. */
@@ -197,26 +202,31 @@ BT_ALWAYS_INLINE bool read_plain_name(
 BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 {
 	struct level *level = &parser->levels.items[parser->levels.count - 1];
+	struct bt_json_reader *reader = &parser->reader;
 	struct bt_str name = {NULL, 0};
 	bool more = true;
 	int result = 0;
+	const char *p = bt_json_skip_space(reader->position, reader->end);
+	reader->position = p;
+	if (p != reader->end && *p == (level->is_object ? '}' : ']')) {
+		reader->depth--;
+		reader->position = p + 1;
+		end_container(parser);
+		return 0;
+	}
 	if (!level->is_object) {
-		result = bt_json_next_element(&parser->reader, &level->first, &more, err);
-	} else if (read_plain_name(&parser->reader, level->first, &name)) {
+		result = bt_json_next_element(reader, &level->first, &more, err);
+	} else if (read_plain_name(reader, level->first, &name)) {
 		level->first = false;
 	} else {
 		/* Do not pass &name to a call that is not inlined: name stays in registers. */
 		struct bt_str other = {NULL, 0};
 		result = bt_json_next_member(
-			&parser->reader, &level->first, parser->arena, &more, &other, err);
+			reader, &level->first, parser->arena, &more, &other, err);
 		name = other;
 	}
 	if (result != 0) {
 		return result;
-	}
-	if (!more) {
-		end_container(parser);
-		return 0;
 	}
 	if (parser->copy_strings) {
 		/* Names that were unescaped are in the arena already; copying them again is
@@ -289,7 +299,12 @@ struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_
 		return NULL;
 	}
 	for (uint32_t i = object->count; i > 0; i--) {
-		if (bt_str_equal(object->members[i - 1].name, name)) {
+		struct bt_str other = object->members[i - 1].name;
+		/* Names of one length mostly differ in the first byte: memcmp is rarely called. */
+		if (other.length == name.length &&
+			(name.length == 0 ||
+				(other.data[0] == name.data[0] &&
+					memcmp(other.data, name.data, name.length) == 0))) {
 			return object->members[i - 1].value;
 		}
 	}
