@@ -170,32 +170,13 @@ static bool has_finalizer(const struct bt_json_value *object, const char *name)
  */
 static struct bt_str uid_of_text(struct bt_str text, struct bt_arena *arena)
 {
-	static const char *const path[] = {"metadata", "uid"};
 	struct bt_json_reader reader;
-	struct bt_str name;
-	struct bt_str uid = BT_STR("");
-	uint32_t depth = 0;
-	bool first = true;
-	bool more;
+	struct bt_str uid;
 	bt_json_reader_init(&reader, text);
-	int result = bt_json_enter_object(&reader, NULL);
-	while (result == 0) {
-		result = bt_json_next_member(&reader, &first, arena, &more, &name, NULL);
-		if (result < 0 || !more) {
-			break;
-		}
-		if (!bt_str_equal_c(name, path[depth])) {
-			result = bt_json_skip(&reader, NULL, NULL);
-		} else if (depth == 0) {
-			result = bt_json_enter_object(&reader, NULL);
-			first = true;
-			depth = 1;
-		} else {
-			result = bt_json_read_string(&reader, arena, &uid, NULL, NULL);
-			break;
-		}
-	}
-	return result == 0 ? uid : BT_STR("");
+	return bt_json_seek(&reader, "metadata.uid") &&
+			bt_json_read_string(&reader, arena, &uid, NULL, NULL) == 0
+		? uid
+		: BT_STR("");
 }
 
 enum owner_state {

@@ -116,6 +116,12 @@ BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
 BT_MUST_USE int bt_json_skip(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /**
+ * Moves a reader from the start of an object to the value at a dotted path of names, such as
+ * "metadata.uid", without a tree. Names that are written with escapes do not match. false: the
+ * value is missing, or the text before it is malformed.
+ */
+BT_MUST_USE bool bt_json_seek(struct bt_json_reader *reader, const char *dotted_path);
+/**
  * Returns true if arrays and objects nest deeper than depth_max. The text need not be valid. Check
  * a text with this function if a recursive function will read the parsed value.
  */

@@ -456,6 +456,28 @@ int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err)
 	return 0;
 }
 
+bool bt_json_seek(struct bt_json_reader *reader, const char *dotted_path)
+{
+	while (*dotted_path != '\0') {
+		size_t length = strcspn(dotted_path, ".");
+		struct bt_json_raw_string name = {0};
+		bool first = true;
+		bool more = false;
+		if (bt_json_enter_object(reader, NULL) != 0) {
+			return false;
+		}
+		do {
+			if ((name.data != NULL && bt_json_skip(reader, NULL, NULL) != 0) ||
+				bt_json_next_raw_member(reader, &first, &more, &name, NULL) != 0 ||
+				!more) {
+				return false;
+			}
+		} while (name.length != length || memcmp(name.data, dotted_path, length) != 0);
+		dotted_path += length + (dotted_path[length] == '.');
+	}
+	return true;
+}
+
 bool bt_json_nests_deeper(struct bt_str text, uint32_t depth_max)
 {
 	const char *end = text.data + text.length;

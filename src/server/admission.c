@@ -443,11 +443,18 @@ void bt_admit_topology_labels(
 		bt_resources_builtin(bt_api_resources(write->api), "", "nodes");
 	const struct bt_stored *stored =
 		bt_store_find(bt_api_store(write->api), nodes->collection, node_name);
+	struct bt_json_reader reader;
+	struct bt_json_value *labels;
+	struct bt_str text;
 	if (stored == NULL) {
 		return;
 	}
-	const struct bt_json_value *labels =
-		bt_json_object_at(bt_api_parse_stored(stored, write->arena), "metadata.labels");
+	/* The labels alone: parsing whole nodes would take a tenth of the time of a binding. */
+	bt_json_reader_init(&reader, bt_stored_text(stored));
+	if (!bt_json_seek(&reader, "metadata.labels") || bt_json_skip(&reader, &text, NULL) != 0 ||
+		bt_json_parse(write->arena, text, false, &labels, NULL) != 0) {
+		return;
+	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(keys); i++) {
 		const struct bt_json_value *label = bt_json_find(labels, keys[i]);
 		if (label != NULL && label->type == BT_JSON_STRING) {

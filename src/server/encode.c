@@ -361,38 +361,6 @@ static const char *const event_names[] = {
 	[BT_EVENT_ERROR] = "ERROR",
 };
 
-/**
- * Finds the value of metadata.resourceVersion in the text; false: the text has no resourceVersion.
- */
-static bool find_rv(struct bt_encoder *encoder, struct bt_str text, struct bt_str *out_value)
-{
-	static const char *const path[] = {"metadata", "resourceVersion"};
-	struct bt_json_reader reader;
-	uint32_t depth = 0;
-
-	bt_arena_reset(&encoder->arena);
-	bt_json_reader_init(&reader, text);
-	while (depth < BT_ARRAY_LENGTH(path)) {
-		bool first = true;
-		bool more = false;
-		struct bt_str name = {NULL, 0};
-
-		if (bt_json_enter_object(&reader, NULL) != 0) {
-			return false;
-		}
-		while (!bt_str_equal_c(name, path[depth])) {
-			if ((name.data != NULL && bt_json_skip(&reader, NULL, NULL) != 0) ||
-				bt_json_next_member(&reader, &first, &encoder->arena, &more, &name,
-					NULL) != 0 ||
-				!more) {
-				return false;
-			}
-		}
-		depth++;
-	}
-	return bt_json_skip(&reader, out_value, NULL) == 0;
-}
-
 void bt_encode_varint(struct bt_strbuf *out, uint64_t value)
 {
 	while (value >= 0x80) {
@@ -442,13 +410,16 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 	struct bt_json_writer writer;
 
 	if (encoder->is_stored_text) {
+		struct bt_json_reader reader;
 		struct bt_str old_rv;
 
+		bt_json_reader_init(&reader, text);
 		bt_strbuf_reserve(out, text.length + 128);
 		bt_strbuf_append_c(out, "{\"type\":\"");
 		bt_strbuf_append_c(out, event_names[type]);
 		bt_strbuf_append_c(out, "\",\"object\":");
-		if (rv == 0 || !find_rv(encoder, text, &old_rv)) {
+		if (rv == 0 || !bt_json_seek(&reader, "metadata.resourceVersion") ||
+			bt_json_skip(&reader, &old_rv, NULL) != 0) {
 			write_with_kind(encoder, text, out);
 		} else {
 			uint32_t before = (uint32_t)(old_rv.data - text.data);

@@ -323,6 +323,43 @@ START_TEST(test_json_reader__skip_counts_outer_depth)
 }
 END_TEST
 
+START_TEST(test_json_reader__seek)
+{
+	static const char text[] =
+		"{\"list\":[{\"b\":0}],\"a\":{\"bc\":1,\"b\":\"\\u0041\",\"c\":{}},"
+		"\"b\":2,\"empty\":{}}";
+	static const struct {
+		const char *path;
+		const char *value; /* NULL: not found */
+	} rows[] = {
+		{"a.b", "\"\\u0041\""},
+		{"a.bc", "1"},
+		{"a", "{\"bc\":1,\"b\":\"\\u0041\",\"c\":{}}"},
+		{"b", "2"},
+		{"empty", "{}"},
+		{"a.c.d", NULL},
+		{"empty.b", NULL},
+		{"list.b", NULL},
+		{"b.b", NULL},
+		{"ab", NULL},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_json_reader reader;
+		struct bt_str value = {NULL, 0};
+		bt_json_reader_init(&reader, bt_str_from(text));
+		bool found = bt_json_seek(&reader, rows[i].path) &&
+			bt_json_skip(&reader, &value, NULL) == 0;
+		ck_assert_msg(found == (rows[i].value != NULL), "%s", rows[i].path);
+		ck_assert_msg(!found || bt_str_equal_c(value, rows[i].value), "%s", rows[i].path);
+	}
+	for (uint32_t length = 0; length < 30; length++) {
+		struct bt_json_reader reader;
+		bt_json_reader_init(&reader, bt_str_sub(bt_str_from(text), 0, length));
+		ck_assert(!bt_json_seek(&reader, "a.b"));
+	}
+}
+END_TEST
+
 START_TEST(test_json_reader__truncated_anywhere)
 {
 	static const char sample[] =
@@ -418,5 +455,5 @@ END_TEST
 BT_TEST_MAIN("json_reader", test_json_reader__accepts, test_json_reader__rejects_with_go_messages,
 	test_json_reader__string_values, test_json_reader__pull, test_json_reader__wrong_type,
 	test_json_reader__depth_limit, test_json_reader__skip_counts_outer_depth,
-	test_json_reader__truncated_anywhere, test_json_reader__long_strings,
-	test_json_reader__number_int64)
+	test_json_reader__seek, test_json_reader__truncated_anywhere,
+	test_json_reader__long_strings, test_json_reader__number_int64)
