@@ -164,14 +164,16 @@ void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors
 		if (!bt_str_equal_c(sync->key, stray.owner_key)) {
 			continue;
 		}
-		bt_vec_remove_swap(&selectors->strays, i - 1);
 		const struct bt_json_value *object =
 			bt_hub_read(sync->hub, kind, bt_str_from(stray.key), sync->arena);
-		if (object != NULL && !is_selected(selectors, sync->key, object, sync->arena)) {
-			(void)bt_tree_release(sync->hub, sync->hub->kinds[kind], object,
+		if (object != NULL && !is_selected(selectors, sync->key, object, sync->arena) &&
+			!bt_tree_release(sync->hub, sync->hub->kinds[kind], object,
 				bt_json_text_at(sync->object, "metadata.uid"), finalizer,
-				sync->arena);
+				sync->arena)) {
+			sync->failed = true; /* the stray is kept for the next sync */
+			continue;
 		}
+		bt_vec_remove_swap(&selectors->strays, i - 1);
 		free_stray(&stray);
 	}
 }

@@ -64,7 +64,8 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 void bt_owners_group(struct bt_groups *owned, const struct bt_observed *observed);
 /**
  * Removes the owner reference and the finalizer (may be NULL) from the strays of the synced object,
- * unless the object selects them again. The synced object may no longer exist.
+ * unless the object selects them again. The synced object may no longer exist. Sets sync->failed
+ * if a write fails.
  */
 void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors,
 	enum bt_hub_kind kind, const char *finalizer);
