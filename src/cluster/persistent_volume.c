@@ -25,38 +25,47 @@ static bool read_storage(
 	return text.length != 0 && bt_quantity_parse(text, arena, out, NULL) == 0;
 }
 
+/**
+ * Returns why the volume cannot hold what the claim requests; NULL: it can, and *out_capacity is
+ * its capacity. Does not compare the classes.
+ */
+static const char *find_mismatch(const struct bt_json_value *volume,
+	const struct bt_json_value *claim, struct bt_arena *arena, struct bt_quantity *out_capacity)
+{
+	const struct bt_json_value *offered = bt_json_array_at(volume, "spec.accessModes");
+	const struct bt_json_value *wanted = bt_json_array_at(claim, "spec.accessModes");
+	struct bt_quantity request = {0};
+
+	(void)read_storage(bt_json_object_at(claim, "spec.resources.requests"), arena, &request);
+	if (!read_storage(bt_json_object_at(volume, "spec.capacity"), arena, out_capacity) ||
+		bt_quantity_compare(out_capacity, &request) < 0) {
+		return "requested PV is too small";
+	}
+	if (!bt_str_equal(bt_json_text_at(volume, "spec.volumeMode"),
+		    bt_json_text_at(claim, "spec.volumeMode"))) {
+		return "incompatible volumeMode";
+	}
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		if (!bt_json_has_text(offered, wanted->elements[i]->text)) {
+			return "incompatible accessMode";
+		}
+	}
+	return NULL;
+}
+
 /** Returns whether the volume fits the claim. *out_capacity: the volume's capacity, if it fits. */
 static bool fits(const struct bt_json_value *volume, const struct bt_json_value *claim,
 	struct bt_arena *arena, struct bt_quantity *out_capacity)
 {
-	const struct bt_json_value *offered = bt_json_array_at(volume, "spec.accessModes");
-	const struct bt_json_value *wanted = bt_json_array_at(claim, "spec.accessModes");
 	const struct bt_json_value *selector = bt_json_find_path(claim, "spec.selector");
 	struct bt_selector parsed;
-	struct bt_quantity capacity;
-	struct bt_quantity request = {0};
 
-	(void)read_storage(bt_json_object_at(claim, "spec.resources.requests"), arena, &request);
-	if (bt_tree_is_deleting(volume) ||
-		!read_storage(bt_json_object_at(volume, "spec.capacity"), arena, &capacity) ||
-		bt_quantity_compare(&capacity, &request) < 0 ||
-		!bt_str_equal(bt_json_text_at(volume, "spec.volumeMode"),
-			bt_json_text_at(claim, "spec.volumeMode"))) {
-		return false;
-	}
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		if (!bt_json_has_text(offered, wanted->elements[i]->text)) {
-			return false;
-		}
-	}
-	if (selector != NULL && selector->count != 0 &&
-		!(bt_tree_selector(arena, selector, false, &parsed) &&
-			bt_tree_matches(
-				arena, &parsed, bt_json_object_at(volume, "metadata.labels")))) {
-		return false;
-	}
-	*out_capacity = capacity;
-	return true;
+	return !bt_tree_is_deleting(volume) &&
+		find_mismatch(volume, claim, arena, out_capacity) == NULL &&
+		(selector == NULL || selector->count == 0 ||
+			(bt_tree_selector(arena, selector, false, &parsed) &&
+				bt_tree_matches(arena, &parsed,
+					bt_json_object_at(volume, "metadata.labels"))));
 }
 
 /**
@@ -378,6 +387,19 @@ static bool sync_claim(struct bt_sync *sync)
 			(uid.length != 0 &&
 				!bt_str_equal(uid, bt_json_text_at(claim, "metadata.uid"))))) {
 		return true;
+	}
+	if (reference == NULL && !completed) {
+		struct bt_quantity capacity;
+		const char *mismatch = bt_str_equal(bt_pv_class_of(volume), bt_pv_class_of(claim))
+			? find_mismatch(volume, claim, sync->arena, &capacity)
+			: "storageClassName does not match";
+
+		if (mismatch != NULL) {
+			bt_sync_event(sync, "Warning", "VolumeMismatch",
+				"Cannot bind to requested volume \"%.*s\": %s", BT_STR_ARG(name),
+				mismatch);
+			return true;
+		}
 	}
 	return completed && bt_str_equal_c(bt_json_text_at(claim, "status.phase"), "Bound")
 		? expand(sync, volume)

@@ -59,6 +59,38 @@ START_TEST(test_volumes__binds_the_smallest)
 }
 END_TEST
 
+START_TEST(test_volumes__requested_volume_must_fit)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, BINDER);
+	make_volume(&cluster, "small", "1Gi", "");
+	make_volume(&cluster, "other", "5Gi", "x");
+	make_volume(&cluster, "modes", "5Gi", "");
+	make_volume(&cluster, "good", "5Gi", "");
+	cluster_patch(&cluster, VOLUMES, "modes", "{'spec':{'accessModes':['ReadOnlyMany']}}");
+	const char *names[] = {"small", "other", "modes", "good"};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		struct bt_str body = bt_arena_printf(&cluster.api.arena,
+			"{'metadata':{'name':'%s'},'spec':{'accessModes':['ReadWriteOnce'],"
+			"'storageClassName':'','volumeName':'%s','resources':{'requests':{"
+			"'storage':'5Gi'}}}}",
+			names[i], names[i]);
+		cluster_create(&cluster, CLAIMS, "default/", body.data);
+	}
+	cluster_run(&cluster, 0);
+	ck_assert_uint_eq(cluster_events(&cluster, "VolumeMismatch"), 3);
+	ck_assert_str_eq(
+		cluster_text(&cluster, CLAIMS, "default/small", "status.phase"), "Pending");
+	ck_assert_str_eq(cluster_text(&cluster, VOLUMES, "other", "status.phase"), "Available");
+	ck_assert_str_eq(cluster_text(&cluster, CLAIMS, "default/good", "status.phase"), "Bound");
+	/* The claim is bound when the volume fits. */
+	cluster_patch(&cluster, VOLUMES, "small", "{'spec':{'capacity':{'storage':'5Gi'}}}");
+	cluster_run(&cluster, 0);
+	ck_assert_str_eq(cluster_text(&cluster, CLAIMS, "default/small", "status.phase"), "Bound");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_volumes__volume_that_comes_later)
 {
 	struct cluster cluster;
@@ -314,10 +346,10 @@ START_TEST(test_volumes__ephemeral)
 }
 END_TEST
 
-BT_TEST_MAIN("volumes", test_volumes__binds_the_smallest, test_volumes__volume_that_comes_later,
-	test_volumes__edge_14b_20_waits_for_first_consumer, test_volumes__waits_for_pods,
-	test_volumes__edge_14b_21_scheduler_chose, test_volumes__edge_14b_22_selected_node,
-	test_volumes__node_outside_of_allowed_topologies,
+BT_TEST_MAIN("volumes", test_volumes__binds_the_smallest, test_volumes__requested_volume_must_fit,
+	test_volumes__volume_that_comes_later, test_volumes__edge_14b_20_waits_for_first_consumer,
+	test_volumes__waits_for_pods, test_volumes__edge_14b_21_scheduler_chose,
+	test_volumes__edge_14b_22_selected_node, test_volumes__node_outside_of_allowed_topologies,
 	test_volumes__immediate_provisioning_and_late_default,
 	test_volumes__edge_14b_23_controller_off, test_volumes__retained_volume_is_released,
 	test_volumes__edge_14b_43_claim_in_use_stays, test_volumes__claim_of_unassigned_pod_goes,
