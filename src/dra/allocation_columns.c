@@ -13,51 +13,13 @@
 #define COLUMNS_MAX 64U
 #define COLUMNS_MIN 4U
 #define COLUMN_BYTES_MAX ((size_t)16 << 20)
-/** Number of hashes of recently allocated claims; a power of two. */
-#define RECENT_MAX 256U
 /** If more than about 1/REPAIR_SHARE of the nodes have changed, all nodes are searched. */
 #define REPAIR_SHARE 4U
 /** Maximum number of changed slots that an update logs: slots / LOGGED_SHARE + LOGGED_MIN. */
 #define LOGGED_SHARE 64U
 #define LOGGED_MIN 4U
-/**
- * Maximum number of groups of nodes with the same pools; a power of two. A node is compared with at
- * most GROUP_PROBES groups.
- */
-#define GROUPS_MAX 64U
+/** A node is compared with at most GROUP_PROBES groups. */
 #define GROUP_PROBES 8U
-
-struct column {
-	struct bt_allocation_column base;
-	/* The claims to allocate. */
-	uint64_t hash;
-	struct bt_arena arena; /* memory of claims */
-	struct bt_device_claim *claims;
-	uint32_t claim_count;
-	BT_VEC(struct bt_object *) classes; /* by option; references held; NULL: no class */
-	/* The outcomes. */
-	uint32_t *values;
-	uint32_t slot_count;                       /* length of values and groups */
-	BT_VEC(struct bt_node_allocation) answers; /* the first one is FOUND with score 0 */
-	uint64_t log_sequence;
-	uint64_t shared_version;    /* bt_device_pools.shared_version at the last refresh */
-	uint64_t allocated_version; /* bt_allocated_devices.version at the last refresh */
-	uint64_t last_used;
-	/*
-	 * Groups of nodes with the same pools. Valid only if every node is in a group (is_grouped).
-	 */
-	bool is_grouped;
-	uint64_t pool_sequence;        /* bt_device_pools.sequence when the groups were made */
-	uint32_t *groups;              /* by slot: index in first_of */
-	uint32_t first_of[GROUPS_MAX]; /* a slot of each group; BT_SLOT_NONE: unused group */
-};
-
-struct bt_allocation_columns {
-	BT_VEC(struct column *) items;
-	uint64_t recent[RECENT_MAX]; /* last hash with these low bits */
-	uint64_t serial;
-	uint64_t tick;
-};
 
 static void destroy_column(struct column *column)
 {

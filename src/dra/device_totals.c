@@ -6,30 +6,6 @@
 #include "dra/device_pools.h"
 #include "dra/device_pools_private.h"
 
-/** Devices of a class that a node can use. */
-struct reached_devices {
-	bool is_known;
-	bool is_broken;    /* a selector fails: the total is 0 */
-	uint64_t sequence; /* bt_device_pools.sequence when the entry was computed */
-	uint64_t epoch;    /* bt_device_pools.node_epoch when the entry was computed */
-	bt_sym node;
-	BT_VEC(uint32_t) ids; /* a device published twice is listed twice */
-};
-
-struct class_totals {
-	const struct bt_device_class *device_class; /* borrowed from the map of classes */
-	struct reached_devices everywhere;
-	int64_t allocated_everywhere;
-	uint64_t allocated_version;           /* bt_allocated_devices.version when counted */
-	BT_VEC(struct reached_devices) nodes; /* by slot, without the devices in `everywhere` */
-};
-
-struct bt_device_totals_cache {
-	uint64_t class_version; /* bt_device_class_map.version for which the entries are valid */
-	BT_VEC(struct class_totals) classes;
-	BT_VEC(uint32_t) programs; /* scratch: programs of the current class */
-};
-
 static void forget_classes(struct bt_device_totals_cache *cache)
 {
 	for (uint32_t i = 0; i < cache->classes.count; i++) {

@@ -167,14 +167,43 @@ static size_t device_pools_memory_bytes(const struct bt_device_pools *pools)
 	return bytes;
 }
 
-/** Without the allocation columns and the totals, whose number is limited. */
+static size_t allocation_columns_bytes(const struct bt_allocation_columns *columns)
+{
+	size_t bytes = columns != NULL ? sizeof(*columns) + vec_bytes(&columns->items) : 0;
+
+	for (uint32_t i = 0; columns != NULL && i < columns->items.count; i++) {
+		const struct column *column = columns->items.items[i];
+		bytes += sizeof(*column) + column->arena.total_bytes + vec_bytes(&column->classes) +
+			vec_bytes(&column->answers) +
+			column->slot_count * (sizeof(*column->values) + sizeof(*column->groups));
+	}
+	return bytes;
+}
+
+static size_t device_totals_bytes(const struct bt_device_totals_cache *cache)
+{
+	size_t bytes = cache != NULL
+		? sizeof(*cache) + vec_bytes(&cache->classes) + vec_bytes(&cache->programs)
+		: 0;
+
+	for (uint32_t i = 0; cache != NULL && i < cache->classes.count; i++) {
+		const struct class_totals *totals = &cache->classes.items[i];
+		bytes += vec_bytes(&totals->everywhere.ids) + vec_bytes(&totals->nodes);
+		for (uint32_t k = 0; k < totals->nodes.count; k++) {
+			bytes += vec_bytes(&totals->nodes.items[k].ids);
+		}
+	}
+	return bytes;
+}
+
 static size_t dra_memory_bytes(const struct bt_dra *dra)
 {
 	const struct bt_claim_cache *claims = &dra->claims;
 	const struct bt_allocated_devices *allocated = &dra->allocated;
 	size_t words = (size_t)allocated->dedicated.word_count + allocated->held.word_count +
 		allocated->api.word_count + allocated->history.word_count;
-	size_t bytes = sizeof(*dra) + device_pools_memory_bytes(dra->pools);
+	size_t bytes = sizeof(*dra) + device_pools_memory_bytes(dra->pools) +
+		allocation_columns_bytes(dra->pools->columns) + device_totals_bytes(dra->totals);
 
 	bytes += map_bytes(&dra->ids.map) + vec_bytes(&dra->ids.items);
 	bytes += map_bytes(&claims->map) + map_bytes(&claims->special_map) +

@@ -2,6 +2,7 @@
 /* Details of spec 12 sections 9.1 to 9.9 that the numbered cases of section 20 do not cover. */
 #include "allocator_fixture.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 /* --- 9.1: pools --- */
 
@@ -557,6 +558,7 @@ START_TEST(test_allocator_details__columns_of_many_kinds)
 	struct world w;
 
 	begin(&w, "{'name':'a'},{'name':'b'}");
+	size_t bytes = bt_state_memory_bytes(w.f.state);
 	for (uint32_t i = 0; i < 300; i++) {
 		uint32_t count = 1 + i % 3;
 		ck_assert_int_eq(kept_outcome(&w, "n1", i % 150, count),
@@ -565,6 +567,7 @@ START_TEST(test_allocator_details__columns_of_many_kinds)
 			add_node(&w, "n2", "");
 		}
 	}
+	ck_assert_uint_gt(bt_state_memory_bytes(w.f.state), bytes + 16384);
 	ck_assert_int_eq(kept_outcome(&w, "n2", 149, 1), BT_ALLOCATION_NONE);
 	add_class(&w, "c", SELECTOR("device.driver == \\\"other\\\""));
 	ck_assert_int_eq(kept_outcome(&w, "n1", 149, 1), BT_ALLOCATION_NONE);

@@ -9,6 +9,7 @@
 #include "dra/device_totals.h"
 #include "dra_fixture.h"
 #include "test_main.h"
+#include "validate/validate.h"
 
 #define NODES 5
 #define SLICES 7
@@ -167,6 +168,22 @@ START_TEST(test_device_totals__selectors_and_allocations)
 }
 END_TEST
 
+START_TEST(test_device_totals__memory_is_counted)
+{
+	struct dra_fixture f;
+
+	dra_fixture_init(&f);
+	add_node(&f, 0, "a");
+	put_slice(&f, 0, ",'nodeName':'n0'", TWO);
+	put_class(&f, "");
+	(void)bt_dra_device_totals_anew(f.dra, the_class(&f), slot_of(&f, 0));
+	size_t bytes = bt_state_memory_bytes(f.state);
+	(void)bt_dra_device_totals(f.dra, the_class(&f), slot_of(&f, 0));
+	ck_assert_uint_gt(bt_state_memory_bytes(f.state), bytes);
+	dra_fixture_finish(&f);
+}
+END_TEST
+
 /* --- at random --- */
 
 struct world {
@@ -287,4 +304,5 @@ START_TEST(test_device_totals__kept_equal_made_anew)
 END_TEST
 
 BT_TEST_MAIN("device_totals", test_device_totals__which_nodes_reach_a_slice,
-	test_device_totals__selectors_and_allocations, test_device_totals__kept_equal_made_anew)
+	test_device_totals__selectors_and_allocations,
+	test_device_totals__memory_is_counted, test_device_totals__kept_equal_made_anew)
