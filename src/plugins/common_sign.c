@@ -50,8 +50,8 @@ void bt_sign_add(struct bt_sign_fragments *fragments, struct bt_str key, struct 
 
 /*
  * Order by key and value, as upstream; effect and operator break ties, so that lists with the same
- * tolerations are written alike. Tolerations that differ only in tolerationSeconds keep no fixed
- * order.
+ * tolerations are written alike. Tolerations that differ only in tolerationSeconds keep their
+ * order: equal pods may get different signatures, but different pods never get the same.
  */
 static int compare_tolerations(const void *a, const void *b)
 {

@@ -213,6 +213,20 @@ START_TEST(test_taint_toleration__edge_05_64_hints)
 }
 END_TEST
 
+START_TEST(test_taint_toleration__signature_has_seconds)
+{
+#define FOR(seconds) "{'key':'k','operator':'Exists','tolerationSeconds':" seconds "}"
+	struct fixture fixture;
+
+	fixture_init(&fixture, &bt_taint_toleration_plugin);
+	ck_assert_str_ne(
+		fixture_sign(&fixture, POD(FOR("5"))), fixture_sign(&fixture, POD(FOR("7"))));
+	ck_assert_str_ne(fixture_sign(&fixture, POD(FOR("5") "," FOR("7"))),
+		fixture_sign(&fixture, POD(FOR("5") "," FOR("5"))));
+	fixture_finish(&fixture);
+}
+END_TEST
+
 BT_TEST_MAIN("taint_toleration", test_taint_toleration__edge_05_04_hard_taints,
 	test_taint_toleration__edge_05_05_soft_taints_never_filter,
 	test_taint_toleration__edge_05_06_toleration_without_effect,
@@ -220,4 +234,5 @@ BT_TEST_MAIN("taint_toleration", test_taint_toleration__edge_05_04_hard_taints,
 	test_taint_toleration__edge_05_08_empty_key_compares_values,
 	test_taint_toleration__edge_05_09_comparison_operators,
 	test_taint_toleration__edge_05_10_scores, test_taint_toleration__score_without_pre_score,
-	test_taint_toleration__edge_05_64_hints)
+	test_taint_toleration__edge_05_64_hints,
+	test_taint_toleration__signature_has_seconds)
