@@ -202,7 +202,7 @@ static int read_one(const char *url, char **out_url, struct berth_error *err)
 	if (url == NULL || *url == '\0') {
 		return 0;
 	}
-	if (strstr(url, "://") != NULL) {
+	if (bt_http_url_split_text(bt_str_from(url)).scheme.length != 0) {
 		return normalise_url(bt_str_from(url), out_url, err);
 	}
 	struct bt_strbuf text = {0};

@@ -59,6 +59,9 @@ START_TEST(test_http_proxy__completed)
 	ck_assert_int_eq(
 		bt_http_proxies_read(&proxies, "p", "ftp://x", NULL, NULL), BERTH_ERR_INVALID);
 	ck_assert_ptr_null(proxies.http);
+	ck_assert_int_eq(bt_http_proxies_read(&proxies, "p:1/x://y", NULL, NULL, NULL), 0);
+	ck_assert_str_eq(proxies.http, "http://p:1");
+	bt_http_proxies_finish(&proxies);
 }
 END_TEST
 
