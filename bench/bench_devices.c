@@ -6,7 +6,6 @@
 #include "base/assert.h"
 #include "bench/bench_perf_private.h"
 #include "bench/bench_pods.h"
-#include "planning/reference.h"
 #include "dra/allocator.h"
 #include "state/node_info.h"
 
@@ -207,7 +206,7 @@ int bt_perf_create_driver(
 			  NODE_DEVICES_MAX);
 	for (uint32_t i = 0; i < perf->nodes.count && result == 0; i++) {
 		struct bt_str name = perf->nodes.items[i]->meta->name;
-		if (!bt_node_pattern_matches(op->nodes, name)) {
+		if (!bt_str_matches_pattern(name, op->nodes)) {
 			continue;
 		}
 		node_count++;

@@ -2,7 +2,7 @@
 #include "api/quantity.h"
 
 #include "api/quantity_decimal.h"
-#include "base/assert.h"
+#include "base/vec.h"
 #include "codec/wire.h"
 
 /* Powers of ten within int64. */
@@ -242,23 +242,12 @@ void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena)
 const struct bt_quantity *bt_resource_list_find(
 	const struct bt_resource_list *list, struct bt_str name)
 {
-	uint32_t low = 0;
-	uint32_t high = list->count;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = bt_str_compare(list->items[middle].name, name);
-
-		if (order == 0) {
-			return &list->items[middle].quantity;
-		}
-		if (order < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return NULL;
+	BT_LOWER_BOUND(at, list->count, middle, bt_str_compare(list->items[middle].name, name) < 0);
+	return at < list->count && bt_str_equal(list->items[at].name, name)
+		? &list->items[at].quantity
+		: NULL;
 }
 
 /* Quantity as a field type: JSON, equality, hash, copy. */
@@ -425,11 +414,9 @@ const struct bt_scalar_type bt_quantity_scalar = {
 void bt_resource_list_add(struct bt_resource_list *list, uint32_t room, struct bt_str name,
 	const struct bt_quantity *amount, struct bt_arena *arena)
 {
-	uint32_t at = 0;
+	uint32_t at;
 
-	while (at < list->count && bt_str_compare(list->items[at].name, name) < 0) {
-		at++;
-	}
+	BT_LOWER_BOUND(at, list->count, middle, bt_str_compare(list->items[middle].name, name) < 0);
 	if (at < list->count && bt_str_equal(list->items[at].name, name)) {
 		bt_quantity_add(&list->items[at].quantity, amount, arena);
 		return;

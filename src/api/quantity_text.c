@@ -31,14 +31,6 @@ struct scan {
 	struct bt_str suffix;
 };
 
-static const char *skip_digits(const char *position, const char *end)
-{
-	while (position < end && bt_is_digit(*position)) {
-		position++;
-	}
-	return position;
-}
-
 /** Steps 1 to 6 of the spec; false: error E1. */
 static bool scan_text(struct bt_str text, struct scan *out)
 {
@@ -60,13 +52,13 @@ static bool scan_text(struct bt_str text, struct scan *out)
 		out->canonical_start = false;
 	}
 	out->whole = position;
-	position = skip_digits(position, end);
+	position = bt_skip_digits(position, end);
 	out->whole_length = (uint32_t)(position - out->whole);
 	out->fraction = position;
 	if (position < end && *position == '.') {
 		out->has_point = true;
 		out->fraction = ++position;
-		position = skip_digits(position, end);
+		position = bt_skip_digits(position, end);
 		out->fraction_length = (uint32_t)(position - out->fraction);
 	}
 	const char *start = position;
@@ -76,7 +68,7 @@ static bool scan_text(struct bt_str text, struct scan *out)
 	if (position < end && (*position == '+' || *position == '-')) {
 		position++;
 	}
-	position = skip_digits(position, end);
+	position = bt_skip_digits(position, end);
 	out->suffix.data = start;
 	out->suffix.length = (uint32_t)(position - start);
 	return position == end;

@@ -76,6 +76,33 @@ bool bt_str_has_word(struct bt_str words, struct bt_str word)
 	return false;
 }
 
+bool bt_str_matches_pattern(struct bt_str text, struct bt_str pattern)
+{
+	uint32_t p = 0;
+	uint32_t t = 0;
+	uint32_t star = UINT32_MAX;
+	uint32_t behind = 0; /* where the text ends that the last "*" of the pattern matches */
+	while (t < text.length) {
+		if (p < pattern.length && pattern.data[p] == '*') {
+			star = p++;
+			behind = t;
+		} else if (p < pattern.length &&
+			(pattern.data[p] == '?' || pattern.data[p] == text.data[t])) {
+			p++;
+			t++;
+		} else if (star != UINT32_MAX) {
+			p = star + 1;
+			t = ++behind;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.length && pattern.data[p] == '*') {
+		p++;
+	}
+	return p == pattern.length;
+}
+
 bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix)
 {
 	return text.length >= prefix.length &&

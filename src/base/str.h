@@ -34,6 +34,15 @@ static inline bool bt_is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
+/** Returns the first position up to end that has no digit. */
+static inline const char *bt_skip_digits(const char *position, const char *end)
+{
+	while (position < end && bt_is_digit(*position)) {
+		position++;
+	}
+	return position;
+}
+
 /** Returns -1 if byte is not a hexadecimal digit. */
 static inline int bt_hex_value(char byte)
 {
@@ -93,6 +102,8 @@ bool bt_str_is_digits(struct bt_str text);
 bool bt_str_is_visible(struct bt_str text, const char *except);
 /** Whether word is one of words, which are separated by blanks. */
 bool bt_str_has_word(struct bt_str words, struct bt_str word);
+/** Whether the text matches the pattern: "*" stands for any bytes, "?" for exactly one byte. */
+bool bt_str_matches_pattern(struct bt_str text, struct bt_str pattern);
 bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix);
 bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix);
 /** Returns the offset of the first occurrence, or -1. An empty needle is found at 0. */

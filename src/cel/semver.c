@@ -7,16 +7,6 @@
 
 /* Semantic versions. Spec: 12b section 9.8. */
 
-static bool is_numeric(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		if (!bt_is_digit(text.data[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Whether the text consists of letters, digits and hyphens. */
 static bool is_identifier(struct bt_str text)
 {
@@ -63,7 +53,7 @@ static int parse_uint(struct bt_str text, uint64_t *out, struct berth_error *err
 static int parse_number(struct bt_str text, const char *characters, const char *zeroes,
 	uint64_t *out, struct berth_error *err)
 {
-	if (!is_numeric(text)) {
+	if (text.length != 0 && !bt_str_is_digits(text)) {
 		return bt_cel_refuse(err, characters, text, "");
 	}
 	if (has_leading_zero(text)) {
@@ -88,7 +78,7 @@ static int check_parts(struct bt_str text, bool is_prerelease, struct berth_erro
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				is_prerelease ? "Prerelease is empty" : "Build meta data is empty");
 		}
-		if (is_prerelease && is_numeric(part)) {
+		if (is_prerelease && bt_str_is_digits(part)) {
 			if (has_leading_zero(part)) {
 				return bt_cel_refuse(err,
 					"Numeric PreRelease version must not contain leading "
@@ -220,9 +210,9 @@ int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_sem
 	while (left.data != NULL && right.data != NULL) {
 		struct bt_str left_part = bt_str_cut(&left, '.');
 		struct bt_str right_part = bt_str_cut(&right, '.');
-		bool left_is_number = is_numeric(left_part);
+		bool left_is_number = bt_str_is_digits(left_part);
 
-		if (left_is_number != is_numeric(right_part)) {
+		if (left_is_number != bt_str_is_digits(right_part)) {
 			return left_is_number ? -1 : 1;
 		}
 		if (left_is_number && left_part.length != right_part.length) {

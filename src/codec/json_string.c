@@ -192,14 +192,6 @@ const char *bt_json_scan_escape(const char *p, const char *end, struct bt_json_f
 	}
 }
 
-static const char *scan_digits(const char *p, const char *end)
-{
-	while (p < end && bt_is_digit(*p)) {
-		p++;
-	}
-	return p;
-}
-
 const char *bt_json_scan_number(const char *p, const char *end, struct bt_json_fault_note *fault)
 {
 	if (*p == '-') {
@@ -208,13 +200,13 @@ const char *bt_json_scan_number(const char *p, const char *end, struct bt_json_f
 	if (p == end || !bt_is_digit(*p)) {
 		return bt_json_note(fault, p, "in numeric literal");
 	}
-	p = *p == '0' ? p + 1 : scan_digits(p, end);
+	p = *p == '0' ? p + 1 : bt_skip_digits(p, end);
 	if (p < end && *p == '.') {
 		p++;
 		if (p == end || !bt_is_digit(*p)) {
 			return bt_json_note(fault, p, "after decimal point in numeric literal");
 		}
-		p = scan_digits(p, end);
+		p = bt_skip_digits(p, end);
 	}
 	if (p < end && (*p == 'e' || *p == 'E')) {
 		p++;
@@ -224,7 +216,7 @@ const char *bt_json_scan_number(const char *p, const char *end, struct bt_json_f
 		if (p == end || !bt_is_digit(*p)) {
 			return bt_json_note(fault, p, "in exponent of numeric literal");
 		}
-		p = scan_digits(p, end);
+		p = bt_skip_digits(p, end);
 	}
 	return p;
 }

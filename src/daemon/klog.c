@@ -243,34 +243,6 @@ static void write_record(void *context, const struct bt_log_record *record)
 	errno = saved_errno;
 }
 
-/** Match a shell pattern with * and ?; there are no classes and no escapes. */
-static bool pattern_matches(struct bt_str pattern, struct bt_str text)
-{
-	uint32_t p = 0;
-	uint32_t t = 0;
-	uint32_t star = UINT32_MAX; /* position after the last * in pattern; UINT32_MAX: no * yet */
-	uint32_t retry = 0;         /* where in text the part of pattern after the * is tried */
-	while (t < text.length) {
-		if (p < pattern.length && pattern.data[p] == '*') {
-			star = ++p;
-			retry = t;
-		} else if (p < pattern.length &&
-			(pattern.data[p] == '?' || pattern.data[p] == text.data[t])) {
-			p++;
-			t++;
-		} else if (star != UINT32_MAX) {
-			p = star;
-			t = ++retry;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.length && pattern.data[p] == '*') {
-		p++;
-	}
-	return p == pattern.length;
-}
-
 static bool is_enabled(void *context, const char *file, int verbosity)
 {
 	(void)context;
@@ -282,7 +254,7 @@ static bool is_enabled(void *context, const char *file, int verbosity)
 		name.length -= 2;
 	}
 	for (uint32_t i = 0; i < klog.options->modules.count; i++) {
-		if (pattern_matches(klog.options->modules.items[i].pattern, name)) {
+		if (bt_str_matches_pattern(name, klog.options->modules.items[i].pattern)) {
 			return verbosity <= klog.options->modules.items[i].verbosity;
 		}
 	}

@@ -16,33 +16,6 @@ enum bt_node_reference bt_node_reference_of(struct bt_str text)
 		: BT_NODE_NAME;
 }
 
-bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name)
-{
-	uint32_t p = 0;
-	uint32_t n = 0;
-	uint32_t star = UINT32_MAX;
-	uint32_t behind = 0; /* where the text ends that the last "*" of the pattern matches */
-	while (n < name.length) {
-		if (p < pattern.length && pattern.data[p] == '*') {
-			star = p++;
-			behind = n;
-		} else if (p < pattern.length &&
-			(pattern.data[p] == '?' || pattern.data[p] == name.data[n])) {
-			p++;
-			n++;
-		} else if (star != UINT32_MAX) {
-			p = star + 1;
-			n = ++behind;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.length && pattern.data[p] == '*') {
-		p++;
-	}
-	return p == pattern.length;
-}
-
 int bt_node_reference_cut(
 	struct bt_str *rest, char separator, struct bt_str *out_reference, struct berth_error *err)
 {
@@ -95,7 +68,7 @@ int64_t bt_node_reference_match(const struct bt_manifests *cluster, struct bt_st
 		bool matches = object->kind == BT_KIND_NODE &&
 			(is_there == NULL || is_there(context, i)) &&
 			(by_labels ? bt_selector_matches(&selector, &object->object->meta->labels)
-				   : bt_node_pattern_matches(reference, object->name));
+				   : bt_str_matches_pattern(object->name, reference));
 		selected[i] = selected[i] || matches;
 		count += matches;
 	}

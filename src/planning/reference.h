@@ -16,10 +16,6 @@ enum bt_node_reference {
 
 enum bt_node_reference bt_node_reference_of(struct bt_str text);
 /**
- * Returns whether the name matches the pattern: "*" stands for any bytes, "?" for exactly one byte.
- */
-bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
-/**
  * Sets *out_reference to the first reference in rest, and rest to the text after the separator
  * (separator 0: all of rest is one reference). A selector may contain the separator and ends with
  * its closing bracket. BERTH_ERR_INVALID: the bracket is not closed, other text than a separator

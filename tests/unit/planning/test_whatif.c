@@ -141,7 +141,7 @@ START_TEST(test_node_pattern__all_short_ones)
 			char name[8];
 			text_of(p, "ab*?", 4, pattern);
 			text_of(n, "ab", 2, name);
-			if (bt_node_pattern_matches(bt_str_from(pattern), bt_str_from(name)) !=
+			if (bt_str_matches_pattern(bt_str_from(name), bt_str_from(pattern)) !=
 				matches_plainly(pattern, name)) {
 				ck_abort_msg("%s %s", pattern, name);
 			}
