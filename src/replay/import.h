@@ -129,4 +129,16 @@ BT_MUST_USE int bt_import_azure_packing_2020(
  */
 BT_MUST_USE int bt_import_google_2019(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
+/**
+ * Imports manifests. Pods without a node arrive in the order of the input, including those that
+ * controllers make for workloads. All other objects are in the cluster at the start.
+ */
+BT_MUST_USE int bt_import_manifests(
+	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err);
+/**
+ * Parses "poisson:5/s", "poisson:0.5/m", "poisson:100/h". text NULL: *out_per_second is 0, and all
+ * pods arrive at the start.
+ */
+BT_MUST_USE int bt_arrivals_parse(
+	const char *text, double *out_per_second, struct berth_error *err);
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/manifests_import.h"
-
+/** Makes recordings from manifests: a cluster, and pods that arrive one after the other. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,10 @@
 #include "cluster/controllers.h"
 #include "cluster/pod_admission.h"
 #include "cluster/workload.h"
-#include "replay/recording.h"
+#include "replay/import.h"
 
+/** Annotation: when a pod arrives, since the start, as a duration: "90s". */
+#define ANNOTATION_ARRIVES_AFTER "berth.dev/arrives-after"
 #define SECONDS_PER_MINUTE 60
 #define SECONDS_PER_HOUR 3600
 #define MICROSECONDS_PER_SECOND 1e6
@@ -91,7 +92,7 @@ static int read_annotation(
 static int choose_time(struct manifests_import *manifests, const struct bt_pod *pod,
 	int64_t *out_ns, struct berth_error *err)
 {
-	int result = read_annotation(pod, BT_ANNOTATION_ARRIVES_AFTER, out_ns, err);
+	int result = read_annotation(pod, ANNOTATION_ARRIVES_AFTER, out_ns, err);
 	if (result < 0 || *out_ns >= 0) {
 		return result;
 	}

@@ -7,7 +7,6 @@
 #include "api/time.h"
 #include "cli/command.h"
 #include "replay/change_import.h"
-#include "replay/manifests_import.h"
 
 /** Doubles represent integers up to this amount exactly. */
 #define MACHINE_AMOUNT_MAX (INT64_C(1) << 50)

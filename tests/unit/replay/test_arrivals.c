@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/manifests_import.h"
+#include "replay/import.h"
 
 #include "test_main.h"
 
