@@ -47,7 +47,7 @@ void bt_import_extend(struct bt_import *import, int64_t end_ns);
 /** Counts a row that is left out. path and what: literals, or valid as long as the import. */
 void bt_import_add_defect(
 	struct bt_import *import, const char *path, unsigned long line, const char *what);
-/** Counts a row of which a part is left out. path and what: as in bt_import_add_defect. */
+/** Counts a row that is partly left out. path and what: as in bt_import_add_defect. */
 void bt_import_add_loss(
 	struct bt_import *import, const char *path, unsigned long line, const char *what);
 /** Returns the defects by file and kind, in the order in which they were found. */
@@ -57,8 +57,7 @@ const struct bt_import_defect *bt_import_defects(
 /** Adds an object to the cluster at the start. */
 void bt_import_add_object(struct bt_import *import, struct bt_str json);
 /**
- * Call it after the last object of the cluster at the start: creates the file and writes these
- * objects.
+ * Creates the file and writes the cluster at the start. Call after the last bt_import_add_object.
  */
 BT_MUST_USE int bt_import_begin(struct bt_import *import, struct berth_error *err);
 

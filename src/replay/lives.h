@@ -2,10 +2,10 @@
 #ifndef BT_REPLAY_LIVES_H
 #define BT_REPLAY_LIVES_H
 /**
- * When each pod of a recording is bound and how long it runs, found by a first pass over the
- * recording: a replay that binds a pod earlier than the recording must know the pod's run time in
- * advance. The records are in a temporary file in the order in which the pods are created, so that
- * memory depends on the cluster, not on the length of the recording.
+ * A first pass over a recording finds when each pod is bound and how long it runs. A replay that
+ * binds a pod earlier than the recording must know the pod's run time in advance. The records are
+ * in a temporary file in the order in which the pods are created, so that memory depends on the
+ * cluster, not on the length of the recording.
  */
 #include "base/map.h"
 #include "base/strbuf.h"

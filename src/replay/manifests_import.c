@@ -14,7 +14,7 @@
 #include "cluster/workload.h"
 #include "replay/import.h"
 
-/** Annotation: when a pod arrives, since the start, as a duration: "90s". */
+/** Annotation of a pod: its time of arrival as a duration since the start, such as "90s". */
 #define ANNOTATION_ARRIVES_AFTER "berth.dev/arrives-after"
 #define SECONDS_PER_MINUTE 60
 #define SECONDS_PER_HOUR 3600

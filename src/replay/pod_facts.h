@@ -23,12 +23,12 @@ struct bt_pod_facts {
 	bool is_tried;
 	/** The reason of condition DisruptionTarget if its status is True, else "". */
 	struct bt_str disruption;
-	/** The text is a patch that also changes other members that a scheduler reads. */
+	/** The text is a patch that also changes further members, which a scheduler reads. */
 	bool has_more;
 };
 
 /**
- * Returns whether the scheduler preempts the pod or a taint evicts it; a replay decides both again.
+ * Returns whether the scheduler preempts the pod or a taint evicts it. A replay decides both again.
  */
 static inline bool bt_pod_facts_is_decided_anew(const struct bt_pod_facts *facts)
 {

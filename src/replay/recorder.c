@@ -26,7 +26,7 @@ struct bt_recorder {
 	struct bt_recording_writer *writer; /* NULL if beginning a part failed */
 	int64_t now_ns;                     /* of the change that is added */
 	int64_t part_ns;                    /* time at which the part began */
-	int64_t time_ns;                    /* of the last line, since the part began */
+	int64_t time_ns;                    /* time of the last line, relative to part_ns */
 	uint64_t part_start_bytes;
 	bool has_lines;                 /* since the last flush */
 	BT_VEC(struct waiting) waiting; /* lines that are not written yet, by order */

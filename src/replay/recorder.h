@@ -32,7 +32,7 @@ struct bt_recorder_options {
 	int64_t rotate_ns;
 	const char *recording; /* id that all parts have in common; borrowed */
 	int64_t (*wall_ns)(void);
-	/** Calls visit for every object, in its state after the changes that were added so far. */
+	/** Calls `visit` for every object, in the state after all changes added so far. */
 	void (*for_each_object)(void *cluster,
 		void (*visit)(void *context, const struct bt_object *object), void *context);
 	void *cluster;

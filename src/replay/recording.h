@@ -15,8 +15,8 @@
 #define BT_RECORDING_VERSION 1
 #define BT_RECORDING_LINE_BYTES_MAX ((uint32_t)64 << 20)
 /**
- * Limit, in seconds, of the start time (since 1970), of the times of lines and of durations: about
- * 95 years. The sum of three such values fits int64 nanoseconds.
+ * Limit in seconds, about 95 years, for the start time (since 1970), the times of lines, and
+ * durations. The sum of three such values fits int64 nanoseconds.
  */
 #define BT_RECORDING_SECONDS_MAX INT64_C(3000000000)
 

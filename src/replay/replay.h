@@ -38,7 +38,7 @@ struct bt_replay_binding {
 	const struct bt_pod *pod;
 	struct bt_str node_name;
 	int64_t score;
-	/** The recorded node. "": none, or the pod was created again by this replay. */
+	/** The recorded node. "": none, or this replay created the pod again. */
 	struct bt_str recorded_node;
 	int64_t recorded_ns; /* -1: never */
 	/** Why the chosen node is not the recorded node, if the replay looked for the reason. */
@@ -102,7 +102,7 @@ struct bt_replay_options {
 	 * and the recording both preempt or evict is deleted at its recorded time.
 	 */
 	bool prefers_recorded;
-	/** Maximum number of differences from the recording whose reasons the replay looks for. */
+	/** The replay looks for the reasons of at most this many differences from the recording. */
 	uint32_t reasons_max;
 	const struct bt_replay_sink *sinks;
 	uint32_t sink_count;
@@ -124,13 +124,13 @@ struct bt_replay_counts {
 	uint64_t running;  /* at the end */
 	uint64_t same;     /* bindings to the same node as in the recording */
 	uint64_t recorded; /* bindings of pods that the recording binds, too */
-	int64_t start_ns;  /* since 1970: when the scheduler began to decide */
+	int64_t start_ns;  /* when the scheduler began to decide, since 1970 */
 	int64_t end_ns;
 };
 
 /**
- * Replays with a scheduler that make_scheduler creates from context and the replay's writer; the
- * replay destroys the scheduler. lives: made from the same files; bt_lives_next was not called yet.
+ * Replays with a scheduler that make_scheduler creates from `context` and the replay's writer. The
+ * replay destroys the scheduler. lives: made from the same files, before any call of bt_lives_next.
  * Errors name file and line.
  */
 BT_MUST_USE int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *lives,

@@ -24,7 +24,7 @@ struct simulator {
 
 enum event { ADDED, UPDATED, DELETED };
 
-/** The members of a record; data NULL: absent. */
+/** The members of a record. The data of an absent member is NULL. */
 struct record {
 	struct bt_str time;
 	struct bt_str event;

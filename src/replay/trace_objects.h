@@ -58,7 +58,7 @@ struct bt_trace_pod {
 /** Replace the text in out by the JSON of the node or of the pod. */
 void bt_trace_write_node(const struct bt_trace_node *node, struct bt_strbuf *out);
 void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out);
-/** Replace the text in out by a merge patch: of a node's amounts, or of a pod's requests. */
+/** Replace the text in `out` by a merge patch of a node's amounts, or of a pod's requests. */
 void bt_trace_write_node_amounts(const struct bt_trace_node *node, struct bt_strbuf *out);
 void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbuf *out);
 
@@ -68,8 +68,8 @@ void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbu
  */
 bool bt_trace_is_name(struct bt_str text);
 /**
- * Reads an amount in machines, such as "0.25"; an absent text is 0. Returns false if the text is no
- * number from 0 to 1000.
+ * Reads an amount in machines, such as "0.25"; an absent text is 0. Returns false if the text is
+ * not a number from 0 to 1000.
  */
 bool bt_trace_read_fraction(struct bt_str text, double *out_fraction);
 /** Returns the fraction of an amount, rounded down, so that six pods of 1/6 fit on one machine. */

@@ -152,17 +152,17 @@ BT_MUST_USE int bt_replay_wait_for_node(
 BT_MUST_USE int bt_replay_remove_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
 /**
- * Deletes a pod that the scheduler preempts or a taint evicts (end). If the replay follows the
- * recording, and the recording disrupts the pod within BT_REPLAY_SAME_NS of now, the pod only
- * becomes terminating; it is deleted at the recorded time (bt_replay_pod.is_leaving).
+ * Deletes a pod that the scheduler preempts or a taint evicts; `end` tells which. If the replay
+ * follows the recording, and the recording disrupts the pod within BT_REPLAY_SAME_NS of now, the
+ * pod only becomes terminating; it is deleted at the recorded time (bt_replay_pod.is_leaving).
  */
 BT_MUST_USE int bt_replay_disrupt_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
 /** Returns whether the pod's end is due. */
 bool bt_replay_is_due(const struct bt_replay *replay, uint32_t id);
 /**
- * Updates the time at which the pod ends or is evicted. A pod that is not bound, or is_leaving, has
- * no such time.
+ * Updates the time at which the pod ends or is evicted. A pod that is not bound or is already
+ * leaving has no such time.
  */
 void bt_replay_set_end(struct bt_replay *replay, uint32_t id);
 /** Binds the pod to the node. */
@@ -221,17 +221,16 @@ BT_MUST_USE int bt_replay_remove_claim(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
 /**
  * Handles a deleted pod: deletes the claims that were made for the pod, and removes the pod from
- * the reservations of its other claims. next: the replacement of the pod; NULL: no replacement.
- * Copies of the deleted claims are made for next, and the status of next gets the names of the
- * copies, in the arena of the line. returns: how many times the pod was created again; part of
- * these names.
+ * the reservations of its other claims. next: the replacement of the pod, or NULL. Copies of the
+ * deleted claims are made for `next`, and the status of `next` gets the names of the copies, in the
+ * arena of the line. The names contain `returns`, which counts how often the pod was created again.
  */
 BT_MUST_USE int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone,
 	struct bt_pod *next, uint32_t returns, struct berth_error *err);
 
 /**
- * group: from the recording; known: the same group in the replay. Replaces the scheduler's
- * condition in group by that in known. known NULL: removes the condition.
+ * Replaces the scheduler's condition in `group`, which is from the recording, by the condition in
+ * `known`, the same group in the replay. known NULL: removes the condition.
  */
 void bt_replay_keep_group_condition(
 	struct bt_replay *replay, const struct bt_object *known, struct bt_pod_group *group);

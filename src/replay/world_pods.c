@@ -307,7 +307,8 @@ int bt_replay_disrupt_pod(
 	bt_replay_set_end(replay, id);
 	value.metadata.deletion_timestamp = &now;
 	/*
-	 * The condition of a victim: its preemptor waits for the deletion before it preempts again.
+	 * Mark the pod as a victim: its preemptor then waits for the deletion before it preempts
+	 * again.
 	 */
 	const struct bt_pod_condition condition = {.type = BT_STR("DisruptionTarget"),
 		.status = BT_STR("True"),
