@@ -119,9 +119,9 @@ struct bt_request_report {
 	uint32_t considered; /* devices of the node's pools */
 	uint32_t usable;     /* devices that the request can get if taken alone */
 	/*
-	 * The devices that are not usable, each counted under the first check that rejects it. If a
-	 * selector fails with an error on a device, no counter counts the device. Exception: in_use
-	 * counts the device if the device is in use and needs_all is false.
+	 * The devices that are not usable, each counted under the first check that rejects it. A
+	 * device on which a selector fails with an error is counted only in in_use, and only if it
+	 * is in use and needs_all is false.
 	 */
 	uint32_t in_use;          /* held by other claims; no selector is false */
 	uint32_t class_refused;   /* a selector of the class is false */

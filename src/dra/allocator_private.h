@@ -288,7 +288,7 @@ struct column {
 
 struct bt_allocation_columns {
 	BT_VEC(struct column *) items;
-	uint64_t recent[RECENT_MAX]; /* last hash with these low bits */
+	uint64_t recent[RECENT_MAX]; /* by low bits of the hash: the last hash */
 	uint64_t serial;
 	uint64_t tick;
 };

@@ -195,8 +195,8 @@ static struct position start_of(uint32_t claim, uint32_t request)
 }
 
 /**
- * Advance *at to the next device to choose. Returns true after pushing the frame of this choice, or
- * false if the branch has ended; *out_outcome is then the result.
+ * Advance *at to the next device to choose, push the frame of this choice and return true. If the
+ * branch has ended, return false with the result in *out_outcome.
  */
 static bool find_next_choice(
 	struct bt_search *search, struct position *at, struct outcome *out_outcome)

@@ -109,7 +109,7 @@ static void clear_class(struct bt_device_class_map *map, const struct bt_object 
 }
 
 /**
- * Whether a class loses its extendedResourceName to the class that has the name already: the
+ * Whether a class loses its extendedResourceName to the class that already has the name. The
  * younger class wins or, with equal age, the first by name. A losing class gets no mapping, not
  * even the implicit one.
  *

@@ -209,9 +209,9 @@ static void device_rows_drop(struct bt_device_pools *pools, uint32_t row)
 }
 
 /**
- * Find the slice's old row for this id and take it out of old_rows; BT_DEVICE_NONE if there is
- * none. position: the index in old_rows that is tried first; the row is elsewhere only if the order
- * or the number of the devices before it has changed.
+ * Remove the slice's old row for this id from old_rows and return the row; BT_DEVICE_NONE if there
+ * is none. position: index in old_rows to try first. The row is elsewhere only if the order or the
+ * number of the devices before it has changed.
  */
 static uint32_t take_old(struct bt_device_pools *pools, uint32_t slice, uint32_t id,
 	uint32_t *old_rows, uint32_t old_count, uint32_t position)

@@ -140,7 +140,7 @@ struct bt_pool_view {
 	bool is_binding;     /* some device has binding conditions; such views sort last */
 	bool has_own_scopes; /* some device has a scope of its own */
 	BT_VEC(struct bt_pool_device) devices;
-	/** If partitions are on, set in COMPLETE views and in some INVALID views; else NULL. */
+	/** NULL unless partitions are on and the view is COMPLETE or, in some cases, INVALID. */
 	struct bt_pool_counters *counters;
 	uint32_t broken_scope;
 	/**

@@ -197,7 +197,7 @@ struct bt_consumed_capacity {
 	bt_sym symbol; /* reference held; `name` is its text */
 	struct bt_str name;
 	struct bt_quantity quantity; /* consumed by all claims */
-	struct bt_quantity api; /* the part of quantity that claims from the API server consume */
+	struct bt_quantity api; /* the part of `quantity` that claims of the API server consume */
 };
 
 /** State of a device that is shared. */
