@@ -316,8 +316,8 @@ void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod)
 	call->pod = bt_object_share(pod);
 	bt_object_release(before);
 	/*
-	 * Skip the patch only if no other call is in flight: the pod does not show the effect of a
-	 * call in flight yet, so the comparison with the pod would be wrong.
+	 * Skip the patch only if no other call is in flight: the pod does not yet show the effect
+	 * of a call in flight, so comparing with the pod would be wrong.
 	 */
 	if (entry->in_flight == NULL && bt_api_call_is_no_op(call)) {
 		unlink_entry(calls, id);

@@ -48,8 +48,8 @@ static uint64_t ties_of(
 static int32_t best_of(const uint16_t *cell_of, const int32_t *local_of, uint16_t cell)
 {
 	/*
-	 * Map scores to unsigned numbers of the same order, with 0 for members of other cells: gcc
-	 * does not vectorise a choice between 32-bit values that depends on a 16-bit comparison.
+	 * Map scores to unsigned numbers, keeping their order, and mask members of other cells to
+	 * 0. gcc would not vectorise a conditional here (32-bit values, 16-bit comparison).
 	 */
 	const uint32_t flip = (uint32_t)BT_CELLS_NO_SCORE;
 	uint32_t best = 0;

@@ -191,8 +191,8 @@ struct trait_collector {
 };
 
 /**
- * Add the traits of a plugin that runs in every cycle. scores: the plugin only scores, so it has no
- * traits if it skips PreScore. false: the plugin cannot use cells.
+ * Adds the traits of a plugin that runs in every cycle. scores: the plugin only scores, so it has
+ * no traits if it skips PreScore. Returns false if the plugin cannot use cells.
  */
 static bool collect_traits(struct trait_collector *collector, struct bt_plugin *plugin, bool scores)
 {

@@ -315,8 +315,8 @@ static uint32_t distance_from_start(const struct flat *flat, uint32_t slot)
 }
 
 /**
- * The choice among the ties: the slots with the best total. A part writes its ties into its range
- * of cache->changed, and its infeasible slots into its range of cache->detail.
+ * The choice among the ties, which are the slots with the best total. A part writes its ties into
+ * its range of cache->changed, and its infeasible slots into its range of cache->detail.
  */
 struct choice_pass {
 	const struct flat *flat;

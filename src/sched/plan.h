@@ -161,8 +161,8 @@ struct bt_plan {
 	/* Value of has_wide_values (node_table.h) when the column forms were chosen. */
 	bool wide_values;
 	/**
-	 * Version of the bt_device_class_map (dra/): if device classes provide extended resources,
-	 * some plugins depend on more than shape and node.
+	 * Version of the bt_device_class_map (dra/). If device classes provide extended resources,
+	 * some plugins depend on this map as well as on shape and node.
 	 */
 	uint64_t class_version;
 	int64_t constant_score; /* sum of weighted scores that are equal on every node */

@@ -121,8 +121,8 @@ static uint32_t counted_max_of(const struct bt_snapshot *snapshot)
 }
 
 /**
- * Append to cells->counted the slots on which a trait's count is not 0. false: a trait has more
- * than `max` of these slots; nothing is appended.
+ * Append to cells->counted the slots on which a trait's count is not 0. Returns false and appends
+ * nothing if a trait has more than `max` of these slots.
  */
 static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
 	uint32_t trait_count, uint32_t max)

@@ -167,8 +167,8 @@ static void evaluate_raw(struct column_pass *pass, uint32_t index, struct bt_slo
 }
 
 /**
- * Evaluate scores of a range of slots. is_start: set local to the constant score plus these scores;
- * otherwise add these scores to local.
+ * Evaluate scores of a range of slots. is_start: set `local` to the constant score plus these
+ * scores; otherwise add these scores to `local`.
  */
 static void evaluate_scores(struct column_pass *pass, struct bt_slot_range range, bool is_start)
 {
@@ -576,10 +576,10 @@ struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
 
 #define PART_SLOTS_DEFAULT 16384
 /**
- * A pass over fewer full parts runs on the caller's thread, because the pass ends before the
- * workers have woken up. The caller's thread also works part by part, so that a part of each column
- * stays in the cache. Milliseconds for a pod with a new shape, with and without a second thread:
- * 0.52 and 0.48 at 66,000 nodes, 0.60 and 0.84 at 100,000, 3.3 and 5.3 at 400,000.
+ * A pass over fewer than this many full parts runs on the caller's thread, because it would end
+ * before the workers woke up. The caller's thread also works part by part, so that a part of each
+ * column stays in the cache. Milliseconds for a pod with a new shape, with and without a second
+ * thread: 0.52 and 0.48 at 66,000 nodes, 0.60 and 0.84 at 100,000, 3.3 and 5.3 at 400,000.
  */
 #define PARTS_MIN 6
 

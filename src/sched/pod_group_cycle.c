@@ -1106,7 +1106,7 @@ static void run_cycle(struct bt_group_cycle *cycle)
 	release_run(cycle, &run);
 }
 
-/** Start a cycle, without members, for the group of the pod. */
+/** Start a cycle for the pod's group. The cycle has no members yet. */
 static void begin_cycle(struct bt_group_cycle *cycle, struct bt_scheduler *scheduler,
 	const struct bt_pod *pod, int64_t now_ns)
 {

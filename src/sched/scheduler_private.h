@@ -189,10 +189,10 @@ bool bt_scheduler_skips_pod(
 
 /**
  * Start the binding cycle of a reserved member. Later steps continue the started cycles in the
- * order in which they were started. Consumes held.
+ * order in which they were started. Consumes `held`.
  */
 void bt_scheduler_start_held_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held);
-/** Frees held and its cycle. */
+/** Frees `held` and its cycle. */
 void bt_scheduler_release_held(struct bt_scheduler *scheduler, struct bt_held_pod *held);
 /**
  * Resources on a node are free again: requeue rejected pods by an AssignedPod/Delete event of
