@@ -161,7 +161,10 @@ int bt_authorization_init(struct bt_authorization *authorization,
 				(size_t)config->username.length + config->password.length + 1;
 			struct bt_strbuf pair = {0};
 			struct bt_strbuf value = {0};
-			/* No copies of the password remain in smaller buffers. */
+			/*
+			 * Reserve first, so that no copies of the password remain in smaller
+			 * buffers.
+			 */
 			bt_strbuf_reserve(&pair, length);
 			bt_strbuf_append_str(&pair, config->username);
 			bt_strbuf_append_char(&pair, ':');

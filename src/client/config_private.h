@@ -13,7 +13,8 @@
 
 /**
  * Parses a kubeconfig. Errors have no prefix naming the file (spec 13 section 4.3). Relative file
- * names are resolved against the folder of path ("": the working directory).
+ * names are resolved against the folder of `path`, or against the working directory if `path` is
+ * "".
  */
 BT_MUST_USE int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *arena,
 	struct bt_kubeconfig *out_file, struct berth_error *err);

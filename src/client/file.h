@@ -33,8 +33,8 @@ struct bt_client_file_stamp {
 /** Sets *stamp to the file's current version. Returns true if *stamp had another version before. */
 bool bt_client_file_stamp_update(struct bt_client_file_stamp *stamp, const char *path);
 /**
- * Writes the text of the errno value `number` to buffer as Go words it ("permission denied").
- * Returns buffer, or "unknown error".
+ * Writes the text of the errno value `number` to `buffer`, as Go words it ("permission denied").
+ * Returns `buffer`, or "unknown error".
  */
 const char *bt_client_file_errno(int number, char *buffer, size_t size);
 

@@ -309,10 +309,7 @@ int bt_live_absent_error(const struct bt_live *live, const char *resource, struc
 		resource);
 }
 
-/**
- * Returns the error of a finished list that failed, or whose kind is needed but forbidden or
- * absent; 0: no such list.
- */
+/** Returns an error if a finished list failed, or if its kind is needed but forbidden or absent. */
 static int check_ends(struct reading *reading, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < reading->started; i++) {

@@ -72,7 +72,7 @@ void bt_live_list_finish(struct bt_live_list *list);
 /** Sets the error for a failed answer. Returns the error's code. */
 int bt_live_answer_error(const struct bt_live *live, const char *resource,
 	const struct bt_rest_answer *answer, struct berth_error *err);
-/** Runs the loop until data arrives. An error if the server is silent for too long. */
+/** Runs the loop until data arrives. Fails if the server is silent for too long. */
 BT_MUST_USE int bt_live_wait(struct bt_live *live, struct berth_error *err);
 
 /** A kind that is read, and the consequence if it cannot be read. */

@@ -28,8 +28,8 @@ void bt_limiter_init(struct bt_limiter *limiter, double qps, int32_t burst, int6
 bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at_ns);
 
 /**
- * The limit of concurrent calls is at least this number. It is not more, because each call needs a
- * connection, which costs a TLS handshake and 40 to 90 kB.
+ * Minimum of the limit of concurrent calls. It is low, because each call needs a connection, which
+ * costs a TLS handshake and 40 to 90 kB.
  */
 #define BT_PACE_CALLS_MIN 12
 /**

@@ -5,8 +5,8 @@
  * A reflector keeps a copy of one API collection up to date: it reads a streaming or paged list,
  * then watches. When a watch ends, the reflector opens another watch from the last seen version; if
  * that is not possible, it starts again with a list. Spec: 13 sections 10 to 13, 11b section 5. The
- * sink gets exact changes: additions, updates with the old object, deletions, each once and in
- * order; of a new list, only the differences from the copy are reported.
+ * sink gets exact changes (additions, updates with the old object, deletions), each once and in
+ * order. After a new list, it gets only the differences between the list and the copy.
  */
 #include <stdbool.h>
 #include <stdint.h>

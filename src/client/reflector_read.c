@@ -197,7 +197,10 @@ static void record_version(struct bt_reflector *reflector)
 
 void bt_reflector_complete_copy(struct bt_reflector *reflector)
 {
-	/* The list replaces the copy; the copy is consistent whenever a difference is reported. */
+	/*
+	 * Apply one difference at a time, so that the copy is consistent whenever a difference is
+	 * reported.
+	 */
 	struct bt_reflector_store *incoming = &reflector->incoming;
 	struct bt_reflector_store *store = &reflector->store;
 

@@ -570,8 +570,8 @@ static void attempt_done(
 	} else if (call->opened || !resend_failed(call, outcome)) {
 		if (call->is_watch && !outcome->answered && is_end_of_file(call, outcome)) {
 			/*
-			 * A watch whose connection was lost before it opened counts as ended
-			 * immediately.
+			 * If the connection is lost before the watch opens, the watch counts as
+			 * opened and ended at once.
 			 */
 			const struct bt_rest_answer answer = {.class_ = BT_REST_OK,
 				.code = 200,

@@ -8,7 +8,7 @@
 
 #define CHECK_NS (300 * BT_NS_PER_SECOND)
 /*
- * Before a request that may open a connection, the certificate and key files are checked, but at
+ * The certificate and key files are checked before a request that may open a connection, but at
  * most once in this time.
  */
 #define REFRESH_NS BT_NS_PER_SECOND

@@ -117,7 +117,7 @@ struct bt_transport_call {
 	struct bt_transport_call *next;
 	/*
 	 * Set while the call waits. ticket: increases from call to call; texts: holds the texts and
-	 * headers of request.
+	 * headers of `request`.
 	 */
 	uint64_t ticket;
 	struct bt_transport_request request;
