@@ -176,7 +176,9 @@ static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out
 	}
 	*out_rounded = bt_quantity_make(bt_quantity_milli(quantity), MILLI_EXPONENT,
 		(enum bt_quantity_format)quantity->format);
-	/* If the value in thousandths overflows int64, the result is not larger: keep quantity. */
+	/*
+	 * If the value in thousandths overflows int64, the result is not larger: keep `quantity`.
+	 */
 	return bt_quantity_compare(out_rounded, quantity) > 0;
 }
 

@@ -2,9 +2,8 @@
 #ifndef BT_API_DEFAULTING_H
 #define BT_API_DEFAULTING_H
 /**
- * Defaults that the API server sets before a scheduler sees an object: needed for manifests that
- * were not read from a server. Objects from a server have these defaults already. Spec: 01b section
- * 12.
+ * Sets the defaults that the API server sets before a scheduler sees an object. Objects from a
+ * server have these defaults already; manifests need them. Spec: 01b section 12.
  *
  * Only the given structure itself is changed: lists that change are rebuilt in the arena, so that
  * objects sharing parts (pods of one template) stay independent.

@@ -5,8 +5,8 @@
 #include "api/types.h"
 
 /**
- * Appends the text (field note) of the FailedScheduling or Preempted event that upstream sends for
- * this message: cut to 1024 bytes, with % sequences as Go formats them without arguments.
+ * Appends the note of the FailedScheduling or Preempted event that upstream sends for this message.
+ * The note is cut to 1024 bytes and has % sequences as Go formats them without arguments.
  */
 void bt_event_note(struct bt_str message, struct bt_strbuf *out);
 #endif

@@ -338,7 +338,7 @@ static struct bt_object *object_fitted(enum bt_kind kind, void *value, struct bt
 		? bt_pod_commons_take_out(commons, before, value)
 		: NULL;
 	struct bt_arena arena;
-	/* measure the memory of a copy by making a copy in the memory that scratch has */
+	/* measure the memory of a copy by making a copy in `scratch` */
 	char *measured = bt_arena_alloc(scratch, info->size);
 	bt_message_copy(info->message, measured, value, scratch);
 	size_t bytes =

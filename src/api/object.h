@@ -136,8 +136,8 @@ const void *bt_object_value(const struct bt_object *object, enum bt_kind kind);
 BT_MUST_USE int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	struct bt_object **out_object, struct berth_error *err);
 /**
- * Like bt_object_decode_as, but decodes protobuf. bytes: the member raw of an envelope, or an item
- * of a list.
+ * Like bt_object_decode_as, but decodes protobuf. bytes: an envelope's member `raw`, or an item of
+ * a list.
  */
 BT_MUST_USE int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes,
 	struct bt_object **out_object, struct berth_error *err);

@@ -72,7 +72,7 @@ BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod);
 /**
  * Sets the common fields in *pod, which has the remaining fields. The common fields stay valid
- * while a reference to common is held.
+ * while a reference to `common` is held.
  */
 void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod);
 /** Clears the common fields of *pod. */

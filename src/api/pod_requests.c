@@ -13,10 +13,11 @@
  */
 
 /**
- * Up to this number, names are kept sorted by insertion; more names are collected and sorted once.
+ * Up to this many names are kept sorted by insertion. If there are more, all are collected, then
+ * sorted once.
  */
 #define INSERTION_NAMES_MAX 32
-/** Up to this number, container statuses are searched linearly. */
+/** Up to this many container statuses are searched linearly. */
 #define LINEAR_STATUSES_MAX 8
 
 enum part {

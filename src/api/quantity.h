@@ -68,8 +68,8 @@ void bt_quantity_multiply(
 	struct bt_quantity *product, const struct bt_quantity *factor, struct bt_arena *arena);
 void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena);
 /**
- * Converts to the big form without changing the value, because a conversion to int64 that overflows
- * gives other results in the big form.
+ * Converts to the big form without changing the value. If a conversion to int64 overflows, its
+ * result depends on the form.
  */
 void bt_quantity_make_big(struct bt_quantity *quantity, struct bt_arena *arena);
 /**

@@ -55,7 +55,10 @@ void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_require
  */
 bool bt_selector_operator_parse(
 	struct bt_str text, bool with_comparison, enum bt_selector_operator *out_operator);
-/** Builds and validates one label requirement. On errors, adds them to the sink; returns false. */
+/**
+ * Builds and validates one label requirement. If there are errors, adds them to the sink and
+ * returns false.
+ */
 bool bt_requirement_build(const struct bt_requirement_source *source,
 	enum bt_selector_operator operator_, const struct bt_requirement_path *path,
 	const struct bt_error_sink *sink, struct bt_requirement *out_requirement);

@@ -9,9 +9,9 @@
 
 /**
  * Returns the word with the smallest edit distance (changed, added, dropped or swapped bytes) to
- * given. The distance may be at most a third of the longer word's length; a distance of 1 is always
- * allowed. NULL: no word is close enough, or given is empty or has more than 32 bytes. Words of
- * more than 32 bytes are ignored.
+ * `given`. The distance may be at most a third of the longer word's length; a distance of 1 is
+ * always allowed. NULL: no word is close enough, or `given` is empty or has more than 32 bytes.
+ * Words of more than 32 bytes are ignored.
  */
 const char *bt_suggest(const char *given, const char *const *words, size_t count);
 

@@ -303,7 +303,7 @@ static int decode_micro_time(
 #define SECONDS_MAX INT64_C(253402300799)
 
 /**
- * Decodes the message Time, whose fields are 1 seconds and 2 nanos. An empty message is the zero
+ * Decodes the message Time: field 1 is seconds, field 2 is nanos. An empty message is the zero
  * time. unit: precision in nanoseconds; 0: whole seconds.
  */
 static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct berth_error *err)

@@ -40,8 +40,8 @@ uint32_t bt_wide_divide(struct bt_wide *wide, uint32_t divisor);
 /** Divides by 10^exponent, rounding down; returns true if there was a remainder. */
 bool bt_wide_divide_power10(struct bt_wide *wide, uint64_t exponent);
 /**
- * Writes decimal digits, zero-terminated; buffer has BT_WIDE_DIGITS + 1 bytes. Returns a pointer to
- * the first digit, which is somewhere in buffer.
+ * Writes decimal digits, zero-terminated. buffer: has BT_WIDE_DIGITS + 1 bytes. Returns a pointer
+ * to the first digit, which need not be at the start of `buffer`.
  */
 const char *bt_wide_digits(const struct bt_wide *wide, char *buffer);
 #endif
