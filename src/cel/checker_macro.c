@@ -272,7 +272,7 @@ const struct bt_cel_type *bt_cel_check_macro(
 
 		/*
 		 * The expansion of this cel.bind contains an empty list. The list is not used, but
-		 * its type parameter takes a number.
+		 * its type parameter uses up a number.
 		 */
 		(void)new_list(checker);
 		arguments[1] = check_iteration(checker, node);

@@ -52,7 +52,7 @@ bool bt_cel_assign(struct bt_cel_inference *inference, const struct bt_cel_type 
 /** Replaces the bound parameters in a type by their types. is_final: free parameters become dyn. */
 const struct bt_cel_type *bt_cel_substitute(
 	struct bt_cel_inference *inference, const struct bt_cel_type *type, bool is_final);
-/** Returns the more general one of the types a and b. NULL: a cannot be used as b. */
+/** Returns the more general of the types `a` and `b`. NULL: `a` cannot be used as `b`. */
 const struct bt_cel_type *bt_cel_join(struct bt_cel_inference *inference,
 	const struct bt_cel_type *a, const struct bt_cel_type *b);
 /** Whether two types are identical. */

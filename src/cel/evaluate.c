@@ -17,7 +17,7 @@
 #define DEPTH_MAX 1000
 /** Pattern instructions that RE2 tries in the time of one unit of work. */
 #define SEARCH_STEPS 4
-/** Work of compiling one pattern instruction, in bytes handled. */
+/** Units of work to compile one pattern instruction. Handling one byte is one unit. */
 #define PATTERN_WORK 64
 /** Approximate number of instructions compiled before a pattern is refused as too large. */
 #define REFUSED_PATTERN_SIZE 10000

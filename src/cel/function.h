@@ -49,7 +49,7 @@ struct bt_cel_evaluation {
 	struct bt_cel_value stop;
 };
 
-/** A call of a function; its units (enum bt_cel_charge) have been charged. */
+/** A call of a function. The units of the call (enum bt_cel_charge) were charged before. */
 struct bt_cel_call {
 	struct bt_cel_evaluation *evaluation;
 	const struct bt_cel_overload *overload;

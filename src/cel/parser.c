@@ -92,7 +92,7 @@ static void push_element(struct bt_cel_parser *parser, struct bt_cel_node *node,
 	}
 }
 
-/** Returns the height of the highest element since mark. 0: there are no elements since mark. */
+/** Returns the height of the highest element since `mark`; 0 if there are none. */
 static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark)
 {
 	uint32_t height = 0;
@@ -106,9 +106,9 @@ static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark
 }
 
 /**
- * Returns every stride-th element since mark, beginning with element number offset. *out_optional:
- * for each returned element, whether it has a question mark; unchanged if no element has a question
- * mark. out_optional may be NULL.
+ * Returns every `stride`-th element since `mark`, beginning with element number `offset`.
+ * *out_optional: for each returned element, whether it has a question mark; unchanged if none has.
+ * out_optional may be NULL.
  */
 static struct bt_cel_node **nodes_behind(struct bt_cel_parser *parser, uint32_t mark,
 	uint32_t stride, uint32_t offset, bool **out_optional)

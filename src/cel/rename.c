@@ -93,7 +93,7 @@ static bool read_tokens(struct renamer *renamer, struct bt_str source)
 	}
 }
 
-/** Kind of the token at an offset from index; BT_CEL_TOKEN_END: there is no such token. */
+/** Kind of the token at index + offset; BT_CEL_TOKEN_END: there is no such token. */
 static enum bt_cel_token_kind kind_at(const struct renamer *renamer, uint32_t index, int offset)
 {
 	int64_t at = (int64_t)index + offset;

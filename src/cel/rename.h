@@ -21,9 +21,9 @@ struct bt_cel_renaming {
 	 */
 	struct bt_str (*rename)(void *context, struct bt_str name, struct bt_arena *arena);
 	/**
-	 * For a call of startsWith, endsWith or contains (function) with the argument part: returns
-	 * a regular expression that matches the renamed form of every text for which the call is
-	 * true. Absent: unknown; the call stays, and has_parts is set.
+	 * Returns a regular expression that matches the renamed form of every text for which the
+	 * call of `function` (startsWith, endsWith or contains) with the argument `part` is true.
+	 * Absent: unknown; the call stays, and has_parts is set.
 	 */
 	struct bt_str (*find_texts)(
 		void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena);
