@@ -64,8 +64,8 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 }
 
 /**
- * Creates predicates that read this state; state NULL: the predicates own an empty state. config
- * NULL: the default configuration.
+ * Creates predicates that read this state. If `state` is NULL, they own an empty state; if `config`
+ * is NULL, they use the default configuration.
  */
 static struct berth_predicates *create(struct bt_state *state, struct bt_config *config)
 {

@@ -18,7 +18,7 @@ struct bt_outlook {
 	bt_remedy_list of_pod;
 	double of_pod_distance;
 	bool of_pod_is_too_small;
-	bt_remedy_list fewest; /* bt_needs.fewest; absent: node->remedies or of_pod is as good */
+	bt_remedy_list fewest; /* bt_needs.fewest; empty if node->remedies or of_pod is as good */
 	bool fewest_is_too_small;
 	bool known; /* the filters ran for the node */
 };
