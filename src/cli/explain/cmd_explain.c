@@ -119,7 +119,8 @@ static bool lacks_tolerations(const struct bt_manifests_object *object)
 }
 
 /**
- * Fills in the report before the explanation. pod: memory for the explained pod if it is running.
+ * Fills in the report before the explanation. pod: memory for the explained pod, used only if the
+ * pod is running.
  */
 static int prepare(const struct options *options, struct bt_simulation *simulation,
 	const struct bt_pod_choice *choice, struct bt_pod *pod, struct bt_explain_report *report,

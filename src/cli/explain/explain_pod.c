@@ -311,7 +311,7 @@ static void set_choice(const struct candidate *candidate, struct bt_pod_choice *
 
 /**
  * The best pod of a workload (see bt_pod_choice): a pending pod, else a running pod, else a pod
- * that is being deleted, placed or finished.
+ * that is being deleted, that the simulation placed, or that is finished.
  */
 static const struct candidate *best_of(const struct search *search)
 {

@@ -206,7 +206,7 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 	}
 }
 
-/** Append " it fits on ...", for a pod that is not tried on the nodes now. */
+/** Append " it fits on ...", for a pod that is gated, or whose schedulerName no profile has. */
 static void append_later_fit(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	bool has_nodes = report->explanation->node_count != 0;

@@ -27,7 +27,7 @@ static void write_differences(const struct bt_replay_answer *answer, struct bt_s
 	const struct bt_replay_counts *counts = &answer->counts;
 	bt_strbuf_printf(out,
 		"\n%" PRIu64 " of the %" PRIu64
-		" bindings that the recording also has are to the same node.\n",
+		" bindings also in the recording are to the same node.\n",
 		counts->same, counts->recorded);
 	if (answer->differences.count == 0) {
 		return;

@@ -185,7 +185,7 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 	struct snapshot_file map = {0};
 	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
 	/*
-	 * Block the signals that end the program while files are written: a pending signal makes
+	 * While files are written, block the signals that end the program. A pending signal makes
 	 * writing fail, so that temporary files are removed. held: the signals that were not
 	 * blocked before. The calls for signal sets cannot fail.
 	 */

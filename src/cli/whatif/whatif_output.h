@@ -33,8 +33,9 @@ struct bt_lose_options {
 /** Refuse a unit that is not "node", "zone" or a valid label key. */
 BT_MUST_USE int bt_lose_unit_check(const char *unit, struct berth_error *err);
 /**
- * Load the side, whose cluster is filled, try every loss, and append the report. Returns an exit
- * status: BT_EXIT_FINDING if some loss leaves pods pending, lost or preempted; or a negative error.
+ * Load `side`, try every loss, and append the report. The cluster of `side` must be filled. Returns
+ * an exit status: BT_EXIT_FINDING if some loss leaves pods pending, lost or preempted; or a
+ * negative error.
  */
 BT_MUST_USE int bt_whatif_lose_each(const struct bt_lose_options *options,
 	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err);
