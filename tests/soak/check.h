@@ -59,15 +59,15 @@ struct bt_sim_pending {
 };
 
 /**
- * Every pending pod must be queued, and no pod that fits may wait for an event. No event may be in
- * flight.
+ * Every pending pod must be queued, and no pod that fits may wait for an event. Call only when no
+ * event is in flight.
  */
 bool bt_sim_check_pending(struct bt_object_store *objects, const struct bt_sim_pending *pending,
 	struct bt_strbuf *complaint);
 
 /**
- * The cache must equal the store: nodes, pods, the sums of each node, and all other objects. No
- * event may be in flight.
+ * The cache must equal the store: nodes, pods, the sums of each node, and all other objects. Call
+ * only when no event is in flight.
  */
 bool bt_sim_check_cache(
 	const struct bt_state *state, struct bt_object_store *objects, struct bt_strbuf *complaint);

@@ -176,7 +176,10 @@ static bool is_for(const struct bt_device_request *request, uint32_t sub, struct
 						request->first_available.items[sub].name));
 }
 
-/** Find the request or alternative of the result, "r" or "r/sub". false: there is none. */
+/**
+ * Find the request or alternative that the result names ("r" or "r/sub"). Returns false if there is
+ * none.
+ */
 static bool find_subrequest(const struct bt_resource_claim *claim, device_result *result,
 	struct bt_sim_subrequest *out_subrequest)
 {

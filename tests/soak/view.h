@@ -38,13 +38,13 @@ struct bt_sim_view {
 	const struct bt_str *crowded;
 	uint32_t crowded_count;
 	/**
-	 * The current objects of the API. If a ResourceClaim differs from the one in objects, the
-	 * scheduler may know either version. NULL: objects has the current versions.
+	 * The current objects of the API. If a ResourceClaim differs from the one in `objects`, the
+	 * scheduler may know either version. NULL: `objects` is current.
 	 */
 	struct bt_object_store *truth;
 	/**
-	 * Pools whose allocations the scheduler may not know. blurred_is_free: count all devices
-	 * of these pools as free; otherwise count them as taken.
+	 * Pools whose allocations are possibly unknown to the scheduler. blurred_is_free: count all
+	 * devices of these pools as free; otherwise count them as taken.
 	 */
 	const struct bt_sim_excused_pool *blurred;
 	uint32_t blurred_count;
@@ -54,7 +54,7 @@ struct bt_sim_view {
 	bool may_free;
 };
 
-/** Place every pod of objects that has a node and is not terminal. */
+/** Place every non-terminal pod in `objects` that has a node. */
 void bt_sim_view_init(struct bt_sim_view *view, struct bt_object_store *objects);
 void bt_sim_view_finish(struct bt_sim_view *view);
 /** Count the pod on a node, unless the view already has a pod with this uid. */

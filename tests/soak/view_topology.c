@@ -214,8 +214,8 @@ bool bt_sim_spread_allows(
 /** --- pod affinity: spec 06 --- */
 
 /**
- * Whether the term of pod owner matches pod other. Terms of the workloads have no namespaces, so
- * they match only pods in the namespace of owner.
+ * Whether the term of the pod `owner` matches the pod `other`. Terms of the workloads have no
+ * namespaces, so they match only pods in the namespace of `owner`.
  */
 static bool is_about(const struct bt_pod_affinity_term *term, const struct bt_pod *owner,
 	const struct bt_pod *other)

@@ -197,7 +197,7 @@ enum bt_sim_fault {
 enum bt_sim_fault bt_sim_draw_fault(struct bt_sim *sim);
 /** Set err to one of the API's errors. */
 int bt_sim_fail_write(struct bt_sim *sim, const char *what, struct berth_error *err);
-/** Carries the write out after a random delay; write is copied. */
+/** Carries out a copy of the write after a random delay. */
 void bt_sim_add_late_write(struct bt_sim *sim, const struct bt_sim_late_write *write);
 /** Carry out a late write now. */
 int bt_sim_perform_late_write(
@@ -210,7 +210,7 @@ int bt_sim_bind(struct bt_sim *sim, const struct bt_object_meta *pod, struct bt_
 
 /** Excuse the pools of the claim's devices. */
 void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *claim);
-/** Checks the devices of a claim that a change of the store allocates; ignores other changes. */
+/** If a change of the store allocates a claim, checks the claim's devices. */
 void bt_sim_devices_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
 /** Checks the claims of a pod whose binding succeeded. */
@@ -233,8 +233,7 @@ const char *bt_sim_group_gates(uint64_t seed);
 void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app);
 /** Create the app's group, unless it exists. */
 void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app);
-/** Records that the pod's group lost a member: the group may have fewer bound pods than minCount.
- */
+/** Records that the pod's group lost a member, so it may have fewer bound pods than minCount. */
 void bt_sim_group_lost_member(struct bt_sim *sim, const struct bt_pod *pod);
 /** Handles a change of the store: if a pod is deleted or terminal, records that its group lost a
  * member. */
