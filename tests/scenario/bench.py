@@ -180,8 +180,8 @@ def test_a_backlog_does_not_delay_the_pod_that_fits(program):
     attempts = run["scheduled"] + run["failed"]
     woken = attempts - 50000
     assert run["scheduled"] == 10 and woken > 10 * 500, run
-    # The limit is 400 attempts, because machines differ: the event takes as long as 50 to 100
-    # attempts; if pods were tried one by one, it would take as long as 1000 attempts.
+    # The event takes the time of 50 to 100 attempts, or of 1000 if pods were tried one by one. The
+    # limit is the time of 400, because machines differ.
     assert run["event_cpu_ms"] / 1e3 <= 400 * run["cpu_seconds"] / 50000, run
     assert run["waiting_pod_bytes"] <= 600, run
 

@@ -549,8 +549,8 @@ def test_the_most_common_reason_is_named(program):
     taint = [{"key": "gpu", "effect": "NoSchedule"}]
     tainted = [node("t%d" % i, taints=taint) for i in range(3)]
     small = pod("x", {"cpu": "1500m"})
-    # All nodes have the same reason, which the message names. The hint adds the amounts of a
-    # resource, and is empty if the reason is no resource.
+    # All nodes have the same reason, which the message names. The hint gives the amounts of a
+    # resource; it is empty if the reason is not a resource.
     assert tightest_of(program, tainted, pod("x", nodeSelector={"a": "b"})) == ""
     assert tightest_of(program, tainted, small) == ""
     assert tightest_of(program, [node("n1")], small) == \
@@ -709,7 +709,7 @@ def test_100000_copies_on_5000_nodes(program):
     assert answer.out.startswith("The cluster can schedule 100,000 instances"), answer.out
     assert "\nand 4,990 more nodes with 20 each\n" in answer.out, answer.out
     # Processor time, because other programs may use the machine. It is about a third of a second;
-    # the limit only finds an answer that would take minutes.
+    # the limit only catches answers that take minutes.
     assert seconds < 20, seconds
     print("100,000 copies on 5,000 nodes: %.2f s of processor time" % seconds)
 

@@ -26,7 +26,7 @@ CLUSTER = """
 {"kind":"Pod","apiVersion":"v1","metadata":{"name":"db-0"},"spec":{"nodeName":"node-a"}}
 {"kind":"Pod","apiVersion":"v1","metadata":{"name":"$(touch hacked)"}}
 """
-# A line, and the line after one press of the tabulator: the same in all shells.
+# A line, and the line after one press of Tab, which is the same in all shells.
 COMPLETED = {
     "berth sim": "berth simulate ",
     "berth help be": "berth help bench ",
@@ -64,7 +64,7 @@ def has_daemon(program):
 
 
 def prepare(program):
-    """Make a folder with files to complete and the program under the name berth."""
+    """Make a folder that has the program, named berth, and files to complete."""
     program.write("cluster.yaml", CLUSTER)
     program.write("pods.yaml", "")
     program.write("folder/inside.yaml", "")
@@ -196,8 +196,7 @@ def check_lines(program, complete):
 
 
 def drive(program, arguments, setup):
-    """Type lines and a tabulator into an interactive shell, where setup binds ^X^D to print the
-    line."""
+    """Type lines and a Tab into an interactive shell, where setup binds ^X^D to print the line."""
     environment = prepare(program)
     screen = terminal.Terminal(arguments, program.folder, environment, scenario.TIMEOUT_SECONDS)
     screen.type(setup + "\n")

@@ -26,7 +26,7 @@ def templated(item, template_name):
 
 
 def held(name, pod_name, node_name, device, owner=True, pool=None):
-    """A claim that a running pod has allocated, made from a template or not."""
+    """An allocated claim of a running pod; the claim is made from a template if `owner` is set."""
     made = claim(name)
     made["metadata"].update(uid="uid-" + name, finalizers=[
         "resource.kubernetes.io/delete-protection"])
@@ -179,8 +179,8 @@ def whatif(program, objects, *changes):
 
 
 def test_a_drained_pod_gives_its_device_back(program):
-    """Both nodes reach the only device: a drained pod is placed again only if its device is free.
-    """
+    """Both nodes reach the only device, so a drained pod is placed again only if its device is
+    free."""
     objects = [node("n1"), node("n2"), DEVICE_CLASS, shared_pool("a"), template("one"),
                running("p", "n1", "one", "c"), held("c", "p", "n1", "a", pool="net")]
     for flags in (["--drain", "n1"], ["--remove", "n1"]):

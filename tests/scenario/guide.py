@@ -21,7 +21,7 @@ import scenario
 
 GUIDE = "docs/guide"
 MORE_PAGES = ["README.md", "examples/README.md"]
-# Blocks that are not run; their pages say why.
+# Maximum number of blocks that are not run. Their pages say why.
 NOT_RUN_MAX = 8
 # Pages of which only the links are checked.
 LINKED_PAGES = ["ARCHITECTURE.md", "CONTRIBUTING.md", "HACKING.md", "docs/README.md",

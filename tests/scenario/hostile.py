@@ -144,7 +144,7 @@ def workload(api_version, kind, spec):
 
 
 def with_template(spec):
-    """Workloads of each kind with this pod template, each with the path of the template."""
+    """Yield (workload, path of its pod template) for each kind, with this pod spec."""
     template = {} if spec is None else {"template": {"spec": spec}}
     kinds = [("apps/v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")]
     for api_version, kind in kinds + [("batch/v1", "Job"), ("v1", "ReplicationController")]:

@@ -106,7 +106,7 @@ def change_pod(spec, change):
 
 
 def check_proposals(program, objects, answer, gates=GANG):
-    """With each proposal, the group is bound, with as many pods as the proposal says."""
+    """With each proposal, as many pods of the group are bound as the proposal says."""
     for proposal in answer["proposals"]:
         text = lines(*apply(objects, proposal))
         found = program.run("simulate", "-f", "-", "-o", "json", *gates, stdin=text)
@@ -266,7 +266,7 @@ def test_explain_names(program):
     other = copy.deepcopy(objects[1])
     other["metadata"]["namespace"] = "b"
     assert "several namespaces" in refused(program, objects + [other], "podgroup/g")
-    # One of its pods points to the group.
+    # The explanation of one of its pods points to the group.
     text = program.run("explain", "g-0", "-f", "-", *GANG, stdin=lines(*objects)).expect(0)
     assert "It is scheduled with its group: see podgroup/g.\n" in text.out
     assert explained(program, objects, name="g-0", status=0)["pod"]["podGroup"] == "g"

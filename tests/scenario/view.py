@@ -819,8 +819,7 @@ def test_the_page_takes_little_memory(program):
 
 
 def test_slow_browsers_slow_nothing_down(program):
-    """Fifty clients that follow changes, ask questions and never read; meanwhile pods are created.
-    """
+    """Fifty clients follow changes, ask questions and never read, while pods are created."""
     load = deployment("web", 300, "10m")
     kubeconfig = os.path.join(program.folder, "kubeconfig")
     with cluster_with_page(program, "--nodes", "50", "--tls", "off", manifests=load) as \

@@ -51,8 +51,8 @@ def key_of(item):
 
 
 def leave(objects, may_go):
-    """Evict the pods for which may_go(pod) is true: a pod with a controller is recreated without a
-    node, another pod is gone."""
+    """Evict the pods for which may_go(pod) is true. A pod with a controller is recreated without a
+    node; other pods are removed."""
     left = []
     for item in objects:
         if is_running(item) and may_go(item):

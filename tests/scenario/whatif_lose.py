@@ -32,7 +32,7 @@ def losses(program, objects, *flags, stdin=None):
 
 
 def simulated(program, objects):
-    """Decided pods, and evicted pods, of a simulation."""
+    """Return the decided pods and the evicted pods of a simulation."""
     answer = program.run("simulate", "-f", "-", "-o", "json", "--preempt", stdin=lines(*objects))
     assert answer.status in (0, 1), answer.err
     evicted = {item["namespace"] + "/" + item["name"]: item for item in answer.json()["evictions"]}
