@@ -201,15 +201,15 @@ def layout_findings(root):
 
 
 def covers(line, key):
-    """Return whether a line of the list allows the breach key. A line for a circle also allows
-    circles of some of its files."""
+    """Return whether a line of the list allows a breach. key: the breach. A line for a circle also
+    allows circles of some of its files."""
     if key[0] == "circle":
         return line[0] == "circle" and set(key[1:]) <= set(line[1:])
     return line == key
 
 
 def check_layout(root, shrink=False):
-    """Return the breaches that the list does not allow, and the lines that allow no breach."""
+    """Return the breaches that the list does not allow, and the lines that match no breach."""
     path = os.path.join(root, OPEN_LIST)
     lines = []
     if os.path.exists(path):

@@ -179,7 +179,7 @@ class Writer:
 
     def operand(self, is_alone=True):
         """Returns the type and the C text of one operand. is_alone: the operand is not a side of an
-        operator; a field then becomes a bool: whether the field is set."""
+        operator, so a field becomes a bool that says whether the field is set."""
         token = self.take()
         if token[0] == '"':
             return "text", token
@@ -428,7 +428,8 @@ def write_rule(tables, message, rules, name, out):
 
 
 def write_rules(tables, out):
-    """A function for each message that has rules, and tables of them by index of the message."""
+    """Write a function for each message that has rules, and tables of the functions by message
+    index."""
     messages = sorted(tables.messages.values(), key=lambda message: message.key)
     out.write("/* Made by tools/gen_types.py. */\n")
     out.write('#include "api/selector.h"\n#include "api/time.h"\n#include "server/cron.h"\n')

@@ -99,8 +99,8 @@ HEADER = """/* Made by tools/gen_types.py from src/api/types. */
 #define BT_API_TYPES_H
 /**
  * The objects of the Kubernetes API, as far as the engine reads them, and their field tables
- * (codec/message.h). Immutable once decoded; memory is the arena's. Nullable members: a pointer is
- * NULL, a text has no data, when absent.
+ * (codec/message.h). Immutable once decoded; the arena owns their memory. An absent nullable member
+ * is a NULL pointer, or a text without data.
  */
 #include "api/int_or_string.h"
 #include "api/quantity.h"
@@ -452,8 +452,8 @@ def struct_fields(tables, message):
 
 
 def c_layout(tables, field):
-    """(type of the member, type of its items, name of the value in an entry of a map or None), or
-    None if C has no such member."""
+    """Return (type of the member, type of one value, name of the value in a map's entry), or None
+    if C has no such member. The name is None if the field is not a map."""
     nullable = "nullable" in field.flags
     if field.type == "MESSAGE":
         struct = tables.messages[field.message].struct
