@@ -179,8 +179,7 @@ static void forget_changes(struct churn *churn)
 	churn->changes.count = 0;
 }
 
-/** Adds the time of changes since watch started to the time of the run and to the time of changes.
- */
+/** Adds the time since the watch started to the run's time and to the time of its changes. */
 static void stop_changes(const struct bt_bench_watch *watch, struct bt_bench_result *result)
 {
 	double seconds = 0;
@@ -193,8 +192,9 @@ static void stop_changes(const struct bt_bench_watch *watch, struct bt_bench_res
 }
 
 /**
- * Changes and decision are timed apart, because reading the clock of processor time between them
- * would take a twentieth of their time. number: index of the prepared pod among all pending pods.
+ * The changes and the decision have a watch each, so that reading the clock between them does not
+ * count: it takes a twentieth of their time. number: index of the prepared pod among all pending
+ * pods.
  */
 static void churn_and_schedule(struct churn *churn, uint32_t number)
 {

@@ -40,8 +40,8 @@ static int observe(void *context, const struct bt_living_change *change, struct 
 }
 
 /**
- * Sets the error for a name that matches count workloads instead of one. The message lists all
- * workloads. wanted NULL: no name was given.
+ * Sets the error for a name that matches no workload or several; count: how many. The message lists
+ * all workloads. wanted NULL: no name was given.
  */
 static int cannot_choose(const struct bt_perf_file *file, const char *wanted, uint32_t count,
 	struct berth_error *err)

@@ -4,7 +4,7 @@
 /**
  * Built-in workloads of `berth bench`: makes each object from its number, as JSON. The same
  * workload, counts and seed give the same bytes, whatever the order in which objects are made.
- * Workloads that bench/generate.py also has consist of the same objects, except for random values.
+ * If bench/generate.py has the same workload, its objects are equal, except for random values.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -54,7 +54,7 @@ static void trim_end(struct bt_strbuf *text)
 	text->length = rest.length;
 }
 
-/** Copy the text with each action in its stored form; other actions are errors. */
+/** Copy the text, with the known actions in their stored form; any other action is an error. */
 static int read_actions(struct bt_bench_template *made, struct bt_str text, struct berth_error *err)
 {
 	int64_t start;

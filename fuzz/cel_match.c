@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compiles a text and evaluates it against a device, as a selector and for any result type. Each
- * evaluation runs twice, in bounded memory, and must have the same outcome. A result without dyn
- * and any must have the type that the checker derived.
+ * evaluation runs twice, in bounded memory, and must have the same outcome. The result
+ * must have the type that the checker derived, unless the text uses `dyn` or a value of type `any`.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -27,8 +27,8 @@ static const struct {
 };
 
 /**
- * Cut off the text before the next separator, and skip the separator. Without a separator, takes
- * the whole text.
+ * Returns the text before the next separator and removes both from rest. Without a separator,
+ * returns the whole rest.
  */
 static struct bt_str cut(struct bt_str *rest, const char *separator)
 {

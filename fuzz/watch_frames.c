@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies of watches and lists: the first byte chooses the form. However the bytes are cut, the
- * parts and the end are the same.
+ * Bodies of watches and lists: the first byte chooses the form. The
+ * parts and the end must be the same, no matter how the bytes are cut.
  */
 #include <stddef.h>
 #include <stdint.h>

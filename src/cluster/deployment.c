@@ -714,9 +714,9 @@ static void scale_in_proportion(struct rollout *rollout)
 
 /**
  * Scales the sets when spec.replicas changed or the Deployment is paused. If only one set has
- * replicas, that set is scaled to spec.replicas; if none has, the new set or the newest old set. If
- * the new set is complete, old sets are scaled to 0. Otherwise the sets are scaled in proportion to
- * their sizes, except with Recreate.
+ * replicas, that set is scaled to spec.replicas. If no set has replicas, the new set is scaled, or
+ * without one the newest old set. If the new set is complete, old sets are scaled to 0. Otherwise
+ * the sets are scaled in proportion to their sizes, except with Recreate.
  */
 static void scale_sets(struct rollout *rollout)
 {

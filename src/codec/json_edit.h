@@ -15,8 +15,8 @@ BT_MUST_USE struct bt_json_value *bt_json_new_c(struct bt_arena *arena, const ch
 BT_MUST_USE struct bt_json_value *bt_json_new_int64(struct bt_arena *arena, int64_t value);
 BT_MUST_USE struct bt_json_value *bt_json_new_bool(struct bt_arena *arena, bool value);
 /**
- * Returns a deep copy of value. With copy_text names and texts are copied as well, so that the copy
- * borrows nothing; otherwise they are shared with value.
+ * Returns a deep copy of value. If copy_text is set, names and texts are copied as well, so that
+ * the copy borrows nothing; otherwise they are shared with value.
  */
 BT_MUST_USE struct bt_json_value *bt_json_clone(
 	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text);

@@ -541,8 +541,8 @@ void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache)
 }
 
 /**
- * Finds a claim by the key "namespace/name" or "name". in_api: find the version of the API, not the
- * assumed version.
+ * Finds a claim by the key "namespace/name" or "name". in_api: find the claim as the API server
+ * has it, not the assumed claim.
  */
 static int find_pvc(struct bt_assume_cache *cache, struct bt_str key, bool in_api,
 	const struct berth_pvc **out_pvc, struct berth_error *err)

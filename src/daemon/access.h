@@ -47,7 +47,7 @@ struct bt_access_setup {
  */
 BT_MUST_USE int bt_access_rules_create(const struct bt_access_setup *setup,
 	struct bt_access_rules **out_access, struct berth_error *err);
-/** Destroy the checks. done of checks in flight is not called. NULL accepted. */
+/** Destroy the checks. The callbacks `done` of checks in flight are not called. NULL accepted. */
 void bt_access_rules_destroy(struct bt_access_rules *access);
 /**
  * Check --authorization-always-allow-paths: a * must be the last character of its path. Returns 0

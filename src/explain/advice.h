@@ -53,8 +53,7 @@ struct bt_advice {
 	bool is_too_small;
 	bool pod_is_too_small; /* like is_too_small, for pod_remedies */
 	/**
-	 * Report of the failed search for devices, in the arena; NULL: no search for devices
-	 * failed.
+	 * Report of the failed search for devices, in the arena; NULL if no such search has failed.
 	 */
 	const struct bt_allocation_report *devices;
 };

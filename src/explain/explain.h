@@ -34,7 +34,7 @@ struct bt_obstacle {
 	struct bt_str hint;    /* phrase for people: "needs 250m more cpu"; "" if unknown */
 	/**
 	 * Report of the failed search for devices: devices found per request, with long texts cut.
-	 * NULL: no search for devices failed.
+	 * NULL if no such search has failed.
 	 */
 	const struct bt_allocation_report *devices;
 };

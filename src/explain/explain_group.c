@@ -569,8 +569,8 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 		struct outcome outcome = try_group(run, NULL, 0, NULL);
 		if (outcome.is_accepted) {
 			/*
-			 * The estimate is usually exact. Trying one node less then proves that the
-			 * estimate is the smallest number.
+			 * The estimate is usually exact. If so, a trial with one node fewer proves
+			 * that the estimate is the smallest number.
 			 */
 			high = count;
 			placed_count = outcome.placed_count;

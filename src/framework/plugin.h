@@ -676,7 +676,7 @@ struct bt_plugin_shortcuts {
 	 */
 	bool (*permit_quorum)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, uint32_t *out_count);
-	/** Whether score_placement does not read which nodes of the placement the pods got. */
+	/** The result of score_placement does not depend on the pods' nodes in the placement. */
 	bool placement_score_ignores_nodes;
 };
 

@@ -452,8 +452,8 @@ void bt_http_tls_uncork(struct bt_http_exchange *exchange)
 	}
 	exchange->corked = false;
 	/*
-	 * libmicrohttpd has corked and uncorked the socket before the record is written: uncork the
-	 * socket once more
+	 * libmicrohttpd uncorks the socket too early, before GnuTLS writes the record. Uncork the
+	 * socket again, or the kernel would hold the record back.
 	 */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_CORK, &off, sizeof(off));
 	if (gnutls_record_uncork(http_session_of(exchange->handle), 0) < 0) {

@@ -383,9 +383,8 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 	}
 	/*
 	 * The shortage for which the scheduler rejected the most nodes; node_count 0: no shortage.
-	 * A shortage is left out if the scheduler rejected more nodes for it than are short of the
-	 * resource: nominated pods hold room on the other rejected nodes, so the amounts would not
-	 * explain the rejections.
+	 * A shortage is left out if some nodes rejected for it are not short of the resource:
+	 * nominated pods hold room on these nodes, so the amounts would not explain the rejections.
 	 */
 	struct shortage tightest = {0};
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {

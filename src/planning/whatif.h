@@ -99,7 +99,7 @@ struct bt_whatif_mark {
 	uint32_t budget;
 };
 
-/** A PodDisruptionBudget, and the evictions by drains of the pods that it covers. */
+/** A PodDisruptionBudget, and the evictions of its pods that drains cause. */
 struct bt_whatif_budget {
 	struct bt_str namespace_;
 	struct bt_str name;

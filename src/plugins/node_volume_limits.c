@@ -370,8 +370,9 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		}
 	}
 	/*
-	 * Steps 8 to 10 of spec 07b section 1.5. Attached volumes count as used. But a wanted
-	 * volume that is attached and not used by a pod on the node still counts as new.
+	 * Steps 8 to 10 of spec 07b section 1.5. Attached volumes are added to the used
+	 * count. A wanted volume counts as new unless a pod on the node uses it, even if it is
+	 * attached.
 	 */
 	struct bt_volume_set *wanted = &instance->wanted;
 

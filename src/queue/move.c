@@ -28,8 +28,8 @@ enum selection {
 };
 
 /**
- * Last result of the HINTS_OF_POD hints in a group. The result is reusable only if the pods of a
- * group differ only in their labels in the data that these hints read.
+ * Last result of the HINTS_OF_POD hints in a group. The result is reusable only if these hints
+ * read nothing that differs between the pods of a group, except labels.
  */
 struct label_memo {
 	bool usable;

@@ -339,8 +339,8 @@ bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t no
  */
 void bt_queue_hold_back(struct bt_queue *queue);
 /**
- * Whether no change since bt_queue_hold_back could help a pod, and only members of pod groups back
- * off.
+ * Returns true if no change since bt_queue_hold_back could help any pod, and all pods in backoff
+ * are members of pod groups.
  */
 bool bt_queue_only_repeats_groups(struct bt_queue *queue);
 

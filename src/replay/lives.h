@@ -19,7 +19,7 @@ struct bt_pod_life {
 	int64_t runs_ns;  /* from binding to end; -1: deleted, or runs until the recording ends */
 	/** When the scheduler preempts the pod or a taint evicts it, since 1970; -1: never. */
 	int64_t disrupted_ns;
-	bt_sym node; /* recorded node, for bt_lives_node; BT_SYM_EMPTY: none */
+	bt_sym node;   /* recorded node, for bt_lives_node; BT_SYM_EMPTY: none */
 	uint32_t zero; /* instead of padding, which has no defined value in the file */
 };
 

@@ -72,12 +72,12 @@ void bt_watch_finish(void *watch);
 struct bt_wait;
 
 /**
- * Starts a wait: bt_watchers_run calls reached once, when the store has this RV or timeout_ns have
- * passed. The wait is freed before that call.
+ * Starts a wait: bt_watchers_run calls the callback `reached` once, when the store has this RV or
+ * after timeout_ns. The wait is freed before that call.
  */
 struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int64_t now_ns,
 	int64_t timeout_ns, void (*reached)(void *context), void *context);
-/** Frees a wait whose reached was not called. */
+/** Frees a wait whose callback was not called. */
 void bt_watchers_cancel(struct bt_wait *wait);
 /** How long a list waits for an RV that the store has not reached. */
 #define BT_FUTURE_RV_WAIT_NS (3 * BT_NS_PER_SECOND)

@@ -81,7 +81,7 @@ void bt_used_claims_finish(struct bt_state *state);
 void bt_used_claims_add(struct bt_state *state, bt_sym claim);
 void bt_used_claims_remove(struct bt_state *state, bt_sym claim);
 
-/* Ports of a row. Add does nothing if the row has the port, remove if the row lacks the port. */
+/* Ports of a row: adding a port twice, or removing a port that the row lacks, does nothing. */
 void bt_row_port_add(
 	struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port);
 void bt_row_port_remove(

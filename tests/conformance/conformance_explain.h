@@ -12,10 +12,10 @@
 /* conformance_remedy.c: if one of these functions fails, err names the remedy that does not apply
  */
 
-/** Apply the remedies that change the pod to its JSON; other remedies are ignored. */
+/** Edit the JSON of a pod by the remedies that change the pod; other remedies are ignored. */
 BT_MUST_USE int bt_remedies_edit_pod(struct bt_arena *arena, struct bt_json_value *pod,
 	const struct bt_remedy *remedies, uint32_t count, struct berth_error *err);
-/** Apply the remedies that change the node called name to its JSON, except removals of pods. */
+/** Edit the JSON of a node by the remedies that change this node, except removals of pods. */
 BT_MUST_USE int bt_remedies_edit_node(struct bt_arena *arena, struct bt_json_value *node,
 	struct bt_str name, const struct bt_remedy *remedies, uint32_t count,
 	struct berth_error *err);

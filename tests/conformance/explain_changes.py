@@ -5,8 +5,8 @@
 usage: explain_changes.py BERTH SEED COUNT CATEGORY [CATEGORY ...]
 
 Draws COUNT cases of each category, and from each case one pod that was recorded as unschedulable.
-Writes the objects as they are before this pod is tried to a file, which `berth explain -o json`
-reads. Applies every proposal to the objects, as src/explain/remedies.def describes the remedies.
+Writes a file with the objects as they are before this pod is tried, and `berth explain -o json`
+reads it. Applies every proposal to the objects, as src/explain/remedies.def describes the remedies.
 Then the pod must fit, by the model in reference/, on the named node and on as many nodes as berth
 says; with only a part of the proposal, the pod must fit on no node.
 

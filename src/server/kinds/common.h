@@ -92,8 +92,8 @@ bool bt_kinds_selector_matches(
 void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, const char *const *texts);
 /**
- * Each text of the list (NULL: no text) must be one of allowed (NULL: any), which ends with NULL.
- * unique: no text may be repeated.
+ * Each text of the list must be in the array `allowed`, which ends with NULL; `allowed` NULL: any
+ * text is allowed. A list that is NULL has no texts. unique: no text may be repeated.
  */
 void bt_kinds_check_items(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, const char *const *allowed, bool unique);

@@ -283,7 +283,8 @@ class Allocator:
         return None
 
     def search(self, c, r, alternative, k, start):
-        """Whether claim c from device k of request r on, and all later claims, can be satisfied (12 9.4)."""
+        """Whether the rest of claim c (from device k of request r) and all later claims can be satisfied
+        (12 9.4)."""
         if c == len(self.claims):
             return True
         listed = self.claims[c]['spec']['devices'].get('requests') or []

@@ -278,8 +278,8 @@ START_TEST(test_store_file__reads_version_1)
 END_TEST
 
 /**
- * In version 2, addresses were part of the owners' texts, and the column owner_values had the name
- * times.
+ * In version 2, addresses were part of the owners' texts, and the column owner_values was called
+ * `times`.
  */
 START_TEST(test_store_file__reads_version_2)
 {
