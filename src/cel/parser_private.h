@@ -43,8 +43,8 @@ struct bt_cel_parser {
 	struct bt_arena *arena;
 	struct bt_cel_issues *issues;
 	/**
-	 * Stack of the elements of all open lists, maps and calls. A mark is the number of elements
-	 * at the start of a list, map or call.
+	 * Stack of the elements of all open lists, maps and calls. A mark is the height of the
+	 * stack when a list, map or call begins.
 	 */
 	BT_VEC(struct bt_cel_element) elements;
 	struct bt_cel_node nothing; /* the result of rules that build no node */

@@ -123,8 +123,8 @@ static void request_ended(
 	if (reflector->lost_ns == 0 ||
 		(end == BT_REFLECTOR_END_CLEAN && reflector->opened_ns < now_ns)) {
 		/*
-		 * The watch counts as working until now if it was working so far, or if it was open
-		 * for a while and ended cleanly.
+		 * Count the watch as lost from now on. If it was lost before, the earlier time
+		 * stays, unless the watch was open for a while and ended cleanly.
 		 */
 		reflector->lost_ns = now_ns;
 	}

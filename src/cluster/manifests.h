@@ -97,8 +97,8 @@ BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin
  */
 BT_MUST_USE int bt_manifests_check(const struct bt_object *object, struct berth_error *err);
 /**
- * Keeps an object from bt_input_sink.skipped if it is a policy (bt_manifests_policy). Returns
- * whether it is a policy.
+ * Stores an object that bt_input_sink.skipped was given, if the object is a policy
+ * (bt_manifests_policy). Returns whether it is a policy.
  */
 bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_str api_version, struct bt_str kind, struct bt_str json);

@@ -227,7 +227,7 @@ struct bt_device_pools {
 	/* pools */
 	BT_VEC(struct bt_pool) pools;
 	BT_VEC(uint32_t) free_pools;
-	BT_VEC(uint32_t) pool_of_id;   /* by bt_dra.ids id of the pool */
+	BT_VEC(uint32_t) pool_of_id;   /* by the pool's id in bt_dra.ids */
 	BT_VEC(uint32_t) shared_pools; /* pools whose shared_count is not 0 */
 	struct bt_map named_map;
 	BT_VEC(struct bt_named_pools) named;

@@ -66,8 +66,8 @@ struct bt_adviser {
 /** Returns NULL for unknown plugins. */
 const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name);
 /**
- * Adds a remedy if it is new; returns whether it is new. A remedy beyond the limit is not added,
- * but is new and marks the advice as final. The texts of the remedy must live as long as
+ * Adds a remedy if it is new; returns whether it is new. If the limit is reached, marks the advice
+ * as final instead of adding the remedy. The texts of the remedy must live as long as
  * advice->arena.
  */
 bool bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);

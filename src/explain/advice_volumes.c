@@ -11,8 +11,8 @@
 /** Limit of volumes that are tried one by one; pods with more volumes get no advice. */
 #define VOLUMES_MAX 32
 /**
- * Limits of pods per node that are tried as the user of a disk (holder), or whose removal is tried
- * (leaver).
+ * For each node, at most this many pods are tried as the user of a disk (holders), and the removal
+ * of at most this many is tried (leavers).
  */
 #define HOLDERS_TRIED_MAX 256
 #define LEAVERS_TRIED_MAX 8

@@ -20,7 +20,7 @@ static const struct bt_resource_slice *slice_at(const struct bt_whatif *whatif, 
 
 /** --- new nodes --- */
 
-/** What new nodes get copies of: indexes of objects of the node that they are like. */
+/** Objects of an existing node that are copied for each new node like it, as indexes. */
 struct copied {
 	BT_VEC(uint32_t) slices;
 	/**

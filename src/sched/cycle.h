@@ -264,8 +264,8 @@ static inline void bt_cell_list_add(
 }
 
 /**
- * Run the per-cycle filters and merge their verdicts: the first filter in list order that rejects
- * counts.
+ * Run the per-cycle filters and merge their verdicts: if several filters reject, the verdict of the
+ * first one in the list is used.
  */
 void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list);
 /** Count the filter evaluations in the metrics: sizes[i] nodes have verdicts[i]. */

@@ -88,7 +88,8 @@ uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *ar
 	struct bt_list **out_list, struct bt_failure *out_failure);
 /**
  * deletecollection: deletes some objects. true: call it again after other work. false: all objects
- * are deleted, or *out_failure is set (code 0 before; its texts live as long as the list).
+ * are deleted; or the call failed, and *out_failure is set, with texts that live as long as the
+ * list. The caller sets out_failure->code to 0 before.
  */
 bool bt_list_delete(struct bt_list *list, struct bt_failure *out_failure);
 /**

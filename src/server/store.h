@@ -24,7 +24,7 @@ struct bt_stored {
 	uint32_t reference_count;
 	uint32_t text_length;
 	uint16_t key_length;
-	char bytes[]; /* key, text, a zero byte, and the values that owners lacks */
+	char bytes[]; /* key, text, a zero byte, and the values that are not in *owners */
 };
 
 struct bt_strbuf;

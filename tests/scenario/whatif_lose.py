@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth whatif --lose ... --each: every loss against berth simulate on input without these nodes.
+"""berth whatif --lose ... --each: compare each loss with berth simulate, without the lost nodes.
 
 BERTH_WHATIF_SEEDS=FIRST:COUNT draws other clusters.
 """

@@ -8,9 +8,9 @@
 
 /**
  * Append "uncordon node-7, and free 250m cpu on node-7"; escapes control bytes. nodes NULL: amounts
- * of nodes are unknown. An amount beyond what the node's pods request becomes "add a node like
- * node-7 with 12 cpu", or, if the other changes or the pod depend on that node, "replace node-7 by
- * a node with 16 cpu". Returns whether the text adds a node.
+ * of nodes are unknown. If the node's pods request less than is needed, the text is "add a node
+ * like node-7 with 12 cpu", or, if the other changes or the pod depend on that node, "replace
+ * node-7 by a node with 16 cpu". Returns whether the text adds a node.
  */
 bool bt_changes_append_text(const bt_remedy_list *changes, const struct bt_pod *pod,
 	const struct bt_node_table *nodes, struct bt_strbuf *out);
