@@ -2,8 +2,8 @@
 /*
  * Writes through the API. Each line of the input is one request: a letter for the verb, a letter
  * for the resource and subresource, a letter for the object's name and the options, and the JSON
- * body. After each request an empty patch must not change the object, because stored objects are in
- * their final form.
+ * body. After each request, the object is patched with an empty patch, which must change nothing:
+ * stored objects are in their final form.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -73,7 +73,7 @@ static void run_line(struct bt_api *api, struct bt_str line, struct bt_arena *ar
 	uint8_t options = (uint8_t)line.data[2];
 	request.verb = verbs[verb % BT_ARRAY_LENGTH(verbs)];
 	request.patch_type = (enum bt_patch_type)(verb % 4);
-	/* the letter A is the first resource; subresources follow after the last resource */
+	/* 'A' is the first resource; values after the last resource select a subresource */
 	uint32_t count = bt_resources_count(resources);
 	uint32_t at = (resource + 256u - 'A') % 256u;
 	request.resource = bt_resources_at(resources, at % count);

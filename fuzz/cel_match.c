@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiles a text and evaluates it against a device, as a selector and for any result type. Each
- * evaluation runs twice, in bounded memory, and must have the same outcome. The result
- * must have the type that the checker derived, unless the text uses `dyn` or a value of type `any`.
+ * Compiles a text and evaluates it against a device, both as a selector and as an expression of any
+ * type. Two evaluations in bounded memory must have the same outcome. The result must have the type
+ * that the checker derived, unless the text uses `dyn` or a value of type `any`.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ static void make_device(struct bt_arena *arena, struct bt_cel_value *out_value)
 	BT_ASSERT(code == 0);
 }
 
-/** The result kind that the checker derives; dyn: the kind is unknown. */
+/** Returns the result's kind as the checker derives it; BT_CEL_DYN: unknown. */
 static enum bt_cel_kind checked_kind(
 	struct bt_str text, const struct bt_cel_environment *environment)
 {
@@ -61,7 +61,7 @@ static enum bt_cel_kind checked_kind(
 }
 
 /**
- * Whether the result may have another kind than `told`. The checker accepts a value of kind `dyn`
+ * Whether the result may have a kind other than `told`. The checker accepts a value of kind `dyn`
  * or `any` where another kind is expected: it takes dyn(1).orValue([]) for a list.
  */
 static bool is_open(struct bt_str text, enum bt_cel_kind told)
@@ -81,8 +81,8 @@ static void append_outcome(const struct bt_cel_value *value, struct bt_strbuf *o
 }
 
 /**
- * Evaluate the program and append the outcome to out. told: the kind of any result except null and
- * errors; unchecked if is_any is set.
+ * Evaluates the program and appends the outcome to out. `told` is the expected kind of the result.
+ * Null and errors are always accepted, and `is_any` accepts every kind.
  */
 static void evaluate(const struct bt_cel_program *program, enum bt_cel_kind told, bool is_any,
 	struct bt_strbuf *out)

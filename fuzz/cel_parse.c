@@ -24,7 +24,7 @@ static void check_node(const struct bt_cel_node *node, uint32_t length)
 	}
 }
 
-/** Parse the text; out gets its issues, or stays empty if the text is an expression. */
+/** Parses the text and appends the issues to out. If the text is an expression, out stays empty. */
 static void parse(struct bt_str text, struct bt_strbuf *out)
 {
 	struct bt_arena arena = {0};

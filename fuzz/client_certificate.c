@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Certificates of clients and of authorities. The input is read as a PEM bundle of authorities, and
- * as a client's chain of DER certificates, each after two bytes of length. A chain that no known
- * authority signed must be refused.
+ * Certificates of clients and of authorities. The input is read twice: as a PEM bundle of
+ * authorities, and as the DER certificates of a client's chain, in which two bytes of length
+ * precede each certificate. A chain that no known authority signed must be refused.
  */
 #include <stdint.h>
 

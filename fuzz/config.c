@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configurations: if a configuration loads, its written text loads, too, and writing that again
- * gives the same text. The first byte of the input chooses the feature gates.
+ * Configurations. A configuration that loads is written, and the text is loaded and written again:
+ * both texts must be the same. The first byte of the input chooses the feature gates.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -77,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	construct(config);
 	bt_config_write(config, &first);
 	/*
-	 * Defaults make the text longer: a large document may exceed the limit when it is read
-	 * again.
+	 * The written text includes the defaults. The text of a large document may therefore exceed
+	 * the limit.
 	 */
 	if (first.length <= BT_CONFIG_BYTES_MAX) {
 		BT_ASSERT(bt_config_load(bt_strbuf_str(&first), &gates, &again, &err) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of the daemon's flags: the first byte picks the flag, each further line is one occurrence.
- * Accepted values can be shown as pflag shows them.
+ * Values of the daemon's flags. The first byte selects the flag, and each line after that byte is
+ * one occurrence of the flag. The accepted values can be written in pflag's form.
  */
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP answer, parsed as a whole and byte by byte: both results must be the same. */
+/* Parses an HTTP answer as a whole and byte by byte. Both results must be the same. */
 #include <stdlib.h>
 
 #include "net/http_answer.h"

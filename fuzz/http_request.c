@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests of any kind through the HTTP front, without sockets. The input: a request line
- * ("POST /api/v1/... application/json"), header lines, an empty line, the body. Several requests
- * are separated by a line "%%"; they share one server.
+ * Requests of any kind through the HTTP front, without sockets. A request is a request line ("POST
+ * /api/v1/... application/json"), header lines, an empty line and the body. Lines "%%" separate the
+ * requests, which share one server.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The text up to the separator; *rest begins after it. */
+/* Returns the text before the next separator, and removes both from *rest. */
 static struct bt_str cut(struct bt_str *rest, struct bt_str separator)
 {
 	int64_t at = bt_str_find(*rest, separator);

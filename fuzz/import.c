@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Importers of traces. The first line of the input is the kind, lines "---" separate the files. A
- * trace that is imported gives a recording that can be read to its end.
+ * Importers of traces. The first line of the input names the importer, and lines "---" separate the
+ * files. An imported trace gives a recording that can be read to its end.
  */
 #include <stdio.h>
 #include <stdlib.h>

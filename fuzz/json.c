@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON: skipping, tree and writer must agree on any input. An accepted document is written and read
- * again as the same tree, and the token reader sees the same document.
+ * JSON. The tree parser, the skip function and the token reader must accept the same inputs. An
+ * accepted tree that is written and read again must be the same.
  */
 #include <stdint.h>
 
@@ -10,7 +10,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** Walk the document with the pull functions; names and strings are unescaped, numbers checked. */
+/**
+ * Walks the document with the token reader, which unescapes names and strings and checks numbers.
+ */
 static int walk(struct bt_json_reader *reader, struct bt_arena *arena, uint32_t depth)
 {
 	enum bt_json_type type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubeconfigs or the output of credential plugins, as the first byte says. An accepted kubeconfig
- * has a URL that requests can begin with; a refused kubeconfig has a message.
+ * The first byte says whether the input is a kubeconfig or the output of a credential plugin. An
+ * accepted kubeconfig has a base URL for requests. A refused input has an error message.
  */
 #include <stddef.h>
 #include <stdint.h>

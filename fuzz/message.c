@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages: a decoded message equals its copy, has the same hash as the copy, and equals the
- * message that is decoded from its JSON form. The message table is that of the unit tests, with
- * every type in every shape.
+ * A decoded message and its copy must be equal and have the same hash. The JSON that is written
+ * from a message must stay the same if it is read and written again. The message table of the unit
+ * tests has every type in every shape.
  */
 #include <stdint.h>
 

@@ -61,8 +61,7 @@ static void check_text(const struct bt_object *object)
 	bt_object_encode_json(object->kind, object->value, &writer);
 	bt_json_reader_init(&reader, bt_strbuf_str(&text));
 	/*
-	 * The text of a quantity may lose its exponent, as in upstream, so the second text may
-	 * differ.
+	 * As in upstream, a quantity's text may lose the exponent, so the second text may differ.
 	 */
 	if (bt_object_decode_as(object->kind, &reader, &back, NULL) == 0) {
 		bt_json_writer_init(&writer, &again, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An object of any kind from protobuf: the first byte chooses the kind. A decoded object equals its
- * copy, and can be written.
+ * Protobuf objects of any kind, which the first byte chooses. A decoded object equals its copy, and
+ * can be written.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patches of every type: the first line is a document, the rest a patch. Results are valid trees,
- * and patches that are idempotent change nothing the second time.
+ * Patches of every type. The first line is the document, and the rest is the patch. Results must be
+ * valid trees. Idempotent patches must change nothing the second time.
  */
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Protobuf bodies of every kind: an envelope, or bytes without envelope that are read as a Pod. A
- * decoded body can be written, and reading the result gives the same object.
+ * Protobuf bodies of every kind. Bytes without an envelope are read as a Pod. A decoded object that
+ * is written and read again must be the same.
  */
 #include <stdint.h>
 

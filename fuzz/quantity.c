@@ -19,7 +19,7 @@ static bool parse(const char *data, size_t size, struct bt_arena *arena, struct 
 	return code == 0;
 }
 
-/** Check that the quantity's text parses to the same number, if a suffix exists for its scale. */
+/** If the quantity's scale has a suffix, checks that its text parses to the same number. */
 static void check_text(const struct bt_quantity *quantity, struct bt_arena *arena)
 {
 	struct bt_strbuf text = {0};

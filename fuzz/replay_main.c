@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target over a folder of stored inputs, with any compiler: replay_<name>
- * CORPUS_FOLDER. A finding crashes; a folder that cannot be read is a failure, too.
+ * replay_<name> CORPUS_FOLDER runs a fuzz target on each stored input of a folder. Any compiler can
+ * build it. A finding crashes the program. An unreadable file or folder is a failure.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -36,7 +36,10 @@ static bool read_file(const char *path, struct bt_strbuf *out)
 	return fclose(file) == 0 && ok;
 }
 
-/* A heap copy of the exact size, so that the sanitizer reports the first byte read past the end. */
+/*
+ * Runs the target on a heap copy of the exact size, so that the sanitizer reports a read past its
+ * end.
+ */
 static void run_on(const char *data, size_t size)
 {
 	uint8_t *copy = bt_malloc(size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The input is parsed as a field selector and, if it is JSON, as a pod. The selectors of the pod
- * are matched against the labels of the same pod. Required node affinity that reports errors must
- * not match, and a label selector that is refused must have an error message.
+ * are matched against the labels of the same pod. A required node affinity with errors must not
+ * match. A refused label selector must have an error message.
  */
 #include <stddef.h>
 #include <stdint.h>

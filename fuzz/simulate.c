@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole simulation with every decision verified: reading, defaulting, expanding workloads,
- * placing, all outputs.
+ * A whole simulation that verifies every decision: reads the objects, sets defaults, expands
+ * workloads, places the pods and writes all outputs.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers of API servers as errors: the first byte picks the code, the second one the content type,
- * the rest is the body.
+ * Error answers of API servers. The first byte selects the status code, the second byte the content
+ * type, and the rest is the body.
  */
 #include <stdint.h>
 

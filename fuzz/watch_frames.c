@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies of watches and lists: the first byte chooses the form. The
- * parts and the end must be the same, no matter how the bytes are cut.
+ * Bodies of watches and lists. The first byte chooses the form. Pieces of any size must give the
+ * same parts and the same end.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -65,7 +65,7 @@ static int take(
 	return 0;
 }
 
-/** Feed the body in pieces of step bytes; step 0: the whole body at once. */
+/** Feeds the body in pieces of `step` bytes, or as a whole if `step` is 0. */
 static int feed(enum bt_frames_form form, struct bt_str bytes, uint32_t step, struct parts *out,
 	bool *out_complete)
 {
