@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A backlog of unschedulable pods in the complete scheduler: milliseconds from the event that makes
- * some of them schedulable to their placement. Prints one JSON line per case: event (the event
- * alone), placed (until all pods that fit are placed), settled (until every requeued pod was
- * tried), each as median, p99 and maximum over the events. A shape is a group of pods with equal
- * specs. In the first cases every shape waits for a different device. In the later cases every
- * second shape waits for a pool of nodes, and nodes of earlier events requeue pods of more than one
- * shape. In the last case events follow each other so closely that requeued pods that did not fit
- * are still in backoff.
+ * A backlog of unschedulable pods in the complete scheduler, and events that make some of these
+ * pods schedulable. Prints one JSON line per case, with three times from the start of the event:
+ * "event" ends when the scheduler has observed the event, "placed" when all pods that fit are
+ * placed, and "settled" when every requeued pod was tried. Each time has median, p99 and maximum
+ * over the events, in milliseconds. A shape is a group of pods with equal specs. In the first cases
+ * every shape waits for a different device. In the later cases every second shape waits for a pool
+ * of nodes; because of the nodes of earlier events, an event then requeues pods of several shapes.
+ * If events follow after a second, requeued pods that did not fit are still in backoff.
  *
  * Usage: backlog_bench [PODS [SHAPES [NODES [EVENTS]]]]
  */
@@ -216,10 +216,7 @@ static void print_times(const char *what, double *times, uint32_t count)
 		times[count * 99 / 100], times[count - 1]);
 }
 
-/**
- * Add nodes at intervals of `seconds`, each with room for `room` pods of one shape; room 0: nodes
- * that fit no pod.
- */
+/** Adds nodes at intervals of `seconds`. Each node fits `room` pods of one shape; 0: no pod. */
 static void time_case(struct bench *bench, const char *what, uint32_t room, int64_t seconds)
 {
 	uint32_t count = bench->event_count;

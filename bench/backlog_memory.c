@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of an unschedulable and of a bound pod in the complete scheduler: bytes from malloc,
+ * Memory of an unschedulable pod and of a bound pod in the complete scheduler, in bytes from malloc
  * including malloc's overhead. The pods look like pods of a ReplicaSet, with the defaults of the
  * API server. After a failed attempt the scheduler observes the pod with its changed status, as a
  * watch sends it. Prints one JSON line. "waiting" and "bound" include the objects of the pods,
@@ -159,7 +159,7 @@ static void add_waiting(struct bench *bench)
 		bench->changed = NULL;
 	}
 	/*
-	 * Let the scheduler finish the last operation: its memory does not belong to the backlog.
+	 * Let the scheduler finish the last operation, whose memory does not belong to the backlog.
 	 */
 	(void)bt_scheduler_step(bench->scheduler, bench->now_ns, &attempt);
 }

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** The result, as the child writes it to the pipe: both processes are the same program. */
+/** The bytes that the child writes to the pipe. Both processes have the same program and layout. */
 struct answer {
 	int code;
 	struct bt_bench_result result;

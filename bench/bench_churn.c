@@ -43,7 +43,7 @@ struct change {
 struct churn {
 	struct bt_bench *bench;
 	struct bt_prng prng;
-	BT_VEC(uint32_t) pods;         /* numbers of placed pods, also of pods whose node is gone */
+	BT_VEC(uint32_t) pods;         /* numbers of placed pods, even if their node is gone */
 	BT_VEC(uint32_t) nodes;        /* numbers of existing nodes */
 	BT_VEC(struct change) changes; /* prepared for the current pod */
 	uint32_t next_node;
@@ -192,9 +192,9 @@ static void stop_changes(const struct bt_bench_watch *watch, struct bt_bench_res
 }
 
 /**
- * The changes and the decision have a watch each, so that reading the clock between them does not
- * count: it takes a twentieth of their time. number: index of the prepared pod among all pending
- * pods.
+ * Makes the changes, then the decision. Each has a separate watch, which leaves out the reading of
+ * the clock between them: a twentieth of their time. `number` is the number of the prepared pod
+ * among all pods.
  */
 static void churn_and_schedule(struct churn *churn, uint32_t number)
 {

@@ -79,8 +79,8 @@ int bt_bench_take(struct bt_bench *bench, struct bt_object *object, struct berth
 }
 
 /**
- * Whether the line is the first or the last line of a snapshot. These lines enclose the objects;
- * the lines between them have one object each, separated by commas.
+ * Whether the line is the first or the last line of a snapshot. Each line between them has one
+ * object; commas separate the objects.
  */
 static bool is_around(struct bt_str line)
 {
@@ -336,7 +336,7 @@ int bt_bench_place(struct bt_bench *bench, struct berth_error *err)
 
 /** --- nominated pods --- */
 
-/** Nominate pods that need most of a node, spread evenly over the nodes. */
+/** Nominates pods for evenly spaced nodes. Each pod needs most of its node. */
 static int nominate(struct bt_bench *bench, struct bt_object **objects, struct bt_pod_info *pods,
 	uint32_t count, struct berth_error *err)
 {

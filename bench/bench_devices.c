@@ -12,9 +12,9 @@
 #define DRIVER "gpu.example.com"
 #define DEVICES_OF_A_NODE 8
 #define DEVICES_OF_A_SOCKET 4
-/** The maximum of devices in a slice: spec 12 section 3. */
+/** The maximum number of devices in a slice (spec 12 section 3). */
 #define SLICE_DEVICES_MAX 128
-/** The maximum of devices that a driver of a scheduler_perf file has on a node. */
+/** The maximum number of devices on a node for one driver of a scheduler_perf file. */
 #define NODE_DEVICES_MAX 65536
 
 static bool is_large(uint32_t node)
@@ -50,8 +50,7 @@ static void write_slice(uint32_t node, struct bt_strbuf *out)
 	bt_strbuf_append_c(out, "]}}");
 }
 
-/** Whether the pod has a claim: every pending pod, and a bound pod if its node has a free device.
- */
+/** Every pending pod has a claim; a bound pod has a claim only if its node has a free device. */
 static bool has_claim(const struct bt_bench_source *source, uint32_t pod)
 {
 	return pod >= source->bound_count || pod / source->node_count < DEVICES_OF_A_NODE;
@@ -222,7 +221,9 @@ int bt_perf_create_driver(
 		: result;
 }
 
-/** Allocate devices for a claim on the first node with enough free devices, from next_node on. */
+/**
+ * Allocates devices for a claim on the first node from next_node on that has enough of them free.
+ */
 static int allocate_claim(struct bt_perf *perf, struct bt_object *object, struct bt_arena *arena,
 	struct berth_error *err)
 {

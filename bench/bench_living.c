@@ -76,7 +76,7 @@ int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	const struct bt_living_change change = {
 		living->now_ns, old_object, new_object, living->is_preempting};
 	living->is_preempting =
-		false; /* only the pod is a victim, not its claims, which are deleted next */
+		false; /* the pod is a victim; its claims, deleted next, are not */
 	int result = living->observer != NULL
 		? living->observer->observe(living->observer->context, &change, err)
 		: 0;
@@ -100,7 +100,7 @@ int bt_living_add(struct bt_living *living, struct bt_object *object, struct ber
 	return bt_living_change(living, NULL, object, err);
 }
 
-/** Returns the claim that was made for an entry of the pod; NULL: there is none. */
+/** Returns the claim that was made for an entry of the pod, or NULL. */
 static struct bt_object *find_own_claim(const struct bt_living *living, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {

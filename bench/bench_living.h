@@ -2,9 +2,9 @@
 #ifndef BT_BENCH_LIVING_H
 #define BT_BENCH_LIVING_H
 /**
- * The complete scheduler with its queue, and a simulated API server that carries out the writes of
- * the scheduler: bindings, nominations and deletions of victims come back as events of a watch. The
- * caller moves the virtual clock.
+ * The complete scheduler with its queue, and a simulated API server. The server carries out the
+ * scheduler's bindings, nominations and deletions of victims, and returns them as events of a
+ * watch. The caller advances the virtual clock.
  */
 #include "api/pod_common.h"
 #include "cli/setup.h"
@@ -12,7 +12,7 @@
 
 /** A write that the scheduler did not observe yet. */
 struct bt_living_write {
-	struct bt_object *pod;    /* as it was when written; a reference is held */
+	struct bt_object *pod;    /* the version at the time of the write; a reference is held */
 	struct bt_str node_name;  /* in texts of bt_living; data NULL: no binding */
 	struct bt_str nomination; /* in texts of bt_living; data NULL: nomination unchanged */
 	bool deleted;             /* the pod is deleted, as a victim */
@@ -57,7 +57,7 @@ BT_MUST_USE int bt_living_add(
 /** Change an object, or delete it if new_object is NULL. Both objects are consumed. */
 BT_MUST_USE int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	struct bt_object *new_object, struct berth_error *err);
-/** Report to the observer the claims made for the pod; the scheduler knows these claims already. */
+/** Reports the claims made for the pod to the observer. The scheduler already has these claims. */
 BT_MUST_USE int bt_living_note_claims(
 	struct bt_living *living, const struct bt_pod *pod, struct berth_error *err);
 /**
@@ -66,7 +66,7 @@ BT_MUST_USE int bt_living_note_claims(
  */
 BT_MUST_USE int bt_living_delete_pod(
 	struct bt_living *living, struct bt_object *object, struct berth_error *err);
-/** Change a pod; value is copied and gets a new resource version. */
+/** Changes a pod to a copy of `value` with a new resource version. */
 BT_MUST_USE int bt_living_change_pod(struct bt_living *living, struct bt_object *old_object,
 	const struct bt_pod *value, struct berth_error *err);
 /**

@@ -17,7 +17,7 @@ struct bt_bench_machine {
 void bt_bench_machine_init(struct bt_bench_machine *machine);
 void bt_bench_machine_finish(struct bt_bench_machine *machine);
 /**
- * The commit of the sources, with "-dirty" if they were changed; the version if there is no git.
+ * The commit of the sources, with "-dirty" after local changes, or the version if there is no git.
  */
 const char *bt_bench_commit(void);
 /** Returns the compiler and its version, such as "gcc 12.2.0". */

@@ -5,7 +5,7 @@
 
 #include "bench/bench_report.h"
 
-/** Whether a name in only is "TEST" or "TEST/WORKLOAD" of this workload, or only has no names. */
+/** Whether `only` is empty or has the name "TEST" or "TEST/WORKLOAD" of this workload. */
 static bool is_wanted(const struct bt_arguments *only, const struct bt_perf_test *test,
 	const struct bt_perf_workload *workload)
 {
@@ -111,7 +111,7 @@ static bool is_test_wanted(const struct bt_arguments *only, const struct bt_perf
 	return wanted;
 }
 
-/** How many workloads ran, and which failures there were. */
+/** The number of workloads that ran, and the failures. */
 struct tally {
 	uint32_t count;
 	uint32_t failed_count;

@@ -2,11 +2,11 @@
 #ifndef BT_BENCH_PERF_H
 #define BT_BENCH_PERF_H
 /**
- * Workload files of upstream's scheduler_perf, run on a struct bt_living. A file is a list of
- * test cases; each has a template of operations, and workloads that set its parameters.
+ * Workload files of upstream's scheduler_perf, run on a struct bt_living. A file is a list of test
+ * cases; each has a template of operations, and workloads that set its parameters.
  *
- * Time is virtual, unlike upstream's: an attempt takes a millisecond, churn follows the virtual
- * clock, and waiting costs nothing. The same file therefore gives the same decisions.
+ * Unlike upstream's, time is virtual: an attempt takes a millisecond, churn follows the virtual
+ * clock, and waiting costs nothing. Therefore the same file always gives the same decisions.
  */
 #include "bench/bench_living.h"
 #include "bench/bench_run.h"
@@ -81,8 +81,9 @@ struct bt_perf_workload {
 };
 
 /**
- * Read one operation of a list; its members borrow from value. workload: values of parameters;
- * NULL: members that come from parameters are left out. Messages begin with "op 3 (churn)".
+ * Reads one operation of a list. The members of `op` borrow from `value`. `workload` has the values
+ * of parameters; if it is NULL, members that come from parameters are left out. Messages begin with
+ * "op 3 (churn)".
  */
 BT_MUST_USE int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_value *value,
 	uint32_t number, const struct bt_perf_workload *workload, struct bt_perf_op *op,
@@ -90,7 +91,7 @@ BT_MUST_USE int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_val
 /** Set an error such as "name: expected string, got number". */
 int bt_perf_wrong_type(const char *name, const char *wanted, const struct bt_json_value *value,
 	struct berth_error *err);
-/** Read a string. name: the member, for the error message. *out borrows from value. */
+/** Reads a string, which borrows from `value`. `name` is the member for the error message. */
 BT_MUST_USE int bt_perf_read_str(const struct bt_json_value *value, const char *name,
 	struct bt_str *out, struct berth_error *err);
 
@@ -115,8 +116,8 @@ struct bt_perf_file {
 };
 
 /**
- * Read and check a whole file. An invalid test case has its error; messages name test case,
- * operation and field.
+ * Read and check a whole file. For an invalid test case, stores the error in the test case.
+ * Messages name test case, operation and field.
  */
 BT_MUST_USE int bt_perf_file_read(
 	const char *path, struct bt_perf_file *out_file, struct berth_error *err);
@@ -137,8 +138,8 @@ struct bt_perf_result {
 };
 
 /**
- * Run one workload on a new scheduler. setup: the settings of the command's flags; the
- * configuration of the test case takes precedence. observer: receives all changes; may be NULL.
+ * Runs one workload on a new scheduler. `setup` has the settings of the command's flags; the
+ * configuration of the test case takes precedence. `observer` receives all changes, or is NULL.
  */
 BT_MUST_USE int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test,
 	const struct bt_perf_workload *workload, const struct bt_setup *setup,

@@ -40,8 +40,8 @@ static int observe(void *context, const struct bt_living_change *change, struct 
 }
 
 /**
- * Sets the error for a name that matches no workload or several; count: how many. The message lists
- * all workloads. wanted NULL: no name was given.
+ * Sets the error for a name that matches `count` workloads instead of one. If no name was given,
+ * `wanted` is NULL. The message lists all workloads.
  */
 static int cannot_choose(const struct bt_perf_file *file, const char *wanted, uint32_t count,
 	struct berth_error *err)
@@ -66,7 +66,7 @@ static int cannot_choose(const struct bt_perf_file *file, const char *wanted, ui
 }
 
 /**
- * Find the only workload that matches wanted: "TEST/WORKLOAD", "TEST" for a test case with one
+ * Finds the only workload that matches `wanted`: "TEST/WORKLOAD", "TEST" for a test case with one
  * workload, or NULL for a file with one workload.
  */
 static int choose(struct bt_perf_file *file, const char *wanted, struct bt_perf_test **out_test,

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "bench/bench_perf_private.h"
 
-/** Default manifests for operations without a template path; _NAME: how messages call them. */
+/** Default manifests for operations without a template path, and their names in messages. */
 static const char default_node[] =
 	"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"generateName\":\"node-\"},"
 	"\"status\":{\"capacity\":{\"cpu\":\"4\",\"memory\":\"32Gi\",\"pods\":\"110\"},"
@@ -126,8 +126,9 @@ static int strategy_key(const struct bt_json_value *strategy, const char *name,
 }
 
 /**
- * Adds the labels of the operation's strategies to node number index. labelNodePrepareStrategy uses
- * the values of its list in turn; uniqueNodeLabelStrategy gives every node a different value.
+ * Adds the labels of the operation's strategies to node number `index`. labelNodePrepareStrategy
+ * cycles through the values of its list. uniqueNodeLabelStrategy gives every node a different
+ * value.
  */
 static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint32_t index,
 	struct bt_object_meta *meta, struct berth_error *err)
@@ -486,7 +487,7 @@ uint32_t bt_perf_find_pod(const struct bt_perf *perf, struct bt_str namespace_, 
 	return UINT32_MAX;
 }
 
-/** Remember the pod: operations can wait for it and delete it. */
+/** Records the pod, so that operations can wait for it and delete it. */
 static void note_pod(struct bt_perf *perf, const struct bt_object_meta *meta)
 {
 	struct bt_str namespace_ = perf->pods.count != 0
@@ -501,7 +502,7 @@ static void note_pod(struct bt_perf *perf, const struct bt_object_meta *meta)
 		&perf->pods_by_name, pod_hash(pod.namespace_, pod.name), perf->pods.count - 1);
 }
 
-/** Add the pod, after the claims that its claim templates make. */
+/** Adds the claims that the pod's claim templates make, then the pod. */
 static int add_pod(
 	struct bt_perf *perf, struct bt_pod *pod, struct bt_arena *arena, struct berth_error *err)
 {
@@ -637,7 +638,9 @@ int bt_perf_create_any(
 	return result;
 }
 
-/** Find the existing object of the same kind and name, borrowed; *out_node: its index in nodes. */
+/**
+ * Returns the existing object of the same kind and name, borrowed. *out_node: its index in nodes.
+ */
 static struct bt_object *find_same(
 	const struct bt_perf *perf, const struct bt_object *object, uint32_t *out_node)
 {

@@ -246,8 +246,8 @@ static int read_param(const struct reading *reading, const struct field *field, 
 #define PARAM_SUFFIX "Param"
 
 /**
- * Finds the field of the opcode by name, without regard to case, because Go decodes names like
- * this. *out_param: whether name is the form FIELDParam. NULL: the opcode has no such field.
+ * Finds the field of the opcode by name. Like Go's decoder, ignores case. *out_param: whether the
+ * name has the form FIELDParam. Returns NULL if the opcode has no such field.
  */
 static const struct field *find_field(
 	enum bt_perf_opcode opcode, struct bt_str name, bool *out_param)

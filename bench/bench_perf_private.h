@@ -65,7 +65,7 @@ struct bt_perf {
 
 /** --- bench_perf_make.c --- */
 
-/** Operations that create objects. count: as resolved from parameters. */
+/** Operations that create objects. `count` is the number after resolving parameters. */
 BT_MUST_USE int bt_perf_create_nodes(
 	struct bt_perf *perf, const struct bt_perf_op *op, uint32_t count, struct berth_error *err);
 BT_MUST_USE int bt_perf_create_namespaces(
@@ -74,12 +74,12 @@ BT_MUST_USE int bt_perf_create_pods(struct bt_perf *perf, const struct bt_perf_o
 	struct bt_str namespace_, uint32_t count, struct berth_error *err);
 BT_MUST_USE int bt_perf_create_any(
 	struct bt_perf *perf, const struct bt_perf_op *op, uint32_t count, struct berth_error *err);
-/** Change existing object number index of count to match the template. */
+/** Changes the existing object number `index`, one of `count`, to match the template. */
 BT_MUST_USE int bt_perf_update_any(struct bt_perf *perf, const struct bt_perf_op *op,
 	uint32_t index, uint32_t count, struct berth_error *err);
 /** Returns the pod's index in pods; UINT32_MAX: there is no such pod. */
 uint32_t bt_perf_find_pod(const struct bt_perf *perf, struct bt_str namespace_, struct bt_str name);
-/** Create an object from each template, or delete the objects of one such round. */
+/** Runs one round: creates an object from each template, or deletes the objects of a round. */
 BT_MUST_USE int bt_perf_churn_once(
 	struct bt_perf *perf, struct bt_perf_churn *churn, struct berth_error *err);
 
@@ -89,8 +89,8 @@ BT_MUST_USE int bt_perf_churn_once(
 BT_MUST_USE int bt_perf_create_driver(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err);
 /**
- * Allocates devices to every claim of the namespace that has no allocation, on one node after
- * another.
+ * Allocates devices to every unallocated claim of the namespace. Successive claims get successive
+ * nodes that have enough free devices.
  */
 BT_MUST_USE int bt_perf_allocate_claims(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err);

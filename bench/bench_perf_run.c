@@ -11,8 +11,8 @@
 /** The step of virtual time when there is no pod to try. */
 #define IDLE_NS BT_NS_PER_SECOND
 /**
- * Longer than every backoff and flush: if no pod was placed for this time, the remaining pods are
- * never placed.
+ * If no pod was placed for this time, the remaining pods are never placed: the time is longer than
+ * every backoff and flush.
  */
 #define STUCK_NS (INT64_C(15) * 60 * BT_NS_PER_SECOND)
 #define CHURN_INTERVAL_MS 500
@@ -404,8 +404,8 @@ static int run_sleep(struct bt_perf *perf, const struct bt_perf_op *op, struct b
 }
 
 /**
- * Deletes the pods that the operation selects: all at once, or with a rate while pods are tried.
- * With skip_wait, the deletions at a rate go on during the next operations.
+ * Deletes the pods that the operation selects, all at once or at a rate while pods are tried. With
+ * skip_wait, deletions at a rate continue during the next operations.
  */
 static int run_delete_pods(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
@@ -550,7 +550,7 @@ static void finish(struct bt_perf *perf)
 	bt_living_finish(&perf->living);
 }
 
-/** Returns the setup of the flags with the settings of the test case added; lists are copied. */
+/** Returns a setup with the settings of the flags and of the test case. Lists are copied. */
 static struct bt_setup setup_of(struct bt_perf *perf, const struct bt_setup *flags)
 {
 	struct bt_setup setup = *flags;

@@ -42,8 +42,9 @@ void bt_bench_pod_member(struct bt_bench_pod *pod);
 void bt_bench_pod_large(struct bt_bench_pod *pod);
 void bt_bench_pod_worst(struct bt_bench_pod *pod);
 /*
- * bench_devices.c, for the workload `devices`: adds the members of its pods; returns the number of
- * its other objects (device class, slices, claims); writes the other object with this index.
+ * bench_devices.c, for the workload `devices`. Its objects besides nodes and pods are the device
+ * class, slices and claims: bt_bench_device_object_count returns their number, and
+ * bt_bench_write_device_object appends the one with this index.
  */
 void bt_bench_pod_device(struct bt_bench_pod *pod);
 uint32_t bt_bench_device_object_count(const struct bt_bench_source *source);

@@ -16,7 +16,7 @@
  * without an event.
  */
 #define CALM_NS (11 * BT_NS_PER_SECOND)
-/** Number of nodes that are added for the backlog, each of which fits pods of another shape. */
+/** Number of nodes that are added for the backlog. Each node fits pods of a different shape. */
 #define EVENTS 10
 
 struct queue_bench {
@@ -104,7 +104,10 @@ static int try_all(struct queue_bench *queue, struct berth_error *err)
 	return result;
 }
 
-/** Add a node that fits a pod of one shape. *out_ms: time until it is placed; 0: no placement. */
+/**
+ * Adds a node that fits a pod of one shape. *out_ms: time until a pod is placed; 0: none was
+ * placed.
+ */
 static int relieve(
 	struct queue_bench *queue, uint32_t index, double *out_ms, struct berth_error *err)
 {
@@ -193,7 +196,7 @@ static int run_backlog(struct queue_bench *queue, struct berth_error *err)
 
 /** --- gates --- */
 
-/** Remove the gate of each pod, and place it before the next gate is removed. */
+/** Removes the gate of each pod, and places the pod before the next gate is removed. */
 static int open_gates(struct queue_bench *queue, uint32_t count, struct berth_error *err)
 {
 	struct bt_living *living = &queue->living;

@@ -73,7 +73,7 @@ static int run_engine(struct bt_bench *bench, const struct bt_setup *setup, stru
 	return result == 0 ? modes[mode](bench, err) : result;
 }
 
-/** Loads a cluster and measures. setup: used instead of the setup of the run. */
+/** Loads a cluster and measures. `setup` replaces the setup of the run. */
 static int run_once(struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err)
 {
 	const struct bt_bench_workload *workload = bench->run->source.workload;

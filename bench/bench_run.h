@@ -2,8 +2,8 @@
 #ifndef BT_BENCH_RUN_H
 #define BT_BENCH_RUN_H
 /**
- * One measurement of `berth bench`: loads a cluster and places pods; the clock runs only while pods
- * are placed. Reads the clock; prints nothing.
+ * One measurement of `berth bench`: loads a cluster and places pods. Only the placing of pods is
+ * timed. Prints nothing.
  */
 #include "bench/bench_source.h"
 #include "cli/setup.h"
@@ -37,18 +37,18 @@ struct bt_bench_result {
 	uint64_t decisions; /* digest of pod and node of every decision, in order */
 	/* The following members are for BT_BENCH_BACKLOG. */
 	uint32_t event_count;     /* nodes added */
-	double event_ms;          /* from a node's event to its pod's placement: the longest */
+	double event_ms;          /* longest time from a node's event to its pod's placement */
 	double event_cpu_ms;      /* event_ms in processor time */
 	double event_median_ms;   /* the median of event_ms over all events */
-	double settled_ms;        /* until every requeued pod was tried: the longest */
+	double settled_ms;        /* longest time until every requeued pod was tried */
 	double waiting_pod_bytes; /* heap per waiting pod; 0: unknown */
 	uint32_t checked_count;   /* pods with equal decisions in the second run */
 	bool verified_inline;     /* BERTH_VERIFY=1: verified while the clock ran */
 };
 
 /**
- * Runs the measurement. Returns BERTH_ERR_STATE if a decision of the second, verifying run differs;
- * the message says where.
+ * Runs the measurement. Returns BERTH_ERR_STATE if a decision of the second, verifying run differs.
+ * The message names the first difference.
  */
 BT_MUST_USE int bt_bench_run(const struct bt_bench_run *run, struct bt_bench_result *out_result,
 	struct berth_error *err);

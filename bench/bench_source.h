@@ -2,9 +2,9 @@
 #ifndef BT_BENCH_SOURCE_H
 #define BT_BENCH_SOURCE_H
 /**
- * Built-in workloads of `berth bench`: makes each object from its number, as JSON. The same
- * workload, counts and seed give the same bytes, whatever the order in which objects are made.
- * If bench/generate.py has the same workload, its objects are equal, except for random values.
+ * Built-in workloads of `berth bench`. Makes each object from its number, as JSON. The same
+ * workload, counts and seed give the same bytes, in whatever order the objects are made. For
+ * workloads that bench/generate.py also has, both make the same objects except for random values.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +24,8 @@ enum bt_bench_mode {
 };
 
 /**
- * Number of different pod specs in the backlog. Pods with one half of the specs wait for a pool of
- * nodes, pods with the other half wait for a device.
+ * Number of different pod specs in the backlog. Half of the specs wait for a pool of nodes, the
+ * other half for a device.
  */
 #define BT_BENCH_BACKLOG_SHAPES 100
 /** Number of values of the label that BT_BENCH_WORST changes on every node. */
@@ -69,25 +69,25 @@ const struct bt_bench_workload *bt_bench_workload_find(const char *name);
 /** The workloads in the order of the help; NULL after the last. */
 const struct bt_bench_workload *bt_bench_workload_at(uint32_t index);
 
-/** Append node number index; index may be node_count or more. */
+/** Appends node number `index`, which may be node_count or more. */
 void bt_bench_write_node(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
 /**
- * Appends node number index with a label that depends on turn, so that a new turn changes the node.
- * BT_BENCH_WORST has BT_BENCH_TURNS values.
+ * Appends node number `index` with a label that depends on `turn`, so that each turn changes the
+ * node. BT_BENCH_WORST uses BT_BENCH_TURNS values of the label.
  */
 void bt_bench_write_node_turn(
 	const struct bt_bench_source *source, uint32_t index, uint32_t turn, struct bt_strbuf *out);
-/** Appends pod number index: the bound pods have the first numbers, then come the pending pods. */
+/** Appends pod number `index`. Bound pods have the first numbers; pending pods follow. */
 void bt_bench_write_pod(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
 /**
- * The objects besides nodes and pods (Services and ReplicaSets, devices and claims, or PodGroups):
- * the first function returns their number, the second one appends the object with an index.
+ * The objects besides nodes and pods: Services and ReplicaSets, devices and claims, or PodGroups.
+ * bt_bench_extra_count returns their number, bt_bench_write_extra appends the one with this index.
  */
 uint32_t bt_bench_extra_count(const struct bt_bench_source *source);
 void bt_bench_write_extra(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
-/** Appends node number index that fits one pod of the backlog, with spec number `shape`. */
+/** Appends node number `index`, which fits one backlog pod that has spec number `shape`. */
 void bt_bench_write_relief(uint32_t shape, uint32_t index, struct bt_strbuf *out);
 #endif

@@ -23,8 +23,7 @@ struct row {
 	uint32_t quick;      /* --quick divides the numbers of objects by quick; 0: by 10 */
 };
 
-/** Two rows: one with the sizes at which upstream was measured, one with ten times the pending
- * pods. */
+/** Two rows: upstream's measured size, and the same size with ten times the pending pods. */
 #define BOTH(workload) \
 	{workload "-2k", workload, 5000, 5000, 2000, 0, 2000, 0}, \
 	{ \
@@ -203,8 +202,8 @@ static int compare_results(const void *a, const void *b)
 }
 
 /**
- * Combines the results of all runs of a row. Fails if two runs made different decisions: then a
- * decision depends on something other than the seed.
+ * Combines the results of all runs of a row. Fails if two runs made different decisions, because
+ * decisions must depend on the seed alone.
  */
 static int summarise(
 	struct outcome *outcome, struct bt_bench_result *results, struct berth_error *err)

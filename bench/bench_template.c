@@ -16,7 +16,7 @@
 
 struct bt_bench_template {
 	char *path;
-	struct bt_strbuf text; /* the manifest; of all actions it has only the two above */
+	struct bt_strbuf text; /* the manifest; its only actions are the two above */
 	bool has_actions;
 	bool has_exact_names;  /* field names are known to be spelt as in the API */
 	struct bt_strbuf json; /* the last object; without actions all objects are equal */
@@ -24,8 +24,8 @@ struct bt_bench_template {
 };
 
 /**
- * Appends the stored form of an action to the text; a comment has an empty form. action: the text
- * between "{{" and "}}" without trim markers.
+ * Appends the stored form of an action to the text. The stored form of a comment is empty. `action`
+ * is the text between "{{" and "}}" without trim markers.
  */
 static int read_action(
 	struct bt_bench_template *made, struct bt_str action, struct berth_error *err)
@@ -140,8 +140,8 @@ static bool spell_fields(struct bt_json_value *value, const struct bt_message *m
 }
 
 /**
- * Correct the spelling of a member that the tables do not have (apiVersion, kind), and return its
- * text; "": the object has no such member, or no text in it.
+ * Corrects the spelling of a member that the tables do not have (apiVersion, kind). Returns the
+ * member's text, or "" if the object has no such member with a text.
  */
 static struct bt_str spell_member(struct bt_json_value *object, struct bt_str known, bool *changed)
 {
@@ -196,7 +196,7 @@ static int to_json(struct bt_bench_template *made, struct bt_str text, struct be
 	return bt_document_from_yaml(text, NULL, &made->json, err);
 }
 
-/** Set made->json: the manifest as JSON, with numbers in place of its actions. */
+/** Sets made->json to the manifest as JSON, with numbers in place of its actions. */
 static int render(
 	struct bt_bench_template *made, const struct bt_bench_stamp *stamp, struct berth_error *err)
 {

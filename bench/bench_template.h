@@ -30,9 +30,9 @@ void bt_bench_template_destroy(struct bt_bench_template *template_);
 /** Path of the template's file, as given. */
 const char *bt_bench_template_path(const struct bt_bench_template *template_);
 /**
- * Make the next object, with name, namespace, uid and the defaults that an API server would set. As
- * in Go's decoder, the case of letters in field names makes no difference. BERTH_ERR_INVALID:
- * the kind is unknown, or the object has no name. *out_object is owned.
+ * Makes the next object, with name, namespace, uid and the defaults that an API server would set.
+ * Like Go's decoder, ignores case in field names. Returns BERTH_ERR_INVALID if the kind is unknown
+ * or the object has no name. *out_object is owned.
  */
 BT_MUST_USE int bt_bench_template_make(struct bt_bench_template *template_,
 	const struct bt_bench_stamp *stamp, struct bt_object **out_object, struct berth_error *err);

@@ -4,8 +4,8 @@
 
 Usage: berth bench --suite -o json | chart.py > docs/pods-per-second.svg
 
-One row for each measurement: pods a second on a logarithmic axis, and upstream's figure below if
-upstream was measured.
+Each measurement has a row with its pods per second on a logarithmic axis. If upstream was
+measured, upstream's figure is below.
 """
 import json
 import math

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cost of small writes over kept TLS connections in the HTTP client, and the memory of these
- * connections: client_bench [requests [at-a-time [streams]]]. The server is a child process.
+ * CPU time of the HTTP client for small writes over keepalive TLS connections, and the memory of
+ * open connections. The server is a child process. Usage: client_bench [requests [at-a-time
+ * [streams]]]
  */
 #include <signal.h>
 #include <stdio.h>
@@ -168,7 +169,8 @@ static void on_stream_end(
 	(void)outcome;
 }
 
-/* Opens count transfers that wait for answers, each on a separate connection; prints their memory.
+/*
+ * Opens `count` transfers that wait for answers on separate connections, and prints their memory.
  */
 static void open_streams(struct load *load, uint32_t count)
 {

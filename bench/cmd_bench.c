@@ -9,8 +9,8 @@
 #include "cli/command.h"
 
 /**
- * The maximum of pods and of nodes: more than any cluster has, and small enough for the numbers of
- * 32 bits that berth gives to pods and nodes.
+ * The maximum number of pods and of nodes. No cluster has more, and berth's 32-bit numbers of pods
+ * and nodes cannot overflow.
  */
 #define COUNT_MAX 100000000
 #define NOT_GIVEN INT64_MIN

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Speed of decoding a PodList. Generates a list of about 50 MB in the form that an API server
- * sends; a scheduler does not read most of the list (managedFields, env, mounts, status). Decodes
- * each item into a struct bt_pod with a separate arena, and prints the best and the median of
- * several runs as one JSON line.
+ * sends. Most of the list is not read by a scheduler (managedFields, env, mounts, status). Decodes
+ * each item into a struct bt_pod with a separate arena. Prints the best and the median of several
+ * runs as one JSON line.
  *
  * codec_bench [megabytes [runs]]
  */

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of `berth scheduler` against `berth up --no-scheduler` in another process, over TLS: the
-scheduler's CPU time for each bound pod, the scheduler's peak memory, pods a second.
+"""Measures `berth scheduler` over TLS against `berth up --no-scheduler` in another process.
+
+Prints the scheduler's CPU time per bound pod, its peak memory and the pods per second.
 
 Usage: daemon_figures.py BERTH [-w WORKLOAD] [--nodes N] [--bound N] [--pods N]
                          [--latency MS [--gap US]] [--json]
 
 When the daemon starts, --pods pods are pending and --bound pods have nodes. --pods 0: measure until
 the daemon is ready. BERTH: the program of a release build. WORKLOAD: a workload of `berth bench`.
---latency: delay every byte between daemon and server by MS milliseconds, in both directions; needs
+--latency: delay every byte between daemon and server by MS milliseconds, in both directions. Needs
 bench/delay_line of the same build. --gap: also send the server's answers and events one by one, US
 microseconds apart.
 """
@@ -50,8 +51,8 @@ class Line:
 
 @contextlib.contextmanager
 def line_to(berth, api, folder, latency_ms, gap_us):
-    """Runs the relay between daemon and server during a with block. Yields None if latency_ms is 0:
-    the daemon connects directly."""
+    """Runs the relay between daemon and server during a with block. If latency_ms is 0, yields
+    None, and the daemon connects directly."""
     if latency_ms == 0:
         yield None
         return

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A relay with delay between a client and a server on loopback: delay_line PORT MS [GAP_US]. Passes
- * every byte on after MS milliseconds, in both directions. With GAP_US, answers and events reach
- * the client at least GAP_US microseconds apart, over all connections together: the relay imitates
- * a server that finishes answers and events one after another. Prints the port on which it listens,
- * and runs until it is killed.
+ * A relay with delay between a client and a server on loopback: delay_line PORT MS [GAP_US].
+ * Forwards every byte after MS milliseconds, in both directions. With GAP_US, answers and events on
+ * all connections together reach the client at least GAP_US microseconds apart, like those of a
+ * server that finishes them one after another. Prints the port on which it listens, and runs until
+ * it is killed.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -5,11 +5,12 @@
 Usage: endurance.py BERTH [--minutes N] [--nodes N] [--pods N] [--rate N]
 
 Each second the client creates and deletes --rate pods, reads and labels some, lists a page, and
-labels a node; every ten seconds a node is added and another one is deleted. Events are kept for
-five minutes. A line each minute has the number of pending pods, the resident memory of both
-programs and the slowest request of each kind. Exit status 1: a request took more than 100 ms,
-memory grew (the last third of the minutes has a peak above 1.05 times that of the second third),
-or pods stayed pending. BERTH: the program of a release build.
+labels a node. Every ten seconds the client adds a node and deletes another node. Events are kept
+for five minutes. A line each minute has the number of pending pods, the resident memory of both
+programs and the slowest request of each kind. BERTH: the program of a release build.
+
+Exit status 1: a request took more than 100 ms, memory grew, or pods stayed pending. Memory grew if
+the peak of the last third of the minutes exceeds 1.05 times the peak of the second third.
 """
 import argparse
 import http.client

@@ -78,7 +78,7 @@ class Generator:
         return "hetero" if self.workload == "hetero" else "basic"
 
     def pending_kind(self):
-        # All workloads but mixed have one kind to choose from.
+        # Only the workload mixed has more than one kind.
         return self.random.choice(MIXED_KINDS if self.workload == "mixed" else [self.workload])
 
     def shape_antiaffinity(self, spec, labels):
@@ -123,8 +123,8 @@ class Generator:
         spec["containers"][0]["resources"]["requests"]["cpu"] = "3"
 
     def shape_hetero(self, spec, labels):
-        """With --without, the random numbers of omitted parts are drawn, too, so that the other
-        parts stay the same."""
+        """Random numbers for parts that --without omits are also drawn, so that the other parts
+        stay the same."""
         draw = self.random
         labels["app"] = "app-%d" % draw.randrange(2000)
         own_app = {"matchLabels": {"app": labels["app"]}}

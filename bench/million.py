@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many nodes and many pods end to end: `berth up --no-scheduler`, `berth scheduler` and a client,
-three processes.
+"""Many nodes and pods end to end, with `berth up --no-scheduler`, `berth scheduler` and a client.
 
 Usage: million.py BERTH [--nodes N] [--pods N] [--connections N] [--pipeline N] [--json]
 
 The nodes are simulated and exist before the first create. The client creates the pods over
-keepalive connections, protobuf bodies both ways; each connection has --pipeline requests under way.
-Prints when the last pod was created, bound and had its event, CPU and peak memory of both programs,
-and which requests took the server's time. BERTH: the program of a release build. A million nodes
-with a million pods need 10 GB of memory.
+keepalive connections, with protobuf bodies in both directions and --pipeline requests under way per
+connection. Prints the times at which the last pod was created and bound and the last event was
+written, the CPU time and peak memory of both programs, and the server's time by request. BERTH: the
+program of a release build. A million nodes with a million pods need 10 GB of memory.
 """
 import argparse
 import json
@@ -150,7 +149,7 @@ def measure(program, options, folder):
             api.port, options.pods, options.connections, options.pipeline))
         client.start()
         seen, changed = {}, {}
-        # The daemon drops events when 1,000 wait, like kube-scheduler: their number is not known.
+        # Like kube-scheduler, the daemon drops events if 1,000 wait, so their number is unknown.
         while (min(seen.get("create", 0), seen.get("bind", 0)) < options.pods
                or time.monotonic() - started < changed["events"] + 1):
             time.sleep(0.2)

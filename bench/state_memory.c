@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of a node and of a bound pod, and the time to assume a pod. Nodes have eight labels and 50
- * images of two names each (the most that a kubelet reports); pods have uids of 36 bytes, names of
- * 45 bytes, and share 20 shapes.
+ * images with two names each, the maximum that a kubelet reports. Pods have uids of 36 bytes and
+ * names of 45 bytes, and share 20 shapes.
  *
  * Usage: state_memory [NODES [PODS]]. Prints one JSON line; "rss" is the growth of the resident
  * set, the other bytes are those that malloc counts.

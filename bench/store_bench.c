@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes per second of the API server's store, in memory and into a file, and memory per object.
- * store_bench [objects [file]]: without a file only in memory.
+ * Without a file, only memory is measured. Usage: store_bench [objects [file]]
  */
 #include <malloc.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 Usage: up_figures.py BERTH [--pods N] [--seconds S] [--nodes N] [--only WORD]...
 
 WORD: creates, lists, memory, scheduling, churn, start. Needs wrk for the creates. Prints one line
-for each figure. The load comes from another process on the same machine, which therefore needs two
-processors for meaningful figures. BERTH: the program of a release build.
+for each figure. The machine needs two processors for meaningful figures, because the load comes
+from another process on it. BERTH: the program of a release build.
 """
 import argparse
 import http.client
@@ -53,7 +53,7 @@ def example_pod(name, **metadata):
 
 
 def write_pods(path, count, node_count):
-    """Writes pods to a file, spread over node_count nodes; 0: the pods have no node."""
+    """Writes a file of pods that are spread over node_count nodes. 0: the pods have no node."""
     with open(path, "w", encoding="ascii") as file:
         for i in range(count):
             pod = dict(example_pod("web-%06d" % i, namespace="load"), apiVersion="v1", kind="Pod")
