@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Test the vector runner: an error in one case counts as a failed case, and the other cases run.
+"""Test that an error in one case counts as a failed case, and the vector runner runs the others.
 
 usage: check_runner.py BERTH
 

@@ -27,7 +27,7 @@ struct tally {
 	unsigned long passed;
 	unsigned long failed;
 	struct bt_explain_tally explained;
-	int result; /* of the last case; negative: the line is not a valid case, see error */
+	int result; /* of the last case; negative: the line is not a case, and error is set */
 	char error[1024];
 };
 
@@ -51,8 +51,8 @@ static void split_skip(struct options *options)
 }
 
 /**
- * Compares an answer with the recorded answer. complaints: lines about explanations and
- * verification, "": none. A case with complaints fails, as a case with differences.
+ * Compares an answer with the recorded answer. `complaints` has lines about explanations and
+ * verification, or is "". Complaints fail a case, as differences do.
  */
 static int compare_case(const struct options *options, struct bt_arena *arena, struct bt_str answer,
 	struct bt_str complaints, const struct bt_json_value *expected, struct tally *tally,
@@ -85,7 +85,7 @@ static int compare_case(const struct options *options, struct bt_arena *arena, s
 	return 0;
 }
 
-/** Reads the recorded answer of the next case; "" with --answer, which compares nothing. */
+/** Reads the recorded answer of the next case. --answer compares nothing: the result is "". */
 static int next_expected(const struct options *options, struct bt_line_reader *reader,
 	struct bt_str *out_line, struct berth_error *err)
 {
@@ -150,8 +150,8 @@ static void report_death(
 }
 
 /**
- * Runs in the child: runs the case and writes the tally to file, the write end of a pipe. The write
- * does not block, because the tally fits into the buffer of the pipe.
+ * Runs the case in the child process, and writes the tally to `file`, the write end of a pipe. The
+ * write does not block, because the tally fits into the buffer of the pipe.
  */
 BT_NORETURN static void run_and_exit(const struct options *options, struct bt_str case_json,
 	struct bt_str expected_json, struct tally *tally, int file)
@@ -166,8 +166,8 @@ BT_NORETURN static void run_and_exit(const struct options *options, struct bt_st
 }
 
 /**
- * Run each case in a child process: a failed verification or assertion ends that process, and
- * counts as one failed case.
+ * Runs a case in a child process. A failed verification or assertion ends the child, and counts as
+ * one failed case.
  */
 static int run_case_apart(const struct options *options, struct bt_str case_json,
 	struct bt_str expected_json, struct tally *tally, struct berth_error *err)
@@ -197,7 +197,7 @@ static int run_case_apart(const struct options *options, struct bt_str case_json
 	return after.result < 0 ? bt_error_set(err, after.result, "%s", after.error) : 0;
 }
 
-/** Fails if there are more recorded answers than cases: the file belongs to other cases. */
+/** Fails if there are more recorded answers than cases, because the file belongs to other cases. */
 static int check_no_more(
 	const struct options *options, struct bt_line_reader *expected, struct berth_error *err)
 {

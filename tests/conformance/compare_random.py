@@ -20,7 +20,7 @@ from reference.cycle import answer  # noqa: E402
 
 
 def pick_freely(result):
-    """Replace the nominated node by "one of choices" if several nodes are equally good."""
+    """If several nodes are equally good, replace the nominated node by "one of choices"."""
     for one in result.get("results") or []:
         found = one.get("postFilter", {})
         choices = found.get("choices") or []

@@ -11,11 +11,11 @@
 #include "config/gates.h"
 
 /**
- * Run one case, a line of CASES, and append our answer to out as JSON in the format of EXPECTED.
- * If upstream refuses the configuration, or the case cannot be run, the answer has the error. A
- * negative result means that the line is not a case. expected: the recorded answer, or NULL.
- * verify: also make each decision with the plain forms of the plugins; differences are appended to
- * complaints.
+ * Runs one case, a line of CASES, and appends berth's answer to `out` as JSON in the format of
+ * EXPECTED. If upstream refuses the configuration, or the case cannot be run, the answer has the
+ * error. A negative result means that the line is not a case. `expected` is the recorded answer, or
+ * NULL. With `verify`, each decision is also made with the plain forms of the plugins, and
+ * differences are appended to `complaints`.
  */
 BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
 	bool verify, struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
@@ -28,9 +28,9 @@ struct bt_explain_tally {
 };
 
 /**
- * Like bt_conformance_answer, and explains every pod just before it is scheduled: explanations
- * that differ from the recorded answer, and proposals that do not work, are appended to complaints.
- * Not for cases of the category life.
+ * Like bt_conformance_answer, and also explains every pod just before it is scheduled. Appends
+ * explanations that differ from the recorded answer, and proposals that do not work, to
+ * `complaints`. Not for cases of the category life.
  */
 BT_MUST_USE int bt_conformance_explain(struct bt_str case_json,
 	const struct bt_json_value *expected, bool verify, struct bt_explain_tally *tally,
@@ -42,8 +42,8 @@ BT_MUST_USE int bt_life_answer(const struct bt_json_value *case_value,
 	struct berth_error *err);
 
 /**
- * Feature gates of a case: the defaults of v1.36, SchedulerAsyncPreemption and
- * SchedulerAsyncAPICalls off, then "featureGates" of the case ({"Name": bool}; "": none).
+ * Sets the feature gates of a case: the defaults of v1.36 with SchedulerAsyncPreemption and
+ * SchedulerAsyncAPICalls off, changed by "featureGates" of the case ({"Name": bool}; "": none).
  */
 BT_MUST_USE int bt_case_gates(
 	struct bt_str feature_gates, struct bt_gates *out_gates, struct berth_error *err);
@@ -55,8 +55,8 @@ struct bt_conformance_skip {
 };
 
 /**
- * Returns whether two answers agree, without the members in skip. If they differ, appends readable
- * lines (member, expected, got) to out_difference.
+ * Returns whether two answers agree in all members that are not in `skip`. If they differ, appends
+ * readable lines (member, expected, got) to out_difference.
  */
 bool bt_conformance_compare(const struct bt_json_value *expected, const struct bt_json_value *got,
 	const struct bt_conformance_skip *skip, struct bt_strbuf *out_difference);

@@ -53,8 +53,8 @@ static int compare_elements(const void *a, const void *b)
 }
 
 /**
- * NodeResourcesFit lists scalar resources in the order of a hash map: compare these reasons as a
- * set.
+ * Sorts the reasons about scalar resources, which NodeResourcesFit lists in the order of a hash
+ * map.
  */
 static void sort_scalar_tail(const struct bt_json_value *verdict)
 {
@@ -86,7 +86,7 @@ static uint32_t count_of(const struct bt_json_value *list)
 	return list != NULL && list->type == BT_JSON_ARRAY ? list->count : 0;
 }
 
-/** Shares of devices have random ids: replaces each id by "*", so that only its presence counts. */
+/** Replaces each random id of a device share by "*", so that only the id's presence is compared. */
 static void level_share_ids(const struct bt_json_value *result)
 {
 	const struct bt_json_value *writes = bt_json_find(result, "writes");
@@ -124,7 +124,7 @@ static struct bt_json_value *find_member(const struct bt_json_value *object, str
 	return NULL;
 }
 
-/** A random pick of upstream is recorded as "one of choices": each of the choices is right. */
+/** If "one of choices" is recorded, upstream picked at random, and each of the choices is right. */
 static bool nominated_agrees(const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	const struct bt_json_value *theirs = bt_json_find(expected, "nominated");
@@ -177,10 +177,7 @@ static bool member_agrees(
 	return values_agree(expected, got);
 }
 
-/**
- * Report a difference. If both values are objects, report only the first differing node, to keep
- * the report short.
- */
+/** Reports a difference. If both values are objects, reports only the first node that differs. */
 static void report_member(const struct difference *difference, struct bt_str name,
 	const struct bt_json_value *expected, const struct bt_json_value *got)
 {

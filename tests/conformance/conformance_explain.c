@@ -6,7 +6,7 @@
 
 #include "codec/json_edit.h"
 
-/** Number of proposals to request: nearly all that the small clusters of the vectors have. */
+/** Number of proposals to request. The small clusters of the vectors rarely have more. */
 #define PROPOSALS_MAX 8
 
 /** One pod's explanation and its recorded result. */
@@ -69,8 +69,8 @@ static void check_filtered_node(struct check *check, const struct bt_explained_g
 }
 
 /**
- * Checks a node that PreFilter rejected according to the explanation. Such a node is not in the
- * recorded filter map, so the recorded PreFilter must have failed, or named only other nodes.
+ * Checks a node that, by the explanation, PreFilter rejected. The recorded filter map does not have
+ * the node, so the recorded PreFilter must have failed, or named only other nodes.
  */
 static void check_narrowed_node(struct check *check, const struct bt_explained_node *node)
 {
@@ -178,7 +178,7 @@ static uint32_t count_reasons(const struct bt_explanation *explanation, struct l
 	return count;
 }
 
-/** Appends the message that upstream composes, computed from the reasons of the groups alone. */
+/** Appends upstream's message, computed from the reasons of the groups alone. */
 static void append_message(struct check *check, struct bt_strbuf *out)
 {
 	const struct bt_explanation *explanation = check->explanation;
@@ -231,7 +231,7 @@ static void check_message(struct check *check)
 	}
 	if (check->explanation->fate == BT_EXPLAINED_GATED) {
 		/*
-		 * The recording ran no PreEnqueue, but PreFilter rejected the pod with the same
+		 * The recording has no PreEnqueue. There PreFilter rejected the pod with the same
 		 * message.
 		 */
 		whole = bt_arena_printf(&check->run->arena, "0/%u nodes are available: %.*s.",
@@ -363,8 +363,8 @@ static void check_preemption(struct check *check)
 /* --- one pod --- */
 
 /**
- * Whether the errors are the same. Which node fails first depends on where the search begins, so
- * for errors of Filter only the plugin must be the same.
+ * Whether the errors are the same. For errors of Filter only the plugin must be the same, because
+ * the first failing node depends on where the search begins.
  */
 static bool is_same_error(struct bt_str message, struct bt_str recorded)
 {
@@ -382,7 +382,7 @@ static void check_all(struct check *check)
 	const struct bt_explanation *explanation = check->explanation;
 	struct bt_str error = bt_json_text_at(check->expected, "error");
 
-	/* A single feasible node is taken without scoring; the recording scored it and failed. */
+	/* berth takes a single feasible node without scoring; in the recording, scoring failed. */
 	if (error.length != 0 && explanation->fate == BT_EXPLAINED_FITS &&
 		explanation->feasible_count == 1) {
 		return;

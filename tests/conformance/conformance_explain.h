@@ -2,20 +2,19 @@
 #ifndef BT_CONFORMANCE_EXPLAIN_H
 #define BT_CONFORMANCE_EXPLAIN_H
 /**
- * Compares explanations with the recorded answers: groups must add up to the filter map and the
- * message. Applies the remedies of each proposal to the objects, and loads the objects into a new
- * engine, in which the pod must fit.
+ * Compares explanations with the recorded answers. The groups must add up to the filter map and the
+ * message. Applies the remedies of each proposal to the objects, and loads these objects into a new
+ * engine. There the pod must fit.
  */
 #include "conformance/conformance_private.h"
 #include "explain/explain.h"
 
-/* conformance_remedy.c: if one of these functions fails, err names the remedy that does not apply
- */
+/* conformance_remedy.c. If a function fails, err names the remedy that does not apply. */
 
-/** Edit the JSON of a pod by the remedies that change the pod; other remedies are ignored. */
+/** Applies the remedies that change the pod to the JSON of a pod. Ignores other remedies. */
 BT_MUST_USE int bt_remedies_edit_pod(struct bt_arena *arena, struct bt_json_value *pod,
 	const struct bt_remedy *remedies, uint32_t count, struct berth_error *err);
-/** Edit the JSON of a node by the remedies that change this node, except removals of pods. */
+/** Applies the remedies that change this node to the JSON of a node, except removals of pods. */
 BT_MUST_USE int bt_remedies_edit_node(struct bt_arena *arena, struct bt_json_value *node,
 	struct bt_str name, const struct bt_remedy *remedies, uint32_t count,
 	struct berth_error *err);
@@ -32,7 +31,7 @@ struct bt_twin {
 	struct bt_engine *engine;
 	struct bt_arena arena;
 	BT_VEC(struct bt_pod_info *) queued;
-	/* Nodes that the current try has changed, to undo the changes. */
+	/* For undo: the nodes that the current try has changed. */
 	BT_VEC(struct bt_case_node) changed; /* before the change */
 	BT_VEC(const struct bt_node *) now;  /* after the change */
 };
@@ -42,29 +41,29 @@ struct bt_twin_verdict {
 	bool node_fits;
 	uint32_t feasible_count;
 	/**
-	 * Names of the feasible nodes, in the twin's arena. NULL if a remedy removes pods;
-	 * feasible_count is set in this case, too.
+	 * Names of the feasible nodes, in the twin's arena; NULL if a remedy removes pods.
+	 * feasible_count is always set.
 	 */
 	const struct bt_str *feasible;
 	struct bt_str why_not; /* why the pod does not fit on the node */
 };
 
 /**
- * Load the cluster. The caller sets run and pod_json and zeroes all other fields before the call,
- * and calls bt_twin_finish also after a failure.
+ * Loads the cluster. Before the call, the caller sets run and pod_json and zeroes all other fields.
+ * The caller must call bt_twin_finish even after a failure.
  */
 BT_MUST_USE int bt_twin_load(struct bt_twin *twin, struct berth_error *err);
 void bt_twin_finish(struct bt_twin *twin);
 /**
- * Apply the remedies, try the pod on all nodes, and undo the remedies. node_name: the node of
- * out->node_fits and out->why_not. Fails if a remedy does not apply.
+ * Applies the remedies, tries the pod on all nodes, and undoes the remedies. out->node_fits and
+ * out->why_not are for the node `node_name`. Fails if a remedy does not apply.
  */
 BT_MUST_USE int bt_twin_try(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
 	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err);
 
 /* conformance_proposal.c */
 
-/** Check every proposal for a pod, given as JSON; complaints are appended to out as lines. */
+/** Checks every proposal for a pod given as JSON. Appends complaints to out as lines. */
 BT_MUST_USE int bt_case_check_proposals(struct bt_case_run *run, struct bt_str json,
 	const struct bt_explanation *explanation, struct bt_strbuf *out, struct berth_error *err);
 

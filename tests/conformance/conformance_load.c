@@ -118,7 +118,7 @@ const struct bt_node *bt_case_find_node(const struct bt_case_run *run, struct bt
 	return NULL;
 }
 
-/** Unassigned pods with a nomination wait in the queue; other unassigned pods are not loaded. */
+/** Queues an unassigned pod that has a nomination. Other unassigned pods are not loaded. */
 static void queue_nominated(struct bt_case_run *run, const struct bt_pod *pod)
 {
 	if (pod->status.nominated_node_name.length == 0) {
@@ -161,7 +161,7 @@ static int add_node_object(struct bt_case_run *run, struct bt_str json, struct b
 	return result;
 }
 
-/** Objects that are neither pods nor nodes: plugins look them up by name. */
+/** Stores an object that is neither pod nor node, for plugins to look up by name. */
 int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct berth_error *err)
 {
 	struct bt_object *object;
@@ -211,7 +211,7 @@ static int delete_pod(struct bt_case_run *run, struct bt_str key, struct berth_e
 			continue;
 		}
 		entry->placed = false;
-		/* Without a node name the state looks up in its cache where the pod is. */
+		/* The pod has no node name here; the state finds the pod's node in its cache. */
 		struct bt_pod *pod = BT_ARENA_NEW(&run->arena, struct bt_pod);
 		*pod = *entry->pod;
 		pod->spec.node_name = BT_STR("");

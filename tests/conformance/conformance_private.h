@@ -36,7 +36,7 @@ struct bt_case_node {
 	bool deleted;
 };
 
-/** A write to a volume or a claim by PreBind of an earlier pod; texts in the run's arena. */
+/** PreBind's write of a volume or claim for an earlier pod. Texts are in the run's arena. */
 struct bt_case_write {
 	struct bt_str volume; /* "": a claim */
 	struct bt_str claim_namespace;
@@ -83,24 +83,24 @@ int bt_case_decode(const struct bt_message *message, struct bt_str json, struct 
 	void **out, struct berth_error *err);
 /** "namespace/name", in the arena of the run. */
 struct bt_str bt_case_object_key(struct bt_case_run *run, const struct bt_object_meta *meta);
-/** Remember a pod and whether it is placed; steps refer to it by its key. */
+/** Records a pod and whether the pod is placed. Steps refer to the pod by its key. */
 void bt_case_note_pod(struct bt_case_run *run, const struct bt_pod *pod, bool placed);
 
 /* conformance_run.c */
 
-/** Create an engine with the case's configuration. On failure, refused says why it is invalid. */
+/** Creates an engine with the case's configuration. On failure, `refused` has the reason. */
 int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
 	struct berth_error *refused);
 
 /**
- * Begin an element of `writes`, and `writes` itself if it is the first one; the caller ends the
+ * Begins an element of `writes`, and `writes` itself before the first element. The caller ends the
  * element.
  */
 void bt_case_begin_write(struct bt_case_run *run, const char *op);
 
 /* conformance_claims.c */
 
-/** Let the engine of the case write claims into the answer. */
+/** Makes the engine's writes of claims part of the answer. */
 void bt_case_connect_claims(struct bt_case_run *run);
 
 /* conformance_explain.c */

@@ -3,8 +3,8 @@
 #include "conformance/conformance_explain.h"
 
 /**
- * Up to this number of remedies, all subsets of a proposal are tried. For larger proposals only the
- * subsets that lack exactly one remedy are tried.
+ * For a proposal of at most this many remedies, all subsets are tried. For a larger proposal, only
+ * the subsets that lack exactly one remedy are tried.
  */
 #define SUBSETS_OF_MAX 5
 
@@ -73,7 +73,7 @@ static uint32_t subset_of(const struct bt_proposal *proposal, uint64_t bits, str
 	return count;
 }
 
-/** Complain if the pod also fits with a proper subset of the remedies. */
+/** Complains if a proper subset of the remedies is enough. */
 static int check_smaller(struct bt_twin *twin, const struct bt_proposal *proposal,
 	struct bt_strbuf *out, struct berth_error *err)
 {
@@ -100,7 +100,7 @@ static int check_smaller(struct bt_twin *twin, const struct bt_proposal *proposa
 	return 0;
 }
 
-/** Complain if the pod also fits with a smaller amount. */
+/** Complains if a smaller amount is enough. */
 static void check_amounts(
 	struct bt_twin *twin, const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
@@ -117,8 +117,7 @@ static void check_amounts(
 		}
 		memcpy(less, proposal->remedies.items, count * sizeof(*less));
 		less[i].amount--;
-		/* A remedy with one less than its amount may have no effect; then bt_twin_try
-		 * fails. */
+		/* If a remedy has no effect with an amount of one less, bt_twin_try fails. */
 		if (bt_twin_try(twin, less, count, proposal->node, &verdict, &refused) == 0 &&
 			verdict.feasible_count != 0) {
 			complain(out, proposal, less, count, BT_STR("the pod fits with less"));

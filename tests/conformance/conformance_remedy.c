@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Applies the remedies of remedies.def to the JSON of objects: an independent implementation, so
- * that a proposal is not judged by the code that made it.
+ * Applies the remedies of remedies.def to the JSON of objects. The implementation is independent of
+ * the code that makes proposals, so that this code does not judge its results.
  */
 #include "conformance/conformance_explain.h"
 
@@ -42,8 +42,8 @@ static void tolerate(const struct edit *edit, const struct bt_remedy *remedy)
 }
 
 /**
- * Replace the element at index by null; sweep removes nulls after all remedies, so that indices
- * stay valid.
+ * Replaces the element at the remedy's index by null, so that indices stay valid. `sweep` removes
+ * the nulls after all remedies.
  */
 static int blank(const struct edit *edit, const struct bt_remedy *remedy, const char *path)
 {
@@ -140,7 +140,10 @@ static int drop_member(const struct edit *edit, const struct bt_remedy *remedy,
 	return 0;
 }
 
-/** Lower the request of the single container, or its limit, which is the default of the request. */
+/**
+ * Lowers the request of the single container. Without a request, lowers the limit, which is the
+ * request's default.
+ */
 static int lower_request(const struct edit *edit, const struct bt_remedy *remedy)
 {
 	struct bt_arena *arena = edit->arena;

@@ -35,8 +35,8 @@ static void note_write(struct bt_case_run *run, struct bt_str volume,
 }
 
 /**
- * Records a binding by VolumeBinding in the answer. No controller completes the binding, but
- * PreBind does not wait for that: see refuse_to_wait.
+ * Records a binding by VolumeBinding in the answer. No controller completes the binding; PreBind
+ * fails instead of waiting for that (see refuse_to_wait).
  */
 static int record_bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim,
@@ -178,8 +178,8 @@ static bool is_feasible(const struct bt_evaluation *evaluation, uint32_t slot)
 
 /**
  * Runs the scheduling cycle on the same pod. In verify mode the engine compares the cycle with the
- * plain plugins. The cycle must also choose the same node as the evaluation, except for a nominated
- * pod: the cycle tries the nominated node first, the evaluation does not.
+ * plain plugins. The cycle must choose the same node as the evaluation. A nominated pod is an
+ * exception, because only the cycle tries the nominated node first.
  */
 static void check_cycle(
 	struct bt_case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod)
@@ -194,16 +194,16 @@ static void check_cycle(
 	bool agree = chosen == best || pod->nominated_node_name.length != 0;
 	if (!agree && chosen != BT_SLOT_NONE && is_feasible(&evaluation, chosen)) {
 		/*
-		 * The nodes may differ for two reasons. The cycle takes a single feasible node
-		 * without scoring; the evaluation scores the node, and scoring may fail. A search
-		 * that stops early chooses only among the nodes that it has found.
+		 * The nodes may differ for two reasons. The evaluation scores a single feasible
+		 * node, which may fail; the cycle takes the node without scoring. A cycle whose
+		 * search stops early chooses only among the nodes found.
 		 */
 		agree = evaluation.feasible_count == 1 ||
 			decision.feasible_count < evaluation.feasible_count;
 	} else if (!agree && chosen != BT_SLOT_NONE) {
 		/*
-		 * The cycle may succeed where the evaluation fails: the evaluation visits all nodes
-		 * in the order of their names and stops at the first error.
+		 * The evaluation stops at the first error of a node, in the order of names. The
+		 * cycle may succeed, because it may end before that node.
 		 */
 		agree = !bt_status_is_success(&evaluation.error);
 	}
@@ -339,7 +339,7 @@ static int answer_case(struct bt_case_run *run, bool verify, struct berth_error 
 	bt_json_write_str(&run->writer, run->text.name);
 	struct berth_error refused = BERTH_ERROR_INIT;
 	int result = 0;
-	/* For a configuration that upstream refuses, the answer has only `error`. */
+	/* If the configuration is refused, the answer has only `error`. */
 	if (bt_case_create_engine(run, verify, &run->engine, &refused) < 0) {
 		bt_json_write_name_c(&run->writer, "error");
 		bt_json_write_c(&run->writer, berth_error_message(&refused));

@@ -22,8 +22,8 @@ static struct bt_str tree_text(struct bt_twin *twin, const struct bt_json_value 
 }
 
 /**
- * Applies a write that the case's engine has assumed to object, the JSON of a volume or claim. Does
- * nothing if the write is for another object.
+ * Applies a write to `object`, the JSON of a volume or claim. The case's engine has assumed the
+ * write. Does nothing if the write is for another object.
  */
 static void write_back(
 	struct bt_twin *twin, const struct bt_case_write *write, struct bt_json_value *object)
@@ -104,8 +104,8 @@ static bool is_removed(const struct bt_twin *twin, const struct bt_case_pod *ent
 }
 
 /**
- * Loads the ResourceClaims as the case's engine has them, with assumed writes, but without the
- * reservations of the pods that the remedies remove.
+ * Loads the ResourceClaims of the case's engine with their assumed writes. Leaves out reservations
+ * of pods that the remedies remove.
  */
 static void load_claims(struct bt_twin *twin)
 {
@@ -230,8 +230,8 @@ static int change_node(struct bt_twin *twin, struct bt_str name, const struct bt
 }
 
 /**
- * Fails if a remedy removes a pod that is not on the node that the remedy names. *out_any: whether
- * any remedy removes a pod.
+ * Fails if a remedy removes a pod from a node where the pod is not. *out_any: whether any remedy
+ * removes a pod.
  */
 static int check_removals(const struct bt_twin *twin, const struct bt_remedy *remedies,
 	uint32_t count, bool *out_any, struct berth_error *err)
@@ -329,10 +329,7 @@ static void judge(struct bt_twin *twin, const struct bt_pod_info *info, struct b
 	}
 }
 
-/**
- * Try with the pods that are loaded: apply all remedies except removals of pods, try the pod, and
- * undo the remedies.
- */
+/** Applies all remedies except removals of pods, tries the pod, and undoes the remedies. */
 static int try_with(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
 	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err)
 {
@@ -361,8 +358,8 @@ static int try_with(struct bt_twin *twin, const struct bt_remedy *remedies, uint
 }
 
 /**
- * Try without the removed pods in a new engine that never loaded them: after a removal, shared
- * state such as host ports depends on the order of additions and removals.
+ * Tries the pod in a new engine that does not load the removed pods. Removing loaded pods would not
+ * do: shared state such as host ports depends on the order of additions and removals.
  */
 static int try_anew(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
 	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err)

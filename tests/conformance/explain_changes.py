@@ -5,10 +5,10 @@
 usage: explain_changes.py BERTH SEED COUNT CATEGORY [CATEGORY ...]
 
 Draws COUNT cases of each category, and from each case one pod that was recorded as unschedulable.
-Writes a file with the objects as they are before this pod is tried, and `berth explain -o json`
-reads it. Applies every proposal to the objects, as src/explain/remedies.def describes the remedies.
-Then the pod must fit, by the model in reference/, on the named node and on as many nodes as berth
-says; with only a part of the proposal, the pod must fit on no node.
+Writes a file with the objects as they are before this pod is tried, for `berth explain -o json`.
+Applies every proposal to the objects as src/explain/remedies.def describes.
+Then the model in reference/ must find that the pod fits on the named node, and on as many nodes as
+berth says. With only a part of the proposal, the pod must fit on no node.
 
 The categories `resize` and `spread_default` cannot be used, because no API server would store their
 objects as they are. Pods of `resize` lack requests that the server derives from limits and from
@@ -34,8 +34,8 @@ from reference import quantity  # noqa: E402
 from reference.cycle import Scheduler  # noqa: E402
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-#: All parts of a proposal with at most this many changes are tried; of a larger proposal, only the
-#: parts that lack exactly one change.
+#: For a proposal with at most this many changes, all parts are tried. For a larger proposal, only
+#: the parts that lack exactly one change are tried.
 PARTS_OF_MAX = 4
 
 
@@ -207,7 +207,7 @@ def ask_model(objects, config, pod):
 
 
 def parts(changes):
-    """Parts of the changes with which the pod must not fit, including the empty part."""
+    """Parts of the changes, including the empty part. With each of them the pod must not fit."""
     sizes = range(len(changes)) if len(changes) <= PARTS_OF_MAX else [len(changes) - 1]
     for size in sizes:
         yield from itertools.combinations(changes, size)
@@ -248,7 +248,7 @@ def explain(berth, objects, config, pod, folder):
 
 
 def missing_claims(objects, pod):
-    """Claims that the ephemeral volume controller would make, as berth does for pods of files."""
+    """Claims that the ephemeral volume controller would make; berth makes them, too."""
     namespace = pod["metadata"].get("namespace", "default")
     known = {o["metadata"]["name"] for o in objects if o["kind"] == "PersistentVolumeClaim"
              and o["metadata"].get("namespace", "default") == namespace}
@@ -287,7 +287,7 @@ def check_pod(berth, objects, config, pod, folder):
 
 
 def allocate_claim(objects, write, pod):
-    """Apply the write to the claim: the allocation, and the pod's reservation after all others."""
+    """Apply the write's allocation to the claim, and append the pod's reservation."""
     claim, = [o for o in objects if o["kind"] == "ResourceClaim" and write["claim"] == "%s/%s" % (
         o["metadata"]["namespace"], o["metadata"]["name"])]
     status = claim.setdefault("status", {})

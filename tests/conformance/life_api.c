@@ -41,8 +41,8 @@ struct bt_object *life_api_find_pod(
 }
 
 /**
- * Stores value as the new version of an object, with the next resourceVersion, and adds the event
- * to api->pending. old_object NULL: the object is new.
+ * Stores `value` as the new version of an object, with the next resourceVersion. Adds the event to
+ * api->pending. old_object NULL: the object is new.
  */
 static struct bt_object *put(
 	struct life_api *api, struct bt_object *old_object, enum bt_kind kind, void *value)
@@ -158,7 +158,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		changed.status.conditions.count = conditions.count;
 		changed.status.conditions.present = true;
 	}
-	/* The patch has only what differs from the scheduler's version of the pod. */
+	/* The patch has only the fields that differ from the scheduler's version of the pod. */
 	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE &&
 		!bt_str_equal(pod->status.nominated_node_name, nomination->nominated_node_name)) {
 		changed.status.nominated_node_name =

@@ -2,8 +2,8 @@
 #ifndef BT_LIFE_API_H
 #define BT_LIFE_API_H
 /**
- * The API of a recorded life: an object store, and the scheduler's writes to the store. Like the
- * store of the recordings, it has no defaults, validation or controllers. Format:
+ * The API of a recorded life: an object store, and the scheduler's writes to the store. As in the
+ * recordings, the store has no defaults, validation or controllers. The format is in
  * tests/conformance/README.md.
  */
 #include "conformance/conformance.h"
@@ -38,7 +38,7 @@ struct life_api {
 	bool may_schedule; /* the step allows one pod to be popped */
 	struct bt_volume_writer volumes;
 	struct bt_claim_writer claims;
-	/** The configuration's extenders, and the rules of the servers behind them. */
+	/** The extenders of the configuration, and the rules of their servers. */
 	const struct bt_json_value *extender_configs;
 	const struct bt_json_value *extenders; /* NULL: the case has no extenders */
 	struct bt_extender_poster poster;

@@ -28,7 +28,7 @@ static bool has_labels(const struct bt_json_value *wanted, const struct bt_str_m
 
 /** --- nodes of a question --- */
 
-/** Returns the nodes of the request: names (nodeCacheCapable; *out_by_name is true) or objects. */
+/** Returns the request's nodes, as names if *out_by_name (nodeCacheCapable), else as objects. */
 static const struct bt_json_value *nodes_of(const struct question *question, bool *out_by_name)
 {
 	const struct bt_json_value *names = bt_json_find(question->body, "NodeNames");
@@ -253,8 +253,8 @@ static const struct verb *find_verb(const struct bt_extender_request *request)
 }
 
 /**
- * Returns the rules of the server behind this extender of the configuration, found by urlPrefix;
- * NULL: the case has no rules for the extender.
+ * Finds the rules of this extender's server by urlPrefix. Returns NULL if the case has no rules for
+ * the extender.
  */
 static const struct bt_json_value *find_server(
 	const struct life_api *api, const struct bt_config_extender *config)
@@ -269,8 +269,8 @@ static const struct bt_json_value *find_server(
 }
 
 /**
- * Whether the pod has the labels. Requests to bind only name the pod, so its labels are read from
- * the store.
+ * Whether the pod has the labels. A bind request has only the pod's name, so the labels are read
+ * from the store.
  */
 static bool pod_has_labels(struct question *question, const struct bt_json_value *wanted)
 {

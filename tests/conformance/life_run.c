@@ -18,9 +18,8 @@ struct life_run {
 	struct life_api api;
 	struct bt_json_writer writer;
 	/**
-	 * Whether to write the nomination of a pod that the scheduler popped and dropped without
-	 * an attempt. Older recordings have the nomination; recordings with feature gates or
-	 * extenders have only the name of such a pod.
+	 * Whether to write the nomination of a pod that was popped and dropped without an attempt.
+	 * Recordings with feature gates or extenders have only the pod's name.
 	 */
 	bool shows_dropped;
 	BT_VEC(struct bt_attempt) ended; /* attempts of the step, in the order they began */
@@ -182,7 +181,7 @@ static void write_group(struct life_run *run)
 	}
 }
 
-/** Add an attempt; the end of an attempt that began earlier in this step replaces its entry. */
+/** Adds an attempt, or replaces the entry of an attempt that began earlier in this step. */
 static void note_attempt(struct life_run *run, const struct bt_attempt *done)
 {
 	struct bt_arena *arena = &run->api.arena;
@@ -200,8 +199,7 @@ static void note_attempt(struct life_run *run, const struct bt_attempt *done)
 	bt_vec_push(&run->ended, attempt);
 }
 
-/** Resumes the bindings that wait for the events of their own writes. Returns whether any waited.
- */
+/** Resumes bindings that wait for events of their own writes. Returns whether there were any. */
 static bool resume_waiting(struct life_run *run)
 {
 	bool any = false;

@@ -4,9 +4,9 @@
 
 usage: run_category.py BERTH_CONFORMANCE CATEGORY [FIELD,... | --explain]
 
-The last line is "N passed, N failed": the first number counts the passed cases, the second is how
-many more cases should pass by standing.json. FIELD,...: members that are not compared. --explain:
-also explain every pod; every proposed change must help.
+The last line is "N passed, N failed". The first number counts the passed cases. The second is the
+number of further cases that should pass by standing.json. FIELD,...: members that are not compared.
+--explain: also explain every pod; every proposed change must help.
 """
 import json
 import os

@@ -20,8 +20,8 @@ def lines(path):
 
 
 def canonical(result):
-    """A copy of a result in which everything that may differ between equal results has one form (README of the vectors): the order of
-    reasons about scalar resources, random share ids, the notation of amounts, an empty or absent message."""
+    """A copy of a result in canonical form (README of the vectors). Equal results may differ in the order of reasons about scalar
+    resources, random share ids, the notation of amounts, and an empty or absent message."""
     result = json.loads(json.dumps(result))
     for verdict in (result.get('filter') or {}).values():
         if verdict['plugin'] == 'NodeResourcesFit':
@@ -63,7 +63,7 @@ def check(cases, expected, show=5):
             raise SystemExit('case %s does not belong to answer %s' % (case['name'], wanted['name']))
         try:
             found = differences(answer(case), wanted)
-        except Exception as e:          # a case outside the model must not stop the run
+        except Exception as e:          # a case that the model does not cover must not stop the run
             found = ['exception %r' % e]
         passed, failed = passed + (not found), failed + bool(found)
         if found and failed <= show:

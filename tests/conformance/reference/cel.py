@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CEL device selectors: parser and evaluator (specification 12b). There is no type checker: an expression that upstream refuses to compile is
-refused here only if its syntax is wrong or its evaluation reaches the error. There are no cost limits. "12b 5" stands for section 5 of 12b."""
+"""CEL device selectors: parser and evaluator (specification 12b). There is no type checker and no cost limit.
+If upstream refuses to compile an expression, the model refuses it only for wrong syntax, or if its evaluation reaches the error. "12b 5" means
+section 5 of 12b."""
 import functools
 import ipaddress
 import re
@@ -58,7 +59,7 @@ class Domains(dict):
 
 
 class Lazy:
-    """The value of a variable of cel.bind. It is computed when the variable is first read, and at most once."""
+    """The value of a variable of cel.bind, computed once, when the variable is first read."""
 
     def __init__(self, compute):
         self.compute, self.outcome = compute, None
@@ -427,7 +428,7 @@ def evaluate(e, env):
             return Optional(lookup(container, key))
         except CelError:
             return Optional()
-    if kind in ('||', '&&'):            # an operand that decides wins over an error
+    if kind in ('||', '&&'):            # an operand that decides the result takes precedence over an error
         first_error = None
         for x in e[1]:
             try:

@@ -18,7 +18,7 @@ class AffinityTerm:
         self.topology_key, self.weight = term.get('topologyKey', ''), weight
 
     def matches(self, pod, namespace_labels):
-        """Whether the term matches the pod. namespace_labels: labels of the pod's namespace, or {} when the term's namespace selector was resolved before (06 3.4)."""
+        """Whether the term matches the pod. namespace_labels: labels of the pod's namespace; {} if the term's namespace selector is already resolved (06 3.4)."""
         in_namespace = pod.namespace in self.namespaces or selector_matches(self.namespace_selector, namespace_labels)
         return in_namespace and selector_matches(self.selector, pod.labels)
 
@@ -74,7 +74,7 @@ class PodInfo:
 
     @property
     def affinity_errors(self):
-        """The parse errors: required terms before preferred terms, and within each, affinity before anti-affinity (06 3.3)."""
+        """The parse errors of required terms, then of preferred terms; in each group affinity precedes anti-affinity (06 3.3)."""
         return [text for strength, _, text in sorted(self._terms[1], key=lambda e: (e[0] != 'required', e[1]))]
 
     @property
@@ -113,7 +113,7 @@ class NodeInfo:
         self.used_ports.update(pod.host_ports)
 
     def remove(self, pod):
-        """The last pod takes the place of the removed pod; the removed pod's ports become free even if another pod uses them (01b 9.3)."""
+        """Moves the last pod to the place of the removed pod. Frees the removed pod's ports even if another pod uses them (01b 9.3)."""
         i = [p.uid for p in self.pods].index(pod.uid)
         self.pods[i] = self.pods[-1]
         self.pods.pop()
@@ -203,7 +203,7 @@ class Cluster:
         return objects.labels(found) if found else {}
 
     def view(self, kind, key):
-        """The assumed version of an object while the stored version has not changed; else the stored version (07 3.1)."""
+        """The assumed version of an object if the stored version has not changed since, else the stored version (07 3.1)."""
         stored, assumed = self.get(kind, key), self.assumed[kind].get(key)
         if stored is not None and assumed is not None and objects.resource_version(assumed) == objects.resource_version(stored):
             return assumed

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a KubeSchedulerConfiguration to the plugins of its first profile (specification 02 8, 10 6)."""
 
-# Default plugins with their weights, in multiPoint order (02 8.2); plugins that take no part in decisions are left out.
+# Default plugins with their weights, in multiPoint order (02 8.2). Plugins that do not affect decisions are left out.
 DEFAULT_PLUGINS = [
     ('NodeUnschedulable', 0), ('NodeName', 0), ('TaintToleration', 3), ('NodeAffinity', 2), ('NodePorts', 0), ('NodeResourcesFit', 1),
     ('VolumeRestrictions', 0), ('NodeVolumeLimits', 0), ('VolumeBinding', 0), ('VolumeZone', 0), ('PodTopologySpread', 2),
@@ -15,7 +15,7 @@ def _names(plugin_set, member):
 
 
 def merge(default, custom):
-    """Merge a user's multiPoint set into the default one (02 8.3)."""
+    """Merge a user's multiPoint set into the default set (02 8.3)."""
     enabled, disabled = _names(custom, 'enabled'), [name for name, _ in _names(custom, 'disabled')]
     merged, used = [], set()
     if '*' not in disabled:
@@ -43,7 +43,7 @@ class Profile:
     """Plugin names per point, weights and arguments."""
 
     def __init__(self, configuration, implements):
-        """implements(plugin name, point) tells whether a plugin has a point."""
+        """implements(plugin name, point): whether the plugin implements the extension point."""
         document = ((configuration or {}).get('profiles') or [{}])[0]
         plugins = document.get('plugins') or {}
         multi_point = merge(DEFAULT_PLUGINS, plugins.get('multiPoint'))

@@ -24,7 +24,7 @@ class Scheduler:
         plugins['DefaultPreemption'].framework = self.framework
 
     def schedule(self, obj):
-        """PreFilter, Filter on every node, PreScore, Score, assume, Reserve; PostFilter when nothing fits (03 3)."""
+        """PreFilter, Filter on every node, PreScore, Score, assume, Reserve. If no node fits, PostFilter (03 3)."""
         pod, framework, cluster = PodInfo(obj), self.framework, self.cluster
         out = {'pod': pod.key}
         result, state, names, narrowing = framework.run_pre_filter(pod)
@@ -90,7 +90,7 @@ class Scheduler:
         return out
 
     def post_filter(self, state, pod, statuses, absent):
-        """The PostFilter plugins in order; the reasons of plugins that could not help are joined (02 5.5)."""
+        """Run the PostFilter plugins in order. Reasons of plugins that could not help are joined (02 5.5)."""
         reasons, nominated = [], None
         for plugin in self.framework.at('postFilter'):
             code, text, wanted, details = plugin.post_filter(state, pod, statuses, absent)

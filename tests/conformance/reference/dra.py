@@ -63,7 +63,7 @@ class AllocatedDevices:
 
 
 def class_for(cluster, resource):
-    """Name of the device class behind an extended resource (12 4.4, ignoring that several classes may name the same resource)."""
+    """Name of the first device class behind an extended resource (12 4.4; several classes may name the same resource, which the model ignores)."""
     for found in cluster.list('DeviceClass'):
         if resource in (found['spec'].get('extendedResourceName'), PREFIX + objects.name(found)):
             return objects.name(found)
@@ -71,7 +71,7 @@ def class_for(cluster, resource):
 
 
 def is_via_claim(cluster, resource, node):
-    """Whether a node has a resource only as devices (05 3.10, 12 14.2)."""
+    """Whether a node has the resource as devices only (05 3.10, 12 14.2)."""
     return node.allocatable.get(resource, 0) <= 0 and class_for(cluster, resource) is not None
 
 
@@ -208,11 +208,11 @@ class DynamicResources(Plugin):
         if unavailable:
             own.unavailable |= unavailable
             return status.unresolvable('resourceclaim not available on the node')
-        if own.unallocated or own.extended is not None:     # also on nodes that have the resources themselves
+        if own.unallocated or own.extended is not None:     # also on nodes that have the extended resources in allocatable
             own.by_node[node.name] = found
 
     def post_filter(self, state, pod, statuses, absent):
-        """Spec 12 section 10. If PreFilter did not run, there is no state to read."""
+        """Spec 12 section 10. Without PreFilter there is no state to read."""
         own = state.own.get(self.name)
         if own is None:
             return status.ERROR, 'not found', None, {}

@@ -166,7 +166,7 @@ class Allocator:
         return sorted((p for p in pools if p is not None), key=lambda p: (p.is_binding, p.id[0].encode(), p.id[1].encode()))
 
     def make_pool(self, id_, generation, kept):
-        """The pool id_; kept: its slices that match the node. None: the pool is obsolete. Spec 12 section 9.1."""
+        """The pool `id_`, or None if the pool is obsolete (12 9.1). kept: the pool's slices that match the node."""
         everywhere = [s for s in self.slices if (s['spec']['driver'], s['spec']['pool']['name']) == id_]
         current = [s for s in everywhere if s['spec']['pool']['generation'] == generation]
         wanted = kept[0]['spec']['pool']['resourceSliceCount']
@@ -283,7 +283,7 @@ class Allocator:
         return None
 
     def search(self, c, r, alternative, k, start):
-        """Whether the rest of claim c (from device k of request r) and all later claims can be satisfied
+        """Whether all later claims and the rest of claim c (from device k of request r) can be satisfied
         (12 9.4)."""
         if c == len(self.claims):
             return True
@@ -325,7 +325,7 @@ class Allocator:
         return False
 
     def try_device(self, c, r, alternative, k, start, request, device, must):
-        """Take a device and continue the search; give the device back when the search fails."""
+        """Take a device and continue the search. If the search fails, give the device back."""
         if not self.take(c, request, device, must):
             return False
         try:

@@ -5,7 +5,7 @@ from .quantity import divide
 
 
 class PluginError(Exception):
-    """A plugin could not answer; becomes a status with code Error."""
+    """A plugin could not answer. Becomes a status with code Error."""
 
 
 class Plugin:
@@ -20,7 +20,7 @@ class Plugin:
     def name(self): return type(self).__name__
 
     def pre_filter(self, state, pod):
-        """(status, own state, node names that the plugin narrows the search to, or None)"""
+        """(status, own state, names of the only nodes to search or None)"""
 
     def clone(self, own): return own
     def update(self, own, pod, other, node, delta): """AddPod (delta 1) or RemovePod (delta -1) of `other` on `node`."""
@@ -115,7 +115,7 @@ class Framework:
         return self.run_filter(state, pod, node)
 
     def run_pre_score(self, state, pod, nodes):
-        """Returns the first error; state.scoring gets the PreScore data of each plugin that did not skip (02 5.6)."""
+        """Returns the first error. Puts the PreScore data of each plugin that did not skip into state.scoring (02 5.6)."""
         state.scoring = {plugin.name: None for plugin in self.at('score')}
         for plugin in self.at('preScore'):
             try:
@@ -149,7 +149,7 @@ class Framework:
         return scores
 
     def run_reserve(self, state, pod, node_name):
-        """(status, API writes its PreBind would make) (02 5.8)."""
+        """(status, API writes that PreBind would make) (02 5.8)."""
         writes = []
         for plugin in self.at('reserve'):
             result, own_writes = plugin.reserve(state.own.get(plugin.name), pod, node_name)
@@ -160,7 +160,7 @@ class Framework:
 
 
 def default_normalize(scores, reverse=False):
-    """Scale scores to 0..100 by the largest score; reverse: the largest score becomes 0 (05 3.8)."""
+    """Scale scores to 0..100 by the largest score. With reverse, the largest score becomes 0 (05 3.8)."""
     largest = max([0] + scores)
     if largest == 0:
         return [100] * len(scores) if reverse else scores

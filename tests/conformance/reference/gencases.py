@@ -582,7 +582,7 @@ def c_odd(g):
     return pend, None
 
 def c_binding(g):
-    """Which PV is chosen for which claim; limits with attachments and migrated in-tree volumes; zones and regions."""
+    """The PV that each claim gets; limits with attachments and migrated in-tree volumes; zones and regions."""
     nodes = g.nodes(3, 8)
     for n in nodes:
         n['spec'].pop('unschedulable', None)
@@ -706,7 +706,7 @@ def c_evict(g):
     return pend, cfg
 
 def c_churn(g):
-    """A long run of pods of a few kinds over a changing cluster: pods come and go, nodes join, change and leave."""
+    """Many pods of a few kinds in a changing cluster: pods come and go; nodes join, change and leave."""
     g.namespaces()
     nodes = g.nodes(20, 60, ext=True)
     if g.p(.5): g.taint_nodes(nodes)

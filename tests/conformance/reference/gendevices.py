@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random devices and claims: combinations that the recorded cases of dynamic resource allocation lack (specification 12)."""
+"""Random devices and claims, in combinations that the recorded cases of dynamic resource allocation lack (specification 12)."""
 
 DRIVERS = ['gpu.example.com', 'nic.example.com']
 DOMAIN = 'device.attributes["%s"]'
@@ -145,7 +145,7 @@ class Devices:
     # --- classes and claims
 
     def expression(self):
-        """A CEL expression; most of them give no error on devices without the attribute."""
+        """A CEL expression. Most expressions give no error on devices without the attribute."""
         text = self.r.choice(EXPRESSIONS[:SAFE] if self.p(.85) else EXPRESSIONS)
         return text.replace('%s', self.pick(*DRIVERS))
 
@@ -216,7 +216,7 @@ class Devices:
         return {'devices': spec}
 
     def allocation(self, spec, nodes):
-        """Some allocation, not necessarily one that the scheduler would have made; dedicated devices are allocated once."""
+        """Some allocation, not necessarily a result that the scheduler can have. Dedicated devices are allocated once."""
         results = []
         for request in spec['devices']['requests']:
             if not self.published:

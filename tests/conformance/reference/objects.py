@@ -3,7 +3,7 @@
 import copy
 from datetime import datetime
 
-UNSTARTED = 10**18      # the clock reading that stands for "not started yet" (08 3.1)
+UNSTARTED = 10**18      # stands for "not started yet" (08 3.1)
 
 
 def name(o): return o['metadata']['name']
@@ -49,8 +49,8 @@ def more_important(a, b):
 
 
 def sort_by_importance(pods):
-    """Insertion sort, most important first (08 9). more_important is not a strict order between two unstarted pods,
-    so the algorithm matters: each new pod passes every unstarted equal in front of it."""
+    """Insertion sort, most important first (08 9). The algorithm matters, because more_important is not a strict order for pods that
+    have not started: each new pod passes all such pods of equal priority in front of it."""
     for i in range(1, len(pods)):
         j = i
         while j > 0 and more_important(pods[j].obj, pods[j - 1].obj):

@@ -180,7 +180,7 @@ class NodeResourcesFit(Plugin):
         return status.success(), resources.pod_requests(pod.obj, pod_level=False, missing=resources.DEFAULT_REQUESTS)
 
     def on_shape(self, utilization):
-        """The score of a utilization, linear between the points of the shape (05 3.9)."""
+        """The score for a utilization: linear between the points of the shape (05 3.9)."""
         points = self.shape
         if utilization <= points[0][0]:
             return points[0][1]
@@ -254,7 +254,7 @@ class ImageLocality(Plugin):
     points = ('preScore', 'score')      # upstream has no PreScore; here PreScore collects the image states once for all nodes
 
     def images(self):
-        """image name -> [size reported by the first node, nodes that have it] (05 13.2)."""
+        """image name -> [size reported by the first node, nodes that have the image] (05 13.2)."""
         found = {}
         for node in self.cluster.nodes.values():
             for image in (objects.status(node.node).get('images') or []) if node.node is not None else []:

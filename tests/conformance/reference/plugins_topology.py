@@ -33,7 +33,7 @@ class Constraint:
         return not (self.honors_taints and untolerated_hard_taint(node.taints, pod.tolerations))
 
     def count(self, pod, node):
-        """Matching pods on a node; an empty selector counts nothing (06 2.6)."""
+        """Number of matching pods on a node; 0 for an empty selector (06 2.6)."""
         if not self.selector:
             return 0
         return sum(1 for q in node.pods if not objects.is_being_deleted(q.obj) and q.namespace == pod.namespace and selector_matches(self.selector, q.labels))
@@ -97,7 +97,7 @@ class PodTopologySpread(Plugin):
         return selector
 
     def constraints(self, pod, action):
-        """The pod's constraints, or the defaults when it has none (06 2.3)."""
+        """The pod's constraints, or the defaults if the pod has none (06 2.3)."""
         def parse(listed):
             return [Constraint(c, pod) for c in listed if c.get('whenUnsatisfiable') == action]
         own = pod.spec.get('topologySpreadConstraints') or []
@@ -255,7 +255,7 @@ class InterPodAffinity(Plugin):
         return other
 
     def update(self, own, pod, other, node, delta):
-        """Count another pod in or out (06 3.5, 3.6)."""
+        """Add another pod to the counts, or subtract it (06 3.5, 3.6)."""
         def count(counts, term):
             if term.topology_key in node.labels:
                 pair = (term.topology_key, node.labels[term.topology_key])

@@ -32,7 +32,7 @@ class NotFound(PluginError):
 # --- shared definitions (07 2)
 
 def claim_name(pod, volume):
-    """(claim name, whether ephemeral) of a pod volume, None when it has no claim (07 2.2)."""
+    """(claim name, whether ephemeral) of a pod volume, or None without a claim (07 2.2)."""
     if volume.get('persistentVolumeClaim') is not None:
         return volume['persistentVolumeClaim'].get('claimName', ''), False
     if volume.get('ephemeral') is not None:
@@ -126,7 +126,7 @@ def volume_handle(name, source, labels, inline):
 
 
 def translate(volume, csi_node):
-    """A PV as the driver sees it, when its plugin is migrated on the node (07 4.2, 4.3)."""
+    """The PV, in its CSI form if its in-tree plugin is migrated on the node (07 4.2, 4.3)."""
     name = in_tree_name(volume['spec'])
     migrated = objects.annotations(csi_node).get('storage.alpha.kubernetes.io/migrated-plugins', '').split(',') if csi_node else []
     if name not in MIGRATED or name not in migrated:
@@ -406,7 +406,7 @@ class VolumeBinding(Plugin):
                 and (not ref.get('uid') or ref['uid'] == objects.uid(claim)))
 
     def find_volume(self, claim, node, taken):
-        """The volume made for the claim, else the smallest that fits (07 7.4)."""
+        """The volume that was made for the claim, else the smallest volume that fits (07 7.4)."""
         try:
             selector = parse_label_selector(claim['spec'].get('selector'))
         except SelectorError as e:
@@ -492,7 +492,7 @@ class VolumeBinding(Plugin):
         return status.success(), writes
 
     def bind(self, volume, claim):
-        """The volume with its claimRef, None when nothing changes (07 8, bind)."""
+        """The volume with its claimRef, or None if nothing changes (07 8, bind)."""
         bound, changed, meta = objects.deep_copy(volume), False, claim['metadata']
         ref = bound['spec'].get('claimRef')
         if ref is None or (ref.get('name'), ref.get('namespace'), ref.get('uid')) != (meta['name'], meta.get('namespace'), objects.uid(claim)):

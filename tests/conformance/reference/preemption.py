@@ -8,7 +8,7 @@ OFFSET = 2147483648     # added to each priority so that more victims always wei
 
 
 def fit_error(count, statuses, absent, pre_filter_message=''):
-    """The text of a FitError (03 8). absent: the status of nodes that are not in statuses (03 3.4)."""
+    """The text of a FitError (03 8). `absent` is the status of nodes that are not in `statuses` (03 3.4)."""
     head = '0/%d nodes are available:' % count
     if pre_filter_message:
         return '%s %s.' % (head, pre_filter_message)
@@ -45,7 +45,7 @@ class Candidate:
 
 
 class DefaultPreemption(Plugin):
-    """Spec 08 sections 4 to 10, without the limit on candidates and the random offset of section 7: every potential node is examined."""
+    """Spec 08 sections 4 to 10. Examines every potential node, without the limit on candidates and the random offset of section 7."""
     points = ('postFilter',)
     framework = None
 

@@ -34,13 +34,13 @@ def parse(text):
 
 
 def parse_map(quantities):
-    """A ResourceList as name -> amount; absent is empty (01 5.1)."""
+    """A ResourceList as name -> amount; {} if absent (01 5.1)."""
     return {name: parse(text) for name, text in (quantities or {}).items()}
 
 
 class Amount:
     """A quantity with its form. The form decides how a number that does not fit int64 is converted (01 5.1). The number is
-    `digits` x 10^`exponent`; small: upstream keeps the number in an int64, not in a big decimal."""
+    `digits` x 10^`exponent`. If `small` is true, upstream keeps the number in an int64, not in a big decimal."""
     SMALL_BINARY_DIGITS = {10: 11, 20: 8, 30: 5, 40: 2}
 
     def __init__(self, digits, exponent, small):
@@ -79,7 +79,7 @@ class Amount:
         return Amount(sum(scaled), exponent, True)
 
     def larger(self, other):
-        """The larger of this and a later amount; a larger later amount is small only if both amounts are small."""
+        """The larger of this and a later amount. If the later amount is larger, the result is small only if both amounts are small."""
         return self if other.exact <= self.exact else Amount(other.digits, other.exponent, other.small and self.small)
 
     def integer(self, scale):
@@ -103,7 +103,7 @@ class Amount:
 
 
 def amount_map(quantities):
-    """A ResourceList as name -> Amount; absent is empty."""
+    """A ResourceList as name -> Amount; {} if absent."""
     return {name: Amount.of(str(text).strip()) for name, text in (quantities or {}).items()}
 
 

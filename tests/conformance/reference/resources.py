@@ -15,12 +15,12 @@ def is_hugepages(name): return name.startswith('hugepages-')
 
 
 def is_extended(name):
-    """Extended resource (01b 2)."""
+    """Whether the resource is an extended resource (01b 2)."""
     return not is_native(name) and not name.startswith('requests.') and not label_key_errors('requests.' + name)
 
 
 def is_scalar(name):
-    """Resources kept by name beside cpu, memory and ephemeral-storage (01b 2)."""
+    """Whether the resource is kept by its name, unlike cpu, memory and ephemeral-storage (01b 2)."""
     return is_extended(name) or is_hugepages(name) or 'kubernetes.io/' in name or name.startswith('attachable-volumes-')
 
 
@@ -45,7 +45,7 @@ def _resize_is_infeasible(pod):
 
 
 def _with_status(pod, desired, actual, allocated):
-    """The larger of desired, actual and allocated; an infeasible resize leaves out desired (01b 3.1)."""
+    """The maximum of desired, actual and allocated, without desired if the resize is infeasible (01b 3.1)."""
     first = {} if _resize_is_infeasible(pod) else desired
     return _maximum(_maximum(first, quantity.amount_map(actual)), quantity.amount_map(allocated))
 
@@ -121,5 +121,5 @@ def host_ports(pod):
 
 
 def ports_conflict(a, b):
-    """Whether two host ports have the same protocol and port, and equal addresses; 0.0.0.0 equals every address (01b 7)."""
+    """Whether two host ports have the same protocol, port and address. 0.0.0.0 equals every address (01b 7)."""
     return a[1:] == b[1:] and ('0.0.0.0' in (a[0], b[0]) or a[0] == b[0])

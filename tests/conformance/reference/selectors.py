@@ -83,7 +83,7 @@ def conjunction(wanted):
 
 
 def parse_label_selector(selector):
-    """A LabelSelector as a list of requirements; absent selects nothing (01 5.6)."""
+    """A LabelSelector as a list of requirements, or None if absent: None selects nothing (01 5.6)."""
     if selector is None:
         return None
     requirements = conjunction(selector.get('matchLabels') or {})
@@ -172,7 +172,7 @@ def term_is_empty(term):
 
 
 def term_matches(term, labels, node_name):
-    """Whether a well-formed term matches; without a node name, fields are ignored (05 3.6)."""
+    """Whether a well-formed term matches. Without a node name, fields are ignored (05 3.6)."""
     for r in term.get('matchExpressions') or []:
         if not requirement_matches(r['key'], r['operator'], r.get('values') or [], labels):
             return False
@@ -190,7 +190,7 @@ def node_selector_matches(selector, labels, node_name):
 
 
 def parse_preferred_terms(preferred):
-    """(weight, term) of the preferred terms that count; an error when one does not parse (01 5.9)."""
+    """(weight, term) of the preferred terms that count. Raises an error if a term does not parse (01 5.9)."""
     terms, errors = [], []
     for i, p in enumerate(preferred):
         term = p.get('preference') or {}
@@ -239,5 +239,5 @@ def is_tolerated(taint, tolerations):
 
 
 def untolerated_hard_taint(taints, tolerations):
-    """Whether a NoSchedule or NoExecute taint is left untolerated (05 3.5)."""
+    """Whether a NoSchedule or NoExecute taint is not tolerated (05 3.5)."""
     return any(t.get('effect') in ('NoSchedule', 'NoExecute') and not is_tolerated(t, tolerations) for t in taints)
