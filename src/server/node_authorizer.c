@@ -369,8 +369,8 @@ static bool is_allowed_label(struct bt_str key)
 
 /**
  * Appends the names of changed labels that nodes may not change. A label of a is changed if b does
- * not have the label, or has another value. known: the values were compared before, so only labels
- * that b does not have count.
+ * not have the label, or has another value. known: the values were compared before, so consider
+ * only labels that b lacks.
  */
 static void append_forbidden_labels(const struct bt_json_value *a, const struct bt_json_value *b,
 	bool known, struct bt_strbuf *out)

@@ -270,7 +270,7 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
 		struct bt_json_value *value = map->members[i].value;
 		struct bt_quantity quantity;
-		bool may_be_fine = false; /* contains a byte that values finer than 1/1000 need */
+		bool may_be_fine = false; /* has a byte that amounts finer than 1/1000 require */
 		for (uint32_t n = 0; value->type == BT_JSON_STRING && n < value->text.length; n++) {
 			may_be_fine =
 				may_be_fine || memchr(".uneE", value->text.data[n], 5) != NULL;
