@@ -12,7 +12,7 @@
 #define APPLICATION_ID 0x62657274
 /**
  * Version 1 kept managedFields in the objects' texts and had an index of the keys. In version 2 the
- * column owner_values had the name times, and uids and addresses were part of the owners' texts.
+ * column owner_values was called `times`; uids and addresses were part of the owners' texts.
  */
 #define FILE_VERSION 3
 /** This page size wastes little space if objects have one to two kilobytes. */

@@ -9,7 +9,7 @@
 struct scale_paths {
 	const char *replicas;
 	const char *status_replicas;
-	const char *selector; /* path of a text; NULL: format spec.selector */
+	const char *selector; /* path of the selector's text; NULL: made from spec.selector */
 };
 
 /**

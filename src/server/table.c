@@ -663,7 +663,7 @@ static void cell_volume_status(struct bt_table_row *row)
 					: bt_json_text_at(row->object, "status.phase"));
 }
 
-/** Writes the storage class in the old annotation or, without that annotation, in the spec. */
+/** Writes the cell of the storage class, which the old annotation has, or else the spec. */
 static void cell_class(struct bt_table_row *row)
 {
 	const struct bt_json_value *annotations =
