@@ -207,7 +207,7 @@ def ask_model(objects, config, pod):
 
 
 def parts(changes):
-    """Proper subsets of the changes, including the empty set. The pod must fit with none of them."""
+    """Proper subsets of the changes, with the empty set. The pod must fit with none of them."""
     sizes = range(len(changes)) if len(changes) <= PARTS_OF_MAX else [len(changes) - 1]
     for size in sizes:
         yield from itertools.combinations(changes, size)

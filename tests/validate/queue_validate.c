@@ -40,7 +40,7 @@ static const char *check_entry(struct bt_queue *queue, const struct bt_queue_ent
 		}
 	} else if (bt_queue_entry_is_gated(entry) &&
 		(queue->pops_backoff || entry->place == BT_QUEUE_ACTIVE)) {
-		/* Without the gate, PreEnqueue plugins do not run before the backoff queues. */
+		/* With pops_backoff off, a pod goes to a backoff queue without PreEnqueue. */
 		return "a gated pod is not among the unschedulable";
 	}
 	return NULL;

@@ -304,7 +304,7 @@ static struct node *look_at(struct gpu_fragmentation *plugin, const struct berth
 			}
 		}
 	}
-	/* Pods without a record here count on the last GPUs. */
+	/* Charge the requests of pods without a record here to the last GPUs. */
 	for (uint32_t g = node->gpu_count; g > 0 && unknown > 0; g--) {
 		int32_t taken = unknown < node->free_milli[g - 1] ? (int32_t)unknown
 								  : node->free_milli[g - 1];
