@@ -15,11 +15,11 @@ static const struct {
 	{"initContainers", "init container"},
 };
 
-/** A pass over the limits of a pod's containers: sets defaults, or checks. */
+/** One pass over a pod's containers; the pass either sets default limits or checks the limits. */
 struct visit {
 	struct bt_admission *admission;
 	const struct bt_json_value *pod;
-	/** Called for each limit of type Container and each container of the pod. */
+	/** Called for each pair of a limit of type Container and a container of the pod. */
 	void (*take)(struct visit *visit, struct bt_json_value *container, const char *title,
 		const struct bt_json_value *limit);
 	struct bt_json_value *notes; /* array of texts for the pod's annotation */
@@ -28,8 +28,8 @@ struct visit {
 };
 
 /**
- * Sets a container's missing requests or limits ("which") to the defaults; appends a text such as
- * "cpu, memory limit for container c" to notes.
+ * Sets missing members of a container's requests or limits to the defaults. Appends a text such as
+ * "cpu, memory limit for container c" to `notes`. `which`: "requests" or "limits".
  */
 static void set_defaults_of(struct visit *visit, struct bt_json_value *container, const char *which,
 	const char *title, const struct bt_json_value *defaults)
@@ -449,7 +449,7 @@ void bt_admit_topology_labels(
 	if (stored == NULL) {
 		return;
 	}
-	/* The labels alone: parsing whole nodes would take a tenth of the time of a binding. */
+	/* Parses only the labels: parsing the node would take a tenth of the time of a binding. */
 	bt_json_reader_init(&reader, bt_stored_text(stored));
 	if (!bt_json_seek(&reader, "metadata.labels") || bt_json_skip(&reader, &text, NULL) != 0 ||
 		bt_json_parse(write->arena, text, false, &labels, NULL) != 0) {

@@ -33,9 +33,9 @@ static void restore_fixed_parts(
 }
 
 /**
- * Removes fields that were applied without a value (`?field: optional.none()`), which are null
- * here. Inside lists, all null fields are removed, because list elements cannot be matched with the
- * applied elements.
+ * Removes fields that were applied without a value, as in `?field: optional.none()`: they are null
+ * here. In lists, removes all null fields, because list elements cannot be matched with the applied
+ * elements.
  */
 static void remove_nulls(struct bt_json_value *object, const struct bt_json_value *applied)
 {

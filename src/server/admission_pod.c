@@ -14,7 +14,7 @@ struct search {
 	const struct bt_json_value *found;
 };
 
-/** Finds the default class with the lowest value, since several may exist. */
+/** Takes the default class with the lowest value, because several default classes may exist. */
 static bool take_lowest(void *context, const struct bt_json_value *class_)
 {
 	struct search *search = context;
@@ -55,7 +55,7 @@ static bool find_class(struct bt_admission *admission, struct bt_json_value *spe
 		return true;
 	}
 	*out_class = bt_admission_read(admission, "scheduling.k8s.io", "priorityclasses", name);
-	/* The classes may be missing in a dump, but its pods already have a priority. */
+	/* A dump may lack the classes, but the pods in a dump already have a priority. */
 	if (*out_class == NULL &&
 		!(admission->write->restoring && bt_json_find(spec, "priority") != NULL)) {
 		bt_admission_refuse(
@@ -155,8 +155,8 @@ void bt_admission_check_priority_class(
 
 #define DEFAULT_TOLERATION_SECONDS 300
 /**
- * A longer list is not searched for the toleration that is added, which may then be in the list
- * twice. A duplicate does no harm, but comparing thousands of tolerations takes too long.
+ * Before a toleration is added, only this many of the pod's tolerations are compared with it,
+ * because comparing thousands takes too long. A duplicate does no harm.
  */
 #define COMPARED_TOLERATIONS_MAX 256
 

@@ -8,7 +8,7 @@
 #include "server/policy.h"
 #include "server/rbac.h"
 
-/** Largest CEL cost of all expressions of one policy for one request. */
+/** Largest total CEL cost of one policy's expressions for one request. */
 #define POLICY_COST_MAX UINT64_C(10000000)
 
 /** --- matching --- */
@@ -77,8 +77,8 @@ static bool labels_match(const struct bt_json_value *selector, const struct bt_j
 }
 
 /**
- * Returns whether the request matches the constraints; match NULL: always. needs_rule: constraints
- * without resourceRules match nothing instead of everything.
+ * Returns whether the request matches the constraints. `match` NULL: the request matches.
+ * `needs_rule`: constraints without resourceRules match nothing instead of everything.
  */
 static bool is_matched(
 	const struct request *request, const struct bt_json_value *match, bool needs_rule)
@@ -476,8 +476,8 @@ struct run {
 };
 
 /**
- * Starts a run. false: there are no policies, or the request is exempt from them: restored objects
- * and objects of the policies' API group are.
+ * Starts a run. Returns false if there are no policies or the request is exempt from them. Restored
+ * objects and objects of the policies' API group are exempt.
  */
 static bool run_begin(struct run *run, struct bt_call *call, const struct bt_policy_set *set,
 	const char *operation, const struct bt_json_value *old, const struct bt_json_value *object)
@@ -561,8 +561,8 @@ bool bt_policies_mutate(
 	}
 	run.request.target = object;
 	/*
-	 * For each binding: change_count after the policy of the binding ran, plus one. 0: the
-	 * request does not match the policy.
+	 * For each binding: change_count after the binding's policy ran, plus one. 0: the request
+	 * does not match the policy.
 	 */
 	uint32_t *seen = BT_ARENA_NEW_ARRAY(call->arena, uint32_t, set->bindings.count);
 	for (uint32_t i = 0; i < set->bindings.count && failure->code == 0; i++) {

@@ -9,8 +9,8 @@
 
 /*
  * ResourceQuota: creates (and updates of Services and claims) are checked against the usage of the
- * namespace. The first check of a quota counts all objects; later checks add the changes since then
- * from the store's window. Spec: 14b section 4.11.
+ * namespace. The first check of a quota counts all objects. Later checks add only the changes since
+ * then, which they read from the store's window. Spec: 14b section 4.11.
  */
 
 /** Separates the name of a storage class from the name of its limited resource. */
@@ -19,7 +19,7 @@
 /** Bounds the cached sums: a quota has one sum per resource that it limits. */
 #define SUMS_PER_QUOTA_MAX 64
 
-/** The resource that a write concerns, and the amounts that its object counts against quotas. */
+/** The resource of a write, and the amounts of quota that the written object uses. */
 struct usage {
 	struct bt_admission *admission;
 	bool is_pod;
@@ -28,7 +28,7 @@ struct usage {
 	struct bt_str count_name; /* "count/deployments.apps" */
 	const struct bt_json_value *object;
 	/**
-	 * The amounts that object uses, by the names of spec.hard; for an update, only the
+	 * The amounts that `object` uses, by the names of spec.hard; for an update, only the
 	 * increase.
 	 */
 	struct bt_json_value *requested;
@@ -52,9 +52,9 @@ static void add_one(struct bt_arena *arena, struct bt_json_value *amounts, const
 }
 
 /**
- * Adds the pod's requests or limits ("which") under names such as "requests.cpu" and, if plain,
- * also under names such as "cpu". Resources of the pod itself take precedence over the sum of its
- * containers.
+ * Adds the pod's requests or limits under names such as "requests.cpu". `which`: "requests" or
+ * "limits". `plain`: also adds them under names such as "cpu". Resources of the pod itself take
+ * precedence over the sum of its containers.
  */
 static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
 	const struct bt_json_value *spec, const char *which, bool plain)
@@ -76,8 +76,7 @@ static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
 }
 
 /**
- * Returns the amounts that the object uses, as an object whose names are those of a quota's
- * spec.hard.
+ * Returns the amounts that the object uses, as a JSON object with the names of a quota's spec.hard.
  */
 static struct bt_json_value *amounts_of(
 	const struct usage *usage, struct bt_arena *arena, const struct bt_json_value *object)
@@ -165,8 +164,8 @@ static bool has_cross_namespace_terms(const struct bt_json_value *spec)
 }
 
 /**
- * Returns whether the text matches the expression's operator and values. text "": the object does
- * not have the field.
+ * Returns whether the text matches the expression's operator and values. `text` is "" if the object
+ * does not have the field.
  */
 static bool matches_values(const struct bt_json_value *expression, struct bt_str text)
 {
@@ -244,8 +243,8 @@ static bool matches_scopes(const struct usage *usage, struct bt_arena *arena,
 }
 
 /**
- * Adds amounts to used for each resource in names that used and amounts contain. subtracts: the
- * object was removed, so its amounts are subtracted.
+ * For each name in `names` that is in both `used` and `amounts`: adds the amount to `used`.
+ * `subtracts`: subtracts the amount, because the object was removed.
  */
 static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
 	const struct bt_json_value *names, const struct bt_json_value *amounts, bool subtracts)
@@ -302,8 +301,8 @@ void bt_quota_sums_destroy(struct bt_quota_sums *sums)
 }
 
 /**
- * Finds or creates the sum. If there are too many sums, mostly of deleted quotas, all sums are
- * dropped first.
+ * Finds or creates the sum. Drops all sums first if there are too many; most of them then belong to
+ * deleted quotas.
  */
 static struct quota_sum *find_sum(struct bt_api *api, struct bt_str key, uint32_t collection)
 {
@@ -337,7 +336,7 @@ static void set_text(struct bt_strbuf *text, const struct bt_json_value *value)
 }
 
 /**
- * Adds the amounts of a stored object to used, or subtracts them if is_gone. Finished pods use
+ * Adds the amounts of a stored object to `used`, or subtracts them if `is_gone`. Finished pods use
  * nothing.
  */
 static void add_stored(const struct usage *usage, const struct bt_json_value *quota_spec,
@@ -360,8 +359,9 @@ static void add_stored(const struct usage *usage, const struct bt_json_value *qu
 }
 
 /**
- * Returns the amounts that the stored objects of the namespace count against the quota, for the API
- * resource that the request writes (such as pods). Updates the cached sum and sets *out_sum to it.
+ * Returns the amounts of the quota that stored objects of the namespace use. Counts only objects of
+ * the API resource that the request writes (such as pods). Updates the cached sum and sets *out_sum
+ * to it.
  */
 static struct bt_json_value *used_of(
 	const struct usage *usage, const struct bt_json_value *quota, struct quota_sum **out_sum)
