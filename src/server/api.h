@@ -58,9 +58,9 @@ struct bt_api_options {
 	const char *cpu_usage;
 	const char *memory_usage;
 	/**
-	 * Enable admission plugins whose controllers run: a controller creates the ServiceAccounts
-	 * "default", and only a controller removes the taints and finalizers that the other plugins
-	 * add. Spec: 14b sections 4.3, 4.5 and 4.8.
+	 * Enable admission plugins that depend on controllers. Set each only if its controller
+	 * runs: a controller creates the ServiceAccounts "default", and only controllers remove the
+	 * taints and finalizers that the other plugins add. Spec: 14b sections 4.3, 4.5 and 4.8.
 	 */
 	bool admit_service_account;
 	bool admit_taint_nodes;
@@ -68,10 +68,10 @@ struct bt_api_options {
 	bool admit_pod_group_protection;
 	/**
 	 * Feature gates of spec 09 section 1. Without generic_workload, PodGroups and Workloads are
-	 * not served, and pods lose schedulingGroup. Without topology_aware_workload_scheduling,
-	 * workload_aware_preemption or dra_workload_resource_claims, the fields of that gate are
-	 * dropped, unless the stored object has them. With workload_with_job, the parallelism of
-	 * gang Jobs is immutable.
+	 * not served, and pods lose schedulingGroup. If topology_aware_workload_scheduling,
+	 * workload_aware_preemption or dra_workload_resource_claims is false, the fields of that
+	 * gate are dropped, unless the stored object has them. With workload_with_job, the
+	 * parallelism of gang Jobs is immutable.
 	 */
 	bool generic_workload;
 	bool topology_aware_workload_scheduling;
@@ -98,9 +98,9 @@ struct bt_api_options {
 };
 
 /**
- * Creates the API, and the objects of every cluster that are missing in the store: the namespaces
- * default, kube-system, kube-public and kube-node-lease, the system priority classes, APIServices,
- * flow control objects and, with has_rbac, the bootstrap roles and bindings. Reads the
+ * Creates the API. Also creates the objects that every cluster has, if the store lacks them: the
+ * namespaces default, kube-system, kube-public and kube-node-lease, the system priority classes,
+ * APIServices, flow control objects and, with has_rbac, the bootstrap roles and bindings. Reads the
  * CustomResourceDefinitions in the store.
  */
 BT_MUST_USE struct bt_api *bt_api_create(const struct bt_api_options *options);
@@ -165,16 +165,16 @@ struct bt_api_request {
 	bool force;
 	bool dry_run;
 	/**
-	 * Delete: -1 = not given, less than -1: the client gave a negative value (14 section 23,
-	 * case 10).
+	 * For deletes. -1: not given. Less than -1: the client gave a negative value (14 section
+	 * 23, case 10).
 	 */
 	int64_t grace_period_seconds;
 	enum bt_propagation propagation;
 	struct bt_str precondition_uid; /* absent: none */
 	struct bt_str precondition_rv;
 	/**
-	 * Keeps managedFields as they are. For frequent writes of the process itself that conflict
-	 * with no other manager, such as status updates.
+	 * Keeps managedFields as they are. For frequent writes by this process, such as status
+	 * updates, that conflict with no other manager.
 	 */
 	bool same_owners;
 	/**
@@ -199,7 +199,7 @@ struct bt_api_answer {
 	uint16_t code; /* 200, 201, or failure.code */
 	/**
 	 * The object as stored now or, after a deletion, as last stored; the caller owns one
-	 * reference. NULL: document has the answer.
+	 * reference. NULL: `document` has the answer.
 	 */
 	struct bt_stored *object;
 	/**
@@ -239,8 +239,8 @@ uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresourc
 /** --- for callers inside the process --- */
 
 /**
- * Returns the stored object as a tree in the arena, which borrows nothing from the store; NULL:
- * there is no such object. key: "ns/name" or "name".
+ * Returns the stored object as a tree in the arena; NULL: there is no such object. The tree borrows
+ * nothing from the store. key: "ns/name" or "name".
  */
 BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 	const struct bt_api_resource *resource, struct bt_str key, struct bt_arena *arena);
@@ -260,8 +260,8 @@ struct bt_api_trees {
 	const struct bt_json_value *after;  /* NULL: not parsed */
 };
 /**
- * Returns the trees of the current change. Valid while the store calls its listeners for a new or
- * changed object; they live in the arena of the request.
+ * Returns the trees of the current change. They live in the arena of the request, and are valid
+ * only while the store calls its listeners for a new or changed object.
  */
 const struct bt_api_trees *bt_api_trees(const struct bt_api *api);
 /** Parses the stored text into a tree that borrows from the text. */

@@ -115,7 +115,7 @@ static void create(struct bt_api *api, const struct bt_api_resource *resource,
 		request.body = object;
 		bt_api_perform(api, &request, arena, &answer);
 		/*
-		 * The create can fail only if the store was reopened while kube-system is being
+		 * The create can fail only if the store was reopened while kube-system was being
 		 * deleted.
 		 */
 		BT_ASSERT(answer.code == 201 || namespace_.length != 0);

@@ -237,7 +237,7 @@ static struct bt_str conversion_text(struct bt_arena *arena, struct bt_str text)
 }
 
 /**
- * Refuses a patch whose result is invalid with 422. The message shows the result or, for a
+ * Refuses with 422 a patch whose result is invalid. The message shows the result or, for a
  * strategic patch, the patch. Spec: 14 section 9.2.
  */
 static void refuse_patched(struct bt_call *call, struct bt_json_value *object, struct bt_str text)

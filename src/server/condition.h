@@ -12,8 +12,8 @@ struct bt_json_value *bt_condition_find(const struct bt_json_value *conditions, 
 bool bt_condition_is(const struct bt_json_value *conditions, const char *type, const char *status);
 
 /**
- * Sets a pod's condition to True as of now, replacing the old entry. reason NULL: neither reason
- * nor message.
+ * Sets a pod's condition to True as of now, replacing the old entry. `reason` NULL: the condition
+ * gets neither a reason nor a message.
  */
 void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const char *type,
 	const char *reason, const char *message);

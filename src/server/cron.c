@@ -17,7 +17,7 @@
 struct field {
 	int64_t low;
 	int64_t high;
-	const char *const *names; /* names of low, low + 1, ...; NULL: none */
+	const char *const *names; /* names of the values from `low` on; NULL: none */
 	uint32_t name_count;
 };
 
@@ -220,8 +220,9 @@ static int64_t big_endian(const unsigned char *bytes, uint32_t count)
 }
 
 /**
- * Parses a time zone file (RFC 9636): a header and block with 32-bit times, which are skipped, then
- * a header and block with 64-bit times. Returns false if the file is malformed.
+ * Parses a time zone file (RFC 9636). Skips the first header and block, which have 32-bit times,
+ * and reads the second header and block, which have 64-bit times. Returns false if the file is
+ * malformed.
  */
 static bool parse_zone(const unsigned char *bytes, size_t length, struct bt_cron_zone *out_zone)
 {

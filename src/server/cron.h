@@ -20,12 +20,12 @@ struct bt_cron {
 	uint8_t weekdays; /* bit 0 (Sunday) to 6 */
 	/**
 	 * any_day: the field for the day of month contains "*" or "?" without a step; any_weekday:
-	 * the field for the day of week does. If at least one of them is set, a date must match
-	 * both fields; otherwise it must match at least one field.
+	 * the field for the day of week contains one of them. If at least one of them is set, a
+	 * date must match both fields; otherwise it must match at least one field.
 	 */
 	bool any_day;
 	bool any_weekday;
-	int64_t every_seconds; /* interval of "@every"; 0: the fields above count */
+	int64_t every_seconds; /* interval of "@every"; 0: the fields above apply */
 };
 
 /**
