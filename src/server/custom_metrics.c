@@ -19,8 +19,8 @@ const char *const *bt_custom_metrics_versions(struct bt_str group)
 }
 
 /**
- * Cuts the text before the separator off *rest and trims blanks around it. false: there is no
- * separator.
+ * Cuts the text before the separator off `*rest`, and trims the blanks around the cut text. false:
+ * there is no separator.
  */
 static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 {

@@ -2,10 +2,10 @@
 #ifndef BT_SERVER_CUSTOM_METRICS_H
 #define BT_SERVER_CUSTOM_METRICS_H
 /**
- * Custom and external metrics of a simulated cluster: annotations give their values.
- * custom.metrics.k8s.io and external.metrics.k8s.io serve them, HorizontalPodAutoscalers scale by
- * them. An annotation is a list of entries separated by commas, with the labels of a metric in
- * braces:
+ * Custom and external metrics of a simulated cluster. Annotations give the values of the metrics.
+ * custom.metrics.k8s.io and external.metrics.k8s.io serve the metrics, and HorizontalPodAutoscalers
+ * scale by them. An annotation is a list of entries separated by commas, with the labels of a
+ * metric in braces:
  *
  *     http_requests=20, queue_length{queue=mail}=10..50/10m
  *
@@ -22,7 +22,7 @@
 
 /**
  * Returns the versions that this group serves, preferred version first, NULL at the end. Returns
- * NULL if group is none of bt_custom_metrics_groups.
+ * NULL if `group` is none of bt_custom_metrics_groups.
  */
 const char *const *bt_custom_metrics_versions(struct bt_str group);
 /** "custom.metrics.k8s.io", "external.metrics.k8s.io"; NULL at the end. */
@@ -37,8 +37,8 @@ struct bt_custom_metric {
 /** Returns the text of an annotation, for bt_custom_metric_next; borrowed. */
 struct bt_str bt_custom_metrics_of(const struct bt_json_value *object, const char *annotation);
 /**
- * Cuts entries off *rest up to the next entry with that name whose labels match the selector;
- * false: no further entry matches.
+ * Cuts entries off `*rest` up to and including the next match, an entry with this name and with
+ * labels that match the selector. false: no further entry matches.
  */
 bool bt_custom_metric_next(const struct bt_api *api, struct bt_str *rest, struct bt_str name,
 	const struct bt_selector *selector, struct bt_arena *arena,

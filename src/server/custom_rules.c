@@ -86,8 +86,8 @@ static void check_cost(struct build *build, const struct bt_path *place, const c
 }
 
 /**
- * Reports a rule or messageExpression that is too costly, and adds the costs to those of the
- * schema. count: largest number of times that the rule runs for one object.
+ * Reports a rule or messageExpression that is too costly, and adds its cost to the cost of the
+ * schema. `count`: largest number of times that the rule runs for one object.
  */
 static void check_rule_cost(struct build *build, const struct bt_path *place,
 	const struct bt_custom_rule *rule, uint64_t count)
@@ -225,7 +225,7 @@ static void compile_rules(struct build *build, struct bt_custom_node *node, bool
 }
 
 /**
- * Compiles a schema and the schemas below it. Returns whether they contain a rule. count: largest
+ * Compiles a schema and the schemas below it. Returns whether they contain a rule. `count`: largest
  * number of values of the schema in one object. Recursion follows the schema, whose depth is
  * limited.
  */

@@ -2,8 +2,8 @@
 #ifndef BT_SERVER_CUSTOM_RULES_H
 #define BT_SERVER_CUSTOM_RULES_H
 /**
- * The parts of a CustomResourceDefinition version's schema that need compilation, compiled once:
- * patterns, formats and the CEL rules of x-kubernetes-validations.
+ * The compiled parts of a schema of a CustomResourceDefinition: patterns, formats and the CEL rules
+ * of x-kubernetes-validations. Each part is compiled once.
  */
 #include "cel/cel.h"
 #include "cel/regex.h"
@@ -51,7 +51,7 @@ typedef void bt_custom_complain_fn(void *context, const struct bt_path *place,
 
 /**
  * Compiles the rules, patterns and formats of a schema. root: openAPIV3Schema, borrowed; place: its
- * path in the definition. complain (or NULL) receives the problems: parts that do not compile are
+ * path in the definition. `complain` (or NULL) receives the problems. Parts that do not compile are
  * left out, so the result is never NULL.
  */
 struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,

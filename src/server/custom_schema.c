@@ -12,8 +12,8 @@
 #include "server/write.h"
 
 /**
- * Limits for one object: comparisons of names, and bytes of defaults. Members after the limit is
- * reached stay as they are.
+ * Limits for one object: comparisons of names, and bytes of defaults. When a limit is reached, the
+ * remaining members stay as they are.
  */
 #define LOOKUPS_MAX (UINT64_C(1) << 24)
 #define DEFAULT_BYTES_MAX (UINT64_C(4) << 20)
@@ -144,8 +144,8 @@ static void complete_object(struct completion *completion, const struct bt_path 
 }
 
 /**
- * Drops unknown members and sets defaults in a value. keeps: the value is an element of an array
- * that keeps unknown members, so the value keeps its unknown members, too.
+ * Drops unknown members and sets defaults in a value. `keeps`: the value is an element of an array
+ * that keeps unknown members, so the value also keeps unknown members.
  */
 static void complete_value(struct completion *completion, const struct bt_path *place,
 	const struct bt_json_value *schema, struct bt_json_value *value, bool keeps)
@@ -201,7 +201,7 @@ const struct bt_strategy bt_strategy_custom_with_defaults = {.from_stored = from
 /** --- for server-side apply --- */
 
 /**
- * Limits of the bytes of a name and of the number of members. Members with longer names, and
+ * Largest length of a name in bytes, and largest number of members. Members with longer names, and
  * members beyond the maximum number, are treated as if the schema did not name them.
  */
 #define NAME_BYTES_MAX 255
@@ -338,7 +338,7 @@ static const struct bt_json_value *flag(const struct bt_json_value *schema, cons
 static void check_structure(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema);
 
-/** Checks the schema of a part, which must have a type. what: the end of the error's text. */
+/** Checks the schema of a part, which must have a type. `what`: the end of the error's text. */
 static void check_part(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema, const char *what)
 {
@@ -356,8 +356,8 @@ static void check_part(struct bt_field_errors *errors, const struct bt_path *pla
 }
 
 /**
- * Schemas within allOf, anyOf, oneOf and not may only validate values; setting types, defaults and
- * similar members is an error.
+ * A schema in `allOf`, `anyOf`, `oneOf` or `not` may only validate values: members such as default,
+ * nullable or title are errors.
  */
 static void check_value_validation(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema)

@@ -11,7 +11,7 @@
 
 /**
  * Drops members that the schema does not name and, with set_defaults, sets the schema's defaults.
- * Appends a text such as `unknown field "spec.a"` to the array problems for each dropped member.
+ * For each dropped member, appends a text such as `unknown field "spec.a"` to the array `problems`.
  */
 void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_value *object,
 	bool set_defaults, struct bt_arena *arena, struct bt_json_value *problems);
@@ -19,8 +19,8 @@ void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_v
 void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 /**
- * Describes for server-side apply which lists and maps of the schema are sets, keyed or atomic; the
- * result is in the arena. NULL: the schema names no members.
+ * Describes, for server-side apply, which lists and maps of the schema are sets, keyed or atomic.
+ * The result is in the arena. NULL: the schema names no members.
  */
 const struct bt_schema_message *bt_custom_describe_parts(
 	const struct bt_json_value *schema, struct bt_arena *arena);
@@ -32,7 +32,7 @@ const struct bt_json_value *bt_custom_root(const struct bt_api_resource *resourc
  */
 const struct bt_json_value *bt_custom_member(
 	const struct bt_json_value *schema, struct bt_str name, bool *out_known);
-/** Takes an amount from a budget; false: not enough is left, and the rest is taken. */
+/** Takes an amount from a budget. If less is left, takes the rest and returns false. */
 bool bt_custom_take(uint64_t *budget, uint64_t amount);
 /** Returns whether any part of the schema has a default. */
 bool bt_custom_has_defaults(const struct bt_json_value *schema);

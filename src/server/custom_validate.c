@@ -21,7 +21,7 @@
 /** Comparisons of names for one object; members after the limit are not checked. */
 #define LOOKUPS_MAX (UINT64_C(1) << 24)
 #define PROBLEMS_MAX 100
-/** Largest CEL cost of all rules for one object. */
+/** Largest total CEL cost of the rules for one object. */
 #define RULES_COST_MAX UINT64_C(10000000)
 #define MESSAGE_BYTES_MAX 5120
 
@@ -272,8 +272,8 @@ static void check_enum(struct checker *checker, const struct bt_path *place,
 /** --- lists --- */
 
 /**
- * Returns whether two items have equal keys in a list of type map; without keys: whether they are
- * equal.
+ * Returns whether two items of a list of type map have equal keys. If there are no keys, returns
+ * whether the items are equal.
  */
 static bool same_item(const struct bt_json_value *keys, const struct bt_json_value *schema,
 	const struct bt_json_value *a, const struct bt_json_value *b)
@@ -617,8 +617,8 @@ static void take_errors(struct checker *checker, struct bt_field_errors *errors)
 }
 
 /**
- * Checks allOf, anyOf, oneOf and not. If too few alternatives match, also reports the errors of the
- * alternative with the fewest errors.
+ * Checks `allOf`, `anyOf`, `oneOf` and `not`. If too few alternatives match, also reports the
+ * errors of the alternative with the fewest errors.
  */
 static void check_combinations(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value)
