@@ -41,8 +41,8 @@ static bool is_listed(const struct bt_api_resource *resource)
 }
 
 /*
- * Returns whether the resource at index is the first listed resource of its group or, with
- * of_version, of its group and version.
+ * Returns whether the resource at `index` is the first listed resource of its group. `of_version`:
+ * of its group and version.
  */
 static bool is_first(const struct bt_resources *resources, uint32_t index, bool of_version)
 {
@@ -73,7 +73,7 @@ static struct bt_json_value *version_entry(
 		version);
 }
 
-/* Writes "name", "versions" and "preferredVersion" of the group of the resource at index. */
+/* Writes "name", "versions" and "preferredVersion" for the group of the resource at `index`. */
 static void fill_group(const struct bt_resources *resources, uint32_t index,
 	struct bt_json_value *object, struct bt_arena *arena)
 {

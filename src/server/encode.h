@@ -118,9 +118,10 @@ void bt_encode_list_item(
 void bt_encode_list_end(
 	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out);
 /**
- * Writes the head of the protobuf envelope of a list. Protobuf puts the length of a message in
- * front of it, so the caller must know message_bytes in advance: the total that
- * bt_encode_list_begin (with metadata), the items and bt_encode_list_end write.
+ * Writes the head of the protobuf envelope of a list. `message_bytes`: the number of bytes that
+ * bt_encode_list_begin (with metadata), the items and bt_encode_list_end write. The caller must
+ * know the number in advance, because protobuf puts the length of a message in front of the
+ * message.
  */
 void bt_encode_list_envelope(
 	struct bt_encoder *encoder, uint64_t message_bytes, struct bt_strbuf *out);

@@ -88,7 +88,7 @@ static void write_metadata_message(const struct bt_list_metadata *metadata, stru
 	bt_strbuf_finish(&message);
 }
 
-/** Begins an object whose members end_part writes as YAML, as a part of a larger object. */
+/** Begins one part of a larger object. end_part writes the members of the part as YAML. */
 static void begin_part(struct bt_encoder *encoder, struct bt_json_writer *writer)
 {
 	bt_strbuf_reset(&encoder->bytes);

@@ -413,8 +413,8 @@ struct bt_cel_value bt_expression_object(const char *const *names,
 /** --- values as documents --- */
 
 /**
- * Largest document: approximate bytes, and levels. There is a limit because a small value may
- * contain the same part many times.
+ * Largest size of a document in bytes (approximate), and largest number of levels. A small value
+ * may become a large document, because it may contain the same part many times.
  */
 #define DOCUMENT_BYTES_MAX (3 << 20)
 #define DOCUMENT_DEPTH_MAX 200

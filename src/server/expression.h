@@ -29,7 +29,7 @@ uint64_t bt_expression_max_count(const struct bt_json_value *schema);
  */
 struct bt_cel_value bt_expression_value(const struct bt_json_value *schema,
 	const struct bt_json_value *value, struct bt_arena *arena);
-/** Makes a map from count names and their values. */
+/** Makes a map from `count` names and their values. */
 struct bt_cel_value bt_expression_object(const char *const *names,
 	const struct bt_cel_value *values, uint32_t count, struct bt_arena *arena);
 /**
