@@ -67,17 +67,14 @@ static enum bt_media encode_failure(struct bt_front_call *call)
 		&call->encoding, bt_failure_document(&call->failure, &call->arena), &call->body);
 }
 
-/** Sends the held answers; with failure set, sends 500 instead. */
+/** Sends the held answers; `failure` not NULL: sends the failure in place of each answer. */
 static void release_held(struct bt_front *front, const struct bt_failure *failure)
 {
 	while (front->held != NULL) {
 		struct bt_front_call *call = front->held;
 		discard_held(call);
 		if (failure != NULL) {
-			/*
-			 * the headers stay: the Content-Type was set for the answer that this one
-			 * replaces
-			 */
+			/* The headers, such as Content-Type, stay those of the replaced answer. */
 			bt_strbuf_reset(&call->body);
 			call->failure = *failure;
 			call->code = failure->code;

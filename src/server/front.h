@@ -23,8 +23,8 @@ struct bt_front_options {
 	const char *address; /* "127.0.0.1" */
 	uint16_t port;       /* 0: any free port */
 	/**
-	 * NULL: plain HTTP. Every client is admin in system:masters then, so requests with a
-	 * foreign Host or Origin, which a web page may have made a browser send, are refused.
+	 * NULL: plain HTTP. Every client is then admin in system:masters. Requests with a foreign
+	 * Host or Origin are refused, because a web page may have made a browser send them.
 	 */
 	const char *certificate_pem;
 	const char *key_pem;
@@ -53,9 +53,9 @@ void bt_front_set_ready(struct bt_front *front);
 
 /**
  * Call after serving requests and after the process itself wrote objects. Makes the changes durable
- * (bt_store_sync), then sends the answers that waited for the sync and wakes the watches. On error
- * the store's file cannot be written: the waiting answers were sent as 500, and the process must
- * exit.
+ * (bt_store_sync), then sends the answers that waited for the sync and wakes the watches. Fails if
+ * the store's file cannot be written: then the waiting requests were answered with 500, and the
+ * process must exit.
  */
 BT_MUST_USE int bt_front_flush(struct bt_front *front, struct berth_error *err);
 #endif

@@ -178,7 +178,7 @@ static bool decode(
 /* Lists up to this size are sent as one answer; longer lists are streamed as the client reads. */
 #define GATHER_BYTES 262144
 /*
- * The answer to a deletecollection has any size, because the list holds all deleted objects in
+ * The answer to a deletecollection may have any size, because the list holds all deleted objects in
  * memory anyway.
  */
 #define GATHER_ALL ((size_t)1 << 40)
@@ -412,7 +412,7 @@ static void send_list(struct bt_front_call *call, size_t gathered_bytes_max)
 	bt_front_send_stream(call, type, &stream);
 }
 
-/* Deletes some objects per turn. The code of the answer depends on all deletions. */
+/* Deletes some objects per turn. Answers only after the last deletion, or after a failure. */
 static void delete_some(void *context)
 {
 	struct bt_front_call *call = context;

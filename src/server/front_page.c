@@ -96,8 +96,8 @@ static void collect(struct bt_front_call *call, struct rows *rows)
 }
 
 /*
- * Returns the cached document of all resources, which is made again only after a resource was added
- * or removed.
+ * Returns the document of all resources from the cache. The document is made again only after a
+ * resource was added or removed.
  */
 static const struct bt_front_cached *cached_document(struct bt_front_call *call,
 	struct bt_front_cached *cached,
@@ -148,7 +148,7 @@ static void send_v2(struct bt_front_call *call)
 }
 
 /*
- * Parses "api/v1" or "apis/<group>/<version>"; Returns false if no resource of that version is
+ * Parses "api/v1" or "apis/<group>/<version>". Returns false if no resource of that version is
  * served.
  */
 static bool parse_group_version(

@@ -163,6 +163,6 @@ void bt_front_send_stream(
 	struct bt_front_call *call, const char *content_type, const struct bt_http_stream *stream);
 void bt_front_send_websocket(
 	struct bt_front_call *call, const char *protocol, const struct bt_http_stream *stream);
-/** Returns true and sends 429 if the limit of open watches and connections is reached. */
+/** If the limit of open watches and connections is reached, sends 429 and returns true. */
 bool bt_front_refuse_further(struct bt_front_call *call);
 #endif

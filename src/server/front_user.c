@@ -50,9 +50,8 @@ static bool host_is_safe(struct bt_str host)
 }
 
 /*
- * Without TLS every client is admin, so requests that a web page makes a browser send are refused:
- * by DNS rebinding (checked in Host), or from a form or script (checked in Origin and
- * Sec-Fetch-Site).
+ * Refuses requests that a web page makes a browser send, because without TLS every client is admin.
+ * Host reveals DNS rebinding; Origin and Sec-Fetch-Site reveal forms and scripts of other sites.
  */
 static bool refuse_browsers(struct bt_front_call *call)
 {
