@@ -113,7 +113,9 @@ static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enu
 
 /* --- deletion --- */
 
-/** false: sets *out_failure. An object that no longer exists is no failure. */
+/**
+ * Returns false and sets *out_failure on a failure. An object that no longer exists is no failure.
+ */
 static bool delete_one(
 	struct bt_list *list, struct bt_stored *stored, struct bt_failure *out_failure)
 {

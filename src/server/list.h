@@ -3,8 +3,8 @@
 #define BT_SERVER_LIST_H
 /**
  * Lists of a collection, in pages or whole, and the deletion of whole collections. A list is a
- * stream: objects are written as the client reads, all from the state at one RV, whatever changes
- * in the store meanwhile. Spec: 14 sections 13.7 and 14, 13 section 10.
+ * stream: it writes objects as the client reads. All objects are from the state at one RV, even if
+ * the store changes meanwhile. Spec: 14 sections 13.7 and 14, 13 section 10.
  *
  * What the HTTP front does:
  *
@@ -26,8 +26,10 @@
 
 struct bt_watchers;
 
-/** Query parameters of lists and watches, decoded; absent (data NULL): not given. Borrowed for the
- * call. */
+/**
+ * Decoded query parameters of lists and watches, borrowed for the call. A parameter that was not
+ * given is absent (data NULL).
+ */
 struct bt_list_parameters {
 	struct bt_str label_selector;
 	struct bt_str field_selector;
@@ -65,9 +67,9 @@ struct bt_list_request {
 struct bt_list;
 
 /**
- * Returns the RV that a list or watch asks for if the store has not reached it yet; 0: no need to
- * wait. Wait up to 3 seconds for the RV, then open the list or watch in any case: the answer is 504
- * if the RV is still in the future.
+ * If a list or watch asks for an RV that the store has not reached yet, returns that RV; 0: no need
+ * to wait. Wait up to 3 seconds for the RV, then open the list or watch in any case: the answer is
+ * 504 if the RV is still in the future.
  */
 uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
@@ -87,9 +89,9 @@ uint16_t bt_fail_future_rv(
 uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
 	struct bt_list **out_list, struct bt_failure *out_failure);
 /**
- * deletecollection: deletes some objects. true: call it again after other work. false: all objects
- * are deleted; or the call failed, and *out_failure is set, with texts that live as long as the
- * list. The caller sets out_failure->code to 0 before.
+ * deletecollection: deletes some objects. Returns true if it must be called again, after other
+ * work. Returns false if all objects are deleted, or on a failure, which sets *out_failure; its
+ * texts live as long as the list. The caller must first set out_failure->code to 0.
  */
 bool bt_list_delete(struct bt_list *list, struct bt_failure *out_failure);
 /**

@@ -153,8 +153,8 @@ static bool parse_rv(struct bt_str text, uint64_t *out_rv)
 }
 
 /**
- * Fails because the RV is not a number: with 400, but for a watch with 500 without a reason, as
- * upstream answers.
+ * Fails with 400, because the RV is not a number. A watch fails with 500 and without a reason
+ * instead, as in upstream.
  */
 static uint16_t fail_rv(
 	struct bt_str text, bool is_watch, struct bt_arena *arena, struct bt_failure *out_failure)

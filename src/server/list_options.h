@@ -30,8 +30,8 @@ uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool
 	struct bt_failure *out_failure);
 
 /**
- * Where a page begins: after the key `start`, which lacks the prefix of the list's keys, in the
- * state at rv. rv -1: in the current state.
+ * A page begins after the key `start`, in the state at `rv`. `start` lacks the prefix of the list's
+ * keys. `rv` -1: the current state.
  */
 struct bt_list_token {
 	int64_t rv;
@@ -40,7 +40,9 @@ struct bt_list_token {
 
 /** Returns a continue token: base64 of {"v":"meta.k8s.io/v1","rv":222,"start":"a1\u0000"}. */
 struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_arena *arena);
-/** Decodes a continue token. 0, or 400 with *out_failure: the text is not a valid token. */
+/**
+ * Decodes a continue token. Returns 0, or 400 with *out_failure if the text is not a valid token.
+ */
 uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
 	struct bt_arena *arena, struct bt_failure *out_failure);
 /**
