@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-/** Errors after this many are not built, because server/failure.h drops them anyway. */
+/** Errors beyond this number are not built, because bt_field_errors_add would drop them. */
 #define ERRORS_MAX 100
 
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,

@@ -52,13 +52,13 @@ bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_va
 bool bt_kinds_keeps_spec(const struct bt_write *write);
 
 /**
- * Adds an error if port is a number outside of 1 to 65535. port: a number, the name of a port, or
- * NULL.
+ * Adds an error if `port` is a number outside of 1 to 65535. `port`: a number, the name of a port,
+ * or NULL.
  */
 void bt_kinds_check_port(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *port);
 
-/** Replaces the texts of the set by those that the member has in the objects of the list. */
+/** Replaces the set with the texts of this member in all objects of the list. */
 void bt_kinds_collect_names(
 	struct bt_text_set *set, const struct bt_json_value *list, const char *member);
 
@@ -80,7 +80,7 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 void bt_kinds_check_label_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);
 /**
- * Checks operator, number of values and key of a selector requirement. compares: the operators Gt
+ * Checks operator, number of values and key of a selector requirement. `compares`: the operators Gt
  * and Lt are allowed.
  */
 void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_path *place,
@@ -88,19 +88,19 @@ void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_
 /** Returns whether a label selector matches these labels (selector NULL: never; empty: always). */
 bool bt_kinds_selector_matches(
 	const struct bt_json_value *selector, const struct bt_json_value *labels);
-/** The text must be one of texts, which end with NULL. */
+/** The value must be in the array `texts`, which ends with NULL. */
 void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, const char *const *texts);
 /**
  * Each text of the list must be in the array `allowed`, which ends with NULL; `allowed` NULL: any
- * text is allowed. A list that is NULL has no texts. unique: no text may be repeated.
+ * text is allowed. A list that is NULL has no texts. `unique`: no text may be repeated.
  */
 void bt_kinds_check_items(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, const char *const *allowed, bool unique);
 /** Returns whether the member is a text that is not empty; if not, adds "Required value". */
 bool bt_kinds_check_required(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
-/** Adds an error if the list or object has more than max elements or members. */
+/** Adds an error if the list or object has more than `max` elements or members. */
 void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, uint32_t max);
 /** object.driver must be a valid name of a DRA driver: a DNS subdomain of at most 63 bytes. */
@@ -110,8 +110,8 @@ void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path 
 void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list);
 /**
- * Adds "field is immutable" if the member changed. message: the schema of the member if it is an
- * object that upstream prints in its internal form (see bt_kinds_internal_form), else NULL.
+ * Adds "field is immutable" if the member changed. `message`: NULL, or the schema of an object
+ * member that upstream prints in its internal form (see bt_kinds_internal_form).
  */
 void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
@@ -156,7 +156,7 @@ void bt_kinds_enter_volume(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec);
 /**
  * Called before the parts of a pod spec or of a device claim are validated. The functions collect
- * in check the names that the rules of these parts look up.
+ * in `check` the names that the rules of these parts look up.
  */
 void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec);
 void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices);
@@ -175,7 +175,7 @@ typedef void bt_rule_fn(
  */
 extern bt_rule_fn *const bt_kinds_rules[];
 extern bt_rule_fn *const bt_kinds_updates[];
-/** Set the defaults of root messages that the descriptions of their fields cannot express. */
+/** Sets defaults that the field descriptions of a root message cannot express. */
 typedef void bt_fill_fn(const struct bt_write *write, struct bt_json_value *object);
 extern bt_fill_fn *const bt_kinds_fills[];
 
@@ -196,7 +196,7 @@ struct bt_json_value *bt_kinds_quantity_value(
 /** Rounds every quantity of a resource list up to a multiple of 1/1000. */
 void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map);
 /**
- * Merge the quantities of a second map into map, name by name. The first function sets the sum of
+ * Merge the quantities of a second map into `map`, name by name. The first function sets the sum of
  * the two quantities, the second function their maximum. Both stop when map has
  * BT_KINDS_RESOURCES_MAX entries.
  */
@@ -216,10 +216,10 @@ void bt_kinds_default_pod_spec(
 /** Sets defaults in holder.template: metadata and spec. Creates the template if it is missing. */
 void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value *holder);
 /**
- * Runs before the pod template of a workload is checked: adds upstream's errors about the selector
- * and about labels of the template that do not match the selector. Returns the template (NULL:
- * none), for StatefulSets with the volumes of the claim templates added. message, spec: schema and
- * value of the workload's spec.
+ * Runs before the pod template of a workload is checked: adds upstream's errors if the selector is
+ * missing, is empty, or does not match the template's labels. Returns the template, or NULL if
+ * there is none. The result for a StatefulSet also has the volumes of the claim templates.
+ * `message`, `spec`: schema and value of the workload's spec.
  */
 const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 	const struct bt_path *place, const struct bt_schema_message *message,

@@ -16,8 +16,8 @@
 #define PAIRS_MAX (20 * 1000 * 1000)
 #define CONTEXT_LINES 3
 /**
- * If the new text has at least this many lines, a line that makes up more than a hundredth of the
- * text does not start a match.
+ * If the new text has at least this many lines, a line whose text occurs in more than a hundredth
+ * of them does not start a match.
  */
 #define POPULAR_LINES_MIN 200
 

@@ -83,7 +83,7 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 	}
 }
 
-/** Adds each error of list. text: the invalid text. */
+/** Adds each error in `list`. `text`: the invalid text. */
 static void add_all(struct bt_field_errors *errors, const struct bt_path *place, struct bt_str text,
 	const struct bt_error_list *list)
 {

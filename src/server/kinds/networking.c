@@ -58,7 +58,7 @@ static bool needs_node_ports(const struct bt_json_value *spec)
 			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
 }
 
-/** Returns whether the JSON text of another stored service contains member (`"name":value`). */
+/** Returns whether another stored service contains `member`, a JSON text such as `"name":value`. */
 static bool is_used(const struct bt_write *write, struct bt_str member)
 {
 	struct bt_store *store = bt_api_store(write->api);
@@ -105,7 +105,7 @@ static bool is_node_port(int64_t number)
 	return number >= NODE_PORT_FIRST && number < NODE_PORT_FIRST + NODE_PORT_COUNT;
 }
 
-/** Reads the node ports of the other services from their texts, once; all have five digits. */
+/** Reads, once, the node ports in the texts of the other services. Node ports have five digits. */
 static void read_node_ports(const struct bt_write *write, struct node_ports *ports)
 {
 	const struct bt_str member = BT_STR("\"nodePort\":");

@@ -175,7 +175,7 @@ void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value 
 
 /* Fields of a new pod that are set besides its defaults. Spec: 14b sections 2.2 and 3.2. */
 
-/** Stores the map's quantity of the resource in out; false: the quantity is missing or zero. */
+/** Sets `*out` to the quantity of `name` in the map. Returns false if it is missing or zero. */
 static bool find_positive(struct bt_arena *arena, const struct bt_json_value *map, const char *name,
 	struct bt_quantity *out)
 {
@@ -183,8 +183,8 @@ static bool find_positive(struct bt_arena *arena, const struct bt_json_value *ma
 }
 
 /**
- * Adds one list of requests and limits to the state of the QoS class. any: cpu or memory is given
- * somewhere; full: cpu and memory have limits everywhere, and the limits equal the requests.
+ * Adds one list of requests and limits to the state of the QoS class. `any`: cpu or memory is given
+ * somewhere. `full`: cpu and memory have limits everywhere, and the limits equal the requests.
  */
 static void add_to_qos(
 	struct bt_arena *arena, const struct bt_json_value *resources, bool *any, bool *full)
@@ -248,7 +248,10 @@ struct pod_labels {
 	struct bt_text_set keys;
 };
 
-/** Adds the pod's values of the listed label keys to the labelSelector of holder. */
+/**
+ * For each label key in the list `keys_name`, adds the pod's value to the labelSelector of
+ * `holder`.
+ */
 static void merge_keys(const struct bt_write *write, const struct pod_labels *labels,
 	struct bt_json_value *holder, const char *keys_name, const char *operator_)
 {

@@ -68,9 +68,7 @@ bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_va
 	return false;
 }
 
-/**
- * Returns whether list contains every element of old; long lists must have them in the same order.
- */
+/** Returns whether `list` contains every element of `old`; in the same order if either is long. */
 static bool only_additions(const struct bt_json_value *old, const struct bt_json_value *list)
 {
 	uint32_t found = 0;

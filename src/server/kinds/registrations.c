@@ -154,8 +154,8 @@ static void prepare_signing_request(const struct bt_write *write, struct bt_json
 }
 
 /**
- * Keeps the spec, and in a write of approval also the certificate. Sets missing times of
- * conditions.
+ * Keeps the old spec; a write of the subresource approval also keeps the old certificate. Sets
+ * missing times of conditions.
  */
 static void prepare_signing_request_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)

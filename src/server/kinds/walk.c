@@ -199,8 +199,8 @@ static void check_claim_templates(
 }
 
 /**
- * Returns the bit of a name in a set of names. A member whose bit is not in the set of an object's
- * names is missing in the object.
+ * Returns the bit of a name in a set of names. If the set of an object's names lacks the bit of a
+ * name, the object has no member with that name.
  */
 static uint64_t name_bit(const char *name, uint32_t length)
 {
