@@ -32,7 +32,7 @@ struct bt_selection_field {
 	enum bt_selection_form form;
 	uint32_t term_count;
 	const struct bt_field_term *terms;
-	uint32_t matched; /* while reading: depth of the path matched so far */
+	uint32_t matched; /* while reading: number of members matched */
 	bool was_found;
 	struct bt_str value;
 };
@@ -134,13 +134,13 @@ static bool set_path(struct bt_selection_field *field, struct bt_str path)
 }
 
 /**
- * Finds where the value of a field label is read. Texts of out_field may be borrowed from label or
- * live in the arena.
+ * Finds where to read the value of a field label. The texts of *out_field are borrowed from
+ * `label`, or live in the arena.
  */
 static enum bt_selection_place find_field(const struct bt_api_resource *resource,
 	struct bt_str label, struct bt_arena *arena, struct bt_selection_field *out_field)
 {
-	/* Cluster-scoped kinds with rows do not support metadata.namespace. */
+	/* Cluster-scoped kinds that have entries in `rows` do not support metadata.namespace. */
 	if (bt_str_equal(label, BT_STR("metadata.name")) ||
 		(bt_str_equal(label, BT_STR("metadata.namespace")) &&
 			(resource->namespaced || !has_rows(resource)))) {
@@ -243,7 +243,7 @@ static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text
 	return bt_arena_take_strbuf(&selection->scratch, &joined);
 }
 
-/** Result of read_object: all labels and fields were found, so the reading ends early. */
+/** Result of read_object: all labels and fields were found, so the rest is not read. */
 #define READ_ENOUGH 1
 
 static int read_value(struct bt_selection *selection, struct bt_selection_field *field,
@@ -270,8 +270,8 @@ static int read_value(struct bt_selection *selection, struct bt_selection_field 
 }
 
 /**
- * Called for a member at this depth: advances all fields whose path has the member's name at this
- * depth. *out_leaf: a field whose path ends here, or NULL. Returns whether any field was advanced.
+ * Advances all fields whose path has the member `name` at this depth, and returns whether there are
+ * any. *out_leaf: a field whose path ends here, or NULL.
  */
 static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_str name,
 	struct bt_selection_field **out_leaf)
@@ -294,9 +294,7 @@ static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_
 	return any;
 }
 
-/**
- * Returns whether all labels and fields were found, so that the remaining text need not be read.
- */
+/** Returns whether all labels and fields were found. The remaining text is then not read. */
 static bool is_complete(const struct bt_selection *selection)
 {
 	if (selection->label_count != 0 && !selection->saw_metadata) {
@@ -387,7 +385,7 @@ static void read_text(struct bt_selection *selection, struct bt_str text)
 	}
 	bt_json_reader_init(&reader, text);
 	/*
-	 * Stored texts are well-formed; in a malformed text the fields after the error count as
+	 * Stored texts are well-formed; in a malformed text, fields after the error count as
 	 * absent.
 	 */
 	(void)read_object(selection, &reader, 0);
@@ -419,7 +417,7 @@ static void take_labels(struct bt_selection *selection, const struct bt_selector
 
 /* --- field selectors --- */
 
-/** Applies a term on name or namespace: a term with = narrows the searched keys. */
+/** Applies a term on name or namespace. A term with "=" limits the keys that are searched. */
 static void take_key_term(struct bt_selection *selection, const struct bt_api_resource *resource,
 	const struct bt_field_term *term)
 {

@@ -35,14 +35,14 @@ struct bt_selection {
 };
 
 /**
- * Parses label and field selectors from the decoded query (absent or "": none), in a namespace ("":
- * all, or cluster scope). Returns 0, or the code of *out_failure (texts in failure_arena).
+ * Parses the label and field selectors of a decoded query; absent or "": none. `namespace_` "": all
+ * namespaces, or cluster scope. Returns 0, or the code of *out_failure (texts in failure_arena).
  */
 uint16_t bt_selection_parse(struct bt_selection *out_selection,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str labels,
 	struct bt_str fields, struct bt_arena *failure_arena, struct bt_failure *out_failure);
 void bt_selection_finish(struct bt_selection *selection);
-/** Returns whether the object matches. stored: from the selection's collection, any namespace. */
+/** Returns whether the object matches. `stored`: an object of the collection, in any namespace. */
 bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored);
 
 /**

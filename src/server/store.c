@@ -7,8 +7,8 @@
 #include "server/store_private.h"
 
 /**
- * A window that is larger than this many times window_bytes_max always forgets its oldest changes,
- * so that writers of huge objects cannot use unlimited memory.
+ * While a window is larger than this factor times window_bytes_max, it forgets its oldest changes,
+ * even if a walk needs them. So writers of huge objects cannot use unlimited memory.
  */
 #define HARD_BYTES_FACTOR 4
 
@@ -25,8 +25,8 @@ static uint64_t bytes_kept(const struct bt_window_change *change)
 }
 
 /**
- * Adds a change to the window and forgets old changes. is_needed: a walk needs past changes, so
- * changes are forgotten only beyond HARD_BYTES_FACTOR times window_bytes_max.
+ * Adds a change to the window and forgets old changes. `is_needed` true: a walk needs past changes,
+ * so the window forgets changes only if it is larger than HARD_BYTES_FACTOR * window_bytes_max.
  */
 static void add_to_window(struct bt_window *window, const struct bt_store_options *options,
 	const struct bt_store_change *change, bool is_needed, int64_t now_ns)

@@ -47,11 +47,11 @@ static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 struct bt_owners *bt_owners_share(struct bt_owners *owners);
 void bt_owners_unref(struct bt_owners *owners);
 
-/** The owners of an object (NULL: none), and its values that owners lacks. Borrowed. */
+/** The owners of an object (NULL: none), and the values that the owners leave out. Borrowed. */
 struct bt_owned {
 	struct bt_owners *owners;
 	/**
-	 * Times as "2026-11-21T00:00:00Z", then uids and addresses, each with a blank behind it.
+	 * Times as "2026-11-21T00:00:00Z", then uids and addresses, each followed by a blank.
 	 * Objects that share owners have different values.
 	 */
 	struct bt_str values;
@@ -110,7 +110,7 @@ struct bt_store;
 
 struct bt_store_options {
 	/**
-	 * A window keeps at least this many changes of its collection, or fewer if their texts
+	 * A window keeps at least this many changes of its collection, unless superseded texts
 	 * exceed four times window_bytes_max.
 	 */
 	uint32_t window_changes_min;
@@ -130,8 +130,8 @@ BT_MUST_USE struct bt_store *bt_store_create(const struct bt_store_options *opti
 void bt_store_destroy(struct bt_store *store);
 
 /**
- * Returns the collection with this name ("pods", "deployments.apps"), which is created if needed.
- * The name is copied.
+ * Returns the collection with this name ("pods", "deployments.apps"). Creates the collection if it
+ * does not exist. The name is copied.
  */
 BT_MUST_USE uint32_t bt_store_collection(struct bt_store *store, struct bt_str name);
 /**
@@ -155,19 +155,19 @@ uint64_t bt_store_next_rv(const struct bt_store *store);
 struct bt_stored *bt_store_find(
 	const struct bt_store *store, uint32_t collection, struct bt_str key);
 /**
- * Adds or replaces an object at RV bt_store_next_rv. text (copied) must contain that RV and stay
+ * Adds or replaces an object at RV bt_store_next_rv. `text` (copied) must contain that RV and stay
  * within the limits above. Returns the entry, borrowed.
  */
 struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
 /**
- * Returns the RV that the store had window_age_ns ago, to about ten seconds. Older RVs count as
- * compacted.
+ * Returns the RV that the store had window_age_ns ago, accurate to about ten seconds. Older RVs
+ * count as compacted.
  */
 uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns);
 /**
- * Like bt_store_put with these owners, unless text has managedFields. owned NULL: the object keeps
- * its owners.
+ * Like bt_store_put, but sets the object's owners to `owned`; NULL: the object keeps its owners. If
+ * `text` has managedFields, they take precedence.
  */
 struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, const struct bt_owned *owned, int64_t now_ns);
@@ -188,8 +188,9 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection,
 
 /**
  * Walks over the state at one RV in byte order of keys. Changes between calls do not disturb the
- * walk: it continues after the last key, and undoes newer changes with the help of the window.
- * During a walk the window forgets changes only beyond four times window_bytes_max.
+ * walk, because it continues after the last key and undoes newer changes with the help of the
+ * window. During a walk the window forgets changes only if it is larger than four times
+ * window_bytes_max.
  */
 struct bt_store_walk {
 	const struct bt_store *store;
@@ -243,10 +244,10 @@ void bt_store_off_change(struct bt_store *store, const void *context);
 
 /**
  * Reads an SQLite file into the store, which must be empty except for collections, and keeps the
- * file up to date from now on; creates the file if it does not exist. Errors name the file:
- * BERTH_ERR_STATE in use by another process; BERTH_ERR_INVALID not a database of berth, of a newer
- * version, or damaged; BERTH_ERR_IO everything else. After an error only bt_store_destroy may be
- * called.
+ * file up to date from now on; creates the file if it does not exist. Errors name the file.
+ * BERTH_ERR_STATE: another process uses the file. BERTH_ERR_INVALID: the file is damaged, from a
+ * newer version, or not a database of berth. BERTH_ERR_IO: any other error. After an error, the
+ * caller may only call bt_store_destroy.
  */
 BT_MUST_USE int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err);
 /**

@@ -12,7 +12,7 @@
 #define APPLICATION_ID 0x62657274
 /**
  * Version 1 kept managedFields in the objects' texts and had an index of the keys. In version 2 the
- * column owner_values was called `times`; uids and addresses were part of the owners' texts.
+ * column `owner_values` was named `times`, and the owners' texts contained uids and addresses.
  */
 #define FILE_VERSION 3
 /** This page size wastes little space if objects have one to two kilobytes. */
@@ -49,16 +49,16 @@ struct bt_store_file {
 	sqlite3 *database;
 	char *path;
 	sqlite3_stmt *statements[STATEMENT_COUNT];
-	BT_VEC(uint32_t) ids; /* id in the file by collection of the store; 0: not written */
+	BT_VEC(uint32_t) ids; /* by collection: its id in the file; 0: not written */
 	uint32_t last_id;
-	int64_t last_owners; /* last id in table owners; ids are not reused in one process */
+	int64_t last_owners; /* last id in the table `owners`; a process never reuses ids */
 };
 
 /* --- errors --- */
 
 /**
- * Sets err to the last error of the database; the message names the file. action: as in "cannot
- * <action>".
+ * Sets *err to the last error of the database. The message names the file. `action`: what failed,
+ * in the message "cannot ACTION".
  */
 static int failed(const struct bt_store_file *file, const char *action, struct berth_error *err)
 {
@@ -126,8 +126,8 @@ static int prepare(const struct bt_store_file *file, const char *sql, sqlite3_st
 }
 
 /**
- * Goes to the next row of a query; *result: result of the statement's preparation. false: there are
- * no more rows, or *result is an error.
+ * Goes to the next row of a query. The caller sets *result to the result of preparing the
+ * statement. Returns false if there are no more rows, or if *result is an error.
  */
 static bool next_row(const struct bt_store_file *file, sqlite3_stmt *statement, int *result,
 	struct berth_error *err)
@@ -251,8 +251,8 @@ static struct bt_str column_text(sqlite3_stmt *statement, int column)
 }
 
 /**
- * Returns a pointer to the id that the collection has in the file; the id is 0 if the collection is
- * not written yet. Unlike the store's index of the collection, the id stays the same over restarts.
+ * Returns a pointer to the id of the collection in the file; the id is 0 if the file does not have
+ * the collection yet. Restarts do not change the id, but may change `collection`.
  */
 static uint32_t *id_of(struct bt_store_file *file, uint32_t collection)
 {

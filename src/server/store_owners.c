@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stores metadata.managedFields apart from the texts of objects. Objects that were created alike
- * have the same owners except for times, and for uids and addresses in the keys of list elements.
- * So the store keeps each list of owners once, without these values, and the values with the
- * object.
+ * Stores metadata.managedFields apart from the texts of objects. The owners of similar objects
+ * differ only in times, and in uids and addresses in the keys of list elements. So the store keeps
+ * each list of owners once, without these values, and keeps the values with each object.
  */
 #include <string.h>
 
@@ -122,12 +121,12 @@ static struct bt_owners *find_or_add(struct bt_owner_pool *pool)
 	return owners;
 }
 
-/** Splits the list: appends its times to the pool's values, and the rest to the pool's text. */
+/** Splits the list. Its times replace the pool's values, and the rest replaces the pool's text. */
 static void cut_times(struct bt_owner_pool *pool, struct bt_str list)
 {
 	bt_strbuf_reset(&pool->text);
 	bt_strbuf_reset(&pool->values);
-	/* time_member cannot match inside of a JSON text, where quotes are escaped */
+	/* time_member cannot match inside a JSON string, where quotes are escaped */
 	for (int64_t at; (at = bt_str_find(list, bt_str_from(time_member))) >= 0;) {
 		uint32_t value = (uint32_t)at + LENGTH(time_member);
 		bt_strbuf_append_str(&pool->text, bt_str_sub(list, 0, value));
@@ -158,9 +157,7 @@ static uint32_t value_length(struct bt_str text)
 	return length <= VALUE_BYTES_MAX ? length : 0;
 }
 
-/**
- * Moves the uids and addresses in keys from the pool's text to the pool's values, behind the times.
- */
+/** Moves the uids and addresses in keys from the pool's text to the end of the pool's values. */
 static void cut_keys(struct bt_owner_pool *pool)
 {
 	/* before a uid or ip in the key of a list element, and before an element of a set */

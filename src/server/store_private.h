@@ -60,7 +60,7 @@ struct bt_collection {
 	BT_VEC(struct bt_leaf *) leaves;
 	BT_VEC(uint32_t) unordered; /* slots of new keys that are not yet in a leaf */
 	uint64_t count;
-	uint64_t order_generation; /* changes when a key is added or removed */
+	uint64_t order_generation; /* incremented with each added or removed key */
 	struct bt_window window;
 	uint32_t walk_count; /* walks in progress, for which the window keeps changes */
 };
@@ -158,20 +158,20 @@ BT_MUST_USE struct bt_owner_pool *bt_owner_pool_create(void);
 /** Releases the pool, which is freed when its last owners are released. */
 void bt_owner_pool_release(struct bt_owner_pool *pool);
 /**
- * Cuts managedFields out of an object's text: the remaining text is *text followed by *out_rest.
- * *out_values is borrowed until the next call. Returns a reference; NULL: the text does not begin
+ * Cuts managedFields out of an object's text. The remaining text is *text followed by *out_rest.
+ * *out_values is borrowed until the next call. Returns a reference. NULL: the text does not begin
  * with managedFields.
  */
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	struct bt_str *out_rest, struct bt_str *out_values);
 /**
- * Adds owners read from the file; returns a reference. NULL: the text is malformed, or the pool has
- * owners with this text from another row.
+ * Adds owners read from the file; returns a reference. NULL: the text is malformed, or another row
+ * had the same text.
  */
 struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row);
-/** Returns whether owners (NULL: none), values and text of an object in the file match. */
+/** Returns whether the owners (NULL: none), values and text of an object fit together. */
 bool bt_owners_fit(const struct bt_owners *owners, struct bt_str values, struct bt_str text);
-/** Call if writing the rows with ids above `last` failed: the owners count as not written. */
+/** Call if rows with ids above `last` could not be written: marks their owners as not written. */
 void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last);
 /** Returns the length of an object's values, as the owners' text determines it. */
 uint32_t bt_owners_values_bytes(const struct bt_owners *owners, const char *values);

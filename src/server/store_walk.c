@@ -19,7 +19,7 @@ static bool is_above(const struct bt_collection *collection, uint32_t leaf, stru
 
 /**
  * Returns the leaf that contains the key or would contain it: the last leaf whose first key is not
- * above the key. low: the result or a leaf before it; the search is short if low is near the
+ * above the key. `low`: the result or a leaf before it. The search is short if `low` is near the
  * result.
  */
 static uint32_t seek_leaf(const struct bt_collection *collection, uint32_t low, struct bt_str key)
@@ -45,7 +45,9 @@ static uint32_t seek_leaf(const struct bt_collection *collection, uint32_t low, 
 	return low;
 }
 
-/** Returns the offset of the first key that is at least or, if `after` is true, above the key. */
+/**
+ * Returns the offset of the leaf's first key that is not below `key` or, if `after`, is above it.
+ */
 static uint32_t seek_offset(const struct bt_collection *collection, const struct bt_leaf *leaf,
 	struct bt_str key, bool after)
 {
@@ -57,8 +59,8 @@ static uint32_t seek_offset(const struct bt_collection *collection, const struct
 }
 
 /**
- * Puts a key into its leaf. index: the key's leaf or a leaf before it. Returns the index of the
- * key's leaf.
+ * Puts a key into its leaf and returns the leaf's index. `index`: the key's leaf or a leaf before
+ * it.
  */
 static uint32_t insert(
 	struct bt_collection *collection, uint32_t index, struct bt_str key, uint32_t slot)
@@ -92,7 +94,7 @@ static uint32_t insert(
 }
 
 struct new_key {
-	struct bt_str key; /* first: the order */
+	struct bt_str key; /* first member: compared by qsort */
 	uint32_t slot;
 };
 
@@ -240,8 +242,8 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection_
 }
 
 /**
- * The state at the walk's RV of a key that changed after that RV. Borrowed from the window, which
- * keeps all changes after the walk's RV as long as the window's start is not after that RV.
+ * The state that a changed key had at the walk's RV. Borrowed from the window, which has all
+ * changes since that RV as long as the window's start is not after that RV.
  */
 struct undo {
 	const struct bt_stored *named; /* any entry with this key */
@@ -363,7 +365,7 @@ struct bt_store_walk bt_store_walk_current(
 {
 	struct bt_store_walk walk;
 	bool is_available = bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk);
-	BT_ASSERT(is_available); /* the current state always is */
+	BT_ASSERT(is_available); /* the current state is always available */
 	return walk;
 }
 
