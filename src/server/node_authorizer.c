@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Access of nodes. The Node authorizer allows a user `system:node:NAME` of the group system:nodes
- * the rules of the role system:node, restricted to the node's objects and to objects that its pods
- * refer to. The admission plugin NodeRestriction checks the writes of nodes. Spec: 14 section 4.
+ * Access of nodes. A node is a user `system:node:NAME` in the group `system:nodes`. The Node
+ * authorizer grants nodes the rules of the role `system:node`, but only for the node's objects and
+ * for objects that its pods refer to. The admission plugin NodeRestriction checks the writes of
+ * nodes. Spec: 14 section 4.
  */
 #include "server/kinds/common.h"
 #include "server/rbac_private.h"
 
 #define NODE_USER_PREFIX BT_STR("system:node:")
 
-/** Returns the node name in the user name; absent: the user is no node. */
+/** Returns the node name in the user name; absent if the user is not a node. */
 static struct bt_str node_of_user(const struct bt_user *user)
 {
 	if (!bt_str_has_prefix(user->name, NODE_USER_PREFIX) ||
@@ -21,7 +22,7 @@ static struct bt_str node_of_user(const struct bt_user *user)
 
 /** --- what pods refer to --- */
 
-enum reference_kind { /* in the order of the checks of mirror pods */
+enum reference_kind { /* restrict_mirror_pod checks in this order */
 	REFERENCE_ACCOUNT,
 	REFERENCE_SECRET,
 	REFERENCE_CONFIG_MAP,
@@ -31,9 +32,9 @@ enum reference_kind { /* in the order of the checks of mirror pods */
 };
 
 /**
- * Members of a pod's spec that refer to an object of the kind. text: member whose value is the
- * object's name, or NULL; objects: members (separated by blanks) that are an object, or a list of
- * objects, with a name in it.
+ * Members of a pod's spec that refer to an object of the kind. `text`: the member whose value is
+ * the object's name; NULL: none. `objects`: names, separated by blanks, of members whose value is
+ * an object with a member "name", or a list of these.
  */
 static const struct {
 	const char *resource;
@@ -59,8 +60,8 @@ static bool is_wanted(struct bt_str given, struct bt_str wanted)
 }
 
 /**
- * Returns whether the value contains a reference to the object of the kind with the name wanted
- * (absent: to any object of the kind). Recursion follows the pod, whose depth is limited.
+ * Returns whether the value refers to the object of this kind whose name is `wanted`, or to any
+ * object of the kind if `wanted` is absent. Recursion follows the pod, whose depth is limited.
  */
 static bool has_reference(
 	const struct bt_json_value *value, enum reference_kind kind, struct bt_str wanted)
@@ -98,8 +99,7 @@ static bool has_reference(
 }
 
 /**
- * Returns whether claim is the name of the claim of an ephemeral volume of the pod. The name
- * consists of the names of the pod and the volume.
+ * Returns whether `claim` is the claim name of one of the pod's ephemeral volumes, "POD-VOLUME".
  */
 static bool has_ephemeral_claim(const struct bt_json_value *pod, struct bt_str claim)
 {
@@ -183,7 +183,7 @@ static bool is_volume_of_pods(const struct node_query *query, const struct bt_js
 		bt_json_text_at(volume, "spec.claimRef.name"));
 }
 
-/** Returns whether a CSI volume that a pod of the node uses names the Secret. */
+/** Returns whether a pod of the node uses a CSI volume that refers to the Secret. */
 static bool is_secret_of_volumes(const struct node_query *query)
 {
 	struct bt_store *store = bt_api_store(query->api);
@@ -368,9 +368,9 @@ static bool is_allowed_label(struct bt_str key)
 }
 
 /**
- * Appends the names of changed labels that nodes may not change. A label of a is changed if b does
- * not have the label, or has another value. known: the values were compared before, so consider
- * only labels that b lacks.
+ * Appends the names of changed labels that nodes may not change. A label in `a` is changed if `b`
+ * lacks the label or has another value. `known` true: an earlier call compared the values, so only
+ * labels that `b` lacks count.
  */
 static void append_forbidden_labels(const struct bt_json_value *a, const struct bt_json_value *b,
 	bool known, struct bt_strbuf *out)

@@ -43,7 +43,8 @@ struct record {
 };
 
 /**
- * Entry of bt_rbac.by_subject: a binding (index in records), and a subject (index in its subjects).
+ * Entry of bt_rbac.by_subject: the index of a binding in `records`, and the index of a subject in
+ * the binding's `subjects`.
  */
 struct link {
 	uint32_t record;
@@ -81,7 +82,7 @@ static uint64_t hash_subject(struct bt_str namespace_, bool is_group, struct bt_
 	return bt_hash_bytes(text.data, text.length, hash);
 }
 
-/** Returns the hash in by_subject of the subject with this index in a binding. */
+/** Returns the hash in by_subject of a binding's subject. `index`: the subject in the binding. */
 static uint64_t hash_link(const struct record *record, uint32_t index)
 {
 	const struct subject *subject = &record->subjects[index];
@@ -235,8 +236,8 @@ static void remove_record(struct bt_rbac *rbac, uint32_t index)
 }
 
 /**
- * Notes a change, which apply_notes applies later, because the store calls this listener during a
- * commit.
+ * Notes a change. apply_notes updates the index later, because the store calls this listener during
+ * a commit.
  */
 static void record_change(void *context, const struct bt_store_change *change)
 {
@@ -363,8 +364,9 @@ static int compare_matches(const void *left, const void *right)
 }
 
 /**
- * Finds the bindings of the user and its groups, cluster-wide and in the namespace. sorted: cluster
- * bindings first, then by name, so that messages do not depend on the order in the map.
+ * Finds the bindings of the user and its groups, cluster-wide and in the namespace. `sorted` true:
+ * cluster bindings come first, and each kind is sorted by name, so that messages do not depend on
+ * the order in the map.
  */
 static struct matches find_matches(struct bt_rbac *rbac, const struct bt_user *user,
 	struct bt_str namespace_, bool sorted, struct bt_arena *arena)

@@ -30,20 +30,20 @@ struct bt_str bt_account_user_name(
 	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name);
 
 /**
- * Asks the authorizers whether the access is allowed. Without RBAC every access is allowed; the
- * group system:masters is always allowed everything. RBAC decides about accesses that the Node
- * authorizer does not allow.
+ * Asks the authorizers whether the access is allowed. Without RBAC every access is allowed. The
+ * group `system:masters` always has every access. RBAC decides only if the Node authorizer does not
+ * allow the access.
  *
- * out_reason (may be NULL; text in the arena): what allows the access, or why it is refused, such
- * as roles that do not exist; "" if unknown.
+ * out_reason (may be NULL; text in the arena): what allows the access, or why it is refused, for
+ * example a missing role; "" if unknown.
  */
 BT_MUST_USE bool bt_api_authorize(struct bt_api *api, const struct bt_access *access,
 	struct bt_arena *arena, struct bt_str *out_reason);
 
 /**
  * Returns the rules of a user in a namespace ("": cluster scope) as arrays of PolicyRules: rules
- * for resources, and rules for non-resource URLs. out_problems: text about bindings whose role does
- * not exist; or "".
+ * for resources, and rules for non-resource URLs. *out_problems: text about bindings whose role
+ * does not exist; "" if there are none.
  */
 void bt_api_rules_of(struct bt_api *api, const struct bt_user *user, struct bt_str namespace_,
 	struct bt_arena *arena, struct bt_json_value **out_resource_rules,

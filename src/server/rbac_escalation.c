@@ -6,7 +6,7 @@
 #include "server/rbac_private.h"
 
 #define GROUP "rbac.authorization.k8s.io"
-/** Limit of comparisons for one write, because one rule stands for the product of its lists. */
+/** Limit of comparisons for one write. A rule needs many, one per combination of its list items. */
 #define WORK_MAX UINT32_C(20000000)
 #define MESSAGE_BYTES_MAX 4096
 
@@ -20,7 +20,7 @@ struct check {
 };
 
 /**
- * Returns whether one of the writer's rules allows the access. An access without a name is to all
+ * Returns whether one of the writer's rules allows the access. An access without a name covers all
  * objects, so a rule with resourceNames does not allow it.
  */
 static bool is_covered(struct check *check, const struct bt_access *access)
@@ -77,7 +77,7 @@ static void add_missing(
 	bt_strbuf_append_char(out, '}');
 }
 
-/** Checks the access with each verb. access: without a verb; resource may be "pods/log". */
+/** Checks the access with each verb. `access` has no verb; its `resource` may be "pods/log". */
 static void check_verbs(
 	struct check *check, const struct bt_text_list *verbs, struct bt_access *access)
 {

@@ -19,12 +19,12 @@ struct bt_policy_rule {
 	struct bt_text_list paths;
 };
 
-/** Compiles the member "rules" of a Role or ClusterRole. */
+/** Compiles the member `rules` of a Role or ClusterRole. */
 struct bt_policy_rule *bt_rbac_compile_rules(
 	const struct bt_json_value *role, struct bt_arena *arena, uint32_t *out_count);
 /** Returns whether the rule allows the access; ignores access->user and access->namespace_. */
 bool bt_policy_rule_allows(const struct bt_policy_rule *rule, const struct bt_access *access);
-/** Returns the rules of bt_api_rules_of, compiled. Borrowed until an RBAC object changes. */
+/** Like bt_api_rules_of, but returns compiled rules, borrowed until an RBAC object changes. */
 struct bt_policy_rule *bt_rbac_rules_of(struct bt_rbac *rbac, const struct bt_user *user,
 	struct bt_str namespace_, struct bt_arena *arena, uint32_t *out_count,
 	struct bt_str *out_problems);
@@ -34,7 +34,7 @@ bool bt_rbac_role_rules(struct bt_rbac *rbac, struct bt_str namespace_, bool is_
 	uint32_t *out_count);
 /**
  * The Node authorizer. Returns true if access->user is a node that may perform the access. false:
- * ask the next authorizer. out_reason: as in bt_api_authorize, set only if there is a reason.
+ * ask the next authorizer. *out_reason: as in bt_api_authorize, but set only if there is a reason.
  */
 BT_MUST_USE bool bt_node_authorize(struct bt_api *api, const struct bt_access *access,
 	struct bt_arena *arena, struct bt_str *out_reason);

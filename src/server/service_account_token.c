@@ -19,7 +19,7 @@
  * so that a pod can shut down properly.
  */
 #define DELETION_SECONDS 60
-/** Number of cached tokens with verified signatures. A power of two. */
+/** Number of slots for cached tokens. A power of two. */
 #define CACHE_SLOTS 256
 
 /** The claims of a token. */
@@ -41,8 +41,8 @@ struct claims {
 };
 
 /**
- * A cached token whose signature was verified, because verifying takes longer than all other work
- * of a request. Expiry and bound objects are still checked at each use.
+ * A cached token with a verified signature. Verifying takes longer than all other work of a
+ * request. Expiry and bound objects are still checked at each use.
  */
 struct slot {
 	struct bt_arena arena;
@@ -288,9 +288,7 @@ void bt_call_token(struct bt_call *call)
 
 /** --- checking tokens --- */
 
-/**
- * Reads the claims; their texts are borrowed from payload. false: the token is of another issuer.
- */
+/** Reads the claims, whose texts are borrowed from `payload`. false: another issuer's token. */
 static bool read_claims(const struct bt_json_value *payload, struct claims *out)
 {
 	struct bt_str issuer = bt_json_find_str(payload, "iss");
@@ -321,8 +319,8 @@ static bool read_claims(const struct bt_json_value *payload, struct claims *out)
 }
 
 /**
- * Verifies the token and returns the slot with its claims. NULL: the signature is invalid, or the
- * token is of another issuer.
+ * Verifies the token and returns the slot with its claims. NULL: the signature is invalid, or
+ * another issuer created the token.
  */
 static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct bt_arena *arena)
 {
@@ -352,9 +350,9 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
 }
 
 /**
- * Returns whether the object exists with this uid, and its deletionTimestamp, if any, is at most
- * DELETION_SECONDS ago. *seen_rv: RV of the object when it last had this uid and no
- * deletionTimestamp, to skip parsing.
+ * Returns whether the object exists and has this uid. An object that is being deleted counts until
+ * DELETION_SECONDS after its deletionTimestamp. *seen_rv: RV at which the object last had this uid
+ * and no deletionTimestamp; at that RV the object is not parsed again.
  */
 static bool object_exists(struct bt_api *api, const char *resource_name, struct bt_str key,
 	struct bt_str uid, struct bt_arena *arena, uint64_t *seen_rv)

@@ -12,25 +12,26 @@
 #define BT_TOKEN_ISSUER "https://kubernetes.default.svc.cluster.local"
 
 /**
- * Authenticates a token; *out_user lives in the arena. audiences: the token must be for at least
- * one of these audiences; NULL or empty: for the API server (BT_TOKEN_ISSUER). *out_audiences (in
- * the arena): the requested audiences that the token has. Returns false if the token is not valid.
- * *out_problem is then the reason, or "" for a text that is not a token of this server; out_problem
+ * Authenticates a token. `audiences`: the token must have at least one of these; NULL or empty: the
+ * token must be for the API server (BT_TOKEN_ISSUER). *out_user and *out_audiences (the requested
+ * audiences that the token has) live in the arena. If the token is not valid, returns false and
+ * sets *out_problem to the reason, or to "" if the text is not a token of this server. out_problem
  * may be NULL.
  */
 BT_MUST_USE bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 	const struct bt_json_value *audiences, struct bt_arena *arena, struct bt_user *out_user,
 	struct bt_json_value **out_audiences, const char **out_problem);
 /**
- * Creates a token without expiry for the ServiceAccount "ns/name" and the Secret secret_name of the
- * same namespace, which must store the token. BERTH_ERR_NOT_FOUND: the account does not exist.
+ * Creates a token without expiry for the ServiceAccount `account_key` ("namespace/name"). The
+ * caller must store the token in the Secret `secret_name` of the same namespace.
+ * BERTH_ERR_NOT_FOUND: the account does not exist.
  */
 BT_MUST_USE int bt_api_legacy_token(struct bt_api *api, struct bt_str account_key,
 	struct bt_str secret_name, struct bt_arena *arena, struct bt_str *out_token,
 	struct berth_error *err);
 /**
- * Return the documents of /.well-known/openid-configuration (host: from the server's URL) and
- * /openid/v1/jwks. NULL: there is no key.
+ * Return the documents of /.well-known/openid-configuration and /openid/v1/jwks. `host`: from the
+ * server's URL. NULL: there is no key.
  */
 BT_MUST_USE struct bt_json_value *bt_openid_configuration(
 	struct bt_str host, struct bt_arena *arena);
