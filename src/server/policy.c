@@ -330,7 +330,7 @@ const struct bt_policy *bt_policy_set_find(const struct bt_policy_set *set, stru
 	return NULL;
 }
 
-/** Loads the bindings of policies of a kind, and the policies that the bindings name. */
+/** Loads the bindings of one kind of policy, and the policies to which the bindings refer. */
 static void load_kind(struct bt_api *api, enum bt_policy_kind kind, struct bt_policies *policies)
 {
 	static const char *const names[][2] = {[BT_POLICY_MUTATING] = {"mutatingadmissionpolicies",

@@ -3,7 +3,7 @@
 #define BT_SERVER_POLICY_H
 /**
  * Compiled MutatingAdmissionPolicies and ValidatingAdmissionPolicies. A policy is in force if it
- * has a binding; such policies are compiled once and kept until an object of their API group
+ * has a binding. Policies in force are compiled once and kept until an object of their API group
  * changes.
  *
  * Fields of the object have type dyn in every expression, so type errors are found only by
@@ -60,26 +60,27 @@ struct bt_policy {
 	struct bt_policy_expressions annotations;
 	struct bt_policy_expressions mutations;
 	struct bt_cel_variable declared[BT_POLICY__COUNT];
-	struct bt_cel_environment environments[BT_CEL_MUTATION_PATCHES + 1]; /* by mutation */
+	/** By enum bt_cel_mutation. */
+	struct bt_cel_environment environments[BT_CEL_MUTATION_PATCHES + 1];
 	size_t bytes; /* memory of the compiled programs */
 };
 
-/** The bindings of one kind of policy, and the policies that the bindings name. */
+/** The bindings of one kind of policy, and the policies to which the bindings refer. */
 struct bt_policy_set {
 	BT_VEC(struct bt_policy *) policies;
 	BT_VEC(const struct bt_json_value *) bindings;
 };
 
 /**
- * Returns the policies in force of a kind; NULL: the kind has no bindings. Borrowed until an object
- * of the API group changes.
+ * Returns the policies of this kind that are in force, borrowed until an object of the API group
+ * changes. NULL: the kind has no bindings.
  */
 const struct bt_policy_set *bt_policies_in_force(struct bt_api *api, enum bt_policy_kind kind);
 /** Finds a policy of the set by its name. NULL: the set has no policy of this name. */
 const struct bt_policy *bt_policy_set_find(const struct bt_policy_set *set, struct bt_str name);
 /**
- * Applies the Object or the JSONPatches that a mutation returned; in admission_mutation.c. On
- * failure the object stays as it is.
+ * Applies the Object or the JSONPatches that a mutation returned. On failure the object stays as it
+ * is. Defined in admission_mutation.c.
  */
 BT_MUST_USE int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
 	const struct bt_cel_value *made, struct bt_json_value *object, struct berth_error *err);

@@ -2,8 +2,8 @@
 #ifndef BT_SERVER_STRATEGY_H
 #define BT_SERVER_STRATEGY_H
 /**
- * The parts of the write path that differ by kind: defaults, what a create or update may set,
- * validation. One file of server/kinds per group of kinds. Objects are JSON trees, already
+ * The parts of the write path that differ by kind: defaults, validation, and which fields a create
+ * or update may set. server/kinds has one file per group of kinds. Objects are JSON trees, already
  * normalised by their schema, and are changed in place. Spec: 14b sections 2, 3 and 5.
  */
 #include "base/prng.h"
@@ -38,7 +38,7 @@ enum bt_name_rule {
 /** NULL functions do nothing. */
 struct bt_strategy {
 	enum bt_name_rule name_rule;
-	/** A create gets the status that the schema gives an empty object. 14b 2.2. */
+	/** A create replaces the status with an empty status, normalised by the schema. 14b 2.2. */
 	bool resets_status;
 	/**
 	 * An update reports each error of the metadata three times instead of four, because one of
@@ -94,8 +94,8 @@ const struct bt_strategy *bt_strategy_find(
  */
 extern const struct bt_strategy bt_strategy_custom;
 /**
- * For custom resources whose schema has defaults: stored objects get the defaults that were added
- * to the schema later.
+ * For custom resources whose schema has defaults. Stored objects get defaults that were added to
+ * the schema later.
  */
 extern const struct bt_strategy bt_strategy_custom_with_defaults;
 
@@ -105,24 +105,23 @@ extern const struct bt_strategy bt_strategy_custom_with_defaults;
  */
 void bt_kinds_remove_disabled(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object);
-/** Sets the defaults of an object that was decoded: of its fields and of its kind. */
+/** Sets the defaults of a decoded object: first the schema's, then the kind's. */
 void bt_kinds_set_defaults(const struct bt_write *write, struct bt_json_value *object);
 /**
- * Runs before prepare_create: resets the status, unless the kind keeps it or the write restores
- * one.
+ * Call before prepare_create. Resets the status, unless the kind keeps the status or the write
+ * restores one.
  */
 void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *object);
 /**
- * Validates an object: its metadata (but not that it has a name), the checks of its schema, the
- * rules of its kind and, on an update (old not NULL), which fields may not change. Errors come in
- * the order of the schema's fields; the errors of a rule follow the errors of the fields that the
- * rule covers.
+ * Checks an object's metadata (except that a name exists), its schema, the rules of its kind and,
+ * on an update (`old` not NULL), that immutable fields are unchanged. Errors come in the order of
+ * the schema's fields. The errors of a rule follow the errors of the fields that the rule covers.
  */
 void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 
 /**
- * Returns whether the Job controller makes a gang of the pods of a Job with this spec: 14b section
+ * Returns whether the Job controller puts the pods of a Job with this spec into a gang: 14b section
  * 6.3.
  */
 bool bt_kinds_job_is_gang(const struct bt_json_value *spec);

@@ -8,8 +8,8 @@
 #include "server/write.h"
 
 /**
- * Annotations of a pod: the log of every container; the output and the exit code of every command
- * of kubectl exec.
+ * Annotations of a pod: the log of each of its containers, and the output and exit code of any
+ * command that kubectl exec runs.
  */
 #define BT_ANNOTATION_LOG "berth.dev/log"
 #define BT_ANNOTATION_EXEC "berth.dev/exec"
@@ -39,8 +39,8 @@ static void append_names(struct bt_strbuf *text, const struct bt_json_value *lis
 }
 
 /**
- * Returns the container called name, or the only container of the pod if name is empty. Absent: the
- * call failed.
+ * Returns the container with this name or, if `name` is empty, the only container of the pod.
+ * Absent: the call failed.
  */
 static struct bt_str choose_container(
 	struct bt_call *call, const struct bt_json_value *pod, struct bt_str name)
@@ -97,8 +97,8 @@ bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str contai
 }
 
 /**
- * Reads a whole number of at least min from an option. Does not change *out if the option is empty.
- * Returns false and adds an error if the option is invalid.
+ * Reads a whole number that is at least `min` from an option. Does not change *out if the option is
+ * empty. Returns false and adds an error if the option is invalid.
  */
 static bool read_number(struct bt_field_errors *errors, struct bt_str text, const char *name,
 	int64_t min, int64_t *out)
@@ -220,7 +220,7 @@ static void answer_log(struct bt_call *call, const struct bt_connect_options *op
 		}
 	}
 	if (bt_time_parse(started, &time, NULL) != 0) {
-		time = (struct bt_time){0}; /* a client wrote an invalid time */
+		time = (struct bt_time){0}; /* an invalid time, written by a client */
 	}
 	if (cut_log(call, options, log, time.seconds * BT_NS_PER_SECOND)) {
 		call->answer->runs_on = !options->previous && bt_pod_container_runs(pod, container);

@@ -184,7 +184,7 @@ struct bt_json_value *bt_call_pod_part(
 /** Largest number of disrupted pods in a budget's status. */
 #define DISRUPTED_PODS_MAX 2000
 
-/** Fails with 429; retry_after_seconds 0: without Retry-After header and detail. Returns false. */
+/** Fails with 429 and returns false. retry_after_seconds 0: the answer has no Retry-After. */
 static bool refuse_disruption(
 	struct bt_call *call, struct bt_str cause_text, int32_t retry_after_seconds)
 {
@@ -198,7 +198,7 @@ static bool refuse_disruption(
 	return false;
 }
 
-/** Starts a call on another object, for the client of parent and with the time of parent. */
+/** Starts a call on another object. The client and the time are those of `parent`. */
 static void sub_call(struct bt_call *call, const struct bt_call *parent,
 	struct bt_api_request *request, struct bt_api_answer *answer)
 {
@@ -244,8 +244,8 @@ static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 	int64_t desired = bt_json_int64_at(budget, "status.desiredHealthy", 0);
 	int64_t allowed = bt_json_int64_at(budget, "status.disruptionsAllowed", 0);
 	/*
-	 * An unhealthy pod does not use up the budget if the budget allows it or enough pods are
-	 * healthy.
+	 * An unhealthy pod does not use up the budget if the budget says AlwaysAllow, or if enough
+	 * pods are healthy.
 	 */
 	if (!bt_condition_is(bt_json_array_at(pod, "status.conditions"), "Ready", "True") &&
 		(bt_str_equal_c(bt_json_text_at(budget, "spec.unhealthyPodEvictionPolicy"),

@@ -13,8 +13,8 @@ struct scale_paths {
 };
 
 /**
- * Returns the definition's path ".spec.replicas" as "spec.replicas"; "" if it is missing or
- * malformed.
+ * Returns a path of the definition without its first dot: "spec.replicas" for ".spec.replicas".
+ * Returns "" if the path is missing or malformed.
  */
 static const char *path_of(struct bt_call *call, const char *name)
 {
@@ -41,7 +41,7 @@ static struct scale_paths paths_of(struct bt_call *call)
 /** --- the selector as a text --- */
 
 struct requirement {
-	struct bt_str key; /* first: the order */
+	struct bt_str key; /* first member: compared by qsort */
 	struct bt_str text;
 };
 

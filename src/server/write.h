@@ -164,8 +164,8 @@ void bt_policies_destroy(struct bt_policies *policies);
 /** Call after a commit of an object of this resource. */
 void bt_policies_changed(struct bt_api *api, const struct bt_api_resource *resource);
 /**
- * Changes the object by the mutating policies in force; old NULL: a create. If the object changed,
- * the mutating plugins of admission.c run again, as do the policies that ask for reinvocation.
+ * Applies the mutating policies in force to the object; old NULL: a create. If the object changed,
+ * runs the mutating plugins of admission.c again, and the policies that ask for reinvocation.
  * false: the call failed.
  */
 bool bt_policies_mutate(
@@ -198,14 +198,14 @@ void bt_call_create(struct bt_call *call);
 void bt_call_create_object(struct bt_call *call, struct bt_json_value *object);
 void bt_call_update(struct bt_call *call);
 /**
- * Does the steps of an update after decoding: stores object, as far as the call's subresource may
- * change the stored object. old: tree of stored; not changed.
+ * Does the steps of an update after decoding. Stores only the parts of `object` that the call's
+ * subresource may change. `old`: the tree of `stored`; not changed.
  */
 void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	const struct bt_json_value *old, struct bt_json_value *object);
 /**
  * Checks name, namespace, uid and resourceVersion of a body against the call and the stored object.
- * old: tree of stored. false: the call failed.
+ * `old`: the tree of `stored`. false: the call failed.
  */
 bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
 	const struct bt_json_value *old, const struct bt_json_value *object,
@@ -237,7 +237,7 @@ void bt_call_delete(struct bt_call *call);
 /** --- subresources and reviews --- */
 
 void bt_call_scale(struct bt_call *call);
-/** Serves the subresource pods/binding and creates in the collection bindings. */
+/** Serves the subresource pods/binding, and POST requests to the collection `bindings`. */
 void bt_call_binding(struct bt_call *call);
 void bt_call_eviction(struct bt_call *call);
 void bt_call_finalize(struct bt_call *call);
@@ -246,8 +246,8 @@ void bt_call_token(struct bt_call *call);
 void bt_call_connect(struct bt_call *call);
 void bt_call_review(struct bt_call *call);
 /**
- * Returns a pod with the fields that resize and ephemeralcontainers change from object, and all
- * other fields from old.
+ * Returns a copy of `old` with the fields of `object` that the call's subresource (resize or
+ * ephemeralcontainers) may change.
  */
 struct bt_json_value *bt_call_pod_part(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
@@ -261,8 +261,8 @@ void bt_tokens_destroy(struct bt_tokens *tokens);
 /** --- NodeRestriction: node_authorizer.c --- */
 
 /**
- * Refuses a write by a node that NodeRestriction does not allow. old NULL: a create; object NULL: a
- * delete. false: the call failed.
+ * If NodeRestriction does not allow a node's write, fails the call and returns false. old NULL: a
+ * create; object NULL: a delete.
  */
 bool bt_node_restrict(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
@@ -292,7 +292,7 @@ void bt_definition_remove_empty(const struct bt_json_value *definition);
 /** Checks the schemas of the versions, except schemas that are unchanged from old. */
 void bt_definition_check_schemas(const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
-/** Call after a commit of a definition; definition NULL: it was removed. */
+/** Call after a commit of a definition. `definition` NULL: the definition was removed. */
 void bt_definition_changed(
 	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition);
 /** Deletes the objects of a definition that is being deleted. */

@@ -101,8 +101,8 @@ static void append_shape(
 }
 
 /**
- * Records in a new object, before admission, which manager owns which fields. If an object of the
- * same shape was created before, only sets call->owners to the owners of that object.
+ * Records in a new object which manager owns which fields; call before admission. If the owners of
+ * an object with the same shape are cached, only sets call->owners to these.
  */
 static void record_owners(struct bt_call *call, struct bt_json_value *object)
 {
@@ -136,7 +136,7 @@ static void record_owners(struct bt_call *call, struct bt_json_value *object)
 
 void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored)
 {
-	/* cached owners must have one variable value: the time of the creation */
+	/* cached owners may leave out only one value: the time of the creation */
 	if (call->shape.length == 0 || stored->owners == NULL ||
 		bt_stored_owned(stored).values.length !=
 			bt_time_text(call->arena, call->write.now_ns).length) {
@@ -235,7 +235,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	}
 	(void)bt_json_remove_c(metadata, "selfLink");
 	(void)bt_json_remove_c(metadata, "resourceVersion");
-	if (call->request->verb != BT_VERB_PATCH && !restoring) { /* an apply recorded them */
+	if (call->request->verb != BT_VERB_PATCH && !restoring) { /* apply has recorded owners */
 		record_owners(call, object);
 	}
 	call->write.from_cluster =

@@ -104,8 +104,8 @@ struct bt_str bt_call_apply_identity(
 }
 
 /**
- * Applies the request's configuration to live (NULL: creates the object). Returns the new object;
- * NULL: the call failed.
+ * Applies the request's configuration to the object `live` (NULL: a new object). Returns the new
+ * object; NULL: the call failed.
  */
 static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_value *live)
 {

@@ -173,10 +173,9 @@ static struct bt_json_value *merge_parts(
 /** --- generation --- */
 
 /**
- * Returns whether the update leaves metadata.generation unchanged. For most kinds, the spec must
- * stay the same. For custom objects and EndpointSlices, everything except metadata and (if there is
- * a status subresource) status must stay the same. For EndpointSlices, the labels must stay the
- * same, too.
+ * Returns true if the compared members are the same, so that the update keeps metadata.generation.
+ * Most kinds compare spec. Custom objects and EndpointSlices compare all members except metadata
+ * and, if there is a status subresource, status. EndpointSlices also compare the labels.
  */
 static bool same_desired_state(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
