@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/media.h"
 
-/* Limits of what is examined: entries of one header, and parameters of one entry. */
+/* Header entries, and parameters of an entry, beyond these numbers are ignored. */
 #define ENTRIES_MAX 64
 #define PARAMETERS_MAX 16
 
@@ -14,8 +14,8 @@ struct entry {
 };
 
 /*
- * Cuts the text before the separator off *rest and trims the text. Returns false if *rest is
- * absent, because nothing is left.
+ * Moves the text before the separator from *rest to *out and trims *out. Returns false if *rest is
+ * absent, which means that nothing is left.
  */
 static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 {

@@ -20,12 +20,16 @@ enum bt_body_media {
 enum bt_body_media bt_body_media_parse(struct bt_str content_type);
 
 /**
- * Chooses the first entry of an Accept header in which the resource can be encoded; an absent or
- * empty header means JSON. Sets only media, view and v1beta1. false: no entry is possible (406).
+ * Chooses the first entry of an Accept header whose encoding is possible for the resource. An
+ * absent or empty header means JSON. Sets only the members `media`, `view` and `v1beta1` of *out.
+ * Returns false if no entry is possible (406).
  */
 BT_MUST_USE bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resource,
 	bool is_watch, struct bt_encoding *out);
-/** Like bt_accept_object, for documents without a resource, which have no views. */
+/**
+ * Like bt_accept_object, for a document that is not an object of a resource. Skips entries that ask
+ * for a view.
+ */
 BT_MUST_USE bool bt_accept_document(struct bt_str accept, struct bt_encoding *out);
 
 enum bt_discovery_form {
@@ -35,8 +39,7 @@ enum bt_discovery_form {
 };
 
 /**
- * Like bt_accept_object, for /api and /apis. *out_form: the form of discovery that the entry asks
- * for.
+ * Like bt_accept_object, for /api and /apis. *out_form: the form of discovery in the chosen entry.
  */
 BT_MUST_USE bool bt_accept_discovery(
 	struct bt_str accept, struct bt_encoding *out, enum bt_discovery_form *out_form);

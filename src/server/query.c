@@ -8,7 +8,7 @@
 #define FIELD_MANAGER_BYTES_MAX 128
 #define GRACE_SECONDS_MAX (INT64_C(1) << 40)
 
-/* Members of struct bt_query: texts, and flags, which are bools. */
+/* A row for a member of struct bt_query that is a text (TEXT) or a bool (FLAG). */
 #define TEXT(name, member) \
 	{ \
 		name, offsetof(struct bt_query, member), false \
@@ -130,10 +130,7 @@ static uint16_t set_failure(
 		BT_STR(""), errors);
 }
 
-/*
- * Returns whether there is at least one value and all values are "All"; adds an error for another
- * value.
- */
+/* Returns true if there are values and all of them are "All". Adds an error if a value differs. */
 static bool dry_run_of(const struct bt_json_value *values, struct bt_field_errors *errors)
 {
 	for (uint32_t i = 0; i < values->count; i++) {
@@ -227,8 +224,8 @@ static void set_orphan(bool is_given, bool orphan, bool has_policy, struct bt_fi
 }
 
 /*
- * Maps negative values to -2, which a delete treats as one second, because -1 means "not given" in
- * requests. Spec 14 section 13.
+ * Maps negative values to -2, because -1 means "not given" in requests. A delete treats -2 as one
+ * second. Spec 14 section 13.
  */
 static int64_t grace_of(int64_t seconds)
 {

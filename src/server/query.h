@@ -11,8 +11,8 @@
 #define BT_QUERY_DRY_RUNS_MAX 8
 
 /**
- * Decoded query parameters; absent (data NULL): not given. The first value of a repeated parameter
- * counts; dry_runs has all values.
+ * Decoded query parameters. A text is absent (data NULL) if the query does not give the parameter.
+ * If a parameter is repeated, its first value counts, but dry_runs has all values.
  */
 struct bt_query {
 	struct bt_list_parameters list;
@@ -41,18 +41,18 @@ struct bt_query {
 void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query *out);
 
 /**
- * Options of creates, updates and patches (kind: "CreateOptions" ...). Returns 0, or the code of
- * *out_failure.
+ * Sets the options of a create, update or patch. `kind`: "CreateOptions", "UpdateOptions" or
+ * "PatchOptions". Returns 0, or the code of *out_failure.
  */
 uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
 /**
- * Options of deletes: from the body (DeleteOptions), or from the query if body is NULL. Returns 0,
- * or the code of *out_failure.
+ * Sets the options of a delete from `body` (DeleteOptions) or, if `body` is NULL, from the query.
+ * Returns 0, or the code of *out_failure.
  */
 uint16_t bt_query_delete_options(const struct bt_query *query, const struct bt_json_value *body,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
-/** Parses the parameter includeObject of tables. Returns 0, or the code of *out_failure. */
+/** Parses the parameter `includeObject` of tables. Returns 0, or the code of *out_failure. */
 uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
 	enum bt_include_object *out, struct bt_failure *out_failure);
 #endif

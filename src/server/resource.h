@@ -94,7 +94,7 @@ struct bt_api_resource {
 	const struct bt_json_value *definition_version;
 	/** Rules of the schema of definition_version; NULL for built-in resources. */
 	const struct bt_custom_rules *rules;
-	/** How server-side apply treats lists and maps of a custom resource; or NULL. */
+	/** How server-side apply merges lists and maps of a custom resource; or NULL. */
 	const struct bt_schema_message *parts;
 };
 
@@ -103,7 +103,7 @@ struct bt_resources;
 
 /**
  * Creates the registry with the built-in resources, and their collections in the store (borrowed).
- * Resources with any flag of unserved are not served.
+ * `unserved`: flags (enum bt_resource_flag); resources with any of these flags are not served.
  */
 BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store, uint32_t unserved);
 void bt_resources_destroy(struct bt_resources *resources);
@@ -140,9 +140,9 @@ uint64_t bt_resources_generation(const struct bt_resources *resources);
 void bt_resources_define(
 	struct bt_resources *resources, struct bt_str name, const struct bt_json_value *definition);
 /**
- * Returns why the names of the definition cannot be accepted: another resource of the group has one
- * of the names, or there are too many custom resources. The text may live in the arena. Absent: no
- * conflict.
+ * Returns why the names of the definition cannot be accepted. Possible reasons: another resource of
+ * the group has one of the names, or there are too many custom resources. The text may live in the
+ * arena. Absent: no conflict.
  */
 struct bt_str bt_resources_name_conflict(const struct bt_resources *resources, struct bt_str name,
 	const struct bt_json_value *definition, struct bt_arena *arena);

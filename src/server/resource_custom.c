@@ -9,13 +9,13 @@
 #include "server/strategy.h"
 
 /**
- * Largest number of rows for custom resources, one per version that was ever defined: rows are
- * never freed.
+ * Largest number of rows for custom resources. Each version that was ever defined has a row,
+ * because rows are never freed.
  */
 #define CUSTOM_RESOURCES_MAX 4096
 /**
- * With more collections in the store, new definitions are refused, which leaves room for built-in
- * resources. Collections are never removed from a store's file.
+ * New definitions are refused if the store has more collections. The other collections are for
+ * built-in resources. Collections are never removed from a store's file.
  */
 #define COLLECTIONS_MAX (BT_STORE_COLLECTIONS_MAX - 2 * CUSTOM_RESOURCES_MAX)
 
@@ -159,7 +159,7 @@ void bt_resources_define(
 
 /** --- names --- */
 
-/** Returns whether word is a plural, singular or short name of the resource. */
+/** Returns whether `word` is a plural, singular or short name of the resource. */
 static bool is_name_of(const struct bt_api_resource *resource, struct bt_str word)
 {
 	return word.length != 0 &&

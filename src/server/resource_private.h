@@ -43,7 +43,7 @@ struct bt_resource_row *bt_resources_row(const struct bt_resources *resources, s
 	struct bt_str version, struct bt_str name);
 /** Adds a row whose group, version and name are set. */
 void bt_resources_add_row(struct bt_resources *resources, struct bt_resource_row *row);
-/** Rebuilds order and by_collection. */
+/** Rebuilds the members `order` and `by_collection`. */
 void bt_resources_sort(struct bt_resources *resources);
 void bt_definition_destroy(struct bt_definition *definition);
 #endif

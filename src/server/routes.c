@@ -116,7 +116,7 @@ static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 	if (left < 2) {
 		return BT_ROUTE_RESOURCE;
 	}
-	/* Also set if the route is missing: the request is still authorized for the subresource. */
+	/* Set the subresource even if the route is missing, because authorization needs it. */
 	if (!find_subresource(segments->items[at + 2], &out->subresource) ||
 		bt_api_verbs(out->resource, out->subresource) == 0 || out->is_watch) {
 		return BT_ROUTE_MISSING;

@@ -30,8 +30,8 @@ enum bt_route_kind {
 
 struct bt_route {
 	enum bt_route_kind kind;
-	struct bt_str text; /* see enum bt_route_kind; for BT_ROUTE_MISSING the resource's name in
-	                       the path */
+	/** See enum bt_route_kind; for BT_ROUTE_MISSING, the resource's name in the path. */
+	struct bt_str text;
 	struct bt_str group;
 	struct bt_str version;
 	const struct bt_api_resource *resource;
@@ -39,15 +39,16 @@ struct bt_route {
 	struct bt_str namespace_; /* "": cluster scope, or all namespaces */
 	struct bt_str name;       /* "": a collection */
 	bool is_watch;            /* /api/v1/watch/... */
-	struct bt_str described;  /* of custom metrics: the object's resource, as in the path */
+	/** For BT_ROUTE_CUSTOM_METRICS, the object's resource as in the path. */
+	struct bt_str described;
 };
 
 /** Finds the route of a path. path: as sent, percent-encoded. Texts live in the arena. */
 void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 	struct bt_arena *arena, struct bt_route *out_route);
 /**
- * Sets the verb of a request for a resource. Returns false if the resource does not allow the
- * method (405). wants_watch: the query has watch=true.
+ * Sets *out_verb to the verb of a request for a resource. Returns false if the resource does not
+ * allow the method (405). `wants_watch`: the query has watch=true.
  */
 BT_MUST_USE bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
 	enum bt_verb *out_verb);

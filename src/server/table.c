@@ -749,7 +749,7 @@ static void cell_completions(struct bt_table_row *row)
 	int64_t succeeded = bt_json_int64_at(row->object, "status.succeeded", 0);
 	int64_t completions = bt_json_int64_at(row->object, "spec.completions", -1);
 	int64_t parallelism = bt_json_int64_at(row->object, "spec.parallelism", 0);
-	/* without completions, success of any one pod completes the job */
+	/* without completions, one successful pod completes the job */
 	bt_strbuf_printf(
 		&row->text, "%" PRId64 "/%" PRId64, succeeded, completions < 0 ? 1 : completions);
 	if (completions < 0 && parallelism > 1) {

@@ -28,7 +28,7 @@ struct bt_table_row {
 	struct bt_pod_summary pod;
 };
 
-/** A row of bt_table_columns: starts a table (group is set) or is a column of the table. */
+/** A row of bt_table_columns. A row with a group starts a table; the other rows are its columns. */
 struct bt_table_column {
 	const char *group;  /* group of the table's resource; NULL: a column */
 	const char *name;   /* name of the column or of the table's resource */
@@ -38,7 +38,7 @@ struct bt_table_column {
 	int32_t priority; /* 1: only with -o wide */
 	/** Appends the cell's text to row->text, which is empty before. */
 	void (*append)(struct bt_table_row *row);
-	const char *path;     /* usually the path of the value of the cell */
+	const char *path;     /* usually the path of the cell's value */
 	const char *fallback; /* shown if the text is empty; NULL: "" */
 	/** Instead of append: writes a number or bool. */
 	void (*write)(struct bt_table_row *row);

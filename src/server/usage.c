@@ -106,9 +106,9 @@ bool bt_usage_is_known(const struct bt_json_value *pod)
 }
 
 /**
- * Returns the usage in units (cores or bytes); negative: the usage is a share of the request, but
- * the container has no request. otherwise: usage text if the pod lacks the annotation; NULL:
- * DEFAULT_USAGE.
+ * Returns the usage in units (cores or bytes). Negative: the usage is a share of the request, but
+ * the container has no request. `otherwise`: the usage text if the pod's annotation is missing or
+ * invalid; NULL: DEFAULT_USAGE.
  */
 static double measure(const struct bt_api *api, const struct bt_json_value *pod,
 	const struct bt_json_value *container, const char *resource, const char *annotation,

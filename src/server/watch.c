@@ -45,9 +45,9 @@ struct bt_watchers {
 	uint64_t visible_rv;
 	BT_VEC(struct bt_watch_link *) collections; /* by collection: the first watch of its list */
 	uint32_t count;
-	int64_t next_due_ns; /* time of the earliest bookmark or end of a watch */
+	int64_t next_due_ns; /* when the next bookmark or end of a watch is due */
 	struct bt_wait *waits;
-	struct bt_wait *due_waits; /* waits that run_waits has not called yet */
+	struct bt_wait *due_waits; /* waits whose callbacks run_waits must still call */
 	struct cached_event cache[CACHE_SLOTS];
 };
 

@@ -22,9 +22,10 @@ BT_MUST_USE struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t 
 void bt_watchers_destroy(struct bt_watchers *watchers);
 uint32_t bt_watchers_count(const struct bt_watchers *watchers);
 /**
- * Call once per turn of the loop, after bt_store_sync: makes all commits until now visible to
- * watches, wakes the watches that have events to read, and ends the waits that are over. now_ns:
- * time of the loop's clock. Returns the latest time for the next call; now_ns: there is more to do.
+ * Call once per turn of the loop, after bt_store_sync. Makes all commits until now visible to
+ * watches, wakes the watches that have events to read, and ends the waits that are over. `now_ns`:
+ * time of the loop's clock. Returns the latest time for the next call, which is `now_ns` if there
+ * is more to do.
  */
 int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns);
 
@@ -43,8 +44,8 @@ struct bt_watch_link {
 };
 
 /**
- * Registers a watch of the collection. timeout_seconds: lifetime of the watch; 0: a random time of
- * half an hour to an hour.
+ * Registers a watch of the collection. `timeout_seconds`: lifetime of the watch; 0: a random time
+ * between half an hour and an hour.
  */
 void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, uint32_t collection,
 	int64_t now_ns, int64_t timeout_seconds, bool has_bookmarks);
@@ -57,9 +58,10 @@ void bt_watchers_keep_added(struct bt_watchers *watchers, const struct bt_encode
 struct bt_watch;
 
 /**
- * Opens a watch. Returns 0, or the code of *out_failure. On success answer with 200 and the stream
- * {watch, bt_watch_read, bt_watch_finish}. request->wake is called when a read that returned
- * BT_HTTP_STREAM_WAIT can continue; request->deletion is ignored. now_ns: time of the loop's clock.
+ * Opens a watch. Returns 0, or the code of *out_failure. On success the caller must answer with 200
+ * and the stream {watch, bt_watch_read, bt_watch_finish}. After a read returned
+ * BT_HTTP_STREAM_WAIT, the watch calls request->wake when reading can continue. request->deletion
+ * is ignored. `now_ns`: time of the loop's clock.
  */
 uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
 	struct bt_arena *arena, struct bt_watch **out_watch, struct bt_failure *out_failure);
