@@ -27,7 +27,7 @@ struct tally {
 	unsigned long passed;
 	unsigned long failed;
 	struct bt_explain_tally explained;
-	int result; /* of the last case; negative: the line is not a case, and error is set */
+	int result; /* of the last case; negative if the line is not a case: see `error` */
 	char error[1024];
 };
 
@@ -52,7 +52,7 @@ static void split_skip(struct options *options)
 
 /**
  * Compares an answer with the recorded answer. `complaints` has lines about explanations and
- * verification, or is "". Complaints fail a case, as differences do.
+ * verification, or is "". A case with differences or complaints fails.
  */
 static int compare_case(const struct options *options, struct bt_arena *arena, struct bt_str answer,
 	struct bt_str complaints, const struct bt_json_value *expected, struct tally *tally,
@@ -85,7 +85,7 @@ static int compare_case(const struct options *options, struct bt_arena *arena, s
 	return 0;
 }
 
-/** Reads the recorded answer of the next case. --answer compares nothing: the result is "". */
+/** Reads the recorded answer of the next case. With --answer, sets *out_line to "". */
 static int next_expected(const struct options *options, struct bt_line_reader *reader,
 	struct bt_str *out_line, struct berth_error *err)
 {
@@ -197,7 +197,7 @@ static int run_case_apart(const struct options *options, struct bt_str case_json
 	return after.result < 0 ? bt_error_set(err, after.result, "%s", after.error) : 0;
 }
 
-/** Fails if there are more recorded answers than cases, because the file belongs to other cases. */
+/** Fails if the file has more answers than cases: such answers belong to other cases. */
 static int check_no_more(
 	const struct options *options, struct bt_line_reader *expected, struct berth_error *err)
 {

@@ -11,11 +11,11 @@
 #include "config/gates.h"
 
 /**
- * Runs one case, a line of CASES, and appends berth's answer to `out` as JSON in the format of
- * EXPECTED. If upstream refuses the configuration, or the case cannot be run, the answer has the
- * error. A negative result means that the line is not a case. `expected` is the recorded answer, or
- * NULL. With `verify`, each decision is also made with the plain forms of the plugins, and
- * differences are appended to `complaints`.
+ * Runs one case (a line of the file CASES) and appends berth's answer to `out`, as JSON in the
+ * format of the file EXPECTED. If the configuration is refused or the case cannot be run, the
+ * answer has the error. A negative result means that the line is not a case. `expected` is the
+ * recorded answer, or NULL. With `verify`, each decision is also made with the plain forms of the
+ * plugins, and differences are appended to `complaints`.
  */
 BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
 	bool verify, struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
@@ -29,21 +29,21 @@ struct bt_explain_tally {
 
 /**
  * Like bt_conformance_answer, and also explains every pod just before it is scheduled. Appends
- * explanations that differ from the recorded answer, and proposals that do not work, to
- * `complaints`. Not for cases of the category life.
+ * to `complaints` every explanation that differs from the recorded answer and every proposal that
+ * does not work. Not for cases of the category life.
  */
 BT_MUST_USE int bt_conformance_explain(struct bt_str case_json,
 	const struct bt_json_value *expected, bool verify, struct bt_explain_tally *tally,
 	struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
 
-/** Like bt_conformance_answer, for a case of the category life, which consists of steps. */
+/** Like bt_conformance_answer, for a case that consists of steps (category life). */
 BT_MUST_USE int bt_life_answer(const struct bt_json_value *case_value,
 	const struct bt_json_value *expected, bool verify, struct bt_strbuf *out,
 	struct berth_error *err);
 
 /**
  * Sets the feature gates of a case: the defaults of v1.36 with SchedulerAsyncPreemption and
- * SchedulerAsyncAPICalls off, changed by "featureGates" of the case ({"Name": bool}; "": none).
+ * SchedulerAsyncAPICalls off, changed by `feature_gates`: {"Name": bool}, or "" for no change.
  */
 BT_MUST_USE int bt_case_gates(
 	struct bt_str feature_gates, struct bt_gates *out_gates, struct berth_error *err);

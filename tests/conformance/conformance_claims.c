@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Writes of DynamicResources while a case runs. PreBind's writes are part of the answer, and the
- * claim cache assumes them for later steps. PostFilter's writes succeed without effect.
+ * Handles what DynamicResources writes while a case runs. PreBind's writes become part of the
+ * answer, and the claim cache assumes them for later steps. PostFilter's writes succeed without
+ * effect.
  */
 #include "api/resource_claim.h"
 #include "base/compiler.h"
@@ -69,7 +70,7 @@ static int update_status(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	return answer(claim, out_claim);
 }
 
-/** DynamicResources reads claims only after a conflict. Here writes have no conflicts. */
+/** DynamicResources reads a claim only after a write conflict, which does not occur here. */
 static int get(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_str namespace_, struct bt_str name, BT_UNUSED bool must_end,
 	BT_UNUSED struct bt_object **out_claim, struct berth_error *err)

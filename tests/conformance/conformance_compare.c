@@ -124,7 +124,7 @@ static struct bt_json_value *find_member(const struct bt_json_value *object, str
 	return NULL;
 }
 
-/** If "one of choices" is recorded, upstream picked at random, and each of the choices is right. */
+/** If "one of choices" is recorded, upstream picked at random, so any choice is right. */
 static bool nominated_agrees(const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	const struct bt_json_value *theirs = bt_json_find(expected, "nominated");
@@ -177,7 +177,7 @@ static bool member_agrees(
 	return values_agree(expected, got);
 }
 
-/** Reports a difference. If both values are objects, reports only the first node that differs. */
+/** Reports a difference. If both values are objects, reports the first node that differs. */
 static void report_member(const struct difference *difference, struct bt_str name,
 	const struct bt_json_value *expected, const struct bt_json_value *got)
 {

@@ -69,8 +69,8 @@ static void check_filtered_node(struct check *check, const struct bt_explained_g
 }
 
 /**
- * Checks a node that, by the explanation, PreFilter rejected. The recorded filter map does not have
- * the node, so the recorded PreFilter must have failed, or named only other nodes.
+ * Checks a node that PreFilter rejected according to the explanation. The recorded filter map lacks
+ * the node, so the recorded PreFilter must have failed or named only other nodes.
  */
 static void check_narrowed_node(struct check *check, const struct bt_explained_node *node)
 {
@@ -231,8 +231,8 @@ static void check_message(struct check *check)
 	}
 	if (check->explanation->fate == BT_EXPLAINED_GATED) {
 		/*
-		 * The recording has no PreEnqueue. There PreFilter rejected the pod with the same
-		 * message.
+		 * The recording ran without PreEnqueue, and PreFilter rejected the pod with the
+		 * same message.
 		 */
 		whole = bt_arena_printf(&check->run->arena, "0/%u nodes are available: %.*s.",
 			check->explanation->node_count, BT_STR_ARG(check->explanation->message));
@@ -363,8 +363,8 @@ static void check_preemption(struct check *check)
 /* --- one pod --- */
 
 /**
- * Whether the errors are the same. For errors of Filter only the plugin must be the same, because
- * the first failing node depends on where the search begins.
+ * Whether the errors are the same. Errors of Filter need the same plugin, but not the same node:
+ * the node that fails first depends on where the search begins.
  */
 static bool is_same_error(struct bt_str message, struct bt_str recorded)
 {
@@ -382,7 +382,7 @@ static void check_all(struct check *check)
 	const struct bt_explanation *explanation = check->explanation;
 	struct bt_str error = bt_json_text_at(check->expected, "error");
 
-	/* berth takes a single feasible node without scoring; in the recording, scoring failed. */
+	/* The error came from scoring, which berth skips for a single feasible node. */
 	if (error.length != 0 && explanation->fate == BT_EXPLAINED_FITS &&
 		explanation->feasible_count == 1) {
 		return;

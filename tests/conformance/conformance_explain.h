@@ -2,19 +2,19 @@
 #ifndef BT_CONFORMANCE_EXPLAIN_H
 #define BT_CONFORMANCE_EXPLAIN_H
 /**
- * Compares explanations with the recorded answers. The groups must add up to the filter map and the
- * message. Applies the remedies of each proposal to the objects, and loads these objects into a new
- * engine. There the pod must fit.
+ * Compares explanations with the recorded answers: the groups must add up to the recorded filter
+ * map and message. For each proposal, applies the remedies to the objects and loads the objects
+ * into a new engine, where the pod must fit.
  */
 #include "conformance/conformance_private.h"
 #include "explain/explain.h"
 
 /* conformance_remedy.c. If a function fails, err names the remedy that does not apply. */
 
-/** Applies the remedies that change the pod to the JSON of a pod. Ignores other remedies. */
+/** Edits the JSON of the pending pod. Skips remedies that change nodes or remove pods. */
 BT_MUST_USE int bt_remedies_edit_pod(struct bt_arena *arena, struct bt_json_value *pod,
 	const struct bt_remedy *remedies, uint32_t count, struct berth_error *err);
-/** Applies the remedies that change this node to the JSON of a node, except removals of pods. */
+/** Edits the JSON of the node `name`. Skips remedies for other nodes and for pods. */
 BT_MUST_USE int bt_remedies_edit_node(struct bt_arena *arena, struct bt_json_value *node,
 	struct bt_str name, const struct bt_remedy *remedies, uint32_t count,
 	struct berth_error *err);
@@ -49,8 +49,9 @@ struct bt_twin_verdict {
 };
 
 /**
- * Loads the cluster. Before the call, the caller sets run and pod_json and zeroes all other fields.
- * The caller must call bt_twin_finish even after a failure.
+ * Loads the cluster. Before the call, the caller sets `run`, `pod_json` and the optional `remedies`
+ * and `remedy_count`, and zeroes all other fields. The caller must call bt_twin_finish even after a
+ * failure.
  */
 BT_MUST_USE int bt_twin_load(struct bt_twin *twin, struct berth_error *err);
 void bt_twin_finish(struct bt_twin *twin);
@@ -63,7 +64,7 @@ BT_MUST_USE int bt_twin_try(struct bt_twin *twin, const struct bt_remedy *remedi
 
 /* conformance_proposal.c */
 
-/** Checks every proposal for a pod given as JSON. Appends complaints to out as lines. */
+/** Checks every proposal for the pod `json`. Appends complaints to `out` as lines. */
 BT_MUST_USE int bt_case_check_proposals(struct bt_case_run *run, struct bt_str json,
 	const struct bt_explanation *explanation, struct bt_strbuf *out, struct berth_error *err);
 

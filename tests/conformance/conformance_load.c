@@ -168,7 +168,7 @@ int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct be
 	struct berth_error unknown = BERTH_ERROR_INIT;
 	int result = bt_object_decode(json, &object, &unknown);
 	if (result == BERTH_ERR_NOT_FOUND) {
-		/* The kind is unknown: no plugin reads it. */
+		/* No plugin reads an object of unknown kind. */
 		berth_error_finish(&unknown);
 		return 0;
 	}
@@ -211,7 +211,7 @@ static int delete_pod(struct bt_case_run *run, struct bt_str key, struct berth_e
 			continue;
 		}
 		entry->placed = false;
-		/* The pod has no node name here; the state finds the pod's node in its cache. */
+		/* Without a node name, the state finds the pod's node in its cache. */
 		struct bt_pod *pod = BT_ARENA_NEW(&run->arena, struct bt_pod);
 		*pod = *entry->pod;
 		pod->spec.node_name = BT_STR("");

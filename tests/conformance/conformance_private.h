@@ -2,8 +2,8 @@
 #ifndef BT_CONFORMANCE_PRIVATE_H
 #define BT_CONFORMANCE_PRIVATE_H
 /**
- * One case of the vector runner, shared by its files: conformance_load.c reads a case,
- * conformance_run.c runs it, conformance_write.c writes the answer.
+ * Shared by the files that run one case: conformance_load.c reads the case, conformance_run.c runs
+ * it, conformance_write.c writes the answer.
  */
 #include "base/vec.h"
 #include "conformance/conformance.h"
@@ -36,13 +36,13 @@ struct bt_case_node {
 	bool deleted;
 };
 
-/** PreBind's write of a volume or claim for an earlier pod. Texts are in the run's arena. */
+/** A write of a volume or claim that PreBind made for an earlier pod; in the run's arena. */
 struct bt_case_write {
-	struct bt_str volume; /* "": a claim */
+	struct bt_str volume; /* "" for a write of a claim */
 	struct bt_str claim_namespace;
 	struct bt_str claim;
 	struct bt_str claim_uid;
-	struct bt_str selected_node; /* for a claim */
+	struct bt_str selected_node; /* "" for a write of a volume */
 };
 
 struct bt_case_run {
@@ -51,15 +51,14 @@ struct bt_case_run {
 	struct bt_engine *engine;
 	BT_VEC(struct bt_case_pod) pods;
 	BT_VEC(struct bt_case_node) nodes;
-	BT_VEC(struct bt_pod_info *) queued; /* waiting nominated pods */
+	BT_VEC(struct bt_pod_info *) queued; /* nominated pods, waiting in the queue */
 	BT_VEC(struct bt_case_write) writes;
 	struct bt_json_writer writer;
-	bool writes_open;    /* the member `writes` of the current result was begun */
-	bool records_writes; /* PreBind is running: writes of claims are part of the answer */
+	bool writes_open;    /* the current result's member `writes` has begun */
+	bool records_writes; /* PreBind is running, so writes of claims go to the answer */
 	struct bt_claim_writer claim_writer;
-	/* For explanations; tally NULL: no explanations. */
-	struct bt_explain_tally *tally;
-	const struct bt_json_value *expected; /* the case's answer */
+	struct bt_explain_tally *tally;       /* NULL: no explanations */
+	const struct bt_json_value *expected; /* the case's recorded answer */
 	struct bt_strbuf *complaints;         /* lines about explanations and verification */
 	uint32_t result_count;                /* pods that were scheduled so far */
 };
@@ -74,7 +73,7 @@ int bt_case_load_objects(struct bt_case_run *run, struct berth_error *err);
 /** Apply a step that changes the cluster. */
 int bt_case_apply_operation(struct bt_case_run *run, const struct bt_json_value *step,
 	struct bt_str json, struct berth_error *err);
-/** Put an object that is neither pod nor node into the engine's state. */
+/** Put an object into the engine's state. Not for pods and nodes. */
 int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct berth_error *err);
 /** Returns the current version of the node; NULL: there is no such node. */
 const struct bt_node *bt_case_find_node(const struct bt_case_run *run, struct bt_str name);
@@ -100,7 +99,7 @@ void bt_case_begin_write(struct bt_case_run *run, const char *op);
 
 /* conformance_claims.c */
 
-/** Makes the engine's writes of claims part of the answer. */
+/** Gives the engine a claim writer. The answer gets the claims that PreBind writes. */
 void bt_case_connect_claims(struct bt_case_run *run);
 
 /* conformance_explain.c */
@@ -121,7 +120,7 @@ void bt_case_write_best(struct bt_case_run *run, const struct bt_evaluation *eva
 void bt_case_write_error(struct bt_case_run *run, const struct bt_status *status);
 void bt_case_write_post_filter(struct bt_case_run *run, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation);
-/** The name is borrowed from the state. */
+/** Returns the name of the node in `slot`, borrowed from the state. */
 struct bt_str bt_case_slot_name(const struct bt_case_run *run, uint32_t slot);
 
 #endif

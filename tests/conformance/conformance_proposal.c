@@ -117,7 +117,7 @@ static void check_amounts(
 		}
 		memcpy(less, proposal->remedies.items, count * sizeof(*less));
 		less[i].amount--;
-		/* If a remedy has no effect once its amount is one less, bt_twin_try fails. */
+		/* bt_twin_try fails if the smaller amount leaves the remedy without effect. */
 		if (bt_twin_try(twin, less, count, proposal->node, &verdict, &refused) == 0 &&
 			verdict.feasible_count != 0) {
 			complain(out, proposal, less, count, BT_STR("the pod fits with less"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Applies the remedies of remedies.def to the JSON of objects. The implementation is independent of
- * the code that makes proposals, so that this code does not judge its results.
+ * Applies the remedies of remedies.def to the JSON of objects. Does not use the code that makes
+ * proposals, because an error there would then be repeated here.
  */
 #include "conformance/conformance_explain.h"
 
@@ -114,7 +114,7 @@ static bool drop_ports(const struct bt_json_value *containers, const struct bt_r
 	return found;
 }
 
-/** Remove the elements with this name from a list of spec. */
+/** Remove the elements whose name is the remedy's key from the list at `path`. */
 static int drop_named(const struct edit *edit, const struct bt_remedy *remedy, const char *path)
 {
 	struct bt_json_value *list = bt_json_find_path(edit->object, path);
@@ -141,8 +141,8 @@ static int drop_member(const struct edit *edit, const struct bt_remedy *remedy,
 }
 
 /**
- * Lowers the request of the single container. Without a request, lowers the limit, which is the
- * request's default.
+ * Lowers the request of the pod's only container. If the request is missing, starts from the limit,
+ * which is the request's default.
  */
 static int lower_request(const struct edit *edit, const struct bt_remedy *remedy)
 {

@@ -35,8 +35,8 @@ static void note_write(struct bt_case_run *run, struct bt_str volume,
 }
 
 /**
- * Records a binding by VolumeBinding in the answer. No controller completes the binding; PreBind
- * fails instead of waiting for that (see refuse_to_wait).
+ * Records in the answer that VolumeBinding binds a volume. No controller completes the binding, so
+ * refuse_to_wait makes PreBind fail instead of waiting.
  */
 static int record_bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim,
@@ -95,7 +95,7 @@ static void write_writes(struct bt_case_run *run, struct bt_framework *framework
 	framework->handle.volume_writer = &writer;
 	run->writes_open = false;
 	run->records_writes = true;
-	/* PreBind fails instead of waiting: see refuse_to_wait. */
+	/* Not resumed: PreBind fails instead of waiting, see refuse_to_wait. */
 	struct bt_pre_bind_progress progress = {0};
 	(void)bt_run_pre_bind_from(framework, cycle, pod, slot, &progress);
 	framework->handle.volume_writer = NULL;
@@ -194,16 +194,16 @@ static void check_cycle(
 	bool agree = chosen == best || pod->nominated_node_name.length != 0;
 	if (!agree && chosen != BT_SLOT_NONE && is_feasible(&evaluation, chosen)) {
 		/*
-		 * The nodes may differ for two reasons. The evaluation scores a single feasible
-		 * node, which may fail; the cycle takes the node without scoring. A cycle whose
-		 * search stops early chooses only among the nodes found.
+		 * The nodes may differ for two reasons. Scoring a single feasible node may fail in
+		 * the evaluation, but the cycle takes that node without scoring. A cycle that stops
+		 * its search early chooses among the nodes found so far.
 		 */
 		agree = evaluation.feasible_count == 1 ||
 			decision.feasible_count < evaluation.feasible_count;
 	} else if (!agree && chosen != BT_SLOT_NONE) {
 		/*
-		 * The evaluation stops at the first error of a node, in the order of names. The
-		 * cycle may succeed, because it may end before that node.
+		 * The evaluation tries nodes in the order of names and stops at the first error.
+		 * The cycle may succeed, because its search may end before that node.
 		 */
 		agree = !bt_status_is_success(&evaluation.error);
 	}
@@ -358,7 +358,7 @@ static int answer_case(struct bt_case_run *run, bool verify, struct berth_error 
 	return result;
 }
 
-/** A case of the category life has steps instead of objects and pods. */
+/** Whether the case has steps instead of objects and pods (category life). */
 static bool is_life_case(struct bt_arena *arena, struct bt_str case_json,
 	struct bt_json_value **out_value, struct berth_error *err)
 {

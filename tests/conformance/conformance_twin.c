@@ -22,8 +22,8 @@ static struct bt_str tree_text(struct bt_twin *twin, const struct bt_json_value 
 }
 
 /**
- * Applies a write to `object`, the JSON of a volume or claim. The case's engine has assumed the
- * write. Does nothing if the write is for another object.
+ * Applies an assumed write of the case's engine to `object`, the JSON of a volume or claim. Does
+ * nothing if the write is for another object.
  */
 static void write_back(
 	struct bt_twin *twin, const struct bt_case_write *write, struct bt_json_value *object)
@@ -230,7 +230,7 @@ static int change_node(struct bt_twin *twin, struct bt_str name, const struct bt
 }
 
 /**
- * Fails if a remedy removes a pod from a node where the pod is not. *out_any: whether any remedy
+ * Fails if a remedy removes a pod that is not on the remedy's node. *out_any: whether any remedy
  * removes a pod.
  */
 static int check_removals(const struct bt_twin *twin, const struct bt_remedy *remedies,
@@ -358,8 +358,9 @@ static int try_with(struct bt_twin *twin, const struct bt_remedy *remedies, uint
 }
 
 /**
- * Tries the pod in a new engine that does not load the removed pods. Removing loaded pods would not
- * do: shared state such as host ports depends on the order of additions and removals.
+ * Tries the pod in a new engine that does not load the removed pods. Removing them after
+ * loading could give another result, because shared state such as host ports depends on the order
+ * of additions and removals.
  */
 static int try_anew(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
 	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err)

@@ -170,7 +170,7 @@ static int compare_candidates(const void *a, const void *b)
 		((const struct named_candidate *)b)->node_name);
 }
 
-/** The choices of a preemption; both lists are sorted by node name. */
+/** Writes the candidates and the choices of a preemption, both sorted by node name. */
 static void write_decision(struct bt_case_run *run, const struct bt_preemption_decision *decision)
 {
 	struct bt_json_writer *writer = &run->writer;

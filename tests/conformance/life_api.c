@@ -42,7 +42,7 @@ struct bt_object *life_api_find_pod(
 
 /**
  * Stores `value` as the new version of an object, with the next resourceVersion. Adds the event to
- * api->pending. old_object NULL: the object is new.
+ * api->pending. `old_object` is NULL for a new object.
  */
 static struct bt_object *put(
 	struct life_api *api, struct bt_object *old_object, enum bt_kind kind, void *value)
@@ -93,8 +93,8 @@ void life_api_remove(
 	struct bt_object *object = bt_object_store_find_object(&api->store, kind, namespace_, name);
 	if (object != NULL) {
 		struct life_event event = {bt_object_share(object), NULL};
-		(void)bt_object_store_delete(
-			&api->store, kind, namespace_, name); /* the caller found it */
+		/* Cannot fail: the object was found. */
+		(void)bt_object_store_delete(&api->store, kind, namespace_, name);
 		bt_vec_push(&api->pending, event);
 	}
 }

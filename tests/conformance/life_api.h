@@ -16,7 +16,7 @@ struct life_event {
 	struct bt_object *new_object; /* NULL: the object was deleted */
 };
 
-/** The deletion of a victim, which starts after the cycle. */
+/** A victim's deletion, which starts after the cycle. */
 struct life_eviction {
 	struct bt_preemption_ticket ticket;
 	struct bt_str namespace_;
@@ -48,7 +48,7 @@ struct life_api {
 
 void life_api_init(struct life_api *api, int64_t start_ns);
 void life_api_finish(struct life_api *api);
-/** A scheduler writer with api as its context. */
+/** Returns a writer for the scheduler, with `api` as its context. */
 struct bt_scheduler_writer life_api_writer(struct life_api *api);
 /** Create or replace the object, which is consumed. */
 void life_api_apply(struct life_api *api, struct bt_object *object);

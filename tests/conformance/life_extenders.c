@@ -28,7 +28,7 @@ static bool has_labels(const struct bt_json_value *wanted, const struct bt_str_m
 
 /** --- nodes of a question --- */
 
-/** Returns the request's nodes, as names if *out_by_name (nodeCacheCapable), else as objects. */
+/** Returns the request's nodes. *out_by_name: as names (nodeCacheCapable), not as objects. */
 static const struct bt_json_value *nodes_of(const struct question *question, bool *out_by_name)
 {
 	const struct bt_json_value *names = bt_json_find(question->body, "NodeNames");
@@ -69,7 +69,7 @@ static void note_failure(struct question *question, const struct bt_json_value *
 		bt_json_new_str(question->arena, bt_json_text_at(drop, "reason")));
 }
 
-/** Whether the node stays in the answer. */
+/** Returns whether the node stays in the answer. If not, adds the rule's reason. */
 static bool filter_node(struct question *question, struct bt_str name)
 {
 	const struct bt_json_value *drop = find_drop(question, name);
@@ -211,8 +211,7 @@ static void answer_preempt(struct question *question)
 
 static void carry_out_binding(struct question *question)
 {
-	/* The binding cannot fail: the pod exists, because the request is for a pod in its cycle.
-	 */
+	/* Cannot fail: the request belongs to the pod's cycle, so the pod exists. */
 	(void)!life_api_bind(question->api, bt_json_text_at(question->body, "PodNamespace"),
 		bt_json_text_at(question->body, "PodName"),
 		bt_arena_str(&question->api->arena, bt_json_text_at(question->body, "Node")), NULL);

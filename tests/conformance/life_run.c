@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Vectors of the whole scheduler over time: an object store and a clock, both changed only by
- * steps. Format: tests/conformance/README.md.
+ * Runs vectors of the whole scheduler over time, against an object store and a clock that only
+ * steps change. Format: tests/conformance/README.md.
  */
 #include <stdlib.h>
 
@@ -199,7 +199,7 @@ static void note_attempt(struct life_run *run, const struct bt_attempt *done)
 	bt_vec_push(&run->ended, attempt);
 }
 
-/** Resumes bindings that wait for events of their own writes. Returns whether there were any. */
+/** Resumes bindings that wait for events of their own writes. Returns false if no binding waits. */
 static bool resume_waiting(struct life_run *run)
 {
 	bool any = false;
