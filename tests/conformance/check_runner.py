@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Test that an error in one case counts as a failed case, and the vector runner runs the others.
+"""Test that the vector runner counts a case with an error as failed and runs the other cases.
 
 usage: check_runner.py BERTH
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draw random cases, answer them with berth and with the reference model, compare.
+"""Draw random cases, answer them with berth and with the model, compare the answers.
 
 usage: compare_random.py BERTH_CONFORMANCE SEED COUNT CATEGORY [CATEGORY ...] [--skip FIELD,...]
 

@@ -13,7 +13,7 @@ berth says. With only a part of the proposal, the pod must fit on no node.
 The categories `resize` and `spread_default` cannot be used, because no API server would store their
 objects as they are. Pods of `resize` lack requests that the server derives from limits and from
 pod-level resources; berth adds these requests, the model does not. Controllers of `spread_default`
-have no valid pod template; berth refuses the file.
+have no valid pod template, so berth refuses the file.
 
 The last line is "N passed, N failed"; N counts pods.
 """
@@ -170,8 +170,8 @@ def remove_pod(objects, change):
 
 
 def leave_claim(claim, uid):
-    """Remove the reservation of the pod with this uid. Without any reservation the claim loses its
-    devices."""
+    """Remove the reservation of the pod with this uid. If no reservation is left, the claim
+    loses its devices."""
     status = claim.get("status") or {}
     users = status.get("reservedFor") or []
     left = [user for user in users if user.get("uid") != uid]
@@ -182,7 +182,7 @@ def leave_claim(claim, uid):
 
 
 def carry_out(objects, pod, changes):
-    """Copies of the objects and the pod with the changes applied."""
+    """Return copies of the objects and of the pod, with the changes applied."""
     objects, pod = copy.deepcopy(objects), copy.deepcopy(pod)
     for change in changes:
         if change["type"] == "RemovePod":
@@ -248,7 +248,7 @@ def explain(berth, objects, config, pod, folder):
 
 
 def missing_claims(objects, pod):
-    """Claims that the ephemeral volume controller would make; berth makes them, too."""
+    """Yield claims that the ephemeral volume controller would make, as berth does."""
     namespace = pod["metadata"].get("namespace", "default")
     known = {o["metadata"]["name"] for o in objects if o["kind"] == "PersistentVolumeClaim"
              and o["metadata"].get("namespace", "default") == namespace}
@@ -287,7 +287,7 @@ def check_pod(berth, objects, config, pod, folder):
 
 
 def allocate_claim(objects, write, pod):
-    """Apply the write's allocation to the claim, and append the pod's reservation."""
+    """Apply the write to its claim: set the allocation and append the pod's reservation."""
     claim, = [o for o in objects if o["kind"] == "ResourceClaim" and write["claim"] == "%s/%s" % (
         o["metadata"]["namespace"], o["metadata"]["name"])]
     status = claim.setdefault("status", {})
@@ -300,7 +300,8 @@ def allocate_claim(objects, write, pod):
 
 
 def draw(case, expected, chance):
-    """(objects before an unschedulable pod is tried, the pod); None if the case has no such pod."""
+    """Draw an unschedulable pod. Return (objects before the pod is tried, pod), or None if the case
+    has no such pod."""
     results = expected.get("results") or []
     turns = [i for i, result in enumerate(results) if "message" in result]
     if not turns or any("op" in step for step in case["pending"]):

@@ -4,8 +4,8 @@
 
 usage: run_category.py BERTH_CONFORMANCE CATEGORY [FIELD,... | --explain]
 
-The last line is "N passed, N failed". The first number counts the passed cases. The second is the
-number of further cases that should pass by standing.json. FIELD,...: members that are not compared.
+The last line is "N passed, N failed". The second number tells how many more cases must
+pass to reach the number in standing.json. FIELD,...: members that are not compared.
 --explain: also explain every pod; every proposed change must help.
 """
 import json
@@ -41,7 +41,7 @@ def main(program, category, skip=""):
         print("raise %s to %d in standing.json" % (category, passed))
         missing = 1
     if not passed and not missing:
-        passed = 1  # no case is expected to pass yet: the finished run counts as a passed test
+        passed = 1  # no case has to pass yet, so the finished run counts as passed
     print("%d passed, %d failed" % (passed, missing))
     return 1 if missing else 0
 
