@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference model of scheduling decisions: plain recomputation, written to be read. See README.md."""
+"""Model of scheduling decisions: plain recomputation, written to be read. See README.md."""

@@ -20,8 +20,11 @@ def lines(path):
 
 
 def canonical(result):
-    """A copy of a result in canonical form (README of the vectors). Equal results may differ in the order of reasons about scalar
-    resources, random share ids, the notation of amounts, and an empty or absent message."""
+    """A copy of a result without the differences that do not count (README of the vectors).
+
+    These are the order of reasons about scalar resources, random share ids, the notation of
+    amounts, and an empty message.
+    """
     result = json.loads(json.dumps(result))
     for verdict in (result.get('filter') or {}).values():
         if verdict['plugin'] == 'NodeResourcesFit':
@@ -39,7 +42,7 @@ def canonical(result):
 
 
 def differences(got, expected):
-    """The first difference between two answers as lines of text; nothing when they agree."""
+    """Lines that describe the first difference between two answers; empty if they agree."""
     if got.get('error') != expected.get('error'):
         return ['error', '  model    %s' % got.get('error'), '  expected %s' % expected.get('error')]
     mine, theirs = got.get('results') or [], expected.get('results') or []

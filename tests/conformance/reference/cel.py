@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CEL device selectors: parser and evaluator (specification 12b). There is no type checker and no cost limit.
-If upstream refuses to compile an expression, the model refuses it only for wrong syntax, or if its evaluation reaches the error. "12b 5" means
-section 5 of 12b."""
+"""CEL device selectors: parser and evaluator (specification 12b; "12b 5" means section 5 of 12b).
+
+There is no type checker and no cost limit. The model refuses to compile an expression only for
+wrong syntax. If upstream refuses it for another reason, the model finds the error only when
+evaluation reaches it.
+"""
 import functools
 import ipaddress
 import re
@@ -59,7 +62,7 @@ class Domains(dict):
 
 
 class Lazy:
-    """The value of a variable of cel.bind, computed once, when the variable is first read."""
+    """The value of a variable of cel.bind, computed when the variable is first read."""
 
     def __init__(self, compute):
         self.compute, self.outcome = compute, None
@@ -367,7 +370,7 @@ def differ_for_sure(a, b):
 
 
 def is_equal(a, b):
-    """Equality where an error counts as false: "in", "!=" and sets (12b 8)."""
+    """Equality in which an error counts as false, for "in", "!=" and sets (12b 8)."""
     try:
         return equal(a, b)
     except CelError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of the cluster: parsed pods, nodes with their pods, other objects, nominations (specification 01b 8 and 9, 03b)."""
+"""Cluster state: pods, nodes, other objects, nominations (specification 01b 8 and 9, 03b)."""
 from functools import cached_property
 
 from . import objects, quantity, resources
@@ -18,7 +18,11 @@ class AffinityTerm:
         self.topology_key, self.weight = term.get('topologyKey', ''), weight
 
     def matches(self, pod, namespace_labels):
-        """Whether the term matches the pod. namespace_labels: labels of the pod's namespace; {} if the term's namespace selector is already resolved (06 3.4)."""
+        """Whether the term matches the pod (06 3.4).
+
+        `namespace_labels`: the labels of the pod's namespace; {} if the term's namespace selector
+        is resolved to names.
+        """
         in_namespace = pod.namespace in self.namespaces or selector_matches(self.namespace_selector, namespace_labels)
         return in_namespace and selector_matches(self.selector, pod.labels)
 
@@ -74,7 +78,8 @@ class PodInfo:
 
     @property
     def affinity_errors(self):
-        """The parse errors of required terms, then of preferred terms; in each group affinity precedes anti-affinity (06 3.3)."""
+        """The parse errors of the terms: required before preferred, then affinity before
+        anti-affinity (06 3.3)."""
         return [text for strength, _, text in sorted(self._terms[1], key=lambda e: (e[0] != 'required', e[1]))]
 
     @property
@@ -89,7 +94,10 @@ class PodInfo:
 
 
 class NodeInfo:
-    """A node and its pods (01b 9). node is None while pods name a node that was deleted or is not added yet."""
+    """A node and its pods (01b 9).
+
+    `node` is None while pods name a node that is deleted or not added yet.
+    """
 
     def __init__(self, name):
         self.name, self.node, self.pods, self.used_ports = name, None, [], set()
@@ -113,7 +121,8 @@ class NodeInfo:
         self.used_ports.update(pod.host_ports)
 
     def remove(self, pod):
-        """Moves the last pod to the place of the removed pod. Frees the removed pod's ports even if another pod uses them (01b 9.3)."""
+        """Move the last pod to the place of the removed pod. Free the ports of the removed pod,
+        even those that another pod uses (01b 9.3)."""
         i = [p.uid for p in self.pods].index(pod.uid)
         self.pods[i] = self.pods[-1]
         self.pods.pop()
@@ -141,7 +150,7 @@ class Cluster:
 
     def __init__(self, listed):
         self.nodes, self.stores, self.nominated = {}, {}, {}
-        self.asked = 0          # number of pods up to the current one; part of the names of created claims
+        self.asked = 0          # number of the current pod, for names of created claims
         self.assumed = {'PersistentVolume': {}, 'PersistentVolumeClaim': {}}
         pods = []
         for o in listed:
@@ -203,7 +212,8 @@ class Cluster:
         return objects.labels(found) if found else {}
 
     def view(self, kind, key):
-        """The assumed version of an object if the stored version has not changed since, else the stored version (07 3.1)."""
+        """The assumed version of an object, if there is one and the stored version has not changed
+        since. Otherwise the stored version (07 3.1)."""
         stored, assumed = self.get(kind, key), self.assumed[kind].get(key)
         if stored is not None and assumed is not None and objects.resource_version(assumed) == objects.resource_version(stored):
             return assumed

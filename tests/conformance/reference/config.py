@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a KubeSchedulerConfiguration to the plugins of its first profile (specification 02 8, 10 6)."""
+"""The plugins of a KubeSchedulerConfiguration's first profile (specification 02 8, 10 6)."""
 
-# Default plugins with their weights, in multiPoint order (02 8.2). Plugins that do not affect decisions are left out.
+# Default plugins with their weights, in multiPoint order (02 8.2). Plugins that do not affect
+# decisions are left out.
 DEFAULT_PLUGINS = [
     ('NodeUnschedulable', 0), ('NodeName', 0), ('TaintToleration', 3), ('NodeAffinity', 2), ('NodePorts', 0), ('NodeResourcesFit', 1),
     ('VolumeRestrictions', 0), ('NodeVolumeLimits', 0), ('VolumeBinding', 0), ('VolumeZone', 0), ('PodTopologySpread', 2),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One pod through the scheduling cycle, as the vectors record it (specification 03; README of the vectors)."""
+"""A pod's scheduling cycle, as the vectors record it (specification 03, README of the vectors)."""
 from . import plugins_node, plugins_topology, plugins_volume, status
 from .cluster import Cluster, PodInfo
 from .config import Profile
@@ -24,7 +24,8 @@ class Scheduler:
         plugins['DefaultPreemption'].framework = self.framework
 
     def schedule(self, obj):
-        """PreFilter, Filter on every node, PreScore, Score, assume, Reserve. If no node fits, PostFilter (03 3)."""
+        """Run PreFilter, Filter on every node, PreScore, Score, assume, Reserve. If no node fits,
+        run PostFilter (03 3)."""
         pod, framework, cluster = PodInfo(obj), self.framework, self.cluster
         out = {'pod': pod.key}
         result, state, names, narrowing = framework.run_pre_filter(pod)
@@ -90,7 +91,8 @@ class Scheduler:
         return out
 
     def post_filter(self, state, pod, statuses, absent):
-        """Run the PostFilter plugins in order. Reasons of plugins that could not help are joined (02 5.5)."""
+        """Run the PostFilter plugins in order. Join the reasons of plugins that did not help
+        (02 5.5)."""
         reasons, nominated = [], None
         for plugin in self.framework.at('postFilter'):
             code, text, wanted, details = plugin.post_filter(state, pod, statuses, absent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The DynamicResources plugin (specification 12 6 to 13); the search for devices is in dra_allocator.py."""
+"""The DynamicResources plugin (specification 12 6 to 13). dra_allocator.py searches for devices."""
 from . import objects, quantity, resources, status
 from .dra_allocator import AllocationError, Allocator, InvalidPool
 from .framework import Plugin, PluginError, default_normalize
@@ -63,7 +63,10 @@ class AllocatedDevices:
 
 
 def class_for(cluster, resource):
-    """Name of the first device class behind an extended resource (12 4.4; several classes may name the same resource, which the model ignores)."""
+    """Name of the first device class that provides an extended resource (12 4.4).
+
+    The model ignores that several classes may name the same resource.
+    """
     for found in cluster.list('DeviceClass'):
         if resource in (found['spec'].get('extendedResourceName'), PREFIX + objects.name(found)):
             return objects.name(found)
@@ -71,12 +74,12 @@ def class_for(cluster, resource):
 
 
 def is_via_claim(cluster, resource, node):
-    """Whether a node has the resource as devices only (05 3.10, 12 14.2)."""
+    """Whether a node can provide the resource only as devices (05 3.10, 12 14.2)."""
     return node.allocatable.get(resource, 0) <= 0 and class_for(cluster, resource) is not None
 
 
 def special_requests(pod, by_class):
-    """The requests of the claim for extended resources; by_class: resource -> class (12 14.3)."""
+    """Requests of the claim for extended resources (12 14.3); `by_class`: resource -> class."""
     spec, found = pod.spec, []
     inits = spec.get('initContainers') or []
     containers = list(enumerate(inits + spec['containers']))
@@ -105,7 +108,9 @@ class DraState:
     def __init__(self, claims=(), extended=None):
         self.claims, self.unallocated = list(claims), [c for c in claims if not allocation_of(c)]
         self.unavailable, self.by_node, self.allocated, self.classes = set(), {}, None, {}
-        self.extended, self.special = extended, {}      # requests of scalar resources, None: not needed; node -> claim for extended resources (12 14)
+        # extended: requests of scalar resources, or None if no device class provides any of them
+        # special: node -> claim for extended resources (12 14)
+        self.extended, self.special = extended, {}
 
 
 class DynamicResources(Plugin):
@@ -169,14 +174,15 @@ class DynamicResources(Plugin):
         return status.success(), own, None
 
     def special_claim(self, own, pod, node):
-        """(rejection or None, claim to allocate on the node for extended resources or None) (12 14.2)."""
+        """(rejection or None, claim for extended resources on the node or None) (12 14.2)."""
         via = {}
         for name in own.extended or ():
             if is_via_claim(self.cluster, name, node):
                 via[name] = class_for(self.cluster, name)
             elif name not in node.allocatable:
                 return status.unresolvable('cannot fit resource'), None
-        if not via and not (own.claims and own.extended):       # with other claims, the pod gets a claim without requests (defect D10 of 12 21)
+        # a pod with other claims gets a claim without requests (defect D10 of 12 21)
+        if not via and not (own.claims and own.extended):
             return None, None
         return None, {'metadata': {'name': '<extended-resources>', 'namespace': pod.namespace},
                       'spec': {'devices': {'requests': special_requests(pod, via)}}}
@@ -208,7 +214,8 @@ class DynamicResources(Plugin):
         if unavailable:
             own.unavailable |= unavailable
             return status.unresolvable('resourceclaim not available on the node')
-        if own.unallocated or own.extended is not None:     # also on nodes that have the extended resources in allocatable
+        # also on nodes that have the extended resources in allocatable
+        if own.unallocated or own.extended is not None:
             own.by_node[node.name] = found
 
     def post_filter(self, state, pod, statuses, absent):
@@ -243,7 +250,7 @@ class DynamicResources(Plugin):
         return default_normalize(scores)
 
     def reserve(self, own, pod, node_name):
-        """Keep the allocations for later pods. Returns the status and the writes of PreBind (12 12, 13.1)."""
+        """Keep the allocations for later pods. Return (status, writes of PreBind) (12 12, 13.1)."""
         if own is None:
             return status.success(), []
         if own.unallocated and not own.by_node.get(node_name):

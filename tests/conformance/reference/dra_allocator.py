@@ -67,7 +67,7 @@ def violates_policy(amount, capacity):
 
 
 def counters_of(device):
-    """(set, counter) -> amount a device consumes (12 9.8)."""
+    """(set, counter) -> amount that a device consumes (12 9.8)."""
     return {(c['counterSet'], name): quantity.parse(v['value']) for c in device.get('consumesCounters') or [] for name, v in c['counters'].items()}
 
 
@@ -129,14 +129,14 @@ class Allocator:
     def __init__(self, slices, classes, allocated, node, claims):
         self.slices, self.classes, self.allocated, self.node, self.claims = slices, classes, allocated, node, claims
         self.available, self.used = {}, {}              # counters per pool (12 9.8)
-        self.taken_for = set()                          # (dedicated device of this call, claim) (12 9.2)
+        self.taken_for = set()                          # (dedicated device, claim) (12 9.2)
         self.capacity_taken = {}
         self.answers = {}
 
     # --- pools (12 9.1)
 
     def node_matches(self, fields):
-        """The node fields of a slice or a device (12 9.1)."""
+        """Whether the node matches the node fields of a slice or device (12 9.1)."""
         if fields.get('nodeName'):
             return fields['nodeName'] == self.node.name
         if fields.get('allNodes'):
@@ -166,7 +166,10 @@ class Allocator:
         return sorted((p for p in pools if p is not None), key=lambda p: (p.is_binding, p.id[0].encode(), p.id[1].encode()))
 
     def make_pool(self, id_, generation, kept):
-        """The pool `id_`, or None if the pool is obsolete (12 9.1). kept: the pool's slices that match the node."""
+        """The pool `id_`, or None if the pool is obsolete (12 9.1).
+
+        `kept`: the slices of this generation that are relevant for the node.
+        """
         everywhere = [s for s in self.slices if (s['spec']['driver'], s['spec']['pool']['name']) == id_]
         current = [s for s in everywhere if s['spec']['pool']['generation'] == generation]
         wanted = kept[0]['spec']['pool']['resourceSliceCount']
@@ -213,7 +216,7 @@ class Allocator:
         return not device.slice['spec'].get('perDeviceNodeSelection') or self.node_matches(device.spec)
 
     def capacity_for(self, request, device):
-        """Amounts consumed per capacity, None when they do not fit (12 9.7)."""
+        """Capacity name -> consumed amount; None if an amount does not fit (12 9.7)."""
         wanted, capacities = (request.spec.get('capacity') or {}).get('requests') or {}, device.spec.get('capacity') or {}
         if any(name not in capacities for name in wanted):
             return None
@@ -283,8 +286,8 @@ class Allocator:
         return None
 
     def search(self, c, r, alternative, k, start):
-        """Whether all later claims and the rest of claim c (from device k of request r) can be satisfied
-        (12 9.4)."""
+        """Whether the rest of claim `c`, from device `k` of request `r`, and all later claims can
+        be satisfied (12 9.4)."""
         if c == len(self.claims):
             return True
         listed = self.claims[c]['spec']['devices'].get('requests') or []
@@ -338,7 +341,7 @@ class Allocator:
         return False
 
     def take(self, c, request, device, must):
-        """Spec 12 section 9.6. Counters taken before a rejection are not given back (defect D6 of section 21)."""
+        """Spec 12 section 9.6. Counters taken before a rejection stay taken (12 21, D6)."""
         shareable = bool(device.spec.get('allowMultipleAllocations'))
         if (device.id, c) in self.taken_for if request.is_admin and not shareable else not request.is_admin and self.in_use(device):
             return False
@@ -363,7 +366,8 @@ class Allocator:
                     earlier.remove(request)
                 return False
         amounts = self.capacity_for(request, device)
-        if amounts is None:             # undo the constraints, so that nothing stays behind (defect D12 of 12 21)
+        if amounts is None:
+            # undo the constraints, so that nothing stays behind (defect D12 of 12 21)
             for constraint in self.constraints[c]:
                 constraint.remove(request)
             return False

@@ -9,7 +9,10 @@ class PluginError(Exception):
 
 
 class Plugin:
-    """A plugin implements the extension points in `points`. `cluster` is the state, `arguments` the plugin's arguments in the configuration."""
+    """A plugin implements the extension points in `points`.
+
+    `cluster` is the state. `arguments` has the plugin's arguments in the configuration.
+    """
     points = ()
     has_extensions = False      # AddPod and RemovePod
 
@@ -20,10 +23,12 @@ class Plugin:
     def name(self): return type(self).__name__
 
     def pre_filter(self, state, pod):
-        """(status, own state, names of the only nodes to search or None)"""
+        """(status, own state, names of the nodes to search or None for all nodes)"""
 
     def clone(self, own): return own
-    def update(self, own, pod, other, node, delta): """AddPod (delta 1) or RemovePod (delta -1) of `other` on `node`."""
+    def update(self, own, pod, other, node, delta):
+        """AddPod (delta 1) or RemovePod (delta -1) of `other` on `node`."""
+
     def filter(self, own, pod, node): """Status, or None for success."""
     def pre_score(self, state, pod, nodes): return status.success(), None
     def score(self, own, pod, node): return 0
@@ -102,7 +107,7 @@ class Framework:
         return status.success()
 
     def run_filter_with_nominated(self, state, pod, node):
-        """Run the Filter plugins with the nominated pods of the node added, then without them (02 5.4)."""
+        """Run Filter with the nominated pods of the node added, then without them (02 5.4)."""
         nominated = [q for q in self.cluster.nominated.get(node.name, []) if q.priority >= pod.priority and q.uid != pod.uid]
         if nominated:
             with_nominated, state_with = node.copy(), state.clone(self.plugins)
@@ -115,7 +120,8 @@ class Framework:
         return self.run_filter(state, pod, node)
 
     def run_pre_score(self, state, pod, nodes):
-        """Returns the first error. Puts the PreScore data of each plugin that did not skip into state.scoring (02 5.6)."""
+        """Return the first error, or success. state.scoring gets the PreScore data of the plugins
+        that did not skip (02 5.6)."""
         state.scoring = {plugin.name: None for plugin in self.at('score')}
         for plugin in self.at('preScore'):
             try:
@@ -160,7 +166,7 @@ class Framework:
 
 
 def default_normalize(scores, reverse=False):
-    """Scale scores to 0..100 by the largest score. With reverse, the largest score becomes 0 (05 3.8)."""
+    """Scale scores to 0..100 by the largest. With `reverse`, the largest becomes 0 (05 3.8)."""
     largest = max([0] + scores)
     if largest == 0:
         return [100] * len(scores) if reverse else scores

@@ -3,7 +3,8 @@
 """Random scheduling cases as JSON lines (inputs only).
 
 usage: gencases.py SEED COUNT [CATEGORY ...] > cases.jsonl
-A case: {"name","config"?,"objects":[...],"pending":[Pod,...]}; "objects" has all objects of the cluster.
+A case: {"name","config"?,"objects":[...],"pending":[Pod,...]}. "objects" has all objects of the
+cluster.
 """
 import sys, json, random
 
@@ -472,7 +473,8 @@ def c_mixed(g):
     return pend, cfg
 
 def c_resize(g):
-    """Pod-level resources, sidecars, in-place resize in flight, overhead, init ports, sub-milli quantities."""
+    """Pod-level resources, sidecars, in-place resize in flight, overhead, init ports, and
+    quantities below one thousandth."""
     nodes = g.nodes(ext=True)
     def dec(p, bound=True):
         sp = p['spec']
@@ -516,7 +518,7 @@ AMOUNTS = {'cpu': ['1e19', '3e19', '1E', '3E', '30E', '1e20', '92233720368547758
            'memory': ['1e19', '3e19', '1e20', '30E', '12e19', '9223372036854775807', '9223372036854775808', '8Ei', '9e18', '4611686018427387904', '1', '1m']}
 
 def c_amounts(g):
-    """Quantities at and beyond the limits of int64, in every place that requests come from."""
+    """Quantities at and beyond the limits of int64, in every field that requests come from."""
     pend, cfg = c_resize(g)
     def odd(q):
         for n in AMOUNTS:
@@ -582,7 +584,8 @@ def c_odd(g):
     return pend, None
 
 def c_binding(g):
-    """The PV that each claim gets; limits with attachments and migrated in-tree volumes; zones and regions."""
+    """The PV that each claim gets; volume limits with attachments and migrated in-tree volumes;
+    zones and regions."""
     nodes = g.nodes(3, 8)
     for n in nodes:
         n['spec'].pop('unschedulable', None)
@@ -657,7 +660,8 @@ def c_binding(g):
     return [vols(g.pod('pend-%d' % i), g.r.choice([1, 1, 2, 3])) for i in range(g.r.randint(2, 6))], None
 
 def c_evict(g):
-    """Preemption with many candidates: ties at every criterion, nominated pending pods, ReadWriteOncePod, terminating victims."""
+    """Preemption with many candidates: ties at every criterion, nominated pending pods,
+    ReadWriteOncePod, terminating victims."""
     nodes = g.nodes(3, 10)
     for n in nodes:
         n['spec'].pop('unschedulable', None)
@@ -706,7 +710,7 @@ def c_evict(g):
     return pend, cfg
 
 def c_churn(g):
-    """Many pods of a few kinds in a changing cluster: pods come and go; nodes join, change and leave."""
+    """Many pods of few kinds in a changing cluster: pods come and go; nodes join, change, leave."""
     g.namespaces()
     nodes = g.nodes(20, 60, ext=True)
     if g.p(.5): g.taint_nodes(nodes)

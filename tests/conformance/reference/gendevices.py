@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random devices and claims, in combinations that the recorded cases of dynamic resource allocation lack (specification 12)."""
+"""Random devices and claims, in combinations that the recorded cases lack (specification 12)."""
 
 DRIVERS = ['gpu.example.com', 'nic.example.com']
 DOMAIN = 'device.attributes["%s"]'
@@ -216,7 +216,8 @@ class Devices:
         return {'devices': spec}
 
     def allocation(self, spec, nodes):
-        """Some allocation, not necessarily a result that the scheduler can have. Dedicated devices are allocated once."""
+        """An allocation, possibly one that the scheduler would never make. Dedicated devices are
+        allocated once."""
         results = []
         for request in spec['devices']['requests']:
             if not self.published:
@@ -297,7 +298,7 @@ class Devices:
         return {**entry, 'resourceClaimName': name}
 
     def ask_extended(self, pod):
-        """Request extended resources that a device class may provide, in some of the containers."""
+        """In some containers, request extended resources that a device class may provide."""
         spec = pod['spec']
         spec['initContainers'] = [self.g.container('i%d' % i) for i in range(self.pick(0, 0, 1, 2))]
         spec['containers'] += [self.g.container('d')] if self.p(.3) else []
@@ -327,7 +328,8 @@ class Devices:
 
 
 def c_devices(g):
-    """Pools of all scopes and states, shareable and partitioned devices, every form of request, extended resources."""
+    """Pools of all scopes and states, shareable and partitioned devices, every form of request,
+    extended resources."""
     nodes, devices = g.nodes(2, 5), Devices(g)
     devices.classes()
     for i in range(g.r.randint(1, 5)):

@@ -49,8 +49,11 @@ def more_important(a, b):
 
 
 def sort_by_importance(pods):
-    """Insertion sort, most important first (08 9). The algorithm matters, because more_important is not a strict order for pods that
-    have not started: each new pod passes all such pods of equal priority in front of it."""
+    """Insertion sort, most important first (08 9).
+
+    The algorithm matters, because more_important is not a strict order for pods that have not
+    started: each pod passes all such pods of equal priority in front of it.
+    """
     for i in range(1, len(pods)):
         j = i
         while j > 0 and more_important(pods[j].obj, pods[j - 1].obj):

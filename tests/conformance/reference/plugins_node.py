@@ -122,12 +122,12 @@ class NodePorts(Plugin):
 
 
 def scoring_resources(listed):
-    """(name, weight) with the defaults (05 11.1, 12.1)."""
+    """(name, weight) of the listed resources, or of the defaults (05 11.1, 12.1)."""
     return [(r['name'], r.get('weight') or 1) for r in listed or [{'name': 'cpu'}, {'name': 'memory'}]]
 
 
 def scoring_inputs(amounts, node, names, nonzero):
-    """(capacity, used, used with the pod, weight) of the resources that take part in a score (05 11.4)."""
+    """(capacity, used, used with the pod, weight) of the resources that count (05 11.4)."""
     requests, requested = resources.to_integers(amounts), node.requested()
     if nonzero:
         requested = {**requested, **node.nonzero_requested()}
@@ -246,12 +246,14 @@ class NodeResourcesBalancedAllocation(Plugin):
                 squares += (f - mean) * (f - mean)
             deviation = math.sqrt(squares / len(fractions))
         points = int((1 - deviation) * 100)
-        return points if -2**63 <= points < 2**63 else -2**63       # amd64 converts NaN and numbers outside of int64 to the least int64
+        # amd64 converts NaN and numbers outside of int64 to the least int64
+        return points if -2**63 <= points < 2**63 else -2**63
 
 
 class ImageLocality(Plugin):
     """Spec 05 section 13."""
-    points = ('preScore', 'score')      # upstream has no PreScore; here PreScore collects the image states once for all nodes
+    # upstream has no PreScore; here it collects the image states once for all nodes
+    points = ('preScore', 'score')
 
     def images(self):
         """image name -> [size reported by the first node, nodes that have the image] (05 13.2)."""

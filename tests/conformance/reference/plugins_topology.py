@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plugins that look at the pods of every node: PodTopologySpread and InterPodAffinity (specification 06)."""
+"""PodTopologySpread and InterPodAffinity, which look at pods of all nodes (specification 06)."""
 import math
 
 from . import objects, status
@@ -157,7 +157,10 @@ class PodTopologySpread(Plugin):
                 return status.unschedulable("node(s) didn't match pod topology spread constraints")
 
     def pre_score(self, state, pod, nodes):
-        """Returns the status, and (constraints, ignored node names, counts per domain, weights) or None (06 2.10)."""
+        """(status, data for Score or None) (06 2.10).
+
+        The data is (constraints, ignored node names, counts per domain, weights).
+        """
         every_key = bool(pod.spec.get('topologySpreadConstraints')) or not self.system_defaults
         try:
             constraints = self.constraints(pod, 'ScheduleAnyway')
@@ -225,7 +228,7 @@ class InterPodAffinity(Plugin):
         self.ignore_existing_preferences = bool(arguments.get('ignorePreferredTermsOfExistingPods'))
 
     def resolve(self, term):
-        """A term of the incoming pod with its namespace selector resolved to names (06 3.4)."""
+        """Resolve the namespace selector of the incoming pod's term to names (06 3.4)."""
         if not term.namespace_selector:
             return term
         resolved = AffinityTerm.__new__(AffinityTerm)

@@ -431,7 +431,7 @@ class VolumeBinding(Plugin):
         return best[1] if best else None
 
     def check_provision(self, claims, node):
-        """(unbound claims are fine, space is enough, claims to provision) (07 7.5)."""
+        """(whether the claims can be provisioned, whether space is enough, the claims) (07 7.5)."""
         dynamic = []
         for claim in claims:
             name = class_name(claim)
@@ -472,7 +472,7 @@ class VolumeBinding(Plugin):
         return True
 
     def reserve(self, own, pod, node_name):
-        """Assume the bindings. Returns the status and the writes of PreBind (07 5.4, 8, 9.1)."""
+        """Assume the bindings. Return (status, writes of PreBind) (07 5.4, 8, 9.1)."""
         if not own or node_name not in own['by node'] or self.all_bound(pod):
             return status.success(), []
         static, dynamic = own['by node'][node_name]
@@ -492,7 +492,7 @@ class VolumeBinding(Plugin):
         return status.success(), writes
 
     def bind(self, volume, claim):
-        """The volume with its claimRef, or None if nothing changes (07 8, bind)."""
+        """The volume bound to the claim, or None if nothing changes (07 8, bind)."""
         bound, changed, meta = objects.deep_copy(volume), False, claim['metadata']
         ref = bound['spec'].get('claimRef')
         if ref is None or (ref.get('name'), ref.get('namespace'), ref.get('uid')) != (meta['name'], meta.get('namespace'), objects.uid(claim)):

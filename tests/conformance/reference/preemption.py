@@ -8,7 +8,7 @@ OFFSET = 2147483648     # added to each priority so that more victims always wei
 
 
 def fit_error(count, statuses, absent, pre_filter_message=''):
-    """The text of a FitError (03 8). `absent` is the status of nodes that are not in `statuses` (03 3.4)."""
+    """The text of a FitError (03 8). `absent`: status of the nodes not in `statuses` (03 3.4)."""
     head = '0/%d nodes are available:' % count
     if pre_filter_message:
         return '%s %s.' % (head, pre_filter_message)
@@ -35,7 +35,7 @@ class Candidate:
         self.node, self.victims, self.violations = node, victims, violations
 
     def order(self):
-        """The criteria of candidate selection, in order; the largest tuple is selected (08 10.2)."""
+        """The criteria in order. The candidate with the largest tuple is selected (08 10.2)."""
         highest = max(v.priority for v in self.victims)
         return (-self.violations, -self.victims[0].priority, -sum(v.priority + OFFSET for v in self.victims), -len(self.victims),
                 min(objects.start_time(v.obj) for v in self.victims if v.priority == highest))
@@ -45,7 +45,10 @@ class Candidate:
 
 
 class DefaultPreemption(Plugin):
-    """Spec 08 sections 4 to 10. Examines every potential node, without the limit on candidates and the random offset of section 7."""
+    """Spec 08 sections 4 to 10.
+
+    Examines every potential node: section 7 (limit on candidates, random offset) is left out.
+    """
     points = ('postFilter',)
     framework = None
 
@@ -89,7 +92,7 @@ class DefaultPreemption(Plugin):
         return ''
 
     def select_victims(self, state, pod, node):
-        """(victims, PDB violations, status) on a private copy of a node (08 9)."""
+        """(victims, PDB violations, status) (08 9). `node` is a private copy."""
         def take_off(v):
             node.remove(v)
             self.framework.run_update(state, pod, v, node, -1)

@@ -39,8 +39,12 @@ def parse_map(quantities):
 
 
 class Amount:
-    """A quantity with its form. The form decides how a number that does not fit int64 is converted (01 5.1). The number is
-    `digits` x 10^`exponent`. If `small` is true, upstream keeps the number in an int64, not in a big decimal."""
+    """A quantity with its form. The form decides how a number that does not fit int64 is converted
+    (01 5.1).
+
+    The number is `digits` x 10^`exponent`. If `small` is true, upstream keeps the number in an
+    int64, not in a big decimal.
+    """
     SMALL_BINARY_DIGITS = {10: 11, 20: 8, 30: 5, 40: 2}
 
     def __init__(self, digits, exponent, small):
@@ -79,7 +83,8 @@ class Amount:
         return Amount(sum(scaled), exponent, True)
 
     def larger(self, other):
-        """The larger of this and a later amount. If the later amount is larger, the result is small only if both amounts are small."""
+        """The larger of this amount and a later one. If the later one is larger, the result is
+        `small` only if both amounts are."""
         return self if other.exact <= self.exact else Amount(other.digits, other.exponent, other.small and self.small)
 
     def integer(self, scale):

@@ -20,7 +20,7 @@ def is_extended(name):
 
 
 def is_scalar(name):
-    """Whether the resource is kept by its name, unlike cpu, memory and ephemeral-storage (01b 2)."""
+    """Whether the resource is kept by name, unlike cpu, memory and ephemeral-storage (01b 2)."""
     return is_extended(name) or is_hugepages(name) or 'kubernetes.io/' in name or name.startswith('attachable-volumes-')
 
 
@@ -45,7 +45,8 @@ def _resize_is_infeasible(pod):
 
 
 def _with_status(pod, desired, actual, allocated):
-    """The maximum of desired, actual and allocated, without desired if the resize is infeasible (01b 3.1)."""
+    """The maximum of `desired`, `actual` and `allocated`. An infeasible resize leaves out `desired`
+    (01b 3.1)."""
     first = {} if _resize_is_infeasible(pod) else desired
     return _maximum(_maximum(first, quantity.amount_map(actual)), quantity.amount_map(allocated))
 
@@ -114,12 +115,13 @@ def nonzero_requests(pod):
 # --- host ports (01b 7)
 
 def host_ports(pod):
-    """(ip, protocol, port) of sidecars and containers with a host port (01b 7)."""
+    """(ip, protocol, port) of the host ports of sidecars and containers (01b 7)."""
     sidecars = [c for c in pod['spec'].get('initContainers') or [] if c.get('restartPolicy') == 'Always']
     return [(p.get('hostIP') or '0.0.0.0', p.get('protocol') or 'TCP', p['hostPort'])
             for c in sidecars + (pod['spec'].get('containers') or []) for p in c.get('ports') or [] if (p.get('hostPort') or 0) > 0]
 
 
 def ports_conflict(a, b):
-    """Whether two host ports have the same protocol, port and address. 0.0.0.0 equals every address (01b 7)."""
+    """Whether two host ports have the same protocol, port and address (01b 7). 0.0.0.0 equals every
+    address."""
     return a[1:] == b[1:] and ('0.0.0.0' in (a[0], b[0]) or a[0] == b[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Label selectors, node selectors and tolerations (specification 01 5.4 to 5.12, 05 3.5 and 3.6)."""
+"""Label selectors, node selectors, tolerations (specification 01 5.4 to 5.12, 05 3.5, 3.6)."""
 import json
 import re
 
@@ -83,7 +83,7 @@ def conjunction(wanted):
 
 
 def parse_label_selector(selector):
-    """A LabelSelector as a list of requirements, or None if absent: None selects nothing (01 5.6)."""
+    """A LabelSelector as a list of requirements; None if absent, which selects nothing (01 5.6)."""
     if selector is None:
         return None
     requirements = conjunction(selector.get('matchLabels') or {})
@@ -162,7 +162,7 @@ def term_errors(term, path):
 
 
 def aggregate(errors):
-    """Text of several errors: each different error once, in brackets if there are several (01 5.16)."""
+    """Join errors. Each text appears once; several texts are put in brackets (01 5.16)."""
     distinct = list(dict.fromkeys(errors))
     return distinct[0] if len(distinct) == 1 else '[' + ', '.join(distinct) + ']'
 
@@ -184,13 +184,13 @@ def term_matches(term, labels, node_name):
 
 
 def node_selector_matches(selector, labels, node_name):
-    """Whether a non-empty, well-formed term matches (05 3.6, 01 5.8)."""
+    """Whether any non-empty, well-formed term matches (05 3.6, 01 5.8)."""
     return any(term_matches(t, labels, node_name) for t in selector.get('nodeSelectorTerms') or []
                if not term_is_empty(t) and not term_errors(t, ''))
 
 
 def parse_preferred_terms(preferred):
-    """(weight, term) of the preferred terms that count. Raises an error if a term does not parse (01 5.9)."""
+    """(weight, term) of the preferred terms that count (01 5.9). Fails if one does not parse."""
     terms, errors = [], []
     for i, p in enumerate(preferred):
         term = p.get('preference') or {}
@@ -212,7 +212,7 @@ def required_node_affinity(pod):
 
 
 def required_affinity_matches(pod, node):
-    """Whether spec.nodeSelector and the required node affinity of a pod match the node (01 5.10)."""
+    """Whether the pod's spec.nodeSelector and required node affinity match the node (01 5.10)."""
     labels = objects.labels(node)
     if any(labels.get(k) != v for k, v in (pod['spec'].get('nodeSelector') or {}).items()):
         return False
