@@ -271,7 +271,7 @@ struct quota_sum {
 	uint32_t collection;
 	struct bt_strbuf spec; /* spec of the quota; a change of it discards the sum */
 	struct bt_strbuf used; /* amounts by name, a JSON object */
-	uint64_t rv;           /* RV of the last change that used includes */
+	uint64_t rv;           /* RV of the last change that `used` includes */
 };
 
 struct bt_quota_sums {

@@ -14,8 +14,9 @@
  */
 #define CUSTOM_RESOURCES_MAX 4096
 /**
- * New definitions are refused if the store has more collections. The other collections are for
- * built-in resources. Collections are never removed from a store's file.
+ * New definitions are refused if the store has more collections than this: the collections up to
+ * BT_STORE_COLLECTIONS_MAX are reserved for built-in resources. Collections are never removed from
+ * a store's file.
  */
 #define COLLECTIONS_MAX (BT_STORE_COLLECTIONS_MAX - 2 * CUSTOM_RESOURCES_MAX)
 

@@ -52,7 +52,7 @@ struct bt_owned {
 	struct bt_owners *owners;
 	/**
 	 * Times as "2026-11-21T00:00:00Z", then uids and addresses, each followed by a blank.
-	 * Objects that share owners have different values.
+	 * They are kept apart from owners, because they differ from object to object.
 	 */
 	struct bt_str values;
 };
