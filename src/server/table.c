@@ -321,9 +321,7 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 		const struct bt_json_value *statuses =
 			bt_json_array_at(pod, "status.containerStatuses");
 		bool runs = false;
-		/*
-		 * Once the pod is initialized, restarts of init containers count only for sidecars.
-		 */
+		/* Of the init containers of an initialized pod, only sidecars add restarts. */
 		summary->restarts = 0;
 		summary->restarted = false;
 		for (uint32_t i = 0; i < compared_count(init_statuses); i++) {
@@ -458,7 +456,7 @@ static void cell_roles(struct bt_table_row *row)
 	bt_free(roles);
 }
 
-/** Writes the node's first address of the type that path names. */
+/** Writes the node's first address whose type is row->path. */
 static void cell_address(struct bt_table_row *row)
 {
 	const struct bt_json_value *addresses = bt_json_array_at(row->object, "status.addresses");
@@ -514,7 +512,7 @@ static void cell_ports(struct bt_table_row *row)
 
 /** --- Events: the two groups have different member names --- */
 
-/** Returns the first text that is not empty, at up to four paths. */
+/** Reads up to four paths and returns the first text that is not empty; "" if there is none. */
 static struct bt_str first_text(const struct bt_json_value *object, const char *const paths[4])
 {
 	for (size_t i = 0; i < 4 && paths[i] != NULL; i++) {
@@ -663,7 +661,7 @@ static void cell_volume_status(struct bt_table_row *row)
 					: bt_json_text_at(row->object, "status.phase"));
 }
 
-/** Writes the cell of the storage class, which the old annotation has, or else the spec. */
+/** Writes the storage class: the old annotation, or the spec's class without the annotation. */
 static void cell_class(struct bt_table_row *row)
 {
 	const struct bt_json_value *annotations =
@@ -825,7 +823,7 @@ static void cell_targets(struct bt_table_row *row)
 
 /** --- networking, roles --- */
 
-/** Writes the names of the subjects of the kind that path names. */
+/** Writes the names of the subjects whose kind is row->path. */
 static void cell_subjects(struct bt_table_row *row)
 {
 	const struct bt_json_value *subjects = bt_json_array_at(row->object, "subjects");
@@ -1232,8 +1230,8 @@ const struct bt_table_column bt_table_columns[] = {
 /* clang-format on */
 
 /**
- * Returns the columns of a resource. For a custom resource: the name, if columns of the definition
- * follow (*out_has_own), else name and age.
+ * Returns the columns of a resource. Custom resources have name and age. But if the definition has
+ * columns (*out_has_own), only the name is returned, and the definition's columns follow it.
  */
 static const struct bt_table_column *columns_of(
 	const struct bt_api_resource *resource, bool *out_has_own)
@@ -1254,7 +1252,7 @@ static const struct bt_table_column *columns_of(
 	for (const struct bt_table_column *row = bt_table_columns; row->name != NULL; row++) {
 		if (row->group != NULL && strcmp(row->name, resource->name) == 0 &&
 			strcmp(row->group, resource->group) == 0) {
-			while (row->group != NULL) { /* tables with the same columns follow */
+			while (row->group != NULL) { /* skip resources that share the columns */
 				row++;
 			}
 			return row;

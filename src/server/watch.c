@@ -150,7 +150,7 @@ static void resume_watch(struct bt_watch_link *link)
 	}
 }
 
-/** Marks bookmarks and ends that are due, and wakes their watches. */
+/** Wakes each watch whose bookmark or end is due, and sets the flag that says which is due. */
 static void run_due(struct bt_watchers *watchers, int64_t now_ns)
 {
 	watchers->next_due_ns = INT64_MAX;
@@ -320,8 +320,8 @@ static void encode_cached(struct bt_watchers *watchers, struct bt_encoder *encod
 	size_t before = out->length;
 
 	/*
-	 * Not cached: stored texts, which are only copied, and tables, whose first event differs
-	 * between watches.
+	 * Not cached: stored texts, because they are only copied, and tables, because only the
+	 * first event of each watch has the columns.
 	 */
 	if (encoder->is_stored_text || encoder->encoding.view == BT_VIEW_TABLE) {
 		bt_encode_event(encoder, type, stored, rv, out);

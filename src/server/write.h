@@ -88,7 +88,7 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 enum bt_body_source {
 	BT_BODY_OBJECT,
 	BT_BODY_PATCHED,
-	BT_BODY_APPLIED, /* apply configuration: gets no defaults */
+	BT_BODY_APPLIED, /* an apply configuration, which gets no defaults */
 };
 
 /**
@@ -179,7 +179,7 @@ bool bt_policies_validate(struct bt_call *call, const char *operation,
 
 /** --- objects that the server creates --- */
 
-/** Creates the objects of every cluster that are missing: see bt_api_create. */
+/** Creates the objects that every cluster has, if the store lacks them: see bt_api_create. */
 void bt_api_bootstrap(struct bt_api *api);
 
 /** --- text --- */
@@ -287,7 +287,7 @@ void bt_rbac_destroy(struct bt_rbac *rbac);
 void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition);
 void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
-/** Removes fields of the schemas that mean nothing when empty, such as `properties: {}`. */
+/** Removes empty members such as `properties: {}` from the schemas, where they mean nothing. */
 void bt_definition_remove_empty(const struct bt_json_value *definition);
 /** Checks the schemas of the versions, except schemas that are unchanged from old. */
 void bt_definition_check_schemas(const struct bt_json_value *old,

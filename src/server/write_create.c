@@ -7,9 +7,9 @@
 
 /*
  * Caches the owners (the content of metadata.managedFields) of new objects. The owners depend on
- * the manager and on the object's shape: names of members, types, and values that may be zero or
- * keys of list elements. Objects from one template have the same shape, so they share the owners of
- * the first object.
+ * the manager and on the object's shape. The shape has the names of members, the types, and some
+ * values: those that may be zero, and those that may be list keys or elements of a set. Objects
+ * from one template have the same shape, so they share the owners of the first object.
  */
 
 #define SLOTS 256
@@ -136,7 +136,7 @@ static void record_owners(struct bt_call *call, struct bt_json_value *object)
 
 void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored)
 {
-	/* cached owners may leave out only one value: the time of the creation */
+	/* cache only owners from which one value was cut out: the time of the creation */
 	if (call->shape.length == 0 || stored->owners == NULL ||
 		bt_stored_owned(stored).values.length !=
 			bt_time_text(call->arena, call->write.now_ns).length) {

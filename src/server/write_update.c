@@ -6,7 +6,7 @@
 #include "server/rbac.h"
 #include "server/write.h"
 
-/** Longest part of a message that lists new finalizers. */
+/** Once a list of new finalizers has this many bytes, a message leaves out the rest. */
 #define NEW_FINALIZERS_BYTES_MAX 4000
 
 /** --- identity --- */
