@@ -27,7 +27,7 @@ const struct bt_schema_message *bt_custom_describe_parts(
 /** Returns the schema of a custom resource; NULL: it has none. */
 const struct bt_json_value *bt_custom_root(const struct bt_api_resource *resource);
 /**
- * Returns the schema of a member; NULL: the schema has none. *out_known: whether the member is
+ * Returns the schema of a member; NULL: the member has no schema. *out_known: whether the member is
  * allowed.
  */
 const struct bt_json_value *bt_custom_member(

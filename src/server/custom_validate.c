@@ -18,7 +18,9 @@
 #include "server/custom_schema.h"
 #include "server/expression.h"
 
-/** Comparisons of names for one object; members after the limit are not checked. */
+/**
+ * Largest number of comparisons of names or list items for one object; further ones are skipped.
+ */
 #define LOOKUPS_MAX (UINT64_C(1) << 24)
 #define PROBLEMS_MAX 100
 /** Largest total CEL cost of the rules for one object. */

@@ -77,7 +77,7 @@ struct bt_encoder {
 	struct bt_strbuf bytes;       /* current protobuf message, or JSON on its way to YAML */
 	struct bt_json_writer writer; /* writes the current list */
 	bool is_stored_text;          /* JSON of the stored version: events copy the stored text */
-	bool is_plain;                /* is_stored_text and not pretty: all answers copy it */
+	bool is_plain;                /* is_stored_text, not pretty: answers copy the text too */
 	bool wrote_columns;           /* a watch sends the columns with its first table only */
 	uint64_t item_count;          /* items of the current list so far */
 };

@@ -97,8 +97,8 @@ int64_t bt_event_expiry_run(struct bt_event_expiry *expiry)
 		const struct bt_stored *stored =
 			bt_store_find(store, expiry->events->collection, key);
 		/*
-		 * If the Event was written again, its RV differs, and a later entry of the queue
-		 * has its expiry.
+		 * If the Event was written again, its RV differs, and the queue has a later entry
+		 * for that write.
 		 */
 		if (stored != NULL && stored->rv == written.rv) {
 			struct bt_api_request request = BT_API_REQUEST_INIT;

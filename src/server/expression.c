@@ -63,7 +63,7 @@ static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 
 /** --- types --- */
 
-/** Largest size of a request, which bounds values whose schema has no limit. */
+/** Largest size of a request; a value whose schema has no limit may fill the request. */
 #define REQUEST_BYTES_MAX UINT64_C(3145728)
 
 /**
@@ -120,8 +120,8 @@ static uint64_t max_size(const struct bt_json_value *schema)
 	const struct bt_json_value *item =
 		bt_json_find(schema, is_array ? "items" : "additionalProperties");
 	/*
-	 * upstream's estimate of what an element adds: a comma; in a map 6 bytes for a name, its
-	 * quotes, a colon and a comma
+	 * upstream's estimate of the bytes that an element needs in addition to its value: 1 (a
+	 * comma) in an array, 6 (a name, its quotes, a colon and a comma) in a map
 	 */
 	return given >= 0 ? (uint64_t)given
 			  : REQUEST_BYTES_MAX / (min_bytes(item) + (is_array ? 1 : 6));
@@ -133,8 +133,8 @@ uint64_t bt_expression_max_count(const struct bt_json_value *schema)
 	const struct bt_json_value *item =
 		bt_json_find(schema, is_array ? "items" : "additionalProperties");
 	/*
-	 * bytes of the smallest element: `{},` in an array and `"":{},` in a map; if the elements
-	 * are booleans, `true,` and `"":true,`; required members are ignored
+	 * Bytes of the smallest element: `{},` in an array, `"":{},` in a map; for booleans,
+	 * `true,` and `"":true,`. Members that the element's schema requires do not count.
 	 */
 	uint64_t bytes = (is_array ? 3U : 6U) +
 		(bt_str_equal_c(bt_json_text_at(item, "type"), "boolean") ? 2U : 0U);
@@ -276,7 +276,7 @@ const struct bt_cel_type *bt_expression_type(
 		}
 		const struct bt_cel_type *inner = bt_expression_type(property, false, arena);
 		fields[count++] = (struct bt_cel_variable){escaped, inner};
-		if (is_reserved(name)) { /* self.namespace works as well as self.__namespace__ */
+		if (is_reserved(name)) { /* both self.namespace and self.__namespace__ work */
 			fields[count++] = (struct bt_cel_variable){name, inner};
 		}
 	}

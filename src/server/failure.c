@@ -76,7 +76,7 @@ uint16_t bt_fail_bad_request(
 	return 400;
 }
 
-/** Sets the details of an object: its name, and the resource as kind. */
+/** Sets name, group and kind of the details. The kind is the resource's name, such as "pods". */
 static void set_details(
 	struct bt_failure *out, const struct bt_api_resource *resource, struct bt_str name)
 {
@@ -191,7 +191,7 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 			BT_STR_ARG(error->value), error->detail.length != 0 ? ": " : "",
 			is_choice ? "supported values: " : "", BT_STR_ARG(error->detail));
 		cause->field = error->field;
-		/* the message has equal errors only once */
+		/* the message shows equal errors only once; the causes have all of them */
 		bool is_new = true;
 		for (const struct bt_failure_cause *reported = causes; reported != NULL && is_new;
 			reported = reported->next) {

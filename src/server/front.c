@@ -268,7 +268,7 @@ static void count(struct bt_front_call *call)
 
 #define STORE_FAILED "Internal error occurred: the store cannot be written"
 #define SPARE_CALLS_MAX 64
-/* A finished call is freed instead of kept for reuse if one of its buffers is larger. */
+/* Finished calls are kept for reuse, but not if one of their buffers is larger than this. */
 #define SPARE_BYTES_MAX 65536
 
 /** --- calls --- */
@@ -403,7 +403,7 @@ static void on_too_large(void *context, struct bt_http_exchange *exchange)
 static void on_closed(void *context, struct bt_http_exchange *exchange)
 {
 	struct bt_front_call *call = bt_http_data(exchange);
-	(void)context; /* the call points to the front */
+	(void)context; /* not needed, because the call points to the front */
 	if (call != NULL) {
 		bt_front_end(call);
 	}

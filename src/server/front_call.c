@@ -8,7 +8,7 @@
 
 /** Decodes request bodies: JSON, YAML or protobuf become trees. Spec: 14 sections 8.1 and 9.3. */
 
-/* The part of an invalid body that the message shows. */
+/* Number of bytes of an invalid body that the message shows. */
 #define SHOWN_BYTES 30
 
 static const char *expected_kind(const struct bt_front_call *call)

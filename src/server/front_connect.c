@@ -21,7 +21,7 @@ struct connection {
 	struct bt_str container;
 	struct bt_str uid; /* of the pod */
 	uint8_t exit_code;
-	bool runs_on; /* stay open until the container ends */
+	bool runs_on; /* the connection stays open until the container ends */
 	bool is_framed;
 	bool status_is_sent;
 };
