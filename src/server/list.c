@@ -147,7 +147,7 @@ static void begin_writing(struct bt_list *list)
 	}
 }
 
-/* Each turn starts a new walk, because the window may not keep the changes of all turns. */
+/* Each turn starts a new walk, because the store may forget changes that a longer walk needs. */
 bool bt_list_delete(struct bt_list *list, struct bt_failure *out_failure)
 {
 	struct bt_store *store = bt_api_store(list->request.api);

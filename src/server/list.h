@@ -56,10 +56,10 @@ struct bt_list_request {
 	void (*wake)(void *context);
 	void *wake_context;
 	/**
-	 * deletecollection: the request that deletes each selected object (the list sets verb,
-	 * resource, namespace_ and name, and copies the body each time). Borrowed until
-	 * bt_list_delete returns false. The answer is the list of the deleted objects. NULL: list
-	 * only.
+	 * deletecollection: bt_list_delete deletes each selected object with a copy of this
+	 * request, in which it sets verb, resource, namespace_ and name. Borrowed until
+	 * bt_list_delete returns false. The items of the list are then the deleted objects. NULL:
+	 * no deletion.
 	 */
 	const struct bt_api_request *deletion;
 };

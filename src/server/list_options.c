@@ -91,7 +91,7 @@ uint16_t bt_fail_token_expired(
 	return code;
 }
 
-/** Longest part of an invalid value in a message. */
+/** Messages show at most this many bytes of an invalid value. */
 #define SHOWN_MAX 256
 
 /* --- numbers and booleans --- */

@@ -32,9 +32,8 @@ enum reference_kind { /* restrict_mirror_pod checks in this order */
 };
 
 /**
- * Members of a pod's spec that refer to an object of the kind. `text`: the member whose value is
- * the object's name; NULL: none. `objects`: names, separated by blanks, of members whose value is
- * an object with a member "name", or a list of these.
+ * How a pod refers to objects of the kind. `text`: the member whose value is the name; NULL: none.
+ * `objects`: the members, separated by blanks, whose value is {"name": ...} or a list of these.
  */
 static const struct {
 	const char *resource;
@@ -368,9 +367,8 @@ static bool is_allowed_label(struct bt_str key)
 }
 
 /**
- * Appends the names of changed labels that nodes may not change. A label in `a` is changed if `b`
- * lacks the label or has another value. `known` true: an earlier call compared the values, so only
- * labels that `b` lacks count.
+ * Appends the names of labels in `a` that `b` lacks, if nodes may not change these labels. `known`
+ * false: also of labels that have another value in `b`.
  */
 static void append_forbidden_labels(const struct bt_json_value *a, const struct bt_json_value *b,
 	bool known, struct bt_strbuf *out)

@@ -17,10 +17,10 @@ enum bt_policy_variable {
 	BT_POLICY_OBJECT,
 	BT_POLICY_OLD_OBJECT,
 	BT_POLICY_REQUEST,
-	BT_POLICY_AUTHORIZER, /* the last variable of webhooks' matchConditions */
+	BT_POLICY_AUTHORIZER, /* webhooks' matchConditions have only the variables up to here */
 	BT_POLICY_NAMESPACE_OBJECT,
 	BT_POLICY_VARIABLES,
-	BT_POLICY_PARAMS, /* the last variable: only in policies with a paramKind */
+	BT_POLICY_PARAMS, /* comes last, because only policies with a paramKind have it */
 	BT_POLICY__COUNT,
 };
 
@@ -79,8 +79,8 @@ const struct bt_policy_set *bt_policies_in_force(struct bt_api *api, enum bt_pol
 /** Finds a policy of the set by its name. NULL: the set has no policy of this name. */
 const struct bt_policy *bt_policy_set_find(const struct bt_policy_set *set, struct bt_str name);
 /**
- * Applies the Object or the JSONPatches that a mutation returned. On failure the object stays as it
- * is. Defined in admission_mutation.c.
+ * Applies the result of a mutation (`made`: an Object or JSONPatches) to *object. On failure
+ * *object is unchanged. Defined in admission_mutation.c.
  */
 BT_MUST_USE int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
 	const struct bt_cel_value *made, struct bt_json_value *object, struct berth_error *err);

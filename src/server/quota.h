@@ -11,11 +11,10 @@
 BT_MUST_USE struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
 	const struct bt_json_value *quota, struct bt_arena *arena);
 /**
- * Adds the requests of a pod that is not stored to the used amounts of its namespace's
- * ResourceQuotas. `pod` is the pod as admission leaves it. No quota may change after the first
- * call, because the usage of a changed quota is computed again from stored pods only. `checks`
- * true: if the pod exceeds a quota, adds nothing, sets *out_failure (texts in the arena) and
- * returns false.
+ * Counts a pod that is not in the store: adds its requests to the used amounts of its namespace's
+ * ResourceQuotas. `pod` is the pod as admission leaves it. After the first call no quota may
+ * change, because a changed quota would count only stored pods. `checks` true: if the pod exceeds a
+ * quota, adds nothing, sets *out_failure (texts in the arena) and returns false.
  */
 BT_MUST_USE bool bt_quota_take(struct bt_api *api, const struct bt_json_value *pod, bool checks,
 	struct bt_arena *arena, struct bt_failure *out_failure);

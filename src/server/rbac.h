@@ -2,10 +2,10 @@
 #ifndef BT_SERVER_RBAC_H
 #define BT_SERVER_RBAC_H
 /**
- * Authorization by Roles, ClusterRoles and their bindings. An index keeps these objects compiled,
- * by subject, so that a decision reads only the bindings of one user and its groups. The index
- * follows the store: a change of one of the four kinds replaces the index entry of the object
- * before the next decision. Spec: 14 section 4.
+ * Authorization by Roles, ClusterRoles and their bindings. These objects are kept compiled. An
+ * index by subject finds the bindings, so that a decision reads only those of one user and its
+ * groups. After a change, the object's entry is replaced before the next decision. Spec: 14
+ * section 4.
  */
 #include "server/api.h"
 

@@ -156,7 +156,7 @@ void bt_resources_destroy(struct bt_resources *resources)
 
 /** Order of versions in discovery: v2, v1, v2beta1, v1beta2, v1alpha1, then others by name. */
 struct version_rank {
-	int stability; /* 3 stable, 2 beta, 1 alpha, 0 another form of name */
+	int stability; /* 3: v1, 2: v1beta1, 1: v1alpha1, 0: other names */
 	int64_t major;
 	int64_t minor;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Review kinds: answered, but never stored. Spec: 14 section 14.5. */
+/** The kinds of reviews, which are answered but never stored. Spec: 14 section 14.5. */
 #include "server/rbac.h"
 #include "server/service_account_token.h"
 #include "server/write.h"

@@ -32,7 +32,7 @@ struct bt_selection_field {
 	enum bt_selection_form form;
 	uint32_t term_count;
 	const struct bt_field_term *terms;
-	uint32_t matched; /* while reading: number of members matched */
+	uint32_t matched; /* while reading: how many members of `path` are matched so far */
 	bool was_found;
 	struct bt_str value;
 };
