@@ -143,7 +143,8 @@ static bool identify_by_token(struct bt_front_call *call)
 	static const struct bt_str anonymous[] = {BT_STR_INIT("system:unauthenticated")};
 	struct bt_str text = find_header(call, "Authorization");
 	if (text.length == 0 && !bt_api_options(call->front->api)->has_rbac) {
-		return refuse_credential(call); /* without RBAC anonymous users may do anything */
+		/* without RBAC an anonymous user would have all rights */
+		return refuse_credential(call);
 	}
 	if (text.length == 0) {
 		call->user = (struct bt_user){

@@ -244,7 +244,7 @@ void bt_kinds_collect_names(
 
 /* Resource lists as JSON trees. Spec: 14b section 3.1, 01 section 5.1. */
 
-/** Resource lists are stored with this resolution, as a power of ten. */
+/** The quantities in stored resource lists are multiples of ten to this power. */
 #define MILLI_EXPONENT (-3)
 
 bool bt_kinds_quantity(
@@ -270,8 +270,9 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
 		struct bt_json_value *value = map->members[i].value;
 		struct bt_quantity quantity;
-		bool may_be_fine = false; /* has a byte that amounts finer than 1/1000 require */
+		bool may_be_fine = false;
 		for (uint32_t n = 0; value->type == BT_JSON_STRING && n < value->text.length; n++) {
+			/* every amount finer than 1/1000 contains one of these bytes */
 			may_be_fine =
 				may_be_fine || memchr(".uneE", value->text.data[n], 5) != NULL;
 		}

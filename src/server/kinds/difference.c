@@ -42,7 +42,10 @@ struct comparison {
 	 */
 	uint32_t *first;
 	uint32_t *places;
-	/* By new line: the runs that end at the current and the previous old line. */
+	/**
+	 * runs[i % 2][k] is the run that ends at old line i and new line k; i is the current or the
+	 * previous old line.
+	 */
 	struct run *runs[2];
 	uint32_t *partners; /* per old line: index of the matching new line + 1; 0: removed */
 	uint32_t pairs;     /* comparisons so far */

@@ -169,7 +169,7 @@ static void add_field(struct bt_arena *arena, struct bt_json_value *out,
 	if ((field->flags & BT_SCHEMA_INLINE) != 0) {
 		add_fields(arena, out, field->message, object);
 	} else if (field->message != NULL && strcmp(field->message->name, "ObjectMeta") == 0) {
-		/* embedded in Go, so its members appear in the parent */
+		/* Go embeds ObjectMeta, so its members appear in the parent */
 		for (uint32_t i = 0; value != NULL && i < value->count; i++) {
 			bt_json_append_member(
 				arena, out, value->members[i].name, value->members[i].value);

@@ -65,7 +65,7 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 		}
 		break;
 	case BT_NAME_PATH:
-		/* bounds the length of store keys */
+		/* this limit keeps the keys of the store short */
 		check_length(errors, place, value, SUBDOMAIN_BYTES_MAX);
 		if (bt_str_equal_c(value->text, ".") || bt_str_equal_c(value->text, "..")) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not be '%.*s'",

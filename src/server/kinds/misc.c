@@ -189,7 +189,7 @@ void bt_rule_quota(
 	}
 }
 
-/** --- Event: two groups, stored in the form of the core group. 14 sections 6.3 and 23 --- */
+/** --- Event: two groups, stored in the form of the core group. Spec: 14 sections 6.3, 23 --- */
 
 /** The members of Events that the two groups name differently. */
 static const struct {
@@ -248,7 +248,7 @@ const struct bt_strategy bt_strategy_event_v1 = {
 static void default_namespace(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_str name = bt_json_text_at(object, "metadata.name");
-	/* with generateName the name is set later, before prepare_namespace */
+	/* if the name is still to be generated, prepare_namespace adds the label later */
 	if (name.length != 0) {
 		bt_json_put(write->arena, object,
 			"{metadata: {labels: {'kubernetes.io/metadata.name': %s}}}", name);

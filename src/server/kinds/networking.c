@@ -17,7 +17,7 @@ void bt_rule_ingress_rule(
 }
 
 /*
- * Services: cluster IPs and node ports are only numbers, because no proxy serves them. Spec: 14b
+ * Services. Cluster IPs and node ports are only chosen and stored: no proxy serves them. Spec: 14b
  * section 3.3.
  */
 
@@ -25,7 +25,10 @@ void bt_rule_ingress_rule(
 #define CLUSTER_HOSTS 0x00100000u
 /** Attempts to choose a free address at random. */
 #define CHOICES_MAX 16
-/** With more services, addresses may be duplicates, because each check scans all services. */
+/**
+ * If there are more services, a new address is not checked for duplicates, because each check scans
+ * all services.
+ */
 #define CHECKED_SERVICES_MAX 20000
 #define NODE_PORT_FIRST 30000
 #define NODE_PORT_COUNT 2768
@@ -105,7 +108,10 @@ static bool is_node_port(int64_t number)
 	return number >= NODE_PORT_FIRST && number < NODE_PORT_FIRST + NODE_PORT_COUNT;
 }
 
-/** Reads, once, the node ports in the texts of the other services. Node ports have five digits. */
+/**
+ * Finds the node ports in the texts of the other services, unless this was done before. Parses five
+ * bytes of each number, because all numbers in the range have five digits.
+ */
 static void read_node_ports(const struct bt_write *write, struct node_ports *ports)
 {
 	const struct bt_str member = BT_STR("\"nodePort\":");

@@ -185,7 +185,7 @@ static void walk_parts(struct bt_check *check, const struct bt_path *place,
 	bt_text_set_finish(&seen);
 }
 
-/* On creates upstream checks claim templates before the selector, and only their specs. */
+/* On a create, upstream checks only the specs of claim templates, before it checks the selector. */
 static void check_claim_templates(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
