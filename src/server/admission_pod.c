@@ -230,7 +230,8 @@ static void add_token_volume(struct bt_admission *admission, struct bt_json_valu
 }
 
 /**
- * Creates the default account of a new namespace whose ServiceAccount controller has not run yet.
+ * Creates the default account of a new namespace in place of the ServiceAccount controller, which
+ * may not have run yet.
  */
 static struct bt_json_value *make_default_account(struct bt_admission *admission)
 {

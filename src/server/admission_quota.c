@@ -8,9 +8,9 @@
 #include "server/write.h"
 
 /*
- * ResourceQuota: creates (and updates of Services and claims) are checked against the usage of the
- * namespace. The first check of a quota counts all objects. Later checks add only the changes since
- * then, which they read from the store's window. Spec: 14b section 4.11.
+ * ResourceQuota: each create, and each update of a Service or claim, is checked against the usage
+ * of the namespace. The first check of a quota counts all objects. Later checks add only the
+ * changes since then, which they read from the store's window. Spec: 14b section 4.11.
  */
 
 /** Separates the name of a storage class from the name of its limited resource. */
@@ -359,9 +359,9 @@ static void add_stored(const struct usage *usage, const struct bt_json_value *qu
 }
 
 /**
- * Returns the amounts of the quota that stored objects of the namespace use. Counts only objects of
- * the API resource that the request writes (such as pods). Updates the cached sum and sets *out_sum
- * to it.
+ * Returns how much of each amount in spec.hard the namespace's stored objects use. Counts only
+ * objects of the API resource that the request writes (such as pods). Updates the cached sum and
+ * sets *out_sum to it.
  */
 static struct bt_json_value *used_of(
 	const struct usage *usage, const struct bt_json_value *quota, struct quota_sum **out_sum)

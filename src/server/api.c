@@ -140,8 +140,8 @@ static void (*const verbs[BT_VERB__COUNT])(struct bt_call *call) = {
 };
 
 /**
- * Verbs and function of each subresource. `perform` NULL: the subresource is a part of the object;
- * the object's verbs read and write it.
+ * Verbs and function of each subresource. `perform` NULL: the subresource is a part of the object,
+ * and the functions for whole objects serve it, too.
  */
 static const struct {
 	uint32_t verbs;

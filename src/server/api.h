@@ -210,12 +210,12 @@ struct bt_api_answer {
 	/** Plain text in place of an object; absent: none. In the arena of the call. */
 	struct bt_str text;
 	/**
-	 * The answer of pods/log, exec and attach consists of text and the members from here to
-	 * exit_code. Their texts are in the arena of the call.
+	 * The answer of pods/log, exec and attach consists of `text` and the members from here to
+	 * `exit_code`. Their texts are in the arena of the call.
 	 */
 	struct bt_str container; /* the container's name, even if the request named none */
 	struct bt_str uid;       /* of the pod */
-	bool runs_on;            /* the container may write more after text: attach, log */
+	bool runs_on;            /* attach, log: the container may write more after `text` */
 	uint8_t exit_code;       /* exec: exit code of the command */
 	struct bt_failure failure;
 	/** Texts of the Warning headers. */
@@ -247,7 +247,7 @@ BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
 /** Returns whether the pod's status says that this container is running. */
 bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str container);
 /**
- * Returns the user as reviews show users: {"username", "uid", "groups", "extra"}. Texts are
+ * Returns the user as an object of type UserInfo: {"username", "uid", "groups", "extra"}. Texts are
  * borrowed.
  */
 BT_MUST_USE struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena);

@@ -125,7 +125,7 @@ static void normalise_converted(
 	struct bt_call *call, const struct bt_api_resource *resource, struct bt_json_value *object)
 {
 	int result = bt_schema_normalise(resource->message, object, false, call->arena, NULL, NULL);
-	(void)result; /* only valid members were renamed */
+	(void)result; /* cannot fail: a converted object has only valid members */
 }
 
 struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored *stored)

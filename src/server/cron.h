@@ -19,9 +19,9 @@ struct bt_cron {
 	uint16_t months;  /* bit 1 to 12 */
 	uint8_t weekdays; /* bit 0 (Sunday) to 6 */
 	/**
-	 * any_day: the field for the day of month contains "*" or "?" without a step; any_weekday:
-	 * the field for the day of week contains one of them. If at least one of them is set, a
-	 * date must match both fields; otherwise it must match at least one field.
+	 * Set if the field for the day of month (any_day) or day of week (any_weekday) contains "*"
+	 * or "?" without a step. If any_day or any_weekday is set, a date must match both fields;
+	 * otherwise it must match at least one field.
 	 */
 	bool any_day;
 	bool any_weekday;

@@ -37,8 +37,8 @@ struct bt_custom_metric {
 /** Returns the text of an annotation, for bt_custom_metric_next; borrowed. */
 struct bt_str bt_custom_metrics_of(const struct bt_json_value *object, const char *annotation);
 /**
- * Cuts entries off `*rest` up to and including the next match, an entry with this name and with
- * labels that match the selector. false: no further entry matches.
+ * Cuts entries off `*rest`, up to and including the next entry that has this name and whose labels
+ * match the selector. false: there is no such entry.
  */
 bool bt_custom_metric_next(const struct bt_api *api, struct bt_str *rest, struct bt_str name,
 	const struct bt_selector *selector, struct bt_arena *arena,

@@ -226,8 +226,8 @@ static void compile_rules(struct build *build, struct bt_custom_node *node, bool
 
 /**
  * Compiles a schema and the schemas below it. Returns whether they contain a rule. `count`: largest
- * number of values of the schema in one object. Recursion follows the schema, whose depth is
- * limited.
+ * number of times that the schema applies in one object. Recursion follows the schema, whose depth
+ * is limited.
  */
 static bool visit(struct build *build, const struct bt_json_value *schema, bool is_root,
 	const struct bt_path *place, uint64_t count)

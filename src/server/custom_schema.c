@@ -338,7 +338,7 @@ static const struct bt_json_value *flag(const struct bt_json_value *schema, cons
 static void check_structure(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema);
 
-/** Checks the schema of a part, which must have a type. `what`: the end of the error's text. */
+/** Checks the type and structure of a part's schema. `what`: the end of the error's text. */
 static void check_part(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema, const char *what)
 {
