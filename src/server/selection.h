@@ -23,7 +23,7 @@ struct bt_selection {
 	struct bt_arena scratch; /* memory of one match */
 	struct bt_str prefix;    /* prefix of the keys: "" or "namespace/" */
 	struct bt_str name;      /* absent, or the only name that can match */
-	bool saw_metadata;       /* set while reading a text */
+	bool saw_metadata;       /* metadata was found in the text */
 	bool nothing;            /* no object can match */
 	uint32_t label_count;    /* distinct keys, ascending */
 	struct bt_selection_label *labels;
@@ -35,8 +35,9 @@ struct bt_selection {
 };
 
 /**
- * Parses the label and field selectors of a decoded query; absent or "": none. `namespace_` "": all
- * namespaces, or cluster scope. Returns 0, or the code of *out_failure (texts in failure_arena).
+ * Parses the label and field selectors of a decoded query. `labels` or `fields` absent or "": the
+ * query has no such selector. `namespace_` "": all namespaces, or cluster scope. Returns 0, or the
+ * code of *out_failure (texts in failure_arena).
  */
 uint16_t bt_selection_parse(struct bt_selection *out_selection,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str labels,

@@ -31,7 +31,7 @@ BT_MUST_USE int bt_api_legacy_token(struct bt_api *api, struct bt_str account_ke
 	struct berth_error *err);
 /**
  * Return the documents of /.well-known/openid-configuration and /openid/v1/jwks. `host`: from the
- * server's URL. NULL: there is no key.
+ * server's URL. bt_openid_keys returns NULL if there is no key.
  */
 BT_MUST_USE struct bt_json_value *bt_openid_configuration(
 	struct bt_str host, struct bt_arena *arena);

@@ -51,13 +51,14 @@ void bt_owners_unref(struct bt_owners *owners);
 struct bt_owned {
 	struct bt_owners *owners;
 	/**
-	 * Times as "2026-11-21T00:00:00Z", then uids and addresses, each followed by a blank.
-	 * They are kept apart from owners, because they differ from object to object.
+	 * Times as "2026-11-21T00:00:00Z", without blanks between them; then uids and addresses,
+	 * with a blank after each uid or address. The values are kept apart from `owners`, because
+	 * they differ from object to object.
 	 */
 	struct bt_str values;
 };
 
-/** Returns the owners and values of an object; stored NULL: none. */
+/** Returns the owners and values of an object; `stored` NULL: none. */
 struct bt_owned bt_stored_owned(const struct bt_stored *stored);
 
 /** Appends the object's text including metadata.managedFields. */
@@ -77,7 +78,7 @@ static inline struct bt_str bt_key_name(struct bt_str key)
 	return bt_str_sub(key, (uint32_t)(slash + 1), key.length);
 }
 
-/** Adds a reference and returns stored. */
+/** Adds a reference and returns `stored`. */
 struct bt_stored *bt_stored_share(struct bt_stored *stored);
 /** NULL accepted. */
 void bt_stored_release(struct bt_stored *stored);
@@ -95,7 +96,7 @@ enum bt_change_type {
 };
 
 /**
- * One commit. before is NULL for an added object. In a deletion `after` is the last state of the
+ * One commit. `before` is NULL for an added object. In a deletion `after` is the last state of the
  * object, with the RV of the deletion.
  */
 struct bt_store_change {
@@ -155,8 +156,9 @@ uint64_t bt_store_next_rv(const struct bt_store *store);
 struct bt_stored *bt_store_find(
 	const struct bt_store *store, uint32_t collection, struct bt_str key);
 /**
- * Adds or replaces an object at RV bt_store_next_rv. `text` (copied) must contain that RV and stay
- * within the limits above. Returns the entry, borrowed.
+ * Adds or replaces an object at RV bt_store_next_rv. `text` (copied) must contain that RV. The
+ * limits of `key` and `text` are BT_STORE_KEY_BYTES_MAX and BT_STORE_TEXT_BYTES_MAX. Returns the
+ * entry, borrowed.
  */
 struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
@@ -188,9 +190,9 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection,
 
 /**
  * Walks over the state at one RV in byte order of keys. Changes between calls do not disturb the
- * walk, because it continues after the last key and undoes newer changes with the help of the
- * window. During a walk the window forgets changes only if it is larger than four times
- * window_bytes_max.
+ * walk, because each call continues after the key of the previous call, and undoes changes after
+ * the walk's RV with the help of the window. During a walk the window forgets changes only if it is
+ * larger than four times window_bytes_max.
  */
 struct bt_store_walk {
 	const struct bt_store *store;
@@ -251,8 +253,8 @@ void bt_store_off_change(struct bt_store *store, const void *context);
  */
 BT_MUST_USE int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err);
 /**
- * Returns 0 when all changes since the last sync are durable. Does nothing without a file. After an
- * error the changes are kept, so that a later call tries again.
+ * Writes all changes since the last sync to the file; they are durable when this returns 0. Does
+ * nothing without a file. After an error the changes are kept, so that a later call tries again.
  */
 BT_MUST_USE int bt_store_sync(struct bt_store *store, struct berth_error *err);
 /** Returns whether there are changes that bt_store_sync would write. */

@@ -398,7 +398,7 @@ static int load(struct bt_store *store, struct bt_store_file *file, struct berth
 		result = query_number(file, "PRAGMA user_version", &version, err);
 	}
 	if (result == 0 && version < FILE_VERSION) {
-		/* Upgraded objects stay as they are until they are next written. */
+		/* An upgrade does not change the texts of objects and owners. */
 		result = execute(file, err, "BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;",
 			version == 1 ? "ALTER TABLE objects RENAME TO objects_1;" CREATE_OBJECTS
 				       "INSERT INTO objects(rv, collection, key, owners, "

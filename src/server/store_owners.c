@@ -160,7 +160,7 @@ static uint32_t value_length(struct bt_str text)
 /** Moves the uids and addresses in keys from the pool's text to the end of the pool's values. */
 static void cut_keys(struct bt_owner_pool *pool)
 {
-	/* before a uid or ip in the key of a list element, and before an element of a set */
+	/* texts before a uid or ip in the key of a list element, and before an element of a set */
 	static const char *const names[] = {"{\\\"uid\\\"", "{\\\"ip\\\"", "\"v"};
 	struct bt_str list = bt_strbuf_str(&pool->text);
 	bt_strbuf_reset(&pool->scratch);

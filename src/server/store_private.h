@@ -81,7 +81,7 @@ struct bt_pending_write {
 struct bt_store_file;
 struct bt_owner_pool;
 
-/** The RV of the store at a time. Shows which pages of lists have expired. */
+/** The RV that the store had at one moment. Shows which pages of lists have expired. */
 struct bt_store_mark {
 	int64_t time_ns;
 	uint64_t rv;
@@ -106,7 +106,7 @@ struct bt_store {
 
 /** --- store.c --- */
 
-/** Creates an entry with one reference. managedFields in text take precedence over owned. */
+/** Creates an entry with one reference. managedFields in `text` take precedence over `owned`. */
 struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_str key,
 	struct bt_str text, struct bt_owned owned);
 struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collection);
@@ -115,8 +115,8 @@ BT_MUST_USE bool bt_store_restore(
 	struct bt_store *store, uint32_t collection, struct bt_stored *entry);
 
 /**
- * Returns the index of the first change after rv, counted from the oldest change; count if there is
- * none.
+ * Returns the index of the first change after rv, counted from the oldest change; the
+ * window's `count` if there is none.
  */
 uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv);
 static inline const struct bt_window_change *bt_window_at(

@@ -255,11 +255,11 @@ struct walk_position {
 	struct bt_stored *current; /* entry returned last; a reference */
 	char last_key[BT_STORE_KEY_BYTES_MAX];
 	struct bt_str last;  /* keys up to this one are done */
-	bool last_is_prefix; /* no key is done yet: a key that equals last is included */
-	/* Position in the key order; valid while order_generation is the collection's. */
+	bool last_is_prefix; /* no key is done yet: a key that equals `last` is included */
+	/* Position in the key order; valid while the collection has this order_generation. */
 	struct bt_order_position order;
 	uint64_t order_generation;
-	/* The first change of each key after the walk's RV, up to undone_rv, sorted by key. */
+	/* Changes after the walk's RV, up to undone_rv: the first of each key. Sorted by key. */
 	BT_VEC(struct undo) undone;
 	uint32_t undone_next;
 	uint64_t undone_rv;
@@ -274,7 +274,7 @@ static int compare_undo(const void *a, const void *b)
 	return order != 0 ? order : (left->rv > right->rv) - (left->rv < right->rv);
 }
 
-/** Adds the changes after undone_rv to undone. */
+/** Adds the changes after undone_rv to `undone`. */
 static void add_new_changes(struct bt_store_walk *walk, struct walk_position *position)
 {
 	const struct bt_window *window = &bt_store_at(walk->store, walk->collection)->window;

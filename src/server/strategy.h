@@ -61,8 +61,8 @@ struct bt_strategy {
 	 */
 	void (*prepare_create)(const struct bt_write *write, struct bt_json_value *object);
 	/**
-	 * Like prepare_create, for updates of the resource and of subresources such as status.
-	 * Fields that the subresource does not write already have the values of old.
+	 * Like prepare_create, for updates of the resource and of subresources such as status. In
+	 * fields that the subresource does not write, `object` already has the values of `old`.
 	 */
 	void (*prepare_update)(const struct bt_write *write, const struct bt_json_value *old,
 		struct bt_json_value *object);
@@ -113,9 +113,10 @@ void bt_kinds_set_defaults(const struct bt_write *write, struct bt_json_value *o
  */
 void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *object);
 /**
- * Checks an object's metadata (except that a name exists), its schema, the rules of its kind and,
- * on an update (`old` not NULL), that immutable fields are unchanged. Errors come in the order of
- * the schema's fields. The errors of a rule follow the errors of the fields that the rule covers.
+ * Checks an object by the rules for metadata (but accepts a missing name), by its schema and by the
+ * rules of its kind. On an update (`old` not NULL), checks also that immutable fields are
+ * unchanged. Errors come in the order of the schema's fields. The errors of a rule follow the
+ * errors of the fields that the rule covers.
  */
 void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
@@ -130,12 +131,13 @@ bool bt_kinds_job_is_gang(const struct bt_json_value *spec);
 
 /**
  * Runs the mutating admission plugins in order, then the checks of the same plugins.
- * out_failure->code 0: admitted. old NULL: a create.
+ * out_failure->code 0: admitted. `old` NULL: a create.
  */
 void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object, struct bt_failure *out_failure);
 /**
- * Runs the validating admission plugins; call after validation. out_failure and old as in bt_admit.
+ * Runs the validating admission plugins; call after validation. `out_failure` and `old`: as in
+ * bt_admit.
  */
 void bt_admit_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_failure *out_failure);
