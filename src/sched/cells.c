@@ -320,7 +320,7 @@ void bt_cells_filled(struct bt_cells *cells)
 /*
  * Update the tree after a position's contribution to a cell changed from `before` to `after`.
  * `joined` is added to the member counts: 1 if a member joins the cell, -1 (wrapped) if a member
- * leaves, otherwise 0. A block is rescanned only if its last best child became worse.
+ * leaves, otherwise 0. A block is rescanned only if its best score becomes worse.
  */
 static void change(struct bt_cells *cells, uint32_t cell, uint32_t position,
 	struct cell_share before, struct cell_share after, uint32_t joined)

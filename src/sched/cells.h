@@ -37,8 +37,7 @@ struct bt_places; /* state/places.h */
  * neighbouring tree nodes of level k; the highest level is a single tree node that covers all
  * positions. For each tree node, a cell has three values: the number of the cell's members below
  * the tree node, the best local score of these members, and the number of members with this score.
- * The levels below the highest are padded to whole blocks of 64 entries with tree nodes without
- * members.
+ * The levels below the highest are padded to whole blocks of 64 entries; padding has no members.
  */
 
 #define BT_CELLS_BLOCK_BITS 6
@@ -115,11 +114,14 @@ void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t ke
 uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key);
 
 /**
- * Assign a position that has no cell yet. local: any score but BT_CELLS_NO_SCORE. All functions
- * below, except bt_cells_filled, may be called only after bt_cells_filled.
+ * Assign a position that has no cell yet. local: any score but BT_CELLS_NO_SCORE. Call before
+ * bt_cells_filled.
  */
 void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local);
-/** Finish the filling. Call when every position has a cell. */
+/**
+ * Finish the filling. Call when every position has a cell, before moves, lookups of members, and
+ * choices.
+ */
 void bt_cells_filled(struct bt_cells *cells);
 /** Change the cell and the local score of a position. */
 void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local);

@@ -455,8 +455,8 @@ static uint64_t next_tie_apart(
 		}
 	}
 	/*
-	 * Visit ties in order of position until no later position can come before the earliest tie
-	 * in the list.
+	 * Find the tie that is earliest in the list. Visit ties in order of position, and stop when
+	 * all later positions are later in the list than the earliest tie so far.
 	 */
 	uint32_t first_of[BT_PLACE_ZONES_MAX];
 	uint32_t end_of[BT_PLACE_ZONES_MAX]; /* by zone: only lower positions can come earlier */

@@ -150,8 +150,8 @@ struct bt_cycle_run {
 
 void bt_cycle_mark_nominated(struct bt_cycle_run *run);
 /**
- * Evaluate all nominated nodes. Evaluates the nodes in search order, unless each result depends
- * only on the pod's shape, the node and the node's nominated pods. Returns false if there are too
+ * Evaluate all nominated nodes: in any order if each result depends only on the pod's shape, the
+ * node and the node's nominated pods, otherwise in search order. Returns false if there are too
  * many nominated nodes, or if a filter failed with an error.
  */
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run);
@@ -216,9 +216,9 @@ void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *stat
 void bt_cycle_count_filters(
 	const struct bt_cycle_run *run, uint32_t examined, const uint32_t *rejected);
 /**
- * Count the evaluations of filters on one node up to the index `failing` of the filter that rejects
- * the node; filter_count if no filter rejects the node. Filters that run node by node are not
- * counted here, because their runner counts them.
+ * Count the evaluations of filters on one node. failing: index of the filter that rejects the node,
+ * or filter_count if no filter rejects the node. Filters that run node by node are not counted
+ * here, because their runner counts them.
  */
 void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
 /** Count `calls` evaluations of each plugin of the list, except plugins that skip the pod. */

@@ -149,7 +149,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 		node_count, snapshot->count - node_count);
 	if (bt_cycle_needs_ranking(run)) {
 		/*
-		 * Set run->ranked and run->totals to the feasible nodes in search order and their
+		 * Set run->ranked to the feasible nodes in search order, and run->totals to their
 		 * totals.
 		 */
 		struct bt_arena *arena = run->cycle->arena;
@@ -258,8 +258,8 @@ static bool examines_all_nodes(const struct bt_cycle_run *run)
 }
 
 /**
- * Move each nominated node that does not fit to the cell of its current verdict in the plan. false:
- * the plan no longer has cells.
+ * For each nominated node that does not fit, move the node to the cell of its current verdict in
+ * the plan. false: the plan no longer has cells.
  */
 static bool move_nominated(const struct bt_cycle_run *run, const struct bt_trait_list *traits)
 {

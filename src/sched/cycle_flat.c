@@ -483,7 +483,7 @@ static uint32_t choose(
 	return pass.chosen[first];
 }
 
-/** Set run->ranked and run->totals to the feasible nodes in search order and their totals. */
+/** Set run->ranked to the feasible nodes in search order, and run->totals to their totals. */
 static void rank(const struct flat *flat, uint32_t node_count)
 {
 	struct bt_cycle_run *run = flat->run;

@@ -208,10 +208,11 @@ void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
 	struct bt_schedule_result *out_result);
 /**
- * Does the same as bt_engine_schedule, for the attempts of one pod group cycle. Does not
- * refresh the snapshot, so pods that are assumed only in the snapshot count. While a placement is
- * assumed, only the placement's nodes are searched, in the placement's order; plugins that count
- * over the cluster still count over all nodes. attempt NULL: no batching. Spec: 09 section 8.
+ * Does the same as bt_engine_schedule, for the attempts of one pod group cycle. Does not refresh
+ * the snapshot, so the attempts take into account the pods that are assumed only in the snapshot.
+ * While a placement is assumed, only the placement's nodes are searched, in the placement's order;
+ * plugins that count over the cluster still count over all nodes. attempt NULL: no batching. Spec:
+ * 09 section 8.
  */
 void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,

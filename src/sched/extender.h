@@ -109,9 +109,9 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 
 /**
  * Bind by the first extender that has a bind verb and is interested in the pod; if that extender
- * fails and is ignorable, by the next extender. Sets *out_taken to false if no extender bound the
- * pod and no extender that is not ignorable failed. The Bind plugins must then bind the pod. Spec
- * 11b section 9.7.
+ * fails and is ignorable, by the next extender. *out_taken is set to true if an extender bound the
+ * pod, or if an extender that is not ignorable failed. false: the Bind plugins must bind the pod.
+ * Spec 11b section 9.7.
  */
 struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_arena *arena,

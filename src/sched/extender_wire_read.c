@@ -217,9 +217,9 @@ static int read_object(struct extender_answer *answer, const struct part *part, 
 }
 
 /**
- * Read one value into out. null empties lists, maps and node lists, and leaves all other values
- * unchanged. A value of another type is an error. A repeated list replaces the earlier one; a
- * repeated map adds to the earlier map.
+ * Read one value into out. JSON null makes lists, maps and node lists empty, and leaves all other
+ * values unchanged. A value of another type is an error. A repeated list replaces the earlier one;
+ * a repeated map adds to the earlier map.
  */
 static int read_part(struct extender_answer *answer, const struct part *part, void *out)
 {

@@ -90,8 +90,8 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 		return;
 	}
 	/*
-	 * The plan keeps outcomes only for pods that are not nominated themselves: a nominated pod
-	 * does not count on its own node.
+	 * The plan's outcomes are not used for a pod that is nominated itself: its own nomination
+	 * does not count, so its outcomes can differ from those of other pods.
 	 */
 	if (run->plan != NULL && run->plan->recurring && nominator->nodes.count <= NOMINATED_MAX &&
 		!bt_nominator_find(nominator, run->pod->uid, &own)) {
@@ -152,7 +152,7 @@ static int by_distance(const void *a, const void *b)
 	return left->distance < right->distance ? -1 : left->distance > right->distance;
 }
 
-/** Whether the outcome depends on the pod's shape, the node and its nominated pods alone. */
+/** Whether outcomes depend only on the pod's shape, the node and the node's nominated pods. */
 static bool has_pure_filters(const struct bt_cycle_run *run)
 {
 	for (uint32_t i = 0; i < run->plan->filter_count; i++) {
