@@ -91,7 +91,7 @@ static void change_domains(struct bt_domain_counter *counter, uint32_t domain, b
 	}
 }
 
-/** Find least, least_count and second_least among domains with at least `from` pods. */
+/** Set `least`, `least_count` and `second_least` from the domains with `from` or more pods. */
 static void scan(struct bt_domain_counter *counter, uint32_t from)
 {
 	const struct bt_eligibility *eligibility = counter->eligibility;
@@ -117,7 +117,7 @@ static void scan(struct bt_domain_counter *counter, uint32_t from)
 	}
 }
 
-/** Set least, least_count and second_least. */
+/** Set `least`, `least_count` and `second_least`. */
 static void find_extremes(struct bt_domain_counter *counter)
 {
 	struct domain_histogram *histogram = &counter->histogram;

@@ -47,7 +47,7 @@ struct bt_eligibility_spec {
 	/* Nodes must be in the snapshot and have all these labels. */
 	uint32_t label_count;
 	const struct bt_str *labels;
-	/* Nodes must match nodeSelector and required node affinity; NULL: any node. */
+	/* Nodes must match this spec's nodeSelector and required node affinity; NULL: any node. */
 	const struct bt_pod_spec *affinity_of;
 	const bt_toleration_list *tolerations_of; /* for hard taints; NULL: ignore taints */
 	bool allow_comparison;                    /* tolerations may have the operators Lt and Gt */

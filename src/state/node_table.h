@@ -115,7 +115,7 @@ struct bt_node_row {
 	uint64_t images_version; /* version of the image table when the node counts were read */
 	int64_t generation;      /* unique; changes with every change of the node */
 	uint64_t instance;       /* unique; set when the name enters the snapshot */
-	bt_sym order_zone;       /* if in_order: zone of the node order that has the slot */
+	bt_sym order_zone;       /* if in_order: the zone that has the slot in the node order */
 	bool in_use;             /* the slot has a name; other slots are free */
 	bool in_cache;           /* the cache has an entry: real, imaginary or ghost */
 	bool has_node;           /* a node object is set */

@@ -45,12 +45,13 @@ struct bt_places {
 	bool in_list_order;
 	bool can_follow; /* false: added or removed nodes need a new assignment */
 	uint32_t zone_count;
-	struct bt_zone_places zones[BT_PLACE_ZONES_MAX]; /* in_list_order: only nodes.count set */
-	BT_VEC(uint32_t) left;                           /* places left empty, oldest first */
-	uint64_t version;                                /* increased by each new assignment */
+	/** If in_list_order, only nodes.count is set. */
+	struct bt_zone_places zones[BT_PLACE_ZONES_MAX];
+	BT_VEC(uint32_t) left; /* places left empty, oldest first */
+	uint64_t version;      /* increased by each new assignment */
 	/**
-	 * Extra cost of the queries since the last assignment because places are not in list order,
-	 * in steps of a few nanoseconds. Decides when a new assignment pays off.
+	 * Number of extra steps that queries have made since the last assignment because places are
+	 * not in list order. Decides when a new assignment pays off. A step: a few nanoseconds.
 	 */
 	uint64_t detours;
 };
@@ -102,7 +103,7 @@ static inline uint32_t bt_places_cut(const struct bt_places *places, uint64_t po
 }
 /** The point of a place that has a node. */
 uint64_t bt_places_point_of(const struct bt_places *places, uint32_t place);
-/** The point of the node at this position of the list, below the number of nodes. */
+/** The point of the node at this position of the list. `position`: below the number of nodes. */
 uint64_t bt_places_point_at(const struct bt_places *places, uint32_t position);
 /**
  * Returns the point of the next node after the given point (bt_places_next) or of the last node

@@ -83,7 +83,7 @@ static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt
 		bt_str_equal(bt_pod_record_name(&old), bt_pod_record_name(&fresh));
 
 	if (same_identity) {
-		/* Keep the texts, which may be borrowed. */
+		/* Keep the old record's texts, because callers may have borrowed them. */
 		bt_free(fresh.identity);
 		fresh.identity = old.identity;
 		old.identity = NULL;

@@ -64,8 +64,8 @@ void bt_pod_groups_add_pending(struct bt_state *state, const struct bt_pod *pod)
 void bt_pod_groups_remove_pending(struct bt_state *state, const struct bt_pod *pod);
 
 /**
- * Called when the cache adds or updates an assigned pod (was_assumed: the cache had the pod
- * before), or removes, assumes or forgets a pod.
+ * Called when the cache adds or updates an assigned pod (was_assumed: the cache already had the
+ * pod), or removes, assumes or forgets a pod.
  */
 void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool was_assumed);
 void bt_pod_groups_remove(struct bt_state *state, const struct bt_pod_record *record);

@@ -35,8 +35,8 @@ void bt_pod_info_from_record(
 void bt_pod_info_init_pending(
 	struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info);
 /**
- * Fill again for a pod whose references from bt_pod_info_init_pending are still held: shape and
- * label_set are the ids.
+ * Fill again for a pod whose references from bt_pod_info_init_pending are still held. `shape` and
+ * `label_set`: the ids to which the references are held.
  */
 void bt_pod_info_restore_pending(const struct bt_state *state, const struct bt_pod *object,
 	uint32_t shape, uint32_t label_set, struct bt_pod_info *out_info);

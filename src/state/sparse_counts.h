@@ -75,7 +75,10 @@ static inline bool bt_sparse_counts_next(
  */
 uint64_t bt_sparse_counts_add(
 	struct bt_sparse_counts *counts, uint32_t index, int64_t delta, uint32_t size);
-/** sums[index] += factor x count for each index, wrapping. Indexes with a count are below size. */
+/**
+ * sums[index] += factor x count for each index, wrapping. All indexes with a count other than 0
+ * must be below `size`, the length of `sums`.
+ */
 void bt_sparse_counts_add_to(
 	const struct bt_sparse_counts *counts, int64_t factor, int64_t *sums, uint32_t size);
 /** Set all counts to 0. The memory is kept unless it is far too large for `expected` counts. */

@@ -345,8 +345,8 @@ static inline const struct bt_pod_record *bt_state_pod_at(
 
 void bt_state_add_node(struct bt_state *state, const struct bt_node *node);
 /**
- * Uses only the zone of old_node (upstream's tree.update(old, new)); old_node NULL: uses the zone
- * of the cached node.
+ * Reads nothing from old_node but its zone, as the old zone of upstream's tree.update(old, new).
+ * old_node NULL: the old zone is that of the cached node.
  */
 void bt_state_update_node(
 	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node);
@@ -436,9 +436,7 @@ BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, stru
  * and pods, and the snapshot's image counts. Nothing else may change the state during a trial.
  */
 
-/**
- * The data of a node that must be saved, because adding the node's pods again does not restore it.
- */
+/** Saved data of a node: the data that adding the node's pods again does not restore. */
 struct bt_trial_slot {
 	uint32_t slot;
 	const struct bt_node *node; /* restored at the end; NULL: the node was not changed */
