@@ -41,7 +41,7 @@
 enum bt_plan_filter_form {
 	BT_FILTER_COLUMN,       /* part of the plan's verdict column */
 	BT_FILTER_CYCLE_COLUMN, /* runs over columns in every cycle (plugin.h: columns_per_cycle) */
-	BT_FILTER_CELLS,        /* runs for one node of each cell; without cells node by node */
+	BT_FILTER_CELLS,        /* runs for one node of each cell; without cells, node by node */
 	BT_FILTER_PLAIN,        /* runs node by node */
 };
 

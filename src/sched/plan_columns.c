@@ -51,8 +51,8 @@ struct column_pass {
 };
 
 /**
- * Merge a filter's verdicts into the column. Call in list order, so that the first filter that
- * rejects counts.
+ * Merge a filter's verdicts into the column. Call in list order, because each slot keeps its first
+ * rejection.
  */
 static void merge_slots(uint32_t *verdict, const uint32_t *detail, uint32_t tag,
 	const uint32_t *slots, uint32_t count)
@@ -66,8 +66,8 @@ static void merge_slots(uint32_t *verdict, const uint32_t *detail, uint32_t tag,
 }
 
 /**
- * Evaluate the pass's filters for a range of slots. Verdicts before: 0, OUTSIDE, or a rejection by
- * an earlier filter.
+ * Evaluate the pass's filters for a range of slots. Before the call, each verdict is 0, OUTSIDE or
+ * a rejection by an earlier filter.
  */
 static void evaluate_filters(const struct column_pass *pass, struct bt_slot_range range)
 {

@@ -1025,7 +1025,7 @@ static struct bt_str find_profile(struct bt_group_cycle *cycle)
 	for (uint32_t i = 1; i < cycle->members.count && text.length == 0; i++) {
 		struct bt_str other = cycle->members.items[i]->pod.object->spec.scheduler_name;
 		if (!bt_str_equal(first, other)) {
-			/* Upstream prints the differing member's name first. */
+			/* Upstream prints the first member's scheduler name last. */
 			text = bt_arena_printf(&cycle->arena,
 				"all pods in a single pod group should have the same "
 				".spec.schedulerName set, got: \"%.*s\" and \"%.*s\"",

@@ -27,7 +27,7 @@ void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *stat
 
 /**
  * Whether PreFilter ended with this plugin. If the status names no plugin, PreFilter ended after
- * the last plugin that restricted the nodes. narrowed_after: set of the later plugins that
+ * the last plugin that restricted the nodes. narrowed_after: the plugins after `plugin` that
  * restricted the nodes.
  */
 static bool ends_pre_filter(const struct bt_cycle_run *run, const struct bt_plugin *plugin,
@@ -549,7 +549,7 @@ static void begin_run(struct bt_engine *engine, struct bt_framework *framework,
 	}
 }
 
-/** Whether the columns alone decide if the pod fits, and Reserve has no effect. */
+/** Whether Reserve has no effect and the columns are enough to decide if the pod fits. */
 static bool columns_decide(const struct bt_cycle_run *run)
 {
 	const struct bt_framework *framework = run->framework;

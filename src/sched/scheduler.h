@@ -188,7 +188,7 @@ struct bt_tried_placement {
 struct bt_tried_member {
 	const struct bt_pod *pod; /* the caller's pod */
 	bool was_tried;           /* false: an error ended the cycle before this member */
-	bool is_reserved;         /* reserved, or placed if is_kept; valid from `visit` on */
+	bool is_reserved;         /* on node_name (if is_kept: placed); set before `visit` */
 	struct bt_str node_name;  /* "": no node fits */
 	struct bt_str message;    /* why no node fits; "" if a node fits */
 };
@@ -197,7 +197,7 @@ struct bt_tried_member {
 struct bt_tried_group {
 	enum bt_status_code code; /* Success: the group is accepted */
 	struct bt_str message;    /* of the group's status */
-	uint32_t placement_count; /* 0: an error came before, or no placement was generated */
+	uint32_t placement_count; /* 0: no placement was generated, e.g. due to an error */
 	const struct bt_tried_placement *placements;
 	/**
 	 * Index of the chosen placement. If no placement was chosen, this is the index of the

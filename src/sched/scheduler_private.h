@@ -155,7 +155,7 @@ void bt_scheduler_init_calls(struct bt_scheduler *scheduler);
 void bt_scheduler_run_calls(struct bt_scheduler *scheduler);
 /**
  * Queue the binding of the pod whose binding cycle runs, or return the result of the queued call.
- * Returns a result for bt_binder.bind.
+ * The return values are those of bt_binder.bind.
  */
 int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err);
