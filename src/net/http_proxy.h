@@ -26,8 +26,8 @@ struct bt_http_url {
  */
 struct bt_http_url bt_http_url_split_text(struct bt_str url);
 /**
- * Returns false if the URL is not http, https or, if is_proxy, socks5 or socks5h, has no host, or
- * has a bad port.
+ * Returns false if the URL has no host, a bad port, or a scheme other than http and https.
+ * is_proxy: the schemes socks5 and socks5h are accepted, too.
  */
 BT_MUST_USE bool bt_http_url_split(struct bt_str url, bool is_proxy, struct bt_http_url *out_url);
 /** Appends "host:port", with brackets around IPv6 addresses. */

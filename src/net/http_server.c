@@ -93,7 +93,7 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		int on = 1;
 		int idle = KEEPALIVE_IDLE_SECONDS;
 		unsigned int silent_ms = 2 * server->limits.stalled_timeout_seconds * 1000;
-		/* best effort; without TCP_NODELAY handshakes wait for delayed acknowledgements */
+		/* best effort; without TCP_NODELAY, handshakes wait for delayed acknowledgements */
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
@@ -455,8 +455,8 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	bt_strbuf_finish(&priorities);
 	if (server->daemon == NULL) {
 		/*
-		 * do not close fd: libmicrohttpd may have closed it, and the number may be in use
-		 * again
+		 * do not close fd: libmicrohttpd may have closed it, and another file may have its
+		 * number now
 		 */
 		struct bt_str text = bt_strbuf_str(&server->log);
 		while (text.length != 0 && text.data[text.length - 1] == '\n') {

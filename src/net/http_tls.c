@@ -120,7 +120,7 @@ bool bt_tls_cipher_suite_is_known(const char *name, bool *out_is_insecure)
 	return true;
 }
 
-/* Appends ":+<prefix><word>" unless out contains that text from start on. */
+/* Appends ":+<prefix><word>" unless `out` contains that text after offset `start`. */
 static void add_word(struct bt_strbuf *out, size_t start, const char *prefix, const char *word)
 {
 	struct bt_strbuf item = {0};

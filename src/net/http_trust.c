@@ -391,7 +391,7 @@ void bt_http_trust_keep_ticket(struct bt_http_client_connection *connection)
 {
 	gnutls_session_t session = connection->sessions[1];
 	gnutls_datum_t data = {NULL, 0};
-	/* without a ticket gnutls_session_get_data2 would wait for the ticket */
+	/* gnutls_session_get_data2 would wait for a ticket that has not arrived */
 	if (session == NULL ||
 		(gnutls_protocol_get_version(session) == GNUTLS_TLS1_3 &&
 			(gnutls_session_get_flags(session) & GNUTLS_SFLAGS_SESSION_TICKET) == 0) ||

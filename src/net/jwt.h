@@ -21,7 +21,7 @@ BT_MUST_USE int bt_jwt_key_create(
 	struct bt_str pem, struct bt_jwt_key **out_key, struct berth_error *err);
 /** Frees the key. NULL accepted. */
 void bt_jwt_key_destroy(struct bt_jwt_key *key);
-/** Appends the private key as PEM; finish out with bt_strbuf_finish_wiped. */
+/** Appends the private key as PEM. Free `out` with bt_strbuf_finish_wiped. */
 BT_MUST_USE int bt_jwt_key_write(
 	const struct bt_jwt_key *key, struct bt_strbuf *out, struct berth_error *err);
 

@@ -100,7 +100,7 @@ void bt_loop_destroy(struct bt_loop *loop)
 	bt_free(loop);
 }
 
-/* Registers fd with epoll, and sets *out_source to a copy of wanted for this fd. */
+/* Registers fd with epoll, and sets *out_source to a copy of `wanted` with this fd. */
 static int add_source(struct bt_loop *loop, int fd, uint32_t events,
 	const struct bt_loop_source *wanted, struct bt_loop_source **out_source,
 	struct berth_error *err)

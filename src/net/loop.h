@@ -18,7 +18,7 @@ BT_MUST_USE int bt_loop_create(struct bt_loop **out_loop, struct berth_error *er
 void bt_loop_destroy(struct bt_loop *loop);
 int64_t bt_loop_now_ns(const struct bt_loop *loop);
 
-/** Calls ready when fd is readable (level triggered). The caller keeps ownership of fd. */
+/** Calls `ready` when fd is readable (level triggered). The caller keeps ownership of fd. */
 BT_MUST_USE int bt_loop_add_fd(struct bt_loop *loop, int fd, void (*ready)(void *context),
 	void *context, struct bt_loop_source **out_source, struct berth_error *err);
 enum {
@@ -27,23 +27,24 @@ enum {
 	BT_LOOP_HANGUP = 4, /* the other end sends no more; reported together with READABLE */
 };
 /**
- * Like bt_loop_add_fd, but for any of the BT_LOOP_* directions (not 0): ready gets the requested
+ * Like bt_loop_add_fd, but for any of the BT_LOOP_* directions (not 0): `ready` gets the requested
  * directions that fd is ready for. An error or a hangup in both directions is reported as all
  * requested directions.
  */
 BT_MUST_USE int bt_loop_watch_fd(struct bt_loop *loop, int fd, uint32_t directions,
 	void (*ready)(void *context, uint32_t directions), void *context,
 	struct bt_loop_source **out_source, struct berth_error *err);
-/** Changes the directions of a bt_loop_watch_fd source; 0: ready is not called for now. */
+/** Changes the directions of a bt_loop_watch_fd source; 0: `ready` is not called for now. */
 void bt_loop_set_directions(struct bt_loop_source *source, uint32_t directions);
-/** Calls gone once when the other end of the socket hangs up, also if unread data is left. */
+/** Calls `gone` once when the other end of the socket hangs up, also if unread data is left. */
 BT_MUST_USE int bt_loop_add_hangup(struct bt_loop *loop, int fd, void (*gone)(void *context),
 	void *context, struct bt_loop_source **out_source, struct berth_error *err);
 /** Stops watching. Call it before the fd is closed; allowed within a callback. NULL accepted. */
 void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source);
 /**
  * Blocks the signals in the calling thread, and in threads that it creates later, and reports them
- * to received. signals ends with 0. Call it once per loop; bt_loop_destroy restores the mask.
+ * to `received`. The list `signals` ends with 0. Call it once per loop; bt_loop_destroy restores
+ * the mask.
  */
 BT_MUST_USE int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
 	void (*received)(void *context, int signal), void *context, struct berth_error *err);
