@@ -208,7 +208,10 @@ static struct bt_status filter_general(struct bt_plugin *plugin, struct bt_cycle
 		return bt_status_error_text(cycle->arena, BT_STR("node not found"));
 	}
 	check_resources(plugin, &data->request, node, cycle->arena, &status);
-	/* A reason that removing pods cannot resolve makes the whole status unresolvable. */
+	/*
+	 * If the host name or the node selector does not match, the whole status is unresolvable,
+	 * because no removal of pods changes that.
+	 */
 	if (!name_matches(pod, node)) {
 		add_reason(&status, BT_REASON_LEGACY_HOST_NAME, cycle->arena);
 		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
@@ -299,8 +302,8 @@ const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
 
 /**
  * CheckNodeCondition, CheckNodeMemoryPressure, CheckNodeDiskPressure, CheckNodePIDPressure
- * (Filter): node conditions as predicates, from before the node lifecycle controller wrote them as
- * taints. Spec: 05b B1, B2.
+ * (Filter): check the node's conditions. These predicates are older than the taints that the node
+ * lifecycle controller makes from conditions. Spec: 05b B1, B2.
  */
 
 /**

@@ -573,8 +573,8 @@ static const struct bt_event_registration events[] = {
 };
 
 /**
- * Want the node name or labels that the term needs. A term with an error wants every node event,
- * because the hint returns Queue.
+ * Add the marks of the node name or labels that the term needs. For a term with an error, add the
+ * mark that every node event offers, because the hint returns Queue.
  */
 static void add_wants_of_term(struct bt_hint_wants *wants, const struct bt_node_term *term,
 	const struct bt_symbol_table *symbols)

@@ -252,7 +252,8 @@ static struct bt_status pre_filter(BT_UNUSED struct bt_plugin *plugin,
 }
 
 /**
- * Whether the driver is installed on the node or its absence does not matter: spec 07b section 1.5.
+ * Returns false if the driver is missing on the node and its CSIDriver prevents scheduling in this
+ * case. Spec: 07b section 1.5.
  */
 static bool is_installed(
 	const struct bt_state *state, const struct bt_csi_node *csi_node, struct bt_str driver_name)
@@ -338,8 +339,8 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	}
 	if (bt_plugin_gate(&instance->base.base, BT_GATE_VOLUME_LIMIT_SCALING)) {
 		/*
-		 * If a driver of the wanted volumes is missing on the node, report the first one by
-		 * name.
+		 * If drivers of the wanted volumes are missing on the node, report the driver whose
+		 * name sorts first.
 		 */
 		struct bt_str missing = {0};
 

@@ -235,7 +235,7 @@ static struct bt_selector default_selector(
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
 	struct kept_selectors *kept = &instance->selectors;
 	struct bt_object_store *objects = &instance->base.handle->state->objects;
-	/* The sum changes whenever an object that selectors come from changes. */
+	/* The sum changes with every change of a service or of a possible owner. */
 	uint64_t versions = bt_object_store_version(objects, BT_KIND_SERVICE) +
 		bt_object_store_version(objects, BT_KIND_REPLICATION_CONTROLLER) +
 		bt_object_store_version(objects, BT_KIND_REPLICA_SET) +
@@ -748,8 +748,8 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 }
 
 /**
- * A constraint in a column pass. The constraint checks, by domain, the slots that no earlier
- * constraint has rejected. Spec: 06 section 2.9.
+ * A constraint in a column pass. Slots that an earlier constraint has rejected keep their detail;
+ * the other slots get a detail that depends only on their domain. Spec: 06 section 2.9.
  */
 struct judged_constraint {
 	const struct bt_spread_filter_data *data;
@@ -769,9 +769,9 @@ static uint32_t evaluate_domain(const struct judged_constraint *judged, uint32_t
 }
 
 /**
- * Check all slots. Every domain must be one node, and the highest accepted count must not be
- * negative. Nodes without matching pods then have the count 0 and pass, so only nodes with matching
- * pods and nodes without the label are checked.
+ * Check all slots. The caller makes sure that every domain is one node and that the highest
+ * accepted count is not negative. Nodes with the label but without matching pods then pass, because
+ * their count is 0; only the other nodes need a check.
  */
 static bool evaluate_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
@@ -1143,8 +1143,8 @@ static bool pre_score_skips(struct bt_plugin *plugin, BT_UNUSED const struct bt_
 	for (uint32_t i = 0; i < count; i++) {
 		if (bt_spread_has_action(&constraints[i], BT_SPREAD_SOFT)) {
 			/*
-			 * Do not skip: parsing the pod's own constraints may fail, which PreScore
-			 * must report.
+			 * Skip only if these are default constraints and no object selects the pod.
+			 * The pod's own constraints may have parse errors, which PreScore reports.
 			 */
 			return !is_own && default_selector(instance, pod).requirement_count == 0;
 		}
@@ -1453,7 +1453,7 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 		bt_str_equal(new_pod->metadata.uid, pod->uid) &&
 		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations);
 
-	/* It helps if a selector matches only one of the two versions of the pod. */
+	/* The event helps if a selector matches only one of the two versions of the pod. */
 	for (uint32_t i = 0; !helps && i < hard.count; i++) {
 		const struct bt_selector *selector = &hard.items[i].selector;
 

@@ -35,7 +35,7 @@ struct bt_budget_key {
 	uint32_t budget;
 };
 
-/** Each budget is either in keys or in others. */
+/** Each budget has either an entry in `keys` or its index in `others`. */
 struct bt_budgets {
 	struct bt_arena arena;             /* memory that the budgets point to */
 	BT_VEC(struct bt_budget) budgets;  /* ascending by namespace */

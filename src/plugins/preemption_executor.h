@@ -27,7 +27,7 @@ struct bt_preemptor {
 
 struct bt_preemption_task; /* one asynchronous preemption */
 
-/** Zero memory with handle and plugin_name. Must not move once a task runs. */
+/** Set handle and plugin_name in zero memory. The struct must not move while a task runs. */
 struct bt_preemption_executor {
 	const struct bt_handle *handle; /* borrowed */
 	struct bt_str plugin_name;

@@ -8,7 +8,7 @@
 #include "plugins/common_plugin.h"
 #include "plugins/volume_binder_private.h"
 
-/* Assuming the volumes and claims of a pod, and reverting the assumptions. Spec: 07 section 8. */
+/* Functions that assume a pod's volumes and claims, or revert this. Spec: 07 section 8. */
 
 /**
  * Copies of the objects to assume: the cache may drop the originals while other objects are
@@ -16,7 +16,7 @@
  */
 struct change {
 	struct bt_pod_volumes volumes;
-	bool *dirty; /* by static binding: whether the copied volume differs */
+	bool *dirty; /* [i]: the copied volume of static_bindings[i] differs from the original */
 };
 
 static struct change make_change(

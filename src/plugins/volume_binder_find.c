@@ -26,7 +26,7 @@ struct claim_match {
 	uint32_t reserved_count;
 	struct match_candidate *candidates; /* in order of preference */
 	uint32_t candidate_count;
-	uint64_t round;    /* match_round to which position belongs */
+	uint64_t round;    /* value of match_round for which `position` is valid */
 	uint32_t position; /* next candidate; earlier candidates are taken or unsuitable */
 };
 

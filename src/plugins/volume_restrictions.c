@@ -19,7 +19,7 @@ enum disk_kind {
 };
 
 /**
- * A disk that two pods on a node may not share. An RBD image is one disk for each of its monitors.
+ * A disk that two pods on a node may not share. An RBD image has one entry for each monitor.
  */
 struct disk {
 	enum disk_kind kind;
