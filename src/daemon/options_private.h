@@ -12,8 +12,8 @@ BT_MUST_USE int bt_logging_check(const struct bt_daemon_flag_value *values,
 /** Check --secure-port and the request-header flags: spec 11 sections 4.3, 4.4. Logs warnings. */
 void bt_serving_validate(const struct bt_daemon_options *options, struct bt_config_errors *errors);
 /**
- * Make the checks of TLS options and always-allowed paths that upstream makes when it builds the
- * endpoints. Logs warnings. Spec 11 sections 4.3, 4.5.
+ * Check TLS options and always-allowed paths, which upstream checks when it builds the endpoints.
+ * Logs warnings. Spec 11 sections 4.3, 4.5.
  */
 BT_MUST_USE int bt_serving_check(const struct bt_daemon_options *options, struct berth_error *err);
 /**

@@ -37,7 +37,7 @@ void bt_reply_error(struct bt_reply *reply, uint16_t code, const char *format, .
 	bt_strbuf_append_char(&reply->body, '\n');
 }
 
-/** Call take for each `name=value` of a query, decoded into arena. Invalid pairs are skipped. */
+/** Call `take` for each `name=value` of a query, decoded into arena. Invalid pairs are skipped. */
 static void for_each_parameter(const struct bt_page_request *request,
 	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
 {

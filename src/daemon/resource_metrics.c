@@ -299,7 +299,7 @@ void bt_pod_samples_add(struct bt_pod_samples *list, const struct bt_pod *pod)
 	bt_vec_push(&list->pods, samples);
 }
 
-/** Append samples of a family, after its header if *has_header is false. */
+/** Append samples of a family. If *has_header is false, append the family's header first. */
 static void write_family(const char *name, const char *help, struct bt_str samples,
 	bool *has_header, struct bt_strbuf *out)
 {

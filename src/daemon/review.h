@@ -36,10 +36,10 @@ struct bt_reviewer_options {
 /** Create a reviewer. Fails if the system has no random numbers. */
 BT_MUST_USE int bt_reviewer_create(const struct bt_reviewer_options *options,
 	struct bt_reviewer **out_reviewer, struct berth_error *err);
-/** Destroy the reviewer. done of its waiters is not called any more. NULL accepted. */
+/** Destroy the reviewer, without calling its waiters' `done`. NULL accepted. */
 void bt_reviewer_destroy(struct bt_reviewer *reviewer);
 
-/** Waits for the answer to a review. Must live until done or bt_review_cancel. */
+/** Waits for the answer to a review. Must live until `done` or bt_review_cancel is called. */
 struct bt_review_waiter {
 	void *context;
 	/** status: borrowed for the call; NULL: the review failed, and error has the reason. */
@@ -51,12 +51,12 @@ struct bt_review_waiter {
 
 /**
  * Request a review. spec: borrowed for the call; reviews with equal specs share an answer. arena:
- * for the request's document. done is called before this function returns if the answer is cached
- * or too many reviews are in flight.
+ * for the request's document. If the answer is cached or too many reviews are in flight, `done` is
+ * called before this function returns.
  */
 void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
 	struct bt_arena *arena, struct bt_review_waiter *waiter);
-/** Cancel: done is not called any more. No effect if the waiter does not wait. */
+/** Cancel: `done` is not called any more. No effect if the waiter does not wait. */
 void bt_review_cancel(struct bt_review_waiter *waiter);
 /** Return the number of cached answers and reviews in flight. */
 uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer);

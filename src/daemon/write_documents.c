@@ -15,8 +15,8 @@ static const char delete_envelope[] = "k8s\0\x0a\x13\x0a\x02v1\x12\x0d"
 				      "DeleteOptions\x12\x00\x1a\x00\x22";
 
 /*
- * The document includes the terminating zero byte of the literal, which is the length of the empty
- * contentType.
+ * The zero byte that ends the literal belongs to the document: it is the length of the contentType,
+ * which is empty.
  */
 const struct bt_str bt_document_delete_protobuf = {delete_envelope, sizeof(delete_envelope)};
 const struct bt_str bt_document_delete_json =
@@ -387,8 +387,8 @@ static void sort_members(struct bt_json_value *value)
 }
 
 /**
- * Return the merge patch from before to after; NULL: no difference. Lists are replaced as a whole,
- * because no list of the claim statuses has a merge key.
+ * Return the merge patch that changes `before` to `after`; NULL: no difference. Lists are replaced
+ * as a whole, because no list of the claim statuses has a merge key.
  */
 static struct bt_json_value *difference(
 	struct bt_arena *arena, const struct bt_json_value *before, struct bt_json_value *after)

@@ -68,8 +68,8 @@ void bt_document_unreserve(
 /** Append DeleteOptions with the uid as a precondition. */
 void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out);
 /**
- * Append the strategic merge patch that changes the claim statuses of a pod's status from before to
- * after. false: there is no difference; nothing is appended.
+ * Append the strategic merge patch that changes the claim statuses in a pod's status from those of
+ * `before` to those of `after`. false: there is no difference; nothing is appended.
  */
 bool bt_document_pod_claims(const struct bt_pod_status *before, const struct bt_pod_status *after,
 	struct bt_strbuf *out);
