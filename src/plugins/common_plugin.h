@@ -75,7 +75,7 @@ bool bt_plugin_ports_conflict(const bt_host_port_list *wanted, const struct bt_n
  */
 struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena);
 
-/** A point of a utilization shape: from utilization (percent) to score. */
+/** A point of a utilization shape: the score at one utilization (percent). */
 struct bt_shape_point {
 	int64_t utilization;
 	int64_t score;

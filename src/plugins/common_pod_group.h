@@ -19,9 +19,9 @@ struct bt_status bt_pod_group_no_members(
 /**
  * Make one placement for each value of the node label `key` among the parent's nodes, sorted by
  * value. If members of the group are scheduled already, make only the placement for the value of
- * their nodes. Memory comes from the arena. Error if the state knows no member of the group, or if
- * scheduled members have different values, a node without the label or a node outside the snapshot.
- * Spec: 05 section 15.2.
+ * their nodes. Memory comes from the arena. Error if the state knows no member of the group, if the
+ * nodes of scheduled members have different values, or if such a node lacks the label or is not in
+ * the snapshot. Spec: 05 section 15.2.
  */
 struct bt_status bt_pod_group_topology_placements(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, struct bt_str group_name, const struct bt_placement *parent,

@@ -313,8 +313,8 @@ BT_ALWAYS_INLINE double divide_up_to_one(double amount, double capacity, double 
 }
 
 /**
- * Score one block. before: the balances without the pod, from which the scores are computed. NULL:
- * scores gets the balances with the pod.
+ * Score one block. before: the balances without the pod, from which the scores are computed. If
+ * before is NULL, store the balances with the pod in `scores` instead.
  */
 BT_ALWAYS_INLINE void balance_block(const struct block_column *a, const struct block_column *b,
 	uint32_t count, const int32_t *before, int32_t *restrict scores)

@@ -58,7 +58,7 @@ static inline const struct bt_csi_driver *bt_find_csi_driver(
 	return bt_object_store_find(&state->objects, BT_KIND_CSI_DRIVER, BT_STR(""), name);
 }
 
-/** Whether the pod has a volume of a claim; with_ephemeral: or an ephemeral volume. */
+/** Whether a volume of the pod uses a claim. Ephemeral volumes count only if with_ephemeral. */
 bool bt_pod_has_claims(const struct bt_pod_spec *spec, bool with_ephemeral);
 
 /** The claim of a pod volume, spec 07 section 2.2. */

@@ -28,7 +28,7 @@ static const struct bt_pod_group *find_group(
 		bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)));
 }
 
-/** A preemptor, pod or pod group, is gated while its asynchronous preemption is running. */
+/** A pod is gated while its asynchronous preemption, or that of its group, is running. */
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
 {
@@ -160,8 +160,8 @@ const struct bt_preemption_decision *bt_default_preemption_decision(
 }
 
 /*
- * The event only makes the queue check gated pods again. Whether a rejected pod is requeued is up
- * to the plugins that rejected it (spec 08 section 12).
+ * The event is registered only so that the queue checks gated pods again. Whether a rejected pod is
+ * requeued is up to the plugins that rejected it (spec 08 section 12).
  */
 static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,

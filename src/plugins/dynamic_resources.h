@@ -3,7 +3,7 @@
 #define BT_PLUGINS_DYNAMIC_RESOURCES_H
 /**
  * Shared by the files of the DynamicResources plugin: its cycle data and its parts. Spec: 12
- * sections 5 to 16. Sections without a number of a spec refer to spec 12.
+ * sections 5 to 16. Where a comment names a section but no spec, the section is in spec 12.
  *
  * The cycle data is in the arena of the cycle, and the cycle holds references to the objects,
  * because a binding may take minutes while the claim cache changes.
@@ -159,8 +159,8 @@ struct bt_filter_limit {
 struct bt_dynamic_cycle {
 	struct bt_dynamic_claim *claims;
 	uint32_t count;
-	uint32_t user_count;            /* number of claims without the special claim */
-	uint32_t unallocated_count;     /* claims without allocation, with the special claim */
+	uint32_t user_count;            /* number of claims, except the special claim */
+	uint32_t unallocated_count;     /* unallocated claims, including the special claim */
 	bool has_alternatives;          /* some request uses firstAvailable */
 	struct bt_allocator *allocator; /* NULL: all claims are allocated */
 	/** Room for the claims argument of an allocator call. */
@@ -348,9 +348,9 @@ struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, bool has_user_claims,
 	struct bt_arena *arena, const struct bt_extended_node_claim **out_claim);
 /**
- * Step of PreBind (section 14.4): create the claim, with the error text and counter of that
- * section. Returns 0, a negative code, or BT_WRITE_PENDING. *out_claim: a new reference. Without a
- * writer the claim goes to the object store.
+ * Step of PreBind (section 14.4): create the claim, and count the attempt in the metrics. Returns
+ * 0, a negative code, or BT_WRITE_PENDING. *out_claim: a new reference. Without a writer, the claim
+ * goes to the object store and nothing is counted.
  */
 BT_MUST_USE int bt_extended_create(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_extended_node_claim *node_claim,

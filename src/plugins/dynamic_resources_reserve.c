@@ -279,8 +279,9 @@ static int step_start(const struct binding *binding)
 	bind->base = binding->claim->object;
 	if (binding->instance->base.handle->claim_writer == NULL) {
 		/*
-		 * Start from the latest version: after changes since PreFilter, a real API would
-		 * answer with a conflict.
+		 * If the claim has changed since PreFilter, a real API would answer with a
+		 * conflict, and the next attempt would start from the latest version. Start from
+		 * the latest version at once.
 		 */
 		const struct bt_object_meta *meta = binding->claim->object->meta;
 		struct bt_object *latest = bt_claim_cache_find(

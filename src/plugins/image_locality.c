@@ -199,8 +199,8 @@ static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const voi
 {
 	struct wanted_images wanted;
 	/*
-	 * A node stores the number of nodes with an image as of the node's last change. This number
-	 * may exceed the current number of nodes, but not the number of slots.
+	 * For each of its images, a node stores how many nodes had the image when this node last
+	 * changed. This number may exceed the current number of nodes, but not the number of slots.
 	 */
 	double share =
 		(double)state->nodes.slot_count / (count < other_count ? count : other_count);

@@ -99,7 +99,7 @@ static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *a
 	tables->touched = true;
 }
 
-/** Add the source's counts, times its factor, to sums, by domain. */
+/** Add to sums[domain], for each domain, the source's count times the source's factor. */
 static void add_source_to(
 	const struct bt_affinity_source *source, int64_t *sums, uint32_t domain_count)
 {
@@ -261,15 +261,15 @@ static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_
 
 /**
  * Context of add_hit, which is called for each term of an existing pod that matches the pod.
- * add_hit adds the term to `tables` with the factor fixed + factors x weight of the term.
+ * add_hit adds the term to `tables`. The factor of the new source is
+ * fixed[group] + factors[group] x the term's weight.
  */
 struct existing_sum {
 	struct bt_state *state;
 	struct bt_arena *arena;
 	struct bt_affinity_tables *tables;
-	/** By group: factor of the weight of the term. */
 	int64_t factors[BT_AFFINITY_GROUP__COUNT];
-	int64_t fixed[BT_AFFINITY_GROUP__COUNT]; /* by group: added to the product */
+	int64_t fixed[BT_AFFINITY_GROUP__COUNT];
 };
 
 /**
@@ -772,8 +772,8 @@ static void add_weight(
 }
 
 /**
- * Add a weight for each of another pod's terms of one affinity group that match run->pod: fixed +
- * sign x weight of the term.
+ * For each term of `other` that is in the group and matches run->pod, add the weight
+ * `fixed` + `sign` x the term's weight.
  */
 static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
 	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
