@@ -124,8 +124,8 @@ struct bt_elector {
 	struct bt_arena observed_arena;
 	struct bt_arena fetched_arena;
 	/**
-	 * The last record that this process wrote, or that differed from `observed` when it was
-	 * read; O in the spec.
+	 * The newer of two records: the last one that this process wrote, and the last one read
+	 * that differed from the record read before it; O in the spec.
 	 */
 	struct bt_lease_record observed;
 	struct bt_lease_record fetched;  /* the last record read; J in the spec */

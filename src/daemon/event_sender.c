@@ -38,7 +38,7 @@ struct key {
 
 /**
  * An entry of one of the memories `similar`, `counted` and `allowed` of struct correlator (below).
- * Some members mean something else in each memory.
+ * The meaning of some members depends on the memory.
  */
 struct entry {
 	struct key key;
@@ -144,9 +144,9 @@ static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, B
 #define EQUAL_PARTS 9
 
 /**
- * Returns true if the event must be combined with similar events, which are equal to the event
- * except for their messages: SIMILAR_MAX messages of similar events are remembered, and the event
- * has another message. Remembers the event's message.
+ * Returns true if the event must be combined with similar events, because SIMILAR_MAX messages of
+ * similar events are remembered and the event's message is not among them. Remembers the event's
+ * message. Events are similar if they differ at most in their message.
  */
 static bool is_one_too_many(struct correlator *correlator, const struct bt_event_record *record)
 {
@@ -415,7 +415,7 @@ static void done(
 	} else if (answer->class_ == BT_REST_NOT_FOUND && is_patch(waiting)) {
 		waiting->form = waiting->form == FORM_PATCH ? FORM_POST : FORM_CORE_POST;
 	} else if (exists && waiting->form == FORM_POST && waiting->count > 1) {
-		/* The POST after a 404 failed because the event exists: PATCH it again. */
+		/* This POST followed a 404 of a PATCH, but the event exists: PATCH it again. */
 		waiting->form = FORM_PATCH;
 		answer_without_response(sender, error);
 	} else {

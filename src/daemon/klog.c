@@ -33,7 +33,7 @@ static void append_text(struct bt_strbuf *out, struct bt_str text)
 		bt_strbuf_append_quoted(out, text);
 		return;
 	}
-	/* Each of several lines is below the key and indented by a tab. */
+	/* A text of several lines starts below the key, and every line is indented by a tab. */
 	bt_strbuf_append_c(out, "=<\n");
 	while (text.length > 0) {
 		bt_strbuf_append_char(out, '\t');

@@ -104,7 +104,7 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 	}
 	if (item == NULL) {
 		/*
-		 * After a successful POST due_ns is set, and the watch will report the object. If
+		 * If due_ns is set, a POST has succeeded, and the watch will report the object. If
 		 * the object is deleted, changed() sets due_ns to 0, so that it is created again.
 		 */
 		if (candidate->due_ns == 0 || candidate->retry_at_ns != 0) {
@@ -409,7 +409,7 @@ static int check_lock(struct bt_str lock, struct berth_error *err)
 		{"endpoints", "endpoints lock is removed, migrate to leases"},
 		{"configmaps", "configmaps lock is removed, migrate to leases"},
 		{"endpointsleases", "endpointsleases lock is removed, migrate to leases"},
-		/* "migrated" differs from the lines above, as in upstream: spec 11 section 8.1. */
+		/* Upstream's text has "migrated", not "migrate": spec 11 section 8.1. */
 		{"configmapsleases", "configmapsleases lock is removed, migrated to leases"},
 	};
 	if (bt_str_equal_c(lock, "leases")) {
