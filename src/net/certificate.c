@@ -323,7 +323,7 @@ int bt_random_hex(uint32_t count, struct bt_strbuf *out, struct berth_error *err
 	return 0;
 }
 
-/* Longer chains of clients are refused. */
+/* Maximum number of certificates in a client's chain; longer chains are refused. */
 #define CHAIN_MAX 16
 #define OID_UID "1.3.6.1.4.1.57683.2"
 /* ASN.1 tags of string types. */

@@ -39,7 +39,7 @@ struct bt_http_client_options {
 	 * 4.6).
 	 */
 	const char *proxy_url;
-	uint32_t connections_max; /* 0: no limit. Further transfers are queued. */
+	uint32_t connections_max; /* further transfers are queued; 0: no limit */
 	uint32_t idle_connections_max;
 	int64_t connect_timeout_ns; /* for TCP and TLS handshake together */
 	bool follow_redirects;      /* as browsers do: a POST becomes GET after 301, 302, 303 */

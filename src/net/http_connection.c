@@ -477,7 +477,7 @@ static void advance(struct bt_http_client_connection *connection)
 	}
 }
 
-/* Tries the addresses from address_at on until a connect does not fail immediately. */
+/* Tries the addresses from address_at on, until a connection is made or in progress. */
 static void dial(struct bt_http_client_connection *connection)
 {
 	uint32_t count = connection->addresses.list.count;

@@ -317,8 +317,8 @@ struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char
 }
 
 /**
- * Context of take_header, which calls take for each header with this name. If take is NULL,
- * take_header calls take_prefixed for each header whose name has the prefix `name`.
+ * Context of take_header. If `take` is set, it is called for each header with this name; otherwise
+ * take_prefixed is called for each header whose name has the prefix `name`.
  */
 struct header_walk {
 	struct bt_str name;

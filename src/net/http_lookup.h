@@ -23,19 +23,19 @@ struct bt_http_addresses {
 
 struct bt_http_lookup;
 
-/** Returns true if the host needs no lookup, and appends its addresses with port 0. */
+/** If the host needs no lookup, appends its addresses with port 0 and returns true. */
 bool bt_http_lookup_literal(struct bt_str host, struct bt_http_addresses *out);
 /**
- * Starts a lookup and calls ready once, in a later turn, with no addresses if the lookup failed;
- * the lookup is freed when ready returns. host: at most 255 bytes. NULL: threads or descriptors
- * have run out.
+ * Starts a lookup. Calls `ready` once, in a later turn, with no addresses if the lookup failed; the
+ * lookup is freed when `ready` returns. host: at most 255 bytes. NULL: threads or descriptors have
+ * run out.
  */
 struct bt_http_lookup *bt_http_lookup_start(struct bt_loop *loop, struct bt_str host,
 	void (*ready)(void *context, struct bt_http_lookup *lookup,
 		const struct bt_http_addresses *addresses),
 	void *context);
 struct bt_str bt_http_lookup_host(const struct bt_http_lookup *lookup);
-/** Frees the lookup; ready is not called any more. Must not be called within ready. */
+/** Frees the lookup, whose `ready` is then not called. Must not be called within `ready`. */
 void bt_http_lookup_cancel(struct bt_http_lookup *lookup);
 
 /** Appends "10.0.0.1:80" or "[::1]:80". */
