@@ -106,7 +106,7 @@ static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)
 
 /** --- claims that a pod lacks --- */
 
-/** Returns whether no claim must be made for the entry. */
+/** Returns whether the entry needs no new claim. */
 static bool has_claim(const struct bt_claim_maker *maker, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {

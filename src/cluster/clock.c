@@ -16,7 +16,7 @@
 #define SAVE_EVERY_NS BT_NS_PER_SECOND
 /** Digits and a newline; always the same length, so that a write replaces the whole text. */
 #define TEXT_LENGTH 20
-/** A saved time beyond the year 2200 is damaged and ignored. */
+/** The start of the year 2200. A saved time after it counts as damaged and is ignored. */
 #define LATEST_NS INT64_C(7258118400000000000)
 
 int bt_cluster_clock_start(struct bt_cluster_clock *clock, double scale, int64_t virtual_start_ns,

@@ -3,10 +3,10 @@
 #define BT_CLUSTER_CONTROLLER_H
 /**
  * The interface of controllers. A controller names the resources it watches, enqueues keys when
- * they change, and syncs one key at a time. The hub calls the controllers, keeps for each
- * controller a queue that has a key only once, and delays keys whose sync failed (5 ms doubling to
- * 1000 s, as upstream). Files: hub.c (changes, turns, writes, events), hub_queue.c (which keys are
- * due), pod_index.c, sync.c (operations that several controllers use).
+ * one of these resources changes, and syncs one key at a time. The hub calls the controllers, keeps
+ * for each controller a queue that has a key only once, and delays keys whose sync failed (5 ms
+ * doubling to 1000 s, as upstream). Files: hub.c (changes, turns, writes, events), hub_queue.c
+ * (which keys are due), pod_index.c, sync.c (operations that several controllers use).
  *
  * A run is made of turns, in the order of controllers.def. In its turn, a controller syncs each key
  * that was due when the turn began. When one controller writes many dependents of an object, the
@@ -71,9 +71,9 @@ struct bt_indexed_pod {
 
 /**
  * If more than BT_HUB_BACKLOG keys are ready, a run ends after BT_HUB_WORK_PER_RUN syncs and writes
- * (about 2 ms), because the server handles one request of each connection between runs. Otherwise a
- * run ends after BT_HUB_BACKLOG syncs and writes, so that the scheduler of a small cluster does not
- * see the controllers' work half done.
+ * (about 2 ms): between two runs the server handles one request of each connection, so long runs
+ * would slow clients down. Otherwise a run ends after BT_HUB_BACKLOG syncs and writes, so that the
+ * scheduler of a small cluster does not see the controllers' work half done.
  */
 #define BT_HUB_WORK_PER_RUN 64
 #define BT_HUB_BACKLOG 400
@@ -265,7 +265,7 @@ void bt_hub_queue_add_at(
  * the longest delay.
  */
 bool bt_hub_queue_has_work(const struct bt_hub_queue *queue);
-/** Makes the delayed items ready that are due. */
+/** Ends the delay of every item that is due: the item becomes ready. */
 void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns);
 /**
  * Takes the first ready item of the controller, which must have one; the item is running until
@@ -312,8 +312,8 @@ struct bt_sync {
 
 struct bt_controller_ops {
 	const char *name;      /* "replicaset-controller" */
-	const char *component; /* component that events name; NULL: name */
-	/** A bit for each enum bt_hub_kind that observe is called for, or BT_WATCH_ALL. */
+	const char *component; /* component of the controller's events; NULL: same as `name` */
+	/** A bit for each enum bt_hub_kind whose changes `observe` receives, or BT_WATCH_ALL. */
 	uint64_t watches;
 	/**
 	 * The kind of the objects that keys name. The hub reads the object for sync, and does not
@@ -327,7 +327,7 @@ struct bt_controller_ops {
 	void (*init)(void *data, struct bt_hub *hub);
 	/** The data begins with this number of struct bt_groups, which the hub frees. */
 	uint32_t group_count;
-	/** After the groups the data has a struct bt_selector_table, which the hub frees, too. */
+	/** A struct bt_selector_table follows the groups; the hub frees the table, too. */
 	bool has_selectors;
 	/** Frees the other memory that data refers to. NULL: nothing to free. */
 	void (*finish)(void *data);
@@ -345,7 +345,7 @@ struct bt_controller_ops {
 
 /** --- the queue of the controller that is being called --- */
 
-/** Enqueues the key (copied) for now. A key that is queued already is synced once. */
+/** Enqueues the key (copied), which is due at once. A key that is queued already is synced once. */
 void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key);
 /** Enqueues the key for the time at_ns. If the key is delayed already, the earlier time counts. */
 void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns);
@@ -379,7 +379,7 @@ struct bt_json_value **bt_sync_read_group(struct bt_sync *sync, enum bt_hub_kind
 /** --- writes; each returns the HTTP status code of the answer --- */
 
 /**
- * Creates the object. out_answer (may be NULL): its member object is NULL for a pod that went to
+ * Creates the object. out_answer (may be NULL): out_answer->object is NULL for a pod that went to
  * options.pods.
  */
 uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str namespace_,

@@ -74,7 +74,7 @@ struct bt_controllers_options {
 	 * NULL: no request is signed. Borrowed.
 	 */
 	const char *root_ca_key;
-	struct bt_pod_taker pods; /* take NULL: pods are created through the API */
+	struct bt_pod_taker pods; /* pods.take NULL: pods are created through the API */
 };
 
 extern const struct bt_controllers_options bt_controllers_default_options;
@@ -115,8 +115,8 @@ struct bt_node_template {
 };
 
 /**
- * Creates the nodes of the template that do not exist, with condition Ready. Errors have the API
- * server's text.
+ * Creates those nodes of the template that do not exist, and gives them condition Ready. Errors
+ * have the API server's text.
  */
 BT_MUST_USE int bt_controllers_add_nodes(
 	struct bt_hub *hub, const struct bt_node_template *template_, struct berth_error *err);

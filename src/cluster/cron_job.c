@@ -133,8 +133,8 @@ static void start(struct pass *pass, int64_t time)
 		pass->last_schedule = time_text;
 	} else if (answer.code == 409) {
 		/*
-		 * Conflict: the Job of this time exists already, because the name contains the
-		 * time.
+		 * Conflict: a Job with this name exists. The name contains the time, so the Job of
+		 * this time exists already.
 		 */
 		pass->last_schedule = time_text;
 	} else {

@@ -11,7 +11,7 @@
 
 /** Maximum number of pods that one sync creates or deletes. */
 #define BT_DAEMON_BURST 250
-/** Minimum age of a failed pod that is replaced. */
+/** A finished pod is replaced once it has this age. */
 #define REPLACE_SECONDS 10
 /** Maximum number of nodes that one sync reads. Reading a node takes about 10 us. */
 #define NODE_READS_PER_SYNC 2000
