@@ -370,7 +370,7 @@ static void set_missing_texts(struct bt_arena *arena, struct bt_json_value *obje
 	}
 }
 
-/** Returns a copy of status.nodeInfo (before) with its missing members added. */
+/** Returns a copy of `before`, which is status.nodeInfo, with the missing members added. */
 static struct bt_json_value *info_of(
 	struct bt_arena *arena, const struct bt_json_value *before, struct bt_str id)
 {

@@ -24,7 +24,7 @@ struct bt_stray {
 	char *key;       /* owned */
 };
 
-/** All-zero memory has no selectors; the struct must not move once it has selectors. */
+/** All-zero memory is an empty table. A table must not move once it has selectors. */
 struct bt_selector_table {
 	struct bt_groups namespaces; /* keys by namespace */
 	struct bt_map by_key;
@@ -70,10 +70,10 @@ void bt_owners_group(struct bt_groups *owned, const struct bt_observed *observed
 void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors,
 	enum bt_hub_kind kind, const char *finalizer);
 /**
- * Releases strays, and adopts active pods without owner that the synced object selects, unless
- * the object is being deleted. Each adoption is a change that enqueues the key again. accepts (may
- * be NULL) checks the pod's name; finalizer (may be NULL) is added to the pods. Returns whether any
- * pod was adopted.
+ * Releases strays. Unless the synced object is being deleted, also adopts active pods without owner
+ * that it selects; each adoption is a change that enqueues the key again. If `accepts` is not NULL,
+ * a pod is adopted only if `accepts` returns true for its name. `finalizer` (may be NULL) is added
+ * to the pods. Returns whether any pod was adopted.
  */
 bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *selectors,
 	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name), const char *finalizer);

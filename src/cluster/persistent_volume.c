@@ -10,8 +10,8 @@ struct binder {
 	struct bt_groups claimed;   /* volumes with a claimRef, by the key of the claim */
 	struct bt_groups pending;   /* claims that are not bound, by class */
 	/**
-	 * Uses of claims by unassigned pods. A key is "<pod key>#<index in spec.volumes>". The
-	 * group of the key is the key of the claim that the volume uses.
+	 * Uses of claims by unassigned pods. The keys "<pod key>#<index in spec.volumes>" are
+	 * grouped by the key of the claim that the volume uses.
 	 */
 	struct bt_groups waiting;
 };

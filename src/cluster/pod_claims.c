@@ -10,8 +10,8 @@ static bool was_made_for(const struct bt_object_meta *claim, const struct bt_tex
 }
 
 /**
- * Returns a copy of the claim that is no longer reserved for these pods; NULL: the claim is
- * reserved for none of them.
+ * Returns a copy of the claim without these pods in reservedFor; NULL: the claim is reserved for
+ * none of them.
  */
 static struct bt_object *without_users(
 	const struct bt_resource_claim *claim, const struct bt_text_set *pod_uids)

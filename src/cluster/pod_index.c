@@ -5,8 +5,8 @@
 
 /*
  * The list of an owner's pods is found by the hash of the owner's uid. The list of a namespace's
- * pods without owner is found by the hash of the namespace; another seed keeps the two kinds of
- * hashes apart.
+ * pods without owner is found by the hash of the namespace with ORPHANS_SEED, so that a uid and a
+ * namespace with the same text have different hashes.
  */
 #define ORPHANS_SEED UINT64_C(1)
 

@@ -96,8 +96,8 @@ struct bt_simulated_group {
 	struct bt_str message;  /* the group's last status message; "": the group was not tried, or
 	                           was accepted */
 	struct bt_str reason;   /* message of the pod at index `stopped`; "": no such pod */
-	uint32_t stopped; /* index of the first pending pod whose message gives another reason than
-	                     that the pod group is unschedulable; UINT32_MAX: no such pod */
+	uint32_t stopped; /* index of the first pending pod with a message that does not start with
+	                     "pod group is unschedulable"; UINT32_MAX: no such pod */
 };
 
 struct bt_simulation {
@@ -172,9 +172,10 @@ BT_MUST_USE int bt_simulation_add_pod(struct bt_simulation *simulation, const st
 /**
  * Opens the simulation again after bt_simulation_run, so that the caller can remove another node.
  * All pods of the run are removed from the simulation; they must have come from
- * bt_simulation_add_pod. The caller then returns what it removed: first the node, then the node's
- * pods in input order. Afterwards the state equals the state before the removal, provided that the
- * run bound all its pods and that no pod has volumes, claims or a group.
+ * bt_simulation_add_pod. The caller then calls bt_simulation_return_node, and
+ * bt_simulation_return_running for each pod of the node in input order. Afterwards the state equals
+ * the state before the removal, provided that the run bound all its pods and that no pod has
+ * volumes, claims or a group.
  */
 void bt_simulation_reopen(struct bt_simulation *simulation);
 /**

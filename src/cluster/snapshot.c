@@ -76,8 +76,8 @@ struct pass {
 	enum note note;    /* how to handle the next annotation's value */
 	uint32_t by_parts; /* CEL expressions that read parts of texts */
 	/**
-	 * Texts of devices: drivers, and the strings, names and domains of attributes. Set when
-	 * texts are renamed.
+	 * Texts of devices: drivers, and the strings, names and domains of attributes. Not NULL if
+	 * `renaming` is set.
 	 */
 	const struct bt_text_set *device_texts;
 	struct {
@@ -194,10 +194,10 @@ static bool has_part(struct bt_str text, struct bt_str function, struct bt_str p
 }
 
 /**
- * A CEL expression calls function (startsWith, endsWith or contains) with the argument `part`.
- * Returns a regular expression that matches the neutral names of all device texts for which this
- * call is true. Returns an absent text if the regular expression would be too long, or if names are
- * still being collected.
+ * For a call of `function` (startsWith, endsWith or contains) with the argument `part` in a CEL
+ * expression, returns a regular expression that matches the neutral names of all device texts for
+ * which the call is true. Returns an absent text if the regular expression would be too long, or if
+ * names are still being collected.
  */
 static struct bt_str find_texts(
 	void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena)
@@ -227,7 +227,7 @@ static struct bt_str find_texts(
 
 /**
  * Renames the names in a CEL expression. An expression that cannot be parsed is renamed as if it
- * were one name, because its evaluation fails with the original names and with the neutral names.
+ * were one name: its evaluation fails before and after the renaming.
  */
 static void rename_expression(struct pass *pass, struct bt_str *text)
 {

@@ -37,7 +37,7 @@ struct bt_neutral_names {
 	BT_VEC(struct bt_neutral_word) words;
 	struct bt_map map; /* original -> words */
 	struct bt_arena arena;
-	uint32_t number_count; /* number of entries in words with is_number */
+	uint32_t number_count; /* number of entries of `words` with is_number */
 	struct bt_str prefix;  /* of the neutral words; "": not chosen yet */
 	uint32_t width;        /* digits after the prefix */
 };

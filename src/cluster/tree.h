@@ -71,8 +71,8 @@ void bt_tree_remove_condition(struct bt_json_value *conditions, const char *type
 /** --- writes --- */
 
 /**
- * Returns whether stored has every member of wanted; a member that is zero, empty or null counts as
- * absent.
+ * Returns whether `stored` has every member of `wanted`; a member that is zero, empty or null
+ * counts as absent.
  */
 bool bt_tree_covers(const struct bt_json_value *stored, const struct bt_json_value *wanted);
 /**

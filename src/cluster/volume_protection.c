@@ -20,8 +20,8 @@ static bool is_protected(enum bt_hub_kind kind, const struct bt_json_value *obje
 }
 
 /**
- * users: uses of objects by pods. A key is "<pod key>#<index in spec.volumes>", or "<pod key>#0"
- * for the use of a PodGroup. The group of the key is the key of the object that the pod uses.
+ * `users`: uses of objects by pods. The keys "<pod key>#<index in spec.volumes>", or "<pod key>#0"
+ * for the use of a PodGroup, are grouped by the key of the object that the pod uses.
  */
 static void record_use(struct bt_groups *users, struct bt_hub *hub, struct bt_str pod,
 	uint32_t number, struct bt_str name, bool uses)

@@ -6,8 +6,7 @@
  * the workloads of the input, in addition to existing pods. Generated names look as in a cluster,
  * but their suffixes are computed from the prefix, so they are the same in every run.
  *
- * - A Deployment gets only the pods that are missing; pods that exist during a rollout are not
- * missing.
+ * - A Deployment gets only missing pods: the active pods of all its ReplicaSets are counted.
  * - The pods of a StatefulSet are created at once.
  * - A CronJob runs once, as Job NAME-00000000, unless it has an unfinished Job.
  * - Paused, suspended and terminating workloads create no pods.

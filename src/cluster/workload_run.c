@@ -68,7 +68,7 @@ static uint32_t extras_of(const struct bt_expansion *expansion, uint32_t owner)
 /** The current ReplicaSet and the pods that the input has for a Deployment. */
 struct rollout {
 	uint32_t active_pods;
-	bool has_set;       /* the input has a ReplicaSet; else set and hash are from a pod */
+	bool has_set;       /* the input has a ReplicaSet; false: `set` and `hash` are from a pod */
 	struct bt_str set;  /* name; "": neither ReplicaSet nor pods */
 	struct bt_str uid;  /* of the ReplicaSet; only with has_set */
 	struct bt_str hash; /* of the template; may be "" */
@@ -564,7 +564,7 @@ static int restore_deployment(
 	return restore(work, index, is_new ? BT_KIND_DEPLOYMENT : BT_KIND_REPLICA_SET, tree, err);
 }
 
-/** Stores a ReplicaSet or ReplicationController, unless no pods must be created for it. */
+/** Stores a ReplicaSet or ReplicationController if pods must be created for it. */
 static int restore_replicas(struct bt_expansion_work *work, uint32_t index,
 	struct bt_opt_i32 replicas, struct berth_error *err)
 {

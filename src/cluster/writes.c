@@ -23,7 +23,7 @@ static const struct bt_user scheduler_user = {
 
 /** --- requests --- */
 
-/** Returns a request by the scheduler's user. group, resource: name the resource. */
+/** Returns a request by the scheduler's user for `resource` of the API group `group`. */
 static struct bt_api_request make_request(const struct bt_cluster_writes *writes, enum bt_verb verb,
 	const char *group, const char *resource, struct bt_str namespace_, struct bt_str name)
 {
