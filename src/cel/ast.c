@@ -117,7 +117,7 @@ static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 		k += length != 0 ? length : 1;
 	}
 	bt_strbuf_append_c(out, "\n | ");
-	/* Print dots and a caret below the line, in full width below multi-byte characters. */
+	/* Print dots and a caret below the line, full-width ones below multi-byte characters. */
 	uint32_t offset = 0;
 	uint32_t size = 0;
 

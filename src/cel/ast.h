@@ -49,8 +49,8 @@ enum bt_cel_operator {
 	BT_CEL_OP_OPTIONAL_INDEX,
 	/*
 	 * The functions `or` and `orValue`, which evaluate the argument only if the target is
-	 * optional.none(). A call of one of these functions gets its value when the program is
-	 * made; until then it has BT_CEL_OP_NONE.
+	 * optional.none(). A call of one of these functions gets its operator when the program
+	 * is made; until then its operator is BT_CEL_OP_NONE.
 	 */
 	BT_CEL_OP_OPTIONAL_OR,
 	BT_CEL_OP_OPTIONAL_OR_VALUE,
@@ -75,7 +75,7 @@ enum bt_cel_macro {
 enum bt_cel_reference {
 	BT_CEL_REFERENCE_VARIABLE, /* a variable of the environment, by index */
 	BT_CEL_REFERENCE_LOCAL,    /* a variable of a macro, by slot */
-	BT_CEL_REFERENCE_TYPE,     /* a type's name: type_value */
+	BT_CEL_REFERENCE_TYPE,     /* the name of the type type_value */
 };
 
 struct bt_cel_node {
@@ -131,8 +131,8 @@ struct bt_cel_node {
 			 */
 			struct bt_cel_regex *regex;
 			/**
-			 * IN: the right operand is a list of constants (spec 12b section 8.5); set
-			 * when the program is made.
+			 * For BT_CEL_OP_IN: whether the right operand is a list of constants (spec
+			 * 12b section 8.5). Set when the program is made.
 			 */
 			bool in_constants;
 		} call;

@@ -72,7 +72,7 @@ void bt_cel_program_destroy(struct bt_cel_program *program);
 size_t bt_cel_program_bytes(const struct bt_cel_program *program);
 /** Kind of the static type of the result. */
 enum bt_cel_kind bt_cel_program_result(const struct bt_cel_program *program);
-/** Cost of an evaluation in the worst case, as far as types limit the sizes of values. */
+/** Cost of an evaluation in the worst case; sizes unknown at compile time count as 0. */
 uint64_t bt_cel_program_estimate(const struct bt_cel_program *program);
 
 /** Limits of one evaluation. */

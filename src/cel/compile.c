@@ -278,8 +278,9 @@ static int prepare_call(
 	}
 	if (!is_member && node->call.count != 0 && has_free_children(node)) {
 		/*
-		 * Call the function at compile time. Upstream folds conversions too: their failure
-		 * is an error of the expression, and the result costs nothing.
+		 * Call the function at compile time. Conversions behave as upstream: a failure
+		 * makes the expression invalid, and the result costs nothing. Other functions keep
+		 * their cost, and fail at run time.
 		 */
 		bool is_conversion = bt_str_has_word(
 			BT_STR("bool bytes double duration dyn int string timestamp type uint"),

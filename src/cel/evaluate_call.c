@@ -305,7 +305,7 @@ static struct bt_cel_value panic(struct bt_cel_evaluation *evaluation, struct bt
 
 /**
  * Evaluates && (deciding: false) or || (deciding: true) as one flat operation with any number of
- * operands. An operand with the value of deciding ends the operation.
+ * operands. An operand equal to `deciding` ends the operation.
  */
 static struct bt_cel_value evaluate_logic(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool deciding)
@@ -534,8 +534,8 @@ struct bt_cel_value bt_cel_evaluate_call(
 	}
 	if (error != NULL) {
 		/*
-		 * Upstream charges these overloads by the elements of the target, and panics if the
-		 * target is an error.
+		 * Upstream computes the units of distinct() and sort() from the elements of the
+		 * target, and panics if the target is an error.
 		 */
 		return (node->call.overload_count == 1 &&
 			       (node->call.overloads[0]->call == bt_cel_fn_distinct ||

@@ -24,7 +24,7 @@ struct bt_cel_regex;
  */
 #define BT_CEL_MEMORY_MAX ((size_t)32 << 20)
 #define BT_CEL_WORK_MAX (UINT64_C(16) << 20)
-/** Bytes of two texts that are compared in the time of one unit of work. */
+/** Number of bytes that a comparison of texts handles in the time of one unit of work. */
 #define BT_CEL_COMPARED_BYTES 16
 
 /** An evaluation in progress. */
@@ -174,8 +174,8 @@ bool bt_cel_charge_work(struct bt_cel_evaluation *evaluation, uint64_t count);
  */
 void *bt_cel_alloc(struct bt_cel_evaluation *evaluation, uint64_t count, size_t size);
 /**
- * Call bt_cel_enter before, and bt_cel_leave after, recursion into the elements of a value. The
- * recursion needs this limit, because cel.bind lets values nest deeper than the text of the
+ * Call bt_cel_enter before, and bt_cel_leave after, recursion into the elements of a value. They
+ * limit the depth of the recursion, because cel.bind lets values nest deeper than the text of the
  * expression. false: too deep, the evaluation stops; do not call bt_cel_leave.
  */
 bool bt_cel_enter(struct bt_cel_evaluation *evaluation);

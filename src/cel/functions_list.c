@@ -9,7 +9,7 @@
 
 /** Units of creating a list, without its elements. */
 #define LIST_UNITS 11
-/** includes() checks at most this many elements of a list. */
+/** includes() searches this many elements of a list; a longer search is an error. */
 #define INCLUDES_MAX 48
 
 /** Allocates a list of count elements and charges its units. NULL: a limit is exceeded. */
@@ -200,7 +200,7 @@ struct bt_cel_value bt_cel_fn_sum(const struct bt_cel_call *call)
 		[BT_CEL_VARIANT_DURATION] = BT_CEL_DURATION,
 	};
 	struct bt_cel_list list = call->arguments[0].list;
-	/* Without elements the overload decides the kind of the sum. */
+	/* If the list is empty, the overload decides the kind of the sum. */
 	struct bt_cel_value sum = {
 		.kind = list.count != 0 ? list.items[0].kind : kinds[call->overload->variant]};
 
@@ -278,8 +278,8 @@ struct bt_cel_value bt_cel_fn_includes(const struct bt_cel_call *call)
 /* Lists as sets. Spec: 12b section 9.4. */
 
 /**
- * Whether list has an element that is in others (wanted true) or that is not in others (wanted
- * false).
+ * wanted true: whether an element of `list` is in `others`. wanted false: whether an element of
+ * `list` is not in `others`.
  */
 static bool find_element(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
 	const struct bt_cel_list *others, bool wanted)

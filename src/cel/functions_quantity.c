@@ -16,8 +16,8 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 	if (code == 0 && bt_quantity_is_zero(out)) {
 		/*
 		 * isInteger() depends on how a zero was written: "0.0" and "0Ei" are not integers,
-		 * "0.0k" is one. Keep the information in the exponent of the zero, which is not
-		 * used otherwise.
+		 * but "0.0k" is an integer. Keep this information in the exponent of the zero,
+		 * which is not used otherwise.
 		 */
 		struct bt_quantity unit = {.exponent = -1};
 		uint32_t fraction = 0;

@@ -98,7 +98,7 @@ static void bind(
 	inference->bound.items[parameter] = type;
 }
 
-/** Whether a includes every type that b includes. */
+/** Whether `a` includes every type that `b` includes. */
 static bool is_more_general(const struct bt_cel_type *a, const struct bt_cel_type *b)
 {
 	if (a == b || bt_cel_type_is_dyn(a) || a->kind == BT_CEL_PARAMETER) {

@@ -17,7 +17,7 @@
  * A call of a grammar rule. follow: tokens that may follow the called rule within the calling rule.
  */
 struct bt_cel_syntax_frame {
-	const struct bt_cel_syntax_frame *caller; /* NULL: the whole text is the caller */
+	const struct bt_cel_syntax_frame *caller; /* NULL: the called rule parses the whole text */
 	uint64_t follow;
 	bool can_end; /* the calling rule may end after this call */
 };

@@ -22,10 +22,7 @@ struct bt_cel_regex;
  * refused.
  */
 #define BT_CEL_REGEX_BYTES_MAX (1 << 20)
-/**
- * Maximum memory of all constant patterns of one expression, because compiling them also takes
- * time.
- */
+/** Maximum memory of all constant patterns of one expression; limits also their compile time. */
 #define BT_CEL_REGEXES_BYTES_MAX (4 << 20)
 
 /**

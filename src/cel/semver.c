@@ -140,7 +140,7 @@ static int parse_strict(
 	return code;
 }
 
-/** Normalises, for example "v1.02" to "1.2.0". */
+/** Normalises a version, for example "v1.02" to "1.2.0". */
 static int normalise(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_str rest = text;
@@ -258,7 +258,7 @@ struct bt_cel_value bt_cel_fn_is_semver(const struct bt_cel_call *call)
 				   call->evaluation->arena, &version, NULL) == 0);
 }
 
-/** Numbers beyond int wrap, as upstream's conversion does. */
+/** A number too large for an int wraps around, as in upstream's conversion. */
 struct bt_cel_value bt_cel_fn_semver_part(const struct bt_cel_call *call)
 {
 	const struct bt_cel_semver *version = call->arguments[0].semver;

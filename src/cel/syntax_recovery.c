@@ -16,7 +16,7 @@
 /** Upstream's limits: number of recovered errors, and tokens skipped in one recovery. */
 #define RECOVERIES_MAX 30
 #define SKIPPED_MAX 256
-/** Longer than any message about an expression that an API server accepts. */
+/** Longer messages are cut. Expressions that an API server accepts (10 KiB) have shorter ones. */
 #define MESSAGE_BYTES_MAX 20480
 
 /** Names of tokens in lists of expected tokens. */
