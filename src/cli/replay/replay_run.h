@@ -73,7 +73,7 @@ BT_MUST_USE int bt_replay_answer_find(const struct bt_replay_request *request,
 	const struct bt_setup *setup, struct bt_warnings *warnings,
 	struct bt_replay_answer *out_answer, struct berth_error *err);
 void bt_replay_answer_finish(struct bt_replay_answer *answer);
-/** "NodeRejected": the name in JSON answers. */
+/** Returns the name of the difference in JSON answers, such as "NodeRejected". */
 const char *bt_difference_name(enum bt_difference difference);
 /** Write the answer as JSON. answer: struct bt_replay_answer. */
 void bt_replay_answer_write_json(const void *answer, struct bt_json_writer *writer);

@@ -41,7 +41,10 @@ static void add_wide_cells(
 	bt_table_add_format(table, "%u", entry->feasible_count);
 }
 
-/** Number of directly following pods with the same owner and the same reason to be pending. */
+/**
+ * If the pod at `index` is pending and has an owner: how many pods in a row after it have the same
+ * owner and are pending for the same reason. Otherwise 0.
+ */
 static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t index)
 {
 	const struct bt_simulated_pod *first = &simulation->pods.items[index];

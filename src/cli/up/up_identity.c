@@ -72,8 +72,8 @@ static int write_pair(const char *certificate_path, const char *key_path,
 /** --- creation --- */
 
 /**
- * Make the CA and the server's pair. The data folder's CA is reused, and its server pair while it
- * is valid, because clients may have pinned them.
+ * Get the CA and the server's pair. A CA or a valid server pair in the data folder is reused,
+ * because clients may have pinned it; otherwise a new one is made.
  */
 static int make_pair(const struct bt_up_identity_options *options, const struct kept_files *files,
 	struct bt_up_identity *identity, struct berth_error *err)

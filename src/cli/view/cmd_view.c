@@ -43,8 +43,7 @@ struct run {
 	struct bt_arguments flags; /* passed to the commands that answer questions */
 	struct bt_strbuf percentage;
 	struct bt_strbuf threads;
-	struct bt_arguments source_flags; /* flags that name the real source of the cluster in shown
-	                                     command lines */
+	struct bt_arguments source_flags; /* as in struct bt_questions_options */
 #if BT_HAVE_DAEMON
 	struct bt_live *live; /* NULL: files are served */
 	struct bt_live_watch *watch;

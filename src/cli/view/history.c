@@ -306,7 +306,7 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 
 /**
  * Whether the object shows a rejection by the scheduler that the pod's current version does not
- * show: the first rejection, or another one.
+ * show: either the pod's first rejection, or one that differs from that of the version.
  */
 static bool is_rejected(const struct bt_history *history, const struct bt_object *object)
 {
@@ -364,8 +364,8 @@ void bt_history_take_files(struct bt_history *history, const struct bt_manifests
 /** --- recordings --- */
 
 /**
- * Fill in the defaults that an API server sets; recordings of other programs may lack them. object:
- * consumed.
+ * Fill in the defaults that an API server sets; recordings made by other programs may lack them.
+ * object: consumed.
  */
 static struct bt_object *complete_pod(struct bt_object *object)
 {
@@ -421,7 +421,7 @@ static int read_recording(
 		history->from_ns = start_ns;
 	}
 	while ((result = bt_recording_next(reader, &line, err)) > 0) {
-		/* Each later part begins with the objects at the end of the part before. */
+		/* Objects at the start of a later part are known from the previous part. */
 		bool is_known = line.is_start && !is_first;
 		history->to_ns = start_ns + line.time_ns;
 		if (line.event <= BT_RECORDING_DELETE && !is_known) {

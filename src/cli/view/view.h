@@ -92,8 +92,8 @@ void bt_history_take_files(struct bt_history *history, const struct bt_manifests
 BT_MUST_USE int bt_history_read_recordings(
 	struct bt_history *history, const struct bt_arguments *paths, struct berth_error *err);
 /**
- * Begin the history at before_ns. Versions that ended before are released once many versions have
- * ended.
+ * Begin the history at before_ns. Versions that ended before this time are released once many
+ * versions have ended.
  */
 void bt_history_remove_before(struct bt_history *history, int64_t before_ns);
 /** Index in nodes, also of a deleted node; BT_HISTORY_NONE: no node ever had this name. */
@@ -117,8 +117,8 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 bool bt_overview_write_node(
 	const struct bt_history *history, struct bt_str name, int64_t at_ns, struct bt_strbuf *out);
 /**
- * Write at most limit objects whose names contain the text: pods, workloads and nodes, or only
- * workloads without a controller.
+ * Write at most `limit` objects whose names contain the text. only_workloads true: workloads
+ * without a controller; false: pods, workloads and nodes.
  */
 void bt_overview_write_search(const struct bt_history *history, struct bt_str text,
 	bool only_workloads, int64_t at_ns, uint32_t limit, struct bt_strbuf *out);

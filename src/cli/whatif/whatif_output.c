@@ -72,7 +72,7 @@ static const struct bt_whatif_pod *pod_of(const struct bt_whatif_difference *dif
 	return difference->after != NULL ? difference->after : difference->before;
 }
 
-/** Whether the text groups both pods: the same workload, effect and reason. */
+/** Whether both pods are in one group of the text: workload, effect and reason are the same. */
 static bool same_group(
 	const struct bt_whatif_difference *first, const struct bt_whatif_difference *second)
 {
