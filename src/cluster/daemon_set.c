@@ -312,8 +312,8 @@ static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 	(void)bt_map_remove(&self->by_name, bt_str_hash(name), slot);
 	free_node(&self->nodes.items[slot]);
 	/*
-	 * Without DaemonSets no sync runs that would remove deleted nodes from the order, so remove
-	 * deleted nodes here when they are more than half of the order.
+	 * A sync of a DaemonSet removes deleted nodes from the order. There may be no DaemonSet, so
+	 * remove deleted nodes here, too, when they are more than half of the order.
 	 */
 	if (self->order.count > 2 * self->by_name.count) {
 		remove_deleted_nodes(self);

@@ -91,7 +91,7 @@ static bool is_complete(const struct rollout *rollout)
 		counters.available == rollout->replicas;
 }
 
-/** Sets condition Progressing. status: "True", "False", or "Unknown" while paused or resumed. */
+/** Sets condition Progressing. status: "True", "False", or "Unknown" for a pause or its end. */
 BT_PRINTF(4, 5)
 static void set_progressing(
 	struct rollout *rollout, const char *status, const char *reason, const char *format, ...)
@@ -715,8 +715,8 @@ static void scale_in_proportion(struct rollout *rollout)
 /**
  * Scales the sets when spec.replicas changed or the Deployment is paused. If only one set has
  * replicas, that set is scaled to spec.replicas. If no set has replicas, the new set is scaled, or
- * without one the newest old set. If the new set is complete, old sets are scaled to 0. Otherwise
- * the sets are scaled in proportion to their sizes, except with Recreate.
+ * the newest old set if there is no new set. If the new set is complete, old sets are scaled to 0.
+ * Otherwise the sets are scaled in proportion to their sizes, except with Recreate.
  */
 static void scale_sets(struct rollout *rollout)
 {

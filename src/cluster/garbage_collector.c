@@ -288,10 +288,10 @@ static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *r
 
 /**
  * If an owner lives, removes the references to owners that are gone or in foreground deletion.
- * Otherwise deletes the object. The propagation policy of the delete: if the object has the
- * finalizer "orphan" or "foregroundDeletion", Orphan or Foreground; else Foreground if an owner
- * waits for the object and the object has dependents; else Background. Returns false if a write
- * must be tried again.
+ * Otherwise deletes the object. The propagation policy of the delete is Orphan if the object has
+ * the finalizer "orphan"; else Foreground if the object has the finalizer "foregroundDeletion", or
+ * if an owner waits for the object and the object has dependents; else Background. Returns false if
+ * a write must be tried again.
  */
 static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource *resource,
 	struct bt_str key, const struct bt_json_value *object, struct bt_arena *arena)
@@ -414,8 +414,8 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 				bt_json_array_at(dependent, "metadata.ownerReferences"), "uid",
 				uid);
 			/*
-			 * A dependent in a cycle does not block its owner, because no object of the
-			 * cycle could be deleted first.
+			 * A dependent that itself owns the owner, directly or indirectly, does not
+			 * block the owner: otherwise each would wait for the other.
 			 */
 			blocked = blocked ||
 				(bt_json_bool_at(reference, "blockOwnerDeletion", false) &&

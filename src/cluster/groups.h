@@ -38,7 +38,8 @@ struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key);
 uint32_t bt_groups_first(const struct bt_groups *groups, struct bt_str group);
 struct bt_str bt_groups_key(const struct bt_groups *groups, uint32_t entry);
 /**
- * Loops over the entries of a group, declared as entry. The groups must not change during the loop.
+ * Loops over the entries of a group; declares the variable `entry`. The groups must not change
+ * during the loop.
  */
 #define BT_GROUPS_EACH(groups, group, entry) \
 	for (uint32_t entry = bt_groups_first((groups), (group)); (entry) != BT_GROUPS_NONE; \

@@ -529,7 +529,7 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 			bt_stored_release(note.after);
 		}
 		/*
-		 * The list of notes is long after the start or a burst of changes: free its memory.
+		 * The start and bursts of changes make the list of notes long: free its memory.
 		 */
 		if (hub->notes.capacity > 65536) {
 			bt_vec_finish(&hub->notes);

@@ -38,7 +38,7 @@ struct bt_input_sink {
 		struct berth_error *err);
 	/**
 	 * Called for an object of an unknown kind; may be NULL. json: the object's text. kind "":
-	 * the source is a file of a directory that is not a manifest, for example the values of a
+	 * the source is not a manifest but another file of a directory, for example the values of a
 	 * chart.
 	 */
 	void (*skipped)(void *context, struct bt_origin origin, struct bt_str api_version,

@@ -279,7 +279,7 @@ enum failure_action {
 	FAILURE_FAIL_JOB,
 };
 
-/** Returns the container status that matches the rule's onExitCodes (`rule`), or NULL. */
+/** rule: member onExitCodes of a rule. Returns the container status that matches, or NULL. */
 static const struct bt_json_value *find_exit_code(
 	const struct bt_json_value *rule, const struct bt_json_value *pod)
 {
