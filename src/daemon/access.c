@@ -147,7 +147,7 @@ static struct bt_metric *register_metric(struct bt_metrics *metrics, const char 
 	return bt_metrics_register(metrics, &description);
 }
 
-/** Attempts and their durations, with label result. */
+/** Metrics of attempts and of their durations, with label "result". */
 struct outcome_metrics {
 	struct bt_metric *attempts;
 	struct bt_metric *seconds;
@@ -569,7 +569,7 @@ int bt_access_check_paths(const bt_str_list *listed, struct berth_error *err)
 	return 0;
 }
 
-/** Create a reviewer with its metrics; options has the other fields. */
+/** Set the loop, context and metrics of *options, and create the reviewer. */
 static int create_reviewer(struct bt_access_rules *access, struct bt_reviewer_options *options,
 	const char *count_name, const char *seconds_name, struct bt_reviewer **out_reviewer,
 	struct berth_error *err)

@@ -56,7 +56,7 @@ const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *wri
  * the writer, and before the first write.
  */
 void bt_api_writes_attach(struct bt_api_writes *writes, struct bt_scheduler *scheduler);
-/** Report the answers that arrived to the scheduler. Call it before bt_scheduler_step. */
+/** Report to the scheduler the answers that have arrived. Call it before bt_scheduler_step. */
 void bt_api_writes_deliver(struct bt_api_writes *writes);
 /** Return the number of writes without an answer, including writes that were not sent yet. */
 uint32_t bt_api_writes_in_flight(const struct bt_api_writes *writes);

@@ -79,7 +79,7 @@ struct bt_api_writes {
 	struct bt_prng prng;
 	BT_VEC(struct bt_write *) list; /* a free place is NULL */
 	BT_VEC(uint32_t) free_places;
-	struct bt_map by_uid; /* hash of the uid to index in `list` */
+	struct bt_map by_uid; /* hash of the uid -> index in `list` */
 	BT_VEC(struct bt_write *) answered;
 	BT_VEC(struct bt_write *) evictions; /* held evictions of the current attempt */
 	uint64_t last_sequence;
@@ -111,8 +111,8 @@ int bt_write_take(struct bt_write *write, struct berth_error *err);
 void bt_write_set_text(char **text, struct bt_str value);
 void bt_write_set_body(struct bt_write *write, struct bt_str body);
 /**
- * Set write->path to "/api/v1/[namespaces/<ns>/]<resource>[/<name>]" or "/apis/<group>/...",
- * followed by tail, and write->resource.
+ * Set write->path to "/api/v1/[namespaces/<ns>/]<resource>[/<name>]" or "/apis/<group>/...", with
+ * `tail` at the end. Also set write->resource.
  */
 void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail);
 /** Return whether this process leads; if not, set BERTH_ERR_STATE in err (NULL accepted). */

@@ -208,7 +208,7 @@ static void subtract(const struct texts *from, const struct texts *what, struct 
 	}
 }
 
-/** Log the differences; api and cache are emptied. */
+/** Log the differences between the lists `api` and `cache`, and empty both lists. */
 static void report(
 	struct texts *api, struct texts *cache, const char *missed_key, const char *redundant_key)
 {

@@ -346,8 +346,8 @@ static void write_config(void *context, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
 	/*
-	 * Upstream quirk, spec 10 section 10: from verbosity 2 on the configuration is logged,
-	 * which changes it, so /configz shows the logged form.
+	 * Upstream quirk, spec 10 section 10: at verbosity 2 or more, the configuration is logged,
+	 * and logging changes it. So /configz shows the logged form.
 	 */
 	if (daemon->options.log.verbosity >= 2) {
 		bt_config_write(daemon->config, out);
