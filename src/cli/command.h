@@ -88,7 +88,7 @@ struct bt_command {
 	                            0 and 2 */
 	const struct bt_flag *flags;
 	uint32_t flag_count;
-	/** Text after "unexpected argument X: ". NULL: check validates the arguments. */
+	/** Text after "unexpected argument X: ". NULL: `check` validates the arguments. */
 	const char *no_arguments;
 	bool has_source; /* bt_source_check is called before run */
 	bool has_setup;  /* bt_setup_start is called before run */
@@ -100,7 +100,7 @@ struct bt_command {
 	const void *defaults; /* the options before flags are read; NULL: all zero */
 	/** Validates flags and arguments. NULL: any values are valid. */
 	int (*check)(void *options, struct berth_error *err);
-	/** Returns the exit status, or a negative error; after an error out is not printed. */
+	/** Returns the exit status, or a negative error; then `out` is not printed. */
 	int (*run)(void *options, struct bt_strbuf *out, struct berth_error *err);
 	/**
 	 * Releases the options, also after errors. NULL: only lists of repeated flags are released.
@@ -153,8 +153,9 @@ int bt_command_run(const struct bt_command *command, int argc, char **argv);
 typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err);
 /**
- * Create the simulation with its scheduler, read the cluster, and call answer. line: the first
- * member of the options struct that answer gets. Returns the result of answer, or an earlier error.
+ * Create the simulation with its scheduler, read the cluster, and call `answer`. line: the first
+ * member of the options struct that `answer` gets. Returns the result of `answer`, or an earlier
+ * error.
  */
 BT_MUST_USE int bt_simulation_answer(struct bt_command_line *line, bt_simulation_answer_fn *answer,
 	struct bt_strbuf *out, struct berth_error *err);

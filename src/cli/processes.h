@@ -13,8 +13,9 @@
 #include "berth/error.h"
 
 /**
- * Fork this process, with a pipe from the copy to it. Returns the id of the copy, and *out_end is
- * the read end; 0 in the copy, and *out_end is the write end; or BERTH_ERR_IO.
+ * Fork this process, with a pipe from the copy to this process. In this process: returns the id of
+ * the copy, and *out_end is the read end; or returns BERTH_ERR_IO. In the copy: returns 0, and
+ * *out_end is the write end.
  */
 BT_MUST_USE pid_t bt_process_fork(int *out_end, struct berth_error *err);
 
@@ -24,8 +25,8 @@ BT_MUST_USE pid_t bt_process_fork(int *out_end, struct berth_error *err);
 struct bt_processes {
 	void *context;
 	/**
-	 * Runs in the copy: appends the answer to out. Returns an exit status; unless it is 0, work
-	 * has printed a message.
+	 * Runs in the copy: appends the answer to out. Returns an exit status; if it is not 0, the
+	 * function has printed a message.
 	 */
 	int (*work)(void *context, uint32_t index, struct bt_strbuf *out);
 	/**
@@ -43,7 +44,8 @@ struct bt_processes {
 };
 
 /**
- * Run work for indexes 0 to count - 1. The first error ends all copies. No other thread may run.
+ * Call `work` for the indexes 0 to count - 1. The first error ends all copies. No other thread may
+ * run.
  */
 BT_MUST_USE int bt_processes_run(
 	const struct bt_processes *processes, uint32_t count, struct berth_error *err);

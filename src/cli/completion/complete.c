@@ -78,7 +78,7 @@ static bool is_plain(struct bt_str name)
 	return name.length != 0;
 }
 
-/** Print a line for candidate if it has the word's prefix. description: "" for none. */
+/** Print a line for the candidate if it begins with word->text. description: "" for none. */
 static void complete_offer(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str candidate, const char *description)
 {
@@ -195,8 +195,8 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 	struct bt_str alternative);
 
 /**
- * Offers the candidates of alternative for typed, which is the end of the word's text; the text
- * before typed is put in front of each candidate.
+ * Offers the candidates of `alternative` that begin with `typed`, the end of the word's text. The
+ * text before `typed` is put in front of each candidate.
  */
 static void offer_behind(struct bt_complete *complete, const struct bt_complete_word *word,
 	const char *typed, struct bt_str alternative)
@@ -247,7 +247,7 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 		offer_behind(complete, word, typed_equals + 1,
 			bt_str_sub(alternative, (uint32_t)equals + 1, UINT32_MAX));
 	} else if (equals > 0) {
-		/* Of "NODE=TAINT", the left part with "=" comes first. */
+		/* For "NODE=TAINT", offer nodes first, each with "=" at its end. */
 		struct bt_complete_word part = *word;
 		part.suffix = "=";
 		offer_alternative(complete, &part, bt_str_sub(alternative, 0, (uint32_t)equals));

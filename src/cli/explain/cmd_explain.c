@@ -266,7 +266,7 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 	return result;
 }
 
-/** Load the simulation and explain several pods: with --all all pending pods, else a pod group. */
+/** Load the simulation and explain all pending pods (--all) or the pods of a pod group. */
 static int answer_many(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
 	struct berth_error *err)
 {

@@ -87,8 +87,8 @@ static bool adds_node(
 
 /**
  * Append "free 250m cpu on node-7" or "make room for 2 more pods on node-7". If the node is too
- * small: "replace node-7 by a node with 16 cpu (it has 8)", or, with adds, "add a node like node-7
- * with 12 cpu (node-7 has 8)".
+ * small: "replace node-7 by a node with 16 cpu (it has 8)"; or, if `adds` is true, "add a node like
+ * node-7 with 12 cpu (node-7 has 8)".
  */
 static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
 	const struct bt_node_table *nodes)

@@ -36,7 +36,7 @@ struct bt_pod_choice {
 };
 
 /**
- * Find the pod in a loaded simulation that keeps its bound pods. reference NULL: the only pending
+ * Find the pod in a simulation that was loaded with keep_bound. reference NULL: the only pending
  * pod (namespace_ NULL: in any namespace). BERTH_ERR_INVALID: the message is one sentence that says
  * which pods the input has instead.
  */
