@@ -347,7 +347,7 @@ static int apply_patch(struct folder *folder, const char *field, const struct bt
 }
 
 /**
- * Applies the patches in text: one or several YAML or JSON documents. target: as in apply_patch.
+ * Applies patches. text: YAML or JSON documents; each is a patch. target: as in apply_patch.
  */
 static int apply_patches(struct folder *folder, const char *field, struct bt_str text,
 	const struct bt_json_value *target)
@@ -421,7 +421,8 @@ static int add_pair(struct folder *folder, const char *field, struct bt_json_val
 	return 0;
 }
 
-/** Adds the content of a file to data. entry: "key=path", or "path": the key is the file's name. */
+/** Adds the content of a file to data. entry: "key=path", or "path" if the key is the file's name.
+ */
 static int add_file(
 	struct folder *folder, const char *field, struct bt_json_value *data, struct bt_str entry)
 {

@@ -49,7 +49,7 @@ bool bt_kustomized_is_named(
 /** Records the current name. If the list is full, the current name replaces the last entry. */
 void bt_kustomized_record_name(struct bt_kustomized *resource);
 /**
- * Copies the members of texts into object[member], which is created if missing. Members with the
+ * Copies the members of `texts` into object[member], which is created if missing. Members with the
  * same name are replaced.
  */
 void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object,
@@ -75,8 +75,8 @@ void bt_kustomize_annotate(struct bt_arena *arena, struct bt_json_value *object,
 void bt_kustomize_set_images(
 	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *images);
 /**
- * Applies an entry of replacements, {source, targets}; in kustomize_replace.c. An error names the
- * missing object or field.
+ * Applies an entry of replacements, {source, targets}. An error names the missing object or field.
+ * Defined in kustomize_replace.c.
  */
 BT_MUST_USE int bt_kustomize_replace(struct bt_arena *arena, struct bt_kustomized *resources,
 	uint32_t count, const struct bt_json_value *replacement, struct berth_error *err);

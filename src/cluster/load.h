@@ -36,7 +36,7 @@ BT_MUST_USE int bt_cluster_restore(struct bt_api *api, const struct bt_api_resou
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer,
 	bool *out_namespace_made, struct berth_error *err);
 /**
- * Loads the files of paths, then the kustomizations of these folders. Messages:
+ * Loads the files named by paths, then the folders named by kustomizations. Messages:
  * "<file>: document <n>: <Kind> <namespace>/<name>: <cause>".
  */
 BT_MUST_USE int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,

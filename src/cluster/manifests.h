@@ -97,8 +97,8 @@ BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin
  */
 BT_MUST_USE int bt_manifests_check(const struct bt_object *object, struct berth_error *err);
 /**
- * Stores an object that bt_input_sink.skipped was given, if the object is a policy
- * (bt_manifests_policy). Returns whether it is a policy.
+ * Stores an object that bt_input_sink.skipped received, if the object is a policy
+ * (bt_manifests_policy). Returns whether the object is a policy.
  */
 bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_str api_version, struct bt_str kind, struct bt_str json);
@@ -109,7 +109,8 @@ bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin ori
 #define BT_UNKNOWN_FIELD_WARNINGS_MAX 10
 /**
  * Warns of misspelt and misplaced fields in a manifest, as kubectl apply does. The schema of the
- * embedded API server has all fields. Call it from bt_input_sink.taken; in unknown_field.c.
+ * embedded API server has all fields. Call it from bt_input_sink.taken. Defined in
+ * unknown_field.c.
  *
  * Only documents with one object are checked. Lists, and objects that an API server has stored
  * (they have a uid or a resourceVersion), come from clusters whose version may have fields that the
@@ -126,7 +127,7 @@ void bt_manifests_index_owners(struct bt_manifests *cluster);
  */
 void bt_manifests_copy(
 	const struct bt_manifests *source, const bool *left_out, struct bt_manifests *out_copy);
-/** Replaces the object at index, which keeps its name and uid. object: consumed. */
+/** Replaces the object at index; the entry keeps its name and uid. object: consumed. */
 void bt_manifests_exchange(struct bt_manifests *cluster, uint32_t index, struct bt_object *object);
 /**
  * Adds an object whose name is unused. source: the object's source in messages. object: consumed.

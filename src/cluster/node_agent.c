@@ -191,8 +191,7 @@ static void renew_lease(struct bt_sync *sync)
 	}
 	interval = interval < WRITE_EVERY_NS ? WRITE_EVERY_NS : interval;
 	/*
-	 * Count from now, not from the due time, so that a long pause is not made up for by many
-	 * writes.
+	 * Count from now, not from the due time: otherwise many writes would follow a long pause.
 	 */
 	agent->lease_due_ns = sync->now_ns + interval;
 	bt_hub_enqueue_periodic(sync->hub, BT_STR(BT_AGENT_LEASES_KEY), agent->lease_due_ns);
