@@ -47,7 +47,7 @@ enum bt_batch_attempt {
 /** Returns the label value: "no_hint", "hint_used" or "hint_not_used". */
 const char *bt_batch_attempt_name(enum bt_batch_attempt attempt);
 
-/** Initialise with symbols and last_node BT_SYM_NONE; the rest is zero. */
+/** To initialise, set `symbols`, set last_node to BT_SYM_NONE, and set the rest to zero. */
 struct bt_batch {
 	struct bt_symbol_table *symbols; /* node names; borrowed */
 	/* The stored list. */

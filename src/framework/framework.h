@@ -65,7 +65,7 @@ BT_MUST_USE int bt_framework_create(const struct bt_registry *registry, struct b
 	uint32_t profile_index, struct bt_state *state, struct bt_nominator *nominator,
 	struct bt_framework **out_framework, struct berth_error *err);
 void bt_framework_destroy(struct bt_framework *framework);
-/** Returns the name of the plugin with this index. A status stores index + 1: subtract 1. */
+/** Returns the name of the plugin with this index. For a status, pass status->plugin - 1. */
 struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uint32_t plugin_index);
 /** Returns the name of the status's plugin; "" if status->plugin is 0, which means no plugin. */
 struct bt_str bt_framework_status_plugin_name(
@@ -279,9 +279,9 @@ struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycl
 void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 /**
- * Runs the PreEnqueue plugins, starting with `first`, which gated the pod before; NULL: in the
- * order of the profile. *out_gating_plugin: the plugin that gates the pod, NULL if all passed. Spec
- * 02 section 5.16.
+ * Runs the PreEnqueue plugins in the order of the profile, but `first` before all others. first:
+ * the plugin that gated the pod before; may be NULL. *out_gating_plugin: the plugin that gates the
+ * pod, NULL if all passed. Spec 02 section 5.16.
  */
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_plugin *first, struct bt_plugin **out_gating_plugin);

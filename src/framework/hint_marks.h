@@ -2,11 +2,11 @@
 #ifndef BT_FRAMEWORK_HINT_MARKS_H
 #define BT_FRAMEWORK_HINT_MARKS_H
 /**
- * Marks: small hashes by which the queue skips the hints of rejected pods that an event cannot
- * help. A pod's shape wants marks, such as a label of its node selector; an event offers marks,
- * such as the labels of the new node. If the event offers no mark that the shape wants, every hint
- * would return Skip. If two different marks have the same hash, the queue may run hints that return
- * Skip.
+ * Marks are small hashes. If marks show that an event cannot help a rejected pod, the queue does
+ * not run hints for the pod. A pod's shape wants marks, such as a label of its node selector; an
+ * event offers marks, such as the labels of the new node. If the event offers no mark that the
+ * shape wants, every hint would return Skip. If two different marks have the same hash, the queue
+ * may run hints that return Skip.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -181,7 +181,7 @@ void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_inf
 	if (index != BT_NOMINATION_NONE && old_pod->nominated_node_name.length == 0 &&
 		new_pod->nominated_node_name.length == 0) {
 		/*
-		 * Hold the node name, because the old nomination, whose reference is dropped below,
+		 * Hold the node name: the old nomination may have the only reference to it, and
 		 * ends before the new nomination begins.
 		 */
 		node_name = bt_symbol_ref(symbols, nomination_at(nominator, index)->node_name);

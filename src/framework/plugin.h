@@ -82,9 +82,9 @@ struct bt_persistent_volume_claim;
 struct bt_volume_writer {
 	/**
 	 * Writes the annotation pv.kubernetes.io/bound-by-controller and the claimRef of the
-	 * volume, on condition that the resourceVersion in the API equals that of `volume`. The
-	 * volume has no claimRef if VolumeBinding is not enabled at Reserve. claim: the pod's
-	 * claim.
+	 * volume, on condition that the resourceVersion in the API equals that of `volume`. Writes
+	 * no claimRef if `volume` has none, which is the case if VolumeBinding is not enabled at
+	 * Reserve. claim: the pod's claim.
 	 */
 	int (*bind_volume)(void *context, const struct bt_persistent_volume *volume,
 		const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
@@ -98,10 +98,10 @@ struct bt_volume_writer {
 		struct bt_str node_name, struct bt_str *out_resource_version,
 		struct berth_error *err);
 	/**
-	 * Waits up to a second while the state follows the cluster. Returns 0, or a negative code
-	 * if the binding is canceled; err then has the whole text of the failure ("binding volumes:
-	 * context canceled", or the cause of the cancellation). If wait is NULL, PreBind returns
-	 * Wait instead, and is called again.
+	 * Waits up to a second; meanwhile, the state gets the changes of the cluster. Returns 0, or
+	 * a negative code if the binding is canceled; err then has the whole text of the failure
+	 * ("binding volumes: context canceled", or the cause of the cancellation). If wait is NULL,
+	 * PreBind returns Wait instead, and is called again.
 	 */
 	int (*wait)(void *context, const struct bt_pod_info *pod, struct berth_error *err);
 	/** Whether the API still has the pod. NULL: VolumeBinding assumes that the pod exists. */
@@ -190,7 +190,7 @@ struct bt_snapshot_view {
 	uint32_t assumed_slot;
 };
 
-/** Data and services for plugins beyond their arguments; valid for the life of the framework. */
+/** Data and services for a plugin besides its arguments; valid for the life of the framework. */
 struct bt_handle {
 	struct bt_state *state;
 	const struct bt_gates *gates;
@@ -371,8 +371,9 @@ enum bt_normalize_kind {
 };
 
 /**
- * A property of nodes on which verdicts or scores depend. Between traits with equal identities, the
- * value of a slot differs only if the slot has a change of a kind in `reads`.
+ * A property of nodes on which verdicts or scores depend. If traits of two cycles have equal
+ * identities, a slot's value differs only if the slot had a change of a kind in `reads` between the
+ * cycles.
  */
 struct bt_node_trait {
 	/**
@@ -616,7 +617,7 @@ struct bt_plugin_shortcuts {
 	/*
 	 * Column form of Score for plugins with `columns_per_cycle`. The `data` of score_slots and
 	 * normalize_column is the cycle's pre-score data, or the pre-filter data if the plugin has
-	 * no PreScore; score_fits_column gets NULL.
+	 * no PreScore. The `data` of score_fits_column is NULL.
 	 */
 
 	/** Writes raw scores of the feasible nodes; scores is indexed by position in slots. */
@@ -689,8 +690,9 @@ struct bt_plugin_ops {
 	 * (config.h), kind BT_ARGS_NONE if there are none; borrowed for the life of the framework.
 	 * Returns 0, or a negative code with err set, which is reported as `initializing plugin
 	 * "<name>": <err>`. create may set (*out_plugin)->ops to another table with the same name,
-	 * which then has the functions of the plugin; NULL stands for ops. If create is NULL, the
-	 * plugin has no arguments, and its instance is a struct bt_plain_plugin.
+	 * which then has the functions of the plugin; if create leaves the pointer NULL, the plugin
+	 * uses `ops`. If create is NULL, the plugin has no arguments, and its instance is a struct
+	 * bt_plain_plugin.
 	 */
 	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 		const struct bt_handle *handle, struct bt_plugin **out_plugin,
@@ -777,8 +779,8 @@ struct bt_plugin_ops {
 	/*
 	 * Binding cycle. Functions must not block: pre_bind and bind return Wait instead, and are
 	 * called again with the same arguments when an answer has arrived or at cycle->wake_ns (on
-	 * the clock of handle->now_ns; lower wake_ns as needed). The engine may stop calling at any
-	 * time: unreserve is called then.
+	 * the clock of handle->now_ns; the functions may lower wake_ns). The engine may stop
+	 * calling at any time: unreserve is called then.
 	 */
 	struct bt_status (*pre_bind_pre_flight)(struct bt_plugin *plugin,
 		struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot,

@@ -57,7 +57,7 @@ struct bt_preemption_writer {
 	int (*patch_condition)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
 		struct berth_error *err);
-	/** Deletes the pod with empty options: no preconditions, the grace period of the pod. */
+	/** Deletes the pod with empty options: no preconditions, and the pod's grace period. */
 	int (*delete_pod)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *victim, struct berth_error *err);
 	/** Sets status.nominatedNodeName to "". */
@@ -107,8 +107,8 @@ struct bt_preemption_extender {
 };
 
 /**
- * Tries removals for the preemption of a pod group on the snapshot of the group's cycle. The caller
- * restores the snapshot afterwards. Spec 08 section 14.
+ * Functions with which the preemption for a pod group tries the removal of pods. They change the
+ * snapshot of the group's cycle; the caller restores the snapshot afterwards. Spec 08 section 14.
  */
 struct bt_pod_group_trial {
 	/**

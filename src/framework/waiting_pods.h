@@ -47,7 +47,7 @@ void bt_waiting_pods_finish(struct bt_waiting_pods *waiting);
 /**
  * AddWaitingPod: adds the pod; replaces an entry with the same uid. waits: the plugins that the pod
  * waits for, and their timeouts. If a timeout is 0 or less, this function rejects the pod at once.
- * If several timeouts are 0 or less, the first of these plugins in waits rejects the pod.
+ * If several timeouts are 0 or less, the first of these plugins in `waits` rejects the pod.
  */
 struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	struct bt_framework *framework, const struct bt_pod_info *pod,
