@@ -123,8 +123,8 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 			/*
 			 * Gated pods stay, because no gating plugin registers for the wildcard
 			 * event (spec 04 section 8.7). Exception: a gate that may open without an
-			 * event. For example, a pod whose attempt failed with an error while its
-			 * preemption was running has only the gating plugin as rejector, so no
+			 * event. For example, if the attempt of a pod fails with an error while its
+			 * preemption runs, the pod's only rejector is the gating plugin, so no
 			 * event would ever requeue the pod.
 			 */
 			if (!bt_queue_entry_is_gated(entry) ||

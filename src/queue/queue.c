@@ -10,7 +10,10 @@
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	if (entry->backoff_expiration_ns == BT_QUEUE_TIME_UNSET) {
-		/* Errors in a row count if the last attempt ended with one. Spec 04 section 5.1. */
+		/*
+		 * If the last attempt ended with an error, the number of consecutive errors
+		 * decides. Spec 04 section 5.1.
+		 */
 		int64_t count = entry->consecutive_errors > 0 ? entry->consecutive_errors
 							      : entry->unschedulable_count;
 
@@ -237,7 +240,7 @@ enum bt_queue_place bt_queue_requeue_with_strategy(struct bt_queue *queue,
 }
 
 #define DEFAULT_MAX_IN_UNSCHEDULABLE_NS (300 * BT_NS_PER_SECOND)
-/** Moving the pods of 100 smaller groups one by one takes about 3 ms. */
+/** Pods of smaller groups move one by one, which takes about 3 ms for 100 such groups. */
 #define WHOLE_GROUP_MIN 32
 
 static const struct bt_str assigned_pod = BT_RESOURCE_ASSIGNED_POD;

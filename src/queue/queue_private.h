@@ -210,7 +210,7 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 /**
  * Returns the complete record. A parked record has only the members in front of
  * unschedulable_plugins. Such a record is unparked first, which changes the address of the record.
- * A member of a ready group moves to the active heap.
+ * If the pod is in a ready group, this function moves the pod to the active heap.
  */
 struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id);
 /**

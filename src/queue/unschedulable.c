@@ -8,8 +8,8 @@
 /*
  * Unschedulable pods are stored by class (rejectors, profile and gating plugin) and, within a
  * class, in groups by shape and namespace. An event skips a class if the class has rejectors but
- * none of these rejectors listens to the event, and skips a group after one call of a hint that has
- * the same answer for all pods of the group. Spec: 04 section 17.
+ * none of these rejectors listens to the event. If a hint has the same answer for all pods of a
+ * group, the event calls the hint only once for the group. Spec: 04 section 17.
  */
 
 static const struct bt_shape *shape_of(
@@ -161,7 +161,7 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_vec_push(&queue->unparked, entry->id);
 }
 
-/** Removes the group from the class, so that events no longer visit it. */
+/** Removes the group from the class, so that events no longer visit the group. */
 static void queue_detach_group(struct bt_queue *queue, uint32_t group_id)
 {
 	struct bt_queue_group *group = &queue->groups.items[group_id];
