@@ -6,8 +6,8 @@
 #include "replay/import.h"
 
 /**
- * An import of changes. Changes at second 0 that come before the first pod without a node make up
- * the cluster at the start.
+ * An import of changes. The cluster at the start has the changes with time 0, up to the first pod
+ * without a node.
  */
 struct bt_change_import {
 	struct bt_import *import;

@@ -45,8 +45,8 @@ static void make_change(struct bt_change_lines *lines, const struct bt_object *o
 	struct bt_json_value *to = NULL;
 	bt_strbuf_reset(&lines->old_json);
 	bt_strbuf_reset(&lines->new_json);
-	(void)bt_snapshot_stream_append(
-		lines->forms, old_object, &lines->old_json); /* the new object's metadata is used */
+	/* The metadata of old_object is not used. */
+	(void)bt_snapshot_stream_append(lines->forms, old_object, &lines->old_json);
 	const struct bt_object_meta *meta =
 		bt_snapshot_stream_append(lines->forms, new_object, &lines->new_json);
 	struct bt_str old_text = bt_strbuf_str(&lines->old_json);

@@ -79,8 +79,8 @@ struct bt_import_pod {
 BT_MUST_USE int bt_import_add_pod(
 	struct bt_import *import, const struct bt_import_pod *pod, struct berth_error *err);
 /**
- * Appends any other line, for example a line that adds, binds or ends a pod. Lines must come in the
- * order of time. Deletions that are due before this line are written first.
+ * Appends a line of any kind. Lines must come in the order of time. Deletions that are due before
+ * this line are written first.
  */
 BT_MUST_USE int bt_import_append(
 	struct bt_import *import, const struct bt_recording_line *line, struct berth_error *err);

@@ -149,7 +149,7 @@ static int import_nodes(
 
 /** --- pods --- */
 
-/** Splits "V100|T4". Returns MODELS_MAX + 1 if there are more than MODELS_MAX. */
+/** Splits "V100|T4". Returns the number of models; MODELS_MAX + 1: there are too many. */
 static uint32_t split_models(struct bt_str models, struct bt_str *out_models)
 {
 	uint32_t count = 0;

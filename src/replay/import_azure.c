@@ -53,7 +53,7 @@ static bool is_number(sqlite3_stmt *row, int column)
 
 /** --- machines --- */
 
-/** Chooses the requested machine type, or else the type on which most VMs can run. */
+/** Chooses the requested machine type, or else the type that can run the largest number of VMs. */
 static int choose_machine_type(struct azure *azure, struct berth_error *err)
 {
 	static const char sql[] =
@@ -168,7 +168,7 @@ static struct bt_str column_text(struct azure *azure, sqlite3_stmt *row, int col
 	return text == NULL ? BT_STR("") : bt_arena_printf(&azure->arena, "%s", (const char *)text);
 }
 
-/** Returns NULL if the time is valid, else flaw. */
+/** Returns NULL if the time is valid, else `flaw`. */
 static const char *read_days(
 	sqlite3_stmt *row, int column, const char *flaw, int64_t *out_microseconds)
 {

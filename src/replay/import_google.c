@@ -13,7 +13,7 @@
 #include "replay/rows.h"
 
 #define MICROSECONDS_MAX (BT_RECORDING_SECONDS_MAX * 1000000)
-/** Limit of a label's name, without its prefix, and of its value. */
+/** Limit of a label's value, and of its name without the prefix. */
 #define LABEL_BYTES_MAX 63
 
 /** Tables in the order in which rows of the same time are processed. */
@@ -182,7 +182,7 @@ static void write_machine(
 
 /**
  * Appends a line with the JSON in google->text. Does nothing while rows of time 0 are read, because
- * begin writes the machines of that time.
+ * `begin` writes the machines of that time.
  */
 static int append_node(struct bt_google *google, const struct bt_google_machine *machine,
 	enum bt_recording_event event, struct berth_error *err)

@@ -20,7 +20,7 @@ struct bt_pod_life {
 	/** When the scheduler preempts the pod or a taint evicts it, since 1970; -1: never. */
 	int64_t disrupted_ns;
 	bt_sym node;   /* recorded node, for bt_lives_node; BT_SYM_EMPTY: none */
-	uint32_t zero; /* instead of padding, which has no defined value in the file */
+	uint32_t zero; /* in place of padding, whose bytes in the file would be undefined */
 };
 
 struct bt_lives;
@@ -60,7 +60,7 @@ struct bt_recording_parts {
 	uint32_t part;
 	int64_t start_ns; /* of this part, since 1970 */
 	int64_t time_ns;  /* of the previous line, since 1970 */
-	bool is_followed; /* this part follows the previous one, which has its objects */
+	bool is_followed; /* not the first part: its cluster at the start is skipped */
 	bool has_cut;     /* some part was cut off */
 };
 

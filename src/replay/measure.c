@@ -410,7 +410,7 @@ static void take_sample(
 	struct bt_measured_sample sample = {.time_ns = time_ns,
 		.pending = pending_count,
 		.share_count = FIXED_COLUMNS + nodes->scalars.count};
-	/* The sums of this sample count for the time since the previous sample. */
+	/* Take the cluster as it is now for all the time since the previous sample. */
 	double elapsed_ns = measure->samples.count != 0
 		? (double)(time_ns - measure->samples.items[measure->samples.count - 1].time_ns)
 		: 0;

@@ -35,7 +35,7 @@ int64_t bt_waits_quantile(const struct bt_waits *waits, double share);
 /** Rows of the heat map; several consecutive nodes may share a row. */
 #define BT_MEASURE_HEAT_ROWS 96
 
-/** Maximum of owners and of priorities; further ones are counted together as "others". */
+/** Maximum numbers of owners and of priorities; further ones are counted together as "others". */
 #define BT_MEASURE_OWNERS_MAX 1000
 #define BT_MEASURE_PRIORITIES_MAX 64
 

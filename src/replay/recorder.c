@@ -14,7 +14,7 @@ struct waiting {
 	enum bt_recording_event event;
 	enum bt_kind kind;
 	int64_t arrival_ns;
-	int64_t order;         /* resource version; never decreases in a kind */
+	int64_t order;         /* resource version; never decreases among lines of a kind */
 	int64_t duration_ns;   /* duration of a gap; -1: the line is no gap */
 	struct bt_strbuf text; /* namespace, name, JSON, one after the other */
 	uint32_t namespace_length;

@@ -25,8 +25,8 @@ struct bt_recorder_options {
 	bool strip_names;
 	/**
 	 * Limits of a part in bytes and time: the next part begins when one of them is reached; 0:
-	 * no limit. A part is never ended for its size before it is twice as large as the cluster
-	 * at its start.
+	 * no limit. A part ends because of its size only if it is at least twice as large as
+	 * the cluster at its start.
 	 */
 	uint64_t rotate_bytes;
 	int64_t rotate_ns;

@@ -160,7 +160,7 @@ static int find_object_kind(struct bt_str object, struct bt_arena *arena, bool *
 	return result;
 }
 
-/** The members of a line as read; -1, data NULL: absent. */
+/** The members of a line. Absent: a number is -1, a text has data NULL. */
 struct members {
 	bool is_end;
 	int64_t time_ns;

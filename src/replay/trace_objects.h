@@ -55,7 +55,7 @@ struct bt_trace_pod {
 	struct bt_str_pair apart_label;
 };
 
-/** Replace the text in out by the JSON of the node or of the pod. */
+/** Replace the text in `out` by the JSON of the node or of the pod. */
 void bt_trace_write_node(const struct bt_trace_node *node, struct bt_strbuf *out);
 void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out);
 /** Replace the text in `out` by a merge patch of a node's amounts, or of a pod's requests. */

@@ -13,7 +13,7 @@
 
 /**
  * If a pod's first line comes within this time after a gap and has a node, the pod was created and
- * bound during the gap. The time allows for a long list after the gap.
+ * bound during the gap. After the gap, listing the pods may take this long.
  */
 #define AFTER_GAP_NS (10 * BT_NS_PER_SECOND)
 
@@ -37,7 +37,7 @@ static uint32_t new_pod(struct bt_replay *replay, struct bt_str key, const struc
 	return id;
 }
 
-/** Adds the defaults that an API server and admission set, if the recording has none. */
+/** Adds the values that the API server would set, unless the recording has them. */
 static void complete_pod(struct bt_replay *replay, struct bt_pod *pod)
 {
 	struct bt_object_meta *meta = &pod->metadata;

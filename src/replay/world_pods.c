@@ -92,7 +92,7 @@ static uint64_t owner_hash(const struct bt_owner_reference *owner)
 static uint32_t find_orphan(const struct bt_replay *replay, const struct bt_owner_reference *owner)
 {
 	BT_MAP_EACH (&replay->orphans, owner_hash(owner), id) {
-		/* Every orphan has an owner. */
+		/* Every orphan in the map has an owner. */
 		if (bt_str_equal(bt_object_controller(replay->pods.items[id].object->meta)->uid,
 			    owner->uid)) {
 			return id;
@@ -155,8 +155,8 @@ uint32_t bt_replay_take_orphan(struct bt_replay *replay, const struct bt_pod *po
 /** --- pods --- */
 
 /**
- * Returns whether a controller replaces the pod. A DaemonSet does not if the node was deleted or
- * tainted.
+ * Returns whether a controller replaces the pod. A DaemonSet does not replace a pod whose node
+ * was deleted or tainted.
  */
 static bool is_replaced(const struct bt_pod *pod, enum bt_replay_end end)
 {
