@@ -266,7 +266,7 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_free(cache);
 }
 
-/** Where a pod is in the tables. Must be looked up before an operation that may remove the pod. */
+/** Where a pod is in the tables. Look it up before an operation that may remove the pod. */
 struct place {
 	uint32_t pod_id; /* BT_POD_NONE: the pod is not in the cache */
 	uint32_t slot;

@@ -207,8 +207,8 @@ berth_less_fn berth_framework_queue_sort_func(
 }
 
 /**
- * A pod info of berth_framework_pod_create. `info` is first, because the public pointer points
- * here.
+ * A pod info of berth_framework_pod_create. `info` is first, because the public pointer points to
+ * it.
  */
 struct own_pod {
 	struct bt_pod_info info;

@@ -36,7 +36,7 @@ struct berth_predicates {
 	struct bt_plugin *plugins[BERTH_PREDICATE__COUNT]; /* created at first use */
 	BT_VEC(struct bt_registered_predicate) registered;
 	BT_VEC(struct bt_str) ignored; /* resources that extenders handle; borrowed from config */
-	/** If owns_state: by slot, generation of the aggregate copied to the state; 0: none. */
+	/** By slot: generation of the aggregate that the owned state has a copy of; 0: none. */
 	BT_VEC(int64_t) generations;
 };
 

@@ -104,7 +104,7 @@ static void evaluate_node(struct dry_run *run, const struct berth_node_info *nod
 	struct bt_status status = select_victims(run, node, &victims);
 
 	if (bt_status_is_success(&status) && victims.pod_count != 0) {
-		/* Keep the candidate in the list of its kind, unless that list is full. */
+		/* Keep the candidate in `clean` or `violating`, unless that list is full. */
 		struct berth_preemption_candidate candidate = {
 			.name = berth_node_info_name(node), .victims = victims};
 

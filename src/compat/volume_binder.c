@@ -315,7 +315,7 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 		if (known < count) {
 			continue;
 		}
-		/* An assumed version of a volume replaces the version of the API. */
+		/* An assumed version of a volume replaces the API server's version. */
 		uint32_t volume_count = 0;
 		const struct bt_class_volume *found =
 			bt_class_index_find(real, class_name, &volume_count);

@@ -36,7 +36,7 @@ extern const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX]
  */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_create(
 	struct berth_volume_binder *const *outside);
-/** Like bt_outside_binder_create for one public binder, which the new binder owns. */
+/** Like bt_outside_binder_create, but always calls `outside`, which the new binder owns. */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_own(struct berth_volume_binder *outside);
 
 /**
