@@ -3,9 +3,10 @@
 #define BT_CLIENT_CONFIG_H
 /**
  * Configuration for connecting to an API server: from a kubeconfig file, from the files of a pod
- * (in-cluster), or with a server given on the command line. Spec: 13 sections 4 and 5. This header
- * makes no connection. Tokens, certificates and CA bundles that are in files may change while a
- * process runs. The configuration has only the paths of these files; client/transport.h reads them.
+ * (in-cluster), or with a server given on the command line. Spec: 13 sections 4 and 5. The
+ * functions of this header do not connect. Tokens, certificates and CA bundles that are in files
+ * may change while a process runs. The configuration has only the paths of these files;
+ * client/transport.h reads them.
  */
 #include <stdbool.h>
 #include <stdint.h>

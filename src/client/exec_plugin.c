@@ -320,7 +320,11 @@ static void take_output(void *context)
 	bt_loop_call_at(run->loop, 0);
 }
 
-/* Resets signals to their defaults and closes all other descriptors in the child. */
+/*
+ * Prepares the child: signals are unblocked and have their default actions, standard output is
+ * `output`, standard input is empty unless interactive is true, and all descriptors above standard
+ * error are closed.
+ */
 static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
 	bool interactive, int output)
 {

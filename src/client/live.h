@@ -84,7 +84,7 @@ BT_MUST_USE struct bt_live_watch *bt_live_watch_create(
 void bt_live_watch_destroy(struct bt_live_watch *watch);
 /**
  * Runs the loop until all objects of all kinds were reported, or *stop is set. Errors and warnings
- * as in bt_live_read; after this call requests to a failing server are retried without limit.
+ * as in bt_live_read. After this function has returned, failing requests are retried without limit.
  */
 BT_MUST_USE int bt_live_watch_sync(
 	struct bt_live_watch *watch, const bool *stop, struct berth_error *err);

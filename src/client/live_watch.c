@@ -65,8 +65,10 @@ static void failed(void *context, const struct bt_rest_answer *answer)
 	watch->live->has_answered = had_answered || answer->code != 0;
 	if (bt_reflector_is_synced(followed->reflector)) {
 		if (answer->class_ != BT_REST_GONE && answer->class_ != BT_REST_EXPIRED) {
-			/* Warns once until the server answers again: a server that fails later may
-			 * recover. */
+			/*
+			 * The kind was read before, so the server may recover: only warn, and only
+			 * once until the server answers again.
+			 */
 			struct berth_error err = BERTH_ERROR_INIT;
 			struct bt_strbuf line = {0};
 			if (!watch->is_lost) {

@@ -5,8 +5,8 @@
 #include "base/nanoseconds.h"
 
 /*
- * Target rate. It is twice the rate at which one thread can decide and write, because the limit is
- * computed from the shortest answer, and most answers take longer.
+ * Target rate. It is twice the rate at which one thread can schedule pods and send the writes,
+ * because the limit is computed from the shortest answer, and most answers take longer.
  */
 #define CALLS_PER_SECOND 10000
 #define PERIOD_NS (5 * BT_NS_PER_SECOND)

@@ -106,7 +106,7 @@ static void request_ended(
 	} else if (end == BT_REFLECTOR_END_REFUSED && waits) {
 		/*
 		 * Before the first list, log an error, because startup waits for the list. Later,
-		 * log only a detail, because failing lease renewals report the problem.
+		 * log at verbosity 2, because failing lease renewals report the problem.
 		 */
 		if (!reflector->is_synced) {
 			log_failed_list(reflector, message);

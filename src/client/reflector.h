@@ -104,8 +104,7 @@ struct bt_reflector_options {
 	 */
 	const char *type_name;
 	const char *name; /* name for messages; as upstream, the name of the resource */
-	bool streaming; /* list with a stream: gate WatchListClient, unless the environment disables
-	                   it */
+	bool streaming;   /* request lists as streams, as upstream does with gate WatchListClient */
 	struct bt_reflector_sink sink;
 	struct bt_metrics *metrics; /* informer_*; NULL: none */
 };

@@ -36,7 +36,7 @@ struct bt_reflector_state {
 	enum bt_reflector_phase phase;
 	struct bt_strbuf resource_version; /* last seen version; "": none */
 	bool unavailable;                  /* resource_version is too old or too large */
-	bool paginated;                    /* the server pages lists from its cache */
+	bool paginated;                    /* the server sends lists from its cache in pages */
 	struct bt_reflector_backoff backoff;
 
 	/* state of the current list */
@@ -113,7 +113,7 @@ struct bt_reflector_store {
 	const struct bt_reflector_codec *codec;
 	BT_VEC(void *) items;    /* owned */
 	struct bt_map map;       /* key -> index */
-	BT_VEC(void *) unpacked; /* ordinary references that keep items unpacked until finish */
+	BT_VEC(void *) unpacked; /* ordinary references, which keep items unpacked for the sink */
 };
 
 void bt_reflector_store_init(

@@ -41,8 +41,8 @@ enum bt_rest_class {
 struct bt_rest_answer {
 	enum bt_rest_class class_;
 	enum bt_http_failure failure; /* set with BT_REST_TRANSPORT */
-	bool sent;     /* no response, but the server may have processed the request */
-	uint16_t code; /* 0: no response */
+	bool sent;                    /* the server may have processed the request */
+	uint16_t code;                /* 0: no response */
 	struct bt_str content_type;
 	struct bt_str body;
 	/** Error text as upstream reports it. "" without an error. */

@@ -374,7 +374,7 @@ static void append_failure(
 }
 
 /*
- * Logs a Warning header of the form `299 - "text"` (with escapes); ignores other headers. Spec: 13
+ * Logs a Warning header of the form `299 - "text"` (with escapes); ignores other forms. Spec: 13
  * section 9.5.
  */
 static void take_warning(void *context, struct bt_str value)

@@ -131,8 +131,8 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 
 	*out_next_ns = INT64_MAX;
 	/*
-	 * If no run exists, a call waits and the credentials are not valid, start_run starts a run,
-	 * or sets err.
+	 * Start a run if a call waits, the credentials are not valid and no run exists. start_run
+	 * sets err if it fails.
 	 */
 	if (exec->run == NULL &&
 		(transport->waiting.first == NULL || is_valid(exec) ||

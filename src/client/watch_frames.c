@@ -296,7 +296,7 @@ static int feed_json(
 
 enum {
 	HEADER, /* length of a frame, or magic of a list */
-	TAG,    /* list: a tag with the value's length or number */
+	TAG,    /* list: a field's tag, and the varint after it: length or value */
 	RECORD,
 	SKIPPED_RECORD,
 };
