@@ -246,8 +246,8 @@ static void write_struct(
 }
 
 /*
- * Reduces pluginConfig to the entries of enabled plugins, sorted by plugin name. Upstream's built
- * profile has the same entries in the same order (spec 10 section 7.4).
+ * Reduces pluginConfig to the entries of enabled plugins, sorted by plugin name. The profile
+ * that upstream builds has the same entries in the same order (spec 10 section 7.4).
  */
 static void capture(struct bt_config_profile *profile, struct bt_arena *arena)
 {
