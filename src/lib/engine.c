@@ -43,7 +43,7 @@ static int post(void *context, const struct bt_extender_request *request, struct
 }
 
 /**
- * Logs an error of an extender that does not fail the cycle, because the extender is ignorable or
+ * Logs an extender's error that does not fail the cycle, because the extender is ignorable or
  * upstream only logs the error.
  */
 static void log_ignored(void *context, const struct bt_config_extender *config, const char *message,

@@ -16,7 +16,7 @@ struct adapted {
 	struct bt_plugin_ops inside; /* the table of base: NULL where the plugin has no function */
 	struct bt_plugin_shortcuts shortcuts;
 	struct berth_plugin *plugin;
-	/* copy of the plugin's table; slots beyond the end of the table are NULL */
+	/* copy of the plugin's table; slots that the plugin's table lacks are NULL */
 	struct berth_plugin_ops outside;
 	const struct bt_handle *handle;
 	struct berth_raw_args args;

@@ -331,7 +331,7 @@ void berth_engine_answer(
 	struct bt_request *request =
 		slot < requests->items.count ? requests->items.items[slot] : NULL;
 
-	/* Ignore requests that are not taken or already answered, and events. */
+	/* Ignore answers to events, to requests not taken yet, and to requests already answered. */
 	if (request == NULL || request->request.id != id || !request->taken || request->answered ||
 		request->request.kind == BERTH_REQUEST_EVENT) {
 		return;
