@@ -24,7 +24,7 @@
  */
 #define KEYS_MAX 16
 
-/** Pods of one domain that block the pod. `count` may exceed BLOCKERS_MAX. */
+/** Pods of one domain that block the pod: their number, and the first BLOCKERS_MAX of them. */
 struct blocked_domain {
 	uint64_t terms; /* bit i: the pod's anti-affinity term i is violated */
 	uint32_t count;
@@ -445,8 +445,8 @@ static struct bt_str domain_text(const struct spread_view *view, uint32_t index,
 static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 {
 	/*
-	 * Whether the constraint is in the pod's spec and can become ScheduleAnyway; minDomains is
-	 * valid only with DoNotSchedule.
+	 * Whether the constraint is in the pod's spec and can become ScheduleAnyway. A constraint
+	 * with minDomains cannot, because minDomains is valid only with DoNotSchedule.
 	 */
 	bool may_allow = !view->from_defaults &&
 		!view->advice->pod->object->spec.topology_spread_constraints

@@ -10,11 +10,9 @@
 
 /** Limit of volumes that are tried one by one; pods with more volumes get no advice. */
 #define VOLUMES_MAX 32
-/**
- * For each node, at most this many pods are tried as the user of a disk (holders), and the removal
- * of at most this many is tried (leavers).
- */
+/** Limit of pods per node that are examined as users of a disk. */
 #define HOLDERS_TRIED_MAX 256
+/** Limit of pods per node whose removal is tried. */
 #define LEAVERS_TRIED_MAX 8
 /** Limit of stored pods that use an exclusive claim. */
 #define HOLDERS_MAX 4
@@ -176,8 +174,8 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 }
 
 /**
- * Adds a remedy for each volume that the plugin does not accept together with the accepted volumes
- * before it.
+ * Tries the volumes in order, each together with the volumes accepted so far. Adds a remedy for
+ * each volume that the plugin does not accept.
  */
 static void drop_volumes(struct bt_advice *advice)
 {

@@ -65,9 +65,9 @@ void bt_needs_finish(struct bt_needs *needs)
 }
 
 /**
- * Merges `remedy` into `known` if one change can replace both: equal remedies, tolerations of one
- * key, amounts of one resource (added up), or raises of one maxSkew (the larger maxSkew counts).
- * Otherwise returns false.
+ * Merges `remedy` into `known` if one change can replace both. Amounts of the same resource are
+ * added up, and of two values of the same maxSkew the larger value is kept. Returns false if the
+ * remedies cannot be merged.
  */
 static bool merge_remedy(struct bt_remedy *known, const struct bt_remedy *remedy)
 {
@@ -75,8 +75,8 @@ static bool merge_remedy(struct bt_remedy *known, const struct bt_remedy *remedy
 
 	if (known->kind == BT_REMEDY_TOLERATE && remedy->kind == BT_REMEDY_TOLERATE) {
 		/*
-		 * Merge tolerations of one key: any value if the values differ, any effect if the
-		 * effects differ.
+		 * If the values or the effects of the two tolerations differ, the merged toleration
+		 * tolerates any value or any effect ("").
 		 */
 		if (!bt_str_equal(known->key, remedy->key)) {
 			return false;

@@ -56,8 +56,8 @@ struct bt_needs {
 	bt_remedy_vec of_pod; /* changes of the pod instead of the node where possible */
 	/**
 	 * For each obstacle, the changes of the node or the changes of the pod, whichever are
-	 * fewer. If the numbers are equal, the changes of the node, unless only these changes need
-	 * a larger node.
+	 * fewer. If the numbers are equal: the changes of the pod if they avoid the need for a
+	 * larger node, else the changes of the node.
 	 */
 	bt_remedy_vec fewest;
 	double distance;
