@@ -33,8 +33,8 @@ static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, u
 }
 
 /**
- * Returns a uid that no pod has. Increments runner->next_number past each number whose uid a pod of
- * the input already has.
+ * Returns the uid of the next copy. Skips numbers (runner->next_number) whose uid a pod of the
+ * input already has.
  */
 static struct bt_str free_uid(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
@@ -439,7 +439,7 @@ static bool is_at_limit(const struct bt_capacity_session *session)
 	return session->answer->copies >= session->question->max;
 }
 
-/** Runs one member's turn in a round. Returns whether as many copies as its weight were placed. */
+/** Runs one member's turn in a round. Returns whether the member placed its weight in copies. */
 static bool take_turn(struct bt_capacity_session *session, uint32_t index)
 {
 	const struct bt_capacity_question *question = session->question;
@@ -534,8 +534,8 @@ static bool *mark_replaced_objects(const struct bt_capacity_question *question)
 }
 
 /**
- * Returns a copy of the pod without owner references, so that the controller does not count the
- * copy, and with an unused name.
+ * Returns a copy of the pod with an unused name. The copy has no owner references, so that the
+ * controller does not count it.
  */
 static struct bt_object *make_unowned_pod(struct bt_capacity_session *session,
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
@@ -747,7 +747,10 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 			return result;
 		}
 		if (own_pods == own_most) {
-			/* No more pods can be made: the next run ends at the copies placed now. */
+			/*
+			 * No more pods can be made, so limit the next run to as many copies as this
+			 * run placed.
+			 */
 			asked.max = copies;
 		}
 		own_pods = own_pods < own_most / OWN_PODS_GROWTH ? own_pods * OWN_PODS_GROWTH

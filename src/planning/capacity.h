@@ -17,15 +17,14 @@
 #include "cluster/manifests.h"
 #include "sched/scheduler.h"
 
-/**
- * A spec to copy: a pod of a manifest, the pods of a workload, or an object that the cluster has
- * already.
- */
-
 /** Maximum number of pod specs in one run, and maximum weight of a spec in a mix. */
 #define BT_CAPACITY_SPECS_MAX 1000
 #define BT_CAPACITY_WEIGHT_MAX 1000000
 
+/**
+ * A spec to copy: a pod of a manifest, the pods of a workload, or an object that the cluster has
+ * already.
+ */
 struct bt_capacity_spec {
 	struct bt_str namespace_;
 	struct bt_str name;

@@ -370,9 +370,9 @@ static uint64_t count_reason(const struct bt_capacity_member *member, const char
 }
 
 /**
- * Sets the hint. If there are several rejection reasons, the hint names the reason that rejected
- * the most nodes, unless that reason is the tightest resource. Then follow the free amounts of the
- * tightest resource.
+ * Sets the hint, which has two parts: the reason that rejected the most nodes, and what is left of
+ * the tightest resource. The first part is omitted if there is only one reason, or if the lack of
+ * the resource rejected as many nodes.
  */
 static void set_hint(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
@@ -383,8 +383,9 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 	}
 	/*
 	 * The shortage for which the scheduler rejected the most nodes; node_count 0: no shortage.
-	 * A shortage is left out if some nodes rejected for it are not short of the resource:
-	 * nominated pods hold room on these nodes, so the amounts would not explain the rejections.
+	 * A shortage is left out if more nodes were rejected for it than have too little of the
+	 * resource: nominated pods hold room on the other nodes, so the amounts would not explain
+	 * the rejections.
 	 */
 	struct shortage tightest = {0};
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {

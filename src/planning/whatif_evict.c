@@ -95,7 +95,8 @@ static int32_t part_of(const struct bt_int_or_string *value, int64_t total)
 
 /**
  * Reads the allowed disruptions from the budget's status, or computes them if the status is empty.
- * Called before the first eviction of a covered pod, because evictions change the pods to count.
+ * Called before the first eviction of a covered pod, because an eviction changes what the
+ * computation counts.
  */
 static int read_status(
 	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct berth_error *err)
