@@ -80,7 +80,7 @@ bool bt_taint_list_equal(const bt_taint_list *a, const bt_taint_list *b)
 	return true;
 }
 
-/** Returns true if a resource of the old effective requests is removed or smaller. */
+/** Returns true if the new effective requests lack an old resource or request less of it. */
 static bool scaled_down(const struct bt_pod *old_pod, const struct bt_pod *new_pod,
 	const struct bt_change_gates *gates, struct bt_arena *arena)
 {

@@ -177,7 +177,8 @@ static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out
 	*out_rounded = bt_quantity_make(bt_quantity_milli(quantity), MILLI_EXPONENT,
 		(enum bt_quantity_format)quantity->format);
 	/*
-	 * If the value in thousandths overflows int64, the result is not larger: keep `quantity`.
+	 * If a positive value in thousandths overflows int64, *out_rounded is smaller than the
+	 * quantity, so the function returns false.
 	 */
 	return bt_quantity_compare(out_rounded, quantity) > 0;
 }
@@ -203,7 +204,8 @@ static void round_list(struct bt_resource_list *list, struct bt_arena *arena)
 	}
 }
 
-/** Adds the entries of extra that list lacks and keep accepts (keep NULL: accepts all). */
+/** Adds to `list` the entries of `extra` that it lacks, if `keep` is NULL or returns true for them.
+ */
 static void add_missing(struct bt_resource_list *list, const struct bt_resource_list *extra,
 	bool (*keep)(struct bt_str name), struct bt_arena *arena)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Notes of events. Upstream passes the text as the format of a formatting function without
- * arguments, so that % sequences appear as Go prints missing arguments. Spec 03 section 9, 11b
- * section 8.3.
+ * Notes of events. Upstream passes the text as a format string, without arguments, to a formatting
+ * function, so % sequences appear as Go prints missing arguments. Spec 03 section 9, 11b section
+ * 8.3.
  */
 #include "api/event.h"
 #include <string.h>
@@ -32,8 +32,8 @@ static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 }
 
 /**
- * Skips a width or precision, which is digits or "*". For "*", appends problem, because the
- * argument with the width or precision never exists.
+ * Skips a width or precision, which is digits or "*". "*" takes the number from an argument, but
+ * there are no arguments, so the text `problem` is appended for "*".
  */
 static uint32_t format_size(
 	struct bt_str text, uint32_t at, const char *problem, struct bt_strbuf *out)

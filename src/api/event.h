@@ -6,7 +6,8 @@
 
 /**
  * Appends the note of the FailedScheduling or Preempted event that upstream sends for this message.
- * The note is cut to 1024 bytes and has % sequences as Go formats them without arguments.
+ * The message is first cut to 1024 bytes; then its % sequences are replaced as Go formats them
+ * without arguments.
  */
 void bt_event_note(struct bt_str message, struct bt_strbuf *out);
 #endif

@@ -17,10 +17,11 @@ bool bt_pod_is_terminating(const struct bt_pod *pod);
 bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod);
 
 /**
- * Returns a copy of the conditions of status, in the arena, in which condition is added, or
- * replaces the condition of the same type (spec 01 section 5.18). *out_changed: whether condition
- * is new, or differs from the replaced condition in a field other than observedGeneration. The
- * function computes last_transition_time itself and ignores that of condition.
+ * Copies the conditions of the status to the arena, and in the copy replaces the condition of the
+ * same type by `condition`, or adds `condition` if there is none (spec 01 section 5.18).
+ * *out_changed: whether `condition` is new, or differs from the replaced condition in a field other
+ * than observedGeneration. The function computes last_transition_time itself and ignores the one in
+ * `condition`.
  */
 bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
 	const struct bt_pod_condition *condition, const struct bt_time *now, struct bt_arena *arena,

@@ -49,7 +49,7 @@ bool bt_label_name_matches(struct bt_str name)
 
 bool bt_label_prefix_matches(struct bt_str prefix)
 {
-	/* previous character: each part must start and end with an alphanumeric character */
+	/* parts must begin and end with an alphanumeric character; the start counts as a '.' */
 	char previous = '.';
 
 	for (uint32_t i = 0; i < prefix.length; i++) {

@@ -6,7 +6,7 @@
 #define REGION BT_STR("topology.kubernetes.io/region")
 #define ZONE BT_STR("topology.kubernetes.io/zone")
 
-/** Returns the value of label key, else of label fallback_key, else "". An empty value counts. */
+/** Returns the value of the label `key`, else of `fallback_key`, else "". Empty values count. */
 static struct bt_str first_label(
 	const struct bt_str_map *labels, struct bt_str key, struct bt_str fallback_key)
 {

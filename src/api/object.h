@@ -85,8 +85,8 @@ BT_MUST_USE struct bt_object *bt_object_create(enum bt_kind kind, const void *va
 /**
  * Creates a pod object in exactly the memory that it needs. The object shares its common part with
  * recent pods, and is packed while all references are packable. The caller owns the result. before:
- * the last version of the pod, from which pod was copied; NULL: there is no such version. commons:
- * borrowed.
+ * the pod's last version, from which the new version was copied; NULL: there is no last version.
+ * commons: borrowed.
  */
 BT_MUST_USE struct bt_object *bt_object_create_pod(
 	const struct bt_pod *pod, const struct bt_object *before, struct bt_pod_commons *commons);

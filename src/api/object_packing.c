@@ -28,7 +28,7 @@ struct bt_packed_object {
 	uint32_t namespace_length; /* 0 for a pod with a common part, which has the namespace */
 	uint32_t packed_bytes;
 	uint32_t unpacked_bytes; /* arena size for unpacking */
-	char bytes[];            /* name, namespace, difference to base or whole packed form */
+	char bytes[];            /* name, namespace, packed form (whole, or difference to base) */
 };
 
 static struct bt_str packed_name(const struct bt_packed_object *packed)

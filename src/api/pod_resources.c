@@ -37,10 +37,10 @@ static bool has_both(const bt_container_list *containers)
 
 /**
  * Returns the default requests for containers that lack cpu or memory. NULL: no container needs a
- * default. pod_level: the pod has pod-level requests, and only those of cpu and memory that
- * `requests` lacks get a default. Otherwise there are no defaults if every container requests cpu
- * and memory and no resize is pending. If a pending resize is infeasible, the requests of the spec
- * do not count, so containers may lack requests.
+ * default. pod_level: the pod has pod-level requests; a default for cpu or memory is then returned
+ * only if `requests` lacks that resource. Otherwise there are no defaults if every container
+ * requests cpu and memory and no resize is pending. If a pending resize is infeasible, the requests
+ * of the spec do not count, so containers may lack requests.
  */
 static const struct bt_resource_list *missing_of(
 	const struct bt_pod *pod, bool pod_level, const struct bt_resource_list *requests)
