@@ -520,7 +520,7 @@ void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 			uint32_t id = take_id(allocated, result);
 			count_api_result(allocated, id);
 			if (is_new) {
-				/* The later release of the device subtracts one. */
+				/* Count it twice, because its later release subtracts 1. */
 				count_api_result(allocated, id);
 			}
 			set_history(allocated, id);

@@ -339,7 +339,10 @@ static void refresh(
 		if ((change.kinds & (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)) != 0) {
 			column->is_grouped = false;
 		}
-		/* A claim with several devices on a node logs one change for each device. */
+		/*
+		 * Skip a repeated change: a claim with several devices on a node logs one change
+		 * for each device.
+		 */
 		if ((change.kinds & BT_ALLOCATION_COLUMN_READS) != 0 && change.slot != last) {
 			(void)update_slot(column, allocator, prepared, change.slot, BT_SLOT_NONE);
 			last = change.slot;

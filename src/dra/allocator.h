@@ -85,8 +85,8 @@ BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator
  */
 struct bt_allocation_column {
 	/*
-	 * While serial and version stay equal, the value of a slot changes only if the state's log
-	 * has a change of that slot.
+	 * As long as `serial` and `version` do not change, the value of a slot changes only if the
+	 * state's log has a change of that slot.
 	 */
 	uint64_t serial;
 	uint64_t version;
@@ -120,8 +120,8 @@ struct bt_request_report {
 	uint32_t usable;     /* devices that the request can get if taken alone */
 	/*
 	 * The devices that are not usable, each counted under the first check that rejects it. A
-	 * device on which a selector fails with an error is counted only in in_use, and only if it
-	 * is in use and needs_all is false.
+	 * device on which a selector fails with an error is not counted, unless it is in use and
+	 * needs_all is false: then `in_use` counts it.
 	 */
 	uint32_t in_use;          /* held by other claims; no selector is false */
 	uint32_t class_refused;   /* a selector of the class is false */

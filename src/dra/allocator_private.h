@@ -13,8 +13,8 @@
 #define BT_CLAIM_DEVICES_MAX 32
 
 /**
- * A request without alternatives, or an alternative (subrequest) of a request: q in spec 12 section
- * 9.
+ * A request without alternatives, or an alternative (subrequest) of a request. Spec 12 section 9
+ * calls it q.
  */
 struct bt_option {
 	uint32_t claim;
@@ -34,7 +34,7 @@ struct bt_option {
 	int64_t count;           /* ExactCount: the requested count; All: set on each node */
 	struct bt_str problem;   /* first error of the request; absent: none */
 	const bool *constraints; /* by constraint of the claim: whether it applies; NULL: none */
-	/** A distinct constraint applies; its state changes even if a try fails. */
+	/** A distinctAttribute constraint applies; its state changes even if a try fails. */
 	bool has_distinct;
 	/**
 	 * If needs_all: index in bt_search_memory.all_devices of the option's first device on the
@@ -53,10 +53,10 @@ struct bt_prepared_request {
 struct bt_prepared_constraint {
 	const struct bt_device_constraint *spec;
 	bool is_match;
-	/* match constraints: number of taken devices, and their common value */
+	/* matchAttribute: number of taken devices, and their common value */
 	uint32_t count;
 	const struct bt_device_attribute *value;
-	/* distinct constraints: value by index of the claim's requests; NULL: no value yet */
+	/* distinctAttribute: value by index of the claim's requests; NULL: no value yet */
 	const struct bt_device_attribute **seen;
 	uint32_t seen_count;
 };
@@ -288,7 +288,7 @@ struct column {
 
 struct bt_allocation_columns {
 	BT_VEC(struct column *) items;
-	uint64_t recent[RECENT_MAX]; /* by low bits of the hash: the last hash */
+	uint64_t recent[RECENT_MAX]; /* by low bits: the last hash with these bits */
 	uint64_t serial;
 	uint64_t tick;
 };

@@ -41,8 +41,8 @@ static enum bt_search_result evaluate_selectors(struct bt_search *search,
 			return BT_SEARCH_ERROR; /* interrupted */
 		case BT_VERDICT_ERROR: {
 			/*
-			 * Set the error, which says whether the class or the request has the
-			 * selector.
+			 * Set the error, which names the class or the claim to which the selector
+			 * belongs.
 			 */
 			const struct bt_device_row *item = &pools->rows.items[device->row];
 			struct berth_error reason = {0};
@@ -298,7 +298,7 @@ bool bt_search_may_match(const struct bt_search *search, const struct bt_option 
 	return true;
 }
 
-/** Remove the device taken last from the first `count` constraints of the claim. */
+/** From the first `count` constraints of the claim, remove the device that was added last. */
 static void remove_constraints(
 	struct bt_search *search, const struct bt_option *option, uint32_t count)
 {

@@ -7,8 +7,8 @@
 /* Node names and node selectors of slices and devices, parsed once. Spec: 12 section 9.1. */
 
 /**
- * Find a scope; BT_POOL_NONE if there is none. kind SELECTOR also finds BROKEN scopes, whose
- * selector could not be parsed.
+ * Find a scope; BT_POOL_NONE if there is none. If `kind` is SELECTOR, also finds BROKEN scopes,
+ * whose selector could not be parsed.
  */
 static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kind kind,
 	uint64_t hash, struct bt_str node_name, const struct bt_node_selector *selector)

@@ -174,9 +174,9 @@ void bt_claim_cache_signal(
 const struct bt_allocation_result *bt_claim_cache_pending(
 	const struct bt_claim_cache *cache, struct bt_str uid);
 /**
- * Remove one user of the allocation or, with force, all users. Returns true if the last user was
- * removed: the allocation is then no longer in flight. Returns false if a user is left, or if no
- * allocation was in flight.
+ * Remove one user of the allocation or, if `force` is true, all users. Returns true if the last
+ * user was removed: the allocation is then no longer in flight. Returns false if a user is left, or
+ * if no allocation was in flight.
  */
 bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid, bool force);
 
@@ -239,8 +239,8 @@ struct bt_allocated_devices {
 	/** By pool id: version of the last change to a device of the pool, for caches. */
 	BT_VEC(uint64_t) pool_versions;
 	/**
-	 * By device id: number of results of claims from the API server. If not 0, holds a
-	 * reference to the id.
+	 * By device id: number of results of claims from the API server. An entry that is not 0
+	 * holds a reference to the id.
 	 */
 	BT_VEC(uint32_t) api_results;
 	/**
