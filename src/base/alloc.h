@@ -10,14 +10,17 @@
 
 #include "base/compiler.h"
 
-/** size 0: returns a unique pointer that bt_free accepts. Contents are undefined. */
+/** The memory is not initialised. size 0: returns a unique pointer that bt_free accepts. */
 BT_MUST_USE void *bt_malloc(size_t size);
 /** Memory is zeroed. Aborts when count * size overflows. */
 BT_MUST_USE void *bt_calloc(size_t count, size_t size);
 /** Aborts when count * size overflows. */
 BT_MUST_USE void *bt_realloc_array(void *memory, size_t count, size_t size);
 void bt_free(void *memory);
-/** Returns an owned, zero-terminated copy of length bytes; text may be NULL when length is 0. */
+/**
+ * Returns an owned, zero-terminated copy of the first `length` bytes of text. text may be NULL if
+ * length is 0.
+ */
 BT_MUST_USE char *bt_strndup(const char *text, size_t length);
 
 #define BT_NEW(type) ((type *)bt_calloc(1, sizeof(type)))

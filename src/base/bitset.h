@@ -21,7 +21,7 @@ struct bt_bitset {
 void bt_bitset_resize(struct bt_bitset *set, uint32_t bit_count);
 void bt_bitset_finish(struct bt_bitset *set);
 void bt_bitset_clear(struct bt_bitset *set);
-/** Returns the first set bit at or after from, or UINT32_MAX. */
+/** Returns the index of the first set bit that is not below `from`; UINT32_MAX: there is none. */
 uint32_t bt_bitset_next(const struct bt_bitset *set, uint32_t from);
 
 static inline bool bt_bitset_get(const struct bt_bitset *set, uint32_t bit)

@@ -23,8 +23,8 @@ int bt_error_set_quoted(struct berth_error *err, int code, const char *before, s
 int bt_error_take(struct berth_error *err, int code, struct bt_strbuf *message);
 
 /**
- * Prefixes the message: "<prefix>: <message>". Changes nothing when err is NULL or empty. Returns
- * the code in err, or code.
+ * Prefixes the message: "<prefix>: <message>". Returns the code in err. If err is NULL or
+ * empty, changes nothing and returns the argument `code`.
  */
 BT_PRINTF(3, 4)
 int bt_error_wrap(struct berth_error *err, int code, const char *format, ...);

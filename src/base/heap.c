@@ -49,7 +49,7 @@ static void sift_up(struct bt_heap *heap, uint32_t position)
 	set_slot(heap, position, moving);
 }
 
-/** Moves the slot at start down to its place. Returns false if the slot did not move. */
+/** Moves the slot at index `start` down to its place. Returns false if the slot did not move. */
 static bool sift_down(struct bt_heap *heap, uint32_t start)
 {
 	struct bt_heap_slot moving = heap->slots.items[start];

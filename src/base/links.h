@@ -3,8 +3,8 @@
 #define BT_BASE_LINKS_H
 /**
  * Doubly linked lists through two members of their elements. The caller names the members, so an
- * element can be in several lists. To add at the front, exchange first with last and previous with
- * next.
+ * element can be in several lists. To add at the front, exchange the arguments first and last, and
+ * the arguments previous and next.
  *
  * Macro arguments are evaluated several times. In an element that is in no list, the members may
  * have any values.

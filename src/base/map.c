@@ -97,8 +97,8 @@ void bt_map_reserve(struct bt_map *map, uint32_t count)
 }
 
 /*
- * Returns the first position, from position on, of a live entry with the tag; BT_MAP_NONE at the
- * end of the chain.
+ * Searches the chain, from `position` on, for a live entry with the tag. Returns the position of
+ * the first one; BT_MAP_NONE: there is none.
  */
 static uint32_t find_tag(const struct bt_map *map, uint32_t tag, uint32_t position)
 {

@@ -81,7 +81,7 @@ bool bt_str_matches_pattern(struct bt_str text, struct bt_str pattern)
 	uint32_t p = 0;
 	uint32_t t = 0;
 	uint32_t star = UINT32_MAX;
-	uint32_t behind = 0; /* where the text ends that the last "*" of the pattern matches */
+	uint32_t behind = 0; /* end of the bytes that the "*" at `star` matches */
 	while (t < text.length) {
 		if (p < pattern.length && pattern.data[p] == '*') {
 			star = p++;

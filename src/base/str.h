@@ -98,7 +98,7 @@ bool bt_str_equal_without_case(struct bt_str a, struct bt_str b);
 bool bt_str_is_one_of(struct bt_str text, const char *const *list, size_t count);
 /** Whether the text is not empty and has decimal digits only. */
 bool bt_str_is_digits(struct bt_str text);
-/** Whether the text has only visible ASCII bytes, and none of the bytes in except. */
+/** Whether the text has only visible ASCII bytes, and none of the bytes in `except`. */
 bool bt_str_is_visible(struct bt_str text, const char *except);
 /** Whether word is one of words, which are separated by blanks. */
 bool bt_str_has_word(struct bt_str words, struct bt_str word);
@@ -112,9 +112,9 @@ int64_t bt_str_find_char(struct bt_str text, char needle);
 int64_t bt_str_find_last_char(struct bt_str text, char needle);
 /** Returns a part of text; start and length are clamped to the text. */
 struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length);
-/** Set for bt_str_trim: the ASCII white space that Go's strings.TrimSpace removes. */
+/** For the argument `set` of bt_str_trim: the ASCII white space of Go's strings.TrimSpace. */
 #define BT_STR_SPACE " \t\n\v\f\r"
-/** Returns text without leading and trailing bytes that are in set (zero-terminated). */
+/** Returns text without the leading and trailing bytes that `set` (zero-terminated) contains. */
 struct bt_str bt_str_trim(struct bt_str text, const char *set);
 /**
  * Returns the text before the first separator, or all text if there is no separator. *rest becomes

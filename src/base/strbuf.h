@@ -26,7 +26,7 @@ void bt_strbuf_reset(struct bt_strbuf *buffer);
 /** Slow path of bt_strbuf_reserve: enlarges the buffer. */
 void bt_strbuf_grow(struct bt_strbuf *buffer, size_t extra);
 
-/** Reserves room for extra more bytes and the terminator. */
+/** Reserves room for `extra` more bytes and the terminator. */
 BT_ALWAYS_INLINE void bt_strbuf_reserve(struct bt_strbuf *buffer, size_t extra)
 {
 	if (BT_UNLIKELY(extra >= buffer->capacity - buffer->length)) {

@@ -18,7 +18,7 @@
 		uint32_t capacity; \
 	}
 
-/** Returns a new capacity for at least needed elements. Aborts beyond 2^32-1 elements. */
+/** Returns a new capacity of at least `needed` elements. Aborts beyond 2^32-1 elements. */
 uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 
 #define bt_vec_reserve(vec, needed) \
@@ -81,8 +81,8 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 
 /**
  * Binary search: sets out_index to the first index below index_count for which is_before is false,
- * or to index_count if there is none. is_before is an expression of the index variable named by
- * middle.
+ * or to index_count if there is none. middle: name of the index variable in the expression
+ * is_before.
  */
 #define BT_LOWER_BOUND(out_index, index_count, middle, is_before) \
 	do { \
