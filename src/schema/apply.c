@@ -7,7 +7,7 @@
 
 struct conflict_list {
 	struct bt_arena *arena;
-	struct bt_strbuf text; /* of the error message: the conflicts of each manager */
+	struct bt_strbuf text; /* part of the error message: the conflicts of each manager */
 	uint32_t total;
 	uint32_t count;
 	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];
@@ -48,8 +48,8 @@ static void add_conflicts(struct conflict_list *list, const struct bt_manager *m
 
 /**
  * Removes the changed and removed fields from all managers except self. If list is not NULL, a
- * changed field that another manager owns is added to list as a conflict, unless the field is in
- * excused.
+ * changed field that another manager owns is added to list as a conflict, unless the set `excused`
+ * contains the field.
  */
 static void take_from_others(struct bt_arena *arena, struct bt_managers *managers,
 	const struct bt_manager *self, const struct bt_field_changes *changes,

@@ -89,10 +89,10 @@ bool bt_apply_is_tracked(const struct bt_json_value *object);
 /**
  * Records a create (old NULL) or an update other than apply in new_object's managedFields: the
  * manager becomes the only owner of the changed fields. If the client sent managedFields, they
- * replace those of old (kubectl migrates owners in this way); otherwise those of old are used. If
- * neither old nor new_object has managedFields, an update records nothing. If the client sent
- * managedFields without a valid entry, such as [{}], all owners are removed, and the object is not
- * tracked until the next apply.
+ * replace the managedFields of `old` (kubectl migrates owners in this way); otherwise the
+ * managedFields of `old` are used. If neither old nor new_object has managedFields, an update
+ * records nothing. If the client sent managedFields without a valid entry, such as [{}], all owners
+ * are removed, and the object is not tracked until the next apply.
  */
 void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer *writer,
 	const struct bt_json_value *old, struct bt_json_value *new_object);

@@ -50,8 +50,8 @@ BT_MUST_USE int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spo
 	struct bt_json_value *live, const struct bt_json_value *applied,
 	struct bt_json_value **out_value, struct berth_error *err);
 /**
- * Removes from value, in place, the fields that are in last but not in keep. NULL is the empty set
- * for last and for keep.
+ * Removes from value, in place, the fields that are in the set `last` but not in the set `keep`.
+ * NULL is the empty set.
  */
 void bt_apply_prune(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *value,
 	const struct bt_field_set *last, const struct bt_field_set *keep);

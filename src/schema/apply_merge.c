@@ -162,9 +162,9 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_field_set *keep, uint32_t depth)
 {
 	/*
-	 * keep NULL: no manager keeps the child or a part of it. Such a child is removed, unless
-	 * it is a map that the manager did not own itself: then only the manager's members of the
-	 * map are removed, and the map stays if it has other members. In a message, the other
+	 * keep NULL: no manager keeps the child or a part of it. Such a child is removed, except
+	 * for a map of which the manager owned only members: then only these members are removed,
+	 * and the map stays if it has other members. A message does not stay, because its other
 	 * members are only defaults.
 	 */
 	bool stays = child->spot.map != NULL;

@@ -40,10 +40,10 @@ struct bt_json_value *bt_field_set_format(struct bt_arena *arena, const struct b
 
 const struct bt_field_set *bt_field_set_union(
 	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b);
-/** Returns the places in a that are not in b. */
+/** Returns the places that are in set a but not in set b. */
 const struct bt_field_set *bt_field_set_difference(
 	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b);
-/** Returns the places that are in a and in b. */
+/** Returns the places that are in both sets. */
 const struct bt_field_set *bt_field_set_intersection(
 	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b);
 /**
@@ -55,7 +55,7 @@ const struct bt_field_set *bt_field_set_stripped(
 const struct bt_field_set *bt_field_set_child(
 	const struct bt_field_set *set, char kind, struct bt_str text);
 /**
- * Returns the number of places, and appends the first limit places to out_paths, for example as
+ * Returns the number of places, and appends the first `limit` places to out_paths, for example as
  * `.spec.containers[name="a"].image`.
  */
 uint32_t bt_field_set_paths(struct bt_arena *arena, const struct bt_field_set *set, uint32_t limit,

@@ -282,7 +282,7 @@ static void write_required(
 	}
 }
 
-/** Writes one element of x-kubernetes-group-version-kind. list: the element names <kind>List. */
+/** Writes one element of x-kubernetes-group-version-kind. list: with kind <kind>List. */
 static void write_kind(struct bt_json_writer *writer, struct bt_str group, struct bt_str kind,
 	bool list, struct bt_str version)
 {
@@ -339,7 +339,7 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 	}
 }
 
-/** Writes the end of a list's schema: the property metadata, and that items is required. */
+/** Writes the end of a list's schema: the property metadata, and "required": ["items"]. */
 static void end_list_properties(const struct schemas *schemas, struct bt_json_writer *writer)
 {
 	bt_json_begin_member_object(writer, "metadata");

@@ -74,7 +74,7 @@ enum bt_schema_format {
 
 /** Valid values of a field; bt_kinds_validate (server/strategy.h) reports other values. */
 struct bt_schema_checks {
-	const char *const *allowed; /* texts, terminated by NULL; no array (NULL): any text */
+	const char *const *allowed; /* valid texts, then NULL; absent (NULL): any text is valid */
 	const char *unique;         /* member that must differ between elements; NULL: none */
 	int64_t min;                /* with has_min or has_range */
 	int64_t max;                /* with has_range */
@@ -92,7 +92,7 @@ struct bt_schema_checks {
 struct bt_schema_message;
 
 struct bt_schema_field {
-	const char *name; /* JSON name; for inline messages the Go name, for error messages */
+	const char *name; /* JSON name; inline messages: Go name, used in error messages */
 	uint8_t name_length;
 	uint8_t type;   /* enum bt_schema_type */
 	uint8_t shape;  /* enum bt_schema_shape */
@@ -100,7 +100,7 @@ struct bt_schema_field {
 	uint16_t number;
 	const struct bt_schema_message *message; /* BT_SCHEMA_MESSAGE */
 	const char *merge_key;        /* strategic merge: key of a list of messages; NULL: none */
-	const char *const *list_keys; /* server-side apply: keys, NULL at the end; NULL: none */
+	const char *const *list_keys; /* server-side apply: keys, then NULL; absent (NULL): none */
 	const char *default_text;     /* default of a text, number or bool; NULL: none */
 	const char *go_type;          /* Go's named type of a text; NULL: string */
 	const struct bt_schema_checks *checks; /* NULL: none */

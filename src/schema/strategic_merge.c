@@ -102,7 +102,7 @@ struct list_merge {
 	struct bt_spot element;
 	const char *key; /* NULL: scalars */
 	/*
-	 * The merged elements. index maps a key to a rank, and ranks maps the rank to the position
+	 * The merged elements. A key's position in `index` is its rank; ranks[rank] is the position
 	 * of the key's first element.
 	 */
 	BT_VEC(struct bt_json_value *) elements;
