@@ -204,8 +204,7 @@ static void round_list(struct bt_resource_list *list, struct bt_arena *arena)
 	}
 }
 
-/** Adds to `list` the entries of `extra` that it lacks, if `keep` is NULL or returns true for them.
- */
+/** Adds to `list` the entries of `extra` that it lacks and that `keep` accepts (NULL: all). */
 static void add_missing(struct bt_resource_list *list, const struct bt_resource_list *extra,
 	bool (*keep)(struct bt_str name), struct bt_arena *arena)
 {
