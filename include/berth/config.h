@@ -73,10 +73,11 @@ struct berth_plugin_entry {
 /** runtime.Unknown: the arguments of a plugin as source text. Spec 02 section 7. */
 struct berth_raw_args {
 	struct berth_str content_type; /**< "application/json", "application/yaml" or "" (JSON) */
-	struct berth_str raw;          /**< source text of the arguments; absent: no arguments */
+	/** Source text of the arguments; absent: no arguments, or those of an in-tree plugin. */
+	struct berth_str raw;
 	/**
-	 * Type of an in-tree plugin's arguments, which have no raw text: "NodeResourcesFitArgs",
-	 * ... Absent for other plugins.
+	 * Type of an in-tree plugin's arguments: "NodeResourcesFitArgs", ... Absent for other
+	 * plugins.
 	 */
 	struct berth_str type_name;
 };

@@ -58,8 +58,8 @@ typedef struct berth_str berth_state_key;
 struct berth_state_data {
 	/**
 	 * Copies the datum for a what-if run (preemption, nominated pods); the copy must be deep
-	 * only where AddPod and RemovePod write. Allocate from @p arena. NULL: the copied state
-	 * shares the datum.
+	 * only where AddPod and RemovePod write. Allocate the copy from @p arena. If clone is NULL,
+	 * the copied state shares the datum.
 	 */
 	struct berth_state_data *(*clone)(
 		const struct berth_state_data *data, struct berth_arena *arena);
@@ -68,7 +68,8 @@ struct berth_state_data {
 /** Creates an empty state with a new arena; owned: berth_cycle_state_destroy(). */
 BERTH_API struct berth_cycle_state *berth_cycle_state_create(void);
 /**
- * Releases a state from create or clone; never the state that a plugin receives. NULL is accepted.
+ * Releases a state from create or clone. Must not be called with the state that a plugin receives.
+ * NULL is accepted.
  */
 BERTH_API void berth_cycle_state_destroy(struct berth_cycle_state *state);
 /**
@@ -77,7 +78,7 @@ BERTH_API void berth_cycle_state_destroy(struct berth_cycle_state *state);
  */
 BERTH_API struct berth_cycle_state *berth_cycle_state_clone(const struct berth_cycle_state *state);
 /**
- * The arena for texts of statuses and data of this cycle. Reset or released when the cycle ends.
+ * The arena for data of this cycle and texts of statuses. Reset or released when the cycle ends.
  */
 BERTH_API struct berth_arena *berth_cycle_state_arena(const struct berth_cycle_state *state);
 

@@ -67,8 +67,8 @@ enum berth_tie_policy {
 typedef void (*berth_warn_fn)(void *context, struct berth_str line);
 
 /**
- * Receives lines that upstream logs at a verbosity (0: always), for example that an extender was
- * skipped. The line is borrowed for the call.
+ * Receives lines that upstream logs only if its verbosity is at least @p verbosity (0: always), for
+ * example that an extender was skipped. The line is borrowed for the call.
  */
 typedef void (*berth_log_fn)(void *context, int verbosity, struct berth_str line);
 
@@ -215,7 +215,7 @@ enum berth_request_kind {
 	BERTH_REQUEST_BIND,
 	/**
 	 * PATCH pods/NAME/status: set the condition (when has_condition) and nominatedNodeName
-	 * (when has_nominated_node_name, "" clears it).
+	 * (when has_nominated_node_name; "" clears the name).
 	 */
 	BERTH_REQUEST_PATCH_STATUS,
 	/** DELETE pods/NAME: a victim of preemption, with the pod's own grace period. */
@@ -223,14 +223,16 @@ enum berth_request_kind {
 	/** POST an event about the pod: type, reason, action, note. No answer is expected. */
 	BERTH_REQUEST_EVENT,
 	/**
-	 * PUT persistentvolumes/NAME: set claimRef to claim (of kind PersistentVolumeClaim) and,
-	 * when bound_by_controller, the annotation pv.kubernetes.io/bound-by-controller=yes; only
-	 * if the server still has resource_version.
+	 * PUT persistentvolumes/NAME: set claimRef to the request's claim (of kind
+	 * PersistentVolumeClaim) and, when bound_by_controller, the annotation
+	 * pv.kubernetes.io/bound-by-controller=yes. The write must fail if the volume's
+	 * resourceVersion is no longer resource_version.
 	 */
 	BERTH_REQUEST_BIND_VOLUME,
 	/**
 	 * PUT persistentvolumeclaims/NAME: set the annotation volume.kubernetes.io/selected-node to
-	 * node_name; only if the server still has resource_version.
+	 * node_name. The write must fail if the claim's resourceVersion is no longer
+	 * resource_version.
 	 */
 	BERTH_REQUEST_SELECT_NODE,
 	/**

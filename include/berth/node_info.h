@@ -169,8 +169,8 @@ struct berth_taint {
 
 /**
  * Taints: spec.taints of the node; no taints without a node object. The list lives in the arena;
- * NULL if there are no taints. Always returns BERTH_OK: upstream's error dates from taints in
- * annotations.
+ * NULL if there are no taints. Always returns BERTH_OK; upstream's function has an error
+ * because taints once were texts in annotations.
  */
 BERTH_API int berth_node_info_taints(const struct berth_node_info *node, struct berth_arena *arena,
 	const struct berth_taint **out_taints, uint32_t *out_count, struct berth_error *err);
@@ -220,9 +220,9 @@ BERTH_API uint32_t berth_node_info_pvc_ref_count(
 BERTH_API int64_t berth_node_info_generation(const struct berth_node_info *node);
 
 /**
- * Filter: returns false only for a pod whose spec.nodeName is this node while the aggregate has no
- * pod of the same name and namespace. @p node_info is a const struct berth_node_info *, so that the
- * function is a berth_pod_filter_fn. Without a node object every pod passes.
+ * Filter: returns false only for a pod whose spec.nodeName is this node while the node info has no
+ * pod of the same name and namespace. Without a node object every pod passes. @p node_info points
+ * to a struct berth_node_info; its type is const void * because berth_pod_filter_fn requires it.
  */
 BERTH_API bool berth_node_info_filter(const void *node_info, const struct berth_pod *pod);
 /**
@@ -246,7 +246,7 @@ BERTH_API struct berth_str berth_node_info_string(
  */
 BERTH_API struct berth_node_info *berth_node_info_create(
 	struct berth_object *const *pods, uint32_t count);
-/** Releases an aggregate of create or clone, never a view. NULL is accepted. */
+/** Releases an aggregate from create or clone. Does nothing for a view or NULL. */
 BERTH_API void berth_node_info_destroy(struct berth_node_info *node);
 /**
  * Clone: an independent copy with the same generation; NULL for NULL. Owned:

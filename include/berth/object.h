@@ -45,7 +45,7 @@ struct berth_node;
 
 /**
  * Decodes one object from JSON or YAML text (borrowed for the call). @p out_object is owned:
- * berth_object_release(). Errors: BERTH_ERR_SYNTAX; BERTH_ERR_INVALID (reads "Pod default/web:
+ * berth_object_release(). Errors: BERTH_ERR_SYNTAX; BERTH_ERR_INVALID (message "Pod default/web:
  * spec.containers[0].name: <what is wrong>"); BERTH_ERR_NOT_FOUND: a kind unknown to berth;
  * BERTH_ERR_TOO_LARGE. YAML is BERTH_ERR_SYNTAX in builds without libyaml.
  */

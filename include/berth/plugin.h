@@ -8,7 +8,7 @@
  * implement the extension point. Spec 02 section 4, upstream v1.36.
  *
  * All functions are called on the scheduling thread. `pod`, `node` and the objects reached through
- * them are valid for the call. Texts of statuses and data of the cycle live in
+ * them are valid for the call. Data of the cycle and texts of statuses live in
  * berth_cycle_state_arena(). With BERTH_VERIFY=1 every decision is computed twice, so the results
  * of PreEnqueue to Score must not depend on how often they are called.
  *
@@ -67,8 +67,8 @@ extern "C" {
 /** Smallest score of a plugin after normalising. */
 #define BERTH_MIN_NODE_SCORE INT64_C(0)
 /**
- * Largest weighted total of scores; a configuration whose weights could exceed the total is
- * refused.
+ * Largest weighted total of a node's scores; a configuration with weights that allow a larger total
+ * is refused.
  */
 #define BERTH_MAX_TOTAL_SCORE INT64_MAX
 
@@ -160,7 +160,7 @@ typedef enum berth_queueing_hint (*berth_queueing_hint_fn)(struct berth_plugin *
 /** Maximum number of events with a hint that one plugin may register. */
 #define BERTH_HINTS_MAX 32
 
-/** An event that can make pods schedulable that the plugin rejected. */
+/** An event after which a pod that the plugin rejected may be schedulable. */
 struct berth_event_registration {
 	struct berth_cluster_event event; /**< the event */
 	berth_queueing_hint_fn hint;      /**< NULL: always QUEUE */
@@ -276,7 +276,7 @@ struct berth_plugin_ops {
 	/**
 	 * PreFilter, once before the filters: Success, Skip (the plugin's Filter is not called for
 	 * this pod), a rejection of the pod, Error (spec 02 section 5.1). @p out_result is empty on
-	 * entry and then allows all nodes.
+	 * entry, which means that all nodes are allowed.
 	 */
 	struct berth_status (*pre_filter)(struct berth_plugin *plugin,
 		struct berth_cycle_state *state, const struct berth_pod_info *pod,
@@ -284,8 +284,8 @@ struct berth_plugin_ops {
 	/** Set by a PreFilter plugin whose data depends on other pods; else NULL. */
 	const struct berth_pre_filter_extensions *pre_filter_extensions;
 	/**
-	 * Filter: whether the pod can run on @p node, even if the node differs from the snapshot.
-	 * Success, a rejection, Error (spec 02 section 5.3).
+	 * Filter: whether the pod can run on @p node, which may be a hypothetical node and differ
+	 * from the snapshot. Success, a rejection, Error (spec 02 section 5.3).
 	 */
 	struct berth_status (*filter)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod, const struct berth_node_info *node);
@@ -309,7 +309,7 @@ struct berth_plugin_ops {
 	struct berth_status (*score)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod, const struct berth_node_info *node,
 		int64_t *out_score);
-	/** Set by a Score plugin whose raw scores are not in 0..100; else NULL. */
+	/** Set by a Score plugin that normalises its raw scores itself; else NULL. */
 	const struct berth_score_extensions *score_extensions;
 
 	/**
@@ -318,7 +318,7 @@ struct berth_plugin_ops {
 	 */
 	struct berth_status (*reserve)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod, struct berth_str node_name);
-	/** Unreserve: reverts reserve. Idempotent; may run without an earlier reserve. */
+	/** Unreserve: reverts Reserve, which may not have run. Must be idempotent. */
 	void (*unreserve)(struct berth_plugin *plugin, struct berth_cycle_state *state,
 		const struct berth_pod_info *pod, struct berth_str node_name);
 	/**
@@ -383,13 +383,13 @@ struct berth_plugin_ops {
 	enum berth_normalize normalize;
 	/**
 	 * Bits of enum berth_reads: a promise that makes scoring many times faster, because the
-	 * framework keeps scores and calls score only for nodes that changed. 0: no promise. The
-	 * plugin promises that score depends only on the pod's spec (not on the pod's name, labels
-	 * or annotations), on the plugin's arguments and on these parts of the node; that score
-	 * uses only the arena of the cycle state; and that score returns Success with a raw score
-	 * in 0..2^31-1 (0..100 with BERTH_NORMALIZE_NONE; other values are clipped). Ignored if
-	 * pre_filter, pre_score or score_extensions is set. BERTH_VERIFY=1 aborts when a kept score
-	 * differs from a computed score.
+	 * framework keeps scores and calls score() only for nodes that changed. 0: no promise. The
+	 * plugin promises that score() depends only on the pod's spec (not on the pod's name,
+	 * labels or annotations), on the plugin's arguments and on these parts of the node; that
+	 * score() uses only the arena of the cycle state; and that score() returns Success with a
+	 * raw score in 0..2^31-1 (0..100 with BERTH_NORMALIZE_NONE; other values are clipped).
+	 * Ignored if pre_filter, pre_score or score_extensions is set. BERTH_VERIFY=1 aborts when a
+	 * kept score differs from a computed score.
 	 */
 	uint32_t score_reads;
 };
@@ -443,8 +443,8 @@ struct berth_args_schema {
 #define BERTH_ARGS_DEPTH_MAX 16
 
 /**
- * DecodeInto: decodes JSON or YAML arguments into the structure @p into, which holds the defaults
- * of absent members. Without arguments the structure stays unchanged. Texts and lists are placed in
+ * DecodeInto: decodes JSON or YAML arguments into the structure @p into. Members that are absent
+ * from the arguments stay unchanged, so set the defaults first. Texts and lists are placed in
  * @p arena. BERTH_ERR_INVALID: "json: cannot unmarshal string into Go struct field
  * CustomScoreArgs.weight of type int32", "want args of type runtime.Unknown, got
  * *config.NodeAffinityArgs", "not supported content type text/plain"; BERTH_ERR_SYNTAX;

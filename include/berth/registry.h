@@ -83,7 +83,7 @@ BERTH_API bool berth_registry_has(const struct berth_registry *registry, struct 
 BERTH_API BERTH_MUST_USE int berth_registry_load_plugin(
 	struct berth_registry *registry, const char *path, struct berth_error *err);
 /**
- * Loads every file of a folder whose name ends in ".so", in the order of the file names, as
+ * Loads each file of a folder that is named *.so, in the order of the file names, as
  * berth_registry_load_plugin() does. Stops at the first error; files loaded before stay.
  * BERTH_ERR_IO: the folder cannot be read; BERTH_ERR_TOO_LARGE: more than 1024 such files.
  */

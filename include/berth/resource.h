@@ -131,9 +131,9 @@ struct berth_scalar_resource {
 };
 
 /**
- * Compute resources as integers (spec 01b section 10). All-zero memory is the zero value; release
- * with berth_resource_finish(). Sums wrap on overflow, as upstream. Callers may write the four
- * numbers directly, but must change scalars only through functions.
+ * Amounts of resources as integers (spec 01b section 10). All-zero memory is the zero value;
+ * release with berth_resource_finish(). Sums wrap on overflow, as upstream. Callers may write the
+ * four numbers directly, but must change scalars only through functions.
  */
 struct berth_resource {
 	int64_t cpu_milli;               /**< MilliCPU: thousandths of a core */

@@ -35,7 +35,7 @@ enum berth_code {
 	BERTH_CODE_SUCCESS = 0,       /**< the plugin ran, the pod may go on */
 	BERTH_CODE_ERROR = 1,         /**< something failed; the pod is retried after backoff */
 	BERTH_CODE_UNSCHEDULABLE = 2, /**< rejected; preemption may help */
-	/** The pod is rejected, and preemption on that node would not help. */
+	/** rejected; preemption would not help */
 	BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE = 3,
 	/** Permit: the pod waits; PreBind and Bind: not finished, call again */
 	BERTH_CODE_WAIT = 4,
@@ -121,8 +121,8 @@ struct berth_plugin_status {
 };
 
 /**
- * PluginToStatus: statuses of the filters of one node (spec 02 section 18). All-zero memory is an
- * empty map; the arena owns the memory.
+ * PluginToStatus: the statuses that the filters returned for one node (spec 02 section 18).
+ * All-zero memory is an empty map; the arena owns the memory.
  */
 struct berth_plugin_to_status {
 	struct berth_plugin_status *items; /**< in the order in which the names were first set */
@@ -152,7 +152,10 @@ struct berth_node_to_status;
  * berth_node_to_status_destroy().
  */
 BERTH_API struct berth_node_to_status *berth_node_to_status_create(void);
-/** Releases a map of create, never the map that a plugin receives. NULL is accepted. */
+/**
+ * Releases a map from create. Must not be called with the map that a plugin receives. NULL is
+ * accepted.
+ */
 BERTH_API void berth_node_to_status_destroy(struct berth_node_to_status *statuses);
 /**
  * Sets or replaces the node's entry; name and status are copied. Does nothing on the map that a
@@ -170,7 +173,7 @@ BERTH_API struct berth_status berth_node_to_status_get(
 BERTH_API uint32_t berth_node_to_status_count(const struct berth_node_to_status *statuses);
 /**
  * An explicit entry, 0 <= index < count: returns the node name and, if @p out_status is not NULL,
- * sets the status. The name is "" if only an extender named the node.
+ * sets the status. The name is "" if an extender rejected a node that the engine does not know.
  */
 BERTH_API struct berth_str berth_node_to_status_at(const struct berth_node_to_status *statuses,
 	uint32_t index, struct berth_status *out_status);
