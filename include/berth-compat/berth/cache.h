@@ -77,7 +77,7 @@ BERTH_API int berth_cache_assume_pod(
 BERTH_API int berth_cache_finish_binding(struct berth_cache *cache, const struct berth_pod *pod,
 	int64_t now_ns, struct berth_error *err);
 /**
- * ForgetPod: removes an assumed pod again. Does nothing when the pod is unknown. BERTH_ERR_STATE:
+ * ForgetPod: removes an assumed pod. Does nothing when the pod is unknown. BERTH_ERR_STATE:
  * `pod <key>(<ref>) was assumed on <pod's node> but assigned to <cached node>`, or `pod
  * <key>(<ref>) wasn't assumed so cannot be forgotten`.
  */
@@ -94,15 +94,15 @@ BERTH_API int berth_cache_add_pod(
  * UpdatePod: subtracts the old pod and adds the new pod; the two may differ in uid.
  * BERTH_ERR_NOT_FOUND: `pod <key>(<ref>) is not added to scheduler cache, so cannot be updated`;
  * BERTH_ERR_STATE: `assumed pod <key>(<ref>) should not be updated`. BERTH_ERR_INTERNAL: the pod is
- * on another node than before, where upstream ends the process.
+ * on another node than before (upstream ends the process).
  */
 BERTH_API int berth_cache_update_pod(struct berth_cache *cache, const struct berth_pod *old_pod,
 	struct berth_object *new_pod, struct berth_error *err);
 /**
  * RemovePod: subtracts the cached pod with the uid of @p pod from its node; the requests of @p pod
  * itself are not read. BERTH_ERR_NOT_FOUND: `pod <key>(<ref>) is not found in scheduler cache, so
- * cannot be removed from it`. BERTH_ERR_INTERNAL: spec.nodeName names another node than the cached
- * pod's, where upstream ends the process; an empty spec.nodeName is accepted.
+ * cannot be removed from it`. BERTH_ERR_INTERNAL: spec.nodeName is neither empty nor the name of
+ * the cached pod's node (upstream ends the process).
  */
 BERTH_API int berth_cache_remove_pod(
 	struct berth_cache *cache, const struct berth_pod *pod, struct berth_error *err);
@@ -130,8 +130,8 @@ BERTH_API const struct berth_pod *berth_cache_get_pod(
 	const struct berth_cache *cache, berth_uid uid);
 
 /**
- * Sets how long an assumed pod may stay unconfirmed after berth_cache_finish_binding(): 30 s in
- * v1.4 and later; 0, the default, means for ever. Spec 03b section 12.
+ * Sets how long an assumed pod may stay unconfirmed after berth_cache_finish_binding(); 0, the
+ * default, means for ever. Old releases used 30 s (spec 03b section 12).
  */
 BERTH_API void berth_cache_set_assume_ttl_ns(struct berth_cache *cache, int64_t ttl_ns);
 /**

@@ -32,10 +32,10 @@ struct berth_csi_translator_ops {
 	/** Whether the source of @p pv is one of the seven in-tree sources. */
 	bool (*is_pv_migratable)(void *context, const struct berth_pv *pv);
 	/**
-	 * Name of the in-tree plugin, "kubernetes.io/gce-pd", of the volume @p pv; when @p pv is
-	 * NULL, of the pod's volume. BERTH_ERR_NOT_FOUND: `could not find in-tree plugin name from
-	 * persistent volume <name>`, `... from volume <name>`; BERTH_ERR_INVALID: `both persistent
-	 * volume and volume are nil`.
+	 * Name of the in-tree plugin of @p pv, e.g. "kubernetes.io/gce-pd"; when @p pv is NULL, of
+	 * @p volume. BERTH_ERR_NOT_FOUND: `could not find in-tree plugin name from persistent
+	 * volume <name>`, `... from volume <name>`; BERTH_ERR_INVALID: `both persistent volume and
+	 * volume are nil`.
 	 */
 	int (*get_in_tree_plugin_name_from_spec)(void *context, const struct berth_pv *pv,
 		const struct berth_volume *volume, struct berth_str *out_name,

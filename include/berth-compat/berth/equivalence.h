@@ -37,7 +37,7 @@ struct berth_equivalence_node_cache;
  */
 struct berth_equivalence_class {
 	uint32_t id;     /**< equal for equal pods of one cache */
-	uint64_t serial; /**< which filling of the cache the class belongs to */
+	uint64_t serial; /**< how often the cache was emptied before it made the class */
 };
 
 /**

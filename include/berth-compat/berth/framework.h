@@ -55,7 +55,7 @@ struct berth_framework_options {
 	struct berth_volume_binder *volume_binder;
 	/**
 	 * WithRunAllFilters: run all filters of a node and merge their statuses, instead of
-	 * returning the first failure. A policy's alwaysCheckAllPredicates in old releases.
+	 * returning the first failure. In old releases: alwaysCheckAllPredicates of a policy.
 	 */
 	bool run_all_filters;
 };
@@ -108,8 +108,8 @@ BERTH_API const struct berth_plugin_entry *berth_framework_list_plugins(
 	const struct berth_framework *framework, enum berth_extension_point point,
 	struct berth_arena *arena, uint32_t *out_count);
 /**
- * QueueSortFunc: the order of the active queue. @p out_plugin receives the first argument for the
- * function, which has no other use; borrowed from the framework.
+ * QueueSortFunc: the order of the active queue. @p out_plugin receives the plugin to pass to the
+ * function as first argument (it has no other use), borrowed from the framework.
  */
 BERTH_API berth_less_fn berth_framework_queue_sort_func(
 	const struct berth_framework *framework, struct berth_plugin **out_plugin);
@@ -142,15 +142,15 @@ BERTH_API struct berth_status berth_framework_run_pre_filter_plugins(
 	const struct berth_pod_info *pod, struct berth_pre_filter_result *out_result,
 	const struct berth_str **out_plugins, uint32_t *out_plugin_count);
 /**
- * Calls AddPod of every plugin with AddPod, as if @p pod_to_add also ran on the node. Any failure
- * is an Error: `running AddPod on PreFilter plugin "<name>": <why>` (spec 02 section 5.2).
+ * Calls AddPod of every plugin that has AddPod, as if @p pod_to_add also ran on the node. Any
+ * failure is an Error: `running AddPod on PreFilter plugin "<name>": <why>` (spec 02 section 5.2).
  */
 BERTH_API struct berth_status berth_framework_run_pre_filter_extension_add_pod(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_add,
 	const struct berth_node_info *node);
 /**
- * Calls RemovePod of every plugin with RemovePod, as if @p pod_to_remove had left the node;
+ * Calls RemovePod of every plugin that has RemovePod, as if @p pod_to_remove had left the node;
  * failures as in AddPod.
  */
 BERTH_API struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
@@ -250,9 +250,9 @@ BERTH_API void berth_framework_add_waiting_pod(struct berth_framework *framework
 	int64_t now_ns);
 /**
  * WaitOnPermit without blocking (spec 02 section 5.14). Returns Wait while the pod is undecided:
- * call again after a plugin allowed or rejected the pod, or when its timeout comes. Otherwise
- * returns Success (also for a pod that does not wait), a rejection or Error, and the pod stops
- * waiting.
+ * call again after a plugin allowed or rejected the pod, or when a timeout of the pod is over.
+ * Otherwise returns Success (also for a pod that does not wait), a rejection or Error, and the pod
+ * stops waiting.
  */
 BERTH_API struct berth_status berth_framework_wait_on_permit(struct berth_framework *framework,
 	const struct berth_pod_info *pod, int64_t now_ns, struct berth_arena *arena);

@@ -76,7 +76,7 @@ BERTH_API const char *const *berth_predicate_ordering(void);
 
 /* Reasons. */
 
-/** InsufficientResourceError: the four numbers behind "Insufficient cpu". */
+/** InsufficientResourceError: the resource and the numbers behind e.g. "Insufficient cpu". */
 struct berth_insufficient_resource {
 	struct berth_str resource_name; /**< "pods", "cpu", "example.com/gpu" */
 	int64_t requested;              /**< by the pod; for "cpu" in thousandths, for "pods" 1 */
@@ -100,8 +100,9 @@ BERTH_API struct berth_str berth_insufficient_resource_error(
 struct berth_predicate_failure_reason {
 	struct berth_str text; /**< GetReason, for people */
 	bool unresolvable;     /**< removing pods from the node would not help (spec 05b A2) */
-	bool is_insufficient_resource;                   /**< the next member is set */
-	struct berth_insufficient_resource insufficient; /**< PodFitsResources, GeneralPredicates */
+	/** The next member is set; only for reasons of PodFitsResources and GeneralPredicates. */
+	bool is_insufficient_resource;
+	struct berth_insufficient_resource insufficient; /**< the resource that is short */
 };
 
 /** NewFailureReason: a reason with this text (copied), as extenders give. */
@@ -131,9 +132,9 @@ struct berth_predicate_options {
 	 */
 	const struct berth_node_name_to_info_map *node_infos;
 	/**
-	 * Supplies plugin arguments (NodeLabel, ServiceAffinity, ...) from its first profile, the
-	 * resources that its extenders ignore, and feature gates. Shared. NULL: the default
-	 * configuration.
+	 * Configuration that supplies the plugin arguments of its first profile (NodeLabel,
+	 * ServiceAffinity, ...), the extender resources that the scheduler ignores, and the feature
+	 * gates. Shared. NULL: the default configuration.
 	 */
 	struct berth_config *config;
 	int64_t max_pd_volumes; /**< value of KUBE_MAX_PD_VOLS; 0: unset */
@@ -159,7 +160,7 @@ struct berth_predicate_metadata {
 	 * container (spec 05b B4). Read only.
 	 */
 	struct berth_resource pod_request;
-	/** ignoredExtendedResources: names that extenders handle. */
+	/** ignoredExtendedResources: names of resources that only extenders check. */
 	const struct berth_str *ignored_extended_resources;
 	uint32_t ignored_extended_resource_count; /**< entries */
 	struct berth_predicates *predicates;      /**< source of the metadata */
@@ -195,8 +196,8 @@ BERTH_API void berth_predicate_metadata_destroy(struct berth_predicate_metadata 
 typedef int (*berth_predicate_fn)(BERTH_PREDICATE_PARAMETERS);
 
 /**
- * CheckNodeCondition: the node is Ready, not OutOfDisk, schedulable, and its network is available
- * (spec 05b B1).
+ * CheckNodeCondition: the node is Ready, schedulable and not OutOfDisk, and its network is
+ * available (spec 05b B1).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_condition(BERTH_PREDICATE_PARAMETERS);
 /**
@@ -252,8 +253,8 @@ BERTH_API BERTH_MUST_USE int berth_predicate_max_csi_volume_count(BERTH_PREDICAT
 BERTH_API BERTH_MUST_USE int berth_predicate_max_azure_disk_volume_count(
 	BERTH_PREDICATE_PARAMETERS);
 /**
- * CheckVolumeBinding: the pod's claims are bound to volumes of this node or can be; today
- * VolumeBinding (spec 07 section 5.2).
+ * CheckVolumeBinding: each claim of the pod is bound to a volume that the node can use, or can be;
+ * today VolumeBinding (spec 07 section 5.2).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_volume_binding(BERTH_PREDICATE_PARAMETERS);
 /**
@@ -286,11 +287,11 @@ BERTH_API int berth_predicate_register(struct berth_predicates *predicates, cons
 BERTH_API berth_predicate_fn berth_predicate_find(
 	const struct berth_predicates *predicates, const char *name);
 /**
- * Evaluates the predicates of @p names on one node, in the order of evaluation; names without a
- * place in that order follow as given. @p names NULL: the default set of v1.12 (spec 05b A1) and
- * the predicates that were registered under new names. Stops at the first failure, or with @p
- * always_check_all evaluates all predicates and collects the reasons. BERTH_ERR_NOT_FOUND: no such
- * predicate; other errors as in berth_predicate_fn.
+ * Evaluates the predicates of @p names on one node, in the order of berth_predicate_ordering();
+ * other names follow in the order of @p names. @p names NULL: the default set of v1.12 (spec 05b
+ * A1) and the predicates that were registered under new names. Stops at the first failure, or with
+ * @p always_check_all evaluates all predicates and collects the reasons. BERTH_ERR_NOT_FOUND: no
+ * such predicate; other errors as in berth_predicate_fn.
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_run_all(struct berth_predicates *predicates,
 	const char *const *names, uint32_t name_count, bool always_check_all,

@@ -58,7 +58,7 @@ BERTH_API bool berth_pdb_covers(const struct berth_pdb *pdb, const struct berth_
 struct berth_victims {
 	const struct berth_pod_info *const *pods; /**< most important first */
 	uint32_t pod_count;                       /**< entries of pods */
-	int64_t num_pdb_violations;               /**< evictions that no disruption budget allows */
+	int64_t num_pdb_violations;               /**< evictions that violate a disruption budget */
 };
 
 /** Candidate: a node and its victims. */
@@ -105,8 +105,8 @@ struct berth_preemption_ops {
 	void (*get_offset_and_num_candidates)(struct berth_preemption *preemption,
 		uint32_t node_count, uint32_t *out_offset, uint32_t *out_candidates_num);
 	/**
-	 * Makes the entries by node; if a node has several candidates, the last candidate counts.
-	 * In the arena.
+	 * Returns one entry for each node, in the arena; if a node has several candidates, the
+	 * entry has the victims of the last candidate.
 	 */
 	struct berth_node_victims *(*candidates_to_victims_map)(struct berth_preemption *preemption,
 		const struct berth_preemption_candidate *candidates, uint32_t count,
@@ -225,8 +225,8 @@ BERTH_API const struct berth_preemption_candidate *berth_preemption_select_candi
  * Preempt, the whole preemption (spec 08 section 5): eligibility, candidates, extenders, choice,
  * removal of the victims. Results:
  * - no result and Error: an operation failed; the nomination stays
- * - no result and Unschedulable: the pod waits for its victims or may not preempt; the nomination
- *   stays
+ * - no result and Unschedulable: the pod waits for its victims or is not allowed to preempt; the
+ *   nomination stays
  * - a result and Unschedulable: preemption does not help; the result clears the nomination
  * - a result and Success: the result nominates the node
  */
@@ -245,7 +245,7 @@ BERTH_API bool berth_preemption_is_pod_running(
  */
 BERTH_API void berth_preemption_get_offset_and_num_candidates(struct berth_preemption *preemption,
 	uint32_t node_count, uint32_t *out_offset, uint32_t *out_candidates_num);
-/** Makes the entries in the order in which the nodes first occur. */
+/** Returns the entries in the order in which the nodes first occur. */
 BERTH_API struct berth_node_victims *berth_preemption_candidates_to_victims_map(
 	struct berth_preemption *preemption, const struct berth_preemption_candidate *candidates,
 	uint32_t count, struct berth_arena *arena, uint32_t *out_count);

@@ -32,8 +32,8 @@ extern "C" {
 #define BERTH_MIN_FEASIBLE_NODES_TO_FIND 100
 
 /**
- * Metric of the durations of extension points (spec 02 section 14). v1.12 had two metrics for the
- * predicates.
+ * Metric of the durations of extension points (spec 02 section 14). Replaces the two metrics that
+ * v1.12 had for the predicates.
  */
 #define BERTH_METRIC_FRAMEWORK_EXTENSION_POINT_DURATION \
 	"scheduler_framework_extension_point_duration_seconds"
@@ -97,10 +97,10 @@ struct berth_feasible_nodes {
 };
 
 /**
- * findNodesThatFit: runs PreFilter, searches until enough feasible nodes are found, and applies the
- * filters of the extenders (spec 03 sections 3.4 to 3.6), in the order in which a single worker
- * examines the nodes. @p state must be new. Returns 0, also when no node fits; BERTH_ERR_INTERNAL:
- * a plugin or an extender failed.
+ * findNodesThatFit: runs PreFilter, examines nodes in the order of a single worker until enough
+ * feasible nodes are found, and applies the filters of the extenders (spec 03 sections 3.4 to 3.6).
+ * @p state must be new. Returns 0, also when no node fits; BERTH_ERR_INTERNAL: a plugin or an
+ * extender failed.
  */
 BERTH_API BERTH_MUST_USE int berth_engine_find_nodes_that_fit(struct berth_engine *engine,
 	struct berth_framework *framework, struct berth_cycle_state *state,
@@ -151,7 +151,7 @@ BERTH_API void berth_engine_add_nominated_pods(struct berth_engine *engine,
 	struct berth_framework *framework, const struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node,
 	struct berth_nominated_view *out_view);
-/** Releases the copies and leaves the zero value, which is accepted, too. */
+/** Releases the copies and zeroes the view. A zeroed view is accepted. */
 BERTH_API void berth_nominated_view_finish(struct berth_nominated_view *view);
 
 /** SchedulingQueue: pending pods of an engine. Opaque, belongs to the engine. */
@@ -173,7 +173,7 @@ BERTH_API const struct berth_pod_info *const *berth_queue_nominated_pods_for_nod
 struct berth_trace {
 	/**
 	 * Called when a step of a cycle begins. @p text: e.g. "Computing predicates"; a constant.
-	 * step may be NULL.
+	 * The function may be NULL.
 	 */
 	void (*step)(void *context, const char *text);
 	void *context; /**< handed to step */
@@ -187,11 +187,14 @@ BERTH_API void berth_trace_step(const struct berth_trace *trace, const char *tex
 /** Sets the engine's trace, copied; NULL: no trace. */
 BERTH_API void berth_engine_set_trace(struct berth_engine *engine, const struct berth_trace *trace);
 
-/** MessageCountMap: counts equal errors. All-zero memory is an empty map; owned memory. */
+/**
+ * MessageCountMap: counts equal errors. All-zero memory is an empty map. owned:
+ * berth_error_counts_finish().
+ */
 struct berth_error_counts {
 	struct berth_error_count *items; /**< in the order in which texts were first seen */
 	uint32_t count;                  /**< entries */
-	uint32_t capacity;               /**< room, private */
+	uint32_t capacity;               /**< allocated entries; private */
 };
 
 /** A text and its number of occurrences. */
@@ -204,7 +207,7 @@ struct berth_error_count {
 BERTH_API void berth_error_counts_add(struct berth_error_counts *counts, const char *message);
 /**
  * CreateAggregateFromMessageCountMap: BERTH_OK for an empty map, else BERTH_ERR_INTERNAL with each
- * text once: "<text> (repeated <n> times)" for a text that occurred more often; several texts in
+ * text once, as "<text> (repeated <n> times)" if it occurred n > 1 times; several texts are in
  * brackets: "[a, b]" (spec 01 section 5.16).
  */
 BERTH_API int berth_error_counts_aggregate(

@@ -83,11 +83,11 @@ struct berth_class_volumes {
 /** PodVolumeClaims: claims of a pod, sorted by their state (spec 07 section 6). */
 struct berth_pod_volume_claims {
 	struct berth_pvc_list bound;     /**< claims that have a volume */
-	struct berth_pvc_list delayed;   /**< unbound; bound once the pod has a node */
+	struct berth_pvc_list delayed;   /**< unbound; to be bound once the pod has a node */
 	struct berth_pvc_list immediate; /**< unbound; their binding does not wait for a pod */
-	const struct berth_class_volumes *volumes_by_class; /**< of the classes of delayed */
+	const struct berth_class_volumes *volumes_by_class; /**< for the delayed claims */
 	uint32_t class_count;                               /**< entries of volumes_by_class */
-	/** Private data of the binder. NULL in claims that were not made by the binder. */
+	/** Private data of the binder. NULL if the binder did not make this structure. */
 	void *work;
 };
 
@@ -128,7 +128,7 @@ struct berth_pod_volumes {
 	 * answer to a write.
 	 */
 	int64_t next_check_ns;
-	/** Private data of the binder. NULL in volumes that were not made by the binder. */
+	/** Private data of the binder. NULL if the binder did not make this structure. */
 	void *work;
 };
 
@@ -141,8 +141,8 @@ struct berth_volume_binder;
 
 /**
  * The functions of a binder; programs may supply their own. Each slot is documented at the function
- * of the same name below; its errors become errors of VolumeBinding's extension points.
- * get_eligible_nodes may be NULL: no restriction. destroy may be NULL.
+ * of the same name below. Errors of a slot become errors of VolumeBinding's extension points. The
+ * slots get_eligible_nodes (then all nodes are eligible) and destroy may be NULL.
  */
 struct berth_volume_binder_ops {
 	/** Releases the binder. */
@@ -193,8 +193,8 @@ struct berth_capacity_check {
 /**
  * Objects that a binder reads and functions that write: the API client and informers of
  * NewVolumeBinder. A lister without functions means the objects of the scheduler behind the handle.
- * The lister of pods shows whether the pod still exists while its volumes are bound. The handle has
- * no default lister of nodes.
+ * The lister of pods shows whether the pod still exists while its volumes are bound. Leave the
+ * member nodes zero to use the scheduler's nodes, for which berth_handle_lister() has no lister.
  */
 struct berth_volume_binder_listers {
 	struct berth_lister pods;            /**< const struct berth_pod *; only get is called */
@@ -238,9 +238,9 @@ struct berth_volume_binder_options {
 /**
  * NewVolumeBinder: creates berth's binder, which uses the clock and the API requests of the handle.
  * NULL for @p listers or @p capacity_check: the scheduler's objects; NULL for @p options: the
- * defaults. With the caller's listers, berth_volume_binder_get_pod_volume_claims() and
- * berth_volume_binder_bind_pod_volumes() read all of the listers' objects. owned:
- * berth_volume_binder_destroy(), before the handle ends.
+ * defaults. The binder reads the caller's listers only in
+ * berth_volume_binder_get_pod_volume_claims() and berth_volume_binder_bind_pod_volumes(), each time
+ * all objects. owned: berth_volume_binder_destroy(), before the handle ends.
  */
 BERTH_API struct berth_volume_binder *berth_volume_binder_create(const struct berth_handle *handle,
 	const struct berth_volume_binder_listers *listers,
@@ -258,8 +258,8 @@ BERTH_API int berth_volume_binder_get_pod_volume_claims(struct berth_volume_bind
 	struct berth_pod_volume_claims *out_claims, struct berth_error *err);
 /**
  * GetEligibleNodes (spec 07 section 16.2): the nodes of the snapshot that the volumes of bound
- * claims admit; restricted is false when the volumes admit all nodes or a volume is missing.
- * Upstream has removed the function; here it is exact: find_pod_volumes returns
+ * claims admit; out_nodes->restricted is false when the volumes admit all nodes or a volume is
+ * missing. Upstream has removed the function; here it is exact: find_pod_volumes returns
  * BERTH_CONFLICT_REASON_NODE_CONFLICT on every other node. O(nodes times claims).
  */
 BERTH_API void berth_volume_binder_get_eligible_nodes(struct berth_volume_binder *binder,
@@ -288,8 +288,8 @@ BERTH_API void berth_volume_binder_revert_assumed_pod_volumes(
 /**
  * BindPodVolumes (spec 07 section 9): returns 0 when everything is bound, or BERTH_VOLUMES_PENDING:
  * call again with the same arguments when a write was answered, at the latest at
- * volumes->next_check_ns. Errors read `binding volumes: ...` or as the API's. Without API requests,
- * volumes count as bound once they are assumed.
+ * volumes->next_check_ns. The text of an error is `binding volumes: ...` or the text of the API's
+ * error. Without API requests, volumes count as bound once they are assumed.
  */
 BERTH_API int berth_volume_binder_bind_pod_volumes(struct berth_volume_binder *binder,
 	const struct berth_pod_info *pod, struct berth_str node_name,

@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/** Name: as configurations write it, and the key of its data in a cycle state. */
+/** Name of the plugin in configurations, and key of the plugin's data in a cycle state. */
 #define BERTH_PLUGIN_VOLUME_BINDING "VolumeBinding"
 
 /**
