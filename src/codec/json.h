@@ -79,16 +79,17 @@ BT_MUST_USE int bt_json_read_number(
 BT_MUST_USE int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena,
 	struct bt_str *out_text, bool *out_borrowed, struct berth_error *err);
 /**
- * Enter an array. Then call bt_json_next_element before each element, until *out_more is false: the
- * array is closed. Set *first to true before the first call; only the reader changes it afterwards.
+ * Enter an array. Then call bt_json_next_element before each element, until it leaves the array and
+ * sets *out_more to false. Set *first to true before the first call; only the reader changes *first
+ * afterwards.
  */
 BT_MUST_USE int bt_json_enter_array(struct bt_json_reader *reader, struct berth_error *err);
 BT_MUST_USE int bt_json_next_element(
 	struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err);
 /**
- * Enter an object. Then call bt_json_next_member before each value, until *out_more is false: the
- * object is closed. *first is as for arrays. *out_name is borrowed from the input or unescaped into
- * the arena, as in bt_json_read_string.
+ * Enter an object. Then call bt_json_next_member before each value, until it leaves the object and
+ * sets *out_more to false. *first is as for arrays. *out_name is borrowed from the input or
+ * unescaped into the arena, as in bt_json_read_string.
  */
 BT_MUST_USE int bt_json_enter_object(struct bt_json_reader *reader, struct berth_error *err);
 BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,

@@ -6,8 +6,8 @@
 #include "base/text_set.h"
 
 /*
- * Limit of struct patch's work: the sum of visited members, moved elements and measured values. A
- * patch above this limit is an attack on CPU time.
+ * Limit of `work` in struct patch, the number of visited members, moved elements and measured
+ * values. A patch above this limit is an attack on CPU time.
  */
 #define WORK_MAX (UINT64_C(1) << 28)
 

@@ -5,7 +5,7 @@
 #include "codec/json_edit.h"
 
 #define BT_JSON_PATCH_OPERATIONS_MAX 10000
-/** Limit of the total size of the values that copy operations copy, as JSON text. */
+/** Limit of the total size, as JSON text, of the values that copy operations copy. */
 #define BT_JSON_PATCH_COPIED_BYTES_MAX (3 << 20)
 /** Maximum depth of the result: copy and move can increase nesting. */
 #define BT_JSON_PATCH_DEPTH_MAX 500

@@ -51,9 +51,9 @@ BT_ALWAYS_INLINE bool bt_json_is_special(char byte, enum bt_json_attention atten
 }
 
 /**
- * Returns whether one of 8 bytes is special. The bit trick can flag additional bytes above a true
- * hit, but never without a hit: a non-zero word means that the byte loop below finds a special
- * byte. The result is therefore independent of byte order.
+ * Returns whether one of the 8 bytes of `word` is special. The bit trick can flag additional bytes
+ * above a special byte, but flags none if no byte is special. The result is therefore independent
+ * of byte order.
  */
 BT_ALWAYS_INLINE bool bt_json_has_special8(uint64_t word, enum bt_json_attention attention)
 {

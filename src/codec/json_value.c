@@ -14,7 +14,7 @@
 /** Room for the stacks of an ordinary object, so that they need not grow. */
 #define LEVELS_RESERVED 16
 #define ITEMS_RESERVED 64
-/** For a comparison, members of objects with more members than this are sorted. */
+/** If objects have more members than this, a comparison by text sorts the members. */
 #define UNSORTED_MEMBERS_MAX 16
 
 /** An open container. Its items are in the parser's stack, from first_item on. */
@@ -219,7 +219,7 @@ BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 	} else if (read_plain_name(reader, level->first, &name)) {
 		level->first = false;
 	} else {
-		/* Do not pass &name to a call that is not inlined: name stays in registers. */
+		/* Pass &other, because with &name `name` would not stay in registers. */
 		struct bt_str other = {NULL, 0};
 		result = bt_json_next_member(
 			reader, &level->first, parser->arena, &more, &other, err);
@@ -466,7 +466,8 @@ static bool compare(const struct bt_json_value *a, const struct bt_json_value *b
 	case BT_JSON_OBJECT:
 		/*
 		 * Compare values once only: comparing them twice on each level would take
-		 * exponential time. By text, repeated names need the slow way (json.h).
+		 * exponential time. If numbers are compared by text, objects with repeated names
+		 * need has_same_last_members (see bt_json_equal).
 		 */
 		if (!has_same_names(a, b) ||
 			(!by_value && (a->count > UNSORTED_MEMBERS_MAX || has_repeated_name(a)))) {

@@ -19,7 +19,7 @@
  * not).
  *
  * Decoding follows Go: names are case-sensitive, and unknown names are skipped. If a name repeats,
- * messages and maps are merged, and the last value replaces lists and other values. null leaves the
+ * messages and maps are merged; for lists and other values the last value counts. null leaves the
  * zero value. A null after an earlier value of the same name resets nullable fields, lists, maps
  * and scalars, and leaves fields of other types unchanged. An element or map value that is null
  * becomes the zero T. All memory, also of texts, comes from one arena.
@@ -126,10 +126,10 @@ enum {
 	                         bt_message.wrapper */
 };
 
-/** How many numbers to_numbers writes for a scalar. */
+/** Length of the array that to_numbers fills. */
 #define BT_SCALAR_NUMBERS 3
 
-/** A value type defined above the codec. Its texts live in the arena given to decode. */
+/** A value type of the layer above. Its texts live in the arena that the decoders get. */
 struct bt_scalar_type {
 	const char *name; /* name in messages, such as "quantity" */
 	uint32_t size;
@@ -197,8 +197,8 @@ struct bt_message {
 	}
 
 /**
- * Decodes the next JSON value, an object or null, into out, which must be zeroed; null leaves out
- * zeroed. On failure err is "<field path>: <what is wrong>", such as "spec.containers[3].image:
+ * Decodes the next JSON value, an object or null, into `out`, which must be zeroed; null changes
+ * nothing. On failure err is "<field path>: <what is wrong>", such as "spec.containers[3].image:
  * expected string, got number" or "metadata.labels[app]: ...". The content of out is then
  * undefined, but nothing needs to be freed, because all memory is in the arena.
  */

@@ -26,9 +26,8 @@ static void pack_str(struct bt_str text, struct bt_strbuf *out)
 }
 
 /**
- * Packs a value of a plain type as 64-bit words. Packs another value as JSON text, or, if
- * to_numbers succeeds, as a 0, which means that there is no JSON text, and the numbers behind the
- * 0.
+ * Packs a value of a plain type as 64-bit words. For other types, packs 0 and the numbers if
+ * to_numbers succeeds, else the length of the JSON text plus one and the text.
  */
 static void pack_scalar(
 	const struct bt_scalar_type *scalar, const void *value, struct bt_strbuf *out)
@@ -277,11 +276,11 @@ void bt_message_unpack(
 }
 
 /*
- * A delta is a sequence of literal bytes and copies of parts of the base. Literal bytes are their
- * length and the bytes. A copy is its position in the base, relative to the expected position, and
- * its length. The delta may end before a copy. The expected position is the end of the last copy
- * plus the length of the literal bytes after that copy, because the literal bytes often replace a
- * value of equal length in the base.
+ * A delta is a sequence of literal bytes and copies of parts of the base. Literal bytes are stored
+ * as their length and the bytes. A copy is stored as its position in the base, relative to the
+ * expected position, and its length. The delta may end before a copy. The expected position is the
+ * end of the last copy plus the length of the literal bytes after that copy, because the literal
+ * bytes often replace a value of equal length in the base.
  */
 
 /** Minimum bytes of a copy; a shorter copy takes as much memory as its literal bytes. */

@@ -113,8 +113,8 @@ static int decode_str(struct decoder *decoder, struct bt_str bytes, void *out)
 }
 
 /**
- * Decodes a message RawExtension or JSON. Its only field has the number 1 and must be the text of a
- * JSON value; if the field is absent or empty, out is unchanged.
+ * Decodes a message of type RawExtension or JSON. Its only field has the number 1 and must be the
+ * text of a JSON value; if the field is absent or empty, out is unchanged.
  */
 static int decode_raw(struct decoder *decoder, struct bt_str bytes, void *out)
 {

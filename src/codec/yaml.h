@@ -3,7 +3,7 @@
 #define BT_CODEC_YAML_H
 /**
  * Converts YAML to JSON text, document by document, as Kubernetes clients read manifests. Scalars
- * are YAML 1.1: yes, no, on and off are bools, 0x, 0o and 0 begin hexadecimal and octal integers;
+ * are YAML 1.1: yes, no, on and off are bools; 0x, 0o and 0 begin hexadecimal and octal integers;
  * base 60 numbers stay text; .inf and .nan are errors. Merge keys are applied. Anchors and aliases
  * are expanded up to an output limit. Repeated mapping keys are errors by default. Only this code
  * uses libyaml; this code is not part of the engine library.
@@ -38,9 +38,9 @@ struct bt_yaml_reader *bt_yaml_reader_create(
 void bt_yaml_reader_destroy(struct bt_yaml_reader *reader);
 
 /**
- * Appends the next document as JSON text to out; an empty document is "null". *out_more is false if
- * there is no further document; out is then unchanged. *out_line is the 1-based line where the
- * document starts; out_line may be NULL. After an error out is unchanged, and further calls find no
+ * Appends the next document as JSON text to out; an empty document is "null". If no document is
+ * left, *out_more is false and out is unchanged. *out_line is the 1-based line where the document
+ * starts; out_line may be NULL. After an error out is unchanged, and further calls find no
  * document. Messages are go-yaml's, "yaml: line N: <problem>". BERTH_ERR_SYNTAX: the text is not
  * YAML. BERTH_ERR_INVALID: a key repeats, or JSON cannot represent the document.
  * BERTH_ERR_TOO_LARGE: the document nests too deep, or its output exceeds the limit.

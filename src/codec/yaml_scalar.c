@@ -84,7 +84,7 @@ static const struct word *find_word(struct bt_str text)
 }
 
 /**
- * Parses p, which must consist of digits in base only. Returns false if p has other characters, is
+ * Parses p, a number with digits of the given base. Returns false if p has other characters, is
  * empty, or is a number beyond 64 bits. *out_overflow is true only for a number beyond 64 bits.
  */
 static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, bool *out_overflow)
