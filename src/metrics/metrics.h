@@ -73,9 +73,9 @@ void bt_metrics_destroy(struct bt_metrics *metrics);
 
 /**
  * Registers a family. A family without labels is written from the start with value 0. A series with
- * labels is written once its cell was changed (also by 0), so that cells may be created long before
- * they are used. Registering a name again returns the first family; the description must be the
- * same.
+ * labels is not written before its cell was changed (even by 0), so that cells may be created long
+ * before they are used. Registering a name again returns the first family; the description must be
+ * the same.
  */
 struct bt_metric *bt_metrics_register(
 	struct bt_metrics *metrics, const struct bt_metric_description *description);
