@@ -43,7 +43,7 @@ struct bt_quantity {
  */
 BT_MUST_USE int bt_quantity_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_quantity *out_quantity, struct berth_error *err);
-/** Creates the quantity value x 10^exponent. */
+/** Creates a quantity that is equal to `value` x 10^exponent. */
 struct bt_quantity bt_quantity_make(
 	int64_t value, int32_t exponent, enum bt_quantity_format format);
 

@@ -141,9 +141,9 @@ struct bt_preferred_terms {
 };
 
 /**
- * Parses preferred terms; drops empty terms and terms with weight 0. With path_prefix "" paths read
- * "[i].matchExpressions[j]". If there are errors, out_errors has all of them and the result has no
- * terms.
+ * Parses preferred terms; drops empty terms and terms with weight 0. If path_prefix is "", paths of
+ * errors have the form [i].matchExpressions[j]. If there are errors, out_errors has all of them and
+ * the result has no terms.
  */
 struct bt_preferred_terms bt_preferred_terms_parse(const bt_preferred_scheduling_term_list *list,
 	struct bt_str path_prefix, struct bt_arena *arena, struct bt_error_list *out_errors);
