@@ -251,7 +251,7 @@ struct forecast {
 	/* By placement: upper bound of the members that fit; NULL: not predicted. */
 	uint32_t *placed;
 	/**
-	 * All members have one shape and PlacementScore does not depend on the members' nodes:
+	 * All members are of one kind and PlacementScore does not depend on the members' nodes:
 	 * `placed` is the exact number of members that fit, and is sufficient to score a placement.
 	 */
 	bool is_exact;
@@ -259,8 +259,11 @@ struct forecast {
 	uint32_t needed;       /* members that must be placed for a feasible placement */
 };
 
-/** A group with more shapes is not predicted. */
-#define FORECAST_SHAPES_MAX 8
+/**
+ * A group with more kinds of members is not predicted. Members of a kind have the same shape, and
+ * the same labels if labels matter.
+ */
+#define FORECAST_KINDS_MAX 8
 
 static struct forecast forecast_members(struct bt_group_cycle *cycle,
 	const struct bt_placement *placements, uint32_t count, bool skips_post_filter)
@@ -273,16 +276,21 @@ static struct forecast forecast_members(struct bt_group_cycle *cycle,
 	const struct bt_framework_point *score = &framework->points[BT_POINT_PLACEMENT_SCORE];
 	struct bt_queued_attempt attempt = {.group = &cycle->shared, .skips_post_filter = true};
 	struct forecast forecast = {.rejects_silently = true, .needed = 1};
-	const struct bt_pod_info *kinds[FORECAST_SHAPES_MAX];
-	uint32_t sizes[FORECAST_SHAPES_MAX] = {0};
+	const struct bt_pod_info *kinds[FORECAST_KINDS_MAX];
+	uint32_t sizes[FORECAST_KINDS_MAX] = {0};
 	uint32_t kind_count = 0;
+	/* Anti-affinity of existing pods may reject members with some labels but not others. */
+	bool labels_matter = bt_snapshot_affinity_lists(engine->state)->anti_affinity.count != 0;
 	for (uint32_t i = 0; i < cycle->members.count; i++) {
 		const struct bt_pod_info *pod = &cycle->members.items[i]->pod;
 		uint32_t kind = 0;
-		while (kind < kind_count && kinds[kind]->shape != pod->shape) {
+		while (kind < kind_count &&
+			(kinds[kind]->shape != pod->shape ||
+				(labels_matter &&
+					!bt_str_map_equal(kinds[kind]->labels, pod->labels)))) {
 			kind++;
 		}
-		if (kind == FORECAST_SHAPES_MAX) {
+		if (kind == FORECAST_KINDS_MAX) {
 			return unknown;
 		}
 		if (kind == kind_count) {

@@ -899,6 +899,35 @@ START_TEST(test_pod_groups__edge_09_36_the_best_of_two)
 }
 END_TEST
 
+/**
+ * Anti-affinity of an existing pod rejects members because of their labels, so placement a is not
+ * feasible, although two pods like the first member would fit.
+ */
+START_TEST(test_pod_groups__members_differ_in_labels)
+{
+	begin_with(PLACEMENT_GATES,
+		"SchedulingGates, NodeName, NodeResourcesFit, InterPodAffinity, GangScheduling, "
+		"TopologyPlacementGenerator, PodGroupPodsCount");
+	put_node("a1", "2", "'zone':'a'");
+	put_node("b1", "3", "'zone':'b'");
+	life_pod(&life, "guard", "",
+		"'spec':{'nodeName':'a1','containers':[{'name':'c'}],'affinity':{'podAntiAffinity':"
+		"{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'zone',"
+		"'labelSelector':{'matchLabels':{'app':'x'}}}]}}}");
+	put_zoned_gang(2);
+	put_member("p1", CPU("1"));
+	life.now_ns++;
+	life_pod(&life, "p2", "'labels':{'app':'x'}", "'spec':{" GROUP "," CPU("1") "}");
+	life.now_ns++;
+	life_pod(&life, "p3", "'labels':{'app':'x'}", "'spec':{" GROUP "," CPU("1") "}");
+	ck_assert_str_eq(run(),
+		"group g True Scheduled: \npatch p1 nominated=b1\n"
+		"bind p1 b1\nbind p2 b1\nbind p3 b1\n");
+	ck_assert_uint_eq(bt_scheduler_group_attempt(life.scheduler)->placement_count, 0);
+	finish();
+}
+END_TEST
+
 START_TEST(test_pod_groups__edge_03_39_a_confirmed_binding_stays_counted)
 {
 	begin();
@@ -1188,7 +1217,7 @@ BT_TEST_MAIN("pod_groups", test_pod_groups__edge_03_39_a_confirmed_binding_stays
 	test_pod_groups__edge_09_49_group_deleted_before_permit,
 	test_pod_groups__edge_09_31_no_constraint, test_pod_groups__edge_09_33_key_on_no_node,
 	test_pod_groups__edge_09_35_the_feasible_placement_wins,
-	test_pod_groups__edge_09_36_the_best_of_two,
+	test_pod_groups__edge_09_36_the_best_of_two, test_pod_groups__members_differ_in_labels,
 	test_pod_groups__edge_09_40_no_preemption_with_constraints,
 	test_pod_groups__edge_09_41_a_gang_evicts_single_pods,
 	test_pod_groups__edge_09_42_a_gang_evicts_no_more_than_it_needs,
