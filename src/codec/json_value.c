@@ -300,11 +300,10 @@ struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_
 	}
 	for (uint32_t i = object->count; i > 0; i--) {
 		struct bt_str other = object->members[i - 1].name;
-		/* Names of one length mostly differ in the first byte: memcmp is rarely called. */
+		/* Names of one length mostly differ in the first byte: compare it first. */
 		if (other.length == name.length &&
-			(name.length == 0 ||
-				(other.data[0] == name.data[0] &&
-					memcmp(other.data, name.data, name.length) == 0))) {
+			(name.length == 0 || other.data[0] == name.data[0]) &&
+			bt_str_equal(other, name)) {
 			return object->members[i - 1].value;
 		}
 	}

@@ -48,12 +48,6 @@ bool bt_schema_is_root(const struct bt_schema_message *message)
 	return false;
 }
 
-static bool is_named(const struct bt_schema_field *field, struct bt_str name)
-{
-	return field->name_length == name.length &&
-		memcmp(field->name, name.data, name.length) == 0;
-}
-
 uint32_t bt_schema_place_count(const struct bt_schema_message *message)
 {
 	uint32_t count = message->field_count;
@@ -80,7 +74,8 @@ static bool locate_inline(const struct bt_schema_message *message, struct bt_str
 		}
 		for (uint32_t j = 0; j < outer->message->field_count; j++) {
 			const struct bt_schema_field *field = &outer->message->fields[j];
-			if (is_named(field, name) && (field->flags & BT_SCHEMA_INLINE) == 0) {
+			if (bt_str_equal(bt_schema_field_name(field), name) &&
+				(field->flags & BT_SCHEMA_INLINE) == 0) {
 				*out_place = (struct bt_schema_place){field, outer, base + j};
 				return true;
 			}
@@ -103,7 +98,8 @@ bool bt_schema_locate(const struct bt_schema_message *message, struct bt_str nam
 	}
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_schema_field *field = &message->fields[at];
-		if (is_named(field, name) && (field->flags & BT_SCHEMA_INLINE) == 0) {
+		if (bt_str_equal(bt_schema_field_name(field), name) &&
+			(field->flags & BT_SCHEMA_INLINE) == 0) {
 			*out_place = (struct bt_schema_place){field, NULL, at};
 			return true;
 		}
