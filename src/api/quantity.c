@@ -250,6 +250,25 @@ const struct bt_quantity *bt_resource_list_find(
 		: NULL;
 }
 
+void bt_resource_list_add(struct bt_resource_list *list, uint32_t room, struct bt_str name,
+	const struct bt_quantity *amount, struct bt_arena *arena)
+{
+	uint32_t at;
+
+	BT_LOWER_BOUND(at, list->count, middle, bt_str_compare(list->items[middle].name, name) < 0);
+	if (at < list->count && bt_str_equal(list->items[at].name, name)) {
+		bt_quantity_add(&list->items[at].quantity, amount, arena);
+		return;
+	}
+	BT_ASSERT(list->count < room);
+	for (uint32_t i = list->count; i > at; i--) {
+		list->items[i] = list->items[i - 1];
+	}
+	list->items[at] = (struct bt_resource_entry){.name = name, .quantity = *amount};
+	list->count++;
+	list->present = true;
+}
+
 /* Quantity as a field type: JSON, equality, hash, copy. */
 
 static bool is_space(char c)
@@ -410,22 +429,3 @@ const struct bt_scalar_type bt_quantity_scalar = {
 	.to_numbers = to_numbers,
 	.from_numbers = from_numbers,
 };
-
-void bt_resource_list_add(struct bt_resource_list *list, uint32_t room, struct bt_str name,
-	const struct bt_quantity *amount, struct bt_arena *arena)
-{
-	uint32_t at;
-
-	BT_LOWER_BOUND(at, list->count, middle, bt_str_compare(list->items[middle].name, name) < 0);
-	if (at < list->count && bt_str_equal(list->items[at].name, name)) {
-		bt_quantity_add(&list->items[at].quantity, amount, arena);
-		return;
-	}
-	BT_ASSERT(list->count < room);
-	for (uint32_t i = list->count; i > at; i--) {
-		list->items[i] = list->items[i - 1];
-	}
-	list->items[at] = (struct bt_resource_entry){.name = name, .quantity = *amount};
-	list->count++;
-	list->present = true;
-}

@@ -509,12 +509,14 @@ void bt_capacity_measure(struct bt_capacity_session *session, bool after)
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		struct bt_capacity_total *total = &answer->totals[i];
 		int64_t *requested = after ? &total->after : &total->before;
-		total->allocatable = 0;
+		struct bt_node_amounts sum = {0};
 		for (uint32_t k = 0; k < answer->node_count; k++) {
 			struct bt_node_amounts amounts =
 				bt_node_table_amounts(table, session->slots[k], total->resource);
-			*requested = add_clamped(*requested, amounts.requested);
-			total->allocatable = add_clamped(total->allocatable, amounts.allocatable);
+			sum.requested = add_clamped(sum.requested, amounts.requested);
+			sum.allocatable = add_clamped(sum.allocatable, amounts.allocatable);
 		}
+		*requested = sum.requested;
+		total->allocatable = sum.allocatable;
 	}
 }
