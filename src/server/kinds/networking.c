@@ -147,7 +147,7 @@ static int64_t take_node_port(const struct bt_write *write, struct node_ports *p
 	uint32_t first = (uint32_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
 	uint32_t chosen = first;
 	read_node_ports(write, ports);
-	for (uint32_t i = 0; ports->is_used[chosen] && i < NODE_PORT_COUNT; i++) {
+	for (uint32_t i = 1; ports->is_used[chosen] && i < NODE_PORT_COUNT; i++) {
 		chosen = (first + i) % NODE_PORT_COUNT;
 	}
 	ports->is_used[chosen] = true;
