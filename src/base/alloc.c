@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* For sbrk and madvise. */
+#define _DEFAULT_SOURCE
 #include "base/alloc.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/assert.h"
+
+#define HUGE_PAGE_BYTES (2 << 20)
+#define HUGE_HEAP_BYTES (32 << 20)
+#define HEAP_STEP_BYTES (8 * HUGE_PAGE_BYTES)
 
 /*
  * The result of malloc(0) depends on the platform; a size of at least 1 gives the same result
@@ -72,4 +81,26 @@ char *bt_strndup(const char *text, size_t length)
 	}
 	copy[length] = '\0';
 	return copy;
+}
+
+void bt_heap_use_huge_pages(void)
+{
+	static char *start;
+	static char *advised; /* up to here the kernel has the advice */
+	char *end = sbrk(0);  /* glibc knows the end: no system call */
+	if (start == NULL) {
+		start = end;
+		advised = end;
+	}
+	/* The heap can have become smaller. */
+	advised = end < advised ? end : advised;
+	if (end - start < HUGE_HEAP_BYTES || end - advised < HUGE_PAGE_BYTES) {
+		return;
+	}
+	/* A huge page must be part of the heap before its first use, so let the heap grow ahead. */
+	(void)mallopt(M_TOP_PAD, HEAP_STEP_BYTES);
+	char *first = advised + (-(uintptr_t)advised) % HUGE_PAGE_BYTES;
+	char *last = end - (uintptr_t)end % HUGE_PAGE_BYTES;
+	(void)madvise(first, (size_t)(last - first), MADV_HUGEPAGE);
+	advised = last;
 }

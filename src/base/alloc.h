@@ -23,6 +23,15 @@ void bt_free(void *memory);
  */
 BT_MUST_USE char *bt_strndup(const char *text, size_t length);
 
+/**
+ * Lets the kernel back a heap of at least 32 MB with huge pages: a page fault then fills 2 MB
+ * instead of 4 KB. The rest of the heap follows as it grows, so call this function often; a call
+ * without growth makes no system call. For one thread, and for programs with their own process: it
+ * changes malloc's settings. Has no effect where the kernel has no huge pages or where malloc does
+ * not use sbrk.
+ */
+void bt_heap_use_huge_pages(void);
+
 #define BT_NEW(type) ((type *)bt_calloc(1, sizeof(type)))
 #define BT_NEW_ARRAY(type, count) ((type *)bt_calloc((count), sizeof(type)))
 #endif

@@ -81,14 +81,15 @@ static void release_code(void)
 }
 
 /**
- * A worker of the loop that releases code pages after every 20 ms of processor time, so that rarely
- * used code does not stay resident: the code that opens connections is 2 MB, for example. The cost
- * of reading pages again is small beside 20 ms.
+ * A worker of the loop. A large heap gets huge pages. After every 20 ms of processor time, code
+ * pages are released, so that rarely used code does not stay resident: the code that opens
+ * connections is 2 MB, for example. The cost of reading pages again is small beside 20 ms.
  */
-static int64_t release_idle_code(void *context, int64_t now_ns)
+static int64_t care_for_memory(void *context, int64_t now_ns)
 {
 	struct bt_daemon_idle_code *idle = context;
 	struct timespec time = {0};
+	bt_heap_use_huge_pages();
 	if (now_ns < idle->next_check_ns) {
 		return INT64_MAX;
 	}
@@ -156,7 +157,7 @@ static int64_t run_scheduler(void *context, int64_t now_ns)
 void bt_daemon_add_worker(struct bt_daemon *daemon)
 {
 	bt_loop_add_worker(daemon->loop, run_scheduler, daemon);
-	bt_loop_add_worker(daemon->loop, release_idle_code, &daemon->idle_code);
+	bt_loop_add_worker(daemon->loop, care_for_memory, &daemon->idle_code);
 }
 
 /** --- SIGUSR2: comparison and dump of cache and queue --- */

@@ -141,6 +141,7 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 	BT_ASSERT(values.length == bt_owners_values_bytes(owners, values.data));
 	size_t bytes = offsetof(struct bt_stored, bytes) + key.length + (size_t)text.length +
 		rest.length + values.length + 1;
+	bt_heap_use_huge_pages(); /* it is full of stored texts */
 	stored = bt_malloc(bytes > sizeof(*stored) ? bytes : sizeof(*stored));
 	stored->rv = rv;
 	stored->owners = owners;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "test_main.h"
@@ -50,5 +52,59 @@ START_TEST(test_alloc__strndup_copies_zero_bytes)
 }
 END_TEST
 
+#ifdef __SANITIZE_ADDRESS__
+#define MALLOC_USES_SBRK false
+#else
+#define MALLOC_USES_SBRK true
+#endif
+
+/** Whether a part of the heap has the advice to use huge pages. */
+static bool heap_is_advised(void)
+{
+	FILE *file = fopen("/proc/self/smaps", "r");
+	char line[512];
+	bool in_heap = false;
+	bool advised = false;
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file) != NULL) {
+		/* The first line of a mapping has its addresses and name. */
+		if (strchr(line, '-') != NULL) {
+			in_heap = strstr(line, "[heap]") != NULL;
+		}
+		advised = advised ||
+			(in_heap && strncmp(line, "VmFlags:", 8) == 0 &&
+				strstr(line, " hg") != NULL);
+	}
+	ck_assert_int_eq(fclose(file), 0);
+	return advised;
+}
+
+START_TEST(test_alloc__large_heaps_get_huge_pages)
+{
+	enum { BLOCKS = 80 * 1024 };
+	FILE *setting = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+	char **blocks = BT_NEW_ARRAY(char *, BLOCKS);
+	if (setting != NULL) {
+		ck_assert_int_eq(fclose(setting), 0);
+	}
+	if (setting != NULL && MALLOC_USES_SBRK) {
+		for (uint32_t i = 0; i < BLOCKS; i++) {
+			bt_heap_use_huge_pages();
+			blocks[i] = bt_strndup("block", 5);
+			blocks[i] = bt_realloc_array(blocks[i], 1000, 1);
+			/* The first 20 MB are too few. */
+			ck_assert(i != BLOCKS / 4 || !heap_is_advised());
+		}
+		ck_assert(heap_is_advised());
+	}
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		ck_assert(blocks[i] == NULL || strcmp(blocks[i], "block") == 0);
+		bt_free(blocks[i]);
+	}
+	bt_free(blocks);
+}
+END_TEST
+
 BT_TEST_MAIN("alloc", test_alloc__size_zero_is_a_pointer,
-	test_alloc__calloc_zeroes_and_realloc_keeps, test_alloc__strndup_copies_zero_bytes)
+	test_alloc__calloc_zeroes_and_realloc_keeps, test_alloc__strndup_copies_zero_bytes,
+	test_alloc__large_heaps_get_huge_pages)
