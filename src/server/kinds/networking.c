@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/kinds/common.h"
+#include "server/write.h"
 
 /* Ingress and Service. Spec: 14b sections 3.3 and 5. */
 
@@ -25,11 +26,6 @@ void bt_rule_ingress_rule(
 #define CLUSTER_HOSTS 0x00100000u
 /** Attempts to choose a free address at random. */
 #define CHOICES_MAX 16
-/**
- * If there are more services, a new address is not checked for duplicates, because each check scans
- * all services.
- */
-#define CHECKED_SERVICES_MAX 20000
 #define NODE_PORT_FIRST 30000
 #define NODE_PORT_COUNT 2768
 
@@ -61,40 +57,99 @@ static bool needs_node_ports(const struct bt_json_value *spec)
 			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
 }
 
-/** Returns whether another stored service contains `member`, a JSON text such as `"name":value`. */
-static bool is_used(const struct bt_write *write, struct bt_str member)
+/** The cluster IPs of the stored services. */
+struct bt_cluster_ips {
+	struct bt_store *store; /* borrowed */
+	uint32_t collection;    /* services */
+	struct bt_map used;     /* by hash of the address; value: low_bits of the hash */
+};
+
+/** Returns the bits of the hash that the map does not compare itself, as a valid value. */
+static uint32_t low_bits(uint64_t hash)
 {
-	struct bt_store *store = bt_api_store(write->api);
-	uint32_t collection = write->resource->collection;
-	struct bt_str key = bt_api_key(write->arena, write->namespace_, write->name);
+	return (uint32_t)hash >> 1;
+}
+
+static void count_address(
+	struct bt_cluster_ips *ips, const struct bt_stored *service, bool is_removed)
+{
+	struct bt_arena arena = {0};
+	struct bt_str address =
+		bt_json_text_at(bt_api_parse_stored(service, &arena), "spec.clusterIP");
+	uint64_t hash = bt_str_hash(address);
+	if (address.length == 0 || bt_str_equal_c(address, "None")) {
+		/* The service has no address. */
+	} else if (is_removed) {
+		(void)bt_map_remove(&ips->used, hash, low_bits(hash));
+	} else {
+		bt_map_insert(&ips->used, hash, low_bits(hash));
+	}
+	bt_arena_finish(&arena);
+}
+
+static void record_change(void *context, const struct bt_store_change *change)
+{
+	struct bt_cluster_ips *ips = context;
+	if (change->collection != ips->collection) {
+		return;
+	}
+	if (change->before != NULL) {
+		count_address(ips, change->before, true);
+	}
+	if (change->type != BT_CHANGE_DELETED) {
+		count_address(ips, change->after, false);
+	}
+}
+
+/** Returns whether a stored service has this cluster IP. */
+static bool is_used(const struct bt_write *write, struct bt_str address)
+{
+	struct bt_cluster_ips *ips = write->api->cluster_ips;
+	uint64_t hash = bt_str_hash(address);
 	const struct bt_stored *stored;
-	bool found = false;
-	if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX) {
-		return false;
+	if (ips == NULL) {
+		ips = write->api->cluster_ips = BT_NEW(struct bt_cluster_ips);
+		ips->store = bt_api_store(write->api);
+		ips->collection = write->resource->collection;
+		struct bt_store_walk walk =
+			bt_store_walk_current(ips->store, ips->collection, BT_STR(""));
+		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			count_address(ips, stored, false);
+		}
+		bt_store_walk_end(&walk);
+		bt_store_on_change(ips->store, record_change, ips);
 	}
-	struct bt_store_walk walk = bt_store_walk_current(store, collection, BT_STR(""));
-	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		found = bt_str_find(bt_stored_text(stored), member) >= 0 &&
-			!bt_str_equal(bt_stored_key(stored), key);
+	BT_MAP_EACH (&ips->used, hash, bits) {
+		if (bits == low_bits(hash)) {
+			return true;
+		}
 	}
-	bt_store_walk_end(&walk);
-	return found;
+	return false;
+}
+
+void bt_cluster_ips_destroy(struct bt_cluster_ips *ips)
+{
+	if (ips != NULL) {
+		bt_store_off_change(ips->store, ips);
+		bt_map_finish(&ips->used);
+		bt_free(ips);
+	}
 }
 
 /** Chooses a random cluster IP, if possible one that no other service has. */
 static struct bt_str new_address(const struct bt_write *write)
 {
-	struct bt_str member;
+	struct bt_str address;
 	int tries = CHOICES_MAX;
 	do {
 		/* The first 16 addresses are left to clients that choose an address themselves. */
 		uint32_t host =
 			16 + (uint32_t)bt_prng_below(bt_api_prng(write->api), CLUSTER_HOSTS - 32);
 		uint32_t ip = CLUSTER_NETWORK + host;
-		member = bt_arena_printf(write->arena, "\"clusterIP\":\"%u.%u.%u.%u\"", ip >> 24,
-			ip >> 16 & 255, ip >> 8 & 255, ip & 255);
-	} while (is_used(write, member) && --tries != 0);
-	return bt_str_sub(member, 13, member.length - 14);
+		address = bt_arena_printf(write->arena, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255,
+			ip >> 8 & 255, ip & 255);
+	} while (is_used(write, address) && --tries != 0);
+	return address;
 }
 
 /** Node ports that are in use. All zero: not read yet. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Defaults, and fields that creates set. Spec: 14b sections 2.2, 3 and 12. */
+#include "base/text_set.h"
 #include "kinds_rows.h"
 #include "test_main.h"
 
@@ -465,7 +466,7 @@ static const struct value_row other_rows[] = {
 		"spec.ipFamilies", "['IPv6','IPv4']"},
 	{"service headless with selector", "services", "default/",
 		"{'metadata':{'name':'s'},'spec':{'clusterIP':'None','selector':{'a':'b'},'ports':["
-                "{"
+		"{"
 		"'port':80}]}}",
 		"spec.ipFamilyPolicy", "'SingleStack'"},
 	{"service families", "services", "default/",
@@ -506,6 +507,25 @@ START_TEST(test_kinds__service_address)
 }
 END_TEST
 
+/** The server looks for a free address among any number of services. */
+START_TEST(test_kinds__service_addresses_differ)
+{
+	struct api_fixture f;
+	struct bt_text_set used = {0};
+	rows_init(&f);
+	for (uint32_t i = 0; i < 21000; i++) {
+		char body[80];
+		(void)snprintf(body, sizeof(body),
+			"{'metadata':{'name':'s%u'},'spec':{'ports':[{'port':80}]}}", i);
+		ck_assert_uint_eq(api_create(&f, "services", "default/", body), 201);
+		const char *address = api_text(&f, "spec.clusterIP");
+		ck_assert_msg(bt_text_set_add(&used, bt_str_from(address)), "%u: %s", i, address);
+	}
+	bt_text_set_finish(&used);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_kinds__restored_objects_keep_what_they_have)
 {
 	struct api_fixture f;
@@ -535,4 +555,5 @@ BT_TEST_MAIN("kinds_defaults", test_kinds__pod_defaults, test_kinds__edge_14b_01
 	test_kinds__edge_14b_11_12_label_keys, test_kinds__edge_14b_16_node,
 	test_kinds__edge_14b_32_pod_level, test_kinds__edge_14b_33_rounding,
 	test_kinds__workload_defaults, test_kinds__job_defaults, test_kinds__other_defaults,
-	test_kinds__service_address, test_kinds__restored_objects_keep_what_they_have)
+	test_kinds__service_address, test_kinds__service_addresses_differ,
+	test_kinds__restored_objects_keep_what_they_have)
