@@ -152,9 +152,9 @@ static struct bt_str new_address(const struct bt_write *write)
 	return address;
 }
 
-/** Node ports that are in use. All zero: not read yet. */
+/** Node ports that are in use. All zero: none is known yet. */
 struct node_ports {
-	bool is_read;
+	bool is_read;                  /* includes the ports of the other services */
 	bool is_used[NODE_PORT_COUNT]; /* by number - NODE_PORT_FIRST */
 };
 
@@ -244,6 +244,12 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 		bt_json_set_c(arena, spec, "ipFamilyPolicy", "RequireDualStack");
 	}
 	bt_kinds_default_c(arena, spec, "ipFamilyPolicy", "SingleStack");
+	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
+		int64_t given = bt_json_int64_at(ports->elements[i], "nodePort", 0);
+		if (is_node_port(given)) {
+			used.is_used[given - NODE_PORT_FIRST] = true;
+		}
+	}
 	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		if (bt_json_int64_at(port, "nodePort", 0) == 0) {

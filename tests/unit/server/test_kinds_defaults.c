@@ -526,6 +526,31 @@ START_TEST(test_kinds__service_addresses_differ)
 }
 END_TEST
 
+START_TEST(test_kinds__node_ports_of_one_service_differ)
+{
+	struct api_fixture f;
+	struct bt_strbuf text = {0};
+	rows_init(&f);
+	bt_strbuf_append_c(&text,
+		"{'metadata':{'name':'s'},'spec':{'type':'NodePort','ports':["
+		"{'name':'chosen','port':1}");
+	for (uint32_t i = 30000; i < 32767; i++) {
+		bt_strbuf_printf(&text, ",{'name':'p%u','port':%u,'nodePort':%u}", i, i, i);
+	}
+	bt_strbuf_append_c(&text, "]}}");
+	rows_create(&f, "services", "default/", bt_strbuf_c(&text));
+	ck_assert_ptr_nonnull(strstr(api_json(&f, "spec.ports"), "'nodePort':32767"));
+	/* An update keeps the other ports. */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "services", "default/s",
+				  "{'spec':{'ports':[{'port':30123,'$patch':'delete'},"
+				  "{'name':'new','port':2}]}}"),
+		200);
+	ck_assert_ptr_nonnull(strstr(api_json(&f, "spec.ports"), "'nodePort':30123"));
+	bt_strbuf_finish(&text);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_kinds__restored_objects_keep_what_they_have)
 {
 	struct api_fixture f;
@@ -556,4 +581,5 @@ BT_TEST_MAIN("kinds_defaults", test_kinds__pod_defaults, test_kinds__edge_14b_01
 	test_kinds__edge_14b_32_pod_level, test_kinds__edge_14b_33_rounding,
 	test_kinds__workload_defaults, test_kinds__job_defaults, test_kinds__other_defaults,
 	test_kinds__service_address, test_kinds__service_addresses_differ,
+	test_kinds__node_ports_of_one_service_differ,
 	test_kinds__restored_objects_keep_what_they_have)
