@@ -394,6 +394,26 @@ void bt_rule_service_ports(
 	}
 }
 
+/** Checks that a cluster IP that the client chose is not the cluster IP of another service. */
+void bt_rule_service_address(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	const struct bt_write *write = check->write;
+	struct bt_str address = bt_kinds_text(spec, "clusterIP");
+	struct bt_str key = bt_api_key(write->arena, write->namespace_, write->name);
+	if (write->restoring || !is_used(write, address)) {
+		return;
+	}
+	const struct bt_json_value *stored =
+		bt_api_read(write->api, write->resource, key, write->arena);
+	if (!bt_str_equal(address, bt_json_text_at(stored, "spec.clusterIP"))) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "clusterIPs"),
+			bt_json_array_at(spec, "clusterIPs"),
+			"failed to allocate IP %.*s: provided IP is already allocated",
+			BT_STR_ARG(address));
+	}
+}
+
 static void validate_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {

@@ -513,6 +513,37 @@ START_TEST(test_kinds__bytes_of_data)
 }
 END_TEST
 
+START_TEST(test_kinds__cluster_ip_of_another_service)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	const char *body = "{'metadata':{'name':'b'},'spec':{'ports':[{'port':80}],"
+			   "'clusterIP':'10.96.0.10'}}";
+	rows_create(&f, "services", "default/",
+		"{'metadata':{'name':'a'},'spec':{'ports':[{'port':80}],"
+		"'clusterIP':'10.96.0.10'}}");
+	ck_assert_uint_eq(api_create(&f, "services", "default/", body), 422);
+	ck_assert_str_eq(api_message(&f),
+		"Service \"b\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.0.10\"]: "
+		"failed to allocate IP 10.96.0.10: provided IP is already allocated");
+	/* A service may keep its own address. */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "services", "default/a",
+				  "{'metadata':{'labels':{'x':'y'}}}"),
+		200);
+	/* A service without an address gets none that is taken. */
+	rows_create(&f, "services", "default/",
+		"{'metadata':{'name':'e'},'spec':{'type':'ExternalName','externalName':'a.b'}}");
+	const char *change = "{'spec':{'type':'ClusterIP','externalName':null,"
+			     "'ports':[{'port':80}],'clusterIP':'10.96.0.10'}}";
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "services", "default/e", change), 422);
+	ck_assert_uint_eq(api_delete(&f, "services", "default/a"), 200);
+	rows_create(&f, "services", "default/", body);
+	ck_assert_uint_eq(api_delete(&f, "services", "default/b"), 200);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "services", "default/e", change), 200);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_kinds__node_port_of_another_service)
 {
 	struct api_fixture f;
@@ -538,7 +569,7 @@ START_TEST(test_kinds__node_port_of_another_service)
 	ck_assert_uint_eq(api_create(&f, "services", "default/", bt_strbuf_c(&text)), 422);
 	ck_assert_str_eq(api_message(&f),
 		"Service \"n\" is invalid: spec.ports[149].nodePort: Invalid value: 30000: "
-	        "provided "
+		"provided "
 		"port is already allocated");
 	/* All ports are free but 30000: each gets another one. */
 	bt_strbuf_reset(&text);
@@ -627,6 +658,7 @@ END_TEST
 
 BT_TEST_MAIN("kinds_validation", test_kinds__pod_validation, test_kinds__other_validation,
 	test_kinds__causes, test_kinds__edge_14_35_both_groups_of_events, test_kinds__sizes,
-	test_kinds__bytes_of_data, test_kinds__many_names, test_kinds__node_port_of_another_service,
+	test_kinds__bytes_of_data, test_kinds__many_names,
+	test_kinds__cluster_ip_of_another_service, test_kinds__node_port_of_another_service,
 	test_kinds__edge_14b_03_extended_resource_without_limit,
 	test_kinds__edge_14b_10_gates_with_node)
