@@ -73,7 +73,7 @@ void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors
  * Releases strays. Unless the synced object is being deleted, also adopts active pods without owner
  * that it selects; each adoption is a change that enqueues the key again. If `accepts` is not NULL,
  * a pod is adopted only if `accepts` returns true for its name. `finalizer` (may be NULL) is added
- * to the pods. Returns whether any pod was adopted.
+ * to the pods. Returns whether any pod was adopted. Sets sync->failed if a write fails.
  */
 bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *selectors,
 	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name), const char *finalizer);

@@ -199,7 +199,11 @@ bool bt_tree_adopt(struct bt_sync *sync, enum bt_hub_kind kind, const struct bt_
 		bt_json_remove_text(finalizers, bt_str_from(finalizer));
 		bt_json_append(arena, finalizers, bt_json_new_c(arena, finalizer));
 	}
-	return write_owners(sync->hub, sync->hub->kinds[kind], object, owners, finalizers, arena);
+	if (!write_owners(sync->hub, sync->hub->kinds[kind], object, owners, finalizers, arena)) {
+		sync->failed = true;
+		return false;
+	}
+	return true;
 }
 
 bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,

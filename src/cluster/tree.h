@@ -91,7 +91,7 @@ struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
 	struct bt_str name, bool generated);
 /**
  * Makes the synced object the controller of an object without a controller, and adds the finalizer
- * (may be NULL). Returns false if the write failed.
+ * (may be NULL). Returns false and sets sync->failed if the write failed.
  */
 bool bt_tree_adopt(struct bt_sync *sync, enum bt_hub_kind kind, const struct bt_json_value *object,
 	const char *finalizer);

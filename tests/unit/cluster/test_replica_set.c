@@ -2,6 +2,7 @@
 #include "test_main.h"
 
 #include "cluster/tree.h"
+#include "refusal.h"
 #include "workload_world.h"
 
 #define SET \
@@ -104,7 +105,6 @@ END_TEST
 
 START_TEST(test_replica_set__refused_release_is_tried_again)
 {
-	const char *group = "admissionregistration.k8s.io";
 	struct world world;
 	struct bt_str keys[8];
 
@@ -113,23 +113,42 @@ START_TEST(test_replica_set__refused_release_is_tried_again)
 	world_settle(&world);
 	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 8), 3);
 	const char *pod = bt_arena_str(&world.arena, keys[0]).data;
-	world_create(&world, group, "validatingadmissionpolicies",
-		"{'metadata':{'name':'p'},'spec':{'matchConstraints':{'resourceRules':[{"
-		"'apiGroups':[''],'apiVersions':['v1'],'operations':['UPDATE'],'resources':["
-		"'pods']}]},'validations':[{'expression':'has(object.metadata.ownerReferences) && "
-		"object.metadata.ownerReferences.size() > 0'}]}}",
-		201);
-	world_create(&world, group, "validatingadmissionpolicybindings",
-		"{'metadata':{'name':'b'},'spec':{'policyName':'p','validationActions':['Deny']}}",
-		201);
+	refusal_begin(world.api, "", "pods", "UPDATE",
+		"has(object.metadata.ownerReferences) && "
+		"object.metadata.ownerReferences.size() > 0");
 	world_patch(&world, "", "pods", pod, BT_SUBRESOURCE_NONE,
 		"{'metadata':{'labels':{'app':'other'}}}");
 	world_settle(&world);
 	ck_assert_ptr_nonnull(bt_controller_owner_of(world_get(&world, "", "pods", pod)));
-	world_delete(&world, group, "validatingadmissionpolicybindings", "b");
+	refusal_end(world.api);
 	world_advance(&world, 2000);
 	world_settle(&world);
 	ck_assert_ptr_null(bt_controller_owner_of(world_get(&world, "", "pods", pod)));
+	ck_assert_uint_eq(world_list(&world, "", "pods", "app", "web", keys, 8), 3);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_replica_set__refused_adoption_is_tried_again)
+{
+	struct world world;
+	struct bt_str keys[8];
+
+	world_init(&world);
+	world_create(&world, "", "pods",
+		"{'metadata':{'name':'mine','labels':{'app':'web'}},"
+		"'spec':{'containers':[{'name':'c','image':'i:1'}]}}",
+		201);
+	world_advance(&world, 2000);
+	refusal_begin(world.api, "", "pods", "UPDATE", "!has(object.metadata.ownerReferences)");
+	world_create(&world, "apps", "replicasets", SET, 201);
+	world_settle(&world);
+	ck_assert_ptr_null(bt_controller_owner_of(world_get(&world, "", "pods", "default/mine")));
+	refusal_end(world.api);
+	world_advance(&world, 2000);
+	world_settle(&world);
+	ck_assert_ptr_nonnull(
+		bt_controller_owner_of(world_get(&world, "", "pods", "default/mine")));
 	ck_assert_uint_eq(world_list(&world, "", "pods", "app", "web", keys, 8), 3);
 	world_finish(&world);
 }
@@ -287,6 +306,7 @@ BT_TEST_MAIN("replica_set", test_replica_set__scales_up_and_counts,
 	test_replica_set__edge_14b_25_failed_pod_is_replaced_not_removed,
 	test_replica_set__adopts_and_releases_by_labels,
 	test_replica_set__refused_release_is_tried_again,
+	test_replica_set__refused_adoption_is_tried_again,
 	test_replica_set__min_ready_seconds_delay_availability,
 	test_replica_set__refused_pods_are_reported_and_tried_again_later,
 	test_replica_set__many_pods_come_in_bursts, test_replication_controller__keeps_its_number,
