@@ -275,15 +275,12 @@ static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *r
 	const struct bt_json_value *object, const char *name, struct bt_json_value *list,
 	struct bt_arena *arena)
 {
-	uint16_t code =
+	return bt_hub_is_done(
 		bt_hub_patch(sync->hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object),
 			bt_json_put(arena, NULL, "{metadata: {uid: %s, %c: %v}}",
 				bt_json_text_at(object, "metadata.uid"), name,
 				list->count != 0 ? list : bt_json_new(arena, BT_JSON_NULL)),
-			arena);
-
-	/* 409 and 422: another object with the same name has replaced this object. */
-	return bt_hub_is_done(code) || code == 409 || code == 422;
+			arena));
 }
 
 /**

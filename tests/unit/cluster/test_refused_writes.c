@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Controllers try a refused write again, although nothing else changes. */
+#include "cluster.h"
+#include "refusal.h"
+#include "test_main.h"
+
+/** Longer than the delays of the retries, shorter than the longest delay. */
+#define LONG_MS 200000
+
+/* --- garbage collector --- */
+
+static const char *make_owner(struct cluster *cluster, const char *name)
+{
+	struct bt_str body =
+		bt_arena_printf(&cluster->api.arena, "{'metadata':{'name':'%s'}}", name);
+	cluster_create(cluster, "configmaps", "default/", body.data);
+	return api_text(&cluster->api, "metadata.uid");
+}
+
+START_TEST(test_refused_writes__reference_to_a_deleted_owner)
+{
+	struct cluster cluster;
+	struct bt_str body;
+	const char *a;
+	const char *b;
+
+	cluster_init(&cluster, "garbage-collector-controller");
+	a = make_owner(&cluster, "a");
+	b = make_owner(&cluster, "b");
+	body = bt_arena_printf(&cluster.api.arena,
+		"{'metadata':{'name':'d','ownerReferences':[{'apiVersion':'v1','kind':'ConfigMap',"
+		"'name':'a','uid':'%s'},{'apiVersion':'v1','kind':'ConfigMap','name':'b','uid':"
+		"'%s'}]}}",
+		a, b);
+	cluster_create(&cluster, "configmaps", "default/", body.data);
+	cluster_run(&cluster, 0);
+	refusal_begin(cluster.api.api, "", "configmaps", "UPDATE", "false");
+	cluster_delete(&cluster, "configmaps", "default/a");
+	cluster_run(&cluster, 1000);
+	ck_assert_ptr_nonnull(strstr(
+		cluster_json(&cluster, "configmaps", "default/d", "metadata.ownerReferences"), a));
+	refusal_end(cluster.api.api);
+	cluster_run(&cluster, LONG_MS);
+	ck_assert_ptr_null(strstr(
+		cluster_json(&cluster, "configmaps", "default/d", "metadata.ownerReferences"), a));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_refused_writes__finalizer_of_an_owner)
+{
+	struct cluster cluster;
+
+	cluster_init(&cluster, "garbage-collector-controller");
+	(void)make_owner(&cluster, "o");
+	cluster_run(&cluster, 0);
+	refusal_begin(cluster.api.api, "", "configmaps", "UPDATE", "false");
+	cluster.api.request.propagation = BT_PROPAGATION_FOREGROUND;
+	cluster_delete(&cluster, "configmaps", "default/o");
+	cluster_run(&cluster, 1000);
+	ck_assert(cluster_has(&cluster, "configmaps", "default/o"));
+	refusal_end(cluster.api.api);
+	cluster_run(&cluster, LONG_MS);
+	ck_assert(!cluster_has(&cluster, "configmaps", "default/o"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+BT_TEST_MAIN("refused_writes", test_refused_writes__reference_to_a_deleted_owner,
+	test_refused_writes__finalizer_of_an_owner)
