@@ -122,7 +122,7 @@ static bool sync_root_ca(struct bt_sync *sync)
 		? bt_hub_create(sync->hub, BT_HUB_CONFIG_MAPS, sync->key, wanted, arena, NULL)
 		: bt_hub_update(sync->hub, sync->hub->kinds[BT_HUB_CONFIG_MAPS],
 			  BT_SUBRESOURCE_NONE, key, wanted, arena);
-	return code == 201 || bt_hub_is_done(code) || code == 409 || code == 403;
+	return code == 201 || bt_hub_is_done(code) || code == 409;
 }
 
 const struct bt_controller_ops bt_root_ca_ops = {

@@ -32,7 +32,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	uint16_t code = bt_hub_create(sync->hub, BT_HUB_SERVICE_ACCOUNTS, sync->key,
 		bt_json_put(arena, NULL, "{metadata: {name: 'default'}}"), arena, NULL);
-	return code == 201 || code == 409 || code == 403 || code == 404;
+	return code == 201 || code == 409;
 }
 
 const struct bt_controller_ops bt_service_account_ops = {

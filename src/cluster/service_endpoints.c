@@ -337,10 +337,12 @@ static bool write_object(struct bt_sync *sync, enum bt_hub_kind kind,
 		: bt_hub_update(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE,
 			  bt_tree_key(sync->arena, after), after, sync->arena);
 	/*
-	 * 403: the namespace is terminating. 409: the object changed meanwhile, and that change
-	 * enqueues the key again.
+	 * A terminating namespace refuses new objects. 409: the object changed meanwhile, and that
+	 * change enqueues the key again.
 	 */
-	return bt_hub_is_done(code) || code == 201 || code == 403 || code == 409;
+	return bt_hub_is_done(code) || code == 201 || code == 409 ||
+		bt_tree_is_deleting(bt_hub_read(
+			sync->hub, BT_HUB_NAMESPACES, bt_key_namespace(sync->key), sync->arena));
 }
 
 /* --- Endpoints --- */

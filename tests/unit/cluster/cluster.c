@@ -15,6 +15,8 @@ void cluster_init(struct cluster *cluster, const char *names)
 	struct bt_cluster_options options = {
 		.start_ns = START_NS, .controllers = bt_controllers_default_options, .seed = 1};
 
+	options.controllers.root_ca = "certificates";
+
 	struct bt_gates gates = bt_gates_default();
 
 	gates.enabled[BT_GATE_GENERIC_WORKLOAD] = true;

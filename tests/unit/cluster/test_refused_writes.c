@@ -66,5 +66,38 @@ START_TEST(test_refused_writes__finalizer_of_an_owner)
 }
 END_TEST
 
+/* --- controllers whose creates a quota refuses --- */
+
+START_TEST(test_refused_writes__creates_beyond_a_quota)
+{
+	struct cluster cluster;
+
+	cluster_init(&cluster,
+		"serviceaccount-controller,root-ca-certificate-publisher-controller,"
+		"endpoints-controller,endpointslice-controller");
+	cluster_create(&cluster, "namespaces", "", "{'metadata':{'name':'n'}}");
+	cluster_create(&cluster, "resourcequotas", "n/",
+		"{'metadata':{'name':'q'},'spec':{'hard':{'count/serviceaccounts':'0',"
+		"'count/configmaps':'0','count/endpoints':'0',"
+		"'count/endpointslices.discovery.k8s.io':'0'}}}");
+	cluster_create(&cluster, "services", "n/",
+		"{'metadata':{'name':'s'},'spec':{'selector':{'a':'b'},'ports':[{'port':80}]}}");
+	cluster_run(&cluster, 1000);
+	ck_assert(!cluster_has(&cluster, "serviceaccounts", "n/default"));
+	ck_assert(!cluster_has(&cluster, "configmaps", "n/kube-root-ca.crt"));
+	ck_assert(!cluster_has(&cluster, "endpoints", "n/s"));
+	cluster_delete(&cluster, "resourcequotas", "n/q");
+	cluster_run(&cluster, LONG_MS);
+	ck_assert(cluster_has(&cluster, "serviceaccounts", "n/default"));
+	ck_assert(cluster_has(&cluster, "configmaps", "n/kube-root-ca.crt"));
+	ck_assert(cluster_has(&cluster, "endpoints", "n/s"));
+	ck_assert_uint_eq(bt_store_count(cluster.api.store,
+				  bt_store_collection_find(cluster.api.store,
+					  BT_STR("endpointslices.discovery.k8s.io"))),
+		1);
+	cluster_finish(&cluster);
+}
+END_TEST
+
 BT_TEST_MAIN("refused_writes", test_refused_writes__reference_to_a_deleted_owner,
-	test_refused_writes__finalizer_of_an_owner)
+	test_refused_writes__finalizer_of_an_owner, test_refused_writes__creates_beyond_a_quota)
