@@ -167,9 +167,12 @@ void bt_revisions_clean_up(
 			continue;
 		}
 		unused--;
-		(void)bt_sync_delete(sync, BT_HUB_REVISIONS,
-			bt_api_key(sync->arena, bt_key_namespace(sync->key),
-				revisions->items[i].order.name),
-			bt_json_text_at(revisions->items[i].object, "metadata.uid"));
+		struct bt_str key = bt_api_key(
+			sync->arena, bt_key_namespace(sync->key), revisions->items[i].order.name);
+
+		if (!bt_hub_is_done(bt_sync_delete(sync, BT_HUB_REVISIONS, key,
+			    bt_json_text_at(revisions->items[i].object, "metadata.uid")))) {
+			sync->failed = true;
+		}
 	}
 }

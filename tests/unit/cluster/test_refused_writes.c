@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Controllers try a refused write again, although nothing else changes. */
 #include "cluster.h"
+#include "cluster/tree.h"
 #include "refusal.h"
 #include "test_main.h"
+#include "workload_world.h"
 
 /** Longer than the delays of the retries, shorter than the longest delay. */
 #define LONG_MS 200000
@@ -99,5 +101,64 @@ START_TEST(test_refused_writes__creates_beyond_a_quota)
 }
 END_TEST
 
+/* --- workloads --- */
+
+#define TEMPLATE(image) \
+	"'template':{'metadata':{'labels':{'app':'a'}},'spec':{'containers':[{'name':'c'," \
+	"'image':'" image "'}]}}"
+#define SELECTOR "'selector':{'matchLabels':{'app':'a'}},"
+
+static void stop_refusing(struct world *world)
+{
+	refusal_end(world->api);
+	world_advance(world, 2000);
+	world_settle(world);
+}
+
+START_TEST(test_refused_writes__old_replica_set)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "apps", "deployments",
+		"{'metadata':{'name':'d'},'spec':{'revisionHistoryLimit':0," SELECTOR TEMPLATE(
+			"i:1") "}}",
+		201);
+	world_settle(&world);
+	refusal_begin(world.api, "apps", "replicasets", "DELETE", "false");
+	world_patch(&world, "apps", "deployments", "default/d", BT_SUBRESOURCE_NONE,
+		"{'spec':{" TEMPLATE("i:2") "}}");
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "apps", "replicasets", NULL, NULL, NULL, 0), 2);
+	stop_refusing(&world);
+	ck_assert_uint_eq(world_list(&world, "apps", "replicasets", NULL, NULL, NULL, 0), 1);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_refused_writes__old_revision)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "apps", "statefulsets",
+		"{'metadata':{'name':'s'},'spec':{'revisionHistoryLimit':0," SELECTOR TEMPLATE(
+			"i:1") "}}",
+		201);
+	world_settle(&world);
+	refusal_begin(world.api, "apps", "controllerrevisions", "DELETE", "false");
+	world_patch(&world, "apps", "statefulsets", "default/s", BT_SUBRESOURCE_NONE,
+		"{'spec':{" TEMPLATE("i:2") "}}");
+	world_settle(&world);
+	ck_assert_uint_eq(
+		world_list(&world, "apps", "controllerrevisions", NULL, NULL, NULL, 0), 2);
+	stop_refusing(&world);
+	ck_assert_uint_eq(
+		world_list(&world, "apps", "controllerrevisions", NULL, NULL, NULL, 0), 1);
+	world_finish(&world);
+}
+END_TEST
+
 BT_TEST_MAIN("refused_writes", test_refused_writes__reference_to_a_deleted_owner,
-	test_refused_writes__finalizer_of_an_owner, test_refused_writes__creates_beyond_a_quota)
+	test_refused_writes__finalizer_of_an_owner, test_refused_writes__creates_beyond_a_quota,
+	test_refused_writes__old_replica_set, test_refused_writes__old_revision)
