@@ -140,9 +140,8 @@ static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 	}
 	struct bt_str cidr = bt_arena_printf(
 		arena, "%u.%u.%u.0/24", node->subnet[0], node->subnet[1], node->subnet[2]);
-	return bt_sync_patch(sync, BT_HUB_NODES, sync->key,
-		       bt_json_put(arena, NULL, "{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr,
-			       cidr)) < 500;
+	return bt_hub_is_done(bt_sync_patch(sync, BT_HUB_NODES, sync->key,
+		bt_json_put(arena, NULL, "{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr, cidr)));
 }
 
 /* --- heartbeats: leases in kube-node-lease (spec 14b section 9, 1) --- */
@@ -541,9 +540,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	/* Every node needs its subnet, because real agents wait for the podCIDR, too. */
 	struct bt_agent_node *node = &agent->nodes.items[slot];
-	if (!write_subnet(sync, node)) {
-		return false;
-	}
+	sync->failed = !write_subnet(sync, node);
 	if (!bt_node_is_simulated(sync->object)) {
 		return true;
 	}
@@ -552,7 +549,7 @@ static bool sync(struct bt_sync *sync)
 		bt_hub_enqueue(sync->hub, BT_STR(BT_AGENT_LEASES_KEY));
 	}
 	bt_agent_complete_node(sync, node);
-	return sync->failed || ensure_lease(sync);
+	return ensure_lease(sync);
 }
 
 const struct bt_controller_ops bt_node_agent_ops = {

@@ -516,12 +516,15 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 			exit_code = 0;
 		}
 		if (exit_code != 0 && bt_str_equal_c(policy, "OnFailure")) {
+			if (!bt_sync_patch_status(
+				    sync, bt_agent_restarted_status(sync, exit_code))) {
+				return false;
+			}
 			(void)run_time_of(sync, &run_time);
 			wait_until(sync, record,
 				time_after(sync,
 					run_time > RESTART_DELAY_NS ? run_time : RESTART_DELAY_NS));
-			return bt_sync_patch_status(
-				sync, bt_agent_restarted_status(sync, exit_code));
+			return true;
 		}
 		return bt_sync_patch_status(sync, bt_agent_ended_status(sync, exit_code));
 	}

@@ -19,6 +19,7 @@
 struct heartbeat {
 	char *node; /* owned */
 	int64_t seen_ns;
+	bool pods_failed; /* mark_unknown could not write all pods */
 };
 
 struct lifecycle {
@@ -115,7 +116,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (known != NULL) {
 			known->seen_ns = hub->now_ns;
 		} else {
-			struct heartbeat added = {bt_strndup(node.data, node.length), hub->now_ns};
+			struct heartbeat added = {
+				.node = bt_strndup(node.data, node.length), .seen_ns = hub->now_ns};
 			bt_vec_push(&self->heartbeats, added);
 			bt_map_insert(
 				&self->by_node, bt_str_hash(node), self->heartbeats.count - 1);
@@ -130,7 +132,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
  * Sets the node's conditions to Unknown, and condition Ready of its pods to False. Returns false if
  * a write failed.
  */
-static bool mark_unknown(struct bt_sync *sync)
+static bool mark_unknown(struct bt_sync *sync, struct heartbeat *heartbeat)
 {
 	static const char *const types[] = {
 		"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"};
@@ -159,6 +161,7 @@ static bool mark_unknown(struct bt_sync *sync)
 	if (sync->failed) {
 		return false;
 	}
+	heartbeat->pods_failed = false;
 	for (; record != NULL; record = record->next[BT_PODS_ON_NODE]) {
 		const struct bt_json_value *pod = record->ready
 			? bt_hub_read(sync->hub, BT_HUB_PODS, record->key, arena)
@@ -171,34 +174,36 @@ static bool mark_unknown(struct bt_sync *sync)
 		(void)bt_tree_set_condition(arena, conditions, &not_ready, false, sync->now_ns);
 		if (!bt_tree_write_status(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
 			    bt_json_put(arena, NULL, "{conditions: %v}", conditions), arena)) {
-			sync->failed = true;
+			heartbeat->pods_failed = true;
 		}
 	}
-	return !sync->failed;
+	return !heartbeat->pods_failed;
 }
 
 /**
- * Calls mark_unknown if the heartbeat of the node is late; otherwise enqueues the node for the time
- * when the heartbeat will be late. Returns false if a write failed.
+ * Calls mark_unknown if the heartbeat of the node is late, or if a write to its pods failed before.
+ * Otherwise enqueues the node for the time when the heartbeat will be late. Returns false if a
+ * write failed.
  */
 static bool check_heartbeat(struct bt_sync *sync)
 {
 	struct lifecycle *self = sync->data;
 	const struct bt_json_value *conditions =
 		bt_json_array_at(sync->object, "status.conditions");
-	const struct heartbeat *heartbeat = find_heartbeat(self, sync->key);
+	struct heartbeat *heartbeat = find_heartbeat(self, sync->key);
 	bool has_ready = bt_condition_find(conditions, "Ready") != NULL;
+	bool is_unknown = bt_condition_is(conditions, "Ready", "Unknown");
 
 	if (!is_watched(self, sync->object) || heartbeat == NULL ||
-		bt_condition_is(conditions, "Ready", "Unknown")) {
+		(is_unknown && !heartbeat->pods_failed)) {
 		return true;
 	}
 	int64_t due = heartbeat->seen_ns + (has_ready ? GRACE_NS : STARTUP_GRACE_NS);
-	if (sync->now_ns < due) {
+	if (!is_unknown && sync->now_ns < due) {
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}
-	return mark_unknown(sync);
+	return mark_unknown(sync, heartbeat);
 }
 
 /* --- taints --- */

@@ -247,11 +247,10 @@ static bool sync_unbound(struct bt_sync *sync)
 	if (class_name.data == NULL) {
 		struct bt_str name = default_class(sync);
 
-		if (name.length != 0 &&
-			bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key,
-				bt_json_put(arena, NULL, "{spec: {storageClassName: %s}}", name)) ==
-				200) {
-			return true; /* this write enqueues the claim again */
+		if (name.length != 0) {
+			/* This write enqueues the claim again. */
+			return bt_hub_is_done(bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key,
+				bt_json_put(arena, NULL, "{spec: {storageClassName: %s}}", name)));
 		}
 	}
 	const struct bt_json_value *class_ = bt_pv_read_class(sync->hub, class_name, arena);

@@ -101,6 +101,102 @@ START_TEST(test_refused_writes__creates_beyond_a_quota)
 }
 END_TEST
 
+/* --- volumes --- */
+
+START_TEST(test_refused_writes__default_class_of_a_claim)
+{
+	struct cluster cluster;
+
+	cluster_init(&cluster, "persistentvolume-binder-controller,volume-provisioner");
+	cluster_create(&cluster, "persistentvolumeclaims", "default/",
+		"{'metadata':{'name':'c'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+		"'requests':{'storage':'5Gi'}}}}");
+	cluster_run(&cluster, 1000);
+	refusal_begin(cluster.api.api, "", "persistentvolumeclaims", "UPDATE", "false");
+	cluster_create(&cluster, "storageclasses.storage.k8s.io", "",
+		"{'metadata':{'name':'std','annotations':{"
+		"'storageclass.kubernetes.io/is-default-class':'true'}},'provisioner':'csi.x'}");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "persistentvolumeclaims", "default/c", "status.phase"),
+		"Pending");
+	refusal_end(cluster.api.api);
+	cluster_run(&cluster, LONG_MS);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "persistentvolumeclaims", "default/c", "status.phase"),
+		"Bound");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+/* --- nodes and their pods --- */
+
+START_TEST(test_refused_writes__pods_of_a_silent_node)
+{
+	struct cluster cluster;
+
+	cluster_init(&cluster, "node-lifecycle-controller");
+	cluster_create(&cluster, "nodes", "",
+		"{'metadata':{'name':'n'},'status':{'conditions':[{'type':'Ready','status':"
+		"'True'}]}}");
+	cluster_create(&cluster, "pods", "default/",
+		"{'metadata':{'name':'p'},'spec':{'nodeName':'n','containers':[{'name':'c',"
+		"'image':'i'}]}}");
+	cluster_patch(&cluster, "pods/status", "default/p",
+		"{'status':{'conditions':[{'type':'Ready','status':'True'}]}}");
+	refusal_begin(cluster.api.api, "", "pods/status", "UPDATE", "false");
+	cluster_run(&cluster, 51000);
+	ck_assert_str_eq(
+		cluster_condition(&cluster, "nodes", "n", "Ready"), "Unknown/NodeStatusUnknown");
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"), "True/");
+	refusal_end(cluster.api.api);
+	cluster_run(&cluster, 2000);
+	ck_assert_str_eq(
+		cluster_condition(&cluster, "pods", "default/p", "Ready"), "False/NodeNotReady");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_refused_writes__subnet_of_a_node)
+{
+	struct cluster cluster;
+
+	cluster_init(&cluster, "node-agent");
+	refusal_begin(cluster.api.api, "", "nodes", "UPDATE", "!has(object.spec.podCIDR)");
+	cluster_add_node(&cluster, "n");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "nodes", "n", "spec.podCIDR"), "");
+	ck_assert_str_eq(cluster_condition(&cluster, "nodes", "n", "Ready"), "True/KubeletReady");
+	refusal_end(cluster.api.api);
+	cluster_run(&cluster, LONG_MS);
+	ck_assert_str_eq(cluster_text(&cluster, "nodes", "n", "spec.podCIDR"), "10.0.0.0/24");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_refused_writes__restart_of_a_container)
+{
+	struct cluster cluster;
+
+	cluster_init(&cluster, "node-agent");
+	cluster_add_node(&cluster, "n");
+	cluster_create(&cluster, "pods", "default/",
+		"{'metadata':{'name':'p','annotations':{'berth.dev/run-time':'2s',"
+		"'berth.dev/exit-code':'1'}},'spec':{'nodeName':'n','restartPolicy':'OnFailure',"
+		"'containers':[{'name':'c','image':'i'}]}}");
+	cluster_run(&cluster, 2000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	refusal_begin(cluster.api.api, "", "pods/status", "UPDATE", "false");
+	cluster_run(&cluster, 1100);
+	refusal_end(cluster.api.api);
+	cluster_run(&cluster, 500);
+	ck_assert_ptr_nonnull(
+		strstr(cluster_json(&cluster, "pods", "default/p", "status.containerStatuses"),
+			"'restartCount':1"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
 /* --- workloads --- */
 
 #define TEMPLATE(image) \
@@ -161,4 +257,6 @@ END_TEST
 
 BT_TEST_MAIN("refused_writes", test_refused_writes__reference_to_a_deleted_owner,
 	test_refused_writes__finalizer_of_an_owner, test_refused_writes__creates_beyond_a_quota,
+	test_refused_writes__default_class_of_a_claim, test_refused_writes__pods_of_a_silent_node,
+	test_refused_writes__subnet_of_a_node, test_refused_writes__restart_of_a_container,
 	test_refused_writes__old_replica_set, test_refused_writes__old_revision)
