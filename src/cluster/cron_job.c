@@ -75,16 +75,18 @@ static struct run *find_run(struct pass *pass, struct bt_str uid)
 	return NULL;
 }
 
-static void remove_job(struct pass *pass, const struct run *run)
+/** Returns false and sets sync->failed if the delete failed. */
+static bool remove_job(struct pass *pass, const struct run *run)
 {
 	struct bt_sync *sync = pass->sync;
 
-	if (bt_hub_is_done(bt_sync_delete(sync, BT_HUB_JOBS, run->order.name, run->uid))) {
-		bt_sync_event(sync, "Normal", "SuccessfulDelete", "Deleted job %.*s",
-			BT_STR_ARG(bt_key_name(run->order.name)));
-	} else {
+	if (!bt_hub_is_done(bt_sync_delete(sync, BT_HUB_JOBS, run->order.name, run->uid))) {
 		sync->failed = true;
+		return false;
 	}
+	bt_sync_event(sync, "Normal", "SuccessfulDelete", "Deleted job %.*s",
+		BT_STR_ARG(bt_key_name(run->order.name)));
+	return true;
 }
 
 /**
@@ -100,7 +102,7 @@ static void clean_history(struct pass *pass, bool complete, int64_t limit)
 	}
 	for (uint32_t i = 0; i < pass->run_count && count > limit; i++) {
 		if (complete ? pass->runs[i].complete : pass->runs[i].failed) {
-			remove_job(pass, &pass->runs[i]);
+			(void)remove_job(pass, &pass->runs[i]);
 			count--;
 		}
 	}
@@ -195,8 +197,8 @@ static void keep_schedule(struct pass *pass)
 		uint32_t last = pass->active->count - 1;
 		const struct run *run =
 			find_run(pass, bt_json_text_at(pass->active->elements[last], "uid"));
-		if (run != NULL) {
-			remove_job(pass, run);
+		if (run != NULL && !remove_job(pass, run)) {
+			return;
 		}
 		bt_json_remove_at(pass->active, last);
 	}

@@ -73,7 +73,8 @@ struct bt_job_pass {
  * So each pod is counted once, even if the process ends in between.
  */
 
-static void untrack(struct bt_sync *sync, struct bt_str pod_key)
+/** Removes the finalizer from the pod. Returns false and sets sync->failed if the write failed. */
+static bool untrack(struct bt_sync *sync, struct bt_str pod_key)
 {
 	struct bt_json_value *pod = bt_hub_read(sync->hub, BT_HUB_PODS, pod_key, sync->arena);
 
@@ -81,7 +82,9 @@ static void untrack(struct bt_sync *sync, struct bt_str pod_key)
 		!bt_sync_remove_finalizer(
 			sync, sync->hub->kinds[BT_HUB_PODS], pod, BT_JOB_FINALIZER)) {
 		sync->failed = true;
+		return false;
 	}
+	return true;
 }
 
 /** Returns the index of an indexed job's pod "<job>-<index>-<random>", or -1. */
@@ -577,7 +580,7 @@ static void count_pods(struct bt_job_pass *pass)
 			enum failure_action action = apply_failure_policy(pass, pod->key);
 
 			if (action == FAILURE_IGNORE) {
-				untrack(sync, pod->key);
+				(void)untrack(sync, pod->key);
 				continue;
 			}
 			record_failure(pass);
@@ -626,7 +629,7 @@ static void count_pods(struct bt_job_pass *pass)
 		if (pod->job_tracking && is_finished(pod) &&
 			(bt_json_has_text(succeeded, pod->uid) ||
 				bt_json_has_text(failed, pod->uid))) {
-			untrack(sync, pod->key);
+			(void)untrack(sync, pod->key);
 		}
 	}
 	if (sync->failed) {
@@ -786,10 +789,9 @@ static void remove_active(struct bt_job_pass *pass, int64_t count, bool counted)
 		pass->active, pass->active_count, sync->arena, sync->now_seconds);
 	pass->more = pass->more || count > BT_JOB_BURST;
 	for (uint32_t i = 0; i < count && i < BT_JOB_BURST; i++) {
-		if (!counted) {
-			untrack(sync, pass->active[i]->key);
+		if (counted || untrack(sync, pass->active[i]->key)) {
+			(void)bt_sync_delete_pod(sync, pass->active[i]);
 		}
-		(void)bt_sync_delete_pod(sync, pass->active[i]);
 	}
 }
 
@@ -1050,7 +1052,7 @@ static bool sync(struct bt_sync *sync)
 		const struct bt_indexed_pod *record = bt_pod_index_find(sync->hub, pod_key);
 
 		if (record != NULL && !bt_str_equal(record->owner_uid, pass.uid)) {
-			untrack(sync, pod_key);
+			(void)untrack(sync, pod_key);
 		}
 	}
 	if (sync->failed || job == NULL || (pass.indexed && pass.completion_count < 0) ||

@@ -152,9 +152,10 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 
 /**
  * Sets the owners of the pod's claims by spec.persistentVolumeClaimRetentionPolicy. condemned: the
- * set was scaled down below the pod's ordinal.
+ * set was scaled down below the pod's ordinal. Returns false and sets sync->failed if a write
+ * failed.
  */
-static void set_claim_owners(struct pass *pass, const struct bt_indexed_pod *pod, bool condemned)
+static bool set_claim_owners(struct pass *pass, const struct bt_indexed_pod *pod, bool condemned)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_arena *arena = sync->arena;
@@ -165,6 +166,7 @@ static void set_claim_owners(struct pass *pass, const struct bt_indexed_pod *pod
 	bool with_set = bt_str_equal_c(bt_json_text_at(policy, "whenDeleted"), "Delete");
 	bool with_pod = bt_str_equal_c(bt_json_text_at(policy, "whenScaled"), "Delete");
 	struct bt_str set_uid = bt_json_text_at(sync->object, "metadata.uid");
+	bool succeeded = true;
 
 	for (uint32_t i = 0; i < templates->count; i++) {
 		struct bt_str key = bt_arena_printf(arena, "%.*s/%.*s-%.*s",
@@ -198,8 +200,10 @@ static void set_claim_owners(struct pass *pass, const struct bt_indexed_pod *pod
 				bt_json_put(arena, NULL, "{metadata: {ownerReferences: %v}}",
 					owners)))) {
 			sync->failed = true;
+			succeeded = false;
 		}
 	}
+	return succeeded;
 }
 
 static bool make_pod(struct pass *pass, int64_t ordinal)
@@ -296,7 +300,7 @@ static bool fill_places(struct pass *pass)
 			}
 			continue;
 		}
-		set_claim_owners(pass, pod, false);
+		(void)set_claim_owners(pass, pod, false);
 		/* If a claim of the pending pod was deleted, create the claim again. */
 		if (pod->phase == BT_POD_PENDING && !pod->deleting &&
 			!ensure_claims(sync, bt_key_name(pod->key), NULL)) {
@@ -343,8 +347,8 @@ static bool remove_surplus(struct pass *pass)
 		 */
 		if (!member->pod->deleting &&
 			(!pass->ordered || is_healthy(pass, member->pod) ||
-				member == first_unhealthy)) {
-			set_claim_owners(pass, member->pod, true);
+				member == first_unhealthy) &&
+			set_claim_owners(pass, member->pod, true)) {
 			remove_pod(pass->sync, member->pod);
 		}
 		if (pass->ordered) {

@@ -255,8 +255,88 @@ START_TEST(test_refused_writes__old_revision)
 }
 END_TEST
 
+START_TEST(test_refused_writes__owner_of_a_claim)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "apps", "statefulsets",
+		"{'metadata':{'name':'s'},'spec':{'replicas':2,"
+		"'persistentVolumeClaimRetentionPolicy':{'whenScaled':'Delete'},"
+		"'volumeClaimTemplates':[{'metadata':{'name':'data'},'spec':{'accessModes':["
+		"'ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}]," SELECTOR TEMPLATE(
+			"i:1") "}}",
+		201);
+	world_settle(&world);
+	refusal_begin(world.api, "", "persistentvolumeclaims", "UPDATE", "false");
+	world_patch(&world, "apps", "statefulsets", "default/s", BT_SUBRESOURCE_NONE,
+		"{'spec':{'replicas':1}}");
+	world_settle(&world);
+	stop_refusing(&world);
+	ck_assert_ptr_null(world_get(&world, "", "pods", "default/s-1"));
+	ck_assert_uint_eq(bt_json_array_at(world_get(&world, "", "persistentvolumeclaims",
+						   "default/data-s-1"),
+				  "metadata.ownerReferences")
+				  ->count,
+		1);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_refused_writes__finalizer_of_a_suspended_pod)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs",
+		"{'metadata':{'name':'j'},'spec':{'template':{'spec':{'restartPolicy':'Never',"
+		"'containers':[{'name':'c','image':'i:1'}]}}}}",
+		201);
+	world_settle(&world);
+	refusal_begin(world.api, "", "pods", "UPDATE", "false");
+	world_patch(&world, "batch", "jobs", "default/j", BT_SUBRESOURCE_NONE,
+		"{'spec':{'suspend':true}}");
+	world_settle(&world);
+	stop_refusing(&world);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, NULL, 0), 0);
+	ck_assert_int_eq(world_int(&world, "batch", "jobs", "default/j", "status.failed"), 0);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_refused_writes__replaced_run_of_a_cron_job)
+{
+	struct world world;
+	struct bt_str jobs[8];
+
+	world_init(&world);
+	world_create(&world, "batch", "cronjobs",
+		"{'metadata':{'name':'c'},'spec':{'schedule':'*/10 * * * *','concurrencyPolicy':"
+		"'Replace','jobTemplate':{'spec':{'template':{'spec':{'restartPolicy':'Never',"
+		"'containers':[{'name':'c','image':'i:1'}]}}}}}}",
+		201);
+	world_advance(&world, 600);
+	world_settle(&world);
+	refusal_begin(world.api, "batch", "jobs", "DELETE", "false");
+	world_advance(&world, 600);
+	world_settle(&world);
+	/* The next run waits for the deletion of the first. */
+	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 1);
+	stop_refusing(&world);
+	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 1);
+	ck_assert_str_ne(jobs[0].data, "default/c-30000010");
+	ck_assert_uint_eq(bt_json_array_at(world_get(&world, "batch", "cronjobs", "default/c"),
+				  "status.active")
+				  ->count,
+		1);
+	world_finish(&world);
+}
+END_TEST
+
 BT_TEST_MAIN("refused_writes", test_refused_writes__reference_to_a_deleted_owner,
 	test_refused_writes__finalizer_of_an_owner, test_refused_writes__creates_beyond_a_quota,
 	test_refused_writes__default_class_of_a_claim, test_refused_writes__pods_of_a_silent_node,
 	test_refused_writes__subnet_of_a_node, test_refused_writes__restart_of_a_container,
-	test_refused_writes__old_replica_set, test_refused_writes__old_revision)
+	test_refused_writes__old_replica_set, test_refused_writes__old_revision,
+	test_refused_writes__owner_of_a_claim, test_refused_writes__finalizer_of_a_suspended_pod,
+	test_refused_writes__replaced_run_of_a_cron_job)
