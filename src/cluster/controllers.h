@@ -37,10 +37,10 @@ struct bt_pod_taker {
 struct bt_controllers_options {
 	/**
 	 * Each entry is a name or several names joined by commas, as in kube-controller-manager's
-	 * --controllers: "*" is all, "-foo" is all but foo. NULL: all controllers run. If the
-	 * controllers of persistent volumes, node life cycle or protection do not run
-	 * (bt_controllers_has), the caller must configure admission so that it does not add the
-	 * finalizers and taints that these controllers would remove.
+	 * --controllers: "*" is all, "-foo" is all but foo, even without "*" (unlike there). NULL:
+	 * all controllers run. If the controllers of persistent volumes, node life cycle or
+	 * protection do not run (bt_controllers_has), the caller must configure admission so that
+	 * it does not add the finalizers and taints that these controllers would remove.
 	 */
 	const char *const *names;
 	uint32_t name_count;

@@ -508,8 +508,8 @@ static const struct bt_flag flags[] = {
 	{"view", 0, BT_FLAG_BOOL, offsetof(struct options, view), NULL,
 		"also serve the page of \"berth view\""},
 	{"controllers", 0, BT_FLAG_STRINGS, offsetof(struct options, controllers), "NAME,...",
-		"controllers to run, as in kube-controller-manager: \"*\" all, \"-foo\" all but "
-		"foo"},
+		"controllers to run: \"*\" all, \"-foo\" all but foo; unlike in "
+		"kube-controller-manager, \"-foo\" needs no \"*\""},
 	{"time-scale", 0, BT_FLAG_STRING, offsetof(struct options, time_scale_text), "X",
 		"the cluster's clock runs X times as fast (default 1)"},
 	{"pod-start-delay", 0, BT_FLAG_STRING, offsetof(struct options, start_delay_text),

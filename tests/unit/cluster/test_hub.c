@@ -13,7 +13,7 @@ static struct bt_controllers_options options_of(const char *const *names, uint32
 	return options;
 }
 
-START_TEST(test_hub__names_as_upstream_reads_them)
+START_TEST(test_hub__names_of_controllers_to_run)
 {
 	static const struct {
 		const char *names[3];
@@ -228,7 +228,7 @@ START_TEST(test_hub__creates_are_observed_in_order)
 }
 END_TEST
 
-BT_TEST_MAIN("hub", test_hub__names_as_upstream_reads_them, test_hub__unknown_names_are_errors,
+BT_TEST_MAIN("hub", test_hub__names_of_controllers_to_run, test_hub__unknown_names_are_errors,
 	test_hub__queue_keeps_each_key_once_and_backs_off, test_hub__repeated_events_count_up,
 	test_pod_index__follows_pods, test_hub__objects_at_the_start_are_observed,
 	test_hub__creates_are_observed_in_order)
