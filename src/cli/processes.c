@@ -30,12 +30,14 @@ pid_t bt_process_fork(int *out_end, struct berth_error *err)
 {
 	int ends[2];
 	if (pipe(ends) != 0) {
-		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
+		return bt_error_set(
+			err, BERTH_ERR_IO, "cannot start a process: %s", strerror(errno));
 	}
 	(void)fflush(NULL); /* otherwise the copy would print the buffered bytes, too */
 	pid_t process = fork();
 	if (process < 0) {
-		int result = bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
+		int result = bt_error_set(
+			err, BERTH_ERR_IO, "cannot start a process: %s", strerror(errno));
 		(void)close(ends[0]); /* nothing was written */
 		(void)close(ends[1]);
 		return result;
@@ -101,9 +103,9 @@ static int read_answers(
 		polls[i] = (struct pollfd){.fd = running->copies[i].pipe, .events = POLLIN};
 	}
 	if (poll(polls, running->count, -1) < 0) {
-		return errno == EINTR
-			? 0
-			: bt_error_set(err, BERTH_ERR_IO, "poll: %s", strerror(errno));
+		return errno == EINTR ? 0
+				      : bt_error_set(err, BERTH_ERR_IO, "waiting for processes: %s",
+						strerror(errno));
 	}
 	/* Backwards, because the last entry moves into the place of a copy that ended. */
 	for (uint32_t i = running->count; i-- > 0 && result == 0;) {

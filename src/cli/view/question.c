@@ -382,7 +382,8 @@ static int start(struct question *question, struct berth_error *err)
 	int end;
 	question->messages = tmpfile();
 	if (question->messages == NULL) {
-		return bt_error_set(err, BERTH_ERR_IO, "%s", strerror(errno));
+		return bt_error_set(
+			err, BERTH_ERR_IO, "no room for a temporary file: %s", strerror(errno));
 	}
 	pid_t pid = bt_process_fork(&end, err);
 	if (pid < 0) {
