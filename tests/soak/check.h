@@ -86,8 +86,8 @@ bool bt_sim_check_ages(struct bt_queue *queue, int64_t now_ns, struct bt_strbuf 
 
 /** What the state still holds after every object was deleted. */
 struct bt_sim_memory {
-	size_t state_bytes;   /* memory without the cached counters */
-	size_t counter_bytes; /* memory of the cached counters, which has a separate limit */
+	size_t state_bytes; /* memory without the caches */
+	size_t cache_bytes; /* domain counters and allocation columns, which have limits */
 	uint32_t symbols;
 	uint32_t shapes;
 	uint32_t label_sets;

@@ -285,15 +285,14 @@ bool bt_sim_check_ages(struct bt_queue *queue, int64_t now_ns, struct bt_strbuf 
 
 /** --- memory --- */
 
-/** The limit of state/domain_counter.h for cached counters, and a little more. */
-#define COUNTER_BYTES_MAX ((size_t)65 << 20)
+/** The limits of state/domain_counter.h and dra/allocation_columns.c, and a little more. */
+#define CACHE_BYTES_MAX ((size_t)(64 + 16 + 1) << 20)
 
 struct bt_sim_memory bt_sim_memory_of(const struct bt_state *state)
 {
 	struct bt_sim_memory memory = {
-		.state_bytes =
-			bt_state_memory_bytes(state) - bt_domain_counters_memory_bytes(state),
-		.counter_bytes = bt_domain_counters_memory_bytes(state),
+		.state_bytes = bt_state_memory_bytes(state) - bt_state_cache_bytes(state),
+		.cache_bytes = bt_state_cache_bytes(state),
 		.symbols = state->symbols.entries.count - state->symbols.free_ids.count,
 		.shapes = state->shapes.shapes.count - state->shapes.free_ids.count,
 		.label_sets = state->label_sets.sets.count - state->label_sets.free_ids.count,
@@ -336,9 +335,9 @@ bool bt_sim_check_memory(
 	const struct bt_sim_memory *rounds, uint32_t count, struct bt_strbuf *complaint)
 {
 	struct bt_sim_memory halves[2] = {0};
-	if (count != 0 && rounds[count - 1].counter_bytes > COUNTER_BYTES_MAX) {
-		bt_strbuf_printf(complaint, "memory: domain counters hold %zu bytes",
-			rounds[count - 1].counter_bytes);
+	if (count != 0 && rounds[count - 1].cache_bytes > CACHE_BYTES_MAX) {
+		bt_strbuf_printf(complaint, "memory: the caches hold %zu bytes",
+			rounds[count - 1].cache_bytes);
 		return false;
 	}
 	if (count < 4) {

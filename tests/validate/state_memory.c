@@ -10,7 +10,7 @@
 #define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
 #define map_bytes(map) ((size_t)(map)->capacity * sizeof(*(map)->slots))
 
-size_t bt_domain_counters_memory_bytes(const struct bt_state *state)
+static size_t domain_counters_memory_bytes(const struct bt_state *state)
 {
 	const struct bt_domain_counters *counters = state->domain_counters;
 
@@ -180,6 +180,12 @@ static size_t allocation_columns_bytes(const struct bt_allocation_columns *colum
 	return bytes;
 }
 
+size_t bt_state_cache_bytes(const struct bt_state *state)
+{
+	return domain_counters_memory_bytes(state) +
+		(state->dra != NULL ? allocation_columns_bytes(state->dra->pools->columns) : 0);
+}
+
 static size_t device_totals_bytes(const struct bt_device_totals_cache *cache)
 {
 	size_t bytes = cache != NULL
@@ -247,7 +253,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		13 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
 	size_t words = (size_t)snapshot->listed.word_count + snapshot->names.word_count +
 		snapshot->affinity_slots.word_count;
-	size_t bytes = sizeof(*state) + bt_domain_counters_memory_bytes(state) +
+	size_t bytes = sizeof(*state) + domain_counters_memory_bytes(state) +
 		bt_affinity_index_memory_bytes(state) + pod_index_memory_bytes(state) +
 		(state->pod_groups != NULL ? pod_groups_memory_bytes(state->pod_groups) : 0) +
 		(state->dra != NULL ? dra_memory_bytes(state->dra) : 0);

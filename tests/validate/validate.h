@@ -24,9 +24,9 @@ bool bt_pod_index_validate(const struct bt_state *state, struct bt_strbuf *out_r
 
 /** Bytes of allocated memory, computed from all structures. */
 size_t bt_state_memory_bytes(const struct bt_state *state);
-/** Parts of bt_state_memory_bytes. */
+/** Parts of bt_state_memory_bytes; caches: domain counters and allocation columns. */
 size_t bt_affinity_index_memory_bytes(const struct bt_state *state);
-size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
+size_t bt_state_cache_bytes(const struct bt_state *state);
 
 /**
  * Check the whole structure. *out_reason describes the first flaw. If the structure has no flaw,

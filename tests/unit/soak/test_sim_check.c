@@ -305,9 +305,9 @@ START_TEST(test_sim_check__memory)
 	}
 	ck_assert_str_eq(said(&bench, bt_sim_check_memory(flat, 6, &bench.complaint)),
 		"memory: bytes of an empty cluster grew from 101000 to 202000");
-	leak[0].counter_bytes = (size_t)66 << 20;
+	leak[0].cache_bytes = (size_t)82 << 20;
 	ck_assert_str_eq(said(&bench, bt_sim_check_memory(leak, 1, &bench.complaint)),
-		"memory: domain counters hold 69206016 bytes");
+		"memory: the caches hold 85983232 bytes");
 	bt_strbuf_finish(&bench.complaint);
 }
 END_TEST
