@@ -330,10 +330,7 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
  * Spec: 12 sections 12 to 15. ---
  */
 
-/**
- * Returns a request for the claim of this name. name "": the request is for the collection, to
- * create a claim.
- */
+/** name "": the request is for the collection, to create a claim. */
 static struct bt_api_request request_for(const struct bt_cluster_writes *writes, enum bt_verb verb,
 	struct bt_str namespace_, struct bt_str name)
 {
@@ -384,53 +381,29 @@ static struct bt_object *find_complete(struct bt_cluster_writes *writes,
 	return bt_str_equal_c(base->meta->resource_version, version) ? decode(stored, NULL) : NULL;
 }
 
-/**
- * Writes the claim. base: the claim that the scheduler knew before the change; NULL: the claim is
- * new.
- */
-static int write_claim(struct bt_cluster_writes *writes, struct bt_api_request *request,
-	const struct bt_object *base, const struct bt_resource_claim *claim,
+static int write_claim(void *context, const struct bt_pod_info *pod BT_UNUSED,
+	enum bt_claim_write what, const struct bt_object *base,
+	const struct bt_resource_claim *claim, bool must_end BT_UNUSED,
 	struct bt_object **out_claim, struct berth_error *err)
 {
+	struct bt_cluster_writes *writes = context;
+	struct bt_api_request request =
+		request_for(writes, what == BT_CLAIM_WRITE_NEW ? BT_VERB_CREATE : BT_VERB_UPDATE,
+			claim->metadata.namespace_, claim->metadata.name);
+	if (what == BT_CLAIM_WRITE_STATUS) {
+		request.subresource = BT_SUBRESOURCE_STATUS;
+	}
 	bt_arena_reset(&writes->arena);
 	bt_strbuf_reset(&writes->text);
 	struct bt_object *whole =
-		base != NULL ? find_complete(writes, request->resource, base) : NULL;
+		base != NULL ? find_complete(writes, request.resource, base) : NULL;
 	int result = bt_document_claim(whole != NULL ? whole : base, claim, &writes->text, err);
 	bt_object_release(whole);
 	if (result == 0) {
 		result = bt_json_parse(
-			&writes->arena, bt_strbuf_str(&writes->text), false, &request->body, err);
+			&writes->arena, bt_strbuf_str(&writes->text), false, &request.body, err);
 	}
-	return result == 0 ? perform(writes, request, out_claim, err) : result;
-}
-
-static int update(void *context, const struct bt_pod_info *pod BT_UNUSED,
-	const struct bt_object *base, const struct bt_resource_claim *claim,
-	bool must_end BT_UNUSED, struct bt_object **out_claim, struct berth_error *err)
-{
-	struct bt_api_request request = request_for(
-		context, BT_VERB_UPDATE, claim->metadata.namespace_, claim->metadata.name);
-	return write_claim(context, &request, base, claim, out_claim, err);
-}
-
-static int update_status(void *context, const struct bt_pod_info *pod BT_UNUSED,
-	const struct bt_object *base, const struct bt_resource_claim *claim,
-	bool must_end BT_UNUSED, struct bt_object **out_claim, struct berth_error *err)
-{
-	struct bt_api_request request = request_for(
-		context, BT_VERB_UPDATE, claim->metadata.namespace_, claim->metadata.name);
-	request.subresource = BT_SUBRESOURCE_STATUS;
-	return write_claim(context, &request, base, claim, out_claim, err);
-}
-
-static int create(void *context, const struct bt_pod_info *pod BT_UNUSED,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	struct bt_api_request request =
-		request_for(context, BT_VERB_CREATE, claim->metadata.namespace_, BT_STR(""));
-	return write_claim(context, &request, NULL, claim, out_claim, err);
+	return result == 0 ? perform(writes, &request, out_claim, err) : result;
 }
 
 static int get_claim(void *context, const struct bt_pod_info *pod BT_UNUSED,
@@ -511,10 +484,8 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 	};
 	writes->claims = (struct bt_claim_writer){
 		.context = writes,
-		.update = update,
-		.update_status = update_status,
+		.write = write_claim,
 		.get = get_claim,
-		.create = create,
 		.remove = remove_claim,
 		.unreserve = unreserve,
 		.patch_pod_status = patch_pod_status,

@@ -109,10 +109,11 @@ static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	return conflicts ? BT_WRITE_CONFLICT : result;
 }
 
-static int put_claim(struct bt_api_writes *writes, const struct bt_pod_info *pod, const char *tail,
+static int write_claim(void *context, const struct bt_pod_info *pod, enum bt_claim_write what,
 	const struct bt_object *base, const struct bt_resource_claim *claim, bool must_end,
 	struct bt_object **out_claim, struct berth_error *err)
 {
+	struct bt_api_writes *writes = context;
 	bt_strbuf_reset(&writes->scratch);
 	int result = bt_document_claim(base, claim, &writes->scratch, err);
 	if (result < 0) {
@@ -123,36 +124,15 @@ static int put_claim(struct bt_api_writes *writes, const struct bt_pod_info *pod
 	 * that berth does not define.
 	 */
 	struct call call = {
-		.method = base != NULL ? "PUT" : "POST",
+		.method = what == BT_CLAIM_WRITE_NEW ? "POST" : "PUT",
 		.kind = BT_KIND_RESOURCE_CLAIM,
 		.namespace_ = claim->metadata.namespace_,
 		.name = claim->metadata.name,
-		.tail = tail,
+		.tail = what == BT_CLAIM_WRITE_STATUS ? "/status" : "",
 		.content_type = BT_STR(BT_MEDIA_JSON),
 		.body = bt_strbuf_str(&writes->scratch),
 	};
 	return perform(writes, pod, &call, must_end, out_claim, err);
-}
-
-static int update(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	return put_claim(context, pod, "", base, claim, must_end, out_claim, err);
-}
-
-static int update_status(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	return put_claim(context, pod, "/status", base, claim, must_end, out_claim, err);
-}
-
-static int create_claim(void *context, const struct bt_pod_info *pod,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	return put_claim(context, pod, "", NULL, claim, false, out_claim, err);
 }
 
 static int get_claim(void *context, const struct bt_pod_info *pod, struct bt_str namespace_,
@@ -230,10 +210,8 @@ void bt_api_writes_init_claims(struct bt_api_writes *writes)
 {
 	writes->claims = (struct bt_claim_writer){
 		.context = writes,
-		.update = update,
-		.update_status = update_status,
+		.write = write_claim,
 		.get = get_claim,
-		.create = create_claim,
 		.remove = remove_claim,
 		.unreserve = unreserve,
 		.patch_pod_status = patch_pod_status,

@@ -7,8 +7,9 @@
 #include "explain/explain_private.h"
 
 static int answer(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED const struct bt_object *base, const struct bt_resource_claim *claim,
-	BT_UNUSED bool must_end, struct bt_object **out_claim, BT_UNUSED struct berth_error *err)
+	BT_UNUSED enum bt_claim_write what, BT_UNUSED const struct bt_object *base,
+	const struct bt_resource_claim *claim, BT_UNUSED bool must_end,
+	struct bt_object **out_claim, BT_UNUSED struct berth_error *err)
 {
 	*out_claim = bt_object_create(BT_KIND_RESOURCE_CLAIM, claim);
 	return 0;
@@ -31,8 +32,7 @@ static void unreserve(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_inf
  * here, or handle write conflicts, which cannot happen here.
  */
 static const struct bt_claim_writer silent = {
-	.update = answer,
-	.update_status = answer,
+	.write = answer,
 	.remove = remove_claim,
 	.unreserve = unreserve,
 };

@@ -115,6 +115,12 @@ struct bt_resource_claim;
 /** The API refused a write because the object has changed (HTTP 409). */
 #define BT_WRITE_CONFLICT 2
 
+enum bt_claim_write {
+	BT_CLAIM_WRITE_NEW,        /* POST; metadata has generateName and no name */
+	BT_CLAIM_WRITE_FINALIZERS, /* PUT of the claim; only the finalizers change */
+	BT_CLAIM_WRITE_STATUS,     /* PUT of the claim's status */
+};
+
 /**
  * Functions that send the writes of DynamicResources. Spec 12 sections 10 and 12 to 15. Each
  * function returns 0; a negative code or BT_WRITE_CONFLICT, with err set to the API's error text;
@@ -127,20 +133,12 @@ struct bt_resource_claim;
  * repeat the call, so the function waits for the answer and never returns BT_WRITE_PENDING.
  */
 struct bt_claim_writer {
-	/** PUT of the claim; only the finalizers change. */
-	int (*update)(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
-		const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
-		struct berth_error *err);
-	/** PUT of the claim's status. */
-	int (*update_status)(void *context, const struct bt_pod_info *pod,
+	/** base NULL: only for BT_CLAIM_WRITE_NEW. */
+	int (*write)(void *context, const struct bt_pod_info *pod, enum bt_claim_write what,
 		const struct bt_object *base, const struct bt_resource_claim *claim, bool must_end,
 		struct bt_object **out_claim, struct berth_error *err);
 	int (*get)(void *context, const struct bt_pod_info *pod, struct bt_str namespace_,
 		struct bt_str name, bool must_end, struct bt_object **out_claim,
-		struct berth_error *err);
-	/** POST; metadata has generateName and no name. */
-	int (*create)(void *context, const struct bt_pod_info *pod,
-		const struct bt_resource_claim *claim, struct bt_object **out_claim,
 		struct berth_error *err);
 	/** DELETE of the claim with this uid. */
 	int (*remove)(void *context, const struct bt_pod_info *pod,

@@ -435,7 +435,8 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 		*out_claim = object;
 		return 0;
 	}
-	code = writer->create(writer->context, pod, &claim, out_claim, err);
+	code = writer->write(
+		writer->context, pod, BT_CLAIM_WRITE_NEW, NULL, &claim, false, out_claim, err);
 	if (code == BT_WRITE_PENDING) {
 		return code;
 	}
@@ -494,8 +495,8 @@ static int remove_finalizer(const struct bt_claim_writer *writer, const struct b
 		struct bt_object *answer;
 
 		bt_resource_claim_remove_finalizer(&claim, arena);
-		int code =
-			writer->update(writer->context, pod, *object, &claim, true, &answer, err);
+		int code = writer->write(writer->context, pod, BT_CLAIM_WRITE_FINALIZERS, *object,
+			&claim, true, &answer, err);
 		bool is_written = code == 0;
 		if (!is_written) {
 			if (code != BT_WRITE_CONFLICT || attempt == UPDATES_MAX) {

@@ -236,8 +236,9 @@ static int step_write(const struct binding *binding)
 	if (writer == NULL) {
 		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, bind->sent);
 	} else {
-		code = (is_status ? writer->update_status : writer->update)(writer->context,
-			binding->pod, bind->base, bind->sent, false, &object, &err);
+		code = writer->write(writer->context, binding->pod,
+			is_status ? BT_CLAIM_WRITE_STATUS : BT_CLAIM_WRITE_FINALIZERS, bind->base,
+			bind->sent, false, &object, &err);
 	}
 	if (code == BT_WRITE_PENDING) {
 		return code;
@@ -568,8 +569,8 @@ static void end_status_write(struct bt_plugin *plugin, struct bt_cycle_state *cy
 		return;
 	}
 	bind->step = BT_CLAIM_STEP_DONE;
-	if (writer->update_status(
-		    writer->context, pod, bind->base, bind->sent, true, &object, &err) != 0) {
+	if (writer->write(writer->context, pod, BT_CLAIM_WRITE_STATUS, bind->base, bind->sent, true,
+		    &object, &err) != 0) {
 		berth_error_finish(&err); /* nothing was written, so there is nothing to undo */
 		return;
 	}

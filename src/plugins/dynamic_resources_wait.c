@@ -278,7 +278,8 @@ int bt_dynamic_deallocate(const struct bt_dynamic_resources *instance,
 		assume_written(instance, &freed);
 		return 0;
 	}
-	int code = writer->update_status(writer->context, pod, claim, &freed, true, &answer, err);
+	int code = writer->write(
+		writer->context, pod, BT_CLAIM_WRITE_STATUS, claim, &freed, true, &answer, err);
 	bt_object_release(answer);
 	/* A conflict is an ordinary error here. */
 	return code > 0 ? BERTH_ERR_STATE : code;

@@ -22,16 +22,18 @@ static void begin_write(
 	bt_json_write_str(&run->writer, bt_case_object_key(run, &claim->metadata));
 }
 
-static int update(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED const struct bt_object *base, const struct bt_resource_claim *claim,
-	BT_UNUSED bool must_end, struct bt_object **out_claim, BT_UNUSED struct berth_error *err)
+/** Append a number to generateName, as the API does. */
+static int create(struct bt_case_run *run, const struct bt_resource_claim *claim,
+	struct bt_object **out_claim)
 {
-	struct bt_case_run *run = context;
-	if (run->records_writes) {
-		begin_write(run, "finalizers", claim);
-		bt_json_end_object(&run->writer);
-	}
-	return answer(claim, out_claim);
+	struct bt_resource_claim created = *claim;
+	created.metadata.name = bt_arena_printf(&run->arena, "%.*s%u",
+		BT_STR_ARG(claim->metadata.generate_name), run->result_count);
+	created.metadata.uid = created.metadata.name;
+	/* The informer has the claim before the cache assumes it. */
+	bt_object_store_put(
+		&run->engine->state->objects, bt_object_create(BT_KIND_RESOURCE_CLAIM, &created));
+	return answer(&created, out_claim);
 }
 
 /** Write the allocation without its timestamp, which differs from run to run. */
@@ -43,13 +45,22 @@ static void write_allocation(struct bt_json_writer *writer, const struct bt_reso
 	bt_message_encode_json(&bt_allocation_result_message, writer, &allocation);
 }
 
-static int update_status(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED const struct bt_object *base, const struct bt_resource_claim *claim,
-	BT_UNUSED bool must_end, struct bt_object **out_claim, BT_UNUSED struct berth_error *err)
+static int write_claim(void *context, BT_UNUSED const struct bt_pod_info *pod,
+	enum bt_claim_write what, BT_UNUSED const struct bt_object *base,
+	const struct bt_resource_claim *claim, BT_UNUSED bool must_end,
+	struct bt_object **out_claim, BT_UNUSED struct berth_error *err)
 {
 	struct bt_case_run *run = context;
 	struct bt_json_writer *writer = &run->writer;
+	if (what == BT_CLAIM_WRITE_NEW) {
+		return create(run, claim, out_claim);
+	}
 	if (!run->records_writes) {
+		return answer(claim, out_claim);
+	}
+	if (what == BT_CLAIM_WRITE_FINALIZERS) {
+		begin_write(run, "finalizers", claim);
+		bt_json_end_object(writer);
 		return answer(claim, out_claim);
 	}
 	begin_write(run, "allocate", claim);
@@ -79,22 +90,6 @@ static int get(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod,
 		"resourceclaims.resource.k8s.io \"%.*s\" not found", BT_STR_ARG(name));
 }
 
-/** Append a number to generateName, as the API does. */
-static int create(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	BT_UNUSED struct berth_error *err)
-{
-	struct bt_case_run *run = context;
-	struct bt_resource_claim created = *claim;
-	created.metadata.name = bt_arena_printf(&run->arena, "%.*s%u",
-		BT_STR_ARG(claim->metadata.generate_name), run->result_count);
-	created.metadata.uid = created.metadata.name;
-	/* The informer has the claim before the cache assumes it. */
-	bt_object_store_put(
-		&run->engine->state->objects, bt_object_create(BT_KIND_RESOURCE_CLAIM, &created));
-	return answer(&created, out_claim);
-}
-
 static int remove_claim(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED const struct bt_resource_claim *claim, BT_UNUSED bool must_end,
 	BT_UNUSED struct berth_error *err)
@@ -118,10 +113,8 @@ static int patch_pod_status(BT_UNUSED void *context, BT_UNUSED const struct bt_p
 void bt_case_connect_claims(struct bt_case_run *run)
 {
 	run->claim_writer = (struct bt_claim_writer){
-		.update = update,
-		.update_status = update_status,
+		.write = write_claim,
 		.get = get,
-		.create = create,
 		.remove = remove_claim,
 		.unreserve = unreserve,
 		.patch_pod_status = patch_pod_status,

@@ -252,9 +252,28 @@ static struct bt_object *find_claim(const struct life_api *api, const struct bt_
 		&api->store, BT_KIND_RESOURCE_CLAIM, meta->namespace_, meta->name);
 }
 
-static int write_claim(struct life_api *api, const struct bt_resource_claim *claim, bool is_status,
+/** Append a number to generateName, as the API does. */
+static int create(
+	struct life_api *api, const struct bt_resource_claim *claim, struct bt_object **out_claim)
+{
+	struct bt_resource_claim created = *claim;
+	created.metadata.name =
+		bt_arena_printf(&api->arena, "%.*s%llu", BT_STR_ARG(claim->metadata.generate_name),
+			(unsigned long long)api->resource_version);
+	created.metadata.uid = created.metadata.name;
+	*out_claim = bt_object_share(put(api, NULL, BT_KIND_RESOURCE_CLAIM, &created));
+	return 0;
+}
+
+static int write_claim(void *context, BT_UNUSED const struct bt_pod_info *pod,
+	enum bt_claim_write what, BT_UNUSED const struct bt_object *base,
+	const struct bt_resource_claim *claim, BT_UNUSED bool must_end,
 	struct bt_object **out_claim, struct berth_error *err)
 {
+	struct life_api *api = context;
+	if (what == BT_CLAIM_WRITE_NEW) {
+		return create(api, claim, out_claim);
+	}
 	struct bt_object *object = find_claim(api, &claim->metadata);
 	if (object == NULL) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
@@ -270,27 +289,13 @@ static int write_claim(struct life_api *api, const struct bt_resource_claim *cla
 		return BT_WRITE_CONFLICT;
 	}
 	struct bt_resource_claim changed = *(const struct bt_resource_claim *)object->value;
-	if (is_status) {
+	if (what == BT_CLAIM_WRITE_STATUS) {
 		changed.status = claim->status;
 	} else {
 		changed.metadata.finalizers = claim->metadata.finalizers;
 	}
 	*out_claim = bt_object_share(put(api, object, BT_KIND_RESOURCE_CLAIM, &changed));
 	return 0;
-}
-
-static int update(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED const struct bt_object *base, const struct bt_resource_claim *claim,
-	BT_UNUSED bool must_end, struct bt_object **out_claim, struct berth_error *err)
-{
-	return write_claim(context, claim, false, out_claim, err);
-}
-
-static int update_status(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED const struct bt_object *base, const struct bt_resource_claim *claim,
-	BT_UNUSED bool must_end, struct bt_object **out_claim, struct berth_error *err)
-{
-	return write_claim(context, claim, true, out_claim, err);
 }
 
 static int get(void *context, BT_UNUSED const struct bt_pod_info *pod, struct bt_str namespace_,
@@ -322,21 +327,6 @@ static void unreserve(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	}
 }
 
-/** Append a number to generateName, as the API does. */
-static int create(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	BT_UNUSED struct berth_error *err)
-{
-	struct life_api *api = context;
-	struct bt_resource_claim created = *claim;
-	created.metadata.name =
-		bt_arena_printf(&api->arena, "%.*s%llu", BT_STR_ARG(claim->metadata.generate_name),
-			(unsigned long long)api->resource_version);
-	created.metadata.uid = created.metadata.name;
-	*out_claim = bt_object_share(put(api, NULL, BT_KIND_RESOURCE_CLAIM, &created));
-	return 0;
-}
-
 static int remove_claim(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	const struct bt_resource_claim *claim, BT_UNUSED bool must_end,
 	BT_UNUSED struct berth_error *err)
@@ -358,10 +348,8 @@ struct bt_scheduler_writer life_api_writer(struct life_api *api)
 {
 	api->claims = (struct bt_claim_writer){
 		.context = api,
-		.update = update,
-		.update_status = update_status,
+		.write = write_claim,
 		.get = get,
-		.create = create,
 		.remove = remove_claim,
 		.unreserve = unreserve,
 		.patch_pod_status = patch_pod_status,

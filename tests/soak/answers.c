@@ -78,12 +78,11 @@ static int take_effect(struct bt_sim *sim, struct bt_sim_answer *answer)
 			write->node_name, &version, &answer->err);
 		break;
 	case BT_SIM_WRITE_CLAIM:
-		result = claims->update(claims->context, &no_pod, write->base, write->object->value,
-			true, &answer->object, &answer->err);
-		break;
 	case BT_SIM_WRITE_CLAIM_STATUS:
-		result = claims->update_status(claims->context, &no_pod, write->base,
-			write->object->value, true, &answer->object, &answer->err);
+		result = claims->write(claims->context, &no_pod,
+			write->what == BT_SIM_WRITE_CLAIM ? BT_CLAIM_WRITE_FINALIZERS
+							  : BT_CLAIM_WRITE_STATUS,
+			write->base, write->object->value, true, &answer->object, &answer->err);
 		break;
 	case BT_SIM_READ_CLAIM:
 		result = claims->get(claims->context, &no_pod, meta->namespace_, meta->name, true,

@@ -16,17 +16,6 @@ static int write_claim(struct bt_sim *sim, struct bt_sim_write write, const stru
 	return result;
 }
 
-static int update(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	struct bt_sim_write write = {
-		.what = BT_SIM_WRITE_CLAIM, .pod_uid = pod->uid, .must_end = must_end};
-	bt_sim_log(context, "claim %.*s is protected for %.*s", BT_STR_ARG(claim->metadata.name),
-		BT_STR_ARG(pod->name));
-	return write_claim(context, write, base, claim, out_claim, err);
-}
-
 static void log_status(
 	struct bt_sim *sim, const struct bt_pod_info *pod, const struct bt_resource_claim *claim)
 {
@@ -44,13 +33,19 @@ static void log_status(
 	}
 }
 
-static int update_status(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
-	struct berth_error *err)
+static int update(void *context, const struct bt_pod_info *pod, enum bt_claim_write what,
+	const struct bt_object *base, const struct bt_resource_claim *claim, bool must_end,
+	struct bt_object **out_claim, struct berth_error *err)
 {
 	struct bt_sim *sim = context;
 	struct bt_sim_write write = {
-		.what = BT_SIM_WRITE_CLAIM_STATUS, .pod_uid = pod->uid, .must_end = must_end};
+		.what = BT_SIM_WRITE_CLAIM, .pod_uid = pod->uid, .must_end = must_end};
+	if (what == BT_CLAIM_WRITE_FINALIZERS) {
+		bt_sim_log(sim, "claim %.*s is protected for %.*s",
+			BT_STR_ARG(claim->metadata.name), BT_STR_ARG(pod->name));
+		return write_claim(sim, write, base, claim, out_claim, err);
+	}
+	write.what = BT_SIM_WRITE_CLAIM_STATUS;
 	log_status(sim, pod, claim);
 	if (((const struct bt_resource_claim *)base->value)->status.allocation == NULL) {
 		bt_sim_devices_decided(sim, claim);
@@ -97,8 +92,7 @@ void bt_sim_connect_claims(struct bt_sim *sim)
 {
 	sim->claims = (struct bt_claim_writer){
 		.context = sim,
-		.update = update,
-		.update_status = update_status,
+		.write = update,
 		.get = get,
 		.unreserve = unreserve,
 	};

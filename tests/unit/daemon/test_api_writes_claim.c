@@ -89,8 +89,9 @@ static int put(struct claim_world *claims, bool status, const struct bt_object *
 	bt_object_release(claims->answer);
 	claims->answer = NULL;
 	berth_error_finish(&claims->err);
-	return (status ? writer->update_status : writer->update)(
-		writer->context, &pod, base, claim, must_end, &claims->answer, &claims->err);
+	return writer->write(writer->context, &pod,
+		status ? BT_CLAIM_WRITE_STATUS : BT_CLAIM_WRITE_FINALIZERS, base, claim, must_end,
+		&claims->answer, &claims->err);
 }
 
 /** Turns the loop until no request is in flight. */
@@ -340,11 +341,13 @@ START_TEST(test_api_writes_claim__special_claim_comes_and_goes)
 			.owner_references = {.items = &owner, .count = 1}}};
 	init(&claims);
 	const struct bt_claim_writer *writer = claims.writer;
-	ck_assert_int_eq(writer->create(writer->context, &pod, &claim, &claims.answer, &claims.err),
+	ck_assert_int_eq(writer->write(writer->context, &pod, BT_CLAIM_WRITE_NEW, NULL, &claim,
+				 false, &claims.answer, &claims.err),
 		BT_WRITE_PENDING);
 	turn(&claims);
-	ck_assert_int_eq(
-		writer->create(writer->context, &pod, &claim, &claims.answer, &claims.err), 0);
+	ck_assert_int_eq(writer->write(writer->context, &pod, BT_CLAIM_WRITE_NEW, NULL, &claim,
+				 false, &claims.answer, &claims.err),
+		0);
 	ck_assert_str_eq(writes_world_log(&claims.world),
 		"POST " CLAIMS "\n" HEAD
 		"\"metadata\":{\"generateName\":\"ext-extended-resources-\",\"namespace\":"

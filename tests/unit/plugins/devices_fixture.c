@@ -214,11 +214,10 @@ static struct bt_object *find_made(const struct claim_recorder *recorder, struct
 	return found;
 }
 
-static int update(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_object *base, const struct bt_resource_claim *claim,
-	BT_UNUSED bool must_end, struct bt_object **out_claim, struct berth_error *err)
+static int update(struct claim_recorder *recorder, const struct bt_object *base,
+	const struct bt_resource_claim *claim, struct bt_object **out_claim,
+	struct berth_error *err)
 {
-	struct claim_recorder *recorder = context;
 	const struct bt_object *made = find_made(recorder, base->meta->name);
 	int code;
 
@@ -236,13 +235,20 @@ static int update(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	return code;
 }
 
-static int update_status(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED const struct bt_object *base, const struct bt_resource_claim *claim,
-	bool must_end, struct bt_object **out_claim, struct berth_error *err)
+static int write_claim(void *context, BT_UNUSED const struct bt_pod_info *pod,
+	enum bt_claim_write what, const struct bt_object *base,
+	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
+	struct berth_error *err)
 {
 	struct claim_recorder *recorder = context;
 	int code;
 
+	if (what == BT_CLAIM_WRITE_NEW) {
+		return recorder->create(recorder, claim, out_claim, err);
+	}
+	if (what == BT_CLAIM_WRITE_FINALIZERS) {
+		return update(recorder, base, claim, out_claim, err);
+	}
 	bt_strbuf_printf(&recorder->log, "PUT %.*s/status ", BT_STR_ARG(claim->metadata.name));
 	append_status(&recorder->log, claim);
 	bt_strbuf_append_c(&recorder->log, must_end ? " now;" : ";");
@@ -287,8 +293,7 @@ void claim_recorder_init(
 	struct claim_recorder *recorder, struct fixture *fixture, const char *script)
 {
 	*recorder = (struct claim_recorder){
-		.writer = {.update = update,
-			.update_status = update_status,
+		.writer = {.write = write_claim,
 			.get = get,
 			.unreserve = unreserve,
 			.context = recorder},

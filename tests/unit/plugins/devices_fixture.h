@@ -56,6 +56,9 @@ struct claim_recorder {
 	 */
 	const char *script;
 	uint32_t calls;
+	/** Answers BT_CLAIM_WRITE_NEW; NULL: the test creates no claim. */
+	int (*create)(struct claim_recorder *recorder, const struct bt_resource_claim *claim,
+		struct bt_object **out_claim, struct berth_error *err);
 	bool watch_is_late;                 /* created objects do not reach the store */
 	int64_t version;                    /* version of the last object written */
 	BT_VEC(struct bt_object *) objects; /* objects of the API that the store lacks */

@@ -17,11 +17,9 @@ static int next_end(struct claim_recorder *recorder, struct berth_error *err)
 				: 0;
 }
 
-static int create_claim(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err)
+static int create_claim(struct claim_recorder *recorder, const struct bt_resource_claim *claim,
+	struct bt_object **out_claim, struct berth_error *err)
 {
-	struct claim_recorder *recorder = context;
 	struct bt_resource_claim created = *claim;
 	const struct bt_owner_reference *owner = &claim->metadata.owner_references.items[0];
 	int code;
@@ -86,7 +84,7 @@ static int patch_pod(void *context, BT_UNUSED const struct bt_pod_info *pod,
 static void init_writer(struct claim_recorder *api, struct fixture *fixture, const char *script)
 {
 	claim_recorder_init(api, fixture, script);
-	api->writer.create = create_claim;
+	api->create = create_claim;
 	api->writer.remove = remove_claim;
 	api->writer.patch_pod_status = patch_pod;
 }

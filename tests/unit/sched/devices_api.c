@@ -239,40 +239,6 @@ static void answer_with(struct devices_api *api, struct bt_str namespace_, struc
 		&api->objects, BT_KIND_RESOURCE_CLAIM, namespace_, name));
 }
 
-static int update(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	struct devices_api *api = context;
-	struct bt_resource_claim stored;
-	const struct bt_resource_claim *found;
-	bool after_all;
-	int code;
-
-	if (!is_answered(api, "PUT", pod, &claim->metadata, must_end)) {
-		return BT_WRITE_PENDING;
-	}
-	code = accident(api, &after_all, err);
-	if (code != 0 && !after_all) {
-		return code;
-	}
-	found = target(api, base, &code, code == 0 ? err : NULL);
-	if (found == NULL) {
-		return code;
-	}
-	stored = *found;
-	stored.metadata.finalizers = claim->metadata.finalizers;
-	devices_api_put_claim(api, stored);
-	if (code == 0) {
-		answer_with(api, claim->metadata.namespace_, claim->metadata.name, out_claim);
-	}
-	if (stored.metadata.deletion_timestamp != NULL && stored.metadata.finalizers.count == 0) {
-		devices_api_delete(api, BT_KIND_RESOURCE_CLAIM, claim->metadata.namespace_,
-			claim->metadata.name);
-	}
-	return code;
-}
-
 /** Validates a status as the API server does; returns the defect, or NULL. */
 static const char *wrong_status(
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *claim)
@@ -298,17 +264,49 @@ static const char *wrong_status(
 	return NULL;
 }
 
-static int update_status(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
+static int create(struct devices_api *api, const struct bt_pod_info *pod,
+	const struct bt_resource_claim *claim, struct bt_object **out_claim,
 	struct berth_error *err)
+{
+	struct bt_resource_claim stored = *claim;
+	bool after_all;
+	int code;
+
+	ck_assert_uint_eq(claim->metadata.name.length, 0);
+	ck_assert(claim->status.allocation == NULL);
+	if (!is_answered(api, "POST", pod, &claim->metadata, false)) {
+		return BT_WRITE_PENDING;
+	}
+	code = accident(api, &after_all, err);
+	if (code != 0 && !after_all) {
+		return BERTH_ERR_STATE;
+	}
+	stored.metadata.name = bt_arena_printf(&api->life->arena, "%.*s%u",
+		BT_STR_ARG(claim->metadata.generate_name), ++api->made_claims);
+	stored.metadata.uid =
+		bt_arena_printf(&api->life->arena, "uid-%.*s", BT_STR_ARG(stored.metadata.name));
+	devices_api_put_claim(api, stored);
+	if (code == 0) {
+		answer_with(api, stored.metadata.namespace_, stored.metadata.name, out_claim);
+	}
+	return code;
+}
+
+static int write_claim(void *context, const struct bt_pod_info *pod, enum bt_claim_write what,
+	const struct bt_object *base, const struct bt_resource_claim *claim, bool must_end,
+	struct bt_object **out_claim, struct berth_error *err)
 {
 	struct devices_api *api = context;
 	struct bt_resource_claim stored;
 	const struct bt_resource_claim *found;
+	bool is_status = what == BT_CLAIM_WRITE_STATUS;
 	bool after_all;
 	int code;
 
-	if (!is_answered(api, "PUT status", pod, &claim->metadata, must_end)) {
+	if (what == BT_CLAIM_WRITE_NEW) {
+		return create(api, pod, claim, out_claim, err);
+	}
+	if (!is_answered(api, is_status ? "PUT status" : "PUT", pod, &claim->metadata, must_end)) {
 		return BT_WRITE_PENDING;
 	}
 	code = accident(api, &after_all, err);
@@ -319,14 +317,23 @@ static int update_status(void *context, const struct bt_pod_info *pod, const str
 	if (found == NULL) {
 		return code;
 	}
-	if (wrong_status(found, claim) != NULL) {
+	if (is_status && wrong_status(found, claim) != NULL) {
 		return code != 0 ? code : refuse(api, err, wrong_status(found, claim));
 	}
 	stored = *found;
-	stored.status = claim->status;
+	if (is_status) {
+		stored.status = claim->status;
+	} else {
+		stored.metadata.finalizers = claim->metadata.finalizers;
+	}
 	devices_api_put_claim(api, stored);
 	if (code == 0) {
 		answer_with(api, claim->metadata.namespace_, claim->metadata.name, out_claim);
+	}
+	if (!is_status && stored.metadata.deletion_timestamp != NULL &&
+		stored.metadata.finalizers.count == 0) {
+		devices_api_delete(api, BT_KIND_RESOURCE_CLAIM, claim->metadata.namespace_,
+			claim->metadata.name);
 	}
 	return code;
 }
@@ -355,35 +362,6 @@ static int get(void *context, const struct bt_pod_info *pod, struct bt_str names
 	}
 	answer_with(api, namespace_, name, out_claim);
 	return 0;
-}
-
-static int create(void *context, const struct bt_pod_info *pod,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	struct devices_api *api = context;
-	struct bt_resource_claim stored = *claim;
-	bool after_all;
-	int code;
-
-	ck_assert_uint_eq(claim->metadata.name.length, 0);
-	ck_assert(claim->status.allocation == NULL);
-	if (!is_answered(api, "POST", pod, &claim->metadata, false)) {
-		return BT_WRITE_PENDING;
-	}
-	code = accident(api, &after_all, err);
-	if (code != 0 && !after_all) {
-		return BERTH_ERR_STATE;
-	}
-	stored.metadata.name = bt_arena_printf(&api->life->arena, "%.*s%u",
-		BT_STR_ARG(claim->metadata.generate_name), ++api->made_claims);
-	stored.metadata.uid =
-		bt_arena_printf(&api->life->arena, "uid-%.*s", BT_STR_ARG(stored.metadata.name));
-	devices_api_put_claim(api, stored);
-	if (code == 0) {
-		answer_with(api, stored.metadata.namespace_, stored.metadata.name, out_claim);
-	}
-	return code;
 }
 
 static int remove_claim(void *context, const struct bt_pod_info *pod,
@@ -479,10 +457,8 @@ void devices_api_init(struct devices_api *api, struct life *life, struct bt_prng
 	*api = (struct devices_api){
 		.life = life,
 		.prng = prng,
-		.claims = {.update = update,
-			.update_status = update_status,
+		.claims = {.write = write_claim,
 			.get = get,
-			.create = create,
 			.remove = remove_claim,
 			.unreserve = unreserve,
 			.patch_pod_status = patch_pod_status,
