@@ -180,6 +180,14 @@ int bt_time_parse(struct bt_str text, struct bt_time *out_time, struct berth_err
 	return parse_or_fail(text, UINT32_MAX, out_time, err);
 }
 
+struct bt_time bt_time_or_zero(struct bt_str text)
+{
+	struct bt_time time = {0};
+
+	(void)parse(text, UINT32_MAX, &time); /* an invalid text leaves the zero time */
+	return time;
+}
+
 int bt_micro_time_parse(struct bt_str text, struct bt_time *out_time, struct berth_error *err)
 {
 	return parse_or_fail(text, 6, out_time, err);

@@ -20,6 +20,8 @@ struct bt_time {
 /** Parses RFC 3339 with any offset and number of fraction digits. */
 BT_MUST_USE int bt_time_parse(
 	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
+/** Parses like bt_time_parse; returns the zero time if the text is not a time. */
+struct bt_time bt_time_or_zero(struct bt_str text);
 /** Appends "2006-01-02T15:04:05Z". */
 void bt_time_format(const struct bt_time *time, struct bt_strbuf *out);
 /** These functions parse and format times with exactly six fraction digits. */

@@ -21,10 +21,7 @@ bool bt_tree_is_deleting(const struct bt_json_value *object)
 
 int64_t bt_tree_seconds(const struct bt_json_value *object, const char *dotted_path)
 {
-	struct bt_str text = bt_json_text_at(object, dotted_path);
-	struct bt_time time;
-
-	return text.length != 0 && bt_time_parse(text, &time, NULL) == 0 ? time.seconds : 0;
+	return bt_time_or_zero(bt_json_text_at(object, dotted_path)).seconds;
 }
 
 struct bt_str bt_tree_text(const struct bt_json_value *texts, const char *name)

@@ -13,10 +13,8 @@
 
 static int64_t read_time(const struct bt_json_value *lease, const char *path)
 {
-	struct bt_str text = bt_json_text_at(lease, path);
-	struct bt_time time;
-	if (text.length == 0 || bt_time_parse(text, &time, NULL) < 0 || !time.set ||
-		time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX) {
+	struct bt_time time = bt_time_or_zero(bt_json_text_at(lease, path));
+	if (!time.set || time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX) {
 		return 0;
 	}
 	return time.seconds * US_PER_SECOND + time.nanoseconds / BT_NS_PER_US;

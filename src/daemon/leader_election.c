@@ -31,16 +31,6 @@ struct bt_lease_candidate {
 	int64_t retry_ns;             /* pause after the last failure; 0: no failure */
 };
 
-static struct bt_time time_at(const struct bt_json_value *value, const char *path)
-{
-	struct bt_time time = {0};
-	struct bt_str text = bt_json_text_at(value, path);
-	if (text.length == 0 || bt_time_parse(text, &time, NULL) < 0) {
-		return (struct bt_time){0};
-	}
-	return time;
-}
-
 static struct bt_str now_text(struct bt_lease_candidate *candidate, struct bt_arena *arena)
 {
 	return bt_micro_time_text(
@@ -99,8 +89,8 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 	struct bt_time pinged = {0};
 	struct bt_time renewed = {0};
 	if (item != NULL) {
-		pinged = time_at(item->document, "spec.pingTime");
-		renewed = time_at(item->document, "spec.renewTime");
+		pinged = bt_time_or_zero(bt_json_text_at(item->document, "spec.pingTime"));
+		renewed = bt_time_or_zero(bt_json_text_at(item->document, "spec.renewTime"));
 	}
 	if (item == NULL) {
 		/*

@@ -191,7 +191,6 @@ static void answer_log(struct bt_call *call, const struct bt_connect_options *op
 	const struct bt_json_value *status = find_status(pod, container);
 	struct bt_str reason = bt_json_text_at(status, "state.waiting.reason");
 	struct bt_str started = bt_json_text_at(status, "lastState.terminated.startedAt");
-	struct bt_time time = {0};
 	if (options->previous) {
 		if (started.length == 0) {
 			(void)bt_call_refuse(call, 400, "BadRequest",
@@ -219,9 +218,8 @@ static void answer_log(struct bt_call *call, const struct bt_connect_options *op
 			return;
 		}
 	}
-	if (bt_time_parse(started, &time, NULL) != 0) {
-		time = (struct bt_time){0}; /* an invalid time, written by a client */
-	}
+	/* A client may have written an invalid time. */
+	struct bt_time time = bt_time_or_zero(started);
 	if (cut_log(call, options, log, time.seconds * BT_NS_PER_SECOND)) {
 		call->answer->runs_on = !options->previous && bt_pod_container_runs(pod, container);
 	}
