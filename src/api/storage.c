@@ -18,3 +18,15 @@ struct bt_str bt_persistent_volume_class(const struct bt_persistent_volume *volu
 {
 	return class_of(&volume->metadata, volume->spec.storage_class_name);
 }
+
+void bt_default_class_offer(struct bt_default_class *best, struct bt_str name, struct bt_str mark,
+	const struct bt_time *created)
+{
+	int order = bt_time_compare(created, &best->created);
+
+	if (bt_str_equal_c(mark, "true") &&
+		(best->name.length == 0 || order > 0 ||
+			(order == 0 && bt_str_compare(name, best->name) < 0))) {
+		*best = (struct bt_default_class){name, *created};
+	}
+}

@@ -201,35 +201,6 @@ static bool bind(
 	return true;
 }
 
-/**
- * Returns the name of the newest default class; "": there is no default class. If several are
- * equally new, returns the first name in the order of names.
- */
-static struct bt_str default_class(struct bt_sync *sync)
-{
-	const struct bt_api_resource *classes = sync->hub->kinds[BT_HUB_STORAGE_CLASSES];
-	struct bt_store_walk walk =
-		bt_store_walk_current(sync->hub->store, classes->collection, BT_STR(""));
-	const struct bt_stored *stored;
-	struct bt_str best = BT_STR("");
-	int64_t newest = INT64_MIN;
-
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		const struct bt_json_value *class_ = bt_api_parse_stored(stored, sync->arena);
-		int64_t created = bt_tree_seconds(class_, "metadata.creationTimestamp");
-
-		if (bt_str_equal_c(bt_tree_annotation(
-					   class_, "storageclass.kubernetes.io/is-default-class"),
-			    "true") &&
-			created > newest) {
-			newest = created;
-			best = bt_arena_str(sync->arena, bt_stored_key(stored));
-		}
-	}
-	bt_store_walk_end(&walk);
-	return best;
-}
-
 /** Maximum number of pods that a message lists; usually one pod uses a claim. */
 #define NAMED_PODS_MAX 20
 
@@ -245,7 +216,7 @@ static bool sync_unbound(struct bt_sync *sync)
 	struct bt_str provisioner;
 
 	if (class_name.data == NULL) {
-		struct bt_str name = default_class(sync);
+		struct bt_str name = bt_api_default_class(sync->hub->api, arena);
 
 		if (name.length != 0) {
 			/* This write enqueues the claim again. */

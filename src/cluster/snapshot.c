@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/int_or_string.h"
+#include "api/storage.h"
 #include "api/types.h"
 #include "base/text_set.h"
 #include "cel/rename.h"
@@ -46,7 +47,7 @@ static const struct {
 	{"pv.kubernetes.io/bound-by-controller", NOTE_KEEP},
 	{"scheduler.alpha.kubernetes.io/preferAvoidPods", NOTE_PRIVATE},
 	{"storage.alpha.kubernetes.io/migrated-plugins", NOTE_KEEP},
-	{"storageclass.kubernetes.io/is-default-class", NOTE_KEEP},
+	{BT_DEFAULT_CLASS, NOTE_KEEP},
 	{"volume.beta.kubernetes.io/storage-class", NOTE_NAME},
 	{"volume.kubernetes.io/selected-node", NOTE_NAME},
 };

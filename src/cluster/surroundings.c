@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/defaulting.h"
+#include "api/storage.h"
 #include "api/types.h"
 #include "base/text_set.h"
 #include "cluster/simulation.h"
 
 #define NAMESPACE_LABEL "kubernetes.io/metadata.name"
-#define DEFAULT_CLASS_ANNOTATION "storageclass.kubernetes.io/is-default-class"
 #define CLASS_ANNOTATION "volume.beta.kubernetes.io/storage-class"
 
 struct loading {
@@ -22,29 +22,23 @@ static void add_object(struct loading *loading, enum bt_kind kind, const void *v
 	bt_arena_reset(&loading->arena);
 }
 
-/**
- * Returns the name of the default StorageClass; if there are several, the name of the newest; "":
- * there is none.
- */
+/** Returns the name of the default StorageClass; "": there is none. */
 static struct bt_str find_default_class(const struct bt_manifests *cluster)
 {
-	const struct bt_object_meta *best = NULL;
+	struct bt_default_class best = {.name = BT_STR_INIT("")};
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_STORAGE_CLASS) {
 			continue;
 		}
 		const struct bt_object_meta *meta = object->object->meta;
-		const struct bt_str *text =
-			bt_str_map_find(&meta->annotations, BT_STR(DEFAULT_CLASS_ANNOTATION));
-		if (text != NULL && bt_str_equal_c(*text, "true") &&
-			(best == NULL ||
-				bt_time_compare(&meta->creation_timestamp,
-					&best->creation_timestamp) > 0)) {
-			best = meta;
+		const struct bt_str *mark =
+			bt_str_map_find(&meta->annotations, BT_STR(BT_DEFAULT_CLASS));
+		if (mark != NULL) {
+			bt_default_class_offer(&best, meta->name, *mark, &meta->creation_timestamp);
 		}
 	}
-	return best != NULL ? best->name : BT_STR("");
+	return best.name;
 }
 
 static void default_claim(const struct loading *loading, struct bt_persistent_volume_claim *claim)

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "api/storage.h"
 #include "codec/base64.h"
 #include "net/certificate.h"
 #include "server/admission_private.h"
@@ -232,26 +233,31 @@ static void check_limits(struct bt_admission *admission, const struct bt_json_va
 
 /* DefaultStorageClass, PersistentVolumeClaimResize. Spec: 14b sections 2.3 and 4.7. */
 
-#define DEFAULT_CLASS_KEY "storageclass.kubernetes.io/is-default-class"
 #define OLD_CLASS_KEY "volume.beta.kubernetes.io/storage-class"
 
-/**
- * Takes the newest default class. If several are equally new, takes the first by name, because
- * classes are visited in order of their names.
- */
-static bool take_newest(void *context, const struct bt_json_value *class_)
+struct bt_str bt_api_default_class(const struct bt_api *api, struct bt_arena *arena)
 {
-	const struct bt_json_value **newest = context;
-	const struct bt_json_value *annotations = bt_json_object_at(class_, "metadata.annotations");
-	if (!bt_str_equal_c(bt_kinds_text(annotations, DEFAULT_CLASS_KEY), "true")) {
-		return true;
+	const struct bt_api_resource *classes =
+		bt_resources_builtin(bt_api_resources(api), "storage.k8s.io", "storageclasses");
+	struct bt_store_walk walk =
+		bt_store_walk_current(bt_api_store(api), classes->collection, BT_STR(""));
+	struct bt_default_class best = {0};
+	const struct bt_stored *stored;
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		if (bt_str_find(bt_stored_text(stored),
+			    BT_STR("\"" BT_DEFAULT_CLASS "\":\"true\"")) < 0) {
+			continue; /* do not parse the other classes */
+		}
+		const struct bt_json_value *class_ = bt_api_parse_stored(stored, arena);
+		struct bt_time created =
+			bt_time_or_zero(bt_json_text_at(class_, "metadata.creationTimestamp"));
+		bt_default_class_offer(&best, bt_json_text_at(class_, "metadata.name"),
+			bt_kinds_text(bt_json_object_at(class_, "metadata.annotations"),
+				BT_DEFAULT_CLASS),
+			&created);
 	}
-	if (*newest == NULL ||
-		bt_str_compare(bt_json_text_at(class_, "metadata.creationTimestamp"),
-			bt_json_text_at(*newest, "metadata.creationTimestamp")) > 0) {
-		*newest = class_;
-	}
-	return true;
+	bt_store_walk_end(&walk);
+	return bt_arena_str(arena, best.name);
 }
 
 static void set_storage_class(struct bt_admission *admission, struct bt_json_value *claim)
@@ -259,7 +265,6 @@ static void set_storage_class(struct bt_admission *admission, struct bt_json_val
 	struct bt_arena *arena = admission->write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, claim, "spec");
 	const struct bt_json_value *annotations = bt_json_object_at(claim, "metadata.annotations");
-	const struct bt_json_value *found = NULL;
 	if (bt_json_find(spec, "storageClassName") != NULL ||
 		bt_json_find(annotations, OLD_CLASS_KEY) != NULL) {
 		return;
@@ -268,11 +273,9 @@ static void set_storage_class(struct bt_admission *admission, struct bt_json_val
 	if (admission->write->restoring && bt_kinds_text(spec, "volumeName").length != 0) {
 		return;
 	}
-	bt_admission_visit(admission, "storage.k8s.io", "storageclasses",
-		BT_STR("\"" DEFAULT_CLASS_KEY "\":\"true\""), take_newest, &found);
-	if (found != NULL) {
-		bt_json_set_str(
-			arena, spec, "storageClassName", bt_json_text_at(found, "metadata.name"));
+	struct bt_str class_name = bt_api_default_class(admission->write->api, arena);
+	if (class_name.length != 0) {
+		bt_json_set_str(arena, spec, "storageClassName", class_name);
 	}
 }
 

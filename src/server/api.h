@@ -267,6 +267,8 @@ const struct bt_api_trees *bt_api_trees(const struct bt_api *api);
 /** Parses the stored text into a tree that borrows from the text. */
 BT_MUST_USE struct bt_json_value *bt_api_parse_stored(
 	const struct bt_stored *stored, struct bt_arena *arena);
+/** Returns the name of the default StorageClass; "": there is no default class. 14b section 2.3. */
+BT_MUST_USE struct bt_str bt_api_default_class(const struct bt_api *api, struct bt_arena *arena);
 /** Returns "ns/name", or "name" if namespace_ is "". */
 BT_MUST_USE struct bt_str bt_api_key(
 	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "api/storage.h"
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
@@ -695,9 +696,8 @@ static void cell_claim_ref(struct bt_table_row *row)
 
 static void cell_class_name(struct bt_table_row *row)
 {
-	const struct bt_json_value *is_default =
-		bt_json_get(bt_json_object_at(row->object, "metadata.annotations"),
-			BT_STR("storageclass.kubernetes.io/is-default-class"));
+	const struct bt_json_value *is_default = bt_json_get(
+		bt_json_object_at(row->object, "metadata.annotations"), BT_STR(BT_DEFAULT_CLASS));
 	bt_strbuf_append_str(&row->text, bt_json_text_at(row->object, "metadata.name"));
 	if (is_default != NULL && is_default->type == BT_JSON_STRING &&
 		bt_str_equal_c(is_default->text, "true")) {

@@ -108,6 +108,26 @@ START_TEST(test_surroundings__claims_and_classes)
 }
 END_TEST
 
+/* Of equally new default classes the first by name is used, whatever their order in the input. */
+START_TEST(test_surroundings__equally_new_default_classes)
+{
+	struct test_run run;
+	run_text(&run,
+		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c}\n"
+		"---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nprovisioner: p\n"
+		"metadata: {name: b, annotations: {storageclass.kubernetes.io/is-default-class: "
+		"'true'}}\n"
+		"---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nprovisioner: p\n"
+		"metadata: {name: a, annotations: {storageclass.kubernetes.io/is-default-class: "
+		"'true'}}\n");
+	const struct bt_persistent_volume_claim *claim =
+		find(&run, BT_KIND_PERSISTENT_VOLUME_CLAIM, "default", "c");
+	ck_assert_ptr_nonnull(claim);
+	ck_assert(bt_str_equal_c(claim->spec.storage_class_name, "a"));
+	test_run_finish(&run);
+}
+END_TEST
+
 BT_TEST_MAIN("surroundings", test_surroundings__objects_are_handed_on,
 	test_surroundings__namespaces, test_surroundings__replica_set_of_a_deployment,
-	test_surroundings__claims_and_classes)
+	test_surroundings__claims_and_classes, test_surroundings__equally_new_default_classes)
