@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/types.h"
 #include "base/error.h"
 #include "server/api.h"
 
@@ -101,6 +102,17 @@ int64_t bt_controllers_run(struct bt_hub *hub, int64_t now_ns);
 bool bt_controllers_have_work(const struct bt_hub *hub);
 /** With a pod taker: adds an existing pod, so that controllers count it. */
 void bt_controllers_add_pod(struct bt_hub *hub, const struct bt_json_value *pod);
+
+/** --- disruption budgets --- */
+
+/**
+ * Returns the status that the disruption controller gives a budget: the numbers, without
+ * disruptedPods. pods: matching pods; healthy: those of them that are healthy; scale: sum of the
+ * scales of their controllers. Spec: 14b section 6.7.
+ */
+struct bt_pod_disruption_budget_status bt_disruption_status(
+	const struct bt_pod_disruption_budget_spec *spec, int64_t pods, int64_t scale,
+	int32_t healthy);
 
 /** --- nodes --- */
 

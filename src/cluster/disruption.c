@@ -147,14 +147,39 @@ static void count_pod(
 
 /* --- the budget --- */
 
-static void write_status(struct pass *pass, int32_t expected, int32_t desired)
+struct bt_pod_disruption_budget_status bt_disruption_status(
+	const struct bt_pod_disruption_budget_spec *spec, int64_t pods, int64_t scale,
+	int32_t healthy)
+{
+	bool has_max = spec->max_unavailable != NULL;
+	const struct bt_int_or_string *limit =
+		has_max ? spec->max_unavailable : spec->min_available;
+	int64_t total = has_max || (limit != NULL && limit->is_string) ? scale : pods;
+	int32_t expected = total < INT32_MAX ? (int32_t)total : INT32_MAX;
+	int32_t part = 0;
+
+	if (limit != NULL && bt_int_or_string_scaled(limit, expected, true, &part, NULL) != 0) {
+		part = 0;
+	}
+	int64_t desired = has_max ? (int64_t)expected - part : part;
+	desired = desired < 0 ? 0 : desired < INT32_MAX ? desired : INT32_MAX;
+	return (struct bt_pod_disruption_budget_status){
+		.disruptions_allowed =
+			expected > 0 && healthy > desired ? healthy - (int32_t)desired : 0,
+		.current_healthy = healthy,
+		.desired_healthy = (int32_t)desired,
+		.expected_pods = expected,
+	};
+}
+
+static void write_status(struct pass *pass, const struct bt_pod_disruption_budget_status *status)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *conditions =
 		bt_tree_copy_array(arena, sync->object, "status.conditions");
 	int64_t generation = bt_json_int64_at(sync->object, "metadata.generation", 0);
-	int32_t allowed = expected > 0 && pass->healthy > desired ? pass->healthy - desired : 0;
+	int32_t allowed = status->disruptions_allowed;
 	struct bt_tree_condition condition = {
 		.type = "DisruptionAllowed",
 		.status = allowed > 0 ? "True" : "False",
@@ -170,37 +195,32 @@ static void write_status(struct pass *pass, int32_t expected, int32_t desired)
 			"{conditions: %v, currentHealthy: %d, desiredHealthy: %d, "
 			"disruptionsAllowed: %d, expectedPods: %d, observedGeneration: %d, "
 			"disruptedPods?: %v}",
-			conditions, (int64_t)pass->healthy, (int64_t)desired, (int64_t)allowed,
-			(int64_t)expected, generation, pass->forgotten));
+			conditions, (int64_t)status->current_healthy,
+			(int64_t)status->desired_healthy, (int64_t)allowed,
+			(int64_t)status->expected_pods, generation, pass->forgotten));
 }
 
 static bool sync(struct bt_sync *sync)
 {
 	const struct bt_selector_entry *entry = bt_selector_table_find(sync->data, sync->key);
 	struct pass pass = {.sync = sync};
-	const struct bt_json_value *unavailable =
-		bt_json_find_path(sync->object, "spec.maxUnavailable");
-	const struct bt_json_value *available =
-		bt_json_find_path(sync->object, "spec.minAvailable");
-	int32_t desired;
+	struct bt_int_or_string unavailable;
+	struct bt_int_or_string available;
+	const struct bt_pod_disruption_budget_spec spec = {
+		.max_unavailable = bt_tree_int_or_string(
+			bt_json_find_path(sync->object, "spec.maxUnavailable"), &unavailable),
+		.min_available = bt_tree_int_or_string(
+			bt_json_find_path(sync->object, "spec.minAvailable"), &available),
+	};
 
 	remove_old_disrupted(&pass);
 	if (entry != NULL) {
 		bt_owners_visit_selected(sync, &entry->selector, entry->bits, count_pod, &pass);
 	}
 	bt_vec_finish(&pass.owners);
-	int32_t expected = pass.pods;
-	if (unavailable != NULL) {
-		int32_t most = bt_tree_scaled(unavailable, pass.scale, true);
-		expected = pass.scale;
-		desired = pass.scale > most ? pass.scale - most : 0;
-	} else if (available != NULL && available->type == BT_JSON_STRING) {
-		expected = pass.scale;
-		desired = bt_tree_scaled(available, pass.scale, true);
-	} else {
-		desired = bt_tree_scaled(available, pass.pods, true);
-	}
-	write_status(&pass, expected, desired);
+	struct bt_pod_disruption_budget_status status =
+		bt_disruption_status(&spec, pass.pods, pass.scale, pass.healthy);
+	write_status(&pass, &status);
 	return true;
 }
 

@@ -258,23 +258,34 @@ bool bt_tree_templates_equal(struct bt_arena *arena, const struct bt_json_value 
 		without_label(arena, a, ignored_label), without_label(arena, b, ignored_label));
 }
 
-int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool round_up)
+const struct bt_int_or_string *bt_tree_int_or_string(
+	const struct bt_json_value *value, struct bt_int_or_string *out)
 {
-	struct bt_int_or_string number = {.number = 0};
 	int64_t parsed;
-	int32_t scaled;
 
+	*out = (struct bt_int_or_string){.number = 0};
 	if (value == NULL) {
-		return 0;
+		return NULL;
 	}
 	if (value->type == BT_JSON_STRING) {
-		number.is_string = true;
-		number.text = value->text;
+		out->is_string = true;
+		out->text = value->text;
 	} else if (value->type == BT_JSON_NUMBER && bt_json_number_int64(value->text, &parsed) &&
 		parsed >= 0 && parsed <= INT32_MAX) {
-		number.number = (int32_t)parsed;
+		out->number = (int32_t)parsed;
 	}
-	return bt_int_or_string_scaled(&number, total, round_up, &scaled, NULL) == 0 ? scaled : 0;
+	return out;
+}
+
+int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool round_up)
+{
+	struct bt_int_or_string number;
+	int32_t scaled;
+
+	return bt_tree_int_or_string(value, &number) != NULL &&
+			bt_int_or_string_scaled(&number, total, round_up, &scaled, NULL) == 0
+		? scaled
+		: 0;
 }
 
 bool bt_disrupt_pod(struct bt_sync *sync, struct bt_str key, const char *reason,

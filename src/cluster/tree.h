@@ -112,6 +112,9 @@ struct bt_str bt_tree_template_hash(struct bt_arena *arena, const struct bt_json
 /** Returns whether the templates are equal except for the label ignored_label. */
 bool bt_tree_templates_equal(struct bt_arena *arena, const struct bt_json_value *a,
 	const struct bt_json_value *b, const char *ignored_label);
+/** Reads an IntOrString into *out and returns out; a negative number counts as 0. NULL: absent. */
+const struct bt_int_or_string *bt_tree_int_or_string(
+	const struct bt_json_value *value, struct bt_int_or_string *out);
 /**
  * Returns an IntOrString as a number: a percentage is multiplied by total. Returns 0 if the value
  * is absent or invalid.

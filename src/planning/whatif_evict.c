@@ -5,6 +5,7 @@
 #include "api/toleration.h"
 #include "api/types.h"
 #include "base/text_set.h"
+#include "cluster/controllers.h"
 #include "planning/whatif_private.h"
 
 /** --- disruption budgets. Spec: 14 section 17, 14b section 6.7 --- */
@@ -82,15 +83,6 @@ static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str names
 	return UINT32_MAX;
 }
 
-static int32_t part_of(const struct bt_int_or_string *value, int64_t total)
-{
-	int32_t part;
-	return bt_int_or_string_scaled(value, total > INT32_MAX ? INT32_MAX : (int32_t)total, true,
-		       &part, NULL) == 0
-		? part
-		: 0;
-}
-
 /** --- budgets of the cluster --- */
 
 /**
@@ -102,14 +94,10 @@ static int read_status(
 	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct berth_error *err)
 {
 	const struct bt_pod_disruption_budget *value = budget->object->value;
-	const struct bt_pod_disruption_budget_status *status = &value->status;
-	if (status->disruptions_allowed == 0 && status->current_healthy == 0 &&
-		status->desired_healthy == 0 && status->expected_pods == 0) {
-		/*
-		 * Compute the status as the disruption controller does, from the pods and workloads
-		 * of the input.
-		 */
-		const struct bt_pod_disruption_budget_spec *spec = &value->spec;
+	struct bt_pod_disruption_budget_status status = value->status;
+	if (status.disruptions_allowed == 0 && status.current_healthy == 0 &&
+		status.desired_healthy == 0 && status.expected_pods == 0) {
+		/* Compute the status from the pods and workloads of the input. */
 		struct bt_text_set owners = {0};
 		int64_t pods = 0;
 		int64_t scale = 0;
@@ -134,26 +122,11 @@ static int read_status(
 		if (result < 0) {
 			return result;
 		}
-		int64_t expected = pods;
-		int64_t desired = 0;
-		if (spec->max_unavailable != NULL) {
-			expected = scale;
-			desired = scale - part_of(spec->max_unavailable, scale);
-		} else if (spec->min_available != NULL && spec->min_available->is_string) {
-			expected = scale;
-			desired = part_of(spec->min_available, scale);
-		} else if (spec->min_available != NULL) {
-			desired = spec->min_available->number;
-		}
-		desired = desired > 0 ? desired : 0;
-		budget->is_met = desired > 0 && healthy >= desired;
-		budget->allowed =
-			expected > 0 && healthy > desired ? healthy - (int32_t)desired : 0;
-		return 0;
+		status = bt_disruption_status(&value->spec, pods, scale, healthy);
 	}
-	budget->allowed = status->disruptions_allowed;
+	budget->allowed = status.disruptions_allowed;
 	budget->is_met =
-		status->desired_healthy > 0 && status->current_healthy >= status->desired_healthy;
+		status.desired_healthy > 0 && status.current_healthy >= status.desired_healthy;
 	return 0;
 }
 
