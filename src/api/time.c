@@ -38,14 +38,6 @@ void bt_date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out
 	*out_year = year_of_era + era * 400 + (*out_month <= 2);
 }
 
-static int days_in_month(int year, int month)
-{
-	static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-	return month == 2 && leap ? 29 : days[month - 1];
-}
-
 /** Parses exactly count digits as a number within [low, high]; advances *text. */
 static bool take_number(struct bt_str *text, uint32_t count, int low, int high, int *out)
 {
@@ -139,7 +131,7 @@ static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *
 
 	if (!take_number(&text, 4, 0, 9999, &year) || !take_char(&text, '-') ||
 		!take_number(&text, 2, 1, 12, &month) || !take_char(&text, '-') ||
-		!take_number(&text, 2, 1, days_in_month(year, month), &day) ||
+		!take_number(&text, 2, 1, bt_days_in_month(year, month), &day) ||
 		!take_char(&text, 'T') || !take_number(&text, 2, 0, 23, &hour) ||
 		!take_char(&text, ':') || !take_number(&text, 2, 0, 59, &minute) ||
 		!take_char(&text, ':') || !take_number(&text, 2, 0, 59, &second)) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nanoseconds.h"
+
 /** Longer texts are never numbers. */
 #define NUMBER_BYTES_MAX 1024
 /** Longer texts are not in `words`. */
@@ -246,7 +248,6 @@ static bool is_zone(const char *p, const char *end)
  */
 static bool is_timestamp(struct bt_str text)
 {
-	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	const char *p = text.data;
 	const char *end = p + text.length;
 	int year = read_digits(&p, end, 4, 4);
@@ -258,8 +259,7 @@ static bool is_timestamp(struct bt_str text)
 		return false;
 	}
 	int day = read_digits(&p, end, 1, 2);
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	if (day < 1 || day > month_days[month - 1] + (leap && month == 2 ? 1 : 0)) {
+	if (day < 1 || day > bt_days_in_month(year, month)) {
 		return false;
 	}
 	if (p == end) {
