@@ -12,6 +12,7 @@
 
 #include "base/nanoseconds.h"
 #include "base/strbuf.h"
+#include "net/datum.h"
 
 #define READ_BYTES ((size_t)4096)
 
@@ -126,15 +127,9 @@ bool bt_client_file_stamp_update(struct bt_client_file_stamp *stamp, const char 
 static const struct bt_str begin_mark = BT_STR_INIT("-----BEGIN ");
 static const struct bt_str begin_certificate = BT_STR_INIT("-----BEGIN CERTIFICATE-----");
 
-static gnutls_datum_t datum_of(struct bt_str text)
-{
-	/* The GnuTLS functions called here do not write to the data. */
-	return (gnutls_datum_t){(unsigned char *)text.data, text.length};
-}
-
 int bt_client_pem_check_roots(struct bt_str pem, struct berth_error *err)
 {
-	gnutls_datum_t data = datum_of(pem);
+	gnutls_datum_t data = bt_datum(pem);
 	gnutls_x509_crt_t *certificates = NULL;
 	unsigned int count = 0;
 
@@ -162,8 +157,8 @@ int bt_client_pem_check_roots(struct bt_str pem, struct berth_error *err)
 int bt_client_pem_check_pair(struct bt_str certificate, struct bt_str key, struct berth_error *err)
 {
 	gnutls_certificate_credentials_t credentials;
-	gnutls_datum_t certificate_data = datum_of(certificate);
-	gnutls_datum_t key_data = datum_of(key);
+	gnutls_datum_t certificate_data = bt_datum(certificate);
+	gnutls_datum_t key_data = bt_datum(key);
 
 	if (bt_str_find(certificate, begin_mark) < 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,

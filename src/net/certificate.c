@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "net/datum.h"
 
 #define DAY_SECONDS INT64_C(86400)
 #define CA_DAYS 3650
@@ -340,7 +341,7 @@ int bt_certificate_authorities_create(struct bt_str pem,
 {
 	gnutls_x509_crt_t *certificates = NULL;
 	unsigned int count = 0;
-	gnutls_datum_t text = {(unsigned char *)pem.data, pem.length};
+	gnutls_datum_t text = bt_datum(pem);
 	int code =
 		gnutls_x509_crt_list_import2(&certificates, &count, &text, GNUTLS_X509_FMT_PEM, 0);
 	if (pem.length == 0 || code < 0 || count == 0) {
@@ -399,7 +400,7 @@ static int chain_read(
 			err, BERTH_ERR_INVALID, "x509: no certificate, or too many of them");
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		gnutls_datum_t bytes = {(unsigned char *)der[i].data, der[i].length};
+		gnutls_datum_t bytes = bt_datum(der[i]);
 		int code = gnutls_x509_crt_init(&chain->items[i]);
 		if (code == 0) {
 			chain->count = i + 1;
@@ -558,7 +559,7 @@ static void request_finish(gnutls_x509_crq_t *request)
 
 static int read_request(struct bt_str pem, gnutls_x509_crq_t *out_request, struct berth_error *err)
 {
-	gnutls_datum_t text = {(unsigned char *)pem.data, pem.length};
+	gnutls_datum_t text = bt_datum(pem);
 	int code = gnutls_x509_crq_init(out_request);
 	code = code != 0 ? code : gnutls_x509_crq_import(*out_request, &text, GNUTLS_X509_FMT_PEM);
 	code = code != 0 ? code : gnutls_x509_crq_verify(*out_request, 0);

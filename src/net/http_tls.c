@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "net/datum.h"
 #include "net/http_server.h"
 #include "net/http_server_private.h"
 
@@ -240,12 +241,6 @@ void bt_http_tls_set_free(struct bt_http_tls_set *set)
 	bt_free(set);
 }
 
-static gnutls_datum_t datum_of(const char *text)
-{
-	gnutls_datum_t datum = {(unsigned char *)text, (unsigned int)strlen(text)};
-	return datum;
-}
-
 static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pair *source,
 	const char *client_ca_pem, struct berth_error *err)
 {
@@ -253,8 +248,8 @@ static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pai
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"tls: a certificate and its key are needed together");
 	}
-	gnutls_datum_t certificate = datum_of(source->certificate_pem);
-	gnutls_datum_t key = datum_of(source->key_pem);
+	gnutls_datum_t certificate = bt_datum(bt_str_from(source->certificate_pem));
+	gnutls_datum_t key = bt_datum(bt_str_from(source->key_pem));
 	int code = gnutls_certificate_allocate_credentials(&pair->credentials);
 	code = code != 0 ? code
 			 : gnutls_certificate_set_x509_key_mem2(pair->credentials, &certificate,
@@ -280,7 +275,7 @@ static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pai
 	(void)gnutls_certificate_set_known_dh_params(/* cannot fail: known parameters */
 		pair->credentials, GNUTLS_SEC_PARAM_MEDIUM);
 	if (client_ca_pem != NULL) {
-		gnutls_datum_t ca = datum_of(client_ca_pem);
+		gnutls_datum_t ca = bt_datum(bt_str_from(client_ca_pem));
 		code = gnutls_certificate_set_x509_trust_mem(
 			pair->credentials, &ca, GNUTLS_X509_FMT_PEM);
 		if (code < 0) {

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "net/datum.h"
 #include "net/http_client_private.h"
 #include "net/http_lookup.h"
 
@@ -30,18 +31,12 @@ static const char *const root_files[] = {
 	"/etc/ssl/cert.pem",
 };
 
-static gnutls_datum_t datum_of(struct bt_str text)
-{
-	gnutls_datum_t datum = {(unsigned char *)text.data, text.length};
-	return datum;
-}
-
 static int set_material(
 	struct bt_http_trust *trust, const struct bt_http_client_tls *tls, struct berth_error *err)
 {
-	gnutls_datum_t ca = datum_of(tls->ca);
-	gnutls_datum_t certificate = datum_of(tls->certificate);
-	gnutls_datum_t key = datum_of(tls->key);
+	gnutls_datum_t ca = bt_datum(tls->ca);
+	gnutls_datum_t certificate = bt_datum(tls->certificate);
+	gnutls_datum_t key = bt_datum(tls->key);
 	if (tls->ca.data != NULL && tls->ca.length != 0 &&
 		gnutls_certificate_set_x509_trust_mem(
 			trust->credentials, &ca, GNUTLS_X509_FMT_PEM) <= 0) {

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "codec/base64.h"
 #include "codec/json.h"
+#include "net/datum.h"
 
 /** Bytes of a coordinate, and of each half of a signature. */
 #define NUMBER_BYTES 32
@@ -63,7 +64,7 @@ int bt_jwt_key_create(struct bt_str pem, struct bt_jwt_key **out_key, struct ber
 		code = gnutls_x509_privkey_generate(key->key, GNUTLS_PK_ECDSA,
 			GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
 	} else if (code == 0) {
-		gnutls_datum_t text = {(unsigned char *)(uintptr_t)pem.data, pem.length};
+		gnutls_datum_t text = bt_datum(pem);
 		code = gnutls_x509_privkey_import2(
 			key->key, &text, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN);
 	}
@@ -192,8 +193,8 @@ bool bt_jwt_verify(const struct bt_jwt_key *key, struct bt_str token, struct bt_
 	gnutls_datum_t r = {numbers, NUMBER_BYTES};
 	gnutls_datum_t s = {numbers + NUMBER_BYTES, NUMBER_BYTES};
 	gnutls_datum_t signature = {NULL, 0};
-	gnutls_datum_t data = {(unsigned char *)(uintptr_t)token.data,
-		(unsigned int)bt_str_find_last_char(token, '.')};
+	gnutls_datum_t data =
+		bt_datum(bt_str_sub(token, 0, (uint32_t)bt_str_find_last_char(token, '.')));
 	int code = gnutls_encode_rs_value(&signature, &r, &s);
 	if (code == 0) {
 		code = gnutls_pubkey_verify_data2(
