@@ -549,26 +549,23 @@ void bt_call_remove(struct bt_call *call, struct bt_json_value *object)
 
 /** --- text --- */
 
+/** Reverses the order of the 16 hexadecimal digits. */
+static uint64_t reverse_digits(uint64_t word)
+{
+	uint64_t reversed = 0;
+	for (int i = 0; i < 16; i++) {
+		reversed = reversed << 4 | (word >> (4 * i) & 15);
+	}
+	return reversed;
+}
+
 struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena)
 {
-	static const char digits[] = "0123456789abcdef";
-	char *text = bt_arena_alloc_bytes(arena, 37);
-	uint64_t words[2] = {bt_prng_next(&api->prng), bt_prng_next(&api->prng)};
-	uint32_t at = 0;
-	for (uint32_t i = 0; i < 32; i++) {
-		if (i == 8 || i == 12 || i == 16 || i == 20) {
-			text[at++] = '-';
-		}
-		uint32_t digit = (uint32_t)(words[i / 16] >> (i % 16 * 4)) & 15;
-		if (i == 12) {
-			digit = 4; /* UUID version 4: random */
-		} else if (i == 16) {
-			digit = 8 | (digit & 3);
-		}
-		text[at++] = digits[digit];
-	}
-	text[at] = '\0';
-	return (struct bt_str){text, at};
+	/* Uids begin with the lowest digit of a random number: a seed always gives these uids. */
+	struct bt_strbuf text = {0};
+	uint64_t high = reverse_digits(bt_prng_next(&api->prng));
+	bt_strbuf_append_uuid(&text, high, reverse_digits(bt_prng_next(&api->prng)));
+	return bt_arena_take_strbuf(arena, &text);
 }
 
 struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, struct bt_str base)
