@@ -410,7 +410,7 @@ static bool is_last_resort(const struct group_run *run)
 			? bt_node_table_find(nodes, remedy->node)
 			: BT_SLOT_NONE;
 		if (slot != BT_SLOT_NONE &&
-			bt_node_table_amounts(nodes, slot, remedy->resource).requested <
+			bt_node_table_columns(nodes, remedy->resource).requested[slot] <
 				remedy->amount) {
 			return true;
 		}

@@ -308,9 +308,10 @@ static struct shortage measure_shortage(
 	const struct bt_capacity_session *session, const struct bt_capacity_request *request)
 {
 	struct shortage shortage = {.request = *request};
+	struct bt_amount_columns columns =
+		bt_node_table_columns(&session->engine->state->nodes, request->resource);
 	for (uint32_t i = 0; i < session->answer->node_count; i++) {
-		int64_t rest = free_of(bt_node_table_amounts(
-			&session->engine->state->nodes, session->slots[i], request->resource));
+		int64_t rest = free_of(bt_amounts_at(columns, session->slots[i]));
 		if (rest < request->amount) {
 			shortage.node_count++;
 			shortage.free_total = add_clamped(shortage.free_total, rest);
@@ -509,10 +510,10 @@ void bt_capacity_measure(struct bt_capacity_session *session, bool after)
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		struct bt_capacity_total *total = &answer->totals[i];
 		int64_t *requested = after ? &total->after : &total->before;
+		struct bt_amount_columns columns = bt_node_table_columns(table, total->resource);
 		struct bt_node_amounts sum = {0};
 		for (uint32_t k = 0; k < answer->node_count; k++) {
-			struct bt_node_amounts amounts =
-				bt_node_table_amounts(table, session->slots[k], total->resource);
+			struct bt_node_amounts amounts = bt_amounts_at(columns, session->slots[k]);
 			sum.requested = add_clamped(sum.requested, amounts.requested);
 			sum.allocatable = add_clamped(sum.allocatable, amounts.allocatable);
 		}

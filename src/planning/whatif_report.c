@@ -200,10 +200,8 @@ struct bt_node_amounts bt_whatif_amounts(const struct bt_whatif_report *report,
 		return is_after ? wanted->total_after : wanted->total_before;
 	}
 	uint32_t slot = is_after ? node->after_slot : node->before_slot;
-	return slot != BT_SLOT_NONE
-		? bt_node_table_amounts(
-			  table_of(is_after ? report->after : report->before), slot, wanted->name)
-		: (struct bt_node_amounts){0};
+	return slot != BT_SLOT_NONE ? bt_amounts_at(is_after ? wanted->after : wanted->before, slot)
+				    : (struct bt_node_amounts){0};
 }
 
 static void add_amounts(struct bt_node_amounts *total, struct bt_node_amounts amounts)
@@ -298,6 +296,11 @@ static void whatif_compare_nodes(struct bt_whatif_report *report)
 		}
 	}
 	report->resources.count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_whatif_resource *resource = &report->resources.items[i];
+		resource->before = bt_node_table_columns(table_of(report->before), resource->name);
+		resource->after = bt_node_table_columns(table_of(report->after), resource->name);
+	}
 	uint32_t *before = bt_simulation_node_slots(&report->before->simulation);
 	uint32_t *after = bt_simulation_node_slots(&report->after->simulation);
 	report->node_count_before = report->before->simulation.node_count;

@@ -96,6 +96,8 @@ enum {
 /** A resource, with the sums of its amounts over all nodes of a side. */
 struct bt_whatif_resource {
 	struct bt_str name;
+	struct bt_amount_columns before; /* of the nodes of each side */
+	struct bt_amount_columns after;
 	struct bt_node_amounts total_before;
 	struct bt_node_amounts total_after;
 };

@@ -498,31 +498,30 @@ uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_
 	return UINT32_MAX;
 }
 
-struct bt_node_amounts bt_node_table_amounts(
-	const struct bt_node_table *table, uint32_t slot, struct bt_str resource)
+struct bt_amount_columns bt_node_table_columns(
+	const struct bt_node_table *table, struct bt_str resource)
 {
 	if (bt_str_equal_c(resource, "cpu")) {
-		return (struct bt_node_amounts){
-			table->requested_cpu_milli[slot], table->allocatable_cpu_milli[slot]};
+		return (struct bt_amount_columns){
+			table->requested_cpu_milli, table->allocatable_cpu_milli};
 	}
 	if (bt_str_equal_c(resource, "memory")) {
-		return (struct bt_node_amounts){
-			table->requested_memory_bytes[slot], table->allocatable_memory_bytes[slot]};
+		return (struct bt_amount_columns){
+			table->requested_memory_bytes, table->allocatable_memory_bytes};
 	}
 	if (bt_str_equal_c(resource, "ephemeral-storage")) {
-		return (struct bt_node_amounts){table->requested_ephemeral_bytes[slot],
-			table->allocatable_ephemeral_bytes[slot]};
+		return (struct bt_amount_columns){
+			table->requested_ephemeral_bytes, table->allocatable_ephemeral_bytes};
 	}
 	if (bt_str_equal_c(resource, "pods")) {
-		return (struct bt_node_amounts){
-			table->pod_count[slot], table->allocatable_pods[slot]};
+		return (struct bt_amount_columns){table->pod_count, table->allocatable_pods};
 	}
 	uint32_t index = bt_node_table_find_scalar(table, resource);
 	if (index == UINT32_MAX) {
-		return (struct bt_node_amounts){0};
+		return (struct bt_amount_columns){table->zero_amounts, table->zero_amounts};
 	}
 	const struct bt_scalar_column *column = &table->scalars.items[index];
-	return (struct bt_node_amounts){column->requested[slot], column->allocatable[slot]};
+	return (struct bt_amount_columns){column->requested, column->allocatable};
 }
 
 uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name)

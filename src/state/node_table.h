@@ -201,9 +201,18 @@ struct bt_node_amounts {
 	int64_t requested;
 	int64_t allocatable;
 };
-/** Returns the amounts of a resource by name; zeros if the table does not have the resource. */
-struct bt_node_amounts bt_node_table_amounts(
-	const struct bt_node_table *table, uint32_t slot, struct bt_str resource);
+/** The amounts of one resource, by slot; valid until the table changes. */
+struct bt_amount_columns {
+	const int64_t *requested;
+	const int64_t *allocatable;
+};
+/** Returns the columns of a resource by name; zeros if the table does not have the resource. */
+struct bt_amount_columns bt_node_table_columns(
+	const struct bt_node_table *table, struct bt_str resource);
+static inline struct bt_node_amounts bt_amounts_at(struct bt_amount_columns columns, uint32_t slot)
+{
+	return (struct bt_node_amounts){columns.requested[slot], columns.allocatable[slot]};
+}
 const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uint32_t slot);
 
 /*

@@ -28,7 +28,7 @@ static bool is_too_large(const struct bt_remedy *change, const struct bt_node_ta
 	if (slot == BT_SLOT_NONE) {
 		return false;
 	}
-	*out_stock = bt_node_table_amounts(nodes, slot, change->resource);
+	*out_stock = bt_amounts_at(bt_node_table_columns(nodes, change->resource), slot);
 	return change->amount > out_stock->requested &&
 		!BT_ADD_OVERFLOW(out_stock->allocatable, change->amount, out_wanted);
 }
