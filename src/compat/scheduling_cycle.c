@@ -298,149 +298,6 @@ struct berth_status berth_engine_check_node(struct berth_engine *engine,
 	return check_slot(profile, cycle, bt_const_pod_info_of(pod), slot);
 }
 
-/** The search for feasible nodes of one pod. */
-struct search {
-	struct bt_engine *engine;
-	struct bt_framework *framework;
-	struct bt_cycle_state *cycle;
-	const struct bt_pod_info *pod;
-	struct bt_node_statuses statuses; /* entries are in the arena, with room for all nodes */
-	uint32_t *entry_by_slot;          /* 1 + index in statuses.entries; 0: no entry */
-	uint32_t *feasible;               /* slots */
-	uint32_t feasible_count;
-};
-
-static void set_status(struct search *search, uint32_t slot, const struct bt_status *status)
-{
-	struct bt_node_status_entry entry = {slot, *status};
-
-	if (search->entry_by_slot[slot] != 0) {
-		search->statuses.entries.items[search->entry_by_slot[slot] - 1] = entry;
-		return;
-	}
-	search->statuses.entries.items[search->statuses.entries.count++] = entry;
-	search->entry_by_slot[slot] = search->statuses.entries.count;
-}
-
-/**
- * Runs the filters on the nodes in these slots, beginning at index `start`, until `limit` + 1 nodes
- * are feasible. Returns Success, or the Error of a filter, which ends the search.
- */
-static struct bt_status search_slots(struct search *search, const uint32_t *slots, uint32_t count,
-	uint32_t start, uint32_t limit)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t slot = slots[((uint64_t)start + i) % count];
-		struct bt_status status =
-			check_slot(search->framework, search->cycle, search->pod, slot);
-
-		if (bt_status_is_success(&status)) {
-			if (search->feasible_count == limit) {
-				break; /* the node beyond the limit is not kept */
-			}
-			search->feasible[search->feasible_count++] = slot;
-		} else if (bt_status_is_rejected(&status)) {
-			set_status(search, slot, &status);
-		} else {
-			return status;
-		}
-	}
-	return BT_STATUS_OK;
-}
-
-static void reject(void *context, uint32_t slot, struct bt_str node_name BT_UNUSED,
-	enum bt_status_code code, struct bt_str reason)
-{
-	struct search *search = context;
-	struct bt_status status = bt_status_text(code, search->cycle->arena, reason);
-
-	if (slot != BT_SLOT_NONE) {
-		set_status(search, slot, &status);
-	}
-}
-
-static struct bt_status run_extenders(struct search *search)
-{
-	struct bt_extender_candidates candidates = {
-		.nodes = BT_ARENA_NEW_ARRAY(
-			search->cycle->arena, struct bt_extender_node, search->feasible_count),
-		.slots = search->feasible,
-		.count = search->feasible_count,
-	};
-	struct bt_extender_sink sink = {reject, search};
-
-	for (uint32_t i = 0; i < candidates.count; i++) {
-		candidates.nodes[i].name =
-			bt_node_table_name(&search->engine->state->nodes, candidates.slots[i]);
-	}
-	struct bt_status status = bt_extenders_filter(
-		&search->engine->extenders, search->pod, search->cycle->arena, &candidates, &sink);
-
-	search->feasible = candidates.slots;
-	search->feasible_count = candidates.count;
-	return status;
-}
-
-/**
- * Tries the nominated node of the pod alone, before the search over all nodes (spec 03 section
- * 3.7). Returns true if the node is feasible.
- */
-static bool try_nominated_node(struct search *search)
-{
-	struct bt_str name = search->pod->nominated_node_name;
-	uint32_t slot = name.length != 0 ? bt_state_snapshot_find(search->engine->state, name)
-					 : BT_SLOT_NONE;
-
-	if (slot == BT_SLOT_NONE) {
-		return false;
-	}
-	struct bt_status status = search_slots(search, &slot, 1, 0, 1);
-
-	if (bt_status_is_success(&status)) {
-		status = run_extenders(search);
-	}
-	if (!bt_status_is_success(&status)) {
-		search->feasible_count =
-			0; /* upstream only logs the status, and searches all nodes */
-	}
-	return search->feasible_count != 0;
-}
-
-static struct bt_status find_nodes(struct search *search, struct berth_fit_error *out_diagnosis)
-{
-	struct bt_pre_filter_outcome pre_filter =
-		bt_run_pre_filter(search->framework, search->cycle, search->pod);
-
-	if (bt_status_is_rejected(&pre_filter.status)) {
-		search->statuses.absent = pre_filter.status;
-		out_diagnosis->pre_filter_message =
-			bt_status_message_str(&pre_filter.status, search->cycle->arena);
-		return BT_STATUS_OK;
-	}
-	if (!bt_status_is_success(&pre_filter.status)) {
-		return pre_filter.status;
-	}
-	if (search->engine->state->snapshot.count == 0 || try_nominated_node(search)) {
-		return BT_STATUS_OK;
-	}
-	struct bt_engine *engine = search->engine;
-	const uint32_t *slots = NULL;
-	uint32_t count = 0;
-
-	bt_search_candidates(engine, &pre_filter.result, search->cycle->arena, &slots, &count);
-	if (pre_filter.result.restricted) {
-		search->statuses.absent = bt_narrowed_status(
-			search->framework, &pre_filter.plugins_with_nodes, search->cycle->arena);
-	}
-	struct bt_status status = search_slots(search, slots, count, engine->next_start_node_index,
-		bt_search_limit(engine, search->framework, count));
-	uint64_t advanced = (uint64_t)engine->next_start_node_index + search->feasible_count +
-		search->statuses.entries.count;
-
-	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
-	return bt_status_is_success(&status) ? run_extenders(search) : status;
-}
-
 int berth_engine_find_nodes_that_fit(struct berth_engine *engine, struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_feasible_nodes *out_nodes, struct berth_error *err)
@@ -448,44 +305,41 @@ int berth_engine_find_nodes_that_fit(struct berth_engine *engine, struct berth_f
 	struct bt_engine *inside = inside_of(engine);
 	struct bt_framework *profile = bt_framework_of(framework);
 	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(profile, state);
-	struct berth_feasible_nodes found = {0};
+	struct bt_arena *arena = cycle->arena;
+	struct bt_diagnosis diagnosis;
+	const uint32_t *slots;
+	uint32_t count;
 
 	trace_step(engine, "Computing predicates");
 	if (bt_state_refresh_snapshot(inside->state, err) < 0) {
 		return BERTH_ERR_INTERNAL;
 	}
-	uint32_t node_count = inside->state->snapshot.count;
-	struct search search = {
-		.engine = inside,
-		.framework = profile,
-		.cycle = cycle,
-		.pod = bt_const_pod_info_of(pod),
-		.entry_by_slot =
-			BT_ARENA_NEW_ARRAY(cycle->arena, uint32_t, inside->state->nodes.slot_count),
-		.feasible = BT_ARENA_NEW_ARRAY(cycle->arena, uint32_t, node_count + 1),
-	};
+	struct bt_status status = bt_engine_find_nodes(
+		inside, profile, cycle, bt_const_pod_info_of(pod), &diagnosis, &slots, &count);
+	struct bt_node_statuses statuses = diagnosis.statuses;
+	uint32_t entry_count = statuses.entries.count;
 
-	search.statuses.entries.items =
-		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_node_status_entry, node_count);
-	search.statuses.absent = bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
-	struct bt_status status = find_nodes(&search, &found.diagnosis);
-
+	statuses.entries.items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_node_status_entry, entry_count);
+	for (uint32_t i = 0; i < entry_count; i++) {
+		statuses.entries.items[i] = diagnosis.statuses.entries.items[i];
+	}
+	bt_vec_finish(&diagnosis.statuses.entries);
 	if (!bt_status_is_success(&status)) {
 		return bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s",
-			BT_STR_ARG(bt_status_message_str(&status, cycle->arena)));
+			BT_STR_ARG(bt_status_message_str(&status, arena)));
 	}
-	struct berth_str *names =
-		BT_ARENA_NEW_ARRAY(cycle->arena, struct berth_str, search.feasible_count);
+	struct berth_str *names = BT_ARENA_NEW_ARRAY(arena, struct berth_str, count);
 
-	for (uint32_t i = 0; i < search.feasible_count; i++) {
-		names[i] = bt_node_table_name(&inside->state->nodes, search.feasible[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		names[i] = bt_node_table_name(&inside->state->nodes, slots[i]);
 	}
-	found.names = names;
-	found.count = search.feasible_count;
-	found.diagnosis.pod = pod;
-	found.diagnosis.num_all_nodes = node_count;
-	found.diagnosis.node_to_status = make_view(inside->state, &search.statuses, cycle->arena);
-	*out_nodes = found;
+	*out_nodes = (struct berth_feasible_nodes){
+		.names = names,
+		.count = count,
+		.diagnosis = {pod, diagnosis.node_count, make_view(inside->state, &statuses, arena),
+			diagnosis.pre_filter_message, BT_STR("")},
+	};
 	return BERTH_OK;
 }
 

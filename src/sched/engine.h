@@ -219,6 +219,17 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	struct bt_schedule_result *out_result);
 
 /**
+ * Runs PreFilter and searches nodes for the pod as bt_engine_schedule does before it scores them
+ * (upstream's findNodesThatFit), but with the plain runners and without PostFilter. Call it after
+ * a refresh of the snapshot. cycle: new. *out_slots: the feasible nodes in search order, in the
+ * cycle's arena. *out_diagnosis: why the other nodes that were examined do not fit; the caller
+ * finishes the list of its statuses. Returns Success, also if no node fits, or the error of a
+ * plugin or an extender.
+ */
+struct bt_status bt_engine_find_nodes(struct bt_engine *engine, struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	struct bt_diagnosis *out_diagnosis, const uint32_t **out_slots, uint32_t *out_count);
+/**
  * Returns an array by slot: the number of pods like this pod that fit on the node one after the
  * other if nothing else changes. Does not refresh the snapshot and ignores placements. NULL: not
  * known, because whether the pod fits depends on more than the plan's columns. Borrowed until the

@@ -366,7 +366,7 @@ static struct bt_node_search_result find_nodes_that_fit(
 	return found;
 }
 
-/** Run PreFilter. false: its status decided the cycle. */
+/** Run PreFilter. false: its status decides the cycle. An error is put into the result. */
 static bool run_pre_filter(struct bt_cycle_run *run)
 {
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
@@ -406,7 +406,6 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 	diagnosis->statuses.absent = *status;
 	diagnosis->pre_filter_message = bt_status_message_str(status, run->cycle->arena);
 	bt_diagnosis_add_plugin(diagnosis, status);
-	bt_cycle_fail(run);
 	return false;
 }
 
@@ -414,6 +413,9 @@ static void schedule_pod(struct bt_cycle_run *run)
 {
 	struct bt_arena *arena = run->cycle->arena;
 	if (!run_pre_filter(run)) {
+		if (bt_status_is_rejected(&run->pre_filter.status)) {
+			bt_cycle_fail(run);
+		}
 		return;
 	}
 	bt_cycle_mark_nominated(run);
@@ -469,6 +471,65 @@ static void schedule_pod(struct bt_cycle_run *run)
 	run->ranked_count = count;
 	bt_cycle_set_scheduled(
 		run->result, found.feasible[best], totals[best], count, explicit_count);
+}
+
+/** If an extender is interested in the pod, statuses of nodes are found by slot and by name. */
+static void begin_extension(struct bt_cycle_run *run)
+{
+	if (bt_extenders_match(&run->engine->extenders, run->pod)) {
+		run->extension.active = true;
+		run->extension.entry_by_slot = BT_ARENA_NEW_ARRAY(
+			run->cycle->arena, uint32_t, run->engine->state->nodes.slot_count);
+	}
+}
+
+static void end_extension(struct bt_cycle_run *run)
+{
+	bt_map_finish(&run->extension.unknown_node_index);
+	bt_vec_finish(&run->extension.unknown_nodes);
+}
+
+struct bt_status bt_engine_find_nodes(struct bt_engine *engine, struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	struct bt_diagnosis *out_diagnosis, const uint32_t **out_slots, uint32_t *out_count)
+{
+	struct bt_schedule_result result = {.slot = BT_SLOT_NONE};
+	struct bt_cycle_run run = {
+		.engine = engine,
+		.framework = framework,
+		.pod = pod,
+		.cycle = cycle,
+		.result = &result,
+		.start_index = engine->next_start_node_index,
+	};
+	struct bt_profile_metrics *metrics = framework->metrics;
+	struct bt_node_search_result found = {0};
+	framework->metrics = NULL; /* the search is not an attempt */
+	result.diagnosis.node_count = engine->state->snapshot.count;
+	result.diagnosis.statuses.absent =
+		bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
+	begin_extension(&run);
+	if (!run_pre_filter(&run)) {
+		if (!bt_status_is_rejected(&run.pre_filter.status)) {
+			found.error = run.pre_filter.status;
+		}
+	} else if (engine->state->snapshot.count != 0) {
+		bt_cycle_mark_nominated(&run);
+		if (evaluate_nominated_node(&run)) {
+			found.feasible = BT_ARENA_NEW(cycle->arena, uint32_t);
+			found.feasible[0] = result.slot;
+			found.feasible_count = 1;
+		} else {
+			uint32_t explicit_count;
+			found = find_nodes_that_fit(&run, &explicit_count);
+		}
+	}
+	end_extension(&run);
+	framework->metrics = metrics;
+	*out_diagnosis = result.diagnosis;
+	*out_slots = found.feasible;
+	*out_count = found.feasible_count;
+	return found.error;
 }
 
 static void begin_result(struct bt_engine *engine, struct bt_framework *framework,
@@ -621,11 +682,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	 * before the end of this function.
 	 */
 	run.cycle->borrows_counters = true;
-	if (bt_extenders_match(&engine->extenders, pod)) {
-		run.extension.active = true;
-		run.extension.entry_by_slot =
-			BT_ARENA_NEW_ARRAY(cycle->arena, uint32_t, engine->state->nodes.slot_count);
-	}
+	begin_extension(&run);
 	out_result->extended = run.extension.active;
 	schedule_pod(&run);
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
@@ -652,10 +709,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 			cycle->pre_score_data[i] = NULL;
 		}
 	}
-	if (run.extension.active) {
-		bt_map_finish(&run.extension.unknown_node_index);
-		bt_vec_finish(&run.extension.unknown_nodes);
-	}
+	end_extension(&run);
 	/* Store the list back, because it may have been reallocated. */
 	engine->statuses = out_result->diagnosis.statuses;
 	engine->statuses.groups = NULL;
