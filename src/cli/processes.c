@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "net/file_replace.h"
 
 #define CHUNK_BYTES 65536
 
@@ -58,12 +59,9 @@ static int start(const struct bt_processes *processes, struct running *running, 
 	if (process == 0) {
 		struct bt_strbuf answer = {0};
 		int exit_status = processes->work(processes->context, index, &answer);
-		for (size_t sent = 0; exit_status == BT_EXIT_OK && sent < answer.length;) {
-			ssize_t length = write(end, answer.data + sent, answer.length - sent);
-			if (length < 0 && errno != EINTR) {
-				exit_status = BT_EXIT_BAD_INPUT; /* the parent closed its end */
-			}
-			sent += length > 0 ? (size_t)length : 0;
+		if (exit_status == BT_EXIT_OK &&
+			bt_write_all(end, answer.data, answer.length) != 0) {
+			exit_status = BT_EXIT_BAD_INPUT; /* the parent closed its end */
 		}
 		_exit(exit_status);
 	}

@@ -516,10 +516,7 @@ static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth
 		return 0;
 	}
 	if (stat(path, &status) != 0) {
-		int number = errno;
-		char text[128];
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "stat %s: %s", path,
-			bt_client_file_errno(number, text, sizeof(text)));
+		return bt_client_file_fail("stat", path, errno, err);
 	}
 	int code = bt_client_file_read(path, BT_CLIENT_FILE_BYTES_MAX, out, err);
 	return code != 0 ? bt_error_wrap(err, code, "error loading config file \"%s\"", path) : 0;

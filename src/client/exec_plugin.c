@@ -383,12 +383,9 @@ static int spawn(
 
 static void fail_start(struct bt_exec_run *run, const char *what, int number)
 {
-	char text[128];
-
 	run->pid = 0;
 	end_with(run, BT_EXEC_INTERNAL_ERROR);
-	(void)bt_error_set(&run->err, number == ENOENT ? BERTH_ERR_NOT_FOUND : BERTH_ERR_IO,
-		"exec: %s: %s", what, bt_client_file_errno(number, text, sizeof(text)));
+	(void)bt_client_file_fail("exec:", what, number, &run->err);
 }
 
 static void start_child(

@@ -16,25 +16,16 @@
 
 #define READ_BYTES ((size_t)4096)
 
-const char *bt_client_file_errno(int number, char *buffer, size_t size)
+int bt_client_file_fail(const char *what, const char *path, int number, struct berth_error *err)
 {
-	if (strerror_r(number, buffer, size) != 0) {
-		return "unknown error";
-	}
-	/* Go's error texts equal those of libc, but begin with a lower-case letter. */
-	if (buffer[0] != '\0' && islower((unsigned char)buffer[1])) {
-		buffer[0] = (char)tolower((unsigned char)buffer[0]);
-	}
-	return buffer;
-}
+	char text[128] = "unknown error";
 
-static int set_file_error(const char *what, const char *path, struct berth_error *err)
-{
-	int number = errno;
-	char text[128];
-
+	if (strerror_r(number, text, sizeof(text)) == 0 && islower((unsigned char)text[1])) {
+		/* Go's error texts equal those of libc, but begin with a lower-case letter. */
+		text[0] = (char)tolower((unsigned char)text[0]);
+	}
 	return bt_error_set(err, number == ENOENT ? BERTH_ERR_NOT_FOUND : BERTH_ERR_IO, "%s %s: %s",
-		what, path, bt_client_file_errno(number, text, sizeof(text)));
+		what, path, text);
 }
 
 static int open_file(const char *path, bool waits)
@@ -50,7 +41,7 @@ static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt
 	struct stat status;
 
 	if (fd < 0) {
-		return set_file_error("open", path, err);
+		return bt_client_file_fail("open", path, errno, err);
 	}
 	/* Reserve all memory at once: growing the buffer would leave copies of secrets behind. */
 	if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= bytes_max) {
@@ -62,7 +53,7 @@ static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt
 		bt_strbuf_reserve(out, READ_BYTES);
 		count = read(fd, out->data + out->length, READ_BYTES);
 		if (count < 0) {
-			code = errno == EINTR ? 0 : set_file_error("read", path, err);
+			code = errno == EINTR ? 0 : bt_client_file_fail("read", path, errno, err);
 			continue;
 		}
 		out->length += (size_t)count;
@@ -96,7 +87,7 @@ int bt_client_file_check(const char *path, struct berth_error *err)
 	int fd = open_file(path, false);
 
 	if (fd < 0) {
-		return set_file_error("open", path, err);
+		return bt_client_file_fail("open", path, errno, err);
 	}
 	(void)close(fd); /* read-only: no data to lose */
 	return 0;

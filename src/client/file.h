@@ -33,10 +33,10 @@ struct bt_client_file_stamp {
 /** Sets *stamp to the file's current version. Returns true if *stamp had another version before. */
 bool bt_client_file_stamp_update(struct bt_client_file_stamp *stamp, const char *path);
 /**
- * Writes the text of the errno value `number` to `buffer`, as Go words it ("permission denied").
- * Returns `buffer`, or "unknown error".
+ * Sets the error "<what> <path>: <text>" with the text of the errno value `number`, as Go words it
+ * ("permission denied"). Returns BERTH_ERR_NOT_FOUND for ENOENT, else BERTH_ERR_IO.
  */
-const char *bt_client_file_errno(int number, char *buffer, size_t size);
+int bt_client_file_fail(const char *what, const char *path, int number, struct berth_error *err);
 
 /**
  * Checks a bundle of roots. Errors: "unable to load root certificates: unable to parse bytes as PEM

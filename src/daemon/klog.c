@@ -10,6 +10,7 @@
 #include "base/nanoseconds.h"
 #include "codec/json.h"
 #include "net/clock.h"
+#include "net/file_replace.h"
 
 static const char severity_letters[] = {'I', 'W', 'E', 'F'};
 
@@ -227,16 +228,8 @@ static void write_record(void *context, const struct bt_log_record *record)
 	 * not mix. Lines are lost if the reader has closed the stream, or if the stream does not
 	 * block and is full.
 	 */
-	size_t done = 0;
-	while (done < klog.line.length) {
-		ssize_t written = write(to_output ? STDOUT_FILENO : STDERR_FILENO,
-			klog.line.data + done, klog.line.length - done);
-		if (written > 0) {
-			done += (size_t)written;
-		} else if (written == 0 || errno != EINTR) {
-			break;
-		}
-	}
+	(void)bt_write_all(
+		to_output ? STDOUT_FILENO : STDERR_FILENO, klog.line.data, klog.line.length);
 	if (klog.line.capacity > BT_KLOG_LINE_KEPT_BYTES) {
 		bt_strbuf_finish(&klog.line);
 	}

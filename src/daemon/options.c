@@ -14,6 +14,7 @@
 #include "daemon/build_info.h"
 #include "daemon/options_private.h"
 #include "lib/document.h"
+#include "net/file_replace.h"
 
 /** Read "cert,key:name,name"; the syntax was checked when the flag was parsed. */
 static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *arena)
@@ -260,13 +261,6 @@ void bt_daemon_options_log_config(const struct bt_config *config)
 	}
 }
 
-static int refuse_file(const char *action, const char *path, int number, struct berth_error *err)
-{
-	char text[128];
-	return bt_error_set(err, BERTH_ERR_IO, "%s %s: %s", action, path,
-		bt_client_file_errno(number, text, sizeof(text)));
-}
-
 int bt_daemon_options_write_config(const struct bt_daemon_options *options,
 	const struct bt_config *config, struct berth_error *err)
 {
@@ -274,20 +268,15 @@ int bt_daemon_options_write_config(const struct bt_daemon_options *options,
 	struct bt_strbuf yaml = {0};
 	int code = make_yaml(config, &yaml, err);
 	int fd = code == 0 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-	size_t done = 0;
 	if (code == 0 && fd < 0) {
-		code = refuse_file("open", path, errno, err);
+		code = bt_client_file_fail("open", path, errno, err);
 	}
-	while (code == 0 && done < yaml.length) {
-		ssize_t written = write(fd, yaml.data + done, yaml.length - done);
-		if (written >= 0) {
-			done += (size_t)written;
-		} else if (errno != EINTR) {
-			code = refuse_file("write", path, errno, err);
-		}
+	int number = code == 0 ? bt_write_all(fd, yaml.data, yaml.length) : 0;
+	if (number != 0) {
+		code = bt_client_file_fail("write", path, number, err);
 	}
 	if (fd >= 0 && close(fd) != 0 && code == 0) {
-		code = refuse_file("close", path, errno, err);
+		code = bt_client_file_fail("close", path, errno, err);
 	}
 	if (code == 0) {
 		BT_LOG_INFO(0, "Wrote configuration", BT_LOG_STR("file", options->write_config_to));

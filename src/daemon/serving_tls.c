@@ -124,17 +124,13 @@ bool bt_serving_tls_has_files(const struct bt_serving_tls *serving)
 static int write_file(
 	const char *path, unsigned int mode, struct bt_str content, struct berth_error *err)
 {
-	char text[128];
 	int number = bt_file_replace(path, mode, content);
-	return number == 0 ? 0
-			   : bt_error_set(err, BERTH_ERR_IO, "open %s: %s", path,
-				     bt_client_file_errno(number, text, sizeof(text)));
+	return number == 0 ? 0 : bt_client_file_fail("open", path, number, err);
 }
 
 /** Create the folder and its parents. */
 static int make_folder(const char *path, struct berth_error *err)
 {
-	char text[128];
 	char *copy = bt_strndup(path, strlen(path));
 	int result = 0;
 	for (char *next = copy + 1; result == 0; next++) {
@@ -144,8 +140,7 @@ static int make_folder(const char *path, struct berth_error *err)
 		char end = *next;
 		*next = '\0';
 		if (mkdir(copy, 0755) != 0 && errno != EEXIST) {
-			result = bt_error_set(err, BERTH_ERR_IO, "mkdir %s: %s", copy,
-				bt_client_file_errno(errno, text, sizeof(text)));
+			result = bt_client_file_fail("mkdir", copy, errno, err);
 		}
 		*next = end;
 		if (end == '\0') {

@@ -9,6 +9,23 @@
 
 #include "base/strbuf.h"
 
+int bt_write_all(int fd, const char *data, size_t length)
+{
+	size_t done = 0;
+	while (done < length) {
+		ssize_t count = write(fd, data + done, length - done);
+		if (count == 0) {
+			return EIO;
+		}
+		if (count > 0) {
+			done += (size_t)count;
+		} else if (errno != EINTR) {
+			return errno;
+		}
+	}
+	return 0;
+}
+
 int bt_file_replace(const char *path, unsigned int mode, struct bt_str content)
 {
 	struct bt_strbuf beside = {0};
@@ -16,15 +33,7 @@ int bt_file_replace(const char *path, unsigned int mode, struct bt_str content)
 	const char *temporary = bt_strbuf_c(&beside);
 	int fd =
 		open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
-	int number = fd < 0 ? errno : 0;
-	size_t done = 0;
-	while (number == 0 && done < content.length) {
-		ssize_t count = write(fd, content.data + done, content.length - done);
-		if (count < 0 && errno != EINTR) {
-			number = errno;
-		}
-		done += count > 0 ? (size_t)count : 0;
-	}
+	int number = fd < 0 ? errno : bt_write_all(fd, content.data, content.length);
 	if (number == 0 && fsync(fd) != 0) {
 		number = errno;
 	}

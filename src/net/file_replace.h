@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_NET_FILE_REPLACE_H
 #define BT_NET_FILE_REPLACE_H
-/** Replaces files with keys and certificates atomically: a reader never sees a partial file. */
+/** Writes files as a whole. */
 #include "base/compiler.h"
 #include "base/str.h"
 
+/** Writes all bytes to the descriptor. Returns 0 or an errno. */
+int bt_write_all(int fd, const char *data, size_t length);
 /**
+ * Replaces a file atomically, so that a reader never sees a partial key or certificate.
  * Writes a temporary file beside path, syncs it, then renames it. mode: permissions of the new
  * file, as for chmod. Returns 0 or an errno.
  */

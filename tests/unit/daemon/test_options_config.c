@@ -246,7 +246,8 @@ START_TEST(test_options_config__write_fails)
 	struct berth_error err = BERTH_ERROR_INIT;
 	ACCEPT(&run, "--write-config-to=/no/such/folder/file");
 	ck_assert_int_eq(bt_daemon_options_load_config(&run.options, &config, NULL), 0);
-	ck_assert_int_eq(bt_daemon_options_write_config(&run.options, config, &err), BERTH_ERR_IO);
+	ck_assert_int_eq(
+		bt_daemon_options_write_config(&run.options, config, &err), BERTH_ERR_NOT_FOUND);
 	ck_assert_str_eq(
 		berth_error_message(&err), "open /no/such/folder/file: no such file or directory");
 	berth_error_finish(&err);
