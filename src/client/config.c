@@ -385,7 +385,7 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 
 	struct bt_kubeconfig_cluster *cluster = &selection.cluster;
 
-	if (master != NULL && master[0] != '\0') {
+	if (bt_is_given(master)) {
 		cluster->server = bt_arena_str(&config->arena, bt_str_from(master));
 		cluster->tls_server_name = (struct bt_str){0};
 	}
@@ -418,8 +418,7 @@ static bool read_variables(const char **out_host, const char **out_port)
 {
 	*out_host = getenv("KUBERNETES_SERVICE_HOST");
 	*out_port = getenv("KUBERNETES_SERVICE_PORT");
-	return *out_host != NULL && (*out_host)[0] != '\0' && *out_port != NULL &&
-		(*out_port)[0] != '\0';
+	return bt_is_given(*out_host) && bt_is_given(*out_port);
 }
 
 static bool in_cluster_is_possible(const char *folder)
@@ -512,7 +511,7 @@ static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth
 {
 	struct stat status;
 
-	if (path == NULL || path[0] == '\0') {
+	if (!bt_is_given(path)) {
 		return 0;
 	}
 	if (stat(path, &status) != 0) {
@@ -522,11 +521,6 @@ static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth
 	return code != 0 ? bt_error_wrap(err, code, "error loading config file \"%s\"", path) : 0;
 }
 
-static bool is_given(const char *text)
-{
-	return text != NULL && text[0] != '\0';
-}
-
 int bt_client_config_load(const struct bt_client_config_input *input,
 	struct bt_client_config *out_config, struct berth_error *err)
 {
@@ -534,7 +528,7 @@ int bt_client_config_load(const struct bt_client_config_input *input,
 	struct bt_strbuf text = {0};
 	bool nothing = false;
 
-	if (!is_given(input->kubeconfig) && !is_given(input->master)) {
+	if (!bt_is_given(input->kubeconfig) && !bt_is_given(input->master)) {
 		BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
 			"Neither --kubeconfig nor --master was specified.  Using the "
 			"inClusterConfig.  This might not work.");

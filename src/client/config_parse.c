@@ -376,10 +376,10 @@ int bt_client_config_load_context(const struct bt_client_config_input *input, co
 	struct bt_strbuf path = {0};
 	const char *list = getenv("KUBECONFIG");
 	const char *home = getenv("HOME");
-	bool is_listed = list != NULL && list[0] != '\0';
+	bool is_listed = bt_is_given(list);
 	int code = 0;
 
-	if (input->kubeconfig != NULL && input->kubeconfig[0] != '\0') {
+	if (bt_is_given(input->kubeconfig)) {
 		code = read_file(&merging, input->kubeconfig, err);
 	} else if (is_listed) {
 		struct bt_str rest = bt_str_from(list);
@@ -387,7 +387,7 @@ int bt_client_config_load_context(const struct bt_client_config_input *input, co
 			bt_strbuf_set(&path, bt_str_cut(&rest, ':'));
 			code = read_if_there(&merging, bt_strbuf_c(&path), err);
 		}
-	} else if (home != NULL && home[0] != '\0') {
+	} else if (bt_is_given(home)) {
 		bt_strbuf_printf(&path, "%s/.kube/config", home);
 		code = read_if_there(&merging, bt_strbuf_c(&path), err);
 	}

@@ -8,6 +8,11 @@
 #include "api/types.h"
 #include "client/config.h"
 
+static inline bool bt_is_given(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
 /** Maximum bytes of a kubeconfig, and of each file that it names. */
 #define BT_CLIENT_FILE_BYTES_MAX (UINT32_C(4) << 20)
 
