@@ -76,6 +76,14 @@ void bt_kind_append_path(enum bt_kind kind, struct bt_str version, struct bt_str
 		BT_STR_ARG(version));
 }
 
+void bt_kind_append_resource(enum bt_kind kind, struct bt_strbuf *out)
+{
+	const struct bt_kind_info *info = bt_kind_info(kind);
+
+	bt_strbuf_printf(
+		out, "%s%s%s", info->resource, info->group[0] != '\0' ? "." : "", info->group);
+}
+
 void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out)
 {
 	const struct bt_kind_info *info = bt_kind_info(kind);

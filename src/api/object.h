@@ -43,6 +43,8 @@ bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *o
 struct bt_str bt_kind_version_at(enum bt_kind kind, uint32_t index);
 /** Appends the path of the kind's API in a version: "/api/v1", "/apis/apps/v1". */
 void bt_kind_append_path(enum bt_kind kind, struct bt_str version, struct bt_strbuf *out);
+/** Appends the resource with its group, for messages: "pods", "leases.coordination.k8s.io". */
+void bt_kind_append_resource(enum bt_kind kind, struct bt_strbuf *out);
 /** Appends the API version used for writing: "apps/v1". */
 void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out);
 

@@ -185,13 +185,9 @@ static void request_page(struct bt_live_list *list)
 {
 	struct bt_strbuf path = {0};
 	struct bt_strbuf query = {0};
-	const struct bt_kind_info *info = bt_kind_info(list->kind);
 	bt_kind_append_path(list->kind, bt_kind_version_at(list->kind, list->version_index), &path);
-	if (list->namespace_.length != 0) {
-		bt_strbuf_append_c(&path, "/namespaces/");
-		bt_rest_append_segment(&path, list->namespace_);
-	}
-	bt_strbuf_printf(&path, "/%s", info->resource);
+	bt_rest_append_object(&path, list->namespace_,
+		bt_str_from(bt_kind_info(list->kind)->resource), BT_STR(""));
 	bt_rest_append_query(&query, "limit", BT_STR(PAGE_ITEMS));
 	if (list->field_selector.length != 0) {
 		bt_rest_append_query(&query, "fieldSelector", list->field_selector);
@@ -220,9 +216,7 @@ static void request_page(struct bt_live_list *list)
 
 void bt_live_list_start(struct bt_live_list *list)
 {
-	const struct bt_kind_info *info = bt_kind_info(list->kind);
-	bt_strbuf_printf(&list->resource, "%s%s%s", info->resource,
-		info->group[0] != '\0' ? "." : "", info->group);
+	bt_kind_append_resource(list->kind, &list->resource);
 	request_page(list);
 }
 

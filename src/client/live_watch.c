@@ -100,21 +100,11 @@ static void start(struct followed *followed)
 {
 	struct bt_live_watch *watch = followed->watch;
 	enum bt_kind kind = followed->kind->kind;
-	const struct bt_kind_info *info = bt_kind_info(kind);
-	struct bt_str version = bt_kind_version_at(kind, followed->version_index);
-	struct bt_strbuf path = {0};
-	struct bt_strbuf type_name = {0};
-	bt_kind_append_path(kind, version, &path);
-	bt_strbuf_printf(&path, "/%s", info->resource);
-	bt_strbuf_printf(&type_name, "*%.*s.%s", BT_STR_ARG(version), info->name);
 	const struct bt_reflector_options options = {
 		.client = watch->live->client,
 		.loop = watch->live->loop,
 		.prng = &watch->prng,
 		.codec = kind == BT_KIND_POD ? &watch->pod_codec : bt_reflector_object_codec(kind),
-		.path = bt_strbuf_str(&path),
-		.type_name = bt_strbuf_c(&type_name),
-		.name = info->resource,
 		.streaming = true,
 		.sink = {.context = followed,
 			.changed = changed,
@@ -122,9 +112,7 @@ static void start(struct followed *followed)
 			.failed = failed,
 			.resumed = resumed},
 	};
-	followed->reflector = bt_reflector_create(&options);
-	bt_strbuf_finish(&path);
-	bt_strbuf_finish(&type_name);
+	followed->reflector = bt_reflector_create_of_kind(&options, kind, followed->version_index);
 }
 
 struct bt_live_watch *bt_live_watch_create(
@@ -140,10 +128,8 @@ struct bt_live_watch *bt_live_watch_create(
 	live->last_data_ns = bt_loop_now_ns(live->loop);
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT; i++) {
 		struct followed *followed = &watch->kinds[i];
-		const struct bt_kind_info *info = bt_kind_info(bt_live_kinds[i].kind);
 		*followed = (struct followed){.watch = watch, .kind = &bt_live_kinds[i]};
-		bt_strbuf_printf(&followed->resource, "%s%s%s", info->resource,
-			info->group[0] != '\0' ? "." : "", info->group);
+		bt_kind_append_resource(bt_live_kinds[i].kind, &followed->resource);
 		start(followed);
 	}
 	return watch;

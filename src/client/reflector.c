@@ -394,6 +394,27 @@ struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *opti
 	return reflector;
 }
 
+struct bt_reflector *bt_reflector_create_of_kind(
+	const struct bt_reflector_options *options, enum bt_kind kind, uint32_t version_index)
+{
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	struct bt_str version = bt_kind_version_at(kind, version_index);
+	struct bt_reflector_options of_kind = *options;
+	struct bt_strbuf path = {0};
+	struct bt_strbuf type_name = {0};
+
+	bt_kind_append_path(kind, version, &path);
+	bt_strbuf_printf(&path, "/%s", info->resource);
+	bt_strbuf_printf(&type_name, "*%.*s.%s", BT_STR_ARG(version), info->name);
+	of_kind.path = bt_strbuf_str(&path);
+	of_kind.type_name = bt_strbuf_c(&type_name);
+	of_kind.name = info->resource;
+	struct bt_reflector *reflector = bt_reflector_create(&of_kind);
+	bt_strbuf_finish(&path);
+	bt_strbuf_finish(&type_name);
+	return reflector;
+}
+
 void bt_reflector_destroy(struct bt_reflector *reflector)
 {
 	if (reflector == NULL) {
@@ -415,6 +436,11 @@ void bt_reflector_destroy(struct bt_reflector *reflector)
 		bt_free((void *)(uintptr_t)texts[i]);
 	}
 	bt_free(reflector);
+}
+
+const char *bt_reflector_type_name(const struct bt_reflector *reflector)
+{
+	return reflector->options.type_name;
 }
 
 bool bt_reflector_is_synced(const struct bt_reflector *reflector)

@@ -112,6 +112,13 @@ struct bt_reflector_options {
 /** Sends the first request in the loop's next turn. Copies the options. */
 BT_MUST_USE struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *options);
 /**
+ * The same for the objects of a kind, in the API version at this index: sets path, type_name and
+ * name.
+ */
+BT_MUST_USE struct bt_reflector *bt_reflector_create_of_kind(
+	const struct bt_reflector_options *options, enum bt_kind kind, uint32_t version_index);
+const char *bt_reflector_type_name(const struct bt_reflector *reflector);
+/**
  * Releases the items without calling the sink. Must not be called within the sink. NULL accepted.
  */
 void bt_reflector_destroy(struct bt_reflector *reflector);

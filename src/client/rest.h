@@ -135,6 +135,12 @@ void bt_rest_cancel(struct bt_rest_call *call);
 bool bt_rest_writes_protobuf(const struct bt_rest_client *client);
 /** Appends text as a path segment: percent-encoded, without a slash before it. */
 void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text);
+/**
+ * Appends the path of an object below the path of its API: "/namespaces/shop/deployments/web".
+ * namespace_ "": cluster-scoped, or all namespaces; name "": the collection.
+ */
+void bt_rest_append_object(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str resource,
+	struct bt_str name);
 /** Appends a form-encoded query parameter. */
 void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value);
 /**

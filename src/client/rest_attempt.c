@@ -34,6 +34,21 @@ void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text)
 	}
 }
 
+void bt_rest_append_object(
+	struct bt_strbuf *out, struct bt_str namespace_, struct bt_str resource, struct bt_str name)
+{
+	if (namespace_.length != 0) {
+		bt_strbuf_append_c(out, "/namespaces/");
+		bt_rest_append_segment(out, namespace_);
+	}
+	bt_strbuf_append_char(out, '/');
+	bt_rest_append_segment(out, resource);
+	if (name.length != 0) {
+		bt_strbuf_append_char(out, '/');
+		bt_rest_append_segment(out, name);
+	}
+}
+
 void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value)
 {
 	if (out->length != 0) {

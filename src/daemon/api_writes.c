@@ -274,26 +274,14 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 
 void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail)
 {
-	const struct bt_kind_info *info = bt_kind_info(kind);
 	struct bt_strbuf path = {0};
-	bt_strbuf_append_c(&path, info->group[0] == '\0' ? "/api/" : "/apis/");
-	bt_kind_append_api_version(kind, &path);
-	bt_strbuf_append_char(&path, '/');
-	if (write->namespace_[0] != '\0') {
-		bt_strbuf_append_c(&path, "namespaces/");
-		bt_rest_append_segment(&path, bt_str_from(write->namespace_));
-		bt_strbuf_append_char(&path, '/');
-	}
-	bt_strbuf_append_c(&path, info->resource);
-	if (write->name[0] != '\0') {
-		bt_strbuf_append_char(&path, '/');
-		bt_rest_append_segment(&path, bt_str_from(write->name));
-	}
+	bt_kind_append_path(kind, bt_kind_version_at(kind, 0), &path);
+	bt_rest_append_object(&path, bt_str_from(write->namespace_),
+		bt_str_from(bt_kind_info(kind)->resource), bt_str_from(write->name));
 	bt_strbuf_append_c(&path, tail);
 	write->path = bt_strbuf_steal(&path);
 	struct bt_strbuf resource = {0};
-	bt_strbuf_printf(&resource, "%s%s%s", info->resource, info->group[0] != '\0' ? "." : "",
-		info->group);
+	bt_kind_append_resource(kind, &resource);
 	write->resource = bt_strbuf_steal(&resource);
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cluster_feed.h"
 
-#include <stdio.h>
-
 #include "api/pod_common.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -45,7 +43,6 @@ struct source {
 	struct bt_cluster_feed *feed;
 	const struct watched *watched;
 	struct bt_reflector *reflector;
-	char type_name[64]; /* "*v1.Pod" */
 	bool is_synced;
 };
 
@@ -153,8 +150,6 @@ static void start_source(struct source *source)
 {
 	const struct bt_cluster_feed_options *feed = &source->feed->options;
 	enum bt_kind kind = source->watched->kind;
-	const struct bt_kind_info *info = bt_kind_info(kind);
-	struct bt_str version = bt_kind_version_at(kind, 0);
 	const struct bt_reflector_codec *codec = bt_reflector_object_codec(kind);
 	if ((kind == BT_KIND_POD && feed->complete.pods) ||
 		(kind == BT_KIND_NODE && feed->complete.nodes) ||
@@ -165,26 +160,17 @@ static void start_source(struct source *source)
 	} else if (kind == BT_KIND_NODE) {
 		codec = &source->feed->node_codec;
 	}
-	struct bt_strbuf path = {0};
-	bt_kind_append_path(kind, version, &path);
-	bt_strbuf_printf(&path, "/%s", info->resource);
-	(void)snprintf(source->type_name, sizeof(source->type_name), "*%.*s.%s",
-		BT_STR_ARG(version), info->name);
 	struct bt_reflector_options options = {
 		.client = feed->client,
 		.loop = feed->loop,
 		.prng = feed->prng,
 		.codec = codec,
-		.path = bt_strbuf_str(&path),
 		.field_selector = bt_str_from(source->watched->field_selector),
-		.type_name = source->type_name,
-		.name = info->resource,
 		.streaming = feed->streaming,
 		.sink = {.context = source, .changed = changed, .synced = synced},
 		.metrics = feed->metrics,
 	};
-	source->reflector = bt_reflector_create(&options);
-	bt_strbuf_finish(&path);
+	source->reflector = bt_reflector_create_of_kind(&options, kind, 0);
 }
 
 struct bt_cluster_feed *bt_cluster_feed_create(const struct bt_cluster_feed_options *options)
@@ -240,7 +226,8 @@ uint32_t bt_cluster_feed_list_unsynced(const struct bt_cluster_feed *feed, struc
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
 		const struct source *source = &feed->sources[i];
 		if (source->reflector != NULL && !source->is_synced) {
-			bt_strbuf_printf(out, "%s%s", count++ > 0 ? " " : "", source->type_name);
+			bt_strbuf_printf(out, "%s%s", count++ > 0 ? " " : "",
+				bt_reflector_type_name(source->reflector));
 		}
 	}
 	return count;

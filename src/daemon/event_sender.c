@@ -463,16 +463,13 @@ static void send_first(struct bt_event_sender *sender)
 	bool is_core = waiting->form == FORM_CORE_POST || waiting->form == FORM_CORE_PATCH;
 	bt_strbuf_reset(&sender->path);
 	bt_strbuf_append_c(&sender->path, is_core ? "/api/v1" : GROUP_VERSION);
-	bt_strbuf_append_c(&sender->path, "/namespaces/");
-	bt_rest_append_segment(&sender->path, bt_event_record_namespace(waiting->record));
-	bt_strbuf_append_c(&sender->path, "/events");
+	struct bt_strbuf name = {0};
 	if (is_patch(waiting)) {
-		struct bt_strbuf name = {0};
 		append_name(waiting, &name);
-		bt_strbuf_append_char(&sender->path, '/');
-		bt_rest_append_segment(&sender->path, bt_strbuf_str(&name));
-		bt_strbuf_finish(&name);
 	}
+	bt_rest_append_object(&sender->path, bt_event_record_namespace(waiting->record),
+		BT_STR("events"), bt_strbuf_str(&name));
+	bt_strbuf_finish(&name);
 	bt_strbuf_reset(&sender->body);
 	if (waiting->form == FORM_POST) {
 		bt_event_record_write(waiting->record, bt_str_from(sender->host), waiting->count,

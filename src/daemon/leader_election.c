@@ -454,12 +454,12 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 	bt_strbuf_append_str(&election->lock, config->resource_namespace);
 	bt_strbuf_append_char(&election->lock, '/');
 	bt_strbuf_append_str(&election->lock, config->resource_name);
-	bt_strbuf_append_c(&election->collection_path, "/apis/coordination.k8s.io/v1/namespaces/");
-	bt_rest_append_segment(&election->collection_path, config->resource_namespace);
-	bt_strbuf_append_c(&election->collection_path, "/leases");
-	bt_strbuf_append_str(&election->lease_path, bt_strbuf_str(&election->collection_path));
-	bt_strbuf_append_char(&election->lease_path, '/');
-	bt_rest_append_segment(&election->lease_path, config->resource_name);
+	bt_strbuf_append_c(&election->collection_path, "/apis/coordination.k8s.io/v1");
+	bt_rest_append_object(&election->collection_path, config->resource_namespace,
+		BT_STR("leases"), BT_STR(""));
+	bt_strbuf_append_c(&election->lease_path, "/apis/coordination.k8s.io/v1");
+	bt_rest_append_object(&election->lease_path, config->resource_namespace, BT_STR("leases"),
+		config->resource_name);
 	static const struct bt_metric_description status = {
 		.name = "leader_election_master_status",
 		.help = "Gauge of if the reporting system is master of the relevant lease, 0 "

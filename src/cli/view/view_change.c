@@ -88,27 +88,13 @@ void bt_view_changes_destroy(struct bt_view_changes *changes)
 
 /** --- steps of a change --- */
 
-/** Append "/namespaces/shop/deployments/web"; namespace_ "": cluster-scoped. */
-static void append_object(struct bt_strbuf *path, struct bt_str namespace_, struct bt_str resource,
-	struct bt_str name)
-{
-	if (namespace_.length != 0) {
-		bt_strbuf_append_c(path, "/namespaces/");
-		bt_rest_append_segment(path, namespace_);
-	}
-	bt_strbuf_append_char(path, '/');
-	bt_rest_append_segment(path, resource);
-	bt_strbuf_append_char(path, '/');
-	bt_rest_append_segment(path, name);
-}
-
 /** Returns "/apis/apps/v1/namespaces/shop/deployments/web/scale", in the arena. */
 static struct bt_str path_of(struct bt_view_change *change, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name, const char *subresource)
 {
 	struct bt_strbuf path = {0};
 	bt_kind_append_path(kind, bt_kind_version_at(kind, 0), &path);
-	append_object(&path, namespace_, bt_str_from(bt_kind_info(kind)->resource), name);
+	bt_rest_append_object(&path, namespace_, bt_str_from(bt_kind_info(kind)->resource), name);
 	bt_strbuf_append_c(&path, subresource);
 	return bt_arena_take_strbuf(&change->arena, &path);
 }
@@ -357,7 +343,7 @@ static void take_resources(
 		bool is_namespaced = bt_json_bool_at(resource, "namespaced", false);
 		struct bt_strbuf path = {0};
 		bt_strbuf_append_str(&path, step->path);
-		append_object(&path,
+		bt_rest_append_object(&path,
 			!is_namespaced                         ? BT_STR("")
 				: step->namespace_.length != 0 ? step->namespace_
 							       : BT_STR("default"),

@@ -59,9 +59,11 @@ void bt_rest_cancel(struct bt_rest_call *call)
 	fake_requests.call = NULL;
 }
 
-void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text)
+void bt_rest_append_object(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str resource,
+	struct bt_str name)
 {
-	bt_strbuf_append_str(out, text);
+	bt_strbuf_printf(out, "/namespaces/%.*s/%.*s%s%.*s", BT_STR_ARG(namespace_),
+		BT_STR_ARG(resource), name.length != 0 ? "/" : "", BT_STR_ARG(name));
 }
 
 bool bt_rest_writes_protobuf(const struct bt_rest_client *client BT_UNUSED)
