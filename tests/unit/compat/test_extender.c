@@ -181,6 +181,18 @@ START_TEST(test_extender__search)
 		BERTH_ERR_FIT);
 	ck_assert_str_eq(berth_error_message(&err), "0/2 nodes are available: 2 no x.");
 	berth_error_finish(&err);
+	/* A node that only the extender names counts in both searches. */
+	berth_cycle_state_destroy(state);
+	state = berth_cycle_state_create();
+	wire.answer = "{'NodeNames':[],'FailedNodes':{'n1':'no x','n2':'no x','n9':'gone'}}";
+	ck_assert_int_eq(
+		berth_engine_find_nodes_that_fit(engine, framework, state, pod, &nodes, NULL), 0);
+	cluster_expect(berth_fit_error_text(&nodes.diagnosis, berth_cycle_state_arena(state)),
+		"0/2 nodes are available: 1 gone, 2 no x.");
+	ck_assert_int_eq(
+		berth_engine_schedule(engine, framework, pod, &result, NULL, &err), BERTH_ERR_FIT);
+	ck_assert_str_eq(berth_error_message(&err), "0/2 nodes are available: 1 gone, 2 no x.");
+	berth_error_finish(&err);
 	wire.answer = "{'NodeNames':['n2']}";
 	ck_assert_int_eq(
 		berth_engine_schedule(engine, framework, pod, &result, &fit_error, &err), 0);
