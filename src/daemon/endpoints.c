@@ -21,7 +21,7 @@ struct bt_endpoints {
 	struct bt_access_rules *access;
 	struct bt_pages *pages;
 	struct bt_http_server *server;
-	char *host;                /* owned: the address to bind to */
+	const char *host;          /* the address to bind to */
 	char *listening;           /* owned: "[::]:10259", in log lines */
 	uint32_t waiting;          /* calls with is_waiting */
 	bool certificates_changed; /* the server does not have the current certificates yet */
@@ -344,8 +344,7 @@ int bt_endpoints_create(const struct bt_endpoints_options *options,
 	(void)gnutls_rnd(GNUTLS_RND_NONCE, &seed, sizeof(seed)); /* no secret depends on the seed */
 	endpoints->options = *options;
 	endpoints->serving = options->serving;
-	endpoints->host = host.length != 0 ? bt_strndup(host.data, host.length)
-					   : bt_strndup("0.0.0.0", strlen("0.0.0.0"));
+	endpoints->host = host.length != 0 ? host.data : "0.0.0.0";
 	endpoints->check_ns = now_ns + CHECK_EVERY_NS;
 	endpoints->read_ns = now_ns + READ_EVERY_NS;
 	int result = create_parts(endpoints, seed, err);
@@ -394,7 +393,6 @@ void bt_endpoints_destroy(struct bt_endpoints *endpoints)
 	bt_trust_destroy(endpoints->trust);
 	bt_pages_destroy(endpoints->pages);
 	bt_serving_tls_destroy(endpoints->serving);
-	bt_free(endpoints->host);
 	bt_free(endpoints->listening);
 	bt_free(endpoints);
 }

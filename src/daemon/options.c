@@ -264,7 +264,7 @@ void bt_daemon_options_log_config(const struct bt_config *config)
 int bt_daemon_options_write_config(const struct bt_daemon_options *options,
 	const struct bt_config *config, struct berth_error *err)
 {
-	const char *path = options->write_config_to.data; /* zero-terminated */
+	const char *path = options->write_config_to.data;
 	struct bt_strbuf yaml = {0};
 	int code = make_yaml(config, &yaml, err);
 	int fd = code == 0 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;

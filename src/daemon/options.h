@@ -14,6 +14,8 @@
 #include "config/versions.h"
 #include "daemon/klog.h"
 
+/* Texts of the options are zero-terminated, except those of struct bt_sni_certificate. */
+
 struct bt_sni_certificate {
 	struct bt_str certificate_file;
 	struct bt_str key_file;

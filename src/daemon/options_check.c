@@ -362,7 +362,7 @@ int bt_serving_check(const struct bt_daemon_options *options, struct berth_error
 		return 0; /* no server is built */
 	}
 	for (uint32_t i = 0; i < serving->cipher_suites.count && code == 0; i++) {
-		const char *name = serving->cipher_suites.items[i].data; /* zero-terminated */
+		const char *name = serving->cipher_suites.items[i].data;
 		bool is_insecure = false;
 		if (!bt_tls_cipher_suite_is_known(name, &is_insecure)) {
 			code = bt_error_set(err, BERTH_ERR_INVALID,

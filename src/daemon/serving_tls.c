@@ -32,7 +32,7 @@ struct bt_serving_tls {
 	uint32_t pair_count;
 	struct bt_http_sni_pair *sni; /* for all pairs but the first */
 	BT_VEC(const char *) names;   /* owned texts: the names of all `sni` */
-	BT_VEC(const char *) suites;  /* owned texts */
+	BT_VEC(const char *) suites;
 	BT_VEC(uint32_t) curves;
 };
 
@@ -157,10 +157,7 @@ static int make_pair(const struct bt_serving_options *options, int64_t now_secon
 	struct bt_str address = options->bind_address;
 	bool is_any = address.length == 0 || bt_str_equal(address, BT_STR("0.0.0.0")) ||
 		bt_str_equal(address, BT_STR("::")) || bt_str_equal(address, BT_STR("127.0.0.1"));
-	char *name = is_any ? NULL : copy_text(address);
-	int result = bt_certificate_make_serving(name, now_seconds, out_pem, err);
-	bt_free(name);
-	return result;
+	return bt_certificate_make_serving(is_any ? NULL : address.data, now_seconds, out_pem, err);
 }
 
 /** Use <cert-dir>/kube-scheduler.crt and .key; create both if neither exists. */
@@ -168,7 +165,7 @@ static int pair_of_folder(const struct bt_serving_options *options, struct pair 
 	int64_t now_seconds, struct berth_error *err)
 {
 	struct bt_certificate_pair pem = {.key = {0}};
-	char *folder = copy_text(options->cert_dir);
+	const char *folder = options->cert_dir.data;
 	struct bt_strbuf path = {0};
 	bt_strbuf_printf(&path, "%s/kube-scheduler.crt", folder);
 	pair->certificate_file = bt_strbuf_steal(&path);
@@ -197,7 +194,6 @@ static int pair_of_folder(const struct bt_serving_options *options, struct pair 
 		}
 	}
 	bt_certificate_pair_finish(&pem);
-	bt_free(folder);
 	return result == 0 ? 0
 			   : bt_error_wrap(err, result, "error creating self-signed certificates");
 }
@@ -250,7 +246,7 @@ int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_
 		next += options->sni.items[i].names.count;
 	}
 	for (uint32_t i = 0; i < options->cipher_suites.count; i++) {
-		bt_vec_push(&serving->suites, copy_text(options->cipher_suites.items[i]));
+		bt_vec_push(&serving->suites, options->cipher_suites.items[i].data);
 	}
 	for (uint32_t i = 0; i < options->curve_preferences.count; i++) {
 		bt_vec_push(&serving->curves, (uint32_t)options->curve_preferences.items[i]);
@@ -285,9 +281,6 @@ void bt_serving_tls_destroy(struct bt_serving_tls *serving)
 	}
 	for (uint32_t i = 0; i < serving->names.count; i++) {
 		bt_free((void *)(uintptr_t)serving->names.items[i]);
-	}
-	for (uint32_t i = 0; i < serving->suites.count; i++) {
-		bt_free((void *)(uintptr_t)serving->suites.items[i]);
 	}
 	bt_vec_finish(&serving->names);
 	bt_vec_finish(&serving->suites);

@@ -215,7 +215,7 @@ static int bundle_read(
 	struct bt_trust *trust, struct bt_trust_bundle *bundle, struct berth_error *err)
 {
 	struct bt_strbuf pem = {0};
-	char *path = bt_strndup(bundle->path.data, bundle->path.length);
+	const char *path = bundle->path.data;
 	(void)bt_client_file_stamp_update(&bundle->stamp, path);
 	int result = bt_client_file_read(path, FILE_BYTES_MAX, &pem, err);
 	if (result == 0 && pem.length == 0) {
@@ -226,7 +226,6 @@ static int bundle_read(
 		result = result == 0 ? 0 : bt_error_wrap(err, result, "\"%s\"", path);
 	}
 	bt_strbuf_finish(&pem);
-	bt_free(path);
 	return result;
 }
 
@@ -236,10 +235,8 @@ void bt_trust_refresh(struct bt_trust *trust, bool is_due)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(bundles); i++) {
 		struct bt_trust_bundle *bundle = bundles[i];
 		struct berth_error err = BERTH_ERROR_INIT;
-		char *path = bt_strndup(bundle->path.data, bundle->path.length);
 		bool is_read = bundle->path.length != 0 &&
-			(bt_client_file_stamp_update(&bundle->stamp, path) || is_due);
-		bt_free(path);
+			(bt_client_file_stamp_update(&bundle->stamp, bundle->path.data) || is_due);
 		if (is_read && bundle_read(trust, bundle, &err) != 0) {
 			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s: %s", bundle->flag,
 				berth_error_message(&err));
