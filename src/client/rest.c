@@ -215,10 +215,6 @@ static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 			(double)waited_ns / (double)BT_NS_PER_SECOND);
 	}
 	log_wait(call, now_ns, waited_ns);
-	if (call->may_send != NULL && !call->may_send(call->handler.context)) {
-		bt_rest_refuse(call);
-		return;
-	}
 	bt_rest_send(call);
 }
 
@@ -306,9 +302,6 @@ struct bt_rest_call *bt_rest_start(
 	call->queued_at_ns = bt_loop_now_ns(client->loop);
 	if (call->is_watch) {
 		bt_rest_send(call);
-	} else if (call->may_send != NULL && !call->may_send(call->handler.context)) {
-		/* refuse in a later turn: the caller must get the call's pointer before `done` */
-		enqueue(call);
 	} else if (client->first == NULL &&
 		bt_limiter_take(&client->limiter, call->queued_at_ns, &at_ns)) {
 		send_with_token(call, call->queued_at_ns);

@@ -118,9 +118,9 @@ struct bt_rest_request {
 	bool is_watch; /* not rate-limited, and without a timeout */
 	struct bt_rest_handler handler;
 	/**
-	 * Called with the handler's context immediately before the call is sent, which may be long
-	 * after bt_rest_start. false: the call ends unsent with BT_REST_TRANSPORT. NULL: always
-	 * send.
+	 * Called with the handler's context before each write of the request's bytes, which may be
+	 * long after bt_rest_start: the call waits for the limiter and for a connection. false:
+	 * nothing more is written, and the call ends with BT_REST_TRANSPORT. NULL: always send.
 	 */
 	bool (*may_send)(void *context);
 };

@@ -521,17 +521,6 @@ static void log_refusal(const struct bt_rest_call *call, const struct bt_rest_an
 	bt_strbuf_finish(&url);
 }
 
-void bt_rest_refuse(struct bt_rest_call *call)
-{
-	const struct bt_http_outcome outcome = {
-		.failure = BT_HTTP_FAILURE_OTHER,
-		.body = BT_STR(""),
-		.message = "context canceled",
-	};
-
-	finish_failed(call, &outcome);
-}
-
 static void count_attempt(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
 {
 	int64_t duration_ns =
@@ -604,6 +593,13 @@ static void attempt_done(
 	}
 }
 
+static bool may_send(void *context)
+{
+	const struct bt_rest_call *call = context;
+
+	return call->may_send(call->handler.context);
+}
+
 static void stream_head(void *context, struct bt_http_transfer *transfer, uint16_t code)
 {
 	struct bt_rest_call *call = context;
@@ -652,6 +648,7 @@ void bt_rest_send(struct bt_rest_call *call)
 		.is_endless = call->is_watch,
 		.body_bytes_max = is_stream ? 0 : BODY_BYTES_MAX,
 		.handler = {.context = call,
+			.may_send = call->may_send != NULL ? may_send : NULL,
 			.head = is_stream ? stream_head : NULL,
 			.data = is_stream ? stream_data : NULL,
 			.done = attempt_done},

@@ -98,8 +98,6 @@ struct bt_rest_client {
 
 /** Sends the request. The caller has taken the token of the limiter, or the request needs none. */
 void bt_rest_send(struct bt_rest_call *call);
-/** Ends a call whose may_send has returned false. */
-void bt_rest_refuse(struct bt_rest_call *call);
 /** Appends the call's URL, with its query. */
 void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out);
 /** Calls the handler's `done` and frees the call. */

@@ -169,6 +169,13 @@ static void free_call(struct bt_transport_call *call)
 	bt_free(call);
 }
 
+static bool may_send(void *context)
+{
+	const struct bt_transport_call *call = context;
+
+	return call->handler.may_send(call->handler.context);
+}
+
 static void handle_head(void *context, struct bt_http_transfer *transfer, uint16_t code)
 {
 	struct bt_transport_call *call = context;
@@ -254,6 +261,7 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 		.body_silence_ns = request->is_endless ? 0 : transport->silence_ns,
 		.body_bytes_max = request->body_bytes_max,
 		.handler = {.context = call,
+			.may_send = call->handler.may_send != NULL ? may_send : NULL,
 			.head = call->handler.head != NULL ? handle_head : NULL,
 			.data = call->handler.data != NULL ? handle_data : NULL,
 			.done = transfer_done},

@@ -87,6 +87,13 @@ struct bt_http_header {
 
 struct bt_http_client_handler {
 	void *context;
+	/**
+	 * Called before each write of the request's bytes, which may be long after
+	 * bt_http_client_start: transfers are queued and wait for connections. false: nothing more
+	 * is written, and the transfer fails with BT_HTTP_FAILURE_OTHER and "context canceled".
+	 * NULL: always send. Must not start or cancel transfers.
+	 */
+	bool (*may_send)(void *context);
 	/** Called when status and headers were received (bt_http_transfer_header). May be NULL. */
 	void (*head)(void *context, struct bt_http_transfer *transfer, uint16_t code);
 	/**

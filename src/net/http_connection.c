@@ -389,6 +389,12 @@ static void read_answer(struct bt_http_client_connection *connection)
 static void write_request(struct bt_http_client_connection *connection)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
+	if (transfer->handler.may_send != NULL &&
+		!transfer->handler.may_send(transfer->handler.context)) {
+		bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_OTHER, "context canceled");
+		bt_http_connection_close(connection);
+		return;
+	}
 	if (transfer->out_at == 0) {
 		transfer->sent_ns = bt_loop_now_ns(transfer->client->loop);
 	}

@@ -17,6 +17,7 @@ struct result {
 	bool streams;                      /* consume the body as it arrives */
 	bool cancels_at_head;
 	bool cancels_at_data;
+	uint32_t may_send_count;  /* for a may_send of the test */
 	struct result *follow_up; /* started when this transfer ends */
 	const char *follow_up_url;
 	uint32_t head_count;

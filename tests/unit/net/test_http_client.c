@@ -419,6 +419,64 @@ static void turn_for(struct pair *pair, int64_t ms)
 	}
 }
 
+/* The context of result_start is the struct result. */
+static bool may_send_once(void *context)
+{
+	struct result *result = context;
+	return result->may_send_count-- != 0;
+}
+
+/* Conditions can change while a transfer waits for a connection or for room in the socket. */
+START_TEST(test_http_client__transfers_that_may_not_be_sent_fail)
+{
+	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
+	struct pair pair = {0};
+	struct peer peer;
+	struct result first = {0};
+	struct result queued = {0};
+	struct result dialed = {0};
+	struct result half = {.may_send_count = 1};
+	enum { BODY_BYTES = 32 << 20 };
+	struct bt_http_client_request request = {
+		.method = "POST", .url = peer.url, .handler = {.may_send = may_send_once}};
+	options.connections_max = 1;
+	pair_start_with(&pair, &options);
+	peer_listen(&peer, pair.server.loop);
+	result_get(&first, pair.client, pair.server.loop, peer.url);
+	result_start(&queued, pair.client, pair.server.loop, &request);
+	peer_accept(&peer);
+	peer_expect(&peer, "\r\n\r\n");
+	peer_send(&peer, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+	expect_failure(&queued, BT_HTTP_FAILURE_OTHER, "context canceled");
+	ck_assert(!queued.outcome.sent);
+	ck_assert_uint_eq(first.outcome.code, 200);
+	peer_expect_end(&peer);
+	peer_hang_up(&peer, false);
+	result_start(&dialed, pair.client, pair.server.loop, &request);
+	expect_failure(&dialed, BT_HTTP_FAILURE_OTHER, "context canceled");
+	ck_assert(!dialed.outcome.sent);
+	peer_accept(&peer);
+	peer_expect_end(&peer);
+	ck_assert_uint_eq(peer.in.length, 0);
+	peer_hang_up(&peer, false);
+	/* larger than the buffers of both sockets */
+	char *body = bt_calloc(1, BODY_BYTES);
+	request.body = (struct bt_str){body, BODY_BYTES};
+	result_start(&half, pair.client, pair.server.loop, &request);
+	peer_accept(&peer);
+	peer_expect(&peer, "\r\n\r\n");
+	expect_failure(&half, BT_HTTP_FAILURE_OTHER, "context canceled");
+	ck_assert(half.outcome.sent);
+	bt_free(body);
+	result_finish(&first);
+	result_finish(&queued);
+	result_finish(&dialed);
+	result_finish(&half);
+	peer_finish(&peer);
+	pair_finish(&pair);
+}
+END_TEST
+
 /* Only the silence limits notice a server that hangs. */
 START_TEST(test_http_client__silence)
 {
@@ -729,7 +787,8 @@ BT_TEST_MAIN("http_client", test_http_client__methods, test_http_client__paths_o
 	test_http_client__no_listener, test_http_client__odd_answers,
 	test_http_client__closed_between_requests,
 	test_http_client__edge_13_34_closed_behind_the_request, test_http_client__timeouts,
-	test_http_client__silence, test_http_client__edge_13_44_closed_peer,
-	test_http_client__connect_timeout, test_http_client__streams, test_http_client__cancelled,
-	test_http_client__bounded_body, test_http_client__many,
-	test_http_client__destroyed_with_transfers, test_http_client__redirects)
+	test_http_client__transfers_that_may_not_be_sent_fail, test_http_client__silence,
+	test_http_client__edge_13_44_closed_peer, test_http_client__connect_timeout,
+	test_http_client__streams, test_http_client__cancelled, test_http_client__bounded_body,
+	test_http_client__many, test_http_client__destroyed_with_transfers,
+	test_http_client__redirects)
