@@ -450,10 +450,10 @@ bool bt_sync_patch_status(struct bt_sync *sync, struct bt_json_value *status);
 uint16_t bt_sync_patch(struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key,
 	struct bt_json_value *patch);
 /**
- * Deletes an object with its default grace period. uid: as in bt_hub_delete. Returns the answer's
- * code.
+ * Deletes an object with its default grace period. uid: as in bt_hub_delete. Returns false and sets
+ * sync->failed if the delete failed.
  */
-uint16_t bt_sync_delete(
+bool bt_sync_delete(
 	struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key, struct bt_str uid);
 /** Returns a reference to the synced object as an owner; see bt_controller_owner_reference. */
 struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct bt_arena *arena);

@@ -80,8 +80,7 @@ static bool remove_job(struct pass *pass, const struct run *run)
 {
 	struct bt_sync *sync = pass->sync;
 
-	if (!bt_hub_is_done(bt_sync_delete(sync, BT_HUB_JOBS, run->order.name, run->uid))) {
-		sync->failed = true;
+	if (!bt_sync_delete(sync, BT_HUB_JOBS, run->order.name, run->uid)) {
 		return false;
 	}
 	bt_sync_event(sync, "Normal", "SuccessfulDelete", "Deleted job %.*s",

@@ -504,10 +504,9 @@ static void clean_up(struct rollout *rollout)
 	qsort(empty, count, sizeof(struct rollout_set *), compare_revisions);
 	for (uint32_t i = 0; i + limit < count; i++) {
 		const struct rollout_set *set = empty[i];
-		if (set->replicas == 0 && set->status_replicas == 0 &&
-			!bt_hub_is_done(bt_sync_delete(
-				rollout->sync, BT_HUB_REPLICA_SETS, set->key, set->uid))) {
-			rollout->sync->failed = true;
+		if (set->replicas == 0 && set->status_replicas == 0) {
+			(void)bt_sync_delete(
+				rollout->sync, BT_HUB_REPLICA_SETS, set->key, set->uid);
 		}
 	}
 }

@@ -1122,8 +1122,7 @@ static bool sync_finished(struct bt_sync *sync)
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}
-	return bt_hub_is_done(
-		bt_sync_delete(sync, BT_HUB_JOBS, sync->key, bt_json_text_at(job, "metadata.uid")));
+	return bt_sync_delete(sync, BT_HUB_JOBS, sync->key, bt_json_text_at(job, "metadata.uid"));
 }
 
 const struct bt_controller_ops bt_ttl_after_finished_controller = {

@@ -548,8 +548,9 @@ static bool sync_volume(struct bt_sync *sync)
 			bt_tree_is_deleting(volume)) {
 			return true;
 		}
-		uint16_t code = bt_sync_delete(
-			sync, BT_HUB_VOLUMES, sync->key, bt_json_text_at(volume, "metadata.uid"));
+		uint16_t code = bt_hub_delete(sync->hub, sync->resource, sync->key, -1,
+			BT_PROPAGATION_BACKGROUND, bt_json_text_at(volume, "metadata.uid"),
+			sync->arena);
 		return bt_hub_is_done(code) || code == 409;
 	}
 	if (bt_str_equal(bt_json_text_at(owner, "spec.volumeName"), sync->key)) {

@@ -289,8 +289,8 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 		!bt_pod_is_over(pod)) {
 		return true;
 	}
-	uint16_t code = bt_sync_delete(sync, BT_HUB_CLAIMS, bt_tree_key(arena, claim),
-		bt_json_text_at(claim, "metadata.uid"));
+	uint16_t code = bt_hub_delete(sync->hub, sync->resource, bt_tree_key(arena, claim), -1,
+		BT_PROPAGATION_BACKGROUND, bt_json_text_at(claim, "metadata.uid"), arena);
 	return bt_hub_is_done(code) || code == 409;
 }
 

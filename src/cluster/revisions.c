@@ -170,9 +170,7 @@ void bt_revisions_clean_up(
 		struct bt_str key = bt_api_key(
 			sync->arena, bt_key_namespace(sync->key), revisions->items[i].order.name);
 
-		if (!bt_hub_is_done(bt_sync_delete(sync, BT_HUB_REVISIONS, key,
-			    bt_json_text_at(revisions->items[i].object, "metadata.uid")))) {
-			sync->failed = true;
-		}
+		(void)bt_sync_delete(sync, BT_HUB_REVISIONS, key,
+			bt_json_text_at(revisions->items[i].object, "metadata.uid"));
 	}
 }

@@ -92,8 +92,8 @@ static bool sync_tokens(struct bt_sync *sync)
 	struct bt_str uid = bt_json_text_at(account, "metadata.uid");
 	struct bt_str kept_uid = bt_tree_annotation(sync->object, ACCOUNT_UID);
 	if (account == NULL || (kept_uid.length != 0 && !bt_str_equal(kept_uid, uid))) {
-		return bt_hub_is_done(bt_sync_delete(sync, BT_HUB_SECRETS, sync->key,
-			bt_json_text_at(sync->object, "metadata.uid")));
+		return bt_sync_delete(sync, BT_HUB_SECRETS, sync->key,
+			bt_json_text_at(sync->object, "metadata.uid"));
 	}
 	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 	if (bt_tree_text(bt_json_object_at(sync->object, "data"), "token").length == 0) {

@@ -354,8 +354,8 @@ static bool sync_endpoints(struct bt_sync *sync)
 	struct pass pass;
 
 	if (sync->object == NULL && before != NULL) {
-		return bt_hub_is_done(bt_sync_delete(sync, BT_HUB_ENDPOINTS, sync->key,
-			bt_json_text_at(before, "metadata.uid")));
+		return bt_sync_delete(
+			sync, BT_HUB_ENDPOINTS, sync->key, bt_json_text_at(before, "metadata.uid"));
 	}
 	if (!begin(&pass, sync)) {
 		return true;
@@ -536,9 +536,8 @@ static bool reconcile_slices(struct pass *pass, const struct bt_groups *owned,
 		if (slice->group != NULL && (slice->endpoints->count != 0 || is_placeholder)) {
 			succeeded = write_slice(sync, template_, slice) && succeeded;
 		} else {
-			succeeded = bt_hub_is_done(bt_sync_delete(sync, BT_HUB_SLICES, slice->key,
-					    bt_json_text_at(slice->before, "metadata.uid"))) &&
-				succeeded;
+			(void)bt_sync_delete(sync, BT_HUB_SLICES, slice->key,
+				bt_json_text_at(slice->before, "metadata.uid"));
 		}
 	}
 	bt_vec_finish(&slices);

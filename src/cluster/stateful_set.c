@@ -246,8 +246,7 @@ static void remove_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod)
 {
 	struct bt_str name = bt_key_name(pod->key);
 
-	if (!bt_hub_is_done(bt_sync_delete(sync, BT_HUB_PODS, pod->key, pod->uid))) {
-		sync->failed = true;
+	if (!bt_sync_delete(sync, BT_HUB_PODS, pod->key, pod->uid)) {
 		return;
 	}
 	bt_sync_event(sync, "Normal", "SuccessfulDelete",

@@ -84,11 +84,14 @@ uint16_t bt_sync_patch(
 		sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE, key, patch, sync->arena);
 }
 
-uint16_t bt_sync_delete(
+bool bt_sync_delete(
 	struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key, struct bt_str uid)
 {
-	return bt_hub_delete(sync->hub, sync->hub->kinds[kind], key, -1, BT_PROPAGATION_BACKGROUND,
-		uid, sync->arena);
+	bool is_done = bt_hub_is_done(bt_hub_delete(sync->hub, sync->hub->kinds[kind], key, -1,
+		BT_PROPAGATION_BACKGROUND, uid, sync->arena));
+
+	sync->failed = sync->failed || !is_done;
+	return is_done;
 }
 
 struct bt_json_value *bt_tree_find(
