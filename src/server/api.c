@@ -47,7 +47,7 @@ void bt_api_destroy(struct bt_api *api)
 		bt_owner_cache_destroy(api->owner_cache);
 		bt_policies_destroy(api->policies);
 		bt_quota_sums_destroy(api->quota_sums);
-		bt_cluster_ips_destroy(api->cluster_ips);
+		bt_service_addresses_destroy(api->service_addresses);
 		bt_resources_destroy(api->resources);
 		bt_strbuf_finish(&api->text);
 		bt_vec_finish(&api->node_usage.nodes);

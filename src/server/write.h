@@ -28,7 +28,7 @@ struct bt_node_usage {
 struct bt_policies;
 struct bt_quota_sums;
 struct bt_owner_cache;
-struct bt_cluster_ips;
+struct bt_service_addresses;
 
 struct bt_api {
 	struct bt_api_options options;
@@ -49,7 +49,7 @@ struct bt_api {
 	struct bt_policies *policies;     /* NULL: not loaded */
 	struct bt_quota_sums *quota_sums; /* NULL: not needed yet */
 	struct bt_owner_cache *owner_cache;
-	struct bt_cluster_ips *cluster_ips; /* NULL: not needed yet */
+	struct bt_service_addresses *service_addresses; /* NULL: not needed yet */
 };
 
 /** One request that is being carried out. */
@@ -151,7 +151,7 @@ void bt_quota_sums_destroy(struct bt_quota_sums *sums);
 /** --- kinds/networking.c --- */
 
 /** NULL accepted. */
-void bt_cluster_ips_destroy(struct bt_cluster_ips *ips);
+void bt_service_addresses_destroy(struct bt_service_addresses *addresses);
 
 /** --- managedFields of new objects: write_create.c --- */
 

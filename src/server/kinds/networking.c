@@ -57,11 +57,17 @@ static bool needs_node_ports(const struct bt_json_value *spec)
 			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
 }
 
-/** The cluster IPs of the stored services. */
-struct bt_cluster_ips {
+static bool is_node_port(int64_t number)
+{
+	return number >= NODE_PORT_FIRST && number < NODE_PORT_FIRST + NODE_PORT_COUNT;
+}
+
+/** The cluster IPs and node ports of the stored services. */
+struct bt_service_addresses {
 	struct bt_store *store; /* borrowed */
 	uint32_t collection;    /* services */
-	struct bt_map used;     /* by hash of the address; value: low_bits of the hash */
+	struct bt_map ips;      /* by hash of the address; value: low_bits of the hash */
+	uint32_t node_ports[NODE_PORT_COUNT]; /* ports with number NODE_PORT_FIRST + index */
 };
 
 /** Returns the bits of the hash that the map does not compare itself, as a valid value. */
@@ -70,70 +76,84 @@ static uint32_t low_bits(uint64_t hash)
 	return (uint32_t)hash >> 1;
 }
 
-static void count_address(
-	struct bt_cluster_ips *ips, const struct bt_stored *service, bool is_removed)
+/** sign: 1 adds the service, -1 removes it. */
+static void count_service(
+	struct bt_service_addresses *addresses, const struct bt_stored *service, int sign)
 {
 	struct bt_arena arena = {0};
-	struct bt_str address =
-		bt_json_text_at(bt_api_parse_stored(service, &arena), "spec.clusterIP");
+	const struct bt_json_value *spec =
+		bt_json_object_at(bt_api_parse_stored(service, &arena), "spec");
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	struct bt_str address = bt_kinds_text(spec, "clusterIP");
 	uint64_t hash = bt_str_hash(address);
 	if (address.length == 0 || bt_str_equal_c(address, "None")) {
 		/* The service has no address. */
-	} else if (is_removed) {
-		(void)bt_map_remove(&ips->used, hash, low_bits(hash));
+	} else if (sign < 0) {
+		(void)bt_map_remove(&addresses->ips, hash, low_bits(hash));
 	} else {
-		bt_map_insert(&ips->used, hash, low_bits(hash));
+		bt_map_insert(&addresses->ips, hash, low_bits(hash));
+	}
+	for (uint32_t i = 0; i < ports->count; i++) {
+		int64_t number = bt_json_int64_at(ports->elements[i], "nodePort", 0);
+		if (is_node_port(number)) {
+			addresses->node_ports[number - NODE_PORT_FIRST] += (uint32_t)sign;
+		}
 	}
 	bt_arena_finish(&arena);
 }
 
 static void record_change(void *context, const struct bt_store_change *change)
 {
-	struct bt_cluster_ips *ips = context;
-	if (change->collection != ips->collection) {
+	struct bt_service_addresses *addresses = context;
+	if (change->collection != addresses->collection) {
 		return;
 	}
 	if (change->before != NULL) {
-		count_address(ips, change->before, true);
+		count_service(addresses, change->before, -1);
 	}
 	if (change->type != BT_CHANGE_DELETED) {
-		count_address(ips, change->after, false);
+		count_service(addresses, change->after, 1);
+	}
+}
+
+static const struct bt_service_addresses *addresses_of(const struct bt_write *write)
+{
+	struct bt_service_addresses *addresses = write->api->service_addresses;
+	const struct bt_stored *stored;
+	if (addresses == NULL) {
+		addresses = write->api->service_addresses = BT_NEW(struct bt_service_addresses);
+		addresses->store = bt_api_store(write->api);
+		addresses->collection = write->resource->collection;
+		struct bt_store_walk walk =
+			bt_store_walk_current(addresses->store, addresses->collection, BT_STR(""));
+		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			count_service(addresses, stored, 1);
+		}
+		bt_store_walk_end(&walk);
+		bt_store_on_change(addresses->store, record_change, addresses);
+	}
+	return addresses;
+}
+
+void bt_service_addresses_destroy(struct bt_service_addresses *addresses)
+{
+	if (addresses != NULL) {
+		bt_store_off_change(addresses->store, addresses);
+		bt_map_finish(&addresses->ips);
+		bt_free(addresses);
 	}
 }
 
 /** Returns whether a stored service has this cluster IP. */
 static bool is_used(const struct bt_write *write, struct bt_str address)
 {
-	struct bt_cluster_ips *ips = write->api->cluster_ips;
 	uint64_t hash = bt_str_hash(address);
-	const struct bt_stored *stored;
-	if (ips == NULL) {
-		ips = write->api->cluster_ips = BT_NEW(struct bt_cluster_ips);
-		ips->store = bt_api_store(write->api);
-		ips->collection = write->resource->collection;
-		struct bt_store_walk walk =
-			bt_store_walk_current(ips->store, ips->collection, BT_STR(""));
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-			count_address(ips, stored, false);
-		}
-		bt_store_walk_end(&walk);
-		bt_store_on_change(ips->store, record_change, ips);
-	}
-	BT_MAP_EACH (&ips->used, hash, bits) {
+	BT_MAP_EACH (&addresses_of(write)->ips, hash, bits) {
 		if (bits == low_bits(hash)) {
 			return true;
 		}
 	}
 	return false;
-}
-
-void bt_cluster_ips_destroy(struct bt_cluster_ips *ips)
-{
-	if (ips != NULL) {
-		bt_store_off_change(ips->store, ips);
-		bt_map_finish(&ips->used);
-		bt_free(ips);
-	}
 }
 
 /** Chooses a random cluster IP, if possible one that no other service has. */
@@ -152,61 +172,45 @@ static struct bt_str new_address(const struct bt_write *write)
 	return address;
 }
 
-/** Node ports that are in use. All zero: none is known yet. */
-struct node_ports {
-	bool is_read;                  /* includes the ports of the other services */
-	bool is_used[NODE_PORT_COUNT]; /* by number - NODE_PORT_FIRST */
-};
-
-static bool is_node_port(int64_t number)
+/** Returns how many ports of the service have this node port. */
+static uint32_t count_node_port(const struct bt_json_value *spec, int64_t number)
 {
-	return number >= NODE_PORT_FIRST && number < NODE_PORT_FIRST + NODE_PORT_COUNT;
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < ports->count; i++) {
+		count += bt_json_int64_at(ports->elements[i], "nodePort", 0) == number ? 1 : 0;
+	}
+	return count;
 }
 
-/**
- * Finds the node ports in the texts of the other services, unless this was done before. Parses five
- * bytes of each number, because all numbers in the range have five digits.
- */
-static void read_node_ports(const struct bt_write *write, struct node_ports *ports)
+/** Returns the spec of the stored version of the service; empty if there is none. */
+static const struct bt_json_value *stored_spec(const struct bt_write *write)
 {
-	const struct bt_str member = BT_STR("\"nodePort\":");
 	struct bt_str key = bt_api_key(write->arena, write->namespace_, write->name);
-	const struct bt_stored *stored;
-	if (ports->is_read) {
-		return;
-	}
-	ports->is_read = true;
-	struct bt_store_walk walk = bt_store_walk_current(
-		bt_api_store(write->api), write->resource->collection, BT_STR(""));
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		struct bt_str rest = bt_stored_text(stored);
-		int64_t at;
-		int64_t number;
-		if (bt_str_equal(bt_stored_key(stored), key)) {
-			continue;
-		}
-		while ((at = bt_str_find(rest, member)) >= 0) {
-			rest = bt_str_sub(rest, (uint32_t)at + member.length, BT_STR_MAX);
-			if (bt_str_parse_int64(bt_str_sub(rest, 0, 5), &number) &&
-				is_node_port(number)) {
-				ports->is_used[number - NODE_PORT_FIRST] = true;
-			}
-		}
-	}
-	bt_store_walk_end(&walk);
+	return bt_json_object_at(
+		bt_api_read(write->api, write->resource, key, write->arena), "spec");
 }
 
-/** Returns a free node port, and marks it as used. */
-static int64_t take_node_port(const struct bt_write *write, struct node_ports *ports)
+/** Returns whether another service has this node port. stored: see stored_spec. */
+static bool is_used_by_others(
+	const struct bt_write *write, const struct bt_json_value *stored, int64_t number)
 {
-	uint32_t first = (uint32_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
-	uint32_t chosen = first;
-	read_node_ports(write, ports);
-	for (uint32_t i = 1; ports->is_used[chosen] && i < NODE_PORT_COUNT; i++) {
-		chosen = (first + i) % NODE_PORT_COUNT;
+	return addresses_of(write)->node_ports[number - NODE_PORT_FIRST] >
+		count_node_port(stored, number);
+}
+
+/** Returns a node port that neither another service nor a port of `spec` has. */
+static int64_t free_node_port(const struct bt_write *write, const struct bt_json_value *stored,
+	const struct bt_json_value *spec)
+{
+	int64_t first = (int64_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
+	int64_t number = NODE_PORT_FIRST + first;
+	for (int64_t i = 1; i < NODE_PORT_COUNT &&
+		(is_used_by_others(write, stored, number) || count_node_port(spec, number) != 0);
+		i++) {
+		number = NODE_PORT_FIRST + (first + i) % NODE_PORT_COUNT;
 	}
-	ports->is_used[chosen] = true;
-	return NODE_PORT_FIRST + chosen;
+	return number;
 }
 
 static void set_addresses(const struct bt_write *write, struct bt_json_value *spec)
@@ -214,7 +218,6 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 	struct bt_arena *arena = write->arena;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	bool on_nodes = needs_node_ports(spec);
-	struct node_ports used = {false};
 	if (has_type(spec, "ExternalName")) {
 		return;
 	}
@@ -244,16 +247,12 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 		bt_json_set_c(arena, spec, "ipFamilyPolicy", "RequireDualStack");
 	}
 	bt_kinds_default_c(arena, spec, "ipFamilyPolicy", "SingleStack");
-	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
-		int64_t given = bt_json_int64_at(ports->elements[i], "nodePort", 0);
-		if (is_node_port(given)) {
-			used.is_used[given - NODE_PORT_FIRST] = true;
-		}
-	}
+	const struct bt_json_value *stored = on_nodes ? stored_spec(write) : NULL;
 	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		if (bt_json_int64_at(port, "nodePort", 0) == 0) {
-			bt_json_set_int64(arena, port, "nodePort", take_node_port(write, &used));
+			bt_json_set_int64(
+				arena, port, "nodePort", free_node_port(write, stored, spec));
 		}
 	}
 }
@@ -351,9 +350,13 @@ static void prepare_update(
 	set_addresses(write, spec);
 }
 
-/** Checks a node port that the client chose: range, and not used by another service. */
+/**
+ * Checks a node port that the client chose: range, and not used by another service. stored: see
+ * stored_spec.
+ */
 static void check_node_port(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *spec, const struct bt_json_value *port, struct node_ports *used)
+	const struct bt_json_value *spec, const struct bt_json_value *port,
+	const struct bt_json_value *stored)
 {
 	const struct bt_json_value *value = bt_json_find(port, "nodePort");
 	int64_t number = bt_json_int64_at(port, "nodePort", 0);
@@ -368,12 +371,9 @@ static void check_node_port(struct bt_check *check, const struct bt_path *place,
 			"provided port is not in the valid range. The range of valid ports is "
 			"%d-%d",
 			NODE_PORT_FIRST, NODE_PORT_FIRST + NODE_PORT_COUNT - 1);
-	} else {
-		read_node_ports(check->write, used);
-		if (used->is_used[number - NODE_PORT_FIRST]) {
-			bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
-				"provided port is already allocated");
-		}
+	} else if (is_used_by_others(check->write, stored, number)) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
+			"provided port is already allocated");
 	}
 }
 
@@ -383,14 +383,15 @@ void bt_rule_service_ports(
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	const struct bt_path *list = BT_PATH_NAME(place, "ports");
-	struct node_ports used = {false};
+	const struct bt_json_value *stored =
+		has_type(spec, "ClusterIP") ? NULL : stored_spec(check->write);
 	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
 		(void)bt_kinds_check_required(
 			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
 	}
 	for (uint32_t i = 0; i < ports->count; i++) {
 		check_node_port(check, BT_PATH_NAME(BT_PATH_INDEX(list, i), "nodePort"), spec,
-			ports->elements[i], &used);
+			ports->elements[i], stored);
 	}
 }
 
@@ -400,13 +401,8 @@ void bt_rule_service_address(
 {
 	const struct bt_write *write = check->write;
 	struct bt_str address = bt_kinds_text(spec, "clusterIP");
-	struct bt_str key = bt_api_key(write->arena, write->namespace_, write->name);
-	if (write->restoring || !is_used(write, address)) {
-		return;
-	}
-	const struct bt_json_value *stored =
-		bt_api_read(write->api, write->resource, key, write->arena);
-	if (!bt_str_equal(address, bt_json_text_at(stored, "spec.clusterIP"))) {
+	if (!write->restoring && is_used(write, address) &&
+		!bt_str_equal(address, bt_kinds_text(stored_spec(write), "clusterIP"))) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "clusterIPs"),
 			bt_json_array_at(spec, "clusterIPs"),
 			"failed to allocate IP %.*s: provided IP is already allocated",
