@@ -124,6 +124,25 @@ def test_a_paused_leader_sends_no_queued_writes(program):
         witness.finish()
 
 
+def test_a_paused_leader_sends_nothing_over_new_connections(program):
+    with replicas(program) as (api, (leader, standby), _):
+        def pause(request):
+            if request.is_binding:
+                leader.proxy.policy = None
+                time.sleep(0.5)  # the leader's other bindings wait for TLS handshakes meanwhile
+                leader.daemon.process.send_signal(signal.SIGSTOP)
+        # All pods reach the leader at once, so that it needs several connections.
+        leader.daemon.process.send_signal(signal.SIGSTOP)
+        harness.make_pods(api, "p", 40)
+        time.sleep(0.5)
+        leader.proxy.policy = pause
+        leader.daemon.process.send_signal(signal.SIGCONT)
+        harness.wait_until_bound(api, 40)
+        leader.daemon.process.send_signal(signal.SIGCONT)
+        assert leader.daemon.process.wait(timeout=30) == 1
+        check_apart(leader, standby)
+
+
 def test_the_lease_is_stolen(program):
     with replicas(program, count=1) as (api, (leader,), _):
         harness.make_pods(api, "p", 10)
