@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A hundred watchers get ten thousand events, each once and in order; a stalled watcher does not
+"""A hundred watchers get thousands of events, each once and in order; a stalled watcher does not
 slow the other watchers."""
 import hashlib
 import json
@@ -8,12 +8,13 @@ import re
 import selectors
 import socket
 import ssl
+import sys
 import time
 
 import up
 
 WATCHERS = 100
-WRITES = 10000
+WRITES = 2000 if sys.argv[2:3] == ["sanitized"] else 10000
 FLAGS = ["--no-scheduler", "--tls", "off"]
 EVENT = re.compile(rb'"resourceVersion":"(\d+)"')
 

@@ -507,13 +507,13 @@ START_TEST(test_kinds__service_address)
 }
 END_TEST
 
-/** The server looks for a free address among any number of services. */
+/** Without a comparison about eight of 4,000 random addresses would repeat. */
 START_TEST(test_kinds__service_addresses_differ)
 {
 	struct api_fixture f;
 	struct bt_text_set used = {0};
 	rows_init(&f);
-	for (uint32_t i = 0; i < 21000; i++) {
+	for (uint32_t i = 0; i < 4000; i++) {
 		char body[80];
 		(void)snprintf(body, sizeof(body),
 			"{'metadata':{'name':'s%u'},'spec':{'ports':[{'port':80}]}}", i);
