@@ -5,8 +5,10 @@ FaultProxy(server, policy) listens on its own port. policy(request) returns None
 request, or one of the faults below. The proxy's thread calls the policy.
 """
 import asyncio
+import contextlib
 import os
 import random
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -142,10 +144,22 @@ class FaultProxy:
         if self.client_ca is not None:
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_verify_locations(self.client_ca)
-        self._server = await asyncio.start_server(
-            self._serve, "127.0.0.1", 0, ssl=context, limit=1 << 20, backlog=500)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=500)
+        self._listener.setblocking(False)
+        self.port = self._listener.getsockname()[1]
         started.set()
+        # Not asyncio.start_server, which reports a connection only after its TLS handshake.
+        while True:
+            connection, _ = await self._loop.sock_accept(self._listener)
+            self._loop.create_task(self._open(connection, context, time.monotonic()))
+
+    async def _open(self, connection, context, connected_at):
+        reader = asyncio.StreamReader(limit=1 << 20)
+        with contextlib.suppress(OSError):  # the handshake failed
+            await self._loop.connect_accepted_socket(
+                lambda: asyncio.StreamReaderProtocol(
+                    reader, lambda _, writer: self._serve(reader, writer, connected_at)),
+                connection, ssl=context)
 
     def cut_everything(self):
         """Closes all connections of clients."""
@@ -155,21 +169,24 @@ class FaultProxy:
                 task.cancel()  # an aborted TLS transport does not wake its reader
         self._loop.call_soon_threadsafe(cut)
 
+    def stall(self, seconds):
+        """Does nothing for this time: connections wait for their TLS handshake."""
+        self._loop.call_soon_threadsafe(time.sleep, seconds)
+
     def close(self):
         async def end():
-            self._server.close()
             others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
+            self._listener.close()
             self._loop.stop()
         asyncio.run_coroutine_threadsafe(end(), self._loop)
         self._thread.join(10)
         self.folder.cleanup()
 
-    async def _serve(self, reader, writer):
+    async def _serve(self, reader, writer, connected_at):
         self._clients[writer] = asyncio.current_task()
-        connected_at = time.monotonic()
         upstream = None
         try:
             while True:

@@ -124,7 +124,8 @@ class Replica:
     def _binding(self, request):
         name = request.path.split("/")[-2]
         fault = self.fault(request) if self.fault is not None else None
-        # The request of a daemon that was killed may be read after the next daemon has started.
+        # The request of a killed daemon may be read after the next daemon has started, but its
+        # connection was accepted before.
         generation = bisect.bisect(self.starts, request.connected_at)
         self.scene.bindings.append((request.at, self.slot, generation, name))
         self.scene.note("r%d-%d binds %s, %s" % (
@@ -160,6 +161,10 @@ class Replica:
             is_young or number == signal.SIGKILL), self.daemon.ended()
 
     def pause(self, seconds):
+        if self.rng.random() < 0.5:
+            # The process stops while its requests wait for TLS handshakes.
+            self.proxy.stall(0.5)
+            time.sleep(0.3)
         self.scene.note("r%d-%d stops for %f" % (self.slot, self.generation, seconds))
         self.daemon.process.send_signal(signal.SIGSTOP)
         self.stopped_until = time.monotonic() + seconds
