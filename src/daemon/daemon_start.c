@@ -240,7 +240,7 @@ static int64_t wall_now_ns(void *context BT_UNUSED)
 static bool may_act(void *context)
 {
 	const struct bt_daemon *daemon = context;
-	return daemon->leads && !daemon->stopping &&
+	return daemon->leads && !daemon->stopping && !daemon->failed &&
 		(daemon->election == NULL || bt_leader_election_may_act(daemon->election));
 }
 
@@ -468,7 +468,7 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 {
 	struct bt_extender_http_options extenders = {
 		.loop = daemon->loop,
-		.is_stopping = is_stopping,
+		.may_act = may_act,
 		.context = daemon,
 		.objects = {append_pod, append_node, daemon},
 	};

@@ -107,6 +107,7 @@ static int create_client(struct bt_extender_http *extenders,
 
 /** One request and its answer. Allocated in `arena`, like the texts of response and failure. */
 struct exchange {
+	const struct bt_extender_http_options *options;
 	const struct bt_extender_request *request;
 	struct bt_arena *arena;
 	struct bt_http_transfer *transfer;
@@ -128,6 +129,13 @@ static void done(void *context, struct bt_http_transfer *transfer BT_UNUSED,
 	if (outcome->code == STATUS_OK) {
 		exchange->response.body = bt_arena_str(exchange->arena, outcome->body);
 	}
+}
+
+static bool may_send(void *context)
+{
+	const struct exchange *exchange = context;
+	const struct bt_extender_http_options *options = exchange->options;
+	return options->may_act == NULL || options->may_act(options->context);
 }
 
 static struct bt_http_client *client_of(
@@ -154,8 +162,9 @@ static void *begin(void *context, const struct bt_extender_request *request, str
 		.body = request->body,
 		.timeout_ns = request->timeout_ns,
 		.body_bytes_max = BT_EXTENDER_ANSWER_BYTES_MAX,
-		.handler = {.context = exchange, .done = done},
+		.handler = {.context = exchange, .may_send = may_send, .done = done},
 	};
+	exchange->options = &extenders->options;
 	exchange->request = request;
 	exchange->arena = arena;
 	exchange->transfer = bt_http_client_start(client_of(extenders, request->config), &transfer);
@@ -177,7 +186,7 @@ static int end(void *context, void *begun, struct bt_extender_response *out_resp
 	const struct bt_extender_http_options *options = &extenders->options;
 	while (!exchange->is_over) {
 		struct berth_error failure = BERTH_ERROR_INIT;
-		if (options->is_stopping != NULL && options->is_stopping(options->context)) {
+		if (!may_send(exchange)) {
 			cancel_exchange(exchange, "context canceled");
 		} else if (bt_loop_turn(options->loop, TURN_NS, &failure) < 0 &&
 			!exchange->is_over) {

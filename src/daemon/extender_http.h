@@ -15,8 +15,11 @@ struct bt_extender_http;
 
 struct bt_extender_http_options {
 	struct bt_loop *loop;
-	/** Returns true once the process stops: waits for answers then fail. NULL: never true. */
-	bool (*is_stopping)(void *context);
+	/**
+	 * Returns false once the process stops or may have lost its lease: requests are then not
+	 * sent, and waits for answers fail. NULL: always true.
+	 */
+	bool (*may_act)(void *context);
 	void *context;
 	/**
 	 * Access to the complete objects. If its functions are NULL, extenders get the fields that

@@ -38,10 +38,10 @@ static void answer(
 	}
 }
 
-static bool is_stopping(void *context)
+static bool may_act(void *context)
 {
 	const struct world *world = context;
-	return world->is_stopping;
+	return !world->is_stopping;
 }
 
 static bool append_pod(void *context BT_UNUSED, struct bt_str namespace_ BT_UNUSED,
@@ -62,7 +62,7 @@ static void world_init(struct world *world)
 	world->server.context = world;
 	struct bt_extender_http_options options = {
 		.loop = world->loop,
-		.is_stopping = is_stopping,
+		.may_act = may_act,
 		.context = world,
 		.objects = {.append_pod = append_pod},
 	};
