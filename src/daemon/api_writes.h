@@ -22,8 +22,7 @@ struct bt_api_writes_options {
 	struct bt_event_recorder *events; /* NULL: no events are sent */
 	/**
 	 * Returns true while this process leads. Called before each scheduling attempt, and before
-	 * each binding, deletion and claim request is sent: a process without the lease must not
-	 * send these. NULL: always true.
+	 * each request is sent: a process without the lease must not write. NULL: always true.
 	 */
 	bool (*may_write)(void *context);
 	/**

@@ -174,22 +174,17 @@ static void done(
 
 /**
  * Check the lease again just before the request is sent: a process that was suspended, or waited
- * for the limiter, may have lost the lease since the decision. A new leader may have bound pods
- * that this process has not yet observed.
+ * for the limiter or a connection, may have lost the lease since the decision. A new leader may
+ * have bound pods that this process has not yet observed.
  */
 static bool may_send(void *context)
 {
 	const struct bt_write *write = context;
-	struct berth_error err = BERTH_ERROR_INIT;
-	bool may = bt_api_writes_may_write(write->writes, &err);
-	berth_error_finish(&err);
-	return may;
+	return bt_api_writes_may_write(write->writes, NULL);
 }
 
 void bt_write_send(struct bt_write *write)
 {
-	bool needs_lease = write->kind == BT_WRITE_BINDING || write->kind == BT_WRITE_CLAIM ||
-		strcmp(write->method, "DELETE") == 0;
 	struct bt_rest_request request = {
 		.method = write->method,
 		.path = bt_str_from(write->path),
@@ -198,7 +193,7 @@ void bt_write_send(struct bt_write *write)
 		.content_type = write->content_type,
 		.body = {write->body, write->body_length},
 		.handler = {.context = write, .done = done},
-		.may_send = needs_lease ? may_send : NULL,
+		.may_send = may_send,
 	};
 	if (write->kind == BT_WRITE_VOLUME && !write->was_read) {
 		request.method = "GET";
