@@ -18,6 +18,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/**
+ * Number of seeds of a random test: builds with AddressSanitizer are slow and run a third. Needs
+ * base/compiler.h.
+ */
+#define BT_TEST_SEEDS(count) (BT_HAVE_ASAN ? (count) / 3 : (count))
+
 struct bt_test_suite {
 	const char *name;
 	const char *file;

@@ -7,7 +7,7 @@
 #include "random_plan.h"
 #include "test_main.h"
 
-#define SEED_COUNT 150
+#define SEED_COUNT BT_TEST_SEEDS(150)
 #define STEPS 25
 
 struct twins {

@@ -8,7 +8,7 @@
 #include "random_plan.h"
 #include "test_main.h"
 
-#define SEED_COUNT 250
+#define SEED_COUNT BT_TEST_SEEDS(250)
 
 /** --- groups --- */
 

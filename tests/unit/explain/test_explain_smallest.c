@@ -7,8 +7,8 @@
 #include "random_plan.h"
 #include "test_main.h"
 
-#define SINGLES_SEED_COUNT 600
-#define PAIRS_SEED_COUNT 150
+#define SINGLES_SEED_COUNT BT_TEST_SEEDS(600)
+#define PAIRS_SEED_COUNT BT_TEST_SEEDS(150)
 #define TINY_NODES 3
 #define TINY_PODS 5
 

@@ -483,7 +483,7 @@ START_TEST(test_cells__nodes_come_and_go)
 	struct town *town = BT_NEW(struct town);
 	town->model.cells = bt_cells_create(1, KEY_WORDS);
 	bt_places_reserve_slots(&town->places, TOWN_NODES * 2);
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= BT_TEST_SEEDS(60); seed++) {
 		struct model *model = &town->model;
 		bt_prng_init(&model->prng, seed);
 		model->kinds = 1 + below(model, seed % 4 == 0 ? 60 : 5);

@@ -20,7 +20,14 @@
 #include "sched_world.h"
 #include "test_main.h"
 
-enum { SEEDS = 60, STEPS = 140, NODES_MAX = 140, PODS_MAX = 300, RECURRING = 7, CLAIMS = 12 };
+enum {
+	SEEDS = BT_TEST_SEEDS(60),
+	STEPS = 140,
+	NODES_MAX = 140,
+	PODS_MAX = 300,
+	RECURRING = 7,
+	CLAIMS = 12
+};
 enum { CELLS, LIST, SMALL, ENGINES };
 
 struct placed_pod {

@@ -11,7 +11,7 @@
 
 #define NODES 10
 #define PODS 30
-#define SEEDS 60
+#define SEEDS BT_TEST_SEEDS(60)
 #define STEPS 120
 
 static const char *const keys[] = {"zone", "host", "turn", "none"};
