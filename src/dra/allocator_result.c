@@ -314,10 +314,9 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 		*name = bt_arena_str(builder.arena,
 			bt_node_table_name(&builder.allocator->pools->dra->state->nodes,
 				builder.choice->slot));
+		fields.count = 0; /* those of earlier devices do not count */
 		bt_vec_push(&fields, requirement);
-		struct bt_node_selector *selector = make_selector(&builder, &none, &fields);
-		bt_vec_finish(&fields);
-		result.node_selector = selector;
+		result.node_selector = make_selector(&builder, &none, &fields);
 	} else if (code == 0 && (expressions.count != 0 || fields.count != 0)) {
 		result.node_selector = make_selector(&builder, &expressions, &fields);
 	}
