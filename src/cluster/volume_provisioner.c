@@ -4,13 +4,21 @@
 
 #include "cluster/persistent_volume.h"
 
+/** Claims. */
+struct provisioner {
+	struct bt_groups due;           /* by due time in nanoseconds, as text */
+	struct bt_groups without_class; /* claims whose class is missing, by its name */
+};
+
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	/* Claims; the group is the due time in nanoseconds, as text. */
-	struct bt_groups *due = data;
+	struct provisioner *self = data;
 
-	if (observed->type == BT_CHANGE_DELETED) {
-		bt_groups_remove(due, observed->key);
+	if (observed->kind == BT_HUB_STORAGE_CLASSES) {
+		bt_hub_enqueue_group(hub, &self->without_class, observed->key);
+	} else if (observed->type == BT_CHANGE_DELETED) {
+		bt_groups_remove(&self->due, observed->key);
+		bt_groups_remove(&self->without_class, observed->key);
 	} else if (bt_tree_annotation(observed->after, BT_PV_PROVISIONER).length != 0 &&
 		bt_json_text_at(observed->after, "spec.volumeName").length == 0) {
 		bt_hub_enqueue(hub, observed->key);
@@ -128,12 +136,12 @@ static struct bt_json_value *make_volume(struct bt_sync *sync, const struct bt_j
 
 static bool sync(struct bt_sync *sync)
 {
-	struct bt_groups *due_claims = sync->data;
+	struct provisioner *self = sync->data;
 	const struct bt_json_value *claim = sync->object;
 	struct bt_arena *arena = sync->arena;
 	struct bt_str class_name = bt_pv_class_of(claim);
 	struct bt_str node = bt_tree_annotation(claim, BT_PV_SELECTED_NODE);
-	struct bt_str due_text = bt_groups_of(due_claims, sync->key);
+	struct bt_str due_text = bt_groups_of(&self->due, sync->key);
 	struct bt_str name = bt_arena_printf(
 		arena, "pvc-%.*s", BT_STR_ARG(bt_json_text_at(claim, "metadata.uid")));
 	int64_t due = 0;
@@ -144,13 +152,17 @@ static bool sync(struct bt_sync *sync)
 		return true;
 	}
 	const struct bt_json_value *class_ = bt_pv_read_class(sync->hub, class_name, arena);
+	bt_groups_remove(&self->without_class, sync->key);
+	if (class_ == NULL) {
+		bt_groups_set(&self->without_class, sync->key, class_name);
+	}
 	if (class_ == NULL || (node.length == 0 && bt_pv_waits_for_consumer(class_))) {
-		bt_groups_remove(due_claims, sync->key);
+		bt_groups_remove(&self->due, sync->key);
 		return true;
 	}
 	if (due_text.length == 0) {
 		due = sync->now_ns + sync->hub->options.provision_delay_ns;
-		bt_groups_set(due_claims, sync->key, bt_arena_printf(arena, "%" PRId64, due));
+		bt_groups_set(&self->due, sync->key, bt_arena_printf(arena, "%" PRId64, due));
 	} else {
 		(void)bt_str_parse_int64(due_text, &due);
 	}
@@ -158,7 +170,7 @@ static bool sync(struct bt_sync *sync)
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}
-	bt_groups_remove(due_claims, sync->key);
+	bt_groups_remove(&self->due, sync->key);
 	struct bt_json_value *expressions = requirements(sync, class_, node);
 	if (expressions == NULL) {
 		bt_sync_event(sync, "Warning", "ProvisioningFailed",
@@ -183,10 +195,10 @@ static bool sync(struct bt_sync *sync)
 const struct bt_controller_ops bt_volume_provisioner_ops = {
 	.name = "volume-provisioner",
 	.component = "berth-provisioner",
-	.watches = BT_WATCH(BT_HUB_VOLUME_CLAIMS),
+	.watches = BT_WATCH(BT_HUB_VOLUME_CLAIMS) | BT_WATCH(BT_HUB_STORAGE_CLASSES),
 	.object = BT_HUB_VOLUME_CLAIMS,
-	.data_bytes = sizeof(struct bt_groups),
-	.group_count = 1,
+	.data_bytes = sizeof(struct provisioner),
+	.group_count = 2,
 	.observe = observe,
 	.sync = sync,
 };

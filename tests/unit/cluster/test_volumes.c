@@ -120,6 +120,23 @@ START_TEST(test_volumes__edge_14b_20_waits_for_first_consumer)
 }
 END_TEST
 
+START_TEST(test_volumes__class_that_comes_back)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, BINDER ",volume-provisioner");
+	make_class(&cluster, "i", "csi.x", "Immediate");
+	make_claim(&cluster, "c", "i");
+	cluster_run(&cluster, 100);
+	cluster_delete(&cluster, CLASSES, "i");
+	cluster_run(&cluster, 10000);
+	ck_assert_str_eq(cluster_text(&cluster, CLAIMS, "default/c", "status.phase"), "Pending");
+	make_class(&cluster, "i", "csi.x", "Immediate");
+	cluster_run(&cluster, 10000);
+	ck_assert_str_eq(cluster_text(&cluster, CLAIMS, "default/c", "status.phase"), "Bound");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_volumes__waits_for_pods)
 {
 	static const char *const pods[] = {"p", "q"};
@@ -348,8 +365,9 @@ END_TEST
 
 BT_TEST_MAIN("volumes", test_volumes__binds_the_smallest, test_volumes__requested_volume_must_fit,
 	test_volumes__volume_that_comes_later, test_volumes__edge_14b_20_waits_for_first_consumer,
-	test_volumes__waits_for_pods, test_volumes__edge_14b_21_scheduler_chose,
-	test_volumes__edge_14b_22_selected_node, test_volumes__node_outside_of_allowed_topologies,
+	test_volumes__class_that_comes_back, test_volumes__waits_for_pods,
+	test_volumes__edge_14b_21_scheduler_chose, test_volumes__edge_14b_22_selected_node,
+	test_volumes__node_outside_of_allowed_topologies,
 	test_volumes__immediate_provisioning_and_late_default,
 	test_volumes__edge_14b_23_controller_off, test_volumes__retained_volume_is_released,
 	test_volumes__edge_14b_43_claim_in_use_stays, test_volumes__claim_of_unassigned_pod_goes,
