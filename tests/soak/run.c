@@ -67,7 +67,8 @@ static bool has_rejector(
  * changes that can help a pod, and berth must do the same (spec 06 sections 2.15 and 3.12):
  * - a node no longer counts for a spread constraint
  * - a pod with anti-affinity, or the last pod that matches an affinity, has left a node's domain
- * - a nomination ended; the API never had this nomination, or the pod is assumed on another node
+ * - a nomination ended; the API never had this nomination, or still has it because the patch
+ *   failed, or the pod is assumed on another node
  * - a binding failed, and other pods could use its volumes or devices
  * - a claim was deleted before the watch showed that its devices were free (spec 12 section 16)
  */

@@ -126,6 +126,9 @@ static int write_status(void *context, const struct bt_pod *pod,
 		result = sim->writes.writer.patch_status(
 			&sim->writes, pod, condition, nomination, err);
 		bt_sim_store_flush(&sim->store);
+	} else if (condition != NULL && node_name != NULL) {
+		/* The scheduler has ended an old nomination; the watch does not show that. */
+		sim->unseen_end_ns = sim->clock.now_ns;
 	}
 	if (fault != BT_SIM_WRITE_GOOD && result == 0) {
 		result = bt_sim_fail_write(sim, "patch", err);
