@@ -76,6 +76,18 @@ static uint32_t low_bits(uint64_t hash)
 	return (uint32_t)hash >> 1;
 }
 
+/** Adds a service's node ports to the counts by number - NODE_PORT_FIRST; sign -1 removes them. */
+static void count_node_ports(const struct bt_json_value *spec, int sign, uint32_t *counts)
+{
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	for (uint32_t i = 0; i < ports->count; i++) {
+		int64_t number = bt_json_int64_at(ports->elements[i], "nodePort", 0);
+		if (is_node_port(number)) {
+			counts[number - NODE_PORT_FIRST] += (uint32_t)sign;
+		}
+	}
+}
+
 /** sign: 1 adds the service, -1 removes it. */
 static void count_service(
 	struct bt_service_addresses *addresses, const struct bt_stored *service, int sign)
@@ -83,7 +95,6 @@ static void count_service(
 	struct bt_arena arena = {0};
 	const struct bt_json_value *spec =
 		bt_json_object_at(bt_api_parse_stored(service, &arena), "spec");
-	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	struct bt_str address = bt_kinds_text(spec, "clusterIP");
 	uint64_t hash = bt_str_hash(address);
 	if (address.length == 0 || bt_str_equal_c(address, "None")) {
@@ -93,12 +104,7 @@ static void count_service(
 	} else {
 		bt_map_insert(&addresses->ips, hash, low_bits(hash));
 	}
-	for (uint32_t i = 0; i < ports->count; i++) {
-		int64_t number = bt_json_int64_at(ports->elements[i], "nodePort", 0);
-		if (is_node_port(number)) {
-			addresses->node_ports[number - NODE_PORT_FIRST] += (uint32_t)sign;
-		}
-	}
+	count_node_ports(spec, sign, addresses->node_ports);
 	bt_arena_finish(&arena);
 }
 
@@ -172,17 +178,6 @@ static struct bt_str new_address(const struct bt_write *write)
 	return address;
 }
 
-/** Returns how many ports of the service have this node port. */
-static uint32_t count_node_port(const struct bt_json_value *spec, int64_t number)
-{
-	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < ports->count; i++) {
-		count += bt_json_int64_at(ports->elements[i], "nodePort", 0) == number ? 1 : 0;
-	}
-	return count;
-}
-
 /** Returns the spec of the stored version of the service; empty if there is none. */
 static const struct bt_json_value *stored_spec(const struct bt_write *write)
 {
@@ -191,26 +186,23 @@ static const struct bt_json_value *stored_spec(const struct bt_write *write)
 		bt_api_read(write->api, write->resource, key, write->arena), "spec");
 }
 
-/** Returns whether another service has this node port. stored: see stored_spec. */
-static bool is_used_by_others(
-	const struct bt_write *write, const struct bt_json_value *stored, int64_t number)
+/** Counts the node ports of the other services. used: NODE_PORT_COUNT entries. */
+static void count_other_node_ports(const struct bt_write *write, uint32_t *used)
 {
-	return addresses_of(write)->node_ports[number - NODE_PORT_FIRST] >
-		count_node_port(stored, number);
+	memcpy(used, addresses_of(write)->node_ports, NODE_PORT_COUNT * sizeof(*used));
+	count_node_ports(stored_spec(write), -1, used);
 }
 
-/** Returns a node port that neither another service nor a port of `spec` has. */
-static int64_t free_node_port(const struct bt_write *write, const struct bt_json_value *stored,
-	const struct bt_json_value *spec)
+/** Returns a free node port, and marks it as used. */
+static int64_t take_node_port(const struct bt_write *write, uint32_t *used)
 {
-	int64_t first = (int64_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
-	int64_t number = NODE_PORT_FIRST + first;
-	for (int64_t i = 1; i < NODE_PORT_COUNT &&
-		(is_used_by_others(write, stored, number) || count_node_port(spec, number) != 0);
-		i++) {
-		number = NODE_PORT_FIRST + (first + i) % NODE_PORT_COUNT;
+	uint32_t first = (uint32_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
+	uint32_t chosen = first;
+	for (uint32_t i = 1; used[chosen] != 0 && i < NODE_PORT_COUNT; i++) {
+		chosen = (first + i) % NODE_PORT_COUNT;
 	}
-	return number;
+	used[chosen]++;
+	return NODE_PORT_FIRST + chosen;
 }
 
 static void set_addresses(const struct bt_write *write, struct bt_json_value *spec)
@@ -247,12 +239,15 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 		bt_json_set_c(arena, spec, "ipFamilyPolicy", "RequireDualStack");
 	}
 	bt_kinds_default_c(arena, spec, "ipFamilyPolicy", "SingleStack");
-	const struct bt_json_value *stored = on_nodes ? stored_spec(write) : NULL;
+	uint32_t used[NODE_PORT_COUNT];
+	if (on_nodes) {
+		count_other_node_ports(write, used);
+		count_node_ports(spec, 1, used);
+	}
 	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		if (bt_json_int64_at(port, "nodePort", 0) == 0) {
-			bt_json_set_int64(
-				arena, port, "nodePort", free_node_port(write, stored, spec));
+			bt_json_set_int64(arena, port, "nodePort", take_node_port(write, used));
 		}
 	}
 }
@@ -351,12 +346,11 @@ static void prepare_update(
 }
 
 /**
- * Checks a node port that the client chose: range, and not used by another service. stored: see
- * stored_spec.
+ * Checks a node port that the client chose: range, and not used by another service. used: see
+ * count_other_node_ports; not read if the type is ClusterIP.
  */
 static void check_node_port(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *spec, const struct bt_json_value *port,
-	const struct bt_json_value *stored)
+	const struct bt_json_value *spec, const struct bt_json_value *port, const uint32_t *used)
 {
 	const struct bt_json_value *value = bt_json_find(port, "nodePort");
 	int64_t number = bt_json_int64_at(port, "nodePort", 0);
@@ -371,7 +365,7 @@ static void check_node_port(struct bt_check *check, const struct bt_path *place,
 			"provided port is not in the valid range. The range of valid ports is "
 			"%d-%d",
 			NODE_PORT_FIRST, NODE_PORT_FIRST + NODE_PORT_COUNT - 1);
-	} else if (is_used_by_others(check->write, stored, number)) {
+	} else if (used[number - NODE_PORT_FIRST] != 0) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
 			"provided port is already allocated");
 	}
@@ -383,15 +377,17 @@ void bt_rule_service_ports(
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	const struct bt_path *list = BT_PATH_NAME(place, "ports");
-	const struct bt_json_value *stored =
-		has_type(spec, "ClusterIP") ? NULL : stored_spec(check->write);
+	uint32_t used[NODE_PORT_COUNT];
+	if (!has_type(spec, "ClusterIP")) {
+		count_other_node_ports(check->write, used);
+	}
 	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
 		(void)bt_kinds_check_required(
 			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
 	}
 	for (uint32_t i = 0; i < ports->count; i++) {
 		check_node_port(check, BT_PATH_NAME(BT_PATH_INDEX(list, i), "nodePort"), spec,
-			ports->elements[i], stored);
+			ports->elements[i], used);
 	}
 }
 
