@@ -304,7 +304,6 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	}
 	if (is_bound) {
 		struct bt_str *name = BT_ARENA_NEW(builder.arena, struct bt_str);
-		requirement_vec none = {0};
 		struct bt_node_selector_requirement requirement = {
 			.key = BT_STR("metadata.name"),
 			.operator_ = BT_STR("In"),
@@ -314,10 +313,12 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 		*name = bt_arena_str(builder.arena,
 			bt_node_table_name(&builder.allocator->pools->dra->state->nodes,
 				builder.choice->slot));
-		fields.count = 0; /* those of earlier devices do not count */
+		/* The requirements of earlier devices do not count. */
+		expressions.count = 0;
+		fields.count = 0;
 		bt_vec_push(&fields, requirement);
-		result.node_selector = make_selector(&builder, &none, &fields);
-	} else if (code == 0 && (expressions.count != 0 || fields.count != 0)) {
+	}
+	if (code == 0 && (expressions.count != 0 || fields.count != 0)) {
 		result.node_selector = make_selector(&builder, &expressions, &fields);
 	}
 	bt_vec_finish(&expressions);

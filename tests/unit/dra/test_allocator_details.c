@@ -432,9 +432,9 @@ START_TEST(test_allocator_details__spec_12_09_9_node_selectors)
 			"\"values\":[\"n1\"]}]"},
 		/* The fields of earlier devices do not count. */
 		{"'perDeviceNodeSelection':true",
-			"{'name':'a','nodeSelector':{'nodeSelectorTerms':[{'matchFields':"
-	                "[" REQUIRES("metadata.name", "In", "'n1'") "]}]}},"
-								    "{'name':'b','nodeName':'n1'}",
+			"{'name':'a','nodeSelector':{'nodeSelectorTerms':[{'matchFields':[{"
+			"'key':'metadata.name','operator':'In','values':['n1']}]}]}},"
+			"{'name':'b','nodeName':'n1'}",
 			"\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
 			"\"values\":[\"n1\"]}]"},
 		{"'allNodes':true", "{'name':'a','bindsToNode':false},{'name':'b'}", NULL},
