@@ -52,10 +52,11 @@ static void note_nomination(
 }
 
 /**
- * Records that the pod is assumed on the node. The scheduler ignores updates of assumed pods (spec
- * 03 section 10.3), so no event reports the end of a nomination to another node.
+ * Records that a nomination has ended without an event, if the watch shows the pod nominated to
+ * another node: the pod is assumed on this node, and the scheduler ignores updates of assumed pods
+ * (spec 03 section 10.3), or the patch that ends the nomination has failed.
  */
-static void note_assumed(
+static void note_unseen_end(
 	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)
 {
 	const struct bt_pod *known =
@@ -72,7 +73,7 @@ static int write_binding(void *context, const struct bt_pod_info *pod, struct bt
 	struct bt_sim *sim = context;
 	sim->named_uid = bt_arena_str(&sim->texts, pod->uid);
 	check_decision(sim, pod->object, node_name);
-	note_assumed(sim, &pod->object->metadata, node_name);
+	note_unseen_end(sim, &pod->object->metadata, node_name);
 	note_nomination(sim, &pod->object->metadata, BT_STR(""));
 	struct bt_sim_write write = {.what = BT_SIM_WRITE_BINDING,
 		.object = bt_object_create(BT_KIND_POD, pod->object),
@@ -105,7 +106,7 @@ static int write_status(void *context, const struct bt_pod *pod,
 	}
 	if (condition == NULL && node_name != NULL && node_name->length != 0) {
 		check_decision(sim, pod, *node_name);
-		note_assumed(sim, &pod->metadata, *node_name);
+		note_unseen_end(sim, &pod->metadata, *node_name);
 	}
 	if (condition != NULL && node_name != NULL) {
 		note_nomination(sim, &pod->metadata, *node_name);
@@ -127,8 +128,7 @@ static int write_status(void *context, const struct bt_pod *pod,
 			&sim->writes, pod, condition, nomination, err);
 		bt_sim_store_flush(&sim->store);
 	} else if (condition != NULL && node_name != NULL) {
-		/* The scheduler has ended an old nomination; the watch does not show that. */
-		sim->unseen_end_ns = sim->clock.now_ns;
+		note_unseen_end(sim, &pod->metadata, *node_name);
 	}
 	if (fault != BT_SIM_WRITE_GOOD && result == 0) {
 		result = bt_sim_fail_write(sim, "patch", err);
