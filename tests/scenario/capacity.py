@@ -118,8 +118,8 @@ def capacity(program, cluster, specs, *arguments, status=0, output="json"):
                        stdin=text_of(cluster)).expect(status)
 
 
-def simulate(program, objects):
-    return program.run("simulate", "-f", "-", "-o", "json",
+def simulate(program, objects, *arguments):
+    return program.run("simulate", "-f", "-", "-o", "json", *arguments,
                        stdin=text_of(objects)).json()["pods"]
 
 
@@ -149,9 +149,7 @@ def compare_with_simulation(program, cluster, spec, *arguments, seed=""):
     cluster = [thing for thing in cluster if is_bound(thing)]
     review = capacity(program, cluster, [spec], "--max", str(MAX), *arguments).json()
     status = review["status"]
-    answer = program.run("simulate", "-f", "-", "-o", "json", *arguments,
-                         stdin=text_of(cluster + copies_of(spec, MAX)))
-    pods = answer.json()["pods"]
+    pods = simulate(program, cluster + copies_of(spec, MAX), *arguments)
     placed = [pod for pod in pods if pod["node"] != ""]
     assert status["replicas"] == len(placed), (seed, status, len(placed))
     counts = collections.Counter(pod["node"] for pod in placed)
@@ -260,8 +258,8 @@ def test_equals_the_model(program):
 
 def try_one(program, cluster, spec):
     """Simulate the next attempt: returns the node, or None and the message."""
-    answer = program.run("simulate", "-f", "-", "-o", "json", stdin=text_of(cluster + [spec]))
-    made = next(pod for pod in answer.json()["pods"] if pod["name"] == spec["metadata"]["name"])
+    made = next(entry for entry in simulate(program, cluster + [spec])
+                if entry["name"] == spec["metadata"]["name"])
     return made["node"] or None, made["message"]
 
 
