@@ -12,8 +12,10 @@ the line count instead. A program that breaks, or reports no test, counts as at 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed\s*$", re.MULTILINE)
 GOOD = ("OK", "EXPECTEDFAIL")
@@ -52,26 +54,45 @@ def count_all(lines):
     return passed, failed, skipped, bad
 
 
-def run(folder, arguments):
-    """(passed, failed) after building and testing folder."""
-    log = os.path.join(folder, "meson-logs", "testlog.json")
+def start(folder, log, at_once, arguments, output=None):
+    """Start `meson test`, which writes the lines for count_all to log. MESON_TESTTHREADS in the
+    environment has precedence over at_once, the number of programs that run at the same time."""
     if os.path.exists(log):
         os.remove(log)
-    selected = bool(arguments)  # then meson builds only the targets that the tests need
-    if not selected and subprocess.call(["ninja", "-C", folder]) != 0:
-        print("%s: the build failed" % folder)
-        return 0, 1
-    # Four at a time for each core: tests of servers spend most of their time waiting.
     environment = dict(os.environ)
-    environment.setdefault("MESON_TESTTHREADS", str(4 * (os.cpu_count() or 1)))
-    status = subprocess.call(["meson", "test", "-C", folder, "--print-errorlogs"] +
-                             ([] if selected else ["--no-rebuild"]) + arguments,
-                             env=environment)
-    if not os.path.exists(log):
-        print("%s: no test was run" % folder)
-        return 0, 1
-    with open(log, encoding="utf-8", errors="replace") as file:
-        passed, failed, skipped, bad = count_all(file)
+    environment.setdefault("MESON_TESTTHREADS", str(at_once))
+    base = os.path.splitext(os.path.basename(log))[0]
+    return subprocess.Popen(["meson", "test", "-C", folder, "--print-errorlogs",
+                             "--logbase", base] + arguments, env=environment, stdout=output)
+
+
+def run(folder, arguments):
+    """(passed, failed) after building and testing folder."""
+    logs = [os.path.join(folder, "meson-logs", name + ".json") for name in ("testlog", "servers")]
+    cores = os.cpu_count() or 1
+    if arguments:  # then meson builds only the targets that the tests need
+        logs = logs[:1]
+        status = start(folder, logs[0], 4 * cores, arguments).wait()
+    else:
+        if subprocess.call(["ninja", "-C", folder]) != 0:
+            print("%s: the build failed" % folder)
+            return 0, 1
+        # Tests of servers spend most of their time waiting, so they run beside the other tests.
+        # Their results are printed afterwards.
+        with tempfile.TemporaryFile() as output:
+            servers = start(folder, logs[1], 5 * cores // 2,
+                            ["--no-rebuild", "--suite", "integration"], output)
+            status = start(folder, logs[0], (3 * cores + 1) // 2,
+                           ["--no-rebuild", "--no-suite", "integration"]).wait()
+            status = servers.wait() or status
+            output.seek(0)
+            shutil.copyfileobj(output, sys.stdout.buffer)
+    lines = []
+    for log in logs:
+        if os.path.exists(log):
+            with open(log, encoding="utf-8", errors="replace") as file:
+                lines += file
+    passed, failed, skipped, bad = count_all(lines)
     for name in skipped:
         print("skipped: %s" % name)
     for line in bad:
