@@ -14,7 +14,7 @@ import time
 import up
 
 WATCHERS = 100
-WRITES = 2000 if sys.argv[2:3] == ["sanitized"] else 10000
+WRITES = 2000 if sys.argv[2:3] == ["sanitized"] else 5000
 FLAGS = ["--no-scheduler", "--tls", "off"]
 EVENT = re.compile(rb'"resourceVersion":"(\d+)"')
 

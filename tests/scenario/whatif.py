@@ -325,7 +325,7 @@ def test_random_changes_equal_edited_input(program):
         source = random.Random("%d %s" % (seed, category))
         cases = [case for case in recorded(category)
                  if sum(item["kind"] == "Node" for item in case["objects"]) > 1]
-        count = CASES // 2 if program.sanitized else CASES
+        count = CASES // 3 if program.sanitized else CASES
         for case in source.sample(cases, min(count, len(cases))):
             objects = random_cluster(source, case)
             flags, after = [], objects

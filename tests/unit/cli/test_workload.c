@@ -307,27 +307,6 @@ START_TEST(test_workload__indexed_job_pod)
 }
 END_TEST
 
-START_TEST(test_workload__too_many_pods)
-{
-	struct bt_manifests cluster;
-	struct bt_expansion expansion;
-	struct berth_error err = BERTH_ERROR_INIT;
-	bt_manifests_init(&cluster);
-	read_text(&cluster,
-		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n"
-		"spec: {replicas: 2147483647, template: {spec: {containers: [{name: c}]}}}\n");
-	bt_manifests_index_owners(&cluster);
-	bt_expansion_init(&expansion, &cluster);
-	ck_assert_int_eq(bt_expansion_open(&expansion, &err), 0);
-	ck_assert_int_eq(bt_expansion_run(&expansion, &err), BERTH_ERR_TOO_LARGE);
-	ck_assert(strstr(berth_error_message(&err), "test: document 1: ReplicaSet default/a: ") !=
-		NULL);
-	berth_error_finish(&err);
-	bt_expansion_finish(&expansion);
-	bt_manifests_finish(&cluster);
-}
-END_TEST
-
 BT_TEST_MAIN("workload", test_workload__replicas, test_workload__jobs, test_workload__daemon_sets,
 	test_workload__deployment_pod, test_workload__stateful_set_pod, test_workload__daemon_pod,
-	test_workload__indexed_job_pod, test_workload__too_many_pods)
+	test_workload__indexed_job_pod)
