@@ -11,6 +11,7 @@
  */
 
 #define DEFAULT_CPU_PERCENT 80
+#define TARGET_PERCENT "target.averageUtilization"
 
 static void append_cpu_metric(struct bt_arena *arena, struct bt_json_value *spec, int64_t percent)
 {
@@ -28,18 +29,22 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	}
 }
 
+/* path: of the share in the metric's resource. 0: the metric is not a share of the CPU requests. */
+static int64_t cpu_percent(const struct bt_json_value *metric, const char *path)
+{
+	const struct bt_json_value *resource = bt_kinds_object(metric, "resource");
+	return bt_str_equal_c(bt_kinds_text(resource, "name"), "cpu")
+		? bt_json_int64_at(resource, path, 0)
+		: 0;
+}
+
 static void move_percent(const struct bt_write *write, struct bt_json_value *holder,
 	const char *list_name, const char *path, const char *name)
 {
 	const struct bt_json_value *metrics = bt_json_array_at(holder, list_name);
 	int64_t percent = 0;
-	for (uint32_t i = 0; i < metrics->count; i++) {
-		const struct bt_json_value *resource =
-			bt_kinds_object(metrics->elements[i], "resource");
-		if (bt_str_equal_c(bt_kinds_text(resource, "name"), "cpu")) {
-			percent = bt_json_int64_at(resource, path, 0);
-			break;
-		}
+	for (uint32_t i = 0; i < metrics->count && percent == 0; i++) {
+		percent = cpu_percent(metrics->elements[i], path);
 	}
 	if (percent != 0) {
 		bt_json_set_int64(write->arena, holder, name, percent);
@@ -51,8 +56,7 @@ static void from_stored(const struct bt_write *write, struct bt_json_value *obje
 {
 	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
 	struct bt_json_value *status = bt_json_ensure_object(write->arena, object, "status");
-	move_percent(write, spec, "metrics", "target.averageUtilization",
-		"targetCPUUtilizationPercentage");
+	move_percent(write, spec, "metrics", TARGET_PERCENT, "targetCPUUtilizationPercentage");
 	move_percent(write, status, "currentMetrics", "current.averageUtilization",
 		"currentCPUUtilizationPercentage");
 	(void)bt_json_remove_c(spec, "behavior");
@@ -60,18 +64,34 @@ static void from_stored(const struct bt_write *write, struct bt_json_value *obje
 	bt_kinds_default_int(write->arena, status, "currentReplicas", 0);
 }
 
+/* What v1 does not have is kept: other metrics, the behavior, conditions and current metrics. */
 static void to_stored(const struct bt_write *write, struct bt_json_value *object)
 {
-	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
-	struct bt_json_value *status = bt_json_ensure_object(write->arena, object, "status");
-	int64_t percent =
-		bt_json_int64_at(spec, "targetCPUUtilizationPercentage", DEFAULT_CPU_PERCENT);
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
+	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
+	const struct bt_json_value *stored = bt_api_read(write->api, write->resource,
+		bt_api_key(arena, write->namespace_, write->name), arena);
+	const struct bt_json_value *metrics = bt_json_array_at(stored, "spec.metrics");
+	int64_t percent = bt_json_int64_at(spec, "targetCPUUtilizationPercentage", 0);
 	(void)bt_json_remove_c(spec, "targetCPUUtilizationPercentage");
 	(void)bt_json_remove_c(status, "currentCPUUtilizationPercentage");
 	if (bt_json_int64_at(status, "currentReplicas", 0) == 0) {
 		(void)bt_json_remove_c(status, "currentReplicas");
 	}
-	append_cpu_metric(write->arena, spec, percent);
+	if (percent != 0) {
+		append_cpu_metric(arena, spec, percent);
+	}
+	for (uint32_t i = 0; i < metrics->count; i++) {
+		if (cpu_percent(metrics->elements[i], TARGET_PERCENT) == 0) {
+			bt_json_append(arena, bt_json_ensure_array(arena, spec, "metrics"),
+				metrics->elements[i]);
+		}
+	}
+	set_defaults(write, object);
+	bt_kinds_reset_member(arena, spec, bt_json_object_at(stored, "spec"), "behavior");
+	bt_kinds_reset_member(arena, status, bt_json_object_at(stored, "status"), "conditions");
+	bt_kinds_reset_member(arena, status, bt_json_object_at(stored, "status"), "currentMetrics");
 }
 
 const struct bt_strategy bt_strategy_horizontal_pod_autoscaler = {

@@ -211,12 +211,20 @@ START_TEST(test_kinds__autoscalers_of_both_versions)
 	rows_init(&f);
 	rows_create(&f, "horizontalpodautoscalers.autoscaling", "default/",
 		"{'metadata':{'name':'h'},'spec':{'maxReplicas':3,'scaleTargetRef':{'kind':"
-		"'Deployment','name':'d','apiVersion':'apps/v1'}}}");
+		"'Deployment','name':'d','apiVersion':'apps/v1'},'behavior':{'scaleDown':"
+		"{'selectPolicy':'Disabled'}},'metrics':[{'type':'Resource','resource':{'name':"
+		"'memory','target':{'type':'Utilization','averageUtilization':60}}},{'type':"
+		"'Resource','resource':{'name':'cpu','target':{'type':'Utilization',"
+		"'averageUtilization':80}}}]}}");
 	rows_expect(&f, "least", "spec.minReplicas", "1");
-	rows_expect(&f, "metric", "spec.metrics.0.resource.target.averageUtilization", "80");
 	const struct bt_strategy *v1 =
 		bt_strategy_find("autoscaling", "v1", "horizontalpodautoscalers");
-	const struct bt_write write = {.api = f.api, .arena = &f.arena};
+	const struct bt_write write = {.api = f.api,
+		.arena = &f.arena,
+		.resource = bt_resources_builtin(
+			bt_api_resources(f.api), "autoscaling", "horizontalpodautoscalers"),
+		.namespace_ = BT_STR("default"),
+		.name = BT_STR("h")};
 	struct bt_json_value *object = bt_json_clone(&f.arena, f.result, true);
 	v1->from_stored(&write, object);
 	f.result = object;
@@ -224,6 +232,8 @@ START_TEST(test_kinds__autoscalers_of_both_versions)
 	rows_expect(&f, "no metrics", "spec.metrics", "");
 	v1->to_stored(&write, object);
 	rows_expect(&f, "back", "spec.metrics.0.resource.target.averageUtilization", "80");
+	rows_expect(&f, "other metric", "spec.metrics.1.resource.name", "'memory'");
+	rows_expect(&f, "behavior", "spec.behavior.scaleDown.selectPolicy", "'Disabled'");
 	rows_expect(&f, "no percent", "spec.targetCPUUtilizationPercentage", "");
 	api_fixture_finish(&f);
 }
