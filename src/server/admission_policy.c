@@ -4,6 +4,7 @@
  * validating policies allow or deny the request. Writes of controllers and the scheduler are
  * subject to policies, too.
  */
+#include "server/discovery.h"
 #include "server/kinds/common.h"
 #include "server/policy.h"
 #include "server/rbac.h"
@@ -15,7 +16,8 @@
 
 struct request {
 	struct bt_call *call;
-	const char *operation; /* "CREATE", "UPDATE", "DELETE" */
+	struct bt_discovery_kind kind; /* of the objects */
+	const char *operation;         /* "CREATE", "UPDATE", "DELETE", "CONNECT" */
 	const struct bt_json_value *old;
 	const struct bt_json_value *object;
 	const struct bt_json_value *namespace_; /* NULL: cluster scope */
@@ -161,7 +163,9 @@ static struct bt_cel_value object_value(
 		return (struct bt_cel_value){.kind = BT_CEL_NULL};
 	}
 	struct bt_json_value *whole = bt_json_clone(arena, object, false);
-	bt_api_set_kind(request->call->write.resource, whole, arena);
+	bt_json_put(arena, whole, "{kind: %c, apiVersion: %s}", request->kind.kind,
+		bt_arena_printf(arena, "%s%s%s", request->kind.group,
+			request->kind.group[0] != '\0' ? "/" : "", request->kind.version));
 	return bt_expression_value(NULL, whole, arena);
 }
 
@@ -172,10 +176,10 @@ static struct bt_cel_value request_value(const struct request *request)
 	struct bt_arena *arena = request->call->arena;
 	const struct bt_write *write = &request->call->write;
 	const struct bt_api_resource *resource = write->resource;
-	struct bt_cel_value kind_values[] = {text_value(resource->group),
-		text_value(resource->version), text_value(resource->kind)};
-	struct bt_cel_value resource_values[] = {
-		kind_values[0], kind_values[1], text_value(resource->name)};
+	struct bt_cel_value kind_values[] = {text_value(request->kind.group),
+		text_value(request->kind.version), text_value(request->kind.kind)};
+	struct bt_cel_value resource_values[] = {text_value(resource->group),
+		text_value(resource->version), text_value(resource->name)};
 	struct bt_json_value *user = bt_user_info(write->user, arena);
 	bt_json_set_str(arena, user, "uid", write->user->uid);
 	(void)bt_json_ensure_object(arena, user, "extra");
@@ -477,16 +481,20 @@ struct run {
 
 /**
  * Starts a run. Returns false if there are no policies or the request is exempt from them. Restored
- * objects and objects of the policies' API group are exempt.
+ * objects and objects of the policies' API group are exempt. subresource: the objects are its
+ * documents.
  */
 static bool run_begin(struct run *run, struct bt_call *call, const struct bt_policy_set *set,
-	const char *operation, const struct bt_json_value *old, const struct bt_json_value *object)
+	enum bt_subresource subresource, const char *operation, const struct bt_json_value *old,
+	const struct bt_json_value *object)
 {
 	if (set == NULL || call->write.restoring ||
 		strcmp(call->write.resource->group, bt_policy_group) == 0) {
 		return false;
 	}
-	*run = (struct run){.request = {call, operation, old, object, NULL, NULL, 0},
+	*run = (struct run){
+		.request = {call, bt_discovery_kind_of(call->write.resource, subresource),
+			operation, old, object, NULL, NULL, 0},
 		.authorizer = {&run->request, check_access},
 		.access = {.authorizer = &run->authorizer,
 			.group = BT_STR(""),
@@ -541,7 +549,11 @@ bool bt_policies_validate(struct bt_call *call, const char *operation,
 {
 	const struct bt_policy_set *set = bt_policies_in_force(call->api, BT_POLICY_VALIDATING);
 	struct run run;
-	if (!run_begin(&run, call, set, operation, old, object)) {
+	if (set != NULL && call->write.subresource == BT_SUBRESOURCE_SCALE) {
+		old = bt_call_make_scale(call, old);
+		object = bt_call_make_scale(call, object);
+	}
+	if (!run_begin(&run, call, set, call->write.subresource, operation, old, object)) {
 		return true;
 	}
 	for (uint32_t i = 0; i < set->bindings.count; i++) {
@@ -556,7 +568,8 @@ bool bt_policies_mutate(
 	const struct bt_policy_set *set = bt_policies_in_force(call->api, BT_POLICY_MUTATING);
 	const struct bt_failure *failure = &call->answer->failure;
 	struct run run;
-	if (!run_begin(&run, call, set, old != NULL ? "UPDATE" : "CREATE", old, object)) {
+	if (!run_begin(&run, call, set, BT_SUBRESOURCE_NONE, old != NULL ? "UPDATE" : "CREATE", old,
+		    object)) {
 		return true;
 	}
 	run.request.target = object;

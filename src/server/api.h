@@ -139,9 +139,11 @@ struct bt_connect_options {
 	bool follow;
 	bool previous;
 	bool timestamps;
-	bool takes_input;  /* stdin */
-	bool takes_output; /* stdout */
-	bool takes_errors; /* stderr */
+	bool takes_input;              /* stdin */
+	bool takes_output;             /* stdout */
+	bool takes_errors;             /* stderr */
+	bool is_terminal;              /* tty */
+	struct bt_json_value *command; /* texts; NULL: none */
 };
 
 struct bt_api_request {

@@ -54,6 +54,7 @@ static const struct {
 	FLAG("stdin", connect.takes_input),
 	FLAG("stdout", connect.takes_output),
 	FLAG("stderr", connect.takes_errors),
+	FLAG("tty", connect.is_terminal),
 };
 /* clang-format on */
 
@@ -79,7 +80,8 @@ static bool decode(struct bt_str text, struct bt_arena *arena, struct bt_str *ou
 }
 
 /* seen: which of `parameters` already have a value; later values are ignored. */
-static void set_parameter(struct bt_query *out, bool *seen, struct bt_str name, struct bt_str value)
+static void set_parameter(struct bt_query *out, bool *seen, struct bt_str name, struct bt_str value,
+	struct bt_arena *arena)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(parameters); i++) {
 		void *place = (char *)out + parameters[i].offset;
@@ -100,6 +102,8 @@ static void set_parameter(struct bt_query *out, bool *seen, struct bt_str name, 
 	} else if (bt_str_equal_c(name, "dryRun") && value.length != 0 &&
 		out->dry_run_count < BT_QUERY_DRY_RUNS_MAX) {
 		out->dry_runs[out->dry_run_count++] = value;
+	} else if (bt_str_equal_c(name, "command")) {
+		out->connect.command = bt_json_put(arena, out->connect.command, "[%s]", value);
 	}
 }
 
@@ -115,7 +119,7 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 			value = BT_STR("");
 		}
 		if (decode(raw_name, arena, &name) && decode(value, arena, &value)) {
-			set_parameter(out, seen, name, value);
+			set_parameter(out, seen, name, value, arena);
 		}
 	}
 }

@@ -250,7 +250,8 @@ void bt_call_token(struct bt_call *call)
 	struct bt_json_value *own = bt_json_ensure_object(arena, claims, "kubernetes.io");
 	bt_json_set_str(arena, own, "namespace", call->write.namespace_);
 	const struct bt_json_value *reference = bt_json_find(spec, "boundObjectRef");
-	if (!bt_node_restrict_token(call, reference)) {
+	if (!bt_node_restrict_token(call, reference) ||
+		!bt_policies_validate(call, "CREATE", NULL, body)) {
 		return;
 	}
 	if (reference != NULL && reference->type == BT_JSON_OBJECT &&

@@ -117,7 +117,8 @@ void bt_call_binding(struct bt_call *call)
 		return;
 	}
 	struct bt_json_value *pod = bt_call_parse(call, stored);
-	if (!check_pod(call, binding, pod)) {
+	if (!bt_policies_validate(call, "CREATE", NULL, binding) ||
+		!check_pod(call, binding, pod)) {
 		return;
 	}
 	struct bt_json_value *metadata = bt_call_metadata(call, pod);
@@ -347,7 +348,8 @@ void bt_call_eviction(struct bt_call *call)
 	bool is_deleted = bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0;
 	bool is_disrupting = !is_deleted && !bt_str_equal_c(phase, "Pending") &&
 		!bt_str_equal_c(phase, "Succeeded") && !bt_str_equal_c(phase, "Failed");
-	if (is_disrupting && !check_budget(call, pod)) {
+	if (!bt_policies_validate(call, "CREATE", NULL, body) ||
+		(is_disrupting && !check_budget(call, pod))) {
 		return;
 	}
 	if (!is_deleted &&

@@ -83,7 +83,7 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 
 /** --- the document --- */
 
-static struct bt_json_value *make_scale(struct bt_call *call, const struct bt_json_value *object)
+struct bt_json_value *bt_call_make_scale(struct bt_call *call, const struct bt_json_value *object)
 {
 	static const char *const copied[] = {
 		"name", "namespace", "uid", "resourceVersion", "creationTimestamp"};
@@ -126,14 +126,14 @@ void bt_call_scale(struct bt_call *call)
 	const struct bt_json_value *old = bt_call_parse(call, stored);
 	struct bt_json_value *scale = call->request->body;
 	if (call->request->verb == BT_VERB_GET) {
-		call->answer->document = make_scale(call, old);
+		call->answer->document = bt_call_make_scale(call, old);
 		call->answer->code = 200;
 		return;
 	}
 	if (call->request->verb == BT_VERB_PATCH) {
 		scale = bt_call_apply_patch(call,
 			bt_schema_find(BT_STR("autoscaling/v1"), BT_STR("Scale")),
-			make_scale(call, old));
+			bt_call_make_scale(call, old));
 	} else if (scale == NULL) {
 		scale = bt_json_new(call->arena, BT_JSON_OBJECT);
 	}
@@ -170,7 +170,7 @@ void bt_call_scale(struct bt_call *call)
 	/* The update answers with the object; answer with its Scale instead. */
 	struct bt_api_answer *answer = call->answer;
 	if (answer->failure.code == 0) {
-		answer->document = make_scale(call,
+		answer->document = bt_call_make_scale(call,
 			answer->object != NULL ? bt_api_parse_stored(answer->object, call->arena)
 					       : answer->document);
 		bt_api_answer_finish(answer);

@@ -178,8 +178,9 @@ void bt_policies_changed(struct bt_api *api, const struct bt_api_resource *resou
 bool bt_policies_mutate(
 	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object);
 /**
- * Runs the validating policies. operation: "CREATE", "UPDATE", "DELETE"; old or object may be NULL.
- * false: the call failed.
+ * Runs the validating policies. operation: "CREATE", "UPDATE", "DELETE", "CONNECT"; old or object
+ * may be NULL. They are of the kind that the call's subresource reads and writes:
+ * bt_discovery_kind_of. false: the call failed.
  */
 bool bt_policies_validate(struct bt_call *call, const char *operation,
 	const struct bt_json_value *old, const struct bt_json_value *object);
@@ -244,6 +245,8 @@ void bt_call_delete(struct bt_call *call);
 /** --- subresources and reviews --- */
 
 void bt_call_scale(struct bt_call *call);
+/** Returns the Scale of an object of the call's resource. */
+struct bt_json_value *bt_call_make_scale(struct bt_call *call, const struct bt_json_value *object);
 /** Serves the subresource pods/binding, and POST requests to the collection `bindings`. */
 void bt_call_binding(struct bt_call *call);
 void bt_call_eviction(struct bt_call *call);

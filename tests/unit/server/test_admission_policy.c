@@ -147,7 +147,7 @@ START_TEST(test_admission_policy__expressions_read_the_user)
 			CONFIG_MAPS
 			",'validations':[{'expression':'request.userInfo.username == "
 			"\\\"u\\\" && request.userInfo.uid == \\\"\\\" && request.userInfo.groups "
-	                "== "
+			"== "
 			"[\\\"system:masters\\\"] && request.userInfo.extra == {\\\"k\\\": "
 			"[\\\"v\\\", \\\"w\\\"]}'}]"),
 		201);
@@ -203,6 +203,60 @@ START_TEST(test_admission_policy__life)
 }
 END_TEST
 
+START_TEST(test_admission_policy__subresources)
+{
+	static const struct {
+		enum bt_verb verb;
+		const char *resource;
+		const char *key;
+		const char *body;
+		const char *message; /* the end of the message */
+	} rows[] = {
+		{BT_VERB_CREATE, "pods/eviction", "default/a", "{'metadata':{'name':'a'}}",
+			"CREATE Eviction policy/v1 a"},
+		{BT_VERB_CREATE, "pods/binding", "default/a",
+			"{'metadata':{'name':'a'},'target':{'name':'n'}}", "CREATE Binding v1 a"},
+		{BT_VERB_CREATE, "serviceaccounts/token", "default/s", "{}",
+			"CREATE TokenRequest authentication.k8s.io/v1 "},
+		{BT_VERB_CREATE, "pods/exec", "default/a", NULL, "CONNECT PodExecOptions v1 "},
+		{BT_VERB_PATCH, "replicationcontrollers/scale", "default/r",
+			"{'spec':{'replicas':2}}", "UPDATE Scale autoscaling/v1 r"},
+		{BT_VERB_PATCH, "pods/status", "default/a", "{'status':{'message':'m'}}",
+			"UPDATE Pod v1 a"},
+	};
+	struct api_fixture f;
+	api_fixture_init(&f);
+	api_create_pod(&f, "a", NULL);
+	ck_assert_uint_eq(
+		api_create(&f, "serviceaccounts", "default/", "{'metadata':{'name':'s'}}"), 201);
+	ck_assert_uint_eq(api_create(&f, "replicationcontrollers", "default/",
+				  "{'metadata':{'name':'r'},'spec':{'template':{'metadata':"
+				  "{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':"
+				  "'i'}]}}}}"),
+		201);
+	ck_assert_uint_eq(
+		add_policy(&f, "p",
+			"'matchConstraints':{'resourceRules':[{'apiGroups':[''],"
+			"'apiVersions':['v1'],'operations':['*'],'resources':['*/*']}]},"
+			"'validations':[{'expression':'false','messageExpression':"
+			"'request.operation + \\\" \\\" + request.kind.kind + \\\" \\\" + "
+			"object.apiVersion + \\\" \\\" + object.?metadata.name.orValue("
+			"\\\"\\\")'}]"),
+		201);
+	bind(&f, "");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		uint16_t code = rows[i].verb == BT_VERB_PATCH
+			? api_patch(&f, BT_PATCH_MERGE, rows[i].resource, rows[i].key, rows[i].body)
+			: api_do(&f, rows[i].verb, rows[i].resource, rows[i].key, rows[i].body);
+		ck_assert_msg(code == 422, "%s: %u %s", rows[i].resource, code, api_message(&f));
+		ck_assert_msg(bt_str_has_suffix(
+				      bt_str_from(api_message(&f)), bt_str_from(rows[i].message)),
+			"%s", api_message(&f));
+	}
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_admission_policy__refused_policies)
 {
 	static const struct {
@@ -246,4 +300,4 @@ END_TEST
 
 BT_TEST_MAIN("admission_policy", test_admission_policy__answers,
 	test_admission_policy__expressions_read_the_user, test_admission_policy__life,
-	test_admission_policy__refused_policies)
+	test_admission_policy__subresources, test_admission_policy__refused_policies)

@@ -277,6 +277,10 @@ START_TEST(test_kinds__edge_14b_33_rounding)
 END_TEST
 
 static const struct value_row workload_rows[] = {
+	{"metric", "horizontalpodautoscalers.autoscaling", "default/",
+		"{'metadata':{'name':'h'},'spec':{'maxReplicas':3,'scaleTargetRef':{'kind':'D',"
+		"'name':'d','apiVersion':'apps/v1'}}}",
+		"spec.metrics.0.resource.target.averageUtilization", "80"},
 	{"replicas", "deployments.apps", "default/", WORKLOAD, "spec.replicas", "1"},
 	{"strategy", "deployments.apps", "default/", WORKLOAD, "spec.strategy",
 		"{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':'25%','maxSurge':'25%'}"
