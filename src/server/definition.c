@@ -146,6 +146,26 @@ static void check_versions(const struct bt_json_value *spec, struct bt_field_err
 	}
 }
 
+/* A version stays in the spec while objects may be stored in it. */
+static void check_stored_versions(
+	const struct bt_json_value *definition, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *stored = bt_json_array_at(definition, "status.storedVersions");
+	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
+	for (uint32_t i = 0; i < stored->count; i++) {
+		bool is_there = false;
+		for (uint32_t k = 0; k < versions->count && !is_there; k++) {
+			is_there = bt_str_equal(stored->elements[i]->text,
+				bt_json_text_at(versions->elements[k], "name"));
+		}
+		if (!is_there) {
+			bt_field_errors_add(errors, BT_FIELD_INVALID,
+				bt_arena_printf(errors->arena, "status.storedVersions[%u]", i),
+				stored->elements[i], "must appear in spec.versions");
+		}
+	}
+}
+
 static void check_unchanged(const struct bt_json_value *old, const struct bt_json_value *definition,
 	const char *path, struct bt_field_errors *errors)
 {
@@ -213,6 +233,7 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 		}
 	}
 	check_versions(spec, errors);
+	check_stored_versions(definition, errors);
 	bt_definition_check_schemas(old, definition, errors);
 	struct bt_str strategy = bt_json_text_at(spec, "conversion.strategy");
 	if (bt_str_equal_c(strategy, "Webhook")) {

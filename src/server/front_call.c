@@ -211,6 +211,30 @@ static bool add_warning(struct bt_front_call *call, struct bt_str text, uint32_t
 	return true;
 }
 
+/* Warns about a version that its CustomResourceDefinition calls deprecated. */
+static void warn_deprecated(struct bt_front_call *call)
+{
+	const struct bt_api_resource *resource = call->route.resource;
+	const struct bt_api_resource *preferred = bt_resources_of_collection(
+		bt_api_resources(call->front->api), resource->collection);
+	struct bt_str text = bt_json_text_at(resource->definition_version, "deprecationWarning");
+	uint32_t bytes = 0;
+	if (!bt_json_bool_at(resource->definition_version, "deprecated", false)) {
+		return;
+	}
+	if (text.length == 0) {
+		bool has_other =
+			!bt_json_bool_at(preferred->definition_version, "deprecated", false);
+		text = bt_arena_printf(&call->arena, "%s/%s %s is deprecated%s", resource->group,
+			resource->version, resource->kind,
+			!has_other ? ""
+				   : bt_arena_printf(&call->arena, "; use %s/%s %s",
+					     preferred->group, preferred->version, preferred->kind)
+					     .data);
+	}
+	(void)add_warning(call, text, &bytes);
+}
+
 static void add_warnings(struct bt_front_call *call, const struct bt_api_answer *answer)
 {
 	struct bt_str rest = call->repeated_keys;
@@ -496,6 +520,7 @@ static bool serve(struct bt_front_call *call)
 		return bt_front_fail(call, 405, "MethodNotAllowed",
 			"the server does not allow this method on the requested resource");
 	}
+	warn_deprecated(call);
 	if (!choose_encoding(call)) {
 		return false;
 	}

@@ -96,6 +96,13 @@ START_TEST(test_api__definition_is_established)
 		200);
 	ck_assert_ptr_null(find(&f, "stable.example.com", "v1beta1", "crontabs"));
 	ck_assert_ptr_eq(find(&f, "stable.example.com", "v1", "crontabs"), v1);
+	/* a version that may have stored objects stays in the spec */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "crontabs.stable.example.com",
+				  "[{'op':'replace','path':'/spec/versions/0/storage','value':"
+				  "true},{'op':'remove','path':'/spec/versions/1'}]"),
+		422);
+	ck_assert_ptr_nonnull(strstr(api_message(&f),
+		"status.storedVersions[0]: Invalid value: \"v1\": must appear in spec.versions"));
 	api_fixture_finish(&f);
 }
 END_TEST
@@ -236,7 +243,7 @@ START_TEST(test_api__lists_of_custom_objects_are_applied_by_their_types)
 			"'size':{'type':'object','x-kubernetes-map-type':'atomic','properties':{"
 			"'w':{'type':'integer'},'h':{'type':'integer'}}},"
 			"'more':{'type':'object','additionalProperties':{'type':'string'}}}}}}}}]}"
-	                "}"),
+			"}"),
 		201);
 	ck_assert_uint_eq(apply_shelf(&f, "one",
 				  "'books':[{'id':'a','of':'x'}],'tags':['p'],'notes':['n'],"

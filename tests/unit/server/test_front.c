@@ -302,6 +302,41 @@ START_TEST(test_front__edge_14_20_strict_and_warned_fields)
 }
 END_TEST
 
+START_TEST(test_front__deprecated_versions)
+{
+#define VERSION(name, more) \
+	"{\"name\":\"" name "\",\"served\":true," more \
+	",\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}"
+	static const char body[] =
+		"{\"metadata\":{\"name\":\"foos.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":"
+		"\"Cluster\",\"names\":{\"plural\":\"foos\",\"kind\":\"Foo\"},\"versions\":"
+	        "[" VERSION("v1alpha1",
+			"\"storage\":false,\"deprecated\":true,"
+			"\"deprecationWarning\":\"go away\"") "," VERSION("v1beta1",
+			"\"storage\":false,\"deprecated\":true") "," VERSION("v1",
+			"\"storage\":true") "]}}";
+	static const char *const warnings[][2] = {{"v1", NULL},
+		{"v1beta1", "299 - \"x.io/v1beta1 Foo is deprecated; use x.io/v1 Foo\""},
+		{"v1alpha1", "299 - \"go away\""}};
+	struct front_fixture fixture;
+	front_fixture_init(&fixture, NULL);
+	ck_assert_uint_eq(front_ask(&fixture, "POST",
+				  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+				  bt_str_from(body)),
+		201);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(warnings); i++) {
+		char path[64];
+		char header[128];
+		(void)snprintf(path, sizeof(path), "/apis/x.io/%s/foos", warnings[i][0]);
+		(void)snprintf(header, sizeof(header), "Warning: %s",
+			warnings[i][1] != NULL ? warnings[i][1] : "");
+		ck_assert_uint_eq(front_ask(&fixture, "GET", path, BT_STR("")), 200);
+		ck_assert_int_eq(front_has_header(&fixture, header), warnings[i][1] != NULL);
+	}
+	front_fixture_finish(&fixture);
+}
+END_TEST
+
 /* Some clients read only a hundred header lines: no answer may have more. */
 START_TEST(test_front__warnings_are_few)
 {
@@ -607,4 +642,4 @@ BT_TEST_MAIN("front", test_front__pages, test_front__aggregated_discovery, test_
 	test_front__edge_14_39_tables_are_served, test_front__edge_14_40_include_object,
 	test_front__warnings_are_few, test_front__protobuf, test_front__depth, test_front__tokens,
 	test_front__browsers_are_refused_without_tls, test_front__future_versions_wait,
-	test_front__failed_deletecollection)
+	test_front__failed_deletecollection, test_front__deprecated_versions)
