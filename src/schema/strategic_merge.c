@@ -72,6 +72,23 @@ static struct bt_json_value *strip(struct bt_json_value *value)
 	return value;
 }
 
+/** Removes members that are null from an object and the objects in it, in place. Returns value. */
+static struct bt_json_value *drop_nulls(struct bt_json_value *value)
+{
+	uint32_t kept = 0;
+	if (value->type != BT_JSON_OBJECT) {
+		return value;
+	}
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (value->members[i].value->type != BT_JSON_NULL) {
+			value->members[kept] = value->members[i];
+			(void)drop_nulls(value->members[kept++].value);
+		}
+	}
+	value->count = kept;
+	return value;
+}
+
 /** --- error messages --- */
 
 static int missing_key(struct merge *merge, const struct bt_json_value *element, const char *key)
@@ -490,7 +507,11 @@ static int merge_member(struct merge *merge, const struct bt_spot *spot, struct 
 		bt_spot_has(&member, BT_SCHEMA_MERGE)) {
 		return merge_list_member(merge, &member, object, name, value, NULL);
 	}
-	if (old == NULL || old->type != value->type || value->type != BT_JSON_OBJECT ||
+	if (old == NULL) {
+		set_member(merge, object, name, drop_nulls(strip(value)));
+		return 0;
+	}
+	if (old->type != value->type || value->type != BT_JSON_OBJECT ||
 		bt_spot_has(&member, BT_SCHEMA_REPLACE)) {
 		set_member(merge, object, name, strip(value));
 		return 0;

@@ -61,6 +61,11 @@ START_TEST(test_strategic_merge__objects)
 		{"null_removes", "{\"metadata\":{\"labels\":{\"a\":\"1\",\"b\":\"2\"}}}",
 			"{\"metadata\":{\"labels\":{\"a\":null,\"c\":null}}}",
 			"{\"metadata\":{\"labels\":{\"b\":\"2\"}}}", 0},
+		{"null_in_new_object", "{\"metadata\":{}}",
+			"{\"metadata\":{\"labels\":{\"a\":null,\"b\":\"2\"}},\"spec\":{"
+	                "\"selector\":"
+			"{\"c\":null}}}",
+			"{\"metadata\":{\"labels\":{\"b\":\"2\"}},\"spec\":{\"selector\":{}}}", 0},
 		{"delete_object", "{\"spec\":{\"strategy\":{\"type\":\"x\"}}}",
 			"{\"spec\":{\"strategy\":{\"$patch\":\"delete\"}}}",
 			"{\"spec\":{\"strategy\":{}}}", 0},
