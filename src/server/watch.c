@@ -43,6 +43,7 @@ struct bt_watchers {
 	struct bt_store *store;
 	struct bt_prng prng;
 	uint64_t visible_rv;
+	uint64_t generation;                        /* of the resources, at the last run */
 	BT_VEC(struct bt_watch_link *) collections; /* by collection: the first watch of its list */
 	uint32_t count;
 	int64_t next_due_ns; /* when the next bookmark or end of a watch is due */
@@ -58,6 +59,7 @@ struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t seed)
 	watchers->api = api;
 	watchers->store = bt_api_store(api);
 	watchers->visible_rv = bt_store_rv(watchers->store);
+	watchers->generation = bt_resources_generation(bt_api_resources(api));
 	watchers->next_due_ns = INT64_MAX;
 	bt_prng_init(&watchers->prng, seed);
 	return watchers;
@@ -177,6 +179,28 @@ static void run_due(struct bt_watchers *watchers, int64_t now_ns)
 	}
 }
 
+/** Lets the watches end whose custom resource is no longer served. */
+static void end_unserved(struct bt_watchers *watchers)
+{
+	struct bt_resources *resources = bt_api_resources(watchers->api);
+
+	watchers->generation = bt_resources_generation(resources);
+	for (uint32_t i = 0; i < watchers->collections.count; i++) {
+		for (struct bt_watch_link *link = watchers->collections.items[i]; link != NULL;
+			link = link->next) {
+			const struct bt_api_resource *resource = link->resource;
+
+			if (resource != NULL &&
+				bt_resources_find(resources, bt_str_from(resource->group),
+					bt_str_from(resource->version),
+					bt_str_from(resource->name)) == NULL) {
+				link->is_unserved = true;
+				resume_watch(link);
+			}
+		}
+	}
+}
+
 /* --- waits --- */
 
 static void link_wait(struct bt_wait **first, struct bt_wait *wait)
@@ -261,6 +285,9 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 				resume_watch(link);
 			}
 		}
+	}
+	if (watchers->generation != bt_resources_generation(bt_api_resources(watchers->api))) {
+		end_unserved(watchers);
 	}
 	if (now_ns >= watchers->next_due_ns) {
 		run_due(watchers, now_ns);
@@ -458,6 +485,10 @@ static bool step(struct bt_watch *watch)
 	 * window.
 	 */
 	watch->cursor = visible > watch->cursor ? visible : watch->cursor;
+	if (watch->link.is_unserved) {
+		watch->phase = PHASE_ENDED;
+		return false;
+	}
 	if (watch->link.bookmark_is_due) {
 		watch->link.bookmark_is_due = false;
 		if (watch->cursor == visible) {
@@ -558,6 +589,7 @@ uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
 	watch->watchers = request->watchers;
 	watch->link.wake = request->wake;
 	watch->link.wake_context = request->wake_context;
+	watch->link.resource = request->resource;
 	bt_encoder_init(&watch->encoder, request->api, request->resource, &request->encoding);
 	uint16_t code =
 		bt_list_options_parse(&request->parameters, true, &options, arena, out_failure);

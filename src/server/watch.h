@@ -39,7 +39,9 @@ struct bt_watch_link {
 	bool has_bookmarks;
 	bool bookmark_is_due;
 	bool end_is_due;
-	int64_t next_bookmark_ns; /* by the loop's clock */
+	bool is_unserved; /* ends after the visible changes, because `resource` is gone */
+	const struct bt_api_resource *resource; /* NULL: one that is always served */
+	int64_t next_bookmark_ns;               /* by the loop's clock */
 	int64_t end_ns;
 };
 

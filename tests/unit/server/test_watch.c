@@ -600,9 +600,43 @@ START_TEST(test_watch__events_expire)
 }
 END_TEST
 
+START_TEST(test_watch__ends_with_its_definition)
+{
+	static const char name[] = "customresourcedefinitions.apiextensions.k8s.io";
+	struct bt_watch *watch;
+	struct bt_watch *pods;
+
+	stream_fixture_init(&fixture);
+	ck_assert_uint_eq(
+		api_create(&fixture.api, name, "",
+			"{'metadata':{'name':'foos.x.io'},'spec':{'group':'x.io','scope':'Cluster',"
+			"'names':{'plural':'foos','kind':'Foo'},'versions':[{'name':'v1','served':"
+			"true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object'}}}]}}"),
+		201);
+	ck_assert_uint_eq(
+		api_create(&fixture.api, "foos.x.io", "", "{'metadata':{'name':'a'}}"), 201);
+	stream_turn(&fixture);
+	watch = stream_watch(&fixture, "foos.x.io", "");
+	pods = stream_watch(&fixture, "pods", "");
+	ck_assert_str_eq(events(watch), "ADDED a");
+	ck_assert_str_eq(events(pods), "");
+	ck_assert_uint_eq(api_delete(&fixture.api, name, "foos.x.io"), 200);
+	stream_turn(&fixture);
+	ck_assert_str_eq(events(watch), "DELETED a");
+	(void)stream_read(&fixture, watch);
+	ck_assert_int_eq(fixture.last_read, BT_HTTP_STREAM_END);
+	(void)stream_read(&fixture, pods);
+	ck_assert_int_eq(fixture.last_read, BT_HTTP_STREAM_WAIT);
+	bt_watch_finish(watch);
+	bt_watch_finish(pods);
+	stream_fixture_finish(&fixture);
+}
+END_TEST
+
 BT_TEST_MAIN("watch", test_watch__existing_then_live, test_watch__resumes_at_an_rv,
 	test_watch__edge_14_11_label_away_and_back, test_watch__edge_14_12_binding_ends_the_match,
 	test_watch__edge_14_13_rv_below_the_window, test_watch__edge_14_15_limit_is_ignored,
 	test_watch__option_errors, test_watch__streaming_list, test_watch__bookmarks_and_timeout,
 	test_watch__edge_14_42_json_and_protobuf, test_watch__tables_name_their_columns_once,
-	test_watch__many_watches_in_order, test_watch__waits_for_an_rv, test_watch__events_expire)
+	test_watch__many_watches_in_order, test_watch__waits_for_an_rv, test_watch__events_expire,
+	test_watch__ends_with_its_definition)
