@@ -359,7 +359,9 @@ static int normalise_message(struct bt_normalise *run, const struct bt_schema_me
 	return add_missing(run, &members, message, &at, 0);
 }
 
-static int drop_nulls(struct bt_json_value *value, uint32_t depth, struct berth_error *err)
+/* Checks the depth. drops: also drops members that are null. */
+static int check_depth(
+	struct bt_json_value *value, uint32_t depth, bool drops, struct berth_error *err)
 {
 	uint32_t kept = 0;
 	int code = 0;
@@ -369,12 +371,12 @@ static int drop_nulls(struct bt_json_value *value, uint32_t depth, struct berth_
 	}
 	if (value->type == BT_JSON_ARRAY) {
 		for (uint32_t i = 0; code == 0 && i < value->count; i++) {
-			code = drop_nulls(value->elements[i], depth + 1, err);
+			code = check_depth(value->elements[i], depth + 1, drops, err);
 		}
 	} else if (value->type == BT_JSON_OBJECT) {
 		for (uint32_t i = 0; code == 0 && i < value->count; i++) {
-			code = drop_nulls(value->members[i].value, depth + 1, err);
-			if (value->members[i].value->type != BT_JSON_NULL) {
+			code = check_depth(value->members[i].value, depth + 1, drops, err);
+			if (!drops || value->members[i].value->type != BT_JSON_NULL) {
 				value->members[kept++] = value->members[i];
 			}
 		}
@@ -388,7 +390,8 @@ static int take_custom(struct bt_normalise *run, struct bt_json_value *object)
 	const struct bt_schema_message *partial =
 		bt_schema_find(BT_STR("meta.k8s.io/v1"), BT_STR("PartialObjectMetadata"));
 	struct bt_normalise_at at = {.step = BT_NORMALISE_FIELD, .owner = partial};
-	int code = drop_nulls(object, 0, run->err);
+	/* Else the definition's schema decides about nulls: server/custom_schema.h. */
+	int code = check_depth(object, 0, run->partial, run->err);
 
 	for (uint32_t i = 0; code == 0 && i < object->count; i++) {
 		at.name = object->members[i].name;

@@ -95,9 +95,11 @@ static void complete_object(struct completion *completion, const struct bt_path 
 	/* A null counts as absent if the schema does not allow null. */
 	for (uint32_t i = 0; i < object->count; i++) {
 		struct bt_json_member member = object->members[i];
-		const struct bt_json_value *property = bt_json_get(properties, member.name);
-		if (member.value->type != BT_JSON_NULL || property == NULL ||
-			bt_json_bool_at(property, "nullable", false)) {
+		bool known;
+		const struct bt_json_value *sub = bt_custom_member(schema, member.name, &known);
+		if (member.value->type != BT_JSON_NULL ||
+			(sub != NULL ? bt_json_bool_at(sub, "nullable", false)
+				     : !is_standard_member(schema, member.name, place == NULL))) {
 			object->members[kept++] = member;
 		}
 	}

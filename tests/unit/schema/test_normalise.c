@@ -193,6 +193,10 @@ START_TEST(test_normalise__custom_resource)
 	ck_assert_int_eq(bt_schema_normalise(NULL, tree, false, &arena, NULL, NULL), 0);
 	ck_assert_str_eq(text_of(&arena, tree),
 		"{\"kind\":\"X\",\"metadata\":{\"name\":\"a\"},"
+		"\"spec\":{\"a\":null,\"b\":[null,{\"c\":null}],\"d\":\"\"}}");
+	ck_assert_int_eq(bt_schema_normalise(NULL, tree, true, &arena, NULL, NULL), 0);
+	ck_assert_str_eq(text_of(&arena, tree),
+		"{\"kind\":\"X\",\"metadata\":{\"name\":\"a\"},"
 		"\"spec\":{\"b\":[null,{}],\"d\":\"\"}}");
 	bt_arena_finish(&arena);
 }

@@ -185,16 +185,19 @@ START_TEST(test_custom_schema__pruning_and_defaults)
 			"}}}}},'list':{'type':'array','items':{'type':'object','properties':{'port'"
 			":"
 			"{'type':'integer','default':80},'name':{'type':'string'}}}},'mode':{"
-			"'type':'string','default':'auto'}}}"),
+			"'type':'string','default':'auto'},'none':{'type':'string','nullable':true,"
+			"'default':'some'},'map':{'type':'object','additionalProperties':{'type':"
+			"'string'}},'any':{'type':'object','x-kubernetes-preserve-unknown-fields':"
+			"true}}}"),
 		201);
 	ck_assert_uint_eq(
 		create(&f, "x",
 			"{'kept':[{'a':1,'known':{'x':'y','gone':1}}],'list':[{'name':'n',"
-			"'gone':1}],'mode':null}"),
+			"'gone':1}],'mode':null,'none':null,'map':{'a':null},'any':{'a':null}}"),
 		201);
 	ck_assert_str_eq(api_json(&f, "spec"),
-		"{'kept':[{'a':1,'known':{'x':'y'}}],'list':[{'name':'n','port':80}],'mode':"
-		"'auto'}");
+		"{'kept':[{'a':1,'known':{'x':'y'}}],'list':[{'name':'n','port':80}],"
+		"'none':null,'map':{},'any':{'a':null},'mode':'auto'}");
 	/* a default that is added later appears when the object is read */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "things.example.com",
 				  "[{'op':'add','path':'/spec/versions/0/schema/openAPIV3Schema/"
@@ -295,7 +298,7 @@ START_TEST(test_custom_schema__estimated_cost)
 		{"{'type':'array','items':{'type':'integer'}," RULE(
 			 "self.all(x, self.exists_one(y, x == y))") "}",
 			"rule: Forbidden: estimated rule cost exceeds budget by factor of more "
-	                "than "
+			"than "
 			"100x"},
 		{"{'type':'array','maxItems':500,'items':{'type':'integer'}," RULE(
 			 "self.all(x, self.exists_one(y, x == y))") "}",
@@ -303,27 +306,27 @@ START_TEST(test_custom_schema__estimated_cost)
 		{"{'type':'array','items':{'type':'integer'}," RULE("self.all(x, x > 0)") "}",
 			NULL},
 		{"{'type':'object','properties':{'a':{'type':'string'},'b':{'type':'string'}}"
-	         "," RULE("self.a == self.b && self.a.startsWith(\\\"x\\\")") "}",
+		 "," RULE("self.a == self.b && self.a.startsWith(\\\"x\\\")") "}",
 			NULL},
 		{"{'type':'string'," RULE("self.matches(\\\"^[a-z]+$\\\")") "}", NULL},
 		{"{'type':'object','additionalProperties':{'type':'string'}," RULE(
 			 "self.all(k, self[k].contains(self[k]))") "}",
 			"rule: Forbidden: estimated rule cost exceeds budget by factor of more "
-	                "than "
+			"than "
 			"100x"},
 		{"{'type':'array','maxItems':10,'items':{'type':'string','enum':['a','b']," RULE(
 			 "self.matches(\\\"a\\\")") "}}",
 			NULL},
 		/*
-		 * the cost estimate assumes that nested lists hold no more values than fit into a
-		 * request
-		 */
+	         * the cost estimate assumes that nested lists hold no more values than fit into a
+	         * request
+	         */
 		{"{'type':'array','items':{'type':'array','items':{" MEMBERS
 		 "," RULE("!has(self.a) || has(self.b)") "}}}",
 			NULL},
 		{"{'type':'array','items':{" MEMBERS ",'x-kubernetes-validations':[{'rule':'true',"
 		 "'messageExpression':'[1, 2].map(x, string(x)).exists(x, x == \\\"3\\\") ? "
-	         "\\\"\\\" "
+		 "\\\"\\\" "
 		 ": \\\"a\\\"'}]}}",
 			ITEMS
 			"messageExpression: Forbidden: estimated messageExpression cost exceeds "
@@ -333,7 +336,7 @@ START_TEST(test_custom_schema__estimated_cost)
 		 "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS "," NINE_UNITS
 		 "," NINE_UNITS "]}}",
 			"invalid: spec.validation.openAPIV3Schema: Forbidden: "
-	                "x-kubernetes-validations "
+			"x-kubernetes-validations "
 			"estimated rule cost total for entire OpenAPIv3 schema exceeds budget by "
 			"factor of 1.132462x" HINT},
 	};
