@@ -5,12 +5,14 @@
  * follows the object, whose depth is limited.
  */
 #include <arpa/inet.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/time.h"
 #include "base/duration.h"
+#include "base/shortest.h"
 #include "base/unicode.h"
 #include "codec/base64.h"
 #include "codec/path.h"
@@ -134,6 +136,17 @@ static bool number_at(const struct bt_json_value *schema, const char *name, doub
 	return true;
 }
 
+/** Returns a bound as Go prints it. */
+static const char *bound_text(struct checker *checker, double bound)
+{
+	struct bt_strbuf text = {0};
+	bt_shortest_append_general(&text, bound);
+	return bt_arena_take_strbuf(checker->errors->arena, &text).data;
+}
+
+/** 0.07 is a multiple of 0.01, although the quotient of the two doubles is not a whole number. */
+#define ROUNDING_MAX (4 * DBL_EPSILON)
+
 static void check_number(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value)
 {
@@ -142,20 +155,23 @@ static void check_number(struct checker *checker, const struct bt_path *place,
 	if (number_at(schema, "maximum", &bound)) {
 		bool exclusive = bt_json_bool_at(schema, "exclusiveMaximum", false);
 		if (number > bound || (exclusive && number == bound)) {
-			add_body_error(checker, place, value, "should be less than %s%.17g",
-				exclusive ? "" : "or equal to ", bound);
+			add_body_error(checker, place, value, "should be less than %s%s",
+				exclusive ? "" : "or equal to ", bound_text(checker, bound));
 		}
 	}
 	if (number_at(schema, "minimum", &bound)) {
 		bool exclusive = bt_json_bool_at(schema, "exclusiveMinimum", false);
 		if (number < bound || (exclusive && number == bound)) {
-			add_body_error(checker, place, value, "should be greater than %s%.17g",
-				exclusive ? "" : "or equal to ", bound);
+			add_body_error(checker, place, value, "should be greater than %s%s",
+				exclusive ? "" : "or equal to ", bound_text(checker, bound));
 		}
 	}
-	if (number_at(schema, "multipleOf", &bound) && bound > 0 &&
-		number / bound != floor(number / bound)) {
-		add_body_error(checker, place, value, "should be a multiple of %.17g", bound);
+	if (number_at(schema, "multipleOf", &bound) && bound > 0) {
+		double times = number / bound;
+		if (fabs(times - round(times)) > ROUNDING_MAX * fabs(times)) {
+			add_body_error(checker, place, value, "should be a multiple of %s",
+				bound_text(checker, bound));
+		}
 	}
 }
 
