@@ -53,20 +53,15 @@ static void add_one(struct bt_arena *arena, struct bt_json_value *amounts, const
 
 /**
  * Adds the pod's requests or limits under names such as "requests.cpu". `which`: "requests" or
- * "limits". `plain`: also adds them under names such as "cpu". Resources of the pod itself take
- * precedence over the sum of its containers.
+ * "limits". `plain`: also adds them under names such as "cpu".
  */
 static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
 	const struct bt_json_value *spec, const char *which, bool plain)
 {
-	const struct bt_json_value *sum = bt_kinds_container_sum(arena, spec, which);
-	const struct bt_json_value *pod_level =
-		bt_kinds_object(bt_kinds_object(spec, "resources"), which);
+	const struct bt_json_value *sum = bt_kinds_pod_sum(arena, spec, which);
 	for (uint32_t i = 0; i < sum->count; i++) {
 		const struct bt_json_member *member = &sum->members[i];
-		const struct bt_json_value *own = bt_json_get(pod_level, member->name);
-		struct bt_json_value *amount =
-			bt_json_new_str(arena, (own != NULL ? own : member->value)->text);
+		struct bt_json_value *amount = bt_json_new_str(arena, member->value->text);
 		bt_json_set(arena, amounts,
 			bt_arena_printf(arena, "%s.%.*s", which, BT_STR_ARG(member->name)), amount);
 		if (plain) {

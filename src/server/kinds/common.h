@@ -237,6 +237,9 @@ void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct
  */
 struct bt_json_value *bt_kinds_container_sum(
 	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
+/** Like bt_kinds_container_sum, with the pod's own resources and overhead: spec 01b section 3. */
+struct bt_json_value *bt_kinds_pod_sum(
+	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
 /** The function validate_update of the strategy of pods. */
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);

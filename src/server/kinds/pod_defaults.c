@@ -84,6 +84,32 @@ struct bt_json_value *bt_kinds_container_sum(
 	return total;
 }
 
+struct bt_json_value *bt_kinds_pod_sum(
+	struct bt_arena *arena, const struct bt_json_value *spec, const char *which)
+{
+	struct bt_json_value *total = bt_kinds_container_sum(arena, spec, which);
+	const struct bt_json_value *own =
+		bt_kinds_object(bt_kinds_object(spec, "resources"), which);
+	const struct bt_json_value *overhead = bt_json_object_at(spec, "overhead");
+	struct bt_json_value *added = bt_json_new(arena, BT_JSON_OBJECT);
+	bool adds_all = strcmp(which, "requests") == 0;
+	for (uint32_t i = 0; own != NULL && i < own->count && total->count < BT_KINDS_RESOURCES_MAX;
+		i++) {
+		bt_json_set(arena, total, own->members[i].name, own->members[i].value);
+	}
+	for (uint32_t i = 0; i < overhead->count && i < BT_KINDS_RESOURCES_MAX; i++) {
+		const struct bt_json_member *member = &overhead->members[i];
+		struct bt_quantity limit;
+		if (adds_all ||
+			(bt_kinds_quantity(bt_json_get(total, member->name), arena, &limit) &&
+				!bt_quantity_is_zero(&limit))) {
+			bt_json_set(arena, added, member->name, member->value);
+		}
+	}
+	bt_kinds_add_quantities(arena, total, added);
+	return total;
+}
+
 static void default_pod_resources(struct bt_arena *arena, const struct bt_json_value *spec)
 {
 	struct bt_json_value *resources = bt_kinds_object(spec, "resources");

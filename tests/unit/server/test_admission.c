@@ -434,6 +434,36 @@ START_TEST(test_admission__quota)
 }
 END_TEST
 
+START_TEST(test_admission__quota_of_pod_resources)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "runtimeclasses.node.k8s.io", "",
+		"{'metadata':{'name':'rc'},'handler':'h','overhead':{'podFixed':{'cpu':'250m',"
+		"'memory':'1Mi'}}}");
+	rows_create(&f, "resourcequotas", "default/",
+		"{'metadata':{'name':'r'},'spec':{'hard':{'requests.cpu':'2','limits.memory':'3Mi'"
+		"}}}");
+	expect_refusal(&f, "pods", "default/",
+		"{'metadata':{'name':'a'},'spec':{'resources':{'requests':{'cpu':'1900m'},"
+		"'limits':{'memory':'2Mi'}},'runtimeClassName':'rc'," CONTAINER "}}",
+		403,
+		"pods \"a\" is forbidden: exceeded quota: r, requested: requests.cpu=2150m, used: "
+		"requests.cpu=0, limited: requests.cpu=2");
+	rows_create(&f, "pods", "default/",
+		"{'metadata':{'name':'a'},'spec':{'resources':{'requests':{'cpu':'1'},"
+		"'limits':{'memory':'2Mi'}},'runtimeClassName':'rc'," CONTAINER "}}");
+	expect_refusal(&f, "pods", "default/",
+		"{'metadata':{'name':'b'},'spec':{'resources':{'requests':{'cpu':'1'},"
+		"'limits':{'memory':'1Mi'}}," CONTAINER "}}",
+		403,
+		"pods \"b\" is forbidden: exceeded quota: r, requested: "
+		"requests.cpu=1,limits.memory=1Mi, used: requests.cpu=1250m,limits.memory=3Mi, "
+		"limited: requests.cpu=2,limits.memory=3Mi");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 /* The quota's sums follow creates, deletions, pods that have ended, and a new spec of the quota. */
 START_TEST(test_admission__quota_sums)
 {
@@ -501,4 +531,4 @@ BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__limit_range_minimum, test_admission__edge_14b_42_runtime_class,
 	test_admission__group_of_a_workload, test_admission__pod_groups_without_their_gates,
 	test_admission__edge_14b_40_group_without_class, test_admission__quota,
-	test_admission__quota_sums)
+	test_admission__quota_of_pod_resources, test_admission__quota_sums)
