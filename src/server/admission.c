@@ -6,7 +6,7 @@
 #include "codec/base64.h"
 #include "net/certificate.h"
 #include "server/admission_private.h"
-/* LimitRanger: the limits of type Container of a namespace. Spec: 14b section 4.2. */
+/* LimitRanger: the limits of a namespace. Spec: 14b section 4.2. */
 
 static const struct {
 	const char *name;
@@ -16,10 +16,13 @@ static const struct {
 	{"initContainers", "init container"},
 };
 
-/** One pass over a pod's containers; the pass either sets default limits or checks the limits. */
+/** One pass over a pod or claim; the pass either sets default limits or checks the limits. */
 struct visit {
 	struct bt_admission *admission;
-	const struct bt_json_value *pod;
+	const struct bt_json_value *object;
+	/** Called for each limit of this type, which is on the whole object. NULL: none. */
+	const char *type;
+	void (*take_whole)(struct visit *visit, const struct bt_json_value *limit);
 	/** Called for each pair of a limit of type Container and a container of the pod. */
 	void (*take)(struct visit *visit, struct bt_json_value *container, const char *title,
 		const struct bt_json_value *limit);
@@ -71,12 +74,16 @@ static bool visit_range(void *context, const struct bt_json_value *range)
 	const struct bt_json_value *limits = bt_json_array_at(range, "spec.limits");
 	for (uint32_t i = 0; i < limits->count; i++) {
 		const struct bt_json_value *limit = limits->elements[i];
-		if (!bt_str_equal_c(bt_kinds_text(limit, "type"), "Container")) {
+		struct bt_str type = bt_kinds_text(limit, "type");
+		if (visit->type != NULL && bt_str_equal_c(type, visit->type)) {
+			visit->take_whole(visit, limit);
+		}
+		if (!bt_str_equal_c(type, "Container")) {
 			continue;
 		}
 		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(container_lists); n++) {
 			const struct bt_json_value *list = bt_json_array_at(
-				bt_json_find(visit->pod, "spec"), container_lists[n].name);
+				bt_json_find(visit->object, "spec"), container_lists[n].name);
 			for (uint32_t c = 0; c < list->count; c++) {
 				if (list->elements[c]->type == BT_JSON_OBJECT) {
 					visit->take(visit, list->elements[c],
@@ -93,7 +100,7 @@ static void visit_ranges(struct visit *visit)
 	const struct bt_admission *admission = visit->admission;
 	if (admission->old == NULL && !admission->write->restoring) {
 		bt_admission_visit(
-			admission, "", "limitranges", BT_STR("\"Container\""), visit_range, visit);
+			admission, "", "limitranges", BT_STR("\"limits\""), visit_range, visit);
 	}
 }
 
@@ -109,7 +116,7 @@ static void set_limits(struct bt_admission *admission, struct bt_json_value *pod
 {
 	struct bt_arena *arena = admission->write->arena;
 	struct visit visit = {.admission = admission,
-		.pod = pod,
+		.object = pod,
 		.take = default_container,
 		.notes = bt_json_new(arena, BT_JSON_ARRAY)};
 	struct bt_strbuf text = {0};
@@ -136,13 +143,14 @@ static struct bt_strbuf *next_error(struct visit *visit)
 	return &visit->errors;
 }
 
-static void check_bound(struct visit *visit, const struct bt_json_member *bound,
+static void check_bound(struct visit *visit, const char *type, const struct bt_json_member *bound,
 	const struct bt_json_value *requests, const struct bt_json_value *limits, bool is_max)
 {
 	struct bt_arena *arena = visit->admission->write->arena;
 	const struct bt_json_value *request = bt_json_get(requests, bound->name);
 	const struct bt_json_value *limit = bt_json_get(limits, bound->name);
 	const char *word = is_max ? "maximum" : "minimum";
+	const char *checked = is_max && limits != requests ? "limit" : "request";
 	struct bt_quantity edge;
 	struct bt_quantity value;
 	if (!bt_kinds_quantity(bound->value, arena, &edge) || visit->error_count >= ERRORS_MAX) {
@@ -150,9 +158,9 @@ static void check_bound(struct visit *visit, const struct bt_json_member *bound,
 	}
 	if ((is_max ? limit : request) == NULL) {
 		bt_strbuf_printf(next_error(visit),
-			"%s %.*s usage per Container is %.*s.%s No %s is specified", word,
-			BT_STR_ARG(bound->name), BT_STR_ARG(bound->value->text), is_max ? "" : " ",
-			is_max ? "limit" : "request");
+			"%s %.*s usage per %s is %.*s.%s No %s is specified", word,
+			BT_STR_ARG(bound->name), type, BT_STR_ARG(bound->value->text),
+			is_max ? "" : " ", checked);
 		return;
 	}
 	/*
@@ -164,14 +172,14 @@ static void check_bound(struct visit *visit, const struct bt_json_member *bound,
 		int order = bt_quantity_compare(&value, &edge);
 		if (is_max ? order > 0 : order < 0) {
 			bt_strbuf_printf(next_error(visit),
-				"%s %.*s usage per Container is %.*s, but %s is %.*s", word,
-				BT_STR_ARG(bound->name), BT_STR_ARG(bound->value->text),
-				is_max ? "limit" : "request", BT_STR_ARG(own->text));
+				"%s %.*s usage per %s is %.*s, but %s is %.*s", word,
+				BT_STR_ARG(bound->name), type, BT_STR_ARG(bound->value->text),
+				checked, BT_STR_ARG(own->text));
 		}
 	}
 }
 
-static void check_ratio(struct visit *visit, const struct bt_json_member *ratio,
+static void check_ratio(struct visit *visit, const char *type, const struct bt_json_member *ratio,
 	const struct bt_json_value *requests, const struct bt_json_value *limits)
 {
 	struct bt_arena *arena = visit->admission->write->arena;
@@ -185,17 +193,34 @@ static void check_ratio(struct visit *visit, const struct bt_json_member *ratio,
 		!bt_kinds_quantity(bt_json_get(limits, ratio->name), arena, &limit) ||
 		bt_quantity_is_zero(&request)) {
 		bt_strbuf_printf(next_error(visit),
-			"%.*s max limit to request ratio per Container is %.*s, but no request is "
+			"%.*s max limit to request ratio per %s is %.*s, but no request is "
 			"specified or request is 0",
-			BT_STR_ARG(ratio->name), BT_STR_ARG(ratio->value->text));
+			BT_STR_ARG(ratio->name), type, BT_STR_ARG(ratio->value->text));
 		return;
 	}
 	double observed = (double)bt_quantity_milli(&limit) / (double)bt_quantity_milli(&request);
 	if (observed > (double)bt_quantity_milli(&most) / 1000) {
 		bt_strbuf_printf(next_error(visit),
-			"%.*s max limit to request ratio per Container is %.*s, but provided "
+			"%.*s max limit to request ratio per %s is %.*s, but provided "
 			"ratio is %f",
-			BT_STR_ARG(ratio->name), BT_STR_ARG(ratio->value->text), observed);
+			BT_STR_ARG(ratio->name), type, BT_STR_ARG(ratio->value->text), observed);
+	}
+}
+
+static void check_amounts(struct visit *visit, const char *type, const struct bt_json_value *limit,
+	const struct bt_json_value *requests, const struct bt_json_value *limits)
+{
+	const struct bt_json_value *least = bt_json_object_at(limit, "min");
+	const struct bt_json_value *most = bt_json_object_at(limit, "max");
+	const struct bt_json_value *ratios = bt_json_object_at(limit, "maxLimitRequestRatio");
+	for (uint32_t i = 0; i < least->count; i++) {
+		check_bound(visit, type, &least->members[i], requests, limits, false);
+	}
+	for (uint32_t i = 0; i < most->count; i++) {
+		check_bound(visit, type, &most->members[i], requests, limits, true);
+	}
+	for (uint32_t i = 0; i < ratios->count; i++) {
+		check_ratio(visit, type, &ratios->members[i], requests, limits);
 	}
 }
 
@@ -203,25 +228,33 @@ static void check_container(struct visit *visit, struct bt_json_value *container
 	BT_UNUSED const char *title, const struct bt_json_value *limit)
 {
 	const struct bt_json_value *resources = bt_kinds_object(container, "resources");
-	const struct bt_json_value *requests = bt_kinds_object(resources, "requests");
-	const struct bt_json_value *limits = bt_kinds_object(resources, "limits");
-	const struct bt_json_value *least = bt_json_object_at(limit, "min");
-	const struct bt_json_value *most = bt_json_object_at(limit, "max");
-	const struct bt_json_value *ratios = bt_json_object_at(limit, "maxLimitRequestRatio");
-	for (uint32_t i = 0; i < least->count; i++) {
-		check_bound(visit, &least->members[i], requests, limits, false);
-	}
-	for (uint32_t i = 0; i < most->count; i++) {
-		check_bound(visit, &most->members[i], requests, limits, true);
-	}
-	for (uint32_t i = 0; i < ratios->count; i++) {
-		check_ratio(visit, &ratios->members[i], requests, limits);
+	check_amounts(visit, "Container", limit, bt_kinds_object(resources, "requests"),
+		bt_kinds_object(resources, "limits"));
+}
+
+/** Checks the sums of a pod, or the request of a claim. */
+static void check_whole(struct visit *visit, const struct bt_json_value *limit)
+{
+	struct bt_arena *arena = visit->admission->write->arena;
+	const struct bt_json_value *spec = bt_json_object_at(visit->object, "spec");
+	if (strcmp(visit->type, "Pod") == 0) {
+		check_amounts(visit, visit->type, limit, bt_kinds_pod_sum(arena, spec, "requests"),
+			bt_kinds_pod_sum(arena, spec, "limits"));
+	} else {
+		const struct bt_json_value *requests =
+			bt_json_object_at(spec, "resources.requests");
+		check_amounts(visit, visit->type, limit, requests, requests);
 	}
 }
 
-static void check_limits(struct bt_admission *admission, const struct bt_json_value *pod)
+static void check_limits(
+	struct bt_admission *admission, const struct bt_json_value *object, const char *type)
 {
-	struct visit visit = {.admission = admission, .pod = pod, .take = check_container};
+	struct visit visit = {.admission = admission,
+		.object = object,
+		.type = type,
+		.take_whole = check_whole,
+		.take = check_container};
 	visit_ranges(&visit);
 	if (visit.error_count > 1) {
 		bt_admission_refuse(admission, "[%s]", bt_strbuf_c(&visit.errors));
@@ -590,10 +623,11 @@ void bt_admit_validate(const struct bt_write *write, const struct bt_json_value 
 		return;
 	}
 	if (bt_admission_is(&admission, "", "pods")) {
-		check_limits(&admission, object);
+		check_limits(&admission, object, "Pod");
 	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "priorityclasses")) {
 		bt_admission_check_priority_class(&admission, object);
 	} else if (bt_admission_is(&admission, "", "persistentvolumeclaims")) {
+		check_limits(&admission, object, "PersistentVolumeClaim");
 		check_resize(&admission, object);
 	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
 		check_workload(&admission, object);

@@ -286,6 +286,36 @@ START_TEST(test_admission__edge_14b_30_31_limit_range)
 }
 END_TEST
 
+START_TEST(test_admission__limit_range_of_pods_and_claims)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "limitranges", "default/",
+		"{'metadata':{'name':'l'},'spec':{'limits':[{'type':'Pod','max':{'cpu':'2'},"
+		"'min':{'memory':'1Gi'}},{'type':'PersistentVolumeClaim','min':{'storage':'1Gi'},"
+		"'max':{'storage':'2Gi'}}]}}");
+	expect_refusal(&f, "pods", "default/",
+		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i',"
+		"'resources':{'limits':{'cpu':'1','memory':'1Gi'}}},{'name':'d','image':'i',"
+		"'resources':{'limits':{'cpu':'1500m'}}}]}}",
+		403, "pods \"p\" is forbidden: maximum cpu usage per Pod is 2, but limit is 2500m");
+	expect_refusal(&f, "pods", "default/", LIMITED("'limits':{'cpu':'1'}"), 403,
+		"pods \"p\" is forbidden: minimum memory usage per Pod is 1Gi.  No request is "
+		"specified");
+	rows_create(&f, "pods", "default/", LIMITED("'limits':{'cpu':'2','memory':'1Gi'}"));
+	expect_refusal(&f, "persistentvolumeclaims", "default/",
+		"{'metadata':{'name':'c'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+		"'requests':{'storage':'3Gi'}}}}",
+		403,
+		"persistentvolumeclaims \"c\" is forbidden: maximum storage usage per "
+		"PersistentVolumeClaim is 2Gi, but request is 3Gi");
+	rows_create(&f, "persistentvolumeclaims", "default/",
+		"{'metadata':{'name':'c'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+		"'requests':{'storage':'2Gi'}}}}");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_admission__limit_range_minimum)
 {
 	struct api_fixture f;
@@ -528,7 +558,8 @@ BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__edge_14b_13_node_name_given, test_admission__edge_14b_14_topology_labels,
 	test_admission__edge_14b_15_node_taint, test_admission__edge_14b_18_19_default_class,
 	test_admission__claim_growth, test_admission__edge_14b_30_31_limit_range,
-	test_admission__limit_range_minimum, test_admission__edge_14b_42_runtime_class,
-	test_admission__group_of_a_workload, test_admission__pod_groups_without_their_gates,
+	test_admission__limit_range_minimum, test_admission__limit_range_of_pods_and_claims,
+	test_admission__edge_14b_42_runtime_class, test_admission__group_of_a_workload,
+	test_admission__pod_groups_without_their_gates,
 	test_admission__edge_14b_40_group_without_class, test_admission__quota,
 	test_admission__quota_of_pod_resources, test_admission__quota_sums)
