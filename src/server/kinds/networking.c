@@ -39,6 +39,9 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	if (bt_str_equal_c(bt_kinds_text(spec, "sessionAffinity"), "None")) {
+		(void)bt_json_remove_c(spec, "sessionAffinityConfig");
+	}
 	for (uint32_t i = 0; i < ports->count; i++) {
 		struct bt_json_value *port = ports->elements[i];
 		const struct bt_json_value *target = bt_json_find(port, "targetPort");

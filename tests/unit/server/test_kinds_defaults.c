@@ -462,6 +462,26 @@ static const struct value_row other_rows[] = {
 	{"service port", "services", "default/",
 		"{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}", "spec.ports",
 		"[{'port':80,'protocol':'TCP','targetPort':80}]"},
+	{"service affinity", "services", "default/",
+		"{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}],'sessionAffinity':"
+		"'ClientIP'}}",
+		"spec.sessionAffinityConfig", "{'clientIP':{'timeoutSeconds':10800}}"},
+	{"service no affinity", "services", "default/",
+		"{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}],'sessionAffinityConfig':{"
+		"'clientIP':{'timeoutSeconds':5}}}}",
+		"spec.sessionAffinityConfig", ""},
+	{"endpoints port", "endpoints", "default/",
+		"{'metadata':{'name':'e'},'subsets':[{'ports':[{'port':80}]}]}",
+		"subsets.0.ports.0.protocol", "'TCP'"},
+	{"class parameters", "ingressclasses.networking.k8s.io", "",
+		"{'metadata':{'name':'c'},'spec':{'controller':'a/b','parameters':{'kind':'K',"
+		"'name':'n'}}}",
+		"spec.parameters.scope", "'Cluster'"},
+	{"failure policy", "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'podFailurePolicy':{'rules':[{'action':'Ignore',"
+		"'onPodConditions':[{'type':'DisruptionTarget'}]}]},'template':{'spec':{"
+		"'restartPolicy':'Never'," CONTAINER "}}}}",
+		"spec.podFailurePolicy.rules.0.onPodConditions.0.status", "'True'"},
 	{"service headless", "services", "default/",
 		"{'metadata':{'name':'s'},'spec':{'clusterIP':'None'}}", "spec.clusterIPs",
 		"['None']"},
