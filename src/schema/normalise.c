@@ -359,24 +359,33 @@ static int normalise_message(struct bt_normalise *run, const struct bt_schema_me
 	return add_missing(run, &members, message, &at, 0);
 }
 
-/* Checks the depth. drops: also drops members that are null. */
-static int check_depth(
-	struct bt_json_value *value, uint32_t depth, bool drops, struct berth_error *err)
+/*
+ * Normalises a value without schema: drops repeated members. The definition's schema decides about
+ * nulls (server/custom_schema.h), but partial objects have none.
+ */
+static int take_any(struct bt_normalise *run, const struct bt_normalise_at *at,
+	struct bt_json_value *value, uint32_t depth)
 {
+	bool is_list = value->type == BT_JSON_ARRAY;
+	struct bt_normalise_at inner = {
+		.up = at, .step = is_list ? BT_NORMALISE_INDEX : BT_NORMALISE_KEY};
 	uint32_t kept = 0;
 	int code = 0;
 
 	if (depth > BT_SCHEMA_DEPTH_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "exceeded max depth");
+		return bt_error_set(run->err, BERTH_ERR_TOO_LARGE, "exceeded max depth");
 	}
-	if (value->type == BT_JSON_ARRAY) {
+	if (is_list) {
 		for (uint32_t i = 0; code == 0 && i < value->count; i++) {
-			code = check_depth(value->elements[i], depth + 1, drops, err);
+			inner.index = i;
+			code = take_any(run, &inner, value->elements[i], depth + 1);
 		}
 	} else if (value->type == BT_JSON_OBJECT) {
+		drop_repeated(run, at, value);
 		for (uint32_t i = 0; code == 0 && i < value->count; i++) {
-			code = check_depth(value->members[i].value, depth + 1, drops, err);
-			if (!drops || value->members[i].value->type != BT_JSON_NULL) {
+			inner.name = value->members[i].name;
+			code = take_any(run, &inner, value->members[i].value, depth + 1);
+			if (!run->partial || value->members[i].value->type != BT_JSON_NULL) {
 				value->members[kept++] = value->members[i];
 			}
 		}
@@ -390,8 +399,7 @@ static int take_custom(struct bt_normalise *run, struct bt_json_value *object)
 	const struct bt_schema_message *partial =
 		bt_schema_find(BT_STR("meta.k8s.io/v1"), BT_STR("PartialObjectMetadata"));
 	struct bt_normalise_at at = {.step = BT_NORMALISE_FIELD, .owner = partial};
-	/* Else the definition's schema decides about nulls: server/custom_schema.h. */
-	int code = check_depth(object, 0, run->partial, run->err);
+	int code = take_any(run, NULL, object, 0);
 
 	for (uint32_t i = 0; code == 0 && i < object->count; i++) {
 		at.name = object->members[i].name;

@@ -202,6 +202,23 @@ START_TEST(test_normalise__custom_resource)
 }
 END_TEST
 
+START_TEST(test_normalise__repeated_members_of_custom_resources)
+{
+	struct bt_json_value *problems = bt_json_new(&arena, BT_JSON_ARRAY);
+	struct bt_json_value *tree = tree_of(&arena,
+		"{\"metadata\":{\"labels\":{\"a\":\"1\",\"a\":\"2\"}},\"spec\":1,"
+		"\"spec\":{\"x\":[{\"y\":1,\"y\":2}]}}");
+
+	ck_assert_int_eq(bt_schema_normalise(NULL, tree, false, &arena, problems, NULL), 0);
+	ck_assert_str_eq(text_of(&arena, tree),
+		"{\"metadata\":{\"labels\":{\"a\":\"2\"}},\"spec\":{\"x\":[{\"y\":2}]}}");
+	ck_assert_str_eq(text_of(&arena, problems),
+		"[\"duplicate field \\\"spec\\\"\",\"duplicate field \\\"metadata.labels.a\\\"\","
+		"\"duplicate field \\\"spec.x[0].y\\\"\"]");
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 START_TEST(test_normalise__defaults)
 {
 	static const struct {
@@ -254,4 +271,5 @@ END_TEST
 BT_TEST_MAIN("normalise", test_normalise__canonical_values,
 	test_normalise__edge_14_43_null_is_absent, test_normalise__edge_14_20_unknown_and_repeated,
 	test_normalise__problems_are_bounded, test_normalise__wrong_types,
-	test_normalise__custom_resource, test_normalise__defaults)
+	test_normalise__custom_resource, test_normalise__repeated_members_of_custom_resources,
+	test_normalise__defaults)

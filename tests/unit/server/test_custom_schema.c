@@ -217,6 +217,19 @@ START_TEST(test_custom_schema__pruning_and_defaults)
 }
 END_TEST
 
+START_TEST(test_custom_schema__repeated_members)
+{
+	static const char spec[] = "{'a':1,'b':2,'a':{'x':[{'y':1,'y':2}]}}";
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		define(&f, "{'type':'object','x-kubernetes-preserve-unknown-fields':true}"), 201);
+	ck_assert_uint_eq(create(&f, "x", spec), 201);
+	ck_assert_str_eq(api_json(&f, "spec"), "{'b':2,'a':{'x':[{'y':2}]}}");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_custom_schema__transitions)
 {
 	struct api_fixture f;
@@ -361,5 +374,6 @@ START_TEST(test_custom_schema__estimated_cost)
 END_TEST
 
 BT_TEST_MAIN("custom_schema", test_custom_schema__refusals, test_custom_schema__definitions_refused,
-	test_custom_schema__pruning_and_defaults, test_custom_schema__transitions,
-	test_custom_schema__cost, test_custom_schema__estimated_cost)
+	test_custom_schema__pruning_and_defaults, test_custom_schema__repeated_members,
+	test_custom_schema__transitions, test_custom_schema__cost,
+	test_custom_schema__estimated_cost)
