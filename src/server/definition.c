@@ -254,6 +254,37 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 
 /** --- commits --- */
 
+/** Accepts definitions of the group whose names another definition had until it was removed. */
+static void accept_waiting(struct bt_api *api, struct bt_str group)
+{
+	struct bt_arena arena = {0};
+	struct bt_stored *stored;
+	struct bt_store_walk walk =
+		bt_store_walk_current(api->options.store, api->definitions->collection, BT_STR(""));
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		struct bt_str name = bt_stored_key(stored);
+		struct bt_str other = name;
+		(void)bt_str_cut(&other, '.');
+		/* Searched as text, because parsing all definitions takes long. */
+		if (!bt_str_equal(other, group) ||
+			bt_str_find(bt_stored_text(stored), BT_STR("\"NamesConflict\"")) < 0) {
+			continue;
+		}
+		struct bt_api_request request = BT_API_REQUEST_INIT;
+		struct bt_api_answer answer;
+		request.verb = BT_VERB_PATCH;
+		request.patch_type = BT_PATCH_MERGE;
+		request.resource = api->definitions;
+		request.name = bt_arena_str(&arena, name);
+		request.body = bt_json_new(&arena, BT_JSON_OBJECT);
+		request.same_owners = true;
+		bt_api_perform(api, &request, &arena, &answer); /* sets the status anew */
+		bt_api_answer_finish(&answer);
+	}
+	bt_store_walk_end(&walk);
+	bt_arena_finish(&arena);
+}
+
 void bt_definition_changed(
 	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition)
 {
@@ -261,6 +292,10 @@ void bt_definition_changed(
 		bt_condition_is(
 			bt_json_array_at(definition, "status.conditions"), "Established", "True");
 	bt_resources_define(api->resources, name, served ? definition : NULL);
+	if (definition == NULL) {
+		(void)bt_str_cut(&name, '.');
+		accept_waiting(api, name);
+	}
 }
 
 void bt_definitions_load(struct bt_api *api)

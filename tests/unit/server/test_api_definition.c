@@ -307,6 +307,25 @@ START_TEST(test_api__definition_deleted)
 }
 END_TEST
 
+START_TEST(test_api__definition_waits_for_its_names)
+{
+#define OTHER(name) \
+	"{'metadata':{'name':'" name ".x.io'},'spec':{'group':'x.io','scope':'Cluster','names':{" \
+	"'plural':'" name "','kind':'Foo'},'versions':[{'name':'v1','served':true,'storage':true," \
+	"'schema':{'openAPIV3Schema':{'type':'object'}}}]}}"
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(api_create(&f, CRDS, "", OTHER("foos")), 201);
+	ck_assert_uint_eq(api_create(&f, CRDS, "", OTHER("bars")), 201);
+	ck_assert_ptr_null(find(&f, "x.io", "v1", "bars"));
+	ck_assert_uint_eq(api_delete(&f, CRDS, "foos.x.io"), 200);
+	ck_assert_ptr_nonnull(find(&f, "x.io", "v1", "bars"));
+	ck_assert_uint_eq(api_get(&f, CRDS, "bars.x.io"), 200);
+	ck_assert_str_eq(api_text(&f, "status.acceptedNames.kind"), "Foo");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_api__definition_refusals)
 {
 	struct api_fixture f;
@@ -366,4 +385,5 @@ BT_TEST_MAIN("api_definition", test_api__edge_14_36_what_is_served,
 	test_api__definition_is_established, test_api__custom_objects, test_api__custom_schemas,
 	test_api__empty_fields_of_schemas_are_dropped,
 	test_api__lists_of_custom_objects_are_applied_by_their_types, test_api__definition_deleted,
-	test_api__definition_refusals, test_api__definitions_are_read_at_start)
+	test_api__definition_waits_for_its_names, test_api__definition_refusals,
+	test_api__definitions_are_read_at_start)
