@@ -3,6 +3,7 @@
 #include "api/time.h"
 #include "server/condition.h"
 #include "server/kinds/common.h"
+#include "server/query.h"
 #include "server/write.h"
 
 /** Largest number of labels, and of annotations, in a binding. */
@@ -294,6 +295,7 @@ static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 
 void bt_call_eviction(struct bt_call *call)
 {
+	static const struct bt_query no_query = {0};
 	struct bt_json_value *body = call->request->body;
 	struct bt_api_request request = *call->request;
 	if (body == NULL) {
@@ -314,23 +316,15 @@ void bt_call_eviction(struct bt_call *call)
 	request.verb = BT_VERB_DELETE;
 	request.subresource = BT_SUBRESOURCE_NONE;
 	const struct bt_json_value *options = bt_json_object_at(body, "deleteOptions");
-	struct bt_str policy = bt_json_text_at(options, "propagationPolicy");
-	struct bt_str uid = bt_json_text_at(options, "preconditions.uid");
-	struct bt_str rv = bt_json_text_at(options, "preconditions.resourceVersion");
-	if (bt_json_find(options, "gracePeriodSeconds") != NULL) {
-		int64_t grace = bt_json_int64_at(options, "gracePeriodSeconds", -1);
-		request.grace_period_seconds = grace < 0 ? -2 : grace;
+	if (options->count != 0 &&
+		bt_query_delete_options(
+			&no_query, options, call->arena, &request, &call->answer->failure) != 0) {
+		return;
 	}
+	struct bt_str uid = request.precondition_uid;
+	struct bt_str rv = request.precondition_rv;
 	request.precondition_uid = (struct bt_str){NULL, 0}; /* checked below, on the pod */
 	request.precondition_rv = (struct bt_str){NULL, 0};
-	request.dry_run = request.dry_run || bt_json_array_at(options, "dryRun")->count != 0;
-	if (bt_str_equal_c(policy, "Foreground")) {
-		request.propagation = BT_PROPAGATION_FOREGROUND;
-	} else if (bt_str_equal_c(policy, "Orphan")) {
-		request.propagation = BT_PROPAGATION_ORPHAN;
-	} else if (bt_str_equal_c(policy, "Background")) {
-		request.propagation = BT_PROPAGATION_BACKGROUND;
-	}
 	call->write.dry_run = request.dry_run;
 	struct bt_stored *stored = bt_call_find(call);
 	if (stored == NULL) {

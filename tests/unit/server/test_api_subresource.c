@@ -178,6 +178,30 @@ START_TEST(test_api__edge_14_28_29_eviction)
 }
 END_TEST
 
+START_TEST(test_api__eviction_options)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	api_create_pod(&f, "p", NULL);
+	ck_assert_uint_eq(api_create(&f, "pods/eviction", "default/p",
+				  "{'deleteOptions':{'dryRun':['Some']}}"),
+		422);
+	ck_assert_uint_eq(api_create(&f, "pods/eviction", "default/p",
+				  "{'deleteOptions':{'propagationPolicy':'None'}}"),
+		422);
+	ck_assert_uint_eq(api_create(&f, "pods/eviction", "default/p",
+				  "{'deleteOptions':{'preconditions':{'uid':'x'}}}"),
+		409);
+	ck_assert_uint_eq(api_create(&f, "pods/eviction", "default/p",
+				  "{'deleteOptions':{'dryRun':['All'],'gracePeriodSeconds':-1}}"),
+		201);
+	ck_assert_uint_eq(api_get(&f, "pods", "default/p"), 200);
+	ck_assert_uint_eq(api_create(&f, "pods/eviction", "default/p", "{}"), 201);
+	ck_assert_uint_eq(api_get(&f, "pods", "default/p"), 404);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_api__eviction_with_two_budgets)
 {
 	struct api_fixture f;
@@ -301,10 +325,21 @@ START_TEST(test_api__connections_and_parts_of_pods)
 	ck_assert_uint_eq(api_create(&f, "pods/exec", "default/p", NULL), 400);
 	ck_assert_uint_eq(api_get(&f, "pods/log", "default/q"), 404);
 	ck_assert_uint_eq(api_get(&f, "pods/proxy", "default/p"), 503);
-	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "pods/resize", "default/p",
-				  "{'spec':{'containers':[{'name':'c','image':'other','resources':{"
-				  "'requests':{'cpu':'1'}}}]}}"),
-		200);
+	static const char resize[] =
+		"{'spec':{'containers':[{'name':'c','image':'other','resources':{'requests':{'cpu':"
+		"'1'}}}]}}";
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_STRATEGIC, "pods/resize", "default/p", resize), 422);
+	ck_assert_str_eq(api_message(&f),
+		"Pod \"p\" is invalid: spec: Invalid value: \"Burstable\": Pod QOS Class may not "
+		"change as a result of resizing");
+	ck_assert_uint_eq(
+		api_create(&f, "pods", "default/",
+			"{'metadata':{'name':'r'},'spec':{'nodeName':'n','containers':[{"
+			"'name':'c','image':'i:1','resources':{'requests':{'cpu':'2'}}}]}}"),
+		201);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_STRATEGIC, "pods/resize", "default/r", resize), 200);
 	const struct bt_json_value *container =
 		bt_json_array_at(f.result, "spec.containers")->elements[0];
 	ck_assert(bt_str_equal_c(bt_json_text_at(container, "image"), "i:1"));
@@ -320,5 +355,6 @@ START_TEST(test_api__connections_and_parts_of_pods)
 END_TEST
 
 BT_TEST_MAIN("api_subresource", test_api__edge_14_26_binding, test_api__edge_14_27_binding_refusals,
-	test_api__edge_14_28_29_eviction, test_api__eviction_with_two_budgets,
-	test_api__edge_14_30_scale, test_api__reviews, test_api__connections_and_parts_of_pods)
+	test_api__edge_14_28_29_eviction, test_api__eviction_options,
+	test_api__eviction_with_two_budgets, test_api__edge_14_30_scale, test_api__reviews,
+	test_api__connections_and_parts_of_pods)
