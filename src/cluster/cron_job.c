@@ -109,7 +109,8 @@ static void clean_history(struct pass *pass, bool complete, int64_t limit)
 
 /* --- the next job --- */
 
-static void start(struct pass *pass, int64_t time)
+/** zone_text: the time in the zone of the CronJob. */
+static void start(struct pass *pass, int64_t time, struct bt_str zone_text)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_arena *arena = sync->arena;
@@ -122,7 +123,7 @@ static void start(struct pass *pass, int64_t time)
 	struct bt_api_answer answer;
 
 	bt_json_set_str(arena, bt_tree_ensure(arena, job, "metadata.annotations"),
-		"batch.kubernetes.io/cronjob-scheduled-timestamp", time_text);
+		"batch.kubernetes.io/cronjob-scheduled-timestamp", zone_text);
 	(void)bt_hub_create(
 		sync->hub, BT_HUB_JOBS, bt_key_namespace(sync->key), job, arena, &answer);
 	if (answer.code == 201) {
@@ -176,6 +177,7 @@ static void keep_schedule(struct pass *pass)
 	}
 	int64_t due =
 		from < sync->now_seconds ? bt_cron_last(&cron, &zone, from, sync->now_seconds) : 0;
+	struct bt_str due_text = bt_cron_time_text(sync->arena, &zone, due);
 	bt_cron_zone_finish(&zone);
 	if (due == 0) {
 		return;
@@ -201,7 +203,7 @@ static void keep_schedule(struct pass *pass)
 		}
 		bt_json_remove_at(pass->active, last);
 	}
-	start(pass, due);
+	start(pass, due, due_text);
 }
 
 static bool sync(struct bt_sync *sync)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cron.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/nanoseconds.h"
 
 #define MINUTE 60
 #define HOUR 3600
@@ -339,6 +341,19 @@ static int64_t offset_at(const struct bt_cron_zone *zone, int64_t time)
 		offset = zone->offsets[i];
 	}
 	return offset;
+}
+
+struct bt_str bt_cron_time_text(
+	struct bt_arena *arena, const struct bt_cron_zone *zone, int64_t seconds)
+{
+	int64_t offset = offset_at(zone, seconds);
+	struct bt_str text = bt_time_text(arena, bt_ns_of_seconds(seconds + offset));
+	int64_t minutes = (offset < 0 ? -offset : offset) / MINUTE;
+
+	return offset == 0 ? text
+			   : bt_arena_printf(arena, "%.*s%c%02" PRId64 ":%02" PRId64,
+				     BT_STR_ARG(bt_str_sub(text, 0, text.length - 1)),
+				     offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
 /* --- times --- */

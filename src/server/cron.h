@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/str.h"
 
 struct bt_cron {
@@ -50,6 +51,9 @@ bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone);
  */
 bool bt_cron_zone_exists(struct bt_str name);
 void bt_cron_zone_finish(struct bt_cron_zone *zone);
+/** Formats a time as RFC 3339 in the zone: "2026-11-21T09:00:00+09:00"; offset 0 is "Z". */
+struct bt_str bt_cron_time_text(
+	struct bt_arena *arena, const struct bt_cron_zone *zone, int64_t seconds);
 
 /** Parses a schedule; false: the text is malformed. */
 bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron);

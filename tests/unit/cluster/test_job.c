@@ -503,6 +503,58 @@ START_TEST(test_cron__zones)
 }
 END_TEST
 
+START_TEST(test_cron__texts_of_times)
+{
+	static const struct {
+		int32_t offset;
+		const char *text;
+	} rows[] = {
+		{0, "2027-01-15T08:00:00Z"},
+		{32400, "2027-01-15T17:00:00+09:00"},
+		{-12600, "2027-01-15T04:30:00-03:30"},
+	};
+	struct bt_arena arena = {0};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		const struct bt_cron_zone zone = {.first = rows[i].offset};
+		struct bt_str text = bt_cron_time_text(&arena, &zone, INT64_C(1800000000));
+
+		ck_assert_msg(bt_str_equal_c(text, rows[i].text), "%s", text.data);
+	}
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+START_TEST(test_cron_job__annotation_has_the_time_in_the_zone)
+{
+	struct bt_cron_zone zone;
+	struct world world;
+
+	if (!bt_cron_zone_read(BT_STR("Asia/Tokyo"), &zone)) {
+		return; /* this machine has no time zone database */
+	}
+	bt_cron_zone_finish(&zone);
+	world_init(&world);
+	world_create(&world, "batch", "cronjobs",
+		"{'metadata':{'name':'tick'},'spec':{'schedule':'*/10 * * * *',"
+		"'timeZone':'Asia/Tokyo','jobTemplate':{'spec':{'template':{'spec':"
+		"{'restartPolicy':'Never','containers':[{'name':'c','image':'i:1'}]}}}}}}",
+		201);
+	world_settle(&world);
+	world_advance(&world, 600);
+	world_settle(&world);
+	struct bt_str text =
+		bt_tree_annotation(world_get(&world, "batch", "jobs", "default/tick-30000010"),
+			"batch.kubernetes.io/cronjob-scheduled-timestamp");
+	ck_assert_msg(bt_str_equal_c(text, "2027-01-15T17:10:00+09:00"), "%s", text.data);
+	ck_assert(bt_str_equal_c(
+		bt_json_text_at(world_get(&world, "batch", "cronjobs", "default/tick"),
+			"status.lastScheduleTime"),
+		"2027-01-15T08:10:00Z"));
+	world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_cron__names_of_zones)
 {
 	static const char *const bad[] = {
@@ -524,4 +576,5 @@ BT_TEST_MAIN("job", test_job__edge_14b_29_three_completions_two_at_a_time,
 	test_job__suspended_has_no_pods, test_job__deadline_and_time_to_live,
 	test_job__pods_of_a_deleted_job_can_go, test_cron_job__makes_jobs_on_time,
 	test_cron__next_times, test_cron__last_of_a_long_pause, test_cron__zones,
-	test_cron__names_of_zones)
+	test_cron__names_of_zones, test_cron__texts_of_times,
+	test_cron_job__annotation_has_the_time_in_the_zone)
