@@ -87,6 +87,38 @@ START_TEST(test_disruption__scale_of_controllers)
 }
 END_TEST
 
+START_TEST(test_disruption__scale_of_custom_resources)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, CONTROLLERS);
+	cluster_add_node(&cluster, "n");
+	make_budget(&cluster, "'maxUnavailable':1");
+	cluster_create(&cluster, "customresourcedefinitions.apiextensions.k8s.io", "",
+		"{'metadata':{'name':'things.x.io'},'spec':{'group':'x.io','scope':'Namespaced',"
+		"'names':{'plural':'things','singular':'thing','kind':'Thing','listKind':"
+		"'ThingList'},'versions':[{'name':'v1','served':true,'storage':true,"
+		"'subresources':{'scale':{'specReplicasPath':'.spec.size','statusReplicasPath':"
+		"'.status.size'}},'schema':{'openAPIV3Schema':{'type':'object',"
+		"'x-kubernetes-preserve-unknown-fields':true}}}]}}");
+	cluster_run(&cluster, 0);
+	cluster_create(&cluster, "things.x.io", "default/",
+		"{'apiVersion':'x.io/"
+		"v1','kind':'Thing','metadata':{'name':'t'},'spec':{'size':2}}");
+	const char *uid = api_text(&cluster.api, "metadata.uid");
+	for (char name = 'p'; name <= 'q'; name++) {
+		struct bt_str body = bt_arena_printf(&cluster.api.arena,
+			"{'metadata':{'name':'%c','labels':{'a':'b'},'ownerReferences':[{"
+			"'apiVersion':'x.io/v1','kind':'Thing','name':'t','uid':'%s','controller':"
+			"true}]},'spec':{'nodeName':'n','containers':[{'name':'c','image':'i'}]}}",
+			name, uid);
+		cluster_create(&cluster, "pods", "default/", body.data);
+	}
+	cluster_run(&cluster, 2000);
+	check_status(&cluster, 2, 1, 2, 1);
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_disruption__percentage_available)
 {
 	struct cluster cluster;
@@ -146,5 +178,6 @@ START_TEST(test_disruption__eviction_counts_down)
 END_TEST
 
 BT_TEST_MAIN("disruption", test_disruption__edge_14b_34_one_of_one,
-	test_disruption__scale_of_controllers, test_disruption__percentage_available,
-	test_disruption__disrupted_pods_are_forgotten, test_disruption__eviction_counts_down)
+	test_disruption__scale_of_controllers, test_disruption__scale_of_custom_resources,
+	test_disruption__percentage_available, test_disruption__disrupted_pods_are_forgotten,
+	test_disruption__eviction_counts_down)
