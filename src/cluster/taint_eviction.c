@@ -8,9 +8,24 @@
 #include "cluster/node_agent.h"
 #include "server/condition.h"
 
+/** Returns the node's taints with effect NoExecute, in the arena. */
+static struct bt_json_value *no_execute_taints(
+	struct bt_arena *arena, const struct bt_json_value *node)
+{
+	struct bt_json_value *taints = bt_tree_copy_array(arena, node, "spec.taints");
+
+	for (uint32_t i = taints->count; i > 0; i--) {
+		if (!bt_str_equal_c(
+			    bt_json_text_at(taints->elements[i - 1], "effect"), "NoExecute")) {
+			bt_json_remove_at(taints, i - 1);
+		}
+	}
+	return taints;
+}
+
 /**
  * data: a struct bt_groups of the nodes with NoExecute taints, by name. The group of a node is the
- * time at which its current taints were observed, as a text with a number of nanoseconds.
+ * time at which its current NoExecute taints were observed, as a text with a number of nanoseconds.
  */
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
@@ -30,17 +45,18 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		bt_groups_remove(data, observed->key);
 		return;
 	}
-	if (observed->before != NULL &&
-		bt_json_equal(bt_json_array_at(observed->before, "spec.taints"),
-			bt_json_array_at(observed->after, "spec.taints"))) {
-		return;
+	/* Other changes, such as a cordon, do not restart the tolerated seconds. */
+	if (observed->before == NULL ||
+		!bt_json_equal(no_execute_taints(&arena, observed->before),
+			no_execute_taints(&arena, observed->after))) {
+		bt_groups_set(data, observed->key,
+			bt_arena_printf(&arena, "%lld", (long long)hub->now_ns));
+		for (pod = bt_pod_index_on_node(hub, observed->key); pod != NULL;
+			pod = pod->next[BT_PODS_ON_NODE]) {
+			bt_hub_enqueue(hub, pod->key);
+		}
 	}
-	bt_groups_set(data, observed->key, bt_arena_printf(&arena, "%lld", (long long)hub->now_ns));
 	bt_arena_finish(&arena);
-	for (pod = bt_pod_index_on_node(hub, observed->key); pod != NULL;
-		pod = pod->next[BT_PODS_ON_NODE]) {
-		bt_hub_enqueue(hub, pod->key);
-	}
 }
 
 static bool sync(struct bt_sync *sync)
@@ -66,7 +82,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	/*
 	 * tolerationSeconds count from the latest of three times: the pod was created, the pod was
-	 * assigned, the taints of the node were observed.
+	 * assigned, the NoExecute taints of the node were observed.
 	 */
 	const struct bt_json_value *scheduled = bt_condition_find(
 		bt_json_array_at(sync->object, "status.conditions"), "PodScheduled");

@@ -115,7 +115,12 @@ START_TEST(test_node_lifecycle__no_execute_evicts)
 		"True/DeletionByTaintManager");
 	cluster_run(&cluster, 2000);
 	ck_assert(!cluster_has(&cluster, "pods", "default/now"));
-	cluster_run(&cluster, 57000);
+	/* A taint of another effect does not restart the tolerated seconds. */
+	cluster_run(&cluster, 30000);
+	cluster_patch(&cluster, NODES, "n",
+		"{'spec':{'taints':[{'key':'k','effect':'NoExecute'},{'key':'x',"
+		"'effect':'NoSchedule'}]}}");
+	cluster_run(&cluster, 27000);
 	ck_assert_str_eq(
 		cluster_text(&cluster, "pods", "default/later", "metadata.deletionTimestamp"), "");
 	cluster_run(&cluster, 3000);
