@@ -119,7 +119,7 @@ static struct bt_json_value *container_status(const struct picture *picture,
 	struct bt_str image = bt_json_text_at(container, "image");
 	struct bt_str started = bt_json_text_at(before, "state.running.startedAt");
 	int64_t restarts = bt_json_int64_at(before, "restartCount", 0);
-	bool again = runs && before != NULL;
+	bool again = runs && before != NULL && bt_json_find_path(before, "state.waiting") == NULL;
 	struct bt_json_value *last = again
 		? terminated(picture, started, exit_code)
 		: bt_json_clone(arena, bt_json_object_at(before, "lastState"), false);
@@ -157,13 +157,19 @@ static void set_containers(const struct picture *picture, struct bt_json_value *
 	if (init->count == 0) {
 		return;
 	}
+	before = bt_json_array_at(picture->pod, "status.initContainerStatuses");
 	list = bt_json_ensure_array(picture->arena, status, "initContainerStatuses");
 	for (uint32_t i = 0; i < init->count; i++) {
 		const struct bt_json_value *container = init->elements[i];
-		bool sidecar =
+		const struct bt_json_value *old =
+			bt_tree_find(before, "name", bt_json_text_at(container, "name"));
+		bool runs = picture->running &&
 			bt_str_equal_c(bt_json_text_at(container, "restartPolicy"), "Always");
+		/* Ended init containers and sidecars that still run stay as they are. */
 		struct bt_json_value *entry =
-			container_status(picture, container, NULL, sidecar && picture->running, 0);
+			bt_json_find_path(old, runs ? "state.running" : "state.terminated") != NULL
+			? bt_json_clone(picture->arena, old, false)
+			: container_status(picture, container, old, runs, 0);
 		bt_json_set_bool(picture->arena, entry, "ready", true);
 		bt_json_append(picture->arena, list, entry);
 	}

@@ -524,8 +524,8 @@ START_TEST(test_node_agent__active_deadline)
 	ck_assert_str_eq(api_text(&cluster.api, "status.reason"), "DeadlineExceeded");
 	ck_assert_str_eq(api_text(&cluster.api, "status.message"),
 		"Pod was active on the node longer than the specified deadline");
-	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"),
-		"False/PodFailed");
+	ck_assert_str_eq(
+		cluster_condition(&cluster, "pods", "default/p", "Ready"), "False/PodFailed");
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/again", "status.reason"),
 		"DeadlineExceeded");
 	ck_assert_uint_eq(cluster_events(&cluster, "DeadlineExceeded"), 2);
@@ -543,10 +543,67 @@ START_TEST(test_node_agent__active_deadline)
 }
 END_TEST
 
+START_TEST(test_node_agent__init_containers_end_before_the_others_start)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p",
+		",'annotations':{'berth.dev/run-time':'4s','berth.dev/exit-code':'1'}",
+		"}],'nodeName':'n','restartPolicy':'Never','initContainers':[{'name':'i',"
+		"'image':'i'},{'name':'s','image':'i','restartPolicy':'Always'}]");
+	make_pod(&cluster, "again",
+		",'annotations':{'berth.dev/run-time':'4s','berth.dev/exit-code':'1'}",
+		"}],'nodeName':'n','restartPolicy':'OnFailure','initContainers':[{'name':'i',"
+		"'image':'i'},{'name':'s','image':'i','restartPolicy':'Always'}]");
+	cluster_run(&cluster, 1000);
+	cluster_run(&cluster, 4000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Failed");
+	const char *text = api_json(&cluster.api, "status.initContainerStatuses");
+	ck_assert_msg(strstr(text,
+			      "'startedAt':'2026-11-21T12:00:01Z',"
+			      "'finishedAt':'2026-11-21T12:00:01Z'") != NULL,
+		"%s", text);
+	ck_assert_msg(strstr(text,
+			      "'startedAt':'2026-11-21T12:00:01Z',"
+			      "'finishedAt':'2026-11-21T12:00:05Z'") != NULL,
+		"%s", text);
+	/* A restart of the containers does not restart the sidecar. */
+	text = cluster_json(&cluster, "pods", "default/again", "status.containerStatuses");
+	ck_assert_msg(strstr(text, "'restartCount':1") != NULL, "%s", text);
+	text = api_json(&cluster.api, "status.initContainerStatuses");
+	ck_assert_msg(
+		strstr(text, "'running':{'startedAt':'2026-11-21T12:00:01Z'}") != NULL, "%s", text);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__waiting_containers_have_not_run)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", "",
+		"}],'nodeName':'n','initContainers':[{'name':'s','image':'i',"
+		"'restartPolicy':'Always'}]");
+	cluster_patch(&cluster, "pods/status", "default/p",
+		"{'status':{'containerStatuses':[{'name':'c','image':'i:1','state':{'waiting':{"
+		"'reason':'PodInitializing'}}}],'initContainerStatuses':[{'name':'s','image':'i',"
+		"'state':{'waiting':{'reason':'PodInitializing'}}}]}}");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	const char *text = api_json(&cluster.api, "status");
+	ck_assert_msg(strstr(text, "'restartCount':1") == NULL, "%s", text);
+	ck_assert_msg(strstr(text, "'waiting'") == NULL, "%s", text);
+	cluster_finish(&cluster);
+}
+END_TEST
+
 BT_TEST_MAIN("node_agent", test_node_agent__active_deadline,
-	test_node_agent__phases, test_node_agent__one_write_per_started_pod,
-	test_node_agent__edge_14b_38_out_of_cpu, test_node_agent__node_affinity,
-	test_node_agent__taints_that_keep_pods_away,
+	test_node_agent__waiting_containers_have_not_run,
+	test_node_agent__init_containers_end_before_the_others_start, test_node_agent__phases,
+	test_node_agent__one_write_per_started_pod, test_node_agent__edge_14b_38_out_of_cpu,
+	test_node_agent__node_affinity, test_node_agent__taints_that_keep_pods_away,
 	test_node_agent__edge_14b_39_deleted_before_it_started,
 	test_node_agent__edge_14b_44_completes, test_node_agent__waits_for_claims,
 	test_node_agent__readiness_gates, test_node_agent__finalizers_see_how_it_ended,
