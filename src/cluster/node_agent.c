@@ -345,7 +345,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 
 /* --- pods --- */
 
-static uint32_t find_pod(const struct bt_node_agent *agent, struct bt_str key)
+uint32_t bt_agent_find_pod(const struct bt_node_agent *agent, struct bt_str key)
 {
 	uint64_t hash = bt_str_hash(key);
 
@@ -422,7 +422,7 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 	if (node_name.length == 0) {
 		return;
 	}
-	uint32_t slot = find_pod(agent, observed->key);
+	uint32_t slot = bt_agent_find_pod(agent, observed->key);
 	if (slot != BT_AGENT_NONE &&
 		(observed->type == BT_CHANGE_DELETED || is_finished(tree) ||
 			!bt_str_equal_c(bt_json_text_at(tree, "metadata.uid"),
@@ -526,7 +526,7 @@ static bool sync(struct bt_sync *sync)
 		renew_lease(sync);
 		return true;
 	}
-	uint32_t slot = is_node ? find_node(agent, sync->key) : find_pod(agent, sync->key);
+	uint32_t slot = is_node ? find_node(agent, sync->key) : bt_agent_find_pod(agent, sync->key);
 	if (slot == BT_AGENT_NONE) {
 		return true;
 	}

@@ -111,6 +111,8 @@ struct bt_node_agent {
 bool bt_node_is_simulated(const struct bt_json_value *node);
 /** Returns whether the node has a taint with effect NoExecute. */
 bool bt_node_has_no_execute(const struct bt_json_value *node);
+/** Returns the index of the pod's record in agent->pods; BT_AGENT_NONE: there is none. */
+uint32_t bt_agent_find_pod(const struct bt_node_agent *agent, struct bt_str key);
 
 /** --- node_agent_pods.c --- */
 

@@ -138,8 +138,8 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 }
 
 /**
- * Returns whether the pod's host ports are free: no running pod on the node uses them. If a port is
- * not free, sets *out_refusal.
+ * Returns whether the pod's host ports are free: no pod that runs or was admitted on the node uses
+ * them. If a port is not free, sets *out_refusal.
  */
 static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_pod *record,
 	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
@@ -152,8 +152,12 @@ static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_po
 
 	for (; other != NULL; other = other->next[BT_PODS_ON_NODE]) {
 		struct bt_pod decoded = {.spec = {.host_network = false}};
+		uint32_t slot = bt_agent_find_pod(agent, other->key);
+		bool is_admitted =
+			slot != BT_AGENT_NONE && agent->pods.items[slot].amount_count != 0;
 
-		if (other->phase != BT_POD_RUNNING || bt_str_equal_c(other->key, record->key) ||
+		if (bt_pod_is_over(other) || (other->phase != BT_POD_RUNNING && !is_admitted) ||
+			bt_str_equal_c(other->key, record->key) ||
 			!decode(agent->hub, BT_HUB_PODS, other->key, &bt_pod_message, arena,
 				&decoded)) {
 			continue;

@@ -543,6 +543,28 @@ START_TEST(test_node_agent__active_deadline)
 }
 END_TEST
 
+START_TEST(test_node_agent__host_ports_of_pods_that_start)
+{
+	static const char spec[] = ",'ports':[{'containerPort':80,'hostPort':80}]}],'nodeName':'n'";
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", "", spec);
+	make_pod(&cluster, "q", "", spec);
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/q", "status.phase"), "Failed");
+	ck_assert_str_eq(api_text(&cluster.api, "status.reason"), "NodePorts");
+	/* The port is free again once the pod is gone. */
+	cluster_delete(&cluster, "pods", "default/p");
+	cluster_run(&cluster, 1000);
+	make_pod(&cluster, "r", "", spec);
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/r", "status.phase"), "Running");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_node_agent__init_containers_end_before_the_others_start)
 {
 	struct cluster cluster;
@@ -601,6 +623,7 @@ END_TEST
 
 BT_TEST_MAIN("node_agent", test_node_agent__active_deadline,
 	test_node_agent__waiting_containers_have_not_run,
+	test_node_agent__host_ports_of_pods_that_start,
 	test_node_agent__init_containers_end_before_the_others_start, test_node_agent__phases,
 	test_node_agent__one_write_per_started_pod, test_node_agent__edge_14b_38_out_of_cpu,
 	test_node_agent__node_affinity, test_node_agent__taints_that_keep_pods_away,
