@@ -486,6 +486,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 	}
 	record->stage = BT_AGENT_STARTING;
 	record->accepted_ns = sync->now_ns;
+	wait_for_deadline(sync, record);
 	if (delay > 0) {
 		wait_until(sync, record, time_after(sync, delay));
 		return true;
@@ -496,21 +497,28 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 
 /* --- while the pod runs --- */
 
+/** Ends a pod whose spec.activeDeadlineSeconds are over. */
+static bool expire(struct bt_sync *sync, const struct bt_agent_pod *record)
+{
+	static const char message[] =
+		"Pod was active on the node longer than the specified deadline";
+	/* The containers of a pod that never ran have no status. */
+	struct bt_json_value *status = record->stage == BT_AGENT_RUNNING
+		? bt_agent_ended_status(sync, EXIT_CODE_STOPPED)
+		: bt_json_put(sync->arena, NULL, "{phase: 'Failed', startTime: %s}",
+			  bt_time_text(sync->arena, record->accepted_ns));
+
+	bt_json_put(sync->arena, status, "{reason: 'DeadlineExceeded', message: %c}", message);
+	bt_sync_event(sync, "Normal", "DeadlineExceeded", "%s", message);
+	return bt_sync_patch_status(sync, status);
+}
+
 static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 {
 	struct bt_str policy = bt_json_text_at(sync->object, "spec.restartPolicy");
 	struct bt_str code_text = bt_tree_annotation(sync->object, BT_ANNOTATION_EXIT_CODE);
 	struct bt_json_value *status;
 
-	if (sync->now_ns >= deadline_of(sync, record)) {
-		static const char message[] =
-			"Pod was active on the node longer than the specified deadline";
-		status = bt_json_put(sync->arena, bt_agent_ended_status(sync, EXIT_CODE_STOPPED),
-			"{reason: 'DeadlineExceeded', message: %c}", message);
-		bt_sync_event(sync, "Normal", "DeadlineExceeded", "%s", message);
-		return bt_sync_patch_status(sync, status);
-	}
-	wait_for_deadline(sync, record);
 	if (record->completes && sync->now_ns >= record->due_ns) {
 		int64_t exit_code = 0;
 		int64_t run_time = 0;
@@ -607,6 +615,12 @@ bool bt_agent_sync_pod(struct bt_sync *sync, struct bt_agent_pod *record)
 	}
 	if (record->deleting || bt_tree_is_deleting(sync->object)) {
 		return stop(sync, record);
+	}
+	if (record->stage == BT_AGENT_STARTING || record->stage == BT_AGENT_RUNNING) {
+		if (sync->now_ns >= deadline_of(sync, record)) {
+			return expire(sync, record);
+		}
+		wait_for_deadline(sync, record);
 	}
 	switch (record->stage) {
 	case BT_AGENT_NEW:

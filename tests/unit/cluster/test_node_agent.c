@@ -543,6 +543,32 @@ START_TEST(test_node_agent__active_deadline)
 }
 END_TEST
 
+START_TEST(test_node_agent__deadline_before_the_start)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", "",
+		"}],'nodeName':'n','activeDeadlineSeconds':5,'volumes':[{'name':'v',"
+		"'persistentVolumeClaim':{'claimName':'missing'}}]");
+	make_pod(&cluster, "later", "",
+		"}],'nodeName':'n','volumes':[{'name':'v',"
+		"'persistentVolumeClaim':{'claimName':'missing'}}]");
+	cluster_run(&cluster, 4999);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Pending");
+	cluster_run(&cluster, 1);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Failed");
+	ck_assert_str_eq(api_text(&cluster.api, "status.reason"), "DeadlineExceeded");
+	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T12:00:00Z");
+	ck_assert_str_eq(api_json(&cluster.api, "status.containerStatuses"), "");
+	cluster_patch(&cluster, "pods", "default/later", "{'spec':{'activeDeadlineSeconds':6}}");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/later", "status.reason"),
+		"DeadlineExceeded");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_node_agent__host_ports_of_pods_that_start)
 {
 	static const char spec[] = ",'ports':[{'containerPort':80,'hostPort':80}]}],'nodeName':'n'";
@@ -623,7 +649,7 @@ END_TEST
 
 BT_TEST_MAIN("node_agent", test_node_agent__active_deadline,
 	test_node_agent__waiting_containers_have_not_run,
-	test_node_agent__host_ports_of_pods_that_start,
+	test_node_agent__deadline_before_the_start, test_node_agent__host_ports_of_pods_that_start,
 	test_node_agent__init_containers_end_before_the_others_start, test_node_agent__phases,
 	test_node_agent__one_write_per_started_pod, test_node_agent__edge_14b_38_out_of_cpu,
 	test_node_agent__node_affinity, test_node_agent__taints_that_keep_pods_away,
