@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/meta.h"
+#include "base/unicode.h"
 #include "base/vec.h"
 #include "cluster/file.h"
 #include "cluster/tree.h"
@@ -402,6 +403,17 @@ static int apply_strategic_patches(struct folder *folder)
 
 /* --- generators --- */
 
+static int add_value(struct folder *folder, const char *field, struct bt_json_value *data,
+	struct bt_str key, struct bt_str value)
+{
+	if (bt_json_get(data, key) != NULL) {
+		return bt_error_set(folder->err, BERTH_ERR_INVALID, "-k %s: %s: %.*s comes twice",
+			folder->path, field, BT_STR_ARG(key));
+	}
+	bt_json_set(folder->arena, data, key, bt_json_new_str(folder->arena, value));
+	return 0;
+}
+
 /** Adds "KEY=VALUE" to data. unquote: removes quotes around the value. */
 static int add_pair(struct folder *folder, const char *field, struct bt_json_value *data,
 	struct bt_str pair, bool unquote)
@@ -417,8 +429,7 @@ static int add_pair(struct folder *folder, const char *field, struct bt_json_val
 	if (unquote && (first == '"' || first == '\'') && value.data[value.length - 1] == first) {
 		value = bt_str_sub(value, 1, value.length - 2);
 	}
-	bt_json_set(folder->arena, data, key, bt_json_new_str(folder->arena, value));
-	return 0;
+	return add_value(folder, field, data, key, value);
 }
 
 /** Adds the content of a file to data. entry: "key=path", or "path" if the key is the file's name.
@@ -433,10 +444,7 @@ static int add_file(
 				       : bt_str_sub(entry, 0, (uint32_t)equals);
 	struct bt_str text;
 	int result = read_text(folder, field, path, &text);
-	if (result == 0) {
-		bt_json_set(folder->arena, data, key, bt_json_new_str(folder->arena, text));
-	}
-	return result;
+	return result < 0 ? result : add_value(folder, field, data, key, text);
 }
 
 static int add_environment(
@@ -444,6 +452,13 @@ static int add_environment(
 {
 	struct bt_str text;
 	int result = read_text(folder, field, path, &text);
+	if (result == 0 && !bt_utf8_is_valid(text.data, text.length)) {
+		return bt_error_set(folder->err, BERTH_ERR_INVALID, "-k %s: %s: %.*s is not UTF-8",
+			folder->path, field, BT_STR_ARG(path));
+	}
+	if (result == 0 && bt_str_has_prefix(text, BT_STR("\xef\xbb\xbf"))) {
+		text = bt_str_sub(text, 3, BT_STR_MAX); /* a byte order mark */
+	}
 	while (result == 0 && text.length != 0) {
 		int64_t end = bt_str_find_char(text, '\n');
 		struct bt_str line = end < 0 ? text : bt_str_sub(text, 0, (uint32_t)end);
@@ -454,9 +469,13 @@ static int add_environment(
 		if (line.length != 0 && line.data[line.length - 1] == '\r') {
 			line.length--;
 		}
-		if (line.length != 0 && line.data[0] != '#') {
-			result = add_pair(folder, field, data, line, false);
+		if (line.length == 0 || line.data[0] == '#' || line.data[0] == '=') {
+			continue;
 		}
+		/* A key without "=" has the value "". */
+		result = bt_str_find_char(line, '=') < 0
+			? add_value(folder, field, data, line, BT_STR(""))
+			: add_pair(folder, field, data, line, false);
 	}
 	return result;
 }
@@ -484,6 +503,24 @@ static int fill_data(struct folder *folder, const char *field, const struct bt_j
 	return result;
 }
 
+/** Moves the values of a ConfigMap that are not UTF-8 from data to object.binaryData. */
+static void move_binary(
+	struct bt_arena *arena, struct bt_json_value *object, struct bt_json_value *data)
+{
+	struct bt_json_value *binary = bt_json_new(arena, BT_JSON_OBJECT);
+	for (uint32_t i = data->count; i > 0; i--) {
+		struct bt_json_member member = data->members[i - 1];
+		if (!bt_utf8_is_valid(member.value->text.data, member.value->text.length)) {
+			(void)bt_json_remove(data, member.name);
+			bt_json_set(arena, binary, member.name, member.value);
+		}
+	}
+	if (binary->count != 0) {
+		bt_kustomize_encode(arena, binary);
+		bt_json_set_value(arena, object, "binaryData", binary);
+	}
+}
+
 /**
  * Changes an object that a generator of another folder made. resource: the new content. merges:
  * behavior merge; false: behavior replace.
@@ -494,7 +531,7 @@ static int regenerate(
 	static const char *const parts[] = {"labels", "annotations"};
 	struct bt_arena *arena = folder->arena;
 	const struct bt_json_value *metadata = bt_json_find(resource->object, "metadata");
-	const struct bt_json_value *data = bt_json_object_at(resource->object, "data");
+	static const char *const contents[] = {"data", "binaryData"};
 	struct bt_str name = bt_json_text_at(metadata, "name");
 	struct bt_kustomized *found = NULL;
 	for (uint32_t i = 0; i < folder->resources.count && found == NULL; i++) {
@@ -511,10 +548,13 @@ static int regenerate(
 		bt_kustomize_add_texts(arena, bt_json_ensure_object(arena, object, "metadata"),
 			parts[i], bt_json_object_at(metadata, parts[i]));
 	}
-	if (!merges) {
-		(void)bt_json_remove_c(object, "data");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(contents); i++) {
+		if (!merges) {
+			(void)bt_json_remove_c(object, contents[i]);
+		}
+		bt_kustomize_add_texts(arena, object, contents[i],
+			bt_json_object_at(resource->object, contents[i]));
 	}
-	bt_kustomize_add_texts(arena, object, "data", data);
 	found->hashed = found->hashed && resource->hashed;
 	return 0;
 }
@@ -546,11 +586,14 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 		if (result < 0) {
 			return result;
 		}
+		if (!is_secret) {
+			move_binary(arena, object, data);
+		}
 		if (data->count != 0) {
 			bt_json_set_value(arena, object, "data", data);
 		}
 		if (is_secret) {
-			bt_kustomize_encode_secret(arena, data);
+			bt_kustomize_encode(arena, data);
 			bt_json_set_str(
 				arena, object, "type", type.length != 0 ? type : BT_STR("Opaque"));
 		}
@@ -633,6 +676,20 @@ static int read_kustomization(struct folder *folder)
 		return set_kustomize_error(folder, name,
 			is_component ? "a Component is named in components, not in resources"
 				     : "a folder that components names must have kind Component");
+	}
+	return 0;
+}
+
+static int set_images(struct folder *folder)
+{
+	const struct bt_json_value *list = bt_json_array_at(folder->file, "images");
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (bt_json_find(list->elements[i], "tagSuffix") != NULL) {
+			return set_kustomize_error(folder, "images", "tagSuffix is not supported");
+		}
+	}
+	for (uint32_t i = 0; i < folder->resources.count; i++) {
+		bt_kustomize_set_images(folder->arena, folder->resources.items[i].object, list);
 	}
 	return 0;
 }
@@ -769,10 +826,7 @@ static int read_folder(struct folder *folder)
 	result = add_labels(folder);
 	result = result < 0 ? result : apply_patch_list(folder, "patchesJson6902");
 	result = result < 0 ? result : set_replicas(folder);
-	for (uint32_t i = 0; result == 0 && i < folder->resources.count; i++) {
-		bt_kustomize_set_images(arena, folder->resources.items[i].object,
-			bt_json_array_at(folder->file, "images"));
-	}
+	result = result < 0 ? result : set_images(folder);
 	result = result < 0 ? result : replace_fields(folder);
 	if (result == 0) {
 		bt_kustomize_update_references(

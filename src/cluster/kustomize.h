@@ -55,7 +55,7 @@ void bt_kustomized_record_name(struct bt_kustomized *resource);
 void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object,
 	const char *member, const struct bt_json_value *texts);
 /** Encodes the values as base64. */
-void bt_kustomize_encode_secret(struct bt_arena *arena, struct bt_json_value *data);
+void bt_kustomize_encode(struct bt_arena *arena, struct bt_json_value *data);
 /**
  * Sets the namespace, and adds prefix and suffix to the name; "": no change. Names of Namespaces,
  * CustomResourceDefinitions and APIServices get neither prefix nor suffix.

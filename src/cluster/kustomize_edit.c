@@ -457,11 +457,12 @@ static void set_image(
 		if (!bt_str_equal(name, bt_json_text_at(entry, "name"))) {
 			continue;
 		}
+		bool has_tag = tag != NULL && tag->text.length != 0;
 		struct bt_str rest = bt_str_sub(image, name.length, BT_STR_MAX);
-		if (digest.length != 0) {
-			rest = bt_arena_printf(arena, "@%.*s", BT_STR_ARG(digest));
-		} else if (tag != NULL && tag->text.length != 0) {
-			rest = bt_arena_printf(arena, ":%.*s", BT_STR_ARG(tag->text));
+		if (digest.length != 0 || has_tag) {
+			rest = bt_arena_printf(arena, "%s%.*s%s%.*s", has_tag ? ":" : "",
+				BT_STR_ARG(has_tag ? tag->text : BT_STR("")),
+				digest.length != 0 ? "@" : "", BT_STR_ARG(digest));
 		}
 		image = bt_arena_printf(arena, "%.*s%.*s",
 			BT_STR_ARG(new_name.length != 0 ? new_name : name), BT_STR_ARG(rest));
@@ -494,7 +495,7 @@ void bt_kustomize_set_images(
 
 /* --- generated objects --- */
 
-void bt_kustomize_encode_secret(struct bt_arena *arena, struct bt_json_value *data)
+void bt_kustomize_encode(struct bt_arena *arena, struct bt_json_value *data)
 {
 	for (uint32_t i = 0; i < data->count; i++) {
 		struct bt_strbuf encoded = {0};
@@ -575,22 +576,29 @@ static struct bt_str hash_text(struct bt_arena *arena, struct bt_str text)
 	return bt_arena_str(arena, (struct bt_str){result, sizeof(result)});
 }
 
-/**
- * Returns the hash of the object's content. Like kustomize, hashes the JSON text that Go writes for
- * {data, kind, name: "", type}.
- */
-static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_value *object)
+static struct bt_json_value *sorted_copy(struct bt_arena *arena, const struct bt_json_value *object)
 {
-	const struct bt_json_value *data = bt_json_object_at(object, "data");
-	struct bt_json_value *sorted = bt_json_clone(arena, data, false);
-	struct bt_strbuf json = {0};
-	struct bt_strbuf escaped = {0};
+	struct bt_json_value *sorted = bt_json_clone(arena, object, false);
 	if (sorted->count > 1) {
 		qsort(sorted->members, sorted->count, sizeof(sorted->members[0]),
 			bt_str_compare_qsort);
 	}
-	bt_json_format(bt_json_put(arena, NULL, "{data: %v, kind: %s, name: '', type: %v}",
-			       sorted->count != 0 ? sorted : bt_json_new_c(arena, ""),
+	return sorted;
+}
+
+/**
+ * Returns the hash of the object's content. Like kustomize, hashes the JSON text that Go writes for
+ * {binaryData, data, kind, name: "", type}.
+ */
+static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_value *object)
+{
+	struct bt_json_value *data = sorted_copy(arena, bt_json_object_at(object, "data"));
+	struct bt_strbuf json = {0};
+	struct bt_strbuf escaped = {0};
+	bt_json_format(bt_json_put(arena, NULL,
+			       "{binaryData?: %v, data: %v, kind: %s, name: '', type: %v}",
+			       sorted_copy(arena, bt_json_object_at(object, "binaryData")),
+			       data->count != 0 ? data : bt_json_new_c(arena, ""),
 			       bt_json_text_at(object, "kind"),
 			       is_kind(object, "Secret")
 				       ? bt_json_new_str(arena, bt_json_text_at(object, "type"))

@@ -152,7 +152,8 @@ static const struct row rows[] = {
 		{{"kustomization.yaml",
 			 "resources: [all.yaml]\n"
 			 "images: [{name: nginx, newName: mirror/nginx, newTag: '9'}, {name: "
-			 "'reg:5000/a', newTag: v2}, {name: b, digest: 'sha256:1'}]\n"
+			 "'reg:5000/a', newTag: v2}, {name: b, newTag: '2', digest: "
+			 "'sha256:1'}]\n"
 			 "replicas: [{name: d, count: 3}]\n"},
 			{"all.yaml",
 				"apiVersion: apps/v1\n"
@@ -169,7 +170,7 @@ static const struct row rows[] = {
 		"{\"spec\":{\"initContainers\":[{\"name\":\"i\",\"image\":\"mirror/"
 		"nginx:9\"}],\"containers\":[{\"name\":\"c\",\"image\":\"nginxx\"},{\"name\":\"d\","
 		"\"image\":\"reg:5000/"
-		"a:v2\"},{\"name\":\"e\",\"image\":\"b@sha256:1\"}]}},\"replicas\":3}}\n"},
+		"a:v2\"},{\"name\":\"e\",\"image\":\"b:2@sha256:1\"}]}},\"replicas\":3}}\n"},
 	{"patches",
 		{{"kustomization.yaml",
 			 "resources: [all.yaml]\n"
@@ -250,6 +251,41 @@ static const struct row rows[] = {
 		"\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"envFrom\":[{\"configMapRef\":{"
 		"\"name\":\"o-c-hgm758h2k2\"}},{\"secretRef\":{\"name\":\"o-s-95c94ttgmf\"}}]}]}}"
 		"\n"},
+	{"files that are not UTF-8",
+		{{"kustomization.yaml",
+			 "resources: [base]\n"
+			 "configMapGenerator: [{name: g, behavior: merge, files: [c], literals: "
+			 "[x=z]}]\n"},
+			{"c", "\xfe"},
+			{"base/kustomization.yaml",
+				"configMapGenerator: [{name: g, files: [b]}, {name: r, files: "
+				"[b]}]\n"},
+			{"base/b", "\xff\x01"}},
+		"{\"metadata\":{\"name\":\"g-hghgmg57tb\"},\"apiVersion\":\"v1\",\"kind\":"
+		"\"ConfigMap\",\"binaryData\":{\"b\":\"/wE=\",\"c\":\"/g==\"},\"data\":{"
+		"\"x\":\"z\"}}\n"
+		"{\"metadata\":{\"name\":\"r-mg259gft4f\"},\"apiVersion\":\"v1\",\"kind\":"
+		"\"ConfigMap\",\"binaryData\":{\"b\":\"/wE=\"}}\n"},
+	{"lines of an environment",
+		{{"kustomization.yaml",
+			 "configMapGenerator: [{name: g, envs: [e], options: "
+			 "{disableNameSuffixHash: true}}]\n"},
+			{"e",
+				"\xef\xbb\xbf"
+				"A=1\n# B=2\n  C=3 \nD\n=5\n"}},
+		"{\"metadata\":{\"name\":\"g\"},\"apiVersion\":\"v1\",\"kind\":"
+		"\"ConfigMap\",\"data\":{\"A\":\"1\",\"C\":\"3 \",\"D\":\"\"}}\n"},
+	{"an environment that is not UTF-8",
+		{{"kustomization.yaml", "configMapGenerator: [{name: g, envs: [e]}]\n"},
+			{"e", "A=\xff"}},
+		"-k DIR: configMapGenerator: e is not UTF-8"},
+	{"a key twice",
+		{{"kustomization.yaml",
+			 "configMapGenerator: [{name: g, files: [a], literals: [a=1]}]\n"},
+			{"a", "1"}},
+		"-k DIR: configMapGenerator: a comes twice"},
+	{"images with tag suffix", {{"kustomization.yaml", "images: [{name: a, tagSuffix: b}]\n"}},
+		"-k DIR: images: tagSuffix is not supported"},
 	{"components and replacements",
 		{{"kustomization.yaml",
 			 "resources: [base]\n"
