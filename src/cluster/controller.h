@@ -51,7 +51,7 @@ struct bt_indexed_pod {
 	struct bt_str uid;
 	struct bt_str owner_uid; /* uid of the owner (the ReplicaSet, Job, ...); "": no owner */
 	struct bt_str node_name; /* "" while unassigned */
-	struct bt_str hash;      /* label pod-template-hash or controller-revision-hash */
+	struct bt_str hash;      /* label controller-revision-hash */
 	enum bt_pod_phase phase;
 	bool ready;
 	bool deleting;

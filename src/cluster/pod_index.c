@@ -96,10 +96,7 @@ static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json
 	struct bt_str uid = bt_json_text_at(pod, "metadata.uid");
 	struct bt_str owner_uid = bt_json_text_at(owner, "uid");
 	struct bt_str node_name = bt_json_text_at(pod, "spec.nodeName");
-	struct bt_str template_hash = bt_tree_text(labels, "pod-template-hash");
-	struct bt_str hash = template_hash.length != 0
-		? template_hash
-		: bt_tree_text(labels, "controller-revision-hash");
+	struct bt_str hash = bt_tree_text(labels, "controller-revision-hash");
 	int64_t cost = 0;
 	size_t text_bytes =
 		(size_t)key.length + uid.length + owner_uid.length + node_name.length + hash.length;

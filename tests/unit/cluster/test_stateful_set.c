@@ -196,7 +196,26 @@ START_TEST(test_stateful_set__claim_that_is_lost_before_its_pod_runs)
 }
 END_TEST
 
+START_TEST(test_stateful_set__label_of_deployments_is_no_revision)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "apps", "statefulsets",
+		"{'metadata':{'name':'db'},'spec':{'replicas':3,'serviceName':'db',"
+		"'selector':{'matchLabels':{'app':'db'}},'template':{'metadata':{'labels':{"
+		"'app':'db','pod-template-hash':'x'}},"
+		"'spec':{'containers':[{'name':'c','image':'i:1'}]}}}}",
+		201);
+	world_settle(&world);
+	ck_assert_int_eq(number(&world, "status.readyReplicas"), 3);
+	ck_assert_int_eq(number(&world, "status.updatedReplicas"), 3);
+	world_finish(&world);
+}
+END_TEST
+
 BT_TEST_MAIN("stateful_set", test_stateful_set__starts_in_order,
+	test_stateful_set__label_of_deployments_is_no_revision,
 	test_stateful_set__edge_14b_28_pending_pod_holds_up_higher_ones,
 	test_stateful_set__parallel_starts_all, test_stateful_set__scales_down_from_the_highest,
 	test_stateful_set__failed_pod_comes_back_under_its_name,
