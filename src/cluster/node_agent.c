@@ -449,8 +449,8 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 			bt_tree_annotation(tree, BT_ANNOTATION_READY))) {
 		pod->changes_readiness = true;
 		bt_hub_enqueue(agent->hub, observed->key);
-	} else if (bt_json_int64_at(observed->before, "spec.activeDeadlineSeconds", 0) !=
-		bt_json_int64_at(tree, "spec.activeDeadlineSeconds", 0)) {
+	} else if (bt_json_int64_at(observed->before, "metadata.generation", 0) !=
+		bt_json_int64_at(tree, "metadata.generation", 0)) {
 		bt_hub_enqueue(agent->hub, observed->key);
 	} else if ((pod->has_gates && pod->stage == BT_AGENT_RUNNING) ||
 		(pod->stage == BT_AGENT_STARTING &&

@@ -82,6 +82,7 @@ struct bt_agent_pod {
 	int64_t accepted_ns;
 	int64_t due_ns; /* when the stage ends; INT64_MAX: never */
 	int64_t grace_seconds;
+	int64_t generation; /* of the spec that `amounts` are of */
 	uint32_t amount_count;
 	struct bt_agent_amount *amounts; /* owned */
 };
@@ -131,6 +132,11 @@ struct bt_json_value *bt_agent_running_status(
 /** Returns the members of the running status that the pod's stored status lacks. */
 struct bt_json_value *bt_agent_missing_status(
 	const struct bt_sync *sync, struct bt_agent_pod *record);
+/**
+ * Returns the members of the status that follow a change of a running pod's spec:
+ * observedGeneration, and new ephemeral containers.
+ */
+struct bt_json_value *bt_agent_changed_status(const struct bt_sync *sync);
 /** Returns the status of a pod whose containers all ended with this code. */
 struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t exit_code);
 /** Returns the status of a pod whose containers all ended with this code and were restarted. */

@@ -200,9 +200,20 @@ static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const str
 	return amounts;
 }
 
+static void release_amounts(struct bt_agent_node *node, struct bt_agent_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->amount_count; i++) {
+		node->resources.items[pod->amounts[i].resource].used -= pod->amounts[i].amount;
+	}
+	bt_free(pod->amounts);
+	pod->amounts = NULL;
+	pod->amount_count = 0;
+}
+
 /**
- * Admits the pod and accounts for its resources on the node. forced: the pod already runs, so no
- * check refuses it. Returns false if the pod is refused; *out_refusal is the reason, in the arena.
+ * Admits the pod and accounts for its resources on the node. forced: the pod was admitted before,
+ * so no check refuses it. Returns false if the pod is refused; *out_refusal is the reason, in the
+ * arena.
  */
 static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool forced,
 	struct bt_arena *arena, struct refusal *out_refusal)
@@ -240,7 +251,8 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 			!has_free_ports(agent, pod, &decoded, arena, out_refusal))) {
 		return false;
 	}
-	bt_free(pod->amounts);
+	release_amounts(node, pod);
+	pod->generation = decoded.metadata.generation;
 	pod->amounts = BT_NEW_ARRAY(struct bt_agent_amount, count);
 	pod->amount_count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -258,12 +270,7 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 
 void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod)
 {
-	for (uint32_t i = 0; i < pod->amount_count; i++) {
-		node->resources.items[pod->amounts[i].resource].used -= pod->amounts[i].amount;
-	}
-	bt_free(pod->amounts);
-	pod->amounts = NULL;
-	pod->amount_count = 0;
+	release_amounts(node, pod);
 	if (pod->host != 0) {
 		node->hosts[pod->host >> 6] &= ~(UINT64_C(1) << (pod->host & 63));
 		pod->host = 0;
@@ -543,6 +550,10 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 	if (record->completes) {
 		wait_until(sync, record, record->due_ns);
 	}
+	if (bt_json_int64_at(sync->object, "status.observedGeneration", 0) != record->generation &&
+		!bt_sync_patch_status(sync, bt_agent_changed_status(sync))) {
+		return false;
+	}
 	if (!record->has_gates && !record->changes_readiness) {
 		return true;
 	}
@@ -617,6 +628,11 @@ bool bt_agent_sync_pod(struct bt_sync *sync, struct bt_agent_pod *record)
 		return stop(sync, record);
 	}
 	if (record->stage == BT_AGENT_STARTING || record->stage == BT_AGENT_RUNNING) {
+		if (bt_json_int64_at(sync->object, "metadata.generation", 0) !=
+			record->generation) {
+			struct refusal refusal;
+			(void)admit(sync->data, record, true, sync->arena, &refusal);
+		}
 		if (sync->now_ns >= deadline_of(sync, record)) {
 			return expire(sync, record);
 		}

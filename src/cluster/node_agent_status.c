@@ -138,12 +138,41 @@ static struct bt_json_value *container_status(const struct picture *picture,
 		runs);
 }
 
+/** Adds the statuses of init containers, sidecars or ephemeral containers, if there are any. */
+static void set_others(const struct picture *picture, struct bt_json_value *status,
+	const char *path, const char *member)
+{
+	const struct bt_json_value *containers = bt_json_array_at(picture->pod, path);
+	const struct bt_json_value *before =
+		bt_json_array_at(bt_json_object_at(picture->pod, "status"), member);
+	bool is_init = strcmp(member, "initContainerStatuses") == 0;
+
+	for (uint32_t i = 0; i < containers->count; i++) {
+		const struct bt_json_value *container = containers->elements[i];
+		const struct bt_json_value *old =
+			bt_tree_find(before, "name", bt_json_text_at(container, "name"));
+		bool runs = picture->running &&
+			(!is_init ||
+				bt_str_equal_c(
+					bt_json_text_at(container, "restartPolicy"), "Always"));
+		/* A container that has ended or still runs keeps its status. */
+		bool is_kept = bt_json_find_path(old, "state.terminated") != NULL ||
+			(runs && bt_json_find_path(old, "state.running") != NULL);
+		struct bt_json_value *entry = is_kept
+			? bt_json_clone(picture->arena, old, false)
+			: container_status(picture, container, old, runs, 0);
+
+		bt_json_set_bool(picture->arena, entry, "ready", is_init);
+		bt_json_append(picture->arena, bt_json_ensure_array(picture->arena, status, member),
+			entry);
+	}
+}
+
 static void set_containers(const struct picture *picture, struct bt_json_value *status)
 {
 	const struct bt_json_value *containers = bt_json_array_at(picture->pod, "spec.containers");
 	const struct bt_json_value *before =
 		bt_json_array_at(picture->pod, "status.containerStatuses");
-	const struct bt_json_value *init = bt_json_array_at(picture->pod, "spec.initContainers");
 	struct bt_json_value *list =
 		bt_json_ensure_array(picture->arena, status, "containerStatuses");
 
@@ -154,25 +183,8 @@ static void set_containers(const struct picture *picture, struct bt_json_value *
 				bt_tree_find(before, "name", bt_json_text_at(container, "name")),
 				picture->running, picture->exit_code));
 	}
-	if (init->count == 0) {
-		return;
-	}
-	before = bt_json_array_at(picture->pod, "status.initContainerStatuses");
-	list = bt_json_ensure_array(picture->arena, status, "initContainerStatuses");
-	for (uint32_t i = 0; i < init->count; i++) {
-		const struct bt_json_value *container = init->elements[i];
-		const struct bt_json_value *old =
-			bt_tree_find(before, "name", bt_json_text_at(container, "name"));
-		bool runs = picture->running &&
-			bt_str_equal_c(bt_json_text_at(container, "restartPolicy"), "Always");
-		/* Ended init containers and sidecars that still run stay as they are. */
-		struct bt_json_value *entry =
-			bt_json_find_path(old, runs ? "state.running" : "state.terminated") != NULL
-			? bt_json_clone(picture->arena, old, false)
-			: container_status(picture, container, old, runs, 0);
-		bt_json_set_bool(picture->arena, entry, "ready", true);
-		bt_json_append(picture->arena, list, entry);
-	}
+	set_others(picture, status, "spec.initContainers", "initContainerStatuses");
+	set_others(picture, status, "spec.ephemeralContainers", "ephemeralContainerStatuses");
 }
 
 /* --- whole statuses --- */
@@ -285,6 +297,16 @@ struct bt_json_value *bt_agent_readiness_status(const struct bt_sync *sync, bool
 	}
 	return bt_json_put(sync->arena, NULL, "{conditions: %v, containerStatuses: %v}", conditions,
 		with_containers ? containers : NULL);
+}
+
+struct bt_json_value *bt_agent_changed_status(const struct bt_sync *sync)
+{
+	struct picture picture = picture_of(sync);
+	struct bt_json_value *status = bt_json_put(sync->arena, NULL, "{observedGeneration: %d}",
+		bt_json_int64_at(sync->object, "metadata.generation", 0));
+
+	set_others(&picture, status, "spec.ephemeralContainers", "ephemeralContainerStatuses");
+	return status;
 }
 
 struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t exit_code)

@@ -647,7 +647,60 @@ START_TEST(test_node_agent__waiting_containers_have_not_run)
 }
 END_TEST
 
+START_TEST(test_node_agent__ephemeral_containers_start)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", ",'annotations':{'berth.dev/run-time':'9s'}",
+		"}],'nodeName':'n','restartPolicy':'Never'");
+	cluster_run(&cluster, 1000);
+	cluster_patch(&cluster, "pods/ephemeralcontainers", "default/p",
+		"{'spec':{'ephemeralContainers':[{'name':'e','image':'i'}]}}");
+	cluster_run(&cluster, 1000);
+	const char *text =
+		cluster_json(&cluster, "pods", "default/p", "status.ephemeralContainerStatuses");
+	ck_assert_msg(
+		strstr(text, "'running':{'startedAt':'2026-11-21T12:00:01Z'}") != NULL, "%s", text);
+	ck_assert_int_eq(api_int(&cluster.api, "status.observedGeneration"), 2);
+	/* The container is not started again. */
+	uint64_t before = bt_store_rv(cluster.api.store);
+	cluster_patch(&cluster, "pods", "default/p", "{'spec':{'activeDeadlineSeconds':100}}");
+	cluster_run(&cluster, 1000);
+	ck_assert_uint_eq(bt_store_rv(cluster.api.store), before + 2);
+	ck_assert_str_eq(
+		cluster_json(&cluster, "pods", "default/p", "status.ephemeralContainerStatuses"),
+		text);
+	cluster_run(&cluster, 7000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Succeeded");
+	text = api_json(&cluster.api, "status.ephemeralContainerStatuses");
+	ck_assert_msg(strstr(text, "'terminated':{'exitCode':0") != NULL, "%s", text);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__resized_pod_gives_room)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", "", ",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n'");
+	cluster_run(&cluster, 1000);
+	cluster_patch(&cluster, "pods/resize", "default/p",
+		"{'spec':{'containers':[{'name':'c','image':'i:1','resources':{'requests':{'cpu':"
+		"'1'}}}]}}");
+	cluster_run(&cluster, 0);
+	make_pod(&cluster, "q", "", ",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n'");
+	make_pod(&cluster, "r", "", ",'resources':{'requests':{'cpu':'1'}}}],'nodeName':'n'");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/q", "status.phase"), "Running");
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/r", "status.reason"), "OutOfcpu");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 BT_TEST_MAIN("node_agent", test_node_agent__active_deadline,
+	test_node_agent__ephemeral_containers_start, test_node_agent__resized_pod_gives_room,
 	test_node_agent__waiting_containers_have_not_run,
 	test_node_agent__deadline_before_the_start, test_node_agent__host_ports_of_pods_that_start,
 	test_node_agent__init_containers_end_before_the_others_start, test_node_agent__phases,
