@@ -58,8 +58,7 @@ static int64_t ordinal_of(struct bt_str set_name, struct bt_str pod_name)
 		pod_name.data[set_name.length] != '-' || pod_name.data[set_name.length + 1] < '0' ||
 		pod_name.data[set_name.length + 1] > '9' ||
 		!bt_str_parse_int64(
-			bt_str_sub(pod_name, set_name.length + 1, pod_name.length), &ordinal) ||
-		ordinal > INT32_MAX) {
+			bt_str_sub(pod_name, set_name.length + 1, pod_name.length), &ordinal)) {
 		return -1;
 	}
 	return ordinal;

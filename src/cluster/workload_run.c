@@ -591,7 +591,9 @@ static int restore_stateful_set(
 	const struct bt_stateful_set *set = bt_object_value(object->object, BT_KIND_STATEFUL_SET);
 	struct bt_arena *arena = &work->scratch;
 	struct bt_json_value *tree = tree_of(work, index);
-	int64_t start = set->spec.ordinals != NULL ? set->spec.ordinals->start : 0;
+	int64_t start = set->spec.ordinals != NULL && set->spec.ordinals->start > 0
+		? set->spec.ordinals->start
+		: 0;
 	int64_t replicas = set->spec.replicas.present ? set->spec.replicas.value : 1;
 	int64_t count = replicas;
 	/* Extra pods get the first unused ordinals after the set's range. */

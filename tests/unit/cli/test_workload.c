@@ -98,6 +98,15 @@ static const struct row replica_rows[] = {
 		"  ordinals: {start: 5}\n" TEMPLATE
 		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: a-6}\n",
 		"a-5 a-7 "},
+	{"stateful set with ordinals above 2^31",
+		"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec:\n  replicas: "
+		"2\n"
+		"  ordinals: {start: 2147483647}\n" TEMPLATE,
+		"a-2147483647 a-2147483648 "},
+	{"stateful set that would start below 0",
+		"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec:\n"
+		"  ordinals: {start: -1}\n" TEMPLATE,
+		"a-0 "},
 };
 
 static const struct row job_rows[] = {
