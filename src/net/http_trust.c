@@ -19,6 +19,8 @@
  * does not verify the certificate again.
  */
 #define TICKET_NS_MAX (3600 * BT_NS_PER_SECOND)
+/* Longer texts are not valid host names. */
+#define HOST_BYTES_MAX 255
 #define NOT_VERIFIED "tls: failed to verify certificate: x509: "
 
 /* Files with the system's roots, in Go's order. */
@@ -245,6 +247,15 @@ static struct bt_str host_of(const struct bt_http_client_connection *connection,
 						      : bt_strbuf_str(&connection->host);
 }
 
+static bool is_address(struct bt_str host)
+{
+	struct bt_http_addresses addresses = {0};
+	bool found = !bt_str_equal_without_case(host, BT_STR("localhost")) &&
+		bt_http_lookup_literal(host, &addresses);
+	bt_vec_finish(&addresses.list);
+	return found;
+}
+
 static struct bt_http_ticket *find_ticket(const struct bt_http_client_connection *connection)
 {
 	struct bt_strbuf host = {0};
@@ -284,12 +295,9 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 	(void)gnutls_priority_set(session, trust->priorities);
 	(void)gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, trust->credentials);
 	(void)gnutls_alpn_set_protocols(session, &protocol, 1, 0);
-	struct bt_http_addresses addresses = {0};
-	if (bt_str_equal_without_case(host, BT_STR("localhost")) ||
-		!bt_http_lookup_literal(host, &addresses)) {
+	if (!is_address(host)) {
 		(void)gnutls_server_name_set(session, GNUTLS_NAME_DNS, host.data, host.length);
 	}
-	bt_vec_finish(&addresses.list);
 	const struct bt_http_ticket *ticket = level == 1 ? find_ticket(connection) : NULL;
 	if (ticket != NULL &&
 		bt_loop_now_ns(connection->client->loop) - ticket->kept_ns < TICKET_NS_MAX) {
@@ -310,19 +318,47 @@ static void fail_connection(
 	bt_http_connection_close(connection);
 }
 
+/* Whether the server's certificate has a DNS name; without one GnuTLS uses the common name. */
+static bool has_dns_name(gnutls_session_t session)
+{
+	unsigned int count = 0;
+	const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count);
+	gnutls_x509_crt_t leaf;
+	int type = 0;
+	if (count == 0 || gnutls_x509_crt_init(&leaf) != 0) {
+		return false;
+	}
+	if (gnutls_x509_crt_import(leaf, &chain[0], GNUTLS_X509_FMT_DER) == 0) {
+		for (unsigned int i = 0; type >= 0 && type != GNUTLS_SAN_DNSNAME; i++) {
+			char name[HOST_BYTES_MAX + 1];
+			size_t length = sizeof(name);
+			type = gnutls_x509_crt_get_subject_alt_name(leaf, i, name, &length, NULL);
+		}
+	}
+	gnutls_x509_crt_deinit(leaf);
+	return type == GNUTLS_SAN_DNSNAME;
+}
+
 static bool verify(struct bt_http_client_connection *connection, uint32_t level)
 {
+	gnutls_session_t session = connection->sessions[level];
 	unsigned int status = 0;
 	struct bt_str host = host_of(connection, level);
 	struct bt_strbuf name = {0};
-	if (connection->trust->is_insecure ||
-		gnutls_session_is_resumed(connection->sessions[level]) != 0) {
+	if (connection->trust->is_insecure || gnutls_session_is_resumed(session) != 0) {
 		return true;
 	}
 	bt_strbuf_append_str(&name, host);
 	connection->verified_ns = bt_loop_now_ns(connection->client->loop);
-	int code = gnutls_certificate_verify_peers3(
-		connection->sessions[level], bt_strbuf_c(&name), &status);
+	char purpose[] = GNUTLS_KP_TLS_WWW_SERVER;
+	gnutls_typed_vdata_st data[] = {
+		{.type = GNUTLS_DT_DNS_HOSTNAME, .data = (unsigned char *)name.data},
+		{.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = (unsigned char *)purpose},
+	};
+	int code = gnutls_certificate_verify_peers(session, data, BT_ARRAY_LENGTH(data), &status);
+	if (code == 0 && status == 0 && !is_address(host) && !has_dns_name(session)) {
+		status = GNUTLS_CERT_UNEXPECTED_OWNER | GNUTLS_CERT_INVALID;
+	}
 	if (code != 0 || status != 0) {
 		const unsigned int expired = GNUTLS_CERT_EXPIRED | GNUTLS_CERT_NOT_ACTIVATED;
 		const unsigned int others =
@@ -330,6 +366,9 @@ static bool verify(struct bt_http_client_connection *connection, uint32_t level)
 		if (code == 0 && (status & expired) != 0) {
 			fail_connection(connection, NOT_VERIFIED,
 				"certificate has expired or is not yet valid");
+		} else if (code == 0 && (status & GNUTLS_CERT_PURPOSE_MISMATCH) != 0) {
+			fail_connection(connection, NOT_VERIFIED,
+				"certificate specifies an incompatible key usage");
 		} else if (code == 0 && (status & others) == 0) {
 			fail_connection(connection, NOT_VERIFIED "certificate is not valid for ",
 				bt_strbuf_c(&name));

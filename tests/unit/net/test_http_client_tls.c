@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -27,17 +28,23 @@ struct tls {
 	char url[64];
 };
 
+/** Starts a server with tls->pair. */
+static void tls_serve(struct tls *tls)
+{
+	tls->server.certificate_pem = bt_strbuf_c(&tls->pair.certificate);
+	tls->server.key_pem = bt_strbuf_c(&tls->pair.key);
+	fixture_start(&tls->server);
+	(void)snprintf(tls->url, sizeof(tls->url), "https://127.0.0.1:%u/x",
+		(unsigned int)bt_http_server_port(tls->server.server));
+}
+
 static void tls_start_at(struct tls *tls, int64_t now)
 {
 	ck_assert_int_eq(bt_certificate_make_ca("ca", now, &tls->ca, NULL), 0);
 	ck_assert_int_eq(bt_certificate_make_server(
 				 &tls->ca, names, BT_ARRAY_LENGTH(names), now, &tls->pair, NULL),
 		0);
-	tls->server.certificate_pem = bt_strbuf_c(&tls->pair.certificate);
-	tls->server.key_pem = bt_strbuf_c(&tls->pair.key);
-	fixture_start(&tls->server);
-	(void)snprintf(tls->url, sizeof(tls->url), "https://127.0.0.1:%u/x",
-		(unsigned int)bt_http_server_port(tls->server.server));
+	tls_serve(tls);
 }
 
 static void tls_finish(struct tls *tls)
@@ -172,6 +179,81 @@ START_TEST(test_http_client_tls__server_name)
 }
 END_TEST
 
+/* The certificate's common name is "berth", but it is valid for an address only. */
+START_TEST(test_http_client_tls__common_name)
+{
+	struct tls tls = {.url = ""};
+	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
+	struct bt_http_client *client;
+	ck_assert_int_eq(bt_certificate_make_ca("ca", real_now(), &tls.ca, NULL), 0);
+	ck_assert_int_eq(
+		bt_certificate_make_server(&tls.ca, &names[1], 1, real_now(), &tls.pair, NULL), 0);
+	tls_serve(&tls);
+	options.tls.ca = bt_strbuf_str(&tls.ca.certificate);
+	client = make_client(&tls, &options);
+	expect(&tls, client, BT_HTTP_FAILURE_NONE, "");
+	bt_http_client_destroy(client);
+	options.tls.server_name = BT_STR("berth");
+	client = make_client(&tls, &options);
+	expect(&tls, client, BT_HTTP_FAILURE_TLS,
+		"tls: failed to verify certificate: x509: certificate is not valid for berth");
+	bt_http_client_destroy(client);
+	tls_finish(&tls);
+}
+END_TEST
+
+/** Makes a pair for "localhost" that is for clients only. */
+static void make_client_pair(const struct bt_certificate_pair *ca, struct bt_certificate_pair *out)
+{
+	const struct bt_certificate_terms terms = {
+		.from_seconds = real_now() - 60,
+		.until_seconds = real_now() + 600,
+		.for_clients = true,
+	};
+	gnutls_x509_crq_t request;
+	gnutls_x509_privkey_t key;
+	gnutls_datum_t pem = {NULL, 0};
+	ck_assert_int_eq(gnutls_x509_crq_init(&request), 0);
+	ck_assert_int_eq(gnutls_x509_privkey_init(&key), 0);
+	ck_assert_int_eq(gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
+				 GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
+		0);
+	ck_assert_int_eq(gnutls_x509_crq_set_version(request, 1), 0);
+	ck_assert_int_eq(gnutls_x509_crq_set_key(request, key), 0);
+	ck_assert_int_eq(gnutls_x509_crq_set_subject_alt_name(request, GNUTLS_SAN_DNSNAME, names[0],
+				 (unsigned int)strlen(names[0]), GNUTLS_FSAN_SET),
+		0);
+	ck_assert_int_eq(gnutls_x509_crq_sign2(request, key, GNUTLS_DIG_SHA256, 0), 0);
+	ck_assert_int_eq(gnutls_x509_privkey_export2(key, GNUTLS_X509_FMT_PEM, &pem), 0);
+	bt_strbuf_append(&out->key, pem.data, pem.size);
+	gnutls_free(pem.data);
+	ck_assert_int_eq(gnutls_x509_crq_export2(request, GNUTLS_X509_FMT_PEM, &pem), 0);
+	struct bt_str text = {(const char *)pem.data, pem.size};
+	ck_assert_int_eq(bt_certificate_sign_request(ca, text, &terms, &out->certificate, NULL), 0);
+	gnutls_free(pem.data);
+	gnutls_x509_crq_deinit(request);
+	gnutls_x509_privkey_deinit(key);
+}
+
+START_TEST(test_http_client_tls__purpose)
+{
+	struct tls tls = {.url = ""};
+	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
+	struct bt_http_client *client;
+	ck_assert_int_eq(bt_certificate_make_ca("ca", real_now(), &tls.ca, NULL), 0);
+	make_client_pair(&tls.ca, &tls.pair);
+	tls_serve(&tls);
+	options.tls.ca = bt_strbuf_str(&tls.ca.certificate);
+	options.tls.server_name = BT_STR("localhost");
+	client = make_client(&tls, &options);
+	expect(&tls, client, BT_HTTP_FAILURE_TLS,
+		"tls: failed to verify certificate: x509: certificate specifies an incompatible "
+		"key usage");
+	bt_http_client_destroy(client);
+	tls_finish(&tls);
+}
+END_TEST
+
 START_TEST(test_http_client_tls__expired)
 {
 	struct tls tls = {.url = ""};
@@ -295,5 +377,6 @@ END_TEST
 
 BT_TEST_MAIN("http_client_tls", test_http_client_tls__roots,
 	test_http_client_tls__unusable_material, test_http_client_tls__server_name,
+	test_http_client_tls__common_name, test_http_client_tls__purpose,
 	test_http_client_tls__expired, test_http_client_tls__plain_server,
 	test_http_client_tls__changed, test_http_client_tls__closed_between_requests)
