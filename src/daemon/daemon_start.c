@@ -507,6 +507,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 	(void)gethostname(host, sizeof(host) - 1); /* a longer name is truncated */
 	const struct bt_config_client_connection *connection =
 		&daemon->config->document.client_connection;
+	create_metrics(daemon); /* first: the flags apply to the metrics of the clients, too */
 	int result = open_link(
 		daemon, connection->kubeconfig, daemon->options.master, &daemon->server, err);
 	if (result == 0) {
@@ -518,7 +519,6 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 	if (result < 0) {
 		return result;
 	}
-	create_metrics(daemon);
 	struct bt_strbuf component = {0};
 	bt_strbuf_append_str(&component, daemon->config->document.profiles.items[0].scheduler_name);
 	struct bt_event_sender_options events = {

@@ -289,6 +289,18 @@ def test_metrics(program):
             assert status == 200
 
 
+def test_flags_apply_to_the_metrics_of_the_clients(program):
+    families = ("rest_client_requests_total", "rest_client_request_duration_seconds")
+    flags = ["--allow-metric-labels=%s,host=other" % name for name in families]
+    with harness.server(program) as api:
+        with harness.daemon(program, api, *flags) as daemon:
+            daemon.wait_for_line("Handlers synced")
+            text = ask(daemon, "/metrics", token=api.token)[2]
+            for name in families:
+                hosts = re.findall(r'^%s(?:_count)?\{.*host="([^"]+)"' % name, text, re.M)
+                assert hosts and set(hosts) == {"unexpected"}, (name, hosts)
+
+
 def test_secrets_stay_secret(program):
     """The secret is not in the log at the highest verbosity, not in flagz, not in an error."""
     with harness.server(program) as api:
