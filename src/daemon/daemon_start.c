@@ -454,6 +454,7 @@ static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 		.config = config,
 		.identity = bt_strbuf_c(&daemon->identity),
 		.coordinated = is_coordinated(daemon),
+		.streaming = bt_daemon_streams_lists(&daemon->config->gates),
 		.versions = &daemon->options.versions,
 		.metrics = daemon->metrics,
 		.handler = {.context = daemon,

@@ -170,7 +170,7 @@ struct bt_lease_candidate *bt_lease_candidate_create(
 		.field_selector = bt_strbuf_str(&selector),
 		.type_name = "*v1beta1.LeaseCandidate",
 		.name = "leasecandidates",
-		.streaming = true,
+		.streaming = options->streaming,
 		.sink = {.context = candidate, .changed = changed, .synced = synced},
 	};
 	candidate->reflector = bt_reflector_create(&reflector);
@@ -529,6 +529,7 @@ void bt_leader_election_start(struct bt_leader_election *election)
 			.client = options->client,
 			.loop = options->loop,
 			.prng = options->prng,
+			.streaming = options->streaming,
 			.identity = bt_str_from(election->identity),
 			.binary_version = bt_strbuf_str(&election->binary_version),
 			.emulation_version = bt_strbuf_str(&election->emulation_version),

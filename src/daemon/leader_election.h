@@ -36,6 +36,7 @@ struct bt_leader_election_options {
 	const struct bt_config_leader_election *config; /* borrowed */
 	const char *identity;                           /* copied */
 	bool coordinated;                               /* gate CoordinatedLeaderElection */
+	bool streaming;                                 /* result of bt_daemon_streams_lists */
 	const struct bt_versions *versions; /* read if coordinated; borrowed for the call */
 	struct bt_metrics *metrics;
 	struct bt_leader_election_handler handler;
@@ -77,6 +78,7 @@ struct bt_lease_candidate_options {
 	struct bt_str identity; /* name of the LeaseCandidate; borrowed, like the versions */
 	struct bt_str binary_version;
 	struct bt_str emulation_version;
+	bool streaming; /* result of bt_daemon_streams_lists */
 	int64_t (*wall_now_ns)(void *context);
 	void *wall_context;
 };

@@ -26,6 +26,7 @@ struct world {
 	struct bt_strbuf writes; /* "METHOD path\nbody\n" */
 	uint32_t failures;       /* number of coming writes that fail */
 	uint32_t write_count;
+	uint32_t stream_count; /* requests for streaming lists */
 };
 
 static void answer(
@@ -45,6 +46,7 @@ static void answer(
 		out_answer->body = bt_strbuf_str(&world->list);
 	} else if (strstr(request->path, "sendInitialEvents") != NULL) {
 		ck_assert_ptr_nonnull(strstr(request->path, "metadata.name%3Dvm_1"));
+		world->stream_count++;
 		out_answer->code = 400; /* the server supports no streaming lists */
 		out_answer->body = BT_STR("{}");
 	} else if (strstr(request->path, "watch=") != NULL) {
@@ -65,7 +67,7 @@ static int64_t wall_now_ns(void *context BT_UNUSED)
 	return WALL_NS;
 }
 
-static void world_init(struct world *world, const char *items)
+static void world_init(struct world *world, const char *items, bool streaming)
 {
 	struct bt_strbuf url = {0};
 	*world = (struct world){.items = items};
@@ -96,6 +98,7 @@ static void world_init(struct world *world, const char *items)
 		.identity = BT_STR("vm_1"),
 		.binary_version = BT_STR("1.36.2"),
 		.emulation_version = BT_STR("1.36.0"),
+		.streaming = streaming,
 		.wall_now_ns = wall_now_ns,
 	};
 	world->candidate = bt_lease_candidate_create(&options);
@@ -139,8 +142,9 @@ static void turn_until_written(struct world *world, uint32_t writes)
 START_TEST(test_lease_candidate__is_made)
 {
 	struct world world;
-	world_init(&world, "");
+	world_init(&world, "", true);
 	turn_until_written(&world, 1);
+	ck_assert_uint_eq(world.stream_count, 1);
 	ck_assert_str_eq(bt_strbuf_c(&world.writes), POSTED);
 	world_finish(&world);
 }
@@ -149,9 +153,10 @@ END_TEST
 START_TEST(test_lease_candidate__failures_are_repeated)
 {
 	struct world world;
-	world_init(&world, "");
+	world_init(&world, "", false);
 	world.failures = 2;
 	turn_until_written(&world, 3);
+	ck_assert_uint_eq(world.stream_count, 0);
 	ck_assert_str_eq(bt_strbuf_c(&world.writes), POSTED POSTED POSTED);
 	world_finish(&world);
 }
@@ -164,7 +169,8 @@ START_TEST(test_lease_candidate__answers_a_ping)
 		"{\"metadata\":{\"name\":\"vm_1\",\"namespace\":\"kube-system\",\"uid\":\"u\","
 		"\"resourceVersion\":\"8\"},\"spec\":{\"leaseName\":\"kube-scheduler\","
 		"\"pingTime\":\"2026-11-21T00:20:00.000000Z\",\"renewTime\":"
-		"\"2026-11-21T00:10:00.000000Z\",\"new\":1}}");
+		"\"2026-11-21T00:10:00.000000Z\",\"new\":1}}",
+		true);
 	turn_until_written(&world, 1);
 	ck_assert_str_eq(bt_strbuf_c(&world.writes),
 		"PUT " CANDIDATES "/vm_1\n"
