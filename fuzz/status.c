@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		BT_STR_INIT("text/plain; charset=utf-8"),
 		BT_STR_INIT(""),
 	};
-	const struct bt_status_subject subject = {"POST", BT_STR("pods"), BT_STR("p")};
+	const struct bt_status_subject subject = {
+		"POST", BT_STR("/apis/g/v1/pods"), BT_STR("pods"), BT_STR("p")};
 	struct bt_arena arena = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_rest_answer answer;

@@ -202,7 +202,7 @@ static void request_page(struct bt_live_list *list)
 		.method = "GET",
 		.path = bt_strbuf_str(&path),
 		.query = bt_strbuf_str(&query),
-		.resource = bt_strbuf_str(&list->resource),
+		.resource = bt_str_from(bt_kind_info(list->kind)->resource),
 		.name = BT_STR(""),
 		.content_type = BT_STR(""),
 		.body = {NULL, 0},

@@ -312,6 +312,12 @@ void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena
 			bt_strbuf_append_lower(&text, bt_str_from(subject->method));
 			bt_strbuf_append_char(&text, ' ');
 			bt_strbuf_append_str(&text, subject->resource);
+			struct bt_str group = subject->path;
+			if (bt_str_has_prefix(group, BT_STR("/apis/"))) {
+				group = bt_str_sub(group, 6, BT_STR_MAX);
+				bt_strbuf_append_char(&text, '.');
+				bt_strbuf_append_str(&text, bt_str_cut(&group, '/'));
+			}
 			if (subject->name.length != 0) {
 				bt_strbuf_append_char(&text, ' ');
 				bt_strbuf_append_str(&text, subject->name);
@@ -553,7 +559,7 @@ static void attempt_done(
 				? bt_strbuf_str(&call->error_body)
 				: outcome->body;
 			const struct bt_status_subject subject = {
-				call->method, call->resource, call->name};
+				call->method, call->path, call->resource, call->name};
 			struct bt_arena arena = {0};
 			struct bt_rest_answer answer = {
 				.code = outcome->code,

@@ -114,7 +114,8 @@ void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t
 /** Names for generic messages. */
 struct bt_status_subject {
 	const char *method;
-	struct bt_str resource; /* "pods", "pods.metrics.k8s.io"; "": unnamed */
+	struct bt_str path;     /* names the API group */
+	struct bt_str resource; /* "pods"; "": unnamed */
 	struct bt_str name;
 };
 

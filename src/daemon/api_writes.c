@@ -280,9 +280,7 @@ void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *ta
 		bt_str_from(bt_kind_info(kind)->resource), bt_str_from(write->name));
 	bt_strbuf_append_c(&path, tail);
 	write->path = bt_strbuf_steal(&path);
-	struct bt_strbuf resource = {0};
-	bt_kind_append_resource(kind, &resource);
-	write->resource = bt_strbuf_steal(&resource);
+	write->resource = bt_kind_info(kind)->resource;
 }
 
 /** --- bindings: spec 11b section 6.1 --- */

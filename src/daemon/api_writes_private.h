@@ -48,7 +48,7 @@ struct bt_write {
 	char *body; /* NULL once no retry can need the body */
 	uint32_t body_length;
 	struct bt_str content_type; /* a literal; "": the client's content type */
-	char *resource;             /* "resourceclaims.resource.k8s.io" */
+	const char *resource;       /* a literal: "resourceclaims" */
 	struct bt_rest_call *call;
 	uint32_t tries;
 	int64_t due_ns; /* PAUSED: when to send again, loop time */

@@ -60,7 +60,6 @@ void bt_write_destroy(struct bt_write *write)
 	bt_free(write->namespace_);
 	bt_free(write->name);
 	bt_free(write->path);
-	bt_free(write->resource);
 	bt_free(write->body);
 	bt_free(write->message);
 	bt_free(write->resource_version);

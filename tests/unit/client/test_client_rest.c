@@ -260,6 +260,20 @@ START_TEST(test_client_rest__edge_13_39_a_load_balancers_page)
 }
 END_TEST
 
+START_TEST(test_client_rest__generic_texts_name_the_group)
+{
+	const struct fixture_answer answer = {
+		.code = 404, .content_type = "text/plain", .body = "404 page not found\n"};
+
+	start(&answer, 1);
+	(void)fixture_call(&fixture, "GET", "/apis/storage.k8s.io/v1/pods/web", "", &result);
+	fixture_wait(&fixture, &result.done_count, 1);
+	fixture_expect(&result.message,
+		"the server could not find the requested resource (get pods.storage.k8s.io web)");
+	finish();
+}
+END_TEST
+
 START_TEST(test_client_rest__generic_texts)
 {
 	static const struct {
@@ -734,7 +748,8 @@ BT_TEST_MAIN("client_rest", test_client_rest__headers_and_body,
 	test_client_rest__edge_13_36_a_conflict_is_an_error_whatever_it_says,
 	test_client_rest__edge_13_38_the_answers_type_counts,
 	test_client_rest__a_status_in_protobuf, test_client_rest__edge_13_39_a_load_balancers_page,
-	test_client_rest__generic_texts, test_client_rest__edge_13_46_dates_are_not_waited_for,
+	test_client_rest__generic_texts_name_the_group, test_client_rest__generic_texts,
+	test_client_rest__edge_13_46_dates_are_not_waited_for,
 	test_client_rest__edge_13_47_warnings_are_logged,
 	test_client_rest__refusals_name_their_audit_id,
 	test_client_rest__edge_11b_44_a_hundred_at_once_then_fifty_a_second,
