@@ -430,8 +430,8 @@ static void create_metrics(struct bt_daemon *daemon)
 		bt_metrics_allow_values(daemon->metrics, allowed->metric, allowed->label,
 			allowed->values.items, allowed->values.count);
 	}
-	bt_process_metrics_register(
-		daemon->metrics, &build, &daemon->options.versions, &daemon->config->gates);
+	bt_process_metrics_register(daemon->metrics, daemon->started_ns, &build,
+		&daemon->options.versions, &daemon->config->gates);
 	bt_arena_finish(&arena);
 	daemon->scheduler_metrics = bt_scheduler_metrics_create(
 		daemon->metrics, &daemon->config->gates, monotonic_ns, NULL);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api/resources.h"
+#include "base/nanoseconds.h"
 #include "metrics/metrics.h"
 
 enum process_family {
@@ -43,6 +44,7 @@ static struct bt_metric *register_process(struct bt_metrics *metrics, enum proce
 		.name = process_families[family].name,
 		.help = process_families[family].help,
 		.type = family == PROCESS_CPU ? BT_METRIC_COUNTER : BT_METRIC_GAUGE,
+		.is_constant = family == PROCESS_START,
 	};
 	return bt_metrics_register(metrics, &description);
 }
@@ -96,7 +98,7 @@ static void collect_process(void *context)
 	 * The process name may contain any character, so fields are counted from the last closing
 	 * parenthesis, which ends the name. The third field, the state, is a letter.
 	 */
-	char text[16384];
+	char text[4096];
 	uint64_t fields[25] = {0};
 	read_file("/proc/self/stat", text, sizeof(text));
 	const char *at = strrchr(text, ')');
@@ -111,12 +113,6 @@ static void collect_process(void *context)
 	set_process(metrics, PROCESS_CPU, (double)(fields[14] + fields[15]) / ticks);
 	set_process(metrics, PROCESS_VIRTUAL, (double)fields[23]);
 	set_process(metrics, PROCESS_RESIDENT, (double)fields[24] * (double)sysconf(_SC_PAGESIZE));
-	read_file("/proc/stat", text, sizeof(text));
-	const char *boot = strstr(text, "\nbtime ");
-	if (boot != NULL) {
-		set_process(metrics, PROCESS_START,
-			strtod(boot + strlen("\nbtime "), NULL) + (double)fields[22] / ticks);
-	}
 }
 
 static const struct bt_metric_description build_family = {
@@ -159,12 +155,14 @@ static void set_feature(
 	bt_metric_set(bt_metric_cell(family, values), is_enabled);
 }
 
-void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_build *build,
-	const struct bt_versions *versions, const struct bt_gates *gates)
+void bt_process_metrics_register(struct bt_metrics *metrics, int64_t started_ns,
+	const struct bt_build *build, const struct bt_versions *versions,
+	const struct bt_gates *gates)
 {
 	for (uint32_t i = 0; i < PROCESS__COUNT; i++) {
 		(void)register_process(metrics, (enum process_family)i);
 	}
+	set_process(metrics, PROCESS_START, (double)(started_ns / BT_NS_PER_MS) / 1000);
 	bt_metrics_add_collector(metrics, collect_process, metrics);
 	char minor[16];
 	int length = snprintf(minor, sizeof(minor), "%d", BT_KUBERNETES_MINOR);

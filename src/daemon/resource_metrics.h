@@ -40,8 +40,12 @@ void bt_pod_samples_add(struct bt_pod_samples *list, const struct bt_pod *pod);
  */
 void bt_pod_samples_write(struct bt_pod_samples *list, struct bt_strbuf *out);
 
-/** Register and set the metrics of this process. All state is in `metrics`. */
-void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_build *build,
-	const struct bt_versions *versions, const struct bt_gates *gates);
+/**
+ * Register and set the metrics of this process. All state is in `metrics`. started_ns: when the
+ * process started, wall clock.
+ */
+void bt_process_metrics_register(struct bt_metrics *metrics, int64_t started_ns,
+	const struct bt_build *build, const struct bt_versions *versions,
+	const struct bt_gates *gates);
 
 #endif

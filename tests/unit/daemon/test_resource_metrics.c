@@ -174,6 +174,8 @@ static double value_of(const struct bt_strbuf *text, const char *start)
 	return strtod(at, NULL);
 }
 
+#define STARTED_NS INT64_C(1764523800250000000)
+
 START_TEST(test_process_metrics__values_of_the_program)
 {
 	static const struct bt_build build = {
@@ -189,7 +191,7 @@ START_TEST(test_process_metrics__values_of_the_program)
 	struct bt_metrics *metrics = bt_metrics_create();
 	struct bt_strbuf text = {0};
 
-	bt_process_metrics_register(metrics, &build, &versions, &gates);
+	bt_process_metrics_register(metrics, STARTED_NS, &build, &versions, &gates);
 	bt_metrics_write(metrics, BT_METRICS_TEXT, &text);
 	bt_check_with_promtool(bt_strbuf_str(&text));
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
@@ -215,7 +217,7 @@ START_TEST(test_process_metrics__values_of_the_program)
 	ck_assert_double_ge(value_of(&text, "\nprocess_open_fds"), 3);
 	ck_assert_double_ge(
 		value_of(&text, "\nprocess_max_fds"), value_of(&text, "\nprocess_open_fds"));
-	ck_assert_double_gt(value_of(&text, "\nprocess_start_time_seconds"), 1.7e9);
+	ck_assert_double_eq(value_of(&text, "\nprocess_start_time_seconds"), 1764523800.25);
 	ck_assert_double_ge(value_of(&text, "\nprocess_cpu_seconds_total"), 0);
 	bt_strbuf_finish(&text);
 	bt_metrics_destroy(metrics);
@@ -232,11 +234,12 @@ START_TEST(test_process_metrics__what_never_changes_outlives_a_reset)
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	ck_assert_int_eq(bt_gates_set(&gates, BT_STR("AllAlpha=true"), &err), 0);
-	bt_process_metrics_register(metrics, &build, &versions, &gates);
+	bt_process_metrics_register(metrics, STARTED_NS, &build, &versions, &gates);
 	bt_metrics_reset(metrics);
 	bt_metrics_write(metrics, BT_METRICS_TEXT, &text);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text), "\nkubernetes_build_info{"));
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text), "\nversion_info{"));
+	ck_assert_double_eq(value_of(&text, "\nprocess_start_time_seconds"), 1764523800.25);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
 		"\nkubernetes_feature_enabled{name=\"AllAlpha\",stage=\"ALPHA\"} 1\n"
 		"kubernetes_feature_enabled{name=\"AllBeta\",stage=\"BETA\"} 0\n"));
@@ -254,7 +257,7 @@ START_TEST(test_process_metrics__emulated_release)
 	struct bt_strbuf text = {0};
 
 	versions.release = (struct bt_gate_release){34, 33};
-	bt_process_metrics_register(metrics, &build, &versions, &gates);
+	bt_process_metrics_register(metrics, STARTED_NS, &build, &versions, &gates);
 	bt_metrics_write(metrics, BT_METRICS_TEXT, &text);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
 		"\nversion_info{binary=\"1.36.2\",component=\"kube\",emulation=\"1.34\",min_compat="
