@@ -406,7 +406,8 @@ void bt_event_recorder_record_pod(struct bt_event_recorder *recorder, const stru
 
 int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_ns)
 {
-	if (recorder->next_patch_ns == 0) {
+	/* At the first call, and after the clock was set back, the intervals begin now. */
+	if (recorder->next_patch_ns == 0 || recorder->next_forget_ns - now_ns > FORGET_EVERY_NS) {
 		recorder->next_patch_ns = now_ns + PATCH_EVERY_NS;
 		recorder->next_forget_ns = now_ns + FORGET_EVERY_NS;
 	}
@@ -420,9 +421,11 @@ int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_n
 		recorder->next_patch_ns = now_ns + PATCH_EVERY_NS;
 	}
 	if (now_ns >= recorder->next_forget_ns) {
-		while (recorder->oldest != NONE &&
-			now_ns - series_at(recorder, recorder->oldest)->last_ns >=
-				FORGET_AFTER_NS) {
+		while (recorder->oldest != NONE) {
+			int64_t age_ns = now_ns - series_at(recorder, recorder->oldest)->last_ns;
+			if (age_ns >= 0 && age_ns < FORGET_AFTER_NS) {
+				break;
+			}
 			remove_oldest(recorder);
 		}
 		recorder->next_forget_ns = now_ns + FORGET_EVERY_NS;

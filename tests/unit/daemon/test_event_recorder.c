@@ -115,6 +115,26 @@ START_TEST(test_event_recorder__series)
 }
 END_TEST
 
+/* The wall clock is set back by a day: the intervals are counted from the new time on. */
+START_TEST(test_event_recorder__clock_is_set_back)
+{
+	struct log log = {0};
+	struct bt_event_sink sink = {.context = &log, .send = send};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink);
+	struct bt_object_meta meta = pod_meta("267");
+	struct bt_event_facts facts = failed(&meta, "none");
+	const int64_t back_ns = NOW_NS - 86400 * SECOND_NS;
+	(void)bt_event_recorder_tick(recorder, NOW_NS);
+	bt_event_recorder_record(recorder, &facts, NOW_NS);
+	ck_assert_int_eq(bt_event_recorder_tick(recorder, back_ns), back_ns + 6 * 60 * SECOND_NS);
+	ck_assert_uint_eq(bt_event_recorder_count(recorder), 1);
+	(void)bt_event_recorder_tick(recorder, back_ns + 7 * 60 * SECOND_NS);
+	ck_assert_uint_eq(bt_event_recorder_count(recorder), 0);
+	bt_event_recorder_destroy(recorder);
+	bt_strbuf_finish(&log.text);
+}
+END_TEST
+
 START_TEST(test_event_recorder__memory_is_bounded)
 {
 	struct log log = {0};
@@ -220,4 +240,5 @@ END_TEST
 BT_TEST_MAIN("event_recorder", test_event_recorder__edge_11b_25_series_from_the_third_on,
 	test_event_recorder__edge_11b_26_other_message,
 	test_event_recorder__scheduled_takes_no_memory, test_event_recorder__series,
-	test_event_recorder__memory_is_bounded, test_event_recorder__long_names)
+	test_event_recorder__clock_is_set_back, test_event_recorder__memory_is_bounded,
+	test_event_recorder__long_names)
