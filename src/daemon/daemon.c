@@ -396,6 +396,8 @@ void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
 }
 
 #define EXIT_CODE_FAILED 1
+/** Maximum time for sending the last events. */
+#define LAST_EVENTS_NS BT_NS_PER_SECOND
 
 /** --- signals: spec 11 section 6.4 --- */
 
@@ -440,6 +442,13 @@ static int end(struct bt_daemon *daemon)
 	}
 	if (daemon->endpoints != NULL) {
 		bt_endpoints_shut_down(daemon->endpoints);
+	}
+	/* The last events, such as the one about the end of leading, are sent. */
+	int64_t end_ns = bt_loop_now_ns(daemon->loop) + LAST_EVENTS_NS;
+	int64_t left_ns = LAST_EVENTS_NS;
+	while (bt_event_sender_waiting(daemon->events) != 0 && left_ns > 0 &&
+		bt_loop_turn(daemon->loop, left_ns, NULL) == 0) {
+		left_ns = end_ns - bt_loop_now_ns(daemon->loop);
 	}
 	if (daemon->lost) {
 		BT_LOG_ERROR_PLAIN(NULL, "Leaderelection lost");

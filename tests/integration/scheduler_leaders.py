@@ -215,6 +215,7 @@ def test_events_name_the_leader(program):
         assert event["source"]["component"] == "default-scheduler"
         assert event["type"] == "Normal"
         assert leader.daemon.stop() == 0
+        assert told()[-1]["message"] == holder + " stopped leading", told()
 
 
 def jump(path, seconds):
