@@ -517,7 +517,7 @@ static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth
 	if (stat(path, &status) != 0) {
 		return bt_client_file_fail("stat", path, errno, err);
 	}
-	int code = bt_client_file_read(path, BT_CLIENT_FILE_BYTES_MAX, out, err);
+	int code = bt_client_file_read_waiting(path, BT_CLIENT_FILE_BYTES_MAX, out, err);
 	return code != 0 ? bt_error_wrap(err, code, "error loading config file \"%s\"", path) : 0;
 }
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -469,6 +473,37 @@ START_TEST(test_client_config__files_that_are_not_there)
 }
 END_TEST
 
+START_TEST(test_client_config__a_pipe)
+{
+	struct bt_client_config_input input = {.master = NULL};
+	struct bt_client_config config = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_strbuf path = {0};
+	char *text = kubeconfig("{server: 'https://h'}", "{token: t}");
+
+	make_folder();
+	bt_strbuf_printf(&path, "%s/pipe", folder);
+	input.kubeconfig = bt_strbuf_c(&path);
+	ck_assert_int_eq(mkfifo(input.kubeconfig, 0600), 0);
+	pid_t writer = fork();
+	if (writer == 0) {
+		int fd = open(input.kubeconfig, O_WRONLY);
+		(void)usleep(100000);
+		_exit(write(fd, text, strlen(text)) > 0 ? 0 : 1);
+	}
+	int code = bt_client_config_load(&input, &config, &err);
+	(void)kill(writer, SIGKILL); /* if the pipe was not read */
+	(void)waitpid(writer, NULL, 0);
+	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
+	expect_str(config.token, "t");
+	bt_client_config_finish(&config);
+	bt_free(text);
+	(void)unlink(input.kubeconfig);
+	(void)rmdir(folder);
+	bt_strbuf_finish(&path);
+}
+END_TEST
+
 START_TEST(test_client_config__in_cluster)
 {
 	const struct bt_client_config_input input = {.service_account_folder = folder};
@@ -533,4 +568,5 @@ BT_TEST_MAIN("client_config", test_client_config__edge_13_01_an_empty_file_is_no
 	test_client_config__edge_13_14_interactive_mode, test_client_config__problems_are_collected,
 	test_client_config__impersonation, test_client_config__files_that_cannot_be_read_as_one,
 	test_client_config__names_and_unknown_fields, test_client_config__files_that_are_not_there,
-	test_client_config__in_cluster, test_client_config__edge_11_21_not_in_a_cluster)
+	test_client_config__a_pipe, test_client_config__in_cluster,
+	test_client_config__edge_11_21_not_in_a_cluster)
