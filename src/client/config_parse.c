@@ -331,7 +331,7 @@ static int select_context(struct merging *merging, const char *context, struct b
 	uint32_t at = 0;
 	int code;
 
-	if (context != NULL) {
+	if (bt_is_given(context)) {
 		file->current_context = bt_arena_str(&merging->config.arena, bt_str_from(context));
 	}
 	while (at < file->contexts.count &&

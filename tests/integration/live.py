@@ -475,6 +475,8 @@ def test_kubeconfigs(program):
         path = write_kubeconfig(folder, "https://127.0.0.1:1", None, "t")
         expect_sentence(runs.run("simulate", "--kubeconfig", path, "--context", "prod"),
                         'has no context "prod" (it has "c")')
+        expect_sentence(runs.run("simulate", "--kubeconfig", path, "--context", ""),
+                        "connection refused")
         for variables, part in [
                 ({"KUBECONFIG": missing + ":" + path}, "connection refused"),
                 ({"KUBECONFIG": missing}, "no file that KUBECONFIG lists exists"),
