@@ -71,5 +71,32 @@ START_TEST(test_event_note__edge_11b_27_cut_before_it_is_formatted)
 }
 END_TEST
 
+START_TEST(test_event_note__no_character_is_cut)
+{
+	static const char *const characters[] = {
+		"\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9f\x98\x80", "\x80"};
+	/* where characters of 2, 3, 4 bytes, and bytes that are no characters, end before 1020 */
+	static const uint32_t ends[][4] = {
+		{1020, 1020, 1020, 1017}, {1019, 1018, 1017, 1017}, {1020, 1019, 1018, 1017}};
+	char message[1100];
+	char expected[1100];
+
+	for (uint32_t start = 0; start < BT_ARRAY_LENGTH(ends); start++) {
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(characters); i++) {
+			size_t length = strlen(characters[i]);
+			memset(message, 'x', start);
+			for (size_t at = start; at < sizeof(message); at++) {
+				message[at] = characters[i][(at - start) % length];
+			}
+			message[sizeof(message) - 1] = '\0';
+			(void)memcpy(expected, message, ends[start][i]);
+			(void)memcpy(expected + ends[start][i], " ...", 5);
+			expect_note(message, expected);
+		}
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("event_note", test_event_note__edge_11b_28_percent_signs,
-	test_event_note__edge_11b_27_cut_before_it_is_formatted)
+	test_event_note__edge_11b_27_cut_before_it_is_formatted,
+	test_event_note__no_character_is_cut)
