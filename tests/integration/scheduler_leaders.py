@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import tempfile
 import time
 
@@ -234,8 +235,8 @@ def test_the_wall_clock_jumps(program):
         harness.make_nodes(api, NODES, pods="1000")
         offset = os.path.join(folder, "offset")
         jump(offset, 0)
-        replica = Replica(stack, program, api, "r0", environment={
-            "LD_PRELOAD": shim, "BERTH_TEST_CLOCK_OFFSET": offset})
+        shifted = {"LD_PRELOAD": shim, "BERTH_TEST_CLOCK_OFFSET": offset}
+        replica = Replica(stack, program, api, "r0", environment=shifted)
         replica.daemon.wait_for_line("Successfully acquired lease")
         witness = harness.Bindings(api)
         # A pod that fits nowhere is in backoff while the clock jumps, and must be tried again.
@@ -243,6 +244,9 @@ def test_the_wall_clock_jumps(program):
         assert status == 201
         for i, seconds in enumerate([3600, -7200, 86400, 0]):
             jump(offset, seconds)
+            told = subprocess.run(["date", "+%s"], env=dict(os.environ, **shifted),
+                                  stdout=subprocess.PIPE, check=True).stdout
+            assert abs(int(told) - time.time() - seconds) < 60, (told, seconds)
             harness.make_pods(api, "p%d-" % i, 10)
             harness.wait_until_bound(api, 10, prefix="p%d-" % i, seconds=30)
             time.sleep(1)
