@@ -67,10 +67,22 @@ struct requirements {
 	BT_VEC(struct bt_requirement) list;
 };
 
-/** Add the requirement key == value for each entry of the map. The map must outlive the list. */
+/**
+ * Add the requirement key == value for each entry of the map whose key has no requirement. The map
+ * must outlive the list.
+ */
 static void add_pairs(struct requirements *out, const struct bt_str_map *map)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
+		uint32_t known = 0;
+
+		while (known < out->list.count &&
+			!bt_str_equal(out->list.items[known].key, map->items[i].key)) {
+			known++;
+		}
+		if (known < out->list.count) {
+			continue;
+		}
 		struct bt_requirement requirement = {
 			.key = map->items[i].key,
 			.operator_ = BT_SELECTOR_IN,
@@ -281,7 +293,7 @@ static struct bt_selector default_selector(
 			objects, BT_KIND_SERVICE, pod->namespace_, &cursor)) != NULL) {
 		if (service->spec.selector.present &&
 			bt_str_map_contains(pod->labels, &service->spec.selector)) {
-			/* These selectors match the pod's labels, so they never conflict. */
+			/* All selectors match the pod's labels, so equal keys have equal values. */
 			add_pairs(&all, &service->spec.selector);
 		}
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filtering of PodTopologySpread: spec 06 section 2.17, cases 1 to 28, and 42 to 43. */
 #include "framework/cluster_event.h"
+#include "plugins/pod_topology_spread.h"
 #include "test_main.h"
 #include "topology_fixture.h"
 
@@ -541,6 +542,30 @@ START_TEST(test_pod_topology_spread__edge_06_28_default_selector)
 }
 END_TEST
 
+/** A cycle costs the same however many services have the selector. */
+START_TEST(test_pod_topology_spread__services_of_one_selector)
+{
+	struct fixture f;
+	struct bt_cycle_state cycle;
+	struct bt_pre_filter_result result = {0};
+
+	fixture_init_with(&f, &bt_pod_topology_spread_plugin, NULL, DEFAULT_LIST);
+	topology_add_object(&f, BT_KIND_SERVICE, SERVICE("s1", "'foo':'1'"));
+	topology_add_object(&f, BT_KIND_SERVICE, SERVICE("s2", "'bar':'1','foo':'1'"));
+	topology_add_object(&f, BT_KIND_SERVICE, SERVICE("s3", "'foo':'1'"));
+	fixture_add_node(&f, NODE("a", "'node':'a'"));
+	bt_cycle_state_init(&cycle, &f.arena, 1);
+	struct bt_status status = f.plugin->ops->pre_filter(f.plugin, &cycle,
+		fixture_pending(&f, "{'metadata':{'labels':{'foo':'1','bar':'1'}}}"), &result);
+
+	ck_assert(bt_status_is_success(&status));
+	const struct bt_spread_filter_data *data = cycle.pre_filter_data[0];
+	ck_assert_uint_eq(data->list.items[0].selector.requirement_count, 2);
+	bt_cycle_state_finish(&cycle);
+	fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_pod_topology_spread__errors)
 {
 	struct fixture f;
@@ -709,6 +734,7 @@ BT_TEST_MAIN("pod_topology_spread", test_pod_topology_spread__edge_06_01_no_cons
 	test_pod_topology_spread__match_label_keys_gate_off,
 	test_pod_topology_spread__edge_06_26_default_constraints,
 	test_pod_topology_spread__edge_06_27_no_service_no_default,
-	test_pod_topology_spread__edge_06_28_default_selector, test_pod_topology_spread__errors,
+	test_pod_topology_spread__edge_06_28_default_selector,
+	test_pod_topology_spread__services_of_one_selector, test_pod_topology_spread__errors,
 	test_pod_topology_spread__signature, test_pod_topology_spread__edge_06_42_node_hints,
 	test_pod_topology_spread__edge_06_43_pod_hints)
