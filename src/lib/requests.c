@@ -51,18 +51,21 @@ static void set_identity(
 }
 
 /**
- * Finds the request for this kind of write of this object, or adds a request. For a Bind, name is
- * the uid of the pod. *out_new is the added request, which the caller must fill in; it is NULL if
- * the request existed. Returns BT_WRITE_PENDING if there is no answer yet. Otherwise, returns the
- * code of the answer, sets err if the code is negative, and sets requests->result to the request.
+ * Finds the request for this kind of write of this object that the running binding cycle added in
+ * an earlier call, or adds a request. *out_new is the added request, which the caller must fill in;
+ * it is NULL if the request existed. Returns BT_WRITE_PENDING if there is no answer yet. Otherwise,
+ * returns the code of the answer, sets err if the code is negative, and sets requests->result to
+ * the request.
  */
 static int find_or_add(struct bt_requests *requests, enum berth_request_kind kind,
 	struct bt_str namespace_, struct bt_str name, struct bt_request **out_new,
 	struct berth_error *err)
 {
+	struct bt_str owner_uid = bt_scheduler_binding_uid(requests->scheduler);
 	struct bt_strbuf key = {0};
 
-	bt_strbuf_printf(&key, "%d %.*s/%.*s", (int)kind, BT_STR_ARG(namespace_), BT_STR_ARG(name));
+	bt_strbuf_printf(&key, "%d %.*s %.*s/%.*s", (int)kind, BT_STR_ARG(owner_uid),
+		BT_STR_ARG(namespace_), BT_STR_ARG(name));
 	struct bt_request *request = NULL;
 	uint64_t hash = bt_str_hash(bt_strbuf_str(&key));
 	BT_MAP_EACH (&requests->by_key, hash, index) {
@@ -74,7 +77,7 @@ static int find_or_add(struct bt_requests *requests, enum berth_request_kind kin
 	if (request == NULL) {
 		request = add(requests, kind);
 		request->key = copy(request, bt_strbuf_str(&key));
-		request->owner_uid = copy(request, bt_scheduler_binding_uid(requests->scheduler));
+		request->owner_uid = copy(request, owner_uid);
 		bt_map_insert(&requests->by_key, hash, request->slot);
 		*out_new = request;
 	}
@@ -99,7 +102,8 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 {
 	struct bt_requests *requests = context;
 	struct bt_request *request;
-	int code = find_or_add(requests, BERTH_REQUEST_BIND, BT_STR(""), pod->uid, &request, err);
+	int code = find_or_add(
+		requests, BERTH_REQUEST_BIND, pod->namespace_, pod->name, &request, err);
 
 	if (request != NULL) {
 		set_identity(request, pod->namespace_, pod->name, pod->uid);

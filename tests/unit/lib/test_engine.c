@@ -495,6 +495,28 @@ START_TEST(test_engine__a_volume_is_refused)
 }
 END_TEST
 
+/** Two pods of one claim have a write each, so that no pod waits for the answer of another. */
+START_TEST(test_engine__pods_share_a_claim)
+{
+	init(DEFAULT_CONFIG);
+	put_volume_objects();
+	put_pod("p", "1", CLAIM_POD);
+	(void)run();
+	uint64_t first = world.last_id[BERTH_REQUEST_BIND_VOLUME];
+	put_pod("q", "1", CLAIM_POD);
+	ck_assert_str_eq(
+		run(), "q waiting n1\npatch d/q nominated='n1'\nvolume /pv c at 7 by controller\n");
+	answer(first, BERTH_OK, NULL, "9");
+	answer(world.last_id[BERTH_REQUEST_BIND_VOLUME], BERTH_ERR_STATE,
+		"the object has been modified", NULL);
+	(void)run();
+	ck_assert_int_eq(wait_of("p").place, BERTH_PLACE_BINDING);
+	ck_assert(berth_str_equal_c(wait_of("q").message,
+		"running PreBind plugin \"VolumeBinding\": the object has been modified"));
+	finish();
+}
+END_TEST
+
 START_TEST(test_engine__bad_input)
 {
 	struct berth_engine_options options = BERTH_ENGINE_OPTIONS_INIT;
@@ -531,4 +553,4 @@ BT_TEST_MAIN("lib_engine", test_engine__a_pod_is_bound, test_engine__a_binding_i
 	test_engine__why_a_pod_waits, test_engine__queue_and_nodes, test_engine__preemption,
 	test_engine__preemption_goes_on_by_answers, test_engine__victim_is_gone_before_its_answer,
 	test_engine__volumes_are_bound_first, test_engine__a_volume_is_refused,
-	test_engine__bad_input)
+	test_engine__pods_share_a_claim, test_engine__bad_input)
