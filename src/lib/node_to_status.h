@@ -5,6 +5,7 @@
  * NodeToStatus (spec 02 section 2): a map that a caller fills, or a read-only view of the statuses
  * of a cycle.
  */
+#include "base/map.h"
 #include "berth/status.h"
 #include "framework/node_statuses.h"
 
@@ -22,6 +23,7 @@ struct berth_node_to_status {
 	 */
 	struct bt_arena arena;
 	BT_VEC(struct bt_named_status) entries;
+	struct bt_map by_name; /* by the hash of the node's name: index in entries */
 	struct bt_status absent;
 };
 

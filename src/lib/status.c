@@ -211,19 +211,20 @@ void berth_node_to_status_destroy(struct berth_node_to_status *statuses)
 		return;
 	}
 	bt_vec_finish(&statuses->entries);
+	bt_map_finish(&statuses->by_name);
 	bt_arena_finish(&statuses->arena);
 	bt_free(statuses);
 }
 
+/** Returns the index of the node's entry, or the number of entries if the node has none. */
 static uint32_t find_entry(const struct berth_node_to_status *statuses, struct berth_str node_name)
 {
-	uint32_t i = 0;
-
-	while (i < statuses->entries.count &&
-		!bt_str_equal(statuses->entries.items[i].node_name, node_name)) {
-		i++;
+	BT_MAP_EACH (&statuses->by_name, bt_str_hash(node_name), index) {
+		if (bt_str_equal(statuses->entries.items[index].node_name, node_name)) {
+			return index;
+		}
 	}
-	return i;
+	return statuses->entries.count;
 }
 
 void berth_node_to_status_set(struct berth_node_to_status *statuses, struct berth_str node_name,
@@ -238,6 +239,7 @@ void berth_node_to_status_set(struct berth_node_to_status *statuses, struct bert
 		struct bt_named_status entry = {
 			.node_name = bt_arena_str(&statuses->arena, node_name)};
 
+		bt_map_insert(&statuses->by_name, bt_str_hash(node_name), index);
 		bt_vec_push(&statuses->entries, entry);
 	}
 	statuses->entries.items[index].status = bt_status_copy(status, &statuses->arena);

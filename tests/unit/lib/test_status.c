@@ -191,8 +191,31 @@ START_TEST(test_status__node_to_status_answers_for_absent_nodes)
 }
 END_TEST
 
+/** Ends by the timeout if each call visits all entries. */
+START_TEST(test_status__node_to_status_of_many_nodes)
+{
+	struct berth_node_to_status *nodes = berth_node_to_status_create();
+	const struct berth_status codes[] = {
+		{.code = BERTH_CODE_UNSCHEDULABLE}, {.code = BERTH_CODE_ERROR}};
+	char name[32];
+
+	for (uint32_t i = 0; i < 500000; i++) {
+		(void)snprintf(name, sizeof(name), "node-%u", i);
+		berth_node_to_status_set(nodes, berth_str_from(name), &codes[i % 2]);
+	}
+	for (uint32_t i = 0; i < 500000; i++) {
+		(void)snprintf(name, sizeof(name), "node-%u", i);
+		ck_assert_int_eq(berth_node_to_status_get(nodes, berth_str_from(name)).code,
+			codes[i % 2].code);
+	}
+	ck_assert_uint_eq(berth_node_to_status_count(nodes), 500000);
+	berth_node_to_status_destroy(nodes);
+}
+END_TEST
+
 BT_TEST_MAIN("lib_status", test_status__codes_have_upstream_numbers_and_names,
 	test_status__reasons_and_message, test_status__questions_about_the_code,
 	test_status__as_error, test_status__equal_and_copy,
 	test_status__merge_takes_the_gravest_code,
-	test_status__node_to_status_answers_for_absent_nodes)
+	test_status__node_to_status_answers_for_absent_nodes,
+	test_status__node_to_status_of_many_nodes)
