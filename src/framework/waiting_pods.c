@@ -62,6 +62,7 @@ static void remove_at(struct bt_waiting_pods *waiting, uint32_t index)
 		bt_map_insert(&waiting->by_uid, hash, index);
 	}
 	waiting->pods.count--;
+	waiting->decided_count -= pod->has_result;
 	destroy_pod(pod);
 }
 
@@ -73,6 +74,7 @@ static void set_result(struct bt_waiting_pod *pod, enum bt_status_code code, uin
 		return;
 	}
 	pod->has_result = true;
+	pod->waiting->decided_count++;
 	pod->result_code = (uint8_t)code;
 	pod->result_plugin = plugin;
 	pod->result_message = bt_strndup(message.data != NULL ? message.data : "", message.length);
@@ -151,6 +153,7 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	struct bt_waiting_pod *entry = BT_NEW(struct bt_waiting_pod);
 	uint32_t old_index = find_index(waiting, pod->uid);
 
+	entry->waiting = waiting;
 	entry->pod = pod;
 	entry->framework = framework;
 	entry->uid = bt_strndup(pod->uid.data != NULL ? pod->uid.data : "", pod->uid.length);

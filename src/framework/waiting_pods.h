@@ -23,7 +23,8 @@ struct bt_waiting_timer {
 };
 
 struct bt_waiting_pod {
-	const struct bt_pod_info *pod; /* borrowed until the entry is removed */
+	struct bt_waiting_pods *waiting; /* the pods that this pod is one of */
+	const struct bt_pod_info *pod;   /* borrowed until the entry is removed */
 	struct bt_framework *framework;
 	char *uid; /* owned */
 	uint32_t uid_length;
@@ -39,6 +40,7 @@ struct bt_waiting_pod {
 struct bt_waiting_pods {
 	BT_VEC(struct bt_waiting_pod *) pods; /* in no order */
 	struct bt_map by_uid;
+	uint32_t decided_count;   /* pods with a result */
 	int64_t next_deadline_ns; /* lower bound of all deadlines; INT64_MAX: no timer */
 };
 

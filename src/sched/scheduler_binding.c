@@ -566,12 +566,22 @@ void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 	}
 }
 
+/**
+ * Whether a pod of `permitted` may go on: a waiting pod is decided, or a pod has no entry in
+ * `waiting`, because it need not wait.
+ */
+static bool has_decision(const struct bt_scheduler *scheduler)
+{
+	return scheduler->waiting.decided_count != 0 ||
+		scheduler->waiting.pods.count != scheduler->permitted.count;
+}
+
 /** Finish one waiting binding. false: all bindings must wait longer. */
 static bool finish_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	struct bt_status decision;
-	for (uint32_t i = 0; i < scheduler->permitted.count;) {
+	for (uint32_t i = 0; has_decision(scheduler) && i < scheduler->permitted.count;) {
 		struct bt_held_pod *held = scheduler->permitted.items[i];
 		if (bt_waiting_pods_poll(&scheduler->waiting, held->entry->pod.uid,
 			    &held->cycle.arena, &decision) == BT_WAIT_PENDING) {

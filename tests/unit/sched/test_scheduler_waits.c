@@ -255,6 +255,31 @@ START_TEST(test_scheduler__permits_end_by_deadline_then_arrival)
 }
 END_TEST
 
+/** Ends by the timeout if each step visits all pods that wait on Permit. */
+START_TEST(test_scheduler__steps_while_many_pods_wait)
+{
+	char name[16];
+
+	init();
+	fake_answer(&plugin_p.fake, FAKE_PERMIT, BT_STATUS_WAIT, NULL);
+	plugin_p.fake.timeout_ns = 10 * LIFE_SECOND;
+	for (uint32_t i = 0; i < 5000; i++) {
+		(void)snprintf(name, sizeof(name), "p%u", i);
+		(void)start(name);
+	}
+	for (uint32_t i = 0; i < 2000000; i++) {
+		ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	}
+	bt_waiting_pod_allow(
+		bt_waiting_pods_find(handle()->waiting_pods, BT_STR("uid-p70")), BT_STR("P"));
+	ck_assert_str_eq(life_finish_waiting(&life).name.data, "p70");
+	ck_assert(bt_waiting_pods_reject(handle()->waiting_pods, BT_STR("uid-p30")));
+	ck_assert_str_eq(life_finish_waiting(&life).name.data, "p30");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	life_finish(&life);
+}
+END_TEST
+
 /** The scheduler is destroyed while pods wait. */
 START_TEST(test_scheduler__ends_while_pods_wait)
 {
@@ -272,4 +297,5 @@ BT_TEST_MAIN("scheduler_waits", test_scheduler__answers_in_any_order,
 	test_scheduler__pre_bind_waits_by_the_clock, test_scheduler__pre_bind_is_stopped,
 	test_scheduler__the_watch_is_first, test_scheduler__deleted_while_it_waits,
 	test_scheduler__waits_one_after_another,
-	test_scheduler__permits_end_by_deadline_then_arrival, test_scheduler__ends_while_pods_wait)
+	test_scheduler__permits_end_by_deadline_then_arrival,
+	test_scheduler__steps_while_many_pods_wait, test_scheduler__ends_while_pods_wait)
