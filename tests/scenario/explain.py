@@ -171,6 +171,13 @@ def test_first_pending_pod_of_a_workload(program):
     assert answer["pod"]["name"] != "web-7f-2" and answer["fate"] == "Unschedulable", answer["pod"]
     assert answer["pod"]["workload"]["fits"] == 1, answer["pod"]
     assert answer["queue"]["afterQueue"] and answer["queue"]["placedBefore"] == 1
+    assert told(program, lines(*objects), "deploy/web", "--after-queue") == answer
+    # Pods that come later in the queue are placed, too, but do not count.
+    later = [pod("later%d" % i, cpu="100m", priority=-1) for i in range(2)]
+    objects[0] = node("n1", cpu="2500m")
+    answer = told(program, lines(*objects, *later), "deploy/web")
+    assert (answer["queue"]["podsBefore"], answer["queue"]["placedBefore"]) == (1, 1), answer
+    objects[0] = node("n1", cpu="2")
     # A pod given by name is explained in the cluster as it is.
     assert told(program, lines(*objects), "web-7f-2", status=0)["fate"] == "Fits"
 

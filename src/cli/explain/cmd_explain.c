@@ -119,8 +119,8 @@ static bool lacks_tolerations(const struct bt_manifests_object *object)
 }
 
 /**
- * Fills in the report before the explanation. pod: memory for the explained pod, used only if the
- * pod is running.
+ * Fills in the report before the explanation; report->after_queue: all pods are placed already.
+ * pod: memory for the explained pod, used only if the pod is running.
  */
 static int prepare(const struct options *options, struct bt_simulation *simulation,
 	const struct bt_pod_choice *choice, struct bt_pod *pod, struct bt_explain_report *report,
@@ -151,6 +151,10 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	report->lacks_tolerations =
 		report->in_input && lacks_tolerations(&cluster->objects.items[index]);
 	uint32_t position = bt_simulation_position(simulation, report->pod);
+	if (options->after_queue && !report->after_queue) {
+		bt_simulation_place(simulation, position, "placing the pods before it");
+		report->after_queue = true;
+	}
 	for (uint32_t i = 0; i < position; i++) {
 		/*
 		 * Gated and terminating pods, and pods of other schedulers, never enter the queue.
@@ -159,11 +163,7 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 		report->ahead_count += ahead->spec.scheduling_gates.count == 0 &&
 			!bt_pod_is_terminating(ahead) &&
 			bt_engine_profile(simulation->engine, ahead->spec.scheduler_name) != NULL;
-	}
-	if (options->after_queue) {
-		bt_simulation_place(simulation, position, "placing the pods before it");
-		report->after_queue = true;
-		report->placed_count = simulation->counts[BT_FATE_SCHEDULED];
+		report->placed_count += simulation->pods.items[i].fate == BT_FATE_SCHEDULED;
 	}
 	return 0;
 }
@@ -214,7 +214,7 @@ static int explain_staying(const struct options *options, struct bt_simulation *
 	struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_pod_choice choice;
-	struct bt_explain_report report = {0};
+	struct bt_explain_report report = {.after_queue = true};
 	struct bt_pod unused;
 	bt_simulation_place(simulation, simulation->pods.count, "placing the pods that fit");
 	int result =
@@ -224,8 +224,6 @@ static int explain_staying(const struct options *options, struct bt_simulation *
 	}
 	bt_strbuf_reset(out);
 	result = prepare(options, simulation, &choice, &unused, &report, err);
-	report.after_queue = true;
-	report.placed_count = simulation->counts[BT_FATE_SCHEDULED];
 	if (result == 0) {
 		result = explain(options, simulation, &report, out, err);
 	}
@@ -252,8 +250,7 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 	if (result == 0) {
 		result = explain(options, simulation, &report, out, err);
 	}
-	if (result == BT_EXIT_OK && choice.pending != UINT32_MAX && choice.workload_pending > 1 &&
-		!options->after_queue) {
+	if (result == BT_EXIT_OK && choice.pending != UINT32_MAX && choice.workload_pending > 1) {
 		return explain_staying(options, simulation, out, err);
 	}
 	if (result == BT_EXIT_FINDING && report.running_on.length != 0) {
