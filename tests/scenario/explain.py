@@ -416,6 +416,11 @@ def test_commands(program):
     text = lines(node("n1", spec={"taints": [taint]}), made)
     table = explain(program, text, output="table").expect(1).out
     assert '"path":"/spec/tolerations","value":[{"key":"team",' in table, table
+    other = {"key": "zone", "effect": "NoSchedule"}
+    text = lines(node("n1", spec={"taints": [taint, other]}), made)
+    table = explain(program, text, output="table").expect(1).out
+    assert '"path":"/spec/tolerations","value":[{"key":"team",' in table, table
+    assert '"path":"/spec/tolerations/-","value":{"key":"zone",' in table, table
     # A pod that its controller has not made yet cannot be patched.
     table = explain(program, lines(node("n1", spec={"taints": [taint]}), deployment("web", 1)),
                     output="table").expect(1).out

@@ -251,12 +251,16 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 			bt_strbuf_append_c(out, " alike)");
 		}
 		bt_strbuf_append_char(out, '\n');
+		bool lacks_tolerations = report->lacks_tolerations;
 		for (uint32_t j = 0; j < proposal->remedies.count; j++) {
 			const struct bt_remedy *change = &proposal->remedies.items[j];
 			struct bt_strbuf command = {0};
 			if (bt_change_append_command(change, report->pod, report->in_input,
-				    report->lacks_tolerations, &command)) {
+				    lacks_tolerations, &command)) {
 				bt_strbuf_printf(out, "       %s\n", bt_strbuf_c(&command));
+				/* The first command that adds a toleration makes the list. */
+				lacks_tolerations =
+					lacks_tolerations && change->kind != BT_REMEDY_TOLERATE;
 			}
 			bt_strbuf_reset(&command);
 			if (bt_change_append_alternative(change, proposal->node, &command)) {
