@@ -110,9 +110,11 @@ static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 		*value = bt_arena_printf(arena, "%" PRId64,
 			requirement->operand < INT64_MAX ? requirement->operand + 1 : INT64_MAX);
 		return true;
-	case BT_SELECTOR_LT:
-		*value = bt_arena_printf(arena, "%" PRId64,
-			requirement->operand > INT64_MIN ? requirement->operand - 1 : INT64_MIN);
+	case BT_SELECTOR_LT: /* the value of a label cannot be negative */
+		if (requirement->operand <= 0) {
+			return false;
+		}
+		*value = bt_arena_printf(arena, "%" PRId64, requirement->operand - 1);
 		return true;
 	case BT_SELECTOR_IN:
 	case BT_SELECTOR_NOT_IN:

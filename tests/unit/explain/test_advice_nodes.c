@@ -78,6 +78,8 @@ static const struct row rows[] = {
 		"NodeAffinity: label cores is 4, not above 8\n", "SetLabel n1 cores 9"},
 	{"Lt", BARE, NULL, AFFINITY(MATCH("cores", "Lt", "'8'")),
 		"NodeAffinity: lacks label cores<8\n", "SetLabel n1 cores 7"},
+	{"Lt that no label meets", BARE, NULL, AFFINITY(MATCH("cores", "Lt", "'0'")),
+		"NodeAffinity: no term of the pod's node affinity can match\n", "DropNodeAffinity"},
 	{"the nearest term", LABELS("'b':'2'"), NULL,
 		AFFINITY("{'matchExpressions':[{'key':'a','operator':'Exists'},"
 			 "{'key':'c','operator':'Exists'}]},"
