@@ -183,6 +183,17 @@ def test_other_names_and_other_sites_are_refused(program):
         assert headers["Cache-Control"] == "no-store"
 
 
+def test_the_port_of_http_may_be_left_out(program):
+    try:
+        socket.create_server(("127.0.0.80", 80)).close()
+    except OSError:
+        return  # only root may listen there
+    with serving(program, "-f", CLUSTER, "--listen", "127.0.0.80:80") as page:
+        for host in ("127.0.0.80", "localhost", "127.0.0.80:80"):
+            assert page.request("/api/cluster", Host=host)[0] == 200, host
+        assert page.request("/api/cluster", Host="evil.example")[0] == 421
+
+
 def test_answers_are_those_of_the_commands(program):
     with serving(program, "-f", CLUSTER) as page:
         for arguments in (["pending"], ["explain", "research/gpu-without-toleration"],

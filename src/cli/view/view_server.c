@@ -22,6 +22,7 @@
 #define SEARCH_MAX 20
 #define STEPS_MAX 2000
 #define STEPS_DEFAULT 240
+#define HTTP_PORT 80
 
 static const char page_html[] = {
 #include "cli/view/view_html.inc"
@@ -105,12 +106,17 @@ static bool is_own_host(const struct call *call)
 	struct bt_str host = bt_http_header(call->exchange, "Host");
 	struct bt_strbuf text = {0};
 	bool is_ours = false;
+	uint16_t port = bt_http_server_port(call->server->http);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(hosts) && !is_ours; i++) {
 		bool is_bare_v6 = strchr(hosts[i], ':') != NULL && hosts[i][0] != '[';
 		bt_strbuf_reset(&text);
-		bt_strbuf_printf(&text, "%s%s%s:%u", is_bare_v6 ? "[" : "", hosts[i],
-			is_bare_v6 ? "]" : "", bt_http_server_port(call->server->http));
-		is_ours = bt_str_equal_without_case(host, bt_strbuf_str(&text));
+		bt_strbuf_printf(
+			&text, "%s%s%s", is_bare_v6 ? "[" : "", hosts[i], is_bare_v6 ? "]" : "");
+		/* Clients leave out the port of the scheme. */
+		is_ours =
+			port == HTTP_PORT && bt_str_equal_without_case(host, bt_strbuf_str(&text));
+		bt_strbuf_printf(&text, ":%u", port);
+		is_ours = is_ours || bt_str_equal_without_case(host, bt_strbuf_str(&text));
 	}
 	bt_strbuf_finish(&text);
 	return is_ours || (options->certificate_pem != NULL && host.length != 0);
