@@ -229,6 +229,8 @@ def test_the_page_runs_only_commands_that_read(program):
             assert status == 400 and message in answer["error"], (arguments, answer)
         status, answer = page.ask("pending", files=[{"flag": "--output", "text": "x"}])
         assert status == 400 and "--output takes no text" in answer["error"]
+        status, answer = page.ask("pending", "--namespace")
+        assert status == 400 and "pending: --namespace needs a value" in answer["error"], answer
         status, answer = page.ask("pending", at=-5)
         assert status == 400 and "at: " in answer["error"]
         for body in (b"", b"{", b"[]", b"null", b"\xff" * 100):

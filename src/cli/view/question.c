@@ -183,7 +183,11 @@ static int read_arguments(
 		question->arguments[question->argument_count++] =
 			bt_arena_printf(&question->arena, "%.*s", BT_STR_ARG(text)).data;
 	}
-	return 0;
+	/* Otherwise the flag would take the next one, which run_child adds, as its value. */
+	return is_value ? bt_error_set(err, BERTH_ERR_INVALID, "%s: %s needs a value",
+				  question->entry->command->name,
+				  question->arguments[question->argument_count - 1])
+			: 0;
 }
 
 static int read_question(struct question *question, struct bt_str request, struct berth_error *err)
