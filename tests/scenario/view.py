@@ -24,6 +24,7 @@ import yaml
 
 import browser
 import scenario
+from objects import node, pod
 
 CLUSTER = os.path.join(scenario.EXAMPLES, "cluster.yaml")
 # An accessibility checker, from npm.
@@ -408,6 +409,23 @@ def test_questions_are_asked_from_the_page(program):
         window.press("ArrowDown")
         window.press("Enter")
         window.wait_for("byId('body').querySelector('h3')?.innerText == 'node-c2-gpu'")
+
+
+def test_a_namespace_may_have_the_name_of_a_kind(program):
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"},
+           "spec": {"template": {"spec": pod("x", restartPolicy="Never")["spec"]}}}
+    train = dict(pod("train", cpu="2"), metadata={"name": "train", "namespace": "jobs"})
+    path = program.write("all.json", "".join(
+        json.dumps(one) + "\n" for one in (node("n1", cpu="8"), job, train)))
+    with serving(program, "-f", path) as page, \
+            looking(page) as window:
+        window.wait_for("document.querySelectorAll('#body .group').length == 2")
+        window.evaluate("[...document.querySelectorAll('#body .group')]"
+                        ".find((one) => one.innerText.includes('jobs/train')).click()")
+        window.wait_for("byId('body').querySelector('h3')?.innerText == 'jobs/train'")
+        window.evaluate("[...document.querySelectorAll('#body button')]"
+                        ".find((one) => one.innerText.startsWith('How many more')).click()")
+        window.wait_for("document.querySelector('#body .big')?.innerText == '4'")
 
 
 def test_changes_are_tried_out_and_taken_back(program):

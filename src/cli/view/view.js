@@ -65,7 +65,9 @@ const nameOf = (content) => make("bdi", {class: "name"}, content);
 const pointing = (nodes) => ({onmouseenter: () => point(nodes), onmouseleave: () => point(null),
 	onfocus: () => point(nodes), onblur: () => point(null)});
 const nodeLink = (name) => make("button", {class: "link", type: "button", onclick: () => go({tab: "details", node: name, pod: ""}), ...pointing([name])}, name);
-const podLink = (pod) => make("button", {class: "link", type: "button", onclick: () => go({tab: "details", pod, node: ""})}, pod);
+/** Shows the pod. With its kind, because a namespace may have the name of a kind. */
+const goToPod = (namespace, name) => go({tab: "details", pod: `pod/${namespace}/${name}`, node: ""});
+const podLink = ({namespace, name}) => make("button", {class: "link", type: "button", onclick: () => goToPod(namespace, name)}, `${namespace}/${name}`);
 
 /* --- numbers --- */
 
@@ -526,7 +528,7 @@ function showPending() {
 			text("p", summary.pending === 0 ? "No pod waits for a node." : `${plural(summary.pending, "pod")} wait${summary.pending === 1 ? "s" : ""} for a node.`),
 			summary.helpedByChange > 1 && make("p", {class: "good"}, `Most would help: ${summary.change} (${plural(summary.helpedByChange, "pod")})`),
 			make("ul", {class: "list"}, ...groups.map((group) => make("li", {}, make("button", {class: "group", type: "button",
-				onclick: () => go({tab: "details", pod: `${group.namespace}/${group.firstPod}`, node: ""})},
+				onclick: () => goToPod(group.namespace, group.firstPod)},
 			text("b", count(group.count)), nameOf(group.owner.name !== "" ? `${group.owner.kind} ${group.namespace}/${group.owner.name}` : `${group.namespace}/${group.firstPod}`),
 			text("span", group.message !== "" ? group.message : fates[group.fate] || group.fate),
 			group.change !== "" && text("span", `→ ${group.change}`, "help"))))),
@@ -584,11 +586,11 @@ function writePod(answer) {
 		found.proposals?.length > 0 && make("ul", {class: "list"}, ...found.proposals.map((proposal) => make("li", {class: "help"},
 			`→ ${proposal.changes.map((change) => change.text).join("; ")}`, proposal.node ? make("span", {class: "quiet"}, " opens ", nodeLink(proposal.node)) : ""))),
 		victims.length !== 0 && text("h3", `Preemption on ${found.preemption.node} would evict`),
-		victims.length !== 0 && make("ul", {class: "list"}, ...victims.map((victim) => make("li", {}, podLink(`${victim.namespace}/${victim.name}`), make("span", {class: "quiet"}, ` priority ${victim.priority}`)))),
+		victims.length !== 0 && make("ul", {class: "list"}, ...victims.map((victim) => make("li", {}, podLink(victim), make("span", {class: "quiet"}, ` priority ${victim.priority}`)))),
 		near.length !== 0 && text("h3", "Nearest nodes"),
 		near.length !== 0 && make("table", {}, make("tbody", {}, ...near.map((node) => make("tr", {}, make("td", {}, nodeLink(node.name)),
 			text("td", node.obstacles.map((obstacle) => obstacle.hint || obstacle.reasons).join("; ")))))),
-		make("div", {class: "row"}, make("button", {type: "button", onclick: () => go({tab: "capacity", like: `${pod.namespace}/${pod.name}`})}, "How many more like it fit?")),
+		make("div", {class: "row"}, make("button", {type: "button", onclick: () => go({tab: "capacity", like: nameFor({kind: "Pod", ...pod})})}, "How many more like it fit?")),
 		commandLine(answer));
 }
 
@@ -615,7 +617,7 @@ async function showNode() {
 			[...pods].filter((pod) => pod.request[at] > 0).sort((a, b) => b.request[at] - a.request[at]).slice(0, 150).forEach((pod, i) => {
 				const block = make("button", {type: "button", title: `${pod.namespace}/${pod.name}: ${amount(pod.request[at], resource)}`,
 					"aria-label": `${pod.namespace}/${pod.name}, ${amount(pod.request[at], resource)} ${resource}`,
-					onclick: () => go({tab: "details", pod: `${pod.namespace}/${pod.name}`, node: ""})});
+					onclick: () => goToPod(pod.namespace, pod.name)});
 				block.style.width = `${100 * pod.request[at] / Math.max(all, used)}%`;
 				block.style.background = rampColor(0.35 + 0.5 * ((i % 2) / 1));
 				blocks.append(block);
@@ -640,7 +642,7 @@ async function showNode() {
 		text("h3", plural(pods.length, "pod")),
 		pods.length !== 0 && make("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Pods of the node"}, make("table", {},
 			make("thead", {}, make("tr", {}, text("th", "Pod"), text("th", "cpu", "number"), text("th", "memory", "number"), text("th", "Priority", "number"))),
-			make("tbody", {}, ...pods.slice(0, 300).map((pod) => make("tr", {}, make("td", {}, podLink(`${pod.namespace}/${pod.name}`), pod.deleting ? text("span", " is being deleted", "warn") : ""),
+			make("tbody", {}, ...pods.slice(0, 300).map((pod) => make("tr", {}, make("td", {}, podLink(pod), pod.deleting ? text("span", " is being deleted", "warn") : ""),
 				text("td", amount(pod.request[0], "cpu"), "number"), text("td", amount(pod.request[1], "memory"), "number"), text("td", String(pod.priority), "number")))))),
 		make("details", {}, text("summary", "Labels"), make("table", {}, make("tbody", {}, ...Object.entries(node.labels).map(([key, value]) => make("tr", {}, text("td", key), text("td", value)))))));
 }
@@ -759,7 +761,7 @@ function showWhatIf() {
 /* Capacity */
 
 /** The argument of the command line that names an object of the search results. */
-const nameFor = (item) => item.kind === "Pod" ? `${item.namespace}/${item.name}` : `${item.kind.toLowerCase()}/${item.namespace}/${item.name}`;
+const nameFor = (item) => `${item.kind.toLowerCase()}/${item.namespace}/${item.name}`;
 /** A text field with a list of the workloads to choose from. */
 function workloadField(id, attributes, isOffered) {
 	const offers = make("datalist", {id});
@@ -997,7 +999,7 @@ function choose(item) {
 	byId("search").setAttribute("aria-expanded", "false");
 	byId("search").blur();
 	if (item.kind === "Node") go({tab: "details", node: item.name, pod: ""});
-	else if (item.kind === "Pod") go({tab: "details", pod: `${item.namespace}/${item.name}`, node: ""});
+	else if (item.kind === "Pod") goToPod(item.namespace, item.name);
 	else go({tab: "capacity", like: nameFor(item)});
 }
 function markFound(place) {
