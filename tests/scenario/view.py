@@ -9,6 +9,8 @@ import math
 import os
 import random
 import re
+import shlex
+import shutil
 import signal
 import socket
 import ssl
@@ -213,6 +215,13 @@ def test_answers_are_those_of_the_commands(program):
         expected = program.run("capacity", "--pod", program.write("x.yaml", spec), "-f", CLUSTER,
                                "-o", "json")
         assert answer["output"] == expected.json()
+    folder = os.path.join(program.folder, "deep", "er")
+    os.makedirs(folder)
+    shutil.copy(CLUSTER, folder)
+    with serving(program, "-R", "-f", os.path.dirname(folder)) as page:
+        _, answer = page.ask("pending")
+        expected = program.run(*shlex.split(answer["commandLine"])[1:], "-o", "json").expect(1)
+        assert answer["output"] == expected.json(), answer["commandLine"]
 
 
 def test_the_page_runs_only_commands_that_read(program):
@@ -297,6 +306,15 @@ subjects: [{kind: ServiceAccount, name: viewer, namespace: default}]
             _, _, body = page.request("/api/change", b'{"type": "cordon", "node": "node-0"}')
             result = json.loads(body)["results"][0]
             assert not result["ok"] and "forbidden" in result["message"], result
+            # Only the present can be asked in a terminal.
+            now = page.get("/api/cluster")["at"]
+            assert shlex.split(page.ask("pending")[1]["commandLine"]) == [
+                "berth", "pending", "--kubeconfig", reader]
+            assert "commandLine" not in page.ask("pending", at=now)[1]
+        with serving(program, "-f", CLUSTER, "--kubeconfig", reader) as page:
+            _, answer = page.ask("pending")
+            expected = program.run(*shlex.split(answer["commandLine"])[1:], "-o", "json").expect(1)
+            assert answer["output"] == expected.json(), answer["commandLine"]
 
 
 # --- the page ---
@@ -707,7 +725,7 @@ def test_a_recording_is_looked_at(program):
         assert samples["bound"] == samples["decided"] == [0, 0, 0, 1] + 7 * [0], samples
         assert samples["waitP50"] == samples["waitP99"] == 3 * [None] + [20] + 7 * [None]
         _, answer = page.ask("explain", "d/p", at=start + 20000)
-        assert answer["output"]["fate"] == "Fits", answer
+        assert answer["output"]["fate"] == "Fits" and "commandLine" not in answer, answer
         with looking(page, "at=%d" % (start + 60000)) as window:
             window.wait_for("byId('n-running').innerText == '1'")
             window.wait_for("byId('state').innerText == 'a recording'")

@@ -178,11 +178,15 @@ static void collect_flags(struct run *run)
 {
 	const struct options *options = run->options;
 	const struct bt_setup *setup = &options->line.setup;
+	const struct bt_source *source = &options->line.source;
 	add_flags(&run->flags, "--feature-gates", &setup->feature_gates);
 	add_flags(&run->flags, "--plugin", &setup->plugins);
 	add_flags(&run->flags, "--plugin-dir", &setup->plugin_folders);
-	add_flags(&run->source_flags, "-f", &options->line.source.files);
-	add_flags(&run->source_flags, "-k", &options->line.source.kustomizations);
+	add_flags(&run->source_flags, "-f", &source->files);
+	add_flags(&run->source_flags, "-k", &source->kustomizations);
+	if (source->recursive) {
+		bt_vec_push(&run->source_flags.list, "-R");
+	}
 	if (setup->config_path != NULL) {
 		bt_vec_push(&run->flags.list, "--config");
 		bt_vec_push(&run->flags.list, setup->config_path);
@@ -202,14 +206,15 @@ static void collect_flags(struct run *run)
 		bt_strbuf_printf(&run->threads, "--threads=%" PRId64, setup->threads);
 		bt_vec_push(&run->flags.list, bt_strbuf_c(&run->threads));
 	}
-	if (is_live(options) && options->line.source.kubeconfig != NULL &&
-		options->line.source.kubeconfig[0] != '\0') {
-		bt_vec_push(&run->flags.list, "--kubeconfig");
-		bt_vec_push(&run->flags.list, options->line.source.kubeconfig);
+	/* With files, the commands that answer read no events of the cluster. */
+	struct bt_arguments *live = is_live(options) ? &run->flags : &run->source_flags;
+	if (source->kubeconfig != NULL && (source->kubeconfig[0] != '\0' || !is_live(options))) {
+		bt_vec_push(&live->list, "--kubeconfig");
+		bt_vec_push(&live->list, source->kubeconfig);
 	}
-	if (options->line.source.context != NULL) {
-		bt_vec_push(&run->flags.list, "--context");
-		bt_vec_push(&run->flags.list, options->line.source.context);
+	if (source->context != NULL) {
+		bt_vec_push(&live->list, "--context");
+		bt_vec_push(&live->list, source->context);
 	}
 }
 
@@ -229,7 +234,7 @@ static int start_server(struct run *run, struct berth_error *err)
 		.loop = run->loop,
 		.history = &run->history,
 		.flags = &run->flags,
-		.source_flags = &run->source_flags,
+		.source_flags = options->line.arguments.list.count == 0 ? &run->source_flags : NULL,
 	};
 	collect_flags(run);
 	run->questions = bt_questions_create(&questions);

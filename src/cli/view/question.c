@@ -26,6 +26,8 @@
 #define SECONDS_MAX 60
 #define ARGUMENTS_MAX 64
 #define FILES_MAX 8
+/** Time of a question about the current state, before the end of versions that have not ended. */
+#define NOW_NS (INT64_MAX - 1)
 /** Delimiter of here-documents. */
 #define TEXT_END "EOF"
 
@@ -204,7 +206,7 @@ static int read_question(struct question *question, struct bt_str request, struc
 			at_ms < 0 || at_ms > INT64_MAX / BT_NS_PER_MS)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "at: not a time in milliseconds");
 	}
-	question->at_ns = at != NULL ? at_ms * BT_NS_PER_MS : INT64_MAX - 1;
+	question->at_ns = at != NULL ? at_ms * BT_NS_PER_MS : NOW_NS;
 	result = read_arguments(question, bt_json_find(root, "arguments"), err);
 	if (result < 0) {
 		return result;
@@ -286,18 +288,12 @@ static void append_word(struct bt_strbuf *out, const char *word)
 	bt_output_append_quoted(out, bt_str_from(word));
 }
 
-static void write_answer(struct question *question, int status, struct bt_strbuf *out)
+static void append_command_line(const struct question *question, struct bt_strbuf *line)
 {
 	const struct bt_questions_options *options = &question->questions->options;
-	struct bt_strbuf line = {0};
-	struct bt_strbuf messages = {0};
-	struct bt_json_writer json;
-	char buffer[4096];
-	size_t length;
-	bool is_exited = WIFEXITED(status);
-	bt_strbuf_printf(&line, "berth %s", question->entry->command->name);
+	bt_strbuf_printf(line, "berth %s", question->entry->command->name);
 	for (uint32_t i = 1; i < question->argument_count; i++) {
-		append_word(&line, question->arguments[i]);
+		append_word(line, question->arguments[i]);
 	}
 	/*
 	 * A single text is passed on standard input, so that the shown command line can be copied.
@@ -308,21 +304,31 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 		is_inline = !bt_str_equal_c(bt_str_cut(&rest, '\n'), TEXT_END);
 	}
 	for (uint32_t i = 0; i < question->file_count; i++) {
-		bt_strbuf_printf(&line, " %s %s", question->files[i].flag,
-			is_inline ? "/dev/stdin" : "FILE");
+		bt_strbuf_printf(
+			line, " %s %s", question->files[i].flag, is_inline ? "/dev/stdin" : "FILE");
 	}
 	for (uint32_t i = 0; i < options->source_flags->list.count; i++) {
-		append_word(&line, options->source_flags->list.items[i]);
+		append_word(line, options->source_flags->list.items[i]);
 	}
 	for (uint32_t i = 0; i < options->flags->list.count; i++) {
-		append_word(&line, options->flags->list.items[i]);
+		append_word(line, options->flags->list.items[i]);
 	}
 	if (is_inline) {
 		struct bt_str text = question->files[0].text;
 		bool is_ended = bt_str_has_suffix(text, BT_STR("\n"));
-		bt_strbuf_printf(&line, " <<'" TEXT_END "'\n%.*s%s" TEXT_END "\n", BT_STR_ARG(text),
+		bt_strbuf_printf(line, " <<'" TEXT_END "'\n%.*s%s" TEXT_END "\n", BT_STR_ARG(text),
 			is_ended ? "" : "\n");
 	}
+}
+
+static void write_answer(struct question *question, int status, struct bt_strbuf *out)
+{
+	struct bt_strbuf line = {0};
+	struct bt_strbuf messages = {0};
+	struct bt_json_writer json;
+	char buffer[4096];
+	size_t length;
+	bool is_exited = WIFEXITED(status);
 	rewind(question->messages);
 	while ((length = fread(buffer, 1, sizeof(buffer), question->messages)) != 0) {
 		bt_strbuf_append(&messages, buffer, length);
@@ -335,7 +341,10 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	bt_json_begin_object(&json);
 	bt_json_write_member_int64(
 		&json, "exitStatus", is_exited ? WEXITSTATUS(status) : BT_EXIT_BAD_INPUT);
-	bt_json_write_member(&json, "commandLine", bt_strbuf_str(&line));
+	if (question->questions->options.source_flags != NULL && question->at_ns == NOW_NS) {
+		append_command_line(question, &line);
+		bt_json_write_member(&json, "commandLine", bt_strbuf_str(&line));
+	}
 	bt_json_write_member(&json, "messages", bt_strbuf_str(&messages));
 	bool has_output =
 		is_exited && WEXITSTATUS(status) <= BT_EXIT_FINDING && question->text.length != 0;

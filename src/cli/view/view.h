@@ -140,7 +140,7 @@ struct bt_questions_options {
 	const struct bt_arguments *flags; /* added to every command line; borrowed */
 	/**
 	 * Source flags to show in command lines: the real source of the cluster, which the child
-	 * processes do not read. Borrowed.
+	 * processes do not read. NULL: a recording, which the commands cannot read. Borrowed.
 	 */
 	const struct bt_arguments *source_flags;
 };
@@ -158,10 +158,10 @@ typedef void bt_question_answered(void *context, struct bt_strbuf *answer, const
 /**
  * Start a question. request: {"arguments": ["explain", "shop/web"], "at": 1700000000000, "files":
  * [{"flag": "--with", "text": "..."}]}; at: milliseconds, absent: now. The answer is {"exitStatus",
- * "output": the output of -o json, "messages": standard error, "commandLine"}. Only read-only
- * commands and flags are allowed. *out_number is for bt_question_cancel, and is set before the
- * answer comes. BERTH_ERR_TOO_LARGE: too many questions wait; other errors describe the request's
- * fault.
+ * "output": the output of -o json, "messages": standard error, "commandLine": absent for an earlier
+ * time or a recording, which the command cannot read}. Only read-only commands and flags are
+ * allowed. *out_number is for bt_question_cancel, and is set before the answer comes.
+ * BERTH_ERR_TOO_LARGE: too many questions wait; other errors describe the request's fault.
  */
 BT_MUST_USE int bt_question_start(struct bt_questions *questions, struct bt_str request,
 	bt_question_answered *answered, void *context, uint32_t *out_number,

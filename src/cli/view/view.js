@@ -110,7 +110,7 @@ async function get(path, options = {}) {
 const at = () => state.at === "" ? null : Number(state.at);
 const withTime = (path) => at() === null ? path : `${path}${path.includes("?") ? "&" : "?"}at=${at()}`;
 
-/** Run a command on the shown cluster and time. Returns {exitStatus, output, messages, commandLine}. */
+/** Run a command on the shown cluster and time. Returns {exitStatus, output, messages, commandLine}; at a past time without commandLine. */
 function ask(commandArguments, files = [], signal = undefined) {
 	const request = {arguments: commandArguments, files};
 	if (at() !== null) request.at = at();
@@ -497,6 +497,7 @@ async function answerInto(key, question, write) {
 }
 function commandLine(answer) {
 	const line = answer.commandLine;
+	if (line === undefined) return null;
 	const copy = async (event) => {
 		await navigator.clipboard.writeText(line);
 		event.target.textContent = "Copied";
