@@ -533,6 +533,8 @@ def test_formats(program):
     assert len(table.splitlines()) < 30, table
     wide = capacity(program, cluster, [two], output="wide").out
     assert wide.count("\nn") == 40 and "0 -> 3 of 3" in wide, wide
+    wide = capacity(program, cluster, [pod("huge", {"cpu": "9"})], output="wide").out
+    assert wide.count("\nn") == 40 and "0 -> 0 of 3" in wide, wide
     assert "Tightest" not in capacity(program, [node("n")], [pod("x")], "--max", "3",
                                       output="table").out
 

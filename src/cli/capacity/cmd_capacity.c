@@ -301,7 +301,7 @@ static void capacity_write_table(
 				"more takes some", "more take some");
 		}
 		bt_strbuf_append_c(out, member->placements.count != 0 ? "\n" : "");
-		if (member->copies != 0) {
+		if (member->copies != 0 || wide) {
 			bt_strbuf_append_char(out, '\n');
 			write_distribution(answer, member, wide, out);
 		}
