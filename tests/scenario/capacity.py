@@ -628,6 +628,8 @@ def test_need_and_max(program):
                       ["-o", "name"], ["stray"]):
         answer = program.run("capacity", "--pod", "x", "-f", "-", *arguments).expect(2)
         assert answer.err.count("\n") == 1, answer.err
+    answer = capacity(program, cluster, [spec], "--max", "0", status=2)
+    assert "--max: give a number from 1 to 1000000" in answer.err, answer.err
 
 
 def test_specs_that_no_scheduler_places(program):

@@ -19,7 +19,7 @@ struct options {
 	bt_flag_set_fn *set_mix;
 	bool is_mix;
 	const char *weights; /* NULL: all weights are 1 */
-	int64_t max;         /* 0: BT_CAPACITY_COPIES_MAX */
+	int64_t max;
 	int64_t need;
 	bool after_queue;
 	/* State of the run. */
@@ -552,7 +552,7 @@ static int compute_all(struct options *options, struct berth_error *err)
 			.create_context = &options->line.setup,
 			.specs = &options->specs.list.items[i],
 			.spec_count = options->is_mix ? spec_count : 1,
-			.max = options->max != 0 ? (uint32_t)options->max : BT_CAPACITY_COPIES_MAX,
+			.max = (uint32_t)options->max,
 			.after_queue = options->after_queue,
 			.quiet = i != 0,
 			.progress = bt_progress_show,
@@ -645,7 +645,7 @@ static int check(void *context, struct berth_error *err)
 			"no pod spec: name a file with --pod, or an object of the cluster with "
 			"--like");
 	}
-	if (options->max < 0 || options->max > BT_CAPACITY_COPIES_MAX) {
+	if (options->max < 1 || options->max > BT_CAPACITY_COPIES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--max: give a number from 1 to %d",
 			BT_CAPACITY_COPIES_MAX);
 	}
@@ -653,7 +653,7 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID, "--need: give a number from 1 to %d",
 			BT_CAPACITY_COPIES_MAX);
 	}
-	if (options->max != 0 && options->need > options->max) {
+	if (options->need > options->max) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--need %lld cannot be met: --max stops at %lld", (long long)options->need,
 			(long long)options->max);
@@ -683,7 +683,7 @@ static const struct bt_flag flags[] = {
 	BT_SETUP_FLAGS,
 };
 
-static const struct options defaults = {.set_mix = set_mix};
+static const struct options defaults = {.set_mix = set_mix, .max = BT_CAPACITY_COPIES_MAX};
 
 const struct bt_command bt_command_capacity = {
 	.name = "capacity",
