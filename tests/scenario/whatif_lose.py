@@ -233,6 +233,11 @@ def test_zones_and_labels(program):
     assert "1 nodes do not have the label rack" in answer.err, answer.err
     assert answer.out.startswith(
         "VALUE  NODES  PODS  PENDING  LOST  PREEMPTED  MOVED\nr2 "), answer.out
+    labelled = small_cluster() + [node("d", "1", labels={"worker": ""}), pod("p", "0", "d")]
+    for output, place in (("table", '\nThe worst, without "":\n'), ("wide", '\n""     lost ')):
+        answer = program.run("whatif", "-f", "-", "--lose", "worker", "--each", "-o", output,
+                             stdin=lines(*labelled)).expect(1)
+        assert '\n""     1 ' in answer.out and place in answer.out, answer.out
     answer = program.run("whatif", "-f", "-", "--lose", "shelf", "--each",
                          stdin=lines(*small_cluster())).expect(2)
     assert "no node has the label shelf" in answer.err, answer.err

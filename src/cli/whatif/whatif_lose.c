@@ -663,6 +663,12 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	bt_json_end_object(writer);
 }
 
+/** The name of the loss in tables: labels such as node-role.kubernetes.io/worker have value "". */
+static struct bt_str shown_name(const struct loss *loss)
+{
+	return loss->name.length != 0 ? loss->name : BT_STR("\"\"");
+}
+
 struct pod_rows {
 	struct bt_table table;
 	uint32_t count;
@@ -680,7 +686,7 @@ static void add_pod_rows(
 			continue;
 		}
 		if (wide) {
-			bt_table_add(&rows->table, loss->name);
+			bt_table_add(&rows->table, shown_name(loss));
 		}
 		bt_table_add_c(&rows->table, member);
 		bt_printable_append_name(
@@ -713,7 +719,7 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 	bt_strbuf_append_char(out, '\n');
 	if (!wide) {
 		bt_strbuf_append_c(out, "The worst, without ");
-		bt_printable_append(out, losing->losses.items[0].name);
+		bt_printable_append(out, shown_name(&losing->losses.items[0]));
 		bt_strbuf_append_c(out, ":\n");
 	}
 	BT_TABLE_BEGIN(
@@ -741,7 +747,7 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		"PENDING", "LOST", "PREEMPTED", "MOVED");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct loss *loss = &losing->losses.items[i];
-		bt_table_add(&table, loss->name);
+		bt_table_add(&table, shown_name(loss));
 		const int64_t numbers[] = {loss->nodes.count, loss->left, loss->pending, loss->lost,
 			loss->preempted, loss->moved};
 		for (size_t k = has_nodes ? 0 : 1; k < BT_ARRAY_LENGTH(numbers); k++) {
