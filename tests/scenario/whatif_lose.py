@@ -4,6 +4,7 @@
 
 BERTH_WHATIF_SEEDS=FIRST:COUNT draws other clusters.
 """
+import json
 import os
 import random
 import re
@@ -252,8 +253,12 @@ def test_changes_come_first(program):
     assert [item["name"] for item in report["losses"]] == ["b", "c"], report
     assert report["summary"]["harmful"] == 1, report
     assert report["changes"] == [{"type": "remove", "value": "a"}], report
-    report = losses(program, objects, "--remove", "a", "--add", "1=b", "--lose", "node")
+    config = program.write("config.json", json.dumps(
+        {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}))
+    report = losses(program, objects, "--remove", "a", "--add", "1=b", "--new-config", config,
+                    "--lose", "node")
     assert report["summary"]["harmful"] == 0, report
+    assert report["changes"][2:] == [{"type": "new-config", "value": config}], report
 
 
 def test_same_output_on_any_number_of_processes(program):

@@ -114,6 +114,7 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 		.unit = options->lose,
 		.command = options->line.command,
 		.changes = &options->changes,
+		.new_config = options->new_config,
 		.recreate_bare = options->recreate_bare,
 		.has_plugins = setup.registry != NULL,
 		.jobs = options->jobs,

@@ -631,7 +631,7 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	const struct bt_manifests *cluster = &losing->side->cluster;
 	static const char *const members[] = {"pending", "lost", "preempted", "moved"};
 	bt_json_begin_object(writer);
-	bt_whatif_write_changes(writer, losing->options->changes, NULL);
+	bt_whatif_write_changes(writer, losing->options->changes, losing->options->new_config);
 	bt_json_write_member_c(writer, "lose",
 		is_about_nodes(losing->options) ? "node" : label_key(losing->options->unit));
 	bt_json_begin_member_object(writer, "summary");

@@ -24,6 +24,7 @@ struct bt_lose_options {
 	const char *unit; /* "node", "zone", or the key of a label */
 	const struct bt_command *command;
 	const struct bt_whatif_changes *changes; /* applied before any loss */
+	const char *new_config;                  /* as for bt_whatif_write_changes */
 	bool recreate_bare;
 	bool has_plugins; /* out-of-tree plugins, which may keep state */
 	int64_t jobs;     /* losses simulated at the same time; 0: one for each processor */
