@@ -142,12 +142,12 @@ uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind
  * Suggests a correction of the mistyped `name`: returns the closest name of an object of this kind,
  * in the arena, or NULL if no name is close. namespace_: only objects of this namespace are
  * compared; NULL: objects of all namespaces. is_there: only objects that this function accepts are
- * compared; NULL: all objects. *out_count (may be NULL): how many objects were compared.
+ * compared; NULL: all objects.
  */
 const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kind kind,
 	const struct bt_str *namespace_, struct bt_str name,
 	bool (*is_there)(const void *context, uint32_t index), const void *context,
-	struct bt_arena *arena, uint32_t *out_count);
+	struct bt_arena *arena);
 /**
  * Returns the first object whose controller has this kind and name, or BT_MANIFESTS_NONE;
  * next_owned continues the list. uids are not compared. If a pod's ReplicaSet is not in the input,

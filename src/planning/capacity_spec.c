@@ -227,7 +227,7 @@ static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_refere
 	struct bt_strbuf text = {0};
 	struct bt_str name = bt_str_sub(wanted->name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
 	const char *near = bt_manifests_suggest(
-		specs->cluster, wanted->kind, NULL, name, NULL, NULL, &specs->arena, NULL);
+		specs->cluster, wanted->kind, NULL, name, NULL, NULL, &specs->arena);
 	bt_strbuf_printf(&text, "no %s ", bt_kind_info(wanted->kind)->name);
 	bt_printable_append(&text, name);
 	bt_strbuf_append_c(&text, " is in the input");

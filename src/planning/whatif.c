@@ -345,12 +345,23 @@ int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct 
 	const char *kind_name = bt_kind_info(kind)->name;
 	struct bt_arena arena = {0};
 	struct bt_strbuf meant = {0};
-	uint32_t count;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		if (object->kind == kind && bt_whatif_is_there(whatif, i)) {
+			count++;
+			if (meant.length == 0 && bt_str_equal(object->name, name)) {
+				bt_printable_append_name(&meant, object->namespace_, name);
+			}
+		}
+	}
 	const char *near = bt_manifests_suggest(
-		&whatif->work, kind, &namespace_, name, bt_whatif_is_there, whatif, &arena, &count);
+		&whatif->work, kind, &namespace_, name, bt_whatif_is_there, whatif, &arena);
 	int result;
-	if (near != NULL) {
+	if (meant.length == 0 && near != NULL) {
 		bt_printable_append(&meant, bt_str_from(near));
+	}
+	if (meant.length != 0) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"no such %s is in the input; did you mean %s?", kind_name,
 			bt_strbuf_c(&meant));

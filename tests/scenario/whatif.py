@@ -824,6 +824,7 @@ def test_errors_are_one_sentence(program):
             (["--label", "n1=k"], "no label is given"),
             (["--label", "n1=k=a b"], "the value is not valid"),
             (["--scale", "deployment/wbe=2"], "no such Deployment is in the input; did you mean"),
+            (["--scale", "deployment/shop/web=2"], "did you mean default/web?"),
             (["--scale", "sts/db=2"], "there is no StatefulSet in the input"),
             (["--scale", "daemonset/x=2"], "only a deployment, replicaset, statefulset or"),
             (["--scale", "deployment/web=-1"], "the number must be a whole number from 0"),

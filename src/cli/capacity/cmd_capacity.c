@@ -43,7 +43,7 @@ static int exclude_matching(
 			struct bt_strbuf text = {0};
 			name = bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
 			const char *near = bt_manifests_suggest(
-				cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena, NULL);
+				cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena);
 			bt_strbuf_append_c(&text, "no node of the input is called ");
 			bt_printable_append(&text, name);
 			if (near != NULL) {
