@@ -282,6 +282,16 @@ def test_gates_and_other_schedulers(program):
     assert answer["entryChanges"][0]["type"] == "SetSchedulerName"
 
 
+def test_gates_are_the_reason(program):
+    """A gated pod waits for its gates, whatever nodes would reject it afterwards."""
+    text = lines(node("n1"), node("n2", spec={"unschedulable": True}),
+                 pod("a", schedulingGates=[{"name": "x.example/one"}]),
+                 pod("b", schedulerName="mine"))
+    answer = program.run("pending", "-f", "-", stdin=text).expect(1).out
+    assert "pod/a in default\n  why:  waiting for scheduling gates: [x.example/one]\n" in answer
+    assert 'pod/b in default\n  why:  profile not found for scheduler name "mine"\n' in answer
+
+
 def test_queue(program):
     high = [pod("high%d" % i, priority=10) for i in range(3)]
     same = pod("p", cpu="2", priority=5)

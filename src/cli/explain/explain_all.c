@@ -28,7 +28,7 @@ struct group {
 	uint32_t others;            /* groups that join_alike has merged into this one */
 	const char *fate;           /* NULL: not explained */
 	struct bt_str message;
-	struct bt_str reasons;        /* "Insufficient cpu (5 nodes)"; "" if no node was filtered */
+	struct bt_str reasons;        /* "Insufficient cpu (5 nodes)"; "": the message says why */
 	struct bt_str change;         /* proposed change; "" if none was found */
 	struct bt_str nominated_node; /* nominated node of first; "": none */
 };
@@ -213,7 +213,9 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 		group->fate = bt_explained_fate_name(explanation.fate);
 		group->message = bt_arena_str(&answer->arena, explanation.message);
 		group->nominated_node = entry->nominated_node_name;
-		append_reasons(&explanation, &text);
+		if (explanation.fate == BT_EXPLAINED_UNSCHEDULABLE) {
+			append_reasons(&explanation, &text);
+		}
 		group->reasons = bt_arena_take_strbuf(&answer->arena, &text);
 		if (explanation.proposals.count != 0) {
 			(void)bt_changes_append_text(&explanation.proposals.items[0].remedies,
