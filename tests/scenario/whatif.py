@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 
 import scenario
 from objects import budget, deployment, lines, node, pod, priority_class
@@ -422,6 +423,17 @@ def test_large_sets_are_grouped(program):
     assert "300 more pods fare differently: -o wide lists them" in rows, rows[60:64]
     assert any(row.endswith(" more nodes differ: -o wide lists them") for row in rows), rows[-8:]
     assert len(rows) < 120, len(rows)
+    # Pods of a workload share a row if the row is right for all of them.
+    objects = [nodes[0], deployment("web", 50, cpu="1600m")]
+    out = program.run("whatif", "-f", "-", "--scale", "deployment/web=0",
+                      stdin=lines(*objects)).expect(0).out
+    rows = [re.split("  +", line)[:3] for line in out.splitlines() if line.startswith("gone ")]
+    assert rows == [["gone", "default/web (40 pods of Deployment)", "n000"],
+                    ["gone", "default/web (10 pods of Deployment)", "-"]], out
+    out = program.run("whatif", "-f", "-", "--add", "3=n000", "--scale", "deployment/web=90",
+                      stdin=lines(*objects)).expect(0).out
+    assert re.search(r"\(10 pods of Deployment\) .* it was pending\n", out), out
+    assert re.search(r"\(40 pods of Deployment\) .* it is new\n", out), out
 
 
 def test_selectors_and_patterns(program):

@@ -2,6 +2,8 @@
 /** Writes the report as text, JSON and YAML; berth-whatif(1) documents the JSON members. */
 #include "cli/whatif/whatif_output.h"
 
+#include <stdlib.h>
+
 #include "api/amount.h"
 #include "base/assert.h"
 #include "base/printable.h"
@@ -72,19 +74,36 @@ static const struct bt_whatif_pod *pod_of(const struct bt_whatif_difference *dif
 	return difference->after != NULL ? difference->after : difference->before;
 }
 
-/** Whether both pods are in one group of the text: workload, effect and reason are the same. */
-static bool same_group(
-	const struct bt_whatif_difference *first, const struct bt_whatif_difference *second)
+/** Orders pods by workload, and then by what their rows say. 0: the pods can share a row. */
+static int compare_rows(const void *left, const void *right)
 {
+	const struct bt_whatif_difference *first = left;
+	const struct bt_whatif_difference *second = right;
 	const struct bt_whatif_pod *a = pod_of(first);
 	const struct bt_whatif_pod *b = pod_of(second);
-	return first->effect == second->effect && a->owner.name.length != 0 &&
-		bt_str_equal(a->namespace_, b->namespace_) &&
-		bt_str_equal(a->owner.kind, b->owner.kind) &&
-		bt_str_equal(a->owner.name, b->owner.name) &&
-		strcmp(first->reason, second->reason) == 0 && a->fate == b->fate &&
-		bt_str_equal(a->message, b->message) &&
-		bt_str_equal(a->preemptor_name, b->preemptor_name);
+	bool waits = first->effect == BT_EFFECT_PENDING;
+	int order = (first->effect > second->effect) - (first->effect < second->effect);
+	const struct bt_str texts[][2] = {
+		{a->namespace_, b->namespace_},
+		{a->owner.name, b->owner.name},
+		{a->owner.kind, b->owner.kind},
+		{bt_str_from(first->reason), bt_str_from(second->reason)},
+		{a->preemptor_namespace, b->preemptor_namespace},
+		{a->preemptor_name, b->preemptor_name},
+		{waits ? a->message : BT_STR(""), waits ? b->message : BT_STR("")},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts) && order == 0; i++) {
+		order = bt_str_compare(texts[i][0], texts[i][1]);
+	}
+	const bool flags[][2] = {
+		{waits && a->fate > b->fate, waits && a->fate < b->fate},
+		{first->before == NULL, second->before == NULL},
+		{bt_str_equal_c(node_before(first), "-"), bt_str_equal_c(node_before(second), "-")},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(flags) && order == 0; i++) {
+		order = flags[i][0] - flags[i][1];
+	}
+	return order == 0 && a->owner.name.length == 0 ? bt_str_compare(a->name, b->name) : order;
 }
 
 /** Add the node that all pods of a group have, or else the number of nodes. */
@@ -107,17 +126,22 @@ static void add_nodes(struct bt_table *table, const struct bt_whatif_difference 
 static void write_pods(const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
 {
 	struct bt_table table;
-	bool grouped = !wide && report->pods.count > POD_ROWS_MAX;
+	uint32_t pod_count = report->pods.count;
+	bool grouped = !wide && pod_count > POD_ROWS_MAX;
+	struct bt_whatif_difference *pods = BT_NEW_ARRAY(struct bt_whatif_difference, pod_count);
+	memcpy(pods, report->pods.items, pod_count * sizeof(pods[0]));
+	if (grouped) {
+		qsort(pods, pod_count, sizeof(pods[0]), compare_rows);
+	}
 	BT_TABLE_BEGIN(&table, "CHANGE", "POD", "FROM", "TO", wide ? "PRIORITY" : NULL,
 		wide ? "OWNER" : NULL, "WHY");
 	uint32_t end = 0;
-	for (uint32_t rows = 0; end < report->pods.count && (!grouped || rows < WORKLOAD_ROWS_MAX);
-		rows++) {
-		const struct bt_whatif_difference *first = &report->pods.items[end];
+	for (uint32_t rows = 0; end < pod_count && (!grouped || rows < WORKLOAD_ROWS_MAX); rows++) {
+		const struct bt_whatif_difference *first = &pods[end];
 		uint32_t i = end++;
-		bool joins = grouped || pod_of(first)->is_grouped;
-		while (joins && end < report->pods.count &&
-			same_group(first, &report->pods.items[end])) {
+		bool joins = (grouped || pod_of(first)->is_grouped) &&
+			pod_of(first)->owner.name.length != 0;
+		while (joins && end < pod_count && compare_rows(first, &pods[end]) == 0) {
 			end++;
 		}
 		uint32_t count = end - i;
@@ -147,10 +171,11 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 		bt_strbuf_finish(&why);
 	}
 	bt_table_write(&table, out);
-	if (end < report->pods.count) {
+	if (end < pod_count) {
 		bt_strbuf_printf(out, "%u more pods fare differently: -o wide lists them\n",
-			report->pods.count - end);
+			pod_count - end);
 	}
+	bt_free(pods);
 }
 
 /** --- budgets --- */
