@@ -263,6 +263,8 @@ def test_explain_names(program):
         assert explained(program, objects, name=name, status=0)["podGroup"]["name"] == "g"
     assert "there is no PodGroup h among" in refused(program, objects, "podgroup/h")
     assert "gate GenericWorkload is off" in refused(program, objects, "podgroup/g", [])
+    assert "--after-queue: cannot be combined" in refused(
+        program, objects, "podgroup/g", [*GANG, "--after-queue"])
     other = copy.deepcopy(objects[1])
     other["metadata"]["namespace"] = "b"
     assert "several namespaces" in refused(program, objects + [other], "podgroup/g")
