@@ -224,6 +224,17 @@ def test_answers_are_those_of_the_commands(program):
         assert answer["output"] == expected.json(), answer["commandLine"]
 
 
+def test_limits_of_manifests_are_requests(program):
+    limited = pod("limited", node_name="n1")
+    limited["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "3", "memory": "1Gi"}}
+    path = program.write("all.json", json.dumps(node("n1")) + "\n" + json.dumps(limited))
+    told = program.run("simulate", "-f", path, "-o", "json").json()["nodes"][0]
+    with serving(program, "-f", path) as page:
+        assert page.get("/api/cluster")["use"] == [[3000, 1 << 30, 0, 1]]
+        assert page.get("/api/node?name=n1")["pods"][0]["request"] == [3000, 1 << 30, 0, 1]
+    assert (told["cpuMilli"]["requested"], told["memoryBytes"]["requested"]) == (3000, 1 << 30)
+
+
 def test_the_page_runs_only_commands_that_read(program):
     with serving(program, "-f", CLUSTER) as page:
         for arguments, message in (

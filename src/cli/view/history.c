@@ -163,7 +163,11 @@ static void read_pod(
 		.pod_level_resources = true, .in_place_pod_level_resources = true};
 	struct bt_arena arena;
 	bt_arena_init(&arena, 0);
-	struct bt_pod_resources resources = bt_pod_resources_compute(pod, &gates, &arena);
+	struct bt_pod completed = *pod;
+	if (history->files != NULL) { /* manifests may lack requests beside limits */
+		bt_pod_spec_default(&completed.spec, true, &arena);
+	}
+	struct bt_pod_resources resources = bt_pod_resources_compute(&completed, &gates, &arena);
 	version->request = share_request(history, read_amounts(history, &resources.requested, 1));
 	version->node = pod->spec.node_name.length != 0
 		? find_or_add_node(history, pod->spec.node_name)
