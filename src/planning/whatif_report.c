@@ -85,6 +85,15 @@ struct bt_str bt_whatif_daemon_place(struct bt_pod_owner owner, const struct bt_
 	return BT_STR("");
 }
 
+int32_t bt_whatif_priority(
+	const struct bt_simulation *simulation, const struct bt_manifests_object *object)
+{
+	const struct bt_state *state = simulation->engine->state;
+	uint32_t id = bt_state_find_pod(state, object->uid);
+	return id != BT_POD_NONE ? state->pods.records.items[id].priority
+				 : bt_pod_priority(bt_object_value(object->object, BT_KIND_POD));
+}
+
 static void add_running(
 	struct bt_whatif_side *side, const struct bt_manifests *source, uint32_t index)
 {
@@ -94,7 +103,7 @@ static void add_running(
 		.namespace_ = object->namespace_,
 		.name = object->name,
 		.node_name = pod->spec.node_name,
-		.priority = bt_pod_priority(pod),
+		.priority = bt_whatif_priority(&side->simulation, object),
 		.fate = BT_FATE_SCHEDULED,
 		.running = true,
 		.object = index,

@@ -84,6 +84,11 @@ struct bt_whatif_difference {
 	const char *reason;                 /* "its node is drained"; "" if there is none */
 };
 
+/** Returns the priority of a running pod of the loaded simulation; a manifest may have its class.
+ */
+int32_t bt_whatif_priority(
+	const struct bt_simulation *simulation, const struct bt_manifests_object *object);
+
 /** Indexes in bt_whatif_report.resources. Scalar resources follow, by name. */
 enum {
 	BT_WHATIF_PODS,

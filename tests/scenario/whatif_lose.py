@@ -223,6 +223,19 @@ def test_victims_of_preemption(program):
     assert names(report["losses"][0]["moved"])["default/bare"]["node"] in ("a", "c"), report
 
 
+def test_priority_of_a_class(program):
+    """Running pods of manifests have the priority of their class."""
+    objects = [node("n1"), node("n2"), priority_class("high", 100),
+               running("web", "1", "n1", priorityClassName="high"),
+               pod("bare", "1", "n1", priorityClassName="high")]
+    loss = losses(program, objects, "--lose", "node")["losses"][0]
+    assert [item["priority"] for item in loss["lost"]] == [100], loss
+    report = program.run("whatif", "-f", "-", "--remove", "n1", "-o", "json",
+                         stdin=lines(*objects)).expect(1).json()
+    assert [(item["name"], item["priority"]) for item in report["pods"]] == [
+        ("bare", 100), ("web", 100)], report["pods"]
+
+
 def test_zones_and_labels(program):
     """A zone loses all its nodes; nodes without the label stay, with a warning."""
     report = losses(program, small_cluster(), "--lose", "zone")

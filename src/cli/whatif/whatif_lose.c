@@ -38,6 +38,7 @@ struct losing {
 	losses; /* in the order of their first nodes; the report sorts the worst loss first */
 	BT_VEC(uint32_t) tried; /* indexes of losses that a copy simulates */
 	uint32_t *loss_of;      /* by object index of a node: index of its loss + 1; 0: none */
+	int32_t *priorities;    /* by object index of a running pod */
 	uint32_t unlabelled;    /* number of nodes without the label */
 	/* Outcome without a loss: uids of pending pods, names of preempted pods. */
 	struct bt_text_set pending_before;
@@ -125,11 +126,11 @@ static bool comes_back(const struct losing *losing, const struct bt_pod *pod)
 
 /** --- one loss, in a copy of the process --- */
 
-static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
+static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod, int32_t priority)
 {
 	struct bt_pod_owner owner = bt_pod_owner_of(&pod->metadata);
 	bt_json_write_names(writer, pod->metadata.namespace_, pod->metadata.name);
-	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
+	bt_json_write_member_int64(writer, "priority", priority);
 	bt_json_write_member_owner(writer, owner.kind, owner.name);
 }
 
@@ -228,7 +229,7 @@ static void write_loss(
 		}
 		if (bt_pod_keeper_of(&pod) == BT_KEEPER_NONE && !losing->options->recreate_bare) {
 			bt_json_begin_object(writer);
-			write_pod(writer, &pod);
+			write_pod(writer, &pod, losing->priorities[loss->pods.items[i]]);
 			bt_json_end_object(writer);
 		} else if (comes_back(losing, &pod)) {
 			(void)bt_text_set_add(&left, object->uid); /* uids are unique */
@@ -243,7 +244,7 @@ static void write_loss(
 		if (is_pending(losing, &victims, entry) &&
 			!bt_text_set_has(&losing->pending_before, uid)) {
 			bt_json_begin_object(writer);
-			write_pod(writer, entry->pod);
+			write_pod(writer, entry->pod, bt_pod_priority(entry->pod));
 			bt_json_write_member_bool(writer, "ranThere", has_left);
 			bt_json_write_member_c(writer, "reason", bt_fate_name(entry->fate));
 			bt_json_write_member(writer, "message",
@@ -805,6 +806,15 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 		}
 	}
 	int result = bt_simulation_load(&losing->side->simulation, err);
+	losing->priorities = BT_NEW_ARRAY(int32_t, cluster->objects.count);
+	for (uint32_t i = 0; i < losing->losses.count && result == 0; i++) {
+		const struct loss *loss = &losing->losses.items[i];
+		for (uint32_t k = 0; k < loss->pods.count; k++) {
+			uint32_t pod = loss->pods.items[k];
+			losing->priorities[pod] = bt_whatif_priority(
+				&losing->side->simulation, &cluster->objects.items[pod]);
+		}
+	}
 	if (result == 0) {
 		result = try_all(losing, err);
 	}
@@ -837,6 +847,7 @@ int bt_whatif_lose_each(const struct bt_lose_options *options, struct bt_whatif_
 	bt_vec_finish(&losing.losses);
 	bt_vec_finish(&losing.tried);
 	bt_free(losing.loss_of);
+	bt_free(losing.priorities);
 	bt_text_set_finish(&losing.pending_before);
 	bt_text_set_finish(&losing.preempted_before);
 	bt_arena_finish(&losing.arena);
