@@ -282,6 +282,14 @@ def test_gates_and_other_schedulers(program):
     assert answer["entryChanges"][0]["type"] == "SetSchedulerName"
 
 
+def test_only_the_largest_groups_are_explained(program):
+    text = lines(node("n1"), *(pod("p%03d" % i, cpu="9") for i in range(503)))
+    answer = program.run("pending", "-f", "-", stdin=text).expect(1).out
+    assert answer.count("\n  why:  ") == 1 and len(answer.splitlines()) < 10, answer
+    assert "\n500 pods: pod/p000 and 499 more in default\n" in answer, answer
+    assert answer.endswith("\n\n3 more groups with 3 pods are not explained\n"), answer
+
+
 def test_gates_are_the_reason(program):
     """A gated pod waits for its gates, whatever nodes would reject it afterwards."""
     text = lines(node("n1"), node("n2", spec={"unschedulable": True}),

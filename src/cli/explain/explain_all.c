@@ -261,12 +261,13 @@ static void find_best_change(struct answer *answer)
 {
 	for (uint32_t i = 0; i < answer->group_count; i++) {
 		uint32_t count = 0;
-		for (uint32_t k = 0; k < answer->group_count; k++) {
+		for (uint32_t k = 0;
+			k < answer->group_count && answer->groups[i].change.length != 0; k++) {
 			count += bt_str_equal(answer->groups[k].change, answer->groups[i].change)
 				? staying_count(&answer->groups[k])
 				: 0;
 		}
-		if (answer->groups[i].change.length != 0 && count > answer->best_count) {
+		if (count > answer->best_count) {
 			answer->best_change = answer->groups[i].change;
 			answer->best_count = count;
 		}
@@ -318,8 +319,15 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 		bt_strbuf_append_str(out, answer->best_change);
 		bt_strbuf_append_char(out, '\n');
 	}
+	uint32_t others = 0; /* groups that are not explained */
+	uint32_t other_pods = 0;
 	for (uint32_t i = 0; i < answer->group_count; i++) {
 		const struct group *group = &answer->groups[i];
+		if (group->fate == NULL) {
+			others++;
+			other_pods += group->count;
+			continue;
+		}
 		bt_strbuf_append_char(out, '\n');
 		if (staying_count(group) != 0 && group->fit_count != 0) {
 			bt_amount_append_count(out, staying_count(group));
@@ -329,10 +337,6 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 		bt_strbuf_append_c(out, ": ");
 		append_pods(group, out);
 		bt_strbuf_append_char(out, '\n');
-		if (group->fate == NULL) {
-			bt_strbuf_append_c(out, "  not looked at: too many groups\n");
-			continue;
-		}
 		bt_strbuf_append_c(out, "  why:  ");
 		if (staying_count(group) == 0) {
 			bt_strbuf_append_c(out,
@@ -363,6 +367,13 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 			bt_strbuf_append_str(out, group->change);
 			bt_strbuf_append_char(out, '\n');
 		}
+	}
+	if (others != 0) {
+		bt_strbuf_append_char(out, '\n');
+		bt_amount_append_counted(out, others, "more group with ", "more groups with ");
+		bt_amount_append_counted(out, other_pods, "pod", "pods");
+		bt_strbuf_append_c(
+			out, others == 1 ? " is not explained\n" : " are not explained\n");
 	}
 }
 
