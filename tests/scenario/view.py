@@ -646,6 +646,15 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
         window.click("#body form button.main")
         window.wait_for("byId('body').innerText.includes('Deployment default/more done')")
         window.wait_for("byId('n-running').innerText == '25'")
+        # An empty number of replicas is not 0.
+        scale = ("(() => { const form = [...document.querySelectorAll('#body form')].at(-1);"
+                 " [form.elements[0].value, form.elements[1].value] = ['%s', '%s'];"
+                 " form.requestSubmit();"
+                 " return document.querySelector('#body [role=status]').innerText; })()")
+        for name, replicas in (("deployment/default/more", ""), ("", "6")):
+            assert " done" in window.evaluate(scale % (name, replicas)), name
+        assert window.evaluate(scale % ("deployment/default/more", "5")) == "Sending…"
+        window.wait_for("byId('body').innerText.includes('Deployment default/more done')")
         status, _, body = page.request("/api/change", json.dumps(
             {"type": "scale", "kind": "Deployment", "namespace": "default", "name": "web",
              "replicas": 2}).encode())

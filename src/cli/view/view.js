@@ -840,8 +840,8 @@ function showChange() {
 	const manifests = make("textarea", {"aria-label": "Manifests", spellcheck: "false", rows: 16, oninput: () => { manifest = manifests.value; }});
 	manifests.value = manifest;
 	const scaled = ["Deployment", "StatefulSet", "ReplicaSet"];
-	const [name, offers] = workloadField("scaled", {"aria-label": "Workload", placeholder: "deployment/NAMESPACE/NAME"}, (item) => scaled.includes(item.kind));
-	const replicas = make("input", {"aria-label": "Replicas", type: "number", min: 0, placeholder: "replicas"});
+	const [name, offers] = workloadField("scaled", {"aria-label": "Workload", placeholder: "deployment/NAMESPACE/NAME", required: true}, (item) => scaled.includes(item.kind));
+	const replicas = make("input", {"aria-label": "Replicas", type: "number", min: 0, placeholder: "replicas", required: true});
 	setBody(text("p", "These are requests to the API server: the cluster changes.", "message warn"),
 		text("h3", "Create or apply"),
 		make("form", {onsubmit: (event) => { event.preventDefault(); change({type: "apply", text: manifests.value}, results); }},
