@@ -440,6 +440,13 @@ def test_questions_are_asked_from_the_page(program):
         window.wait_for("byId('body').querySelector('h3')?.innerText == 'node-c2-gpu'")
 
 
+def test_a_running_pod_is_not_called_pending(program):
+    with serving(program, "-f", CLUSTER) as page, \
+            looking(page, "tab=details&pod=shop/search-0") as window:
+        window.wait_for("byId('scores')")
+        assert "would fit if it were pending: " in text_of(window, "#body")
+
+
 def test_a_namespace_may_have_the_name_of_a_kind(program):
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"},
            "spec": {"template": {"spec": pod("x", restartPolicy="Never")["spec"]}}}

@@ -578,7 +578,7 @@ function writePod(answer) {
 	setBody(
 		make("h3", {}, nameOf(`${pod.namespace}/${pod.name}`)),
 		make("p", {class: "quiet"}, `priority ${pod.priority}`, pod.node !== "" ? ", runs on " : "", pod.node !== "" ? nodeLink(pod.node) : ""),
-		text("p", found.message !== "" ? found.message : `${fates[found.fate] || found.fate}: ${plural(found.feasibleCount, "node")} of ${count(found.nodeCount)}${found.bestNode !== "" ? `, best ${found.bestNode}` : ""}`, "message"),
+		text("p", found.message !== "" ? found.message : `${pod.node !== "" ? "would fit if it were pending" : fates[found.fate] || found.fate}: ${plural(found.feasibleCount, "node")} of ${count(found.nodeCount)}${found.bestNode !== "" ? `, best ${found.bestNode}` : ""}`, "message"),
 		fitting.length !== 0 && text("h3", "Scores of the nodes that fit, best first"),
 		...(fitting.length !== 0 ? scoreTables(fitting) : []),
 		found.groups.length !== 0 && text("h3", fitting.length !== 0 ? "What is in the way on other nodes" : "What is in the way"),
