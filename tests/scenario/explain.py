@@ -282,6 +282,13 @@ def test_gates_and_other_schedulers(program):
     assert answer["entryChanges"][0]["type"] == "SetSchedulerName"
 
 
+def test_an_empty_namespace_is_none(program):
+    text = lines(node("n1"), in_namespace("b", pod("p", cpu="9")))
+    answer = program.run("pending", "-f", "-", "-n", "", stdin=text).expect(1).out
+    assert answer == program.run("pending", "-f", "-", stdin=text).expect(1).out, answer
+    assert told(program, text, "b/p", "-n", "")["pod"]["namespace"] == "b"
+
+
 def test_only_the_largest_groups_are_explained(program):
     text = lines(node("n1"), *(pod("p%03d" % i, cpu="9") for i in range(503)))
     answer = program.run("pending", "-f", "-", stdin=text).expect(1).out

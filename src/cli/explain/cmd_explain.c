@@ -298,6 +298,9 @@ static int check(void *context, struct berth_error *err)
 	const struct bt_arguments *arguments = &options->line.arguments;
 	enum bt_kind kind;
 	uint32_t count = arguments->list.count;
+	if (options->namespace_ != NULL && options->namespace_[0] == '\0') {
+		options->namespace_ = NULL; /* as for kubectl, an empty namespace is none */
+	}
 	bool has_kind = count == 2 &&
 		bt_pod_reference_find_kind(bt_str_from(arguments->list.items[0]), &kind);
 	if (options->all && count != 0) {
@@ -324,7 +327,7 @@ static int check(void *context, struct berth_error *err)
 	if (options->after_queue && options->reference.kind == BT_KIND_POD_GROUP) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--after-queue: cannot be combined with a PodGroup; \"berth pending\" "
-		        "first "
+			"first "
 			"places all pods that fit");
 	}
 	if (options->proposals < 0 || options->proposals > PROPOSALS_MAX) {
