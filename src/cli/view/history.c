@@ -332,6 +332,10 @@ void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt
 	struct bt_object *new_object)
 {
 	uint32_t before = BT_HISTORY_NONE;
+	if (now_ns < history->latest_ns) {
+		now_ns = history->latest_ns; /* the clock was set back */
+	}
+	history->latest_ns = now_ns;
 	if (new_object != NULL && new_object->kind == BT_KIND_POD && history->files == NULL &&
 		is_rejected(history, new_object)) {
 		bt_vec_push(&history->rejected_ns, now_ns);

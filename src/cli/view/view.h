@@ -55,6 +55,7 @@ struct bt_history_node {
 struct bt_history {
 	int64_t from_ns;
 	int64_t to_ns;           /* INT64_MAX: live, ends now */
+	int64_t latest_ns;       /* time of the last change; no later change is before it */
 	uint64_t revision;       /* counts changes */
 	uint64_t nodes_revision; /* revision of the last change of a node */
 	/**

@@ -209,10 +209,16 @@ static int64_t find_number(struct call *call, const char *name, int64_t otherwis
 	return bt_str_parse_int64(text, &number) ? number : otherwise;
 }
 
-/** The end of the history; if the history is live: now. */
+/**
+ * The end of the history; if the history is live: now, or the last change if the clock was set back
+ * since.
+ */
 static int64_t end_ns(const struct bt_history *history)
 {
-	return history->to_ns != INT64_MAX ? history->to_ns : bt_clock_wall_ns();
+	int64_t now_ns = bt_clock_wall_ns();
+	return history->to_ns != INT64_MAX    ? history->to_ns
+		: now_ns > history->latest_ns ? now_ns
+					      : history->latest_ns;
 }
 
 /** Returns the time of the parameter "at". */
