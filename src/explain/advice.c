@@ -198,10 +198,11 @@ bool bt_advice_is_removable(const struct bt_state *state, uint32_t pod_id)
 		? affinity->node_affinity->required
 		: NULL;
 
-	return required == NULL || required->terms.count != 1 ||
-		required->terms.items[0].match_fields.count != 1 ||
-		!bt_str_equal_c(
-			required->terms.items[0].match_fields.items[0].key, "metadata.name");
+	return !state->pods.records.items[pod_id].mirror &&
+		(required == NULL || required->terms.count != 1 ||
+			required->terms.items[0].match_fields.count != 1 ||
+			!bt_str_equal_c(required->terms.items[0].match_fields.items[0].key,
+				"metadata.name"));
 }
 
 void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id)

@@ -132,7 +132,8 @@ void bt_advice_drop_requirement(struct bt_advice *advice, const struct bt_remedy
 void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible);
 /**
  * Whether deleting the pod frees its resources on the node. False for pods that require their node
- * by name: the controller (a DaemonSet) would create the pod there again.
+ * by name, and for mirror pods: the controller (a DaemonSet) or the kubelet would create the pod
+ * there again.
  */
 bool bt_advice_is_removable(const struct bt_state *state, uint32_t pod_id);
 /**

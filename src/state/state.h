@@ -112,6 +112,7 @@ struct bt_pod_record {
 	bool assumed;
 	bool terminating : 1;
 	bool preempted : 1; /* terminating because of preemption (spec 08 section 6) */
+	bool mirror : 1;    /* of a static pod: if the pod is deleted, its kubelet makes it again */
 	bool in_use;
 	bool snapshot_only; /* assumed in the snapshot only (spec 03b section 7.3) */
 };

@@ -470,7 +470,7 @@ def test_one_proposal_for_equal_nodes(program):
     assert "uncordon n0: then it fits there (8 more nodes are alike)\n" in table, table
 
 
-def test_pods_of_daemon_sets_stay(program):
+def test_pods_that_come_back_stay(program):
     ports = [{"containerPort": 80, "hostPort": 80}]
     holder = pod("agent", node_name="n1")
     holder["spec"]["containers"][0]["ports"] = ports
@@ -483,6 +483,11 @@ def test_pods_of_daemon_sets_stay(program):
     holder["spec"]["affinity"] = {"nodeAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}}
+    proposals = told(program, lines(node("n1"), holder, waits))["proposals"]
+    assert [each["changes"][0]["type"] for each in proposals] == ["DropHostPort"], proposals
+    # The kubelet creates a mirror pod again.
+    del holder["spec"]["affinity"]
+    holder["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "hash"}
     proposals = told(program, lines(node("n1"), holder, waits))["proposals"]
     assert [each["changes"][0]["type"] for each in proposals] == ["DropHostPort"], proposals
 
