@@ -427,9 +427,6 @@ static void take_sample(
 	if (measure->slots_per_row == 0 && nodes->slot_count != 0) {
 		measure->slots_per_row = (nodes->slot_count - 1) / BT_MEASURE_HEAT_ROWS + 1;
 	}
-	if (measure->ever_used.bit_count < nodes->slot_count) {
-		bt_bitset_resize(&measure->ever_used, nodes->slot_capacity);
-	}
 	for (uint32_t i = 0; i < sample.share_count; i++) {
 		columns[i] = column_at(nodes, i);
 		totals[i] = (struct totals){0, 0, 0};
@@ -450,10 +447,13 @@ static void take_sample(
 		sample.used_nodes += used;
 		measure->full_cost += cost;
 		measure->cost += used ? cost : 0;
-		if (used) {
-			bt_bitset_assign(&measure->ever_used, slot, true);
+		struct bt_str name = bt_node_table_name(nodes, slot);
+		bool was_used = bt_text_set_has(&measure->ever_used, name);
+		if (used && !was_used) {
+			bt_text_set_append(
+				&measure->ever_used, bt_arena_str(&measure->arena, name));
 		}
-		never_used += !bt_bitset_get(&measure->ever_used, slot);
+		never_used += !used && !was_used;
 	}
 	for (uint32_t i = 0; i < sample.share_count; i++) {
 		struct bt_measured_resource *resource = find_resource(measure, i, columns[i].name);
@@ -495,7 +495,7 @@ void bt_measure_finish(struct bt_measure *measure)
 	bt_vec_finish(&measure->samples);
 	bt_vec_finish(&measure->requests);
 	bt_map_finish(&measure->request_map);
-	bt_bitset_finish(&measure->ever_used);
+	bt_text_set_finish(&measure->ever_used);
 	bt_arena_finish(&measure->scratch);
 	bt_arena_finish(&measure->arena);
 }

@@ -7,7 +7,7 @@
  * owners and resources, not on the number of pods.
  */
 #include "api/resources.h"
-#include "base/bitset.h"
+#include "base/text_set.h"
 #include "replay/replay.h"
 
 /**
@@ -104,9 +104,9 @@ struct bt_measure {
 	uint32_t most_nodes; /* most nodes at one time */
 	uint32_t most_used_nodes;
 	uint32_t most_pending;
-	struct bt_bitset ever_used; /* by slot of the node */
-	uint32_t never_used;        /* nodes of the last sample that were empty in all samples */
-	uint32_t slots_per_row;     /* nodes per row of the heat map */
+	struct bt_text_set ever_used; /* names of nodes */
+	uint32_t never_used;          /* nodes of the last sample that were empty in all samples */
+	uint32_t slots_per_row;       /* nodes per row of the heat map */
 };
 
 void bt_measure_init(struct bt_measure *measure);

@@ -282,6 +282,20 @@ def check_numbers(lines, events, answer):
     assert answer["nodes"]["neverUsed"] == 0 and answer["nodes"]["most"] == 12
 
 
+def test_a_node_in_the_place_of_a_removed_one_stayed_empty(program):
+    first, *nodes = made_up_day()[:4]
+    lines = [dict(first, objects=2)] + nodes[:2]
+    for number in range(2):  # one on each node
+        lines += [{"t": 1, "add": pod("p-%d" % number, 9000, 1, "job"), "runs": 5}]
+    lines += [{"t": 10, "delete": "Node", "name": "node-01"},
+              # The scheduler drops the node at its next attempt.
+              {"t": 12, "add": pod("large", 99000, 1, "job")},
+              dict(nodes[2], t=20), {"t": 40, "end": True}]
+    path = write(os.path.join(program.folder, "a.berthrec"), lines)
+    answer = json.loads(program.run("replay", path, "-o", "json").expect(0).out)
+    assert answer["nodes"]["neverUsed"] == 1, answer["nodes"]
+
+
 def test_from_and_to_cut_the_recording(program):
     path = day(program)
     whole = json.loads(program.run("replay", path, "-o", "json").expect(0).out)
