@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -17,9 +18,10 @@
 static int open_part(struct bt_recording_parts *parts, struct berth_error *err)
 {
 	const char *path = parts->paths[parts->next_path];
-	if (strcmp(path, "-") == 0) {
+	struct stat status;
+	if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
-			"a recording is read twice: name a file instead of -");
+			"a recording is read twice: name a file instead of %s", path);
 	}
 	int result = bt_recording_open(path, &parts->reader, err);
 	if (result < 0) {
@@ -94,8 +96,8 @@ struct open_life {
 
 #define READ_LIVES 1024
 
-_Static_assert(sizeof(struct bt_pod_life) ==
-		4 * sizeof(int64_t) + sizeof(bt_sym) + sizeof(uint32_t),
+_Static_assert(
+	sizeof(struct bt_pod_life) == 4 * sizeof(int64_t) + sizeof(bt_sym) + sizeof(uint32_t),
 	"the file has no padding");
 
 struct bt_lives {

@@ -120,8 +120,13 @@ int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *live
 	struct bt_replay_counts *out_counts, struct berth_error *err)
 {
 	int64_t start_ns = bt_lives_start_ns(lives);
-	int64_t end_ns = bt_lives_end_ns(lives);
-	bool has_end = options->to_ns < end_ns - start_ns;
+	int64_t length_ns = bt_lives_end_ns(lives) - start_ns;
+	int64_t to_ns = options->to_ns < length_ns ? options->to_ns : length_ns;
+	if (options->from_ns > to_ns) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"nothing to replay: the recording is %" PRId64 " s long",
+			length_ns / BT_NS_PER_SECOND);
+	}
 	struct bt_replay replay = {
 		.options = options,
 		.lives = lives,
@@ -129,17 +134,12 @@ int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *live
 		.counts = out_counts,
 		.now_ns = start_ns,
 		.from_ns = start_ns + options->from_ns,
-		.to_ns = has_end ? start_ns + options->to_ns : end_ns,
+		.to_ns = start_ns + to_ns,
 		.gap_ns = INT64_MIN / 2,
 	};
 	const struct bt_scheduler_writer writer = bt_replay_writer(&replay);
 	*out_counts = (struct bt_replay_counts){.start_ns = replay.from_ns, .end_ns = replay.to_ns};
 	replay.next_sample_ns = replay.from_ns;
-	if (replay.from_ns > replay.to_ns) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"nothing to replay: the recording is %" PRId64 " s long",
-			(end_ns - start_ns) / BT_NS_PER_SECOND);
-	}
 	int result = make_scheduler(context, &writer, &replay.scheduler, err);
 	if (result < 0) {
 		return result;

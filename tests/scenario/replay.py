@@ -404,11 +404,15 @@ def test_wrong_recordings_are_refused(program):
     config = text(program, "wrong.yaml", "apiVersion: v1\n")
     answer = program.run("compare", day(program), "--config", config).expect(2)
     assert "wrong.yaml" in answer.err and not answer.out
+    pipe = os.path.join(program.folder, "pipe")
+    os.mkfifo(pipe)
     for arguments, message in (
             (["replay"], "no recording: name a file"), (["replay", "-"], "read twice"),
             (["replay", "nothing.berthrec"], "nothing.berthrec: No such file"),
             (["replay", "x", "--from", "2h", "--to", "1h"], "--to: must not be before --from"),
             (["replay", "x", "--from", "soon"], "--from: "),
+            (["replay", day(program), "--from", "2500000h"], "nothing to replay: "),
+            (["replay", pipe], "read twice: name a file instead of " + pipe),
             (["compare", "x"], "nothing to compare with")):
         answer = program.run(*arguments).expect(2)
         assert message in answer.err, (message, answer.err)
