@@ -427,6 +427,18 @@ int bt_recording_next(struct bt_recording_reader *reader, struct bt_recording_li
 		reader->start_count -= out_line->is_start;
 		reader->is_complete = result == 1 && out_line->event == BT_RECORDING_END;
 	}
+	if (reader->is_complete) {
+		struct bt_str text;
+		bool more;
+		int read = bt_line_reader_next(reader->lines, &text, &more, err);
+		if (read == 0 && more) {
+			read = bt_error_set(err, BERTH_ERR_INVALID,
+				"lines follow the end of the recording: each part must be a file "
+				"of its own");
+			read = line_error(reader, read, err);
+		}
+		result = read < 0 ? read : result;
+	}
 	return result;
 }
 

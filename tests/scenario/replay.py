@@ -397,7 +397,8 @@ def test_wrong_recordings_are_refused(program):
     for content, message in ((shuffled, "line 62: t: the time goes back"),
                              (newer, "has format 9; this berth reads recordings up to format 1"),
                              (missing, "line 2: Node n: changes, but is not there"),
-                             (no_pod, "line 31: Pod: spec.priority: ")):
+                             (no_pod, "line 31: Pod: spec.priority: "),
+                             (lines + lines, "line %d: lines follow the end" % len(lines))):
         path = write(os.path.join(program.folder, "wrong.berthrec"), content)
         answer = program.run("replay", path).expect(2)
         assert message in answer.err and not answer.out, answer.err
