@@ -321,6 +321,9 @@ def test_alternatives_side_by_side(program):
                                   "-o", "json").expect(0).out)
     assert [a["name"] for a in both["alternatives"]] == ["default", "most"]
     assert both["alternatives"][1]["replay"] == json.loads(alone)
+    same = text(program, "default.yaml", MOST_ALLOCATED)
+    both = json.loads(program.run("compare", path, "--config", same, "-o", "json").expect(0).out)
+    assert [a["name"] for a in both["alternatives"]] == ["default", same]
 
 
 # --- the page ---

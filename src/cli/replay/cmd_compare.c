@@ -287,6 +287,28 @@ static struct bt_str name_of(const char *path)
 	return dot > 0 ? bt_str_sub(name, 0, (uint32_t)dot) : name;
 }
 
+static struct bt_str short_name(const struct alternative *alternative)
+{
+	return alternative->config_path != NULL ? name_of(alternative->config_path)
+						: BT_STR("default");
+}
+
+/** Names each alternative: by its file, or by the file's path if two files have the same name. */
+static void name_alternatives(struct comparison *comparison)
+{
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		struct alternative *alternative = &comparison->alternatives[i];
+		alternative->name = short_name(alternative);
+		for (uint32_t k = 0; k < comparison->count; k++) {
+			if (k != i && alternative->config_path != NULL &&
+				bt_str_equal(alternative->name,
+					short_name(&comparison->alternatives[k]))) {
+				alternative->name = bt_str_from(alternative->config_path);
+			}
+		}
+	}
+}
+
 static int check(void *context, struct berth_error *err)
 {
 	struct options *options = context;
@@ -316,9 +338,9 @@ static int check(void *context, struct berth_error *err)
 		bool is_default =
 			i < first || strcmp(options->configs.list.items[i - first], "default") == 0;
 		const char *path = is_default ? NULL : options->configs.list.items[i - first];
-		comparison->alternatives[i] = (struct alternative){.config_path = path,
-			.name = is_default ? BT_STR("default") : name_of(path)};
+		comparison->alternatives[i] = (struct alternative){.config_path = path};
 	}
+	name_alternatives(comparison);
 	return 0;
 }
 
