@@ -26,6 +26,7 @@ struct bt_recorder {
 	struct bt_recording_writer *writer; /* NULL if beginning a part failed */
 	int64_t now_ns;                     /* of the change that is added */
 	int64_t part_ns;                    /* time at which the part began */
+	int64_t part_wall_ns;               /* the same time by the wall clock; 0: no part yet */
 	int64_t time_ns;                    /* time of the last line, relative to part_ns */
 	uint64_t part_start_bytes;
 	bool has_lines;                 /* since the last flush */
@@ -101,8 +102,12 @@ static int begin_part(struct bt_recorder *recorder, int64_t now_ns, struct berth
 	options->for_each_object(options->cluster, count_object, &object_count);
 	recorder->counts.parts++;
 	append_path(options, recorder->counts.parts, &path);
+	/* If the wall clock was set back, the part starts at the end of the part before. */
+	int64_t end_ns = recorder->part_wall_ns + recorder->time_ns;
+	int64_t wall_ns = options->wall_ns();
+	recorder->part_wall_ns = wall_ns > end_ns ? wall_ns : end_ns;
 	const struct bt_recording_header header = {
-		.start_ns = options->wall_ns(),
+		.start_ns = recorder->part_wall_ns,
 		.object_count = object_count,
 		.source = BT_STR("berth record"),
 		.recording = bt_str_from(options->recording),

@@ -18,9 +18,13 @@ static uint32_t cluster_count;
 static char path[64];
 static char second_path[64];
 
+#define WALL_START (1795410000 * SECOND)
+
+static int64_t wall_now_ns;
+
 static int64_t wall_ns(void)
 {
-	return 1795410000 * SECOND;
+	return wall_now_ns;
 }
 
 static void visit_cluster(void *context,
@@ -63,6 +67,7 @@ static struct bt_recorder *start(struct bt_recorder_options options)
 	options.path = path;
 	options.recording = "abc";
 	options.wall_ns = wall_ns;
+	wall_now_ns = WALL_START;
 	options.for_each_object = visit_cluster;
 	ck_assert_int_eq(bt_recorder_create(&options, 0, &recorder, NULL), 0);
 	return recorder;
@@ -233,6 +238,24 @@ START_TEST(test_recorder__each_part_starts_with_the_whole_cluster)
 }
 END_TEST
 
+START_TEST(test_recorder__a_part_starts_after_the_one_before_if_the_clock_is_set_back)
+{
+	fill_cluster();
+	struct bt_recorder *recorder =
+		start((struct bt_recorder_options){.rotate_ns = 10 * SECOND});
+	take(recorder, 9 * SECOND, NULL, pod("a", 10, ""));
+	wall_now_ns = WALL_START - 3600 * SECOND;
+	ck_assert_int_eq(bt_recorder_flush(recorder, 10 * SECOND, NULL), 0);
+	end(recorder);
+
+	struct bt_recording_reader *reader;
+	ck_assert_int_eq(bt_recording_open(second_path, &reader, NULL), 0);
+	ck_assert_int_eq(bt_recording_header(reader)->start_ns, WALL_START + 9 * SECOND);
+	bt_recording_close(reader);
+	empty_cluster();
+}
+END_TEST
+
 START_TEST(test_recorder__a_second_part_that_is_there_is_refused_at_once)
 {
 	fill_cluster();
@@ -283,5 +306,6 @@ BT_TEST_MAIN("recorder", test_recorder__changes_are_patches_and_heartbeats_are_n
 	test_recorder__an_object_that_took_the_name_of_another_is_added,
 	test_recorder__kinds_are_ordered_by_resource_version,
 	test_recorder__each_part_starts_with_the_whole_cluster,
+	test_recorder__a_part_starts_after_the_one_before_if_the_clock_is_set_back,
 	test_recorder__a_second_part_that_is_there_is_refused_at_once,
 	test_recorder__names_that_come_later_become_neutral)
