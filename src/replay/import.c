@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/heap.h"
+#include "base/nanoseconds.h"
 #include "base/strbuf.h"
 
 /** A pod whose deletion is still to be written. */
@@ -118,6 +119,8 @@ void bt_import_set_start(struct bt_import *import, int64_t start_ns)
 
 void bt_import_extend(struct bt_import *import, int64_t end_ns)
 {
+	int64_t max_ns = BT_RECORDING_SECONDS_MAX * BT_NS_PER_SECOND;
+	end_ns = end_ns < max_ns ? end_ns : max_ns;
 	import->end_ns = end_ns > import->end_ns ? end_ns : import->end_ns;
 }
 

@@ -15,7 +15,7 @@
 /** Amount of a machine's disks and network, of which VMs take shares. */
 #define WHOLE_MACHINE 1000000
 #define HIGH_PRIORITY 1000
-#define DAYS_MAX 100000
+#define DAYS_MAX (BT_RECORDING_SECONDS_MAX / 86400)
 #define MICROSECONDS_PER_DAY 86400e6
 
 struct azure {

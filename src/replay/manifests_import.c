@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Makes recordings from manifests: a cluster, and pods that arrive one after the other. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 
 struct arrival {
 	int64_t time_ns;
+	int64_t runs_ns;   /* running time; -1: the pod does not end */
 	uint32_t sequence; /* input order */
 	const struct bt_pod *pod;
 };
@@ -80,8 +82,10 @@ static int read_annotation(
 		bt_str_map_find(&pod->metadata.annotations, bt_str_from(annotation));
 	*out_ns = -1;
 	int result = text != NULL ? bt_duration_parse(*text, out_ns, err) : 0;
-	if (result == 0 && text != NULL && *out_ns < 0) {
-		result = bt_error_set(err, BERTH_ERR_INVALID, "must not be negative");
+	if (result == 0 && text != NULL &&
+		(*out_ns < 0 || *out_ns > BT_RECORDING_SECONDS_MAX * BT_NS_PER_SECOND)) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "must be from 0s to %" PRId64 "s",
+			BT_RECORDING_SECONDS_MAX);
 	}
 	return result < 0 ? bt_error_wrap(err, result, "Pod %.*s/%.*s: annotation %s",
 				    BT_STR_ARG(pod->metadata.namespace_),
@@ -191,6 +195,9 @@ static int take_pod(
 	*copy = *pod;
 	struct arrival arrival = {.sequence = manifests->pods.count, .pod = copy};
 	int result = choose_time(manifests, copy, &arrival.time_ns, err);
+	if (result == 0) {
+		result = read_annotation(copy, BT_ANNOTATION_RUN_TIME, &arrival.runs_ns, err);
+	}
 	bt_vec_push(&manifests->pods, arrival);
 	return result;
 }
@@ -237,23 +244,19 @@ static int write_pods(struct manifests_import *manifests, struct berth_error *er
 	for (uint32_t i = 0; i < manifests->pods.count && result == 0; i++) {
 		const struct arrival *arrival = &manifests->pods.items[i];
 		struct bt_pod pod = *arrival->pod;
-		int64_t runs_ns;
 		int64_t created_ns = bt_import_start_ns(manifests->import) + arrival->time_ns;
 		pod.metadata.creation_timestamp =
 			(struct bt_time){.seconds = created_ns / BT_NS_PER_SECOND, .set = true};
-		result = read_annotation(&pod, BT_ANNOTATION_RUN_TIME, &runs_ns, err);
 		const struct bt_import_pod line = {
 			.time_ns = arrival->time_ns,
 			.namespace_ = pod.metadata.namespace_,
 			.name = pod.metadata.name,
 			.json = encode(manifests, BT_KIND_POD, &pod),
-			.runs_ns = runs_ns,
+			.runs_ns = arrival->runs_ns,
 			.leaves_ns = -1,
-			.ends_ns = runs_ns >= 0 ? arrival->time_ns + runs_ns : -1,
+			.ends_ns = arrival->runs_ns >= 0 ? arrival->time_ns + arrival->runs_ns : -1,
 		};
-		if (result == 0) {
-			result = bt_import_add_pod(manifests->import, &line, err);
-		}
+		result = bt_import_add_pod(manifests->import, &line, err);
 	}
 	return result;
 }

@@ -108,6 +108,13 @@ def test_pods_with_a_node_are_there_and_others_arrive(program):
     assert 65 < last < 135, last
 
 
+def test_a_recording_ends_within_the_limits_of_its_times(program):
+    cluster = CLUSTER.replace("90s", "600000h").replace("10m", "500000h").replace("200", "1")
+    _, lines, _ = recorded(program, "a.berthrec", cluster=cluster)
+    assert lines[-1] == {"t": 3000000000, "end": True}, lines[-1]
+    program.run("replay", os.path.join(program.folder, "a.berthrec")).expect(0)
+
+
 def test_the_seed_decides(program):
     flags = ["--arrivals", "poisson:30/m"]
     first = recorded(program, "a.berthrec", *flags)[2]
@@ -499,6 +506,12 @@ def test_mistakes(program):
     path = program.write("cluster.yaml", CLUSTER.replace("90s", "soon"))
     done = program.run("import", "manifests", path, "-o", os.path.join(program.folder, "x"))
     assert "Pod default/late: annotation berth.dev/arrives-after: " in done.expect(2).err, done.err
+    for span, part in [("-1s", "must be from 0s to 3000000000s"),
+                       ("1000000h", "must be from 0s to 3000000000s"), ("soon", "time: invalid")]:
+        path = program.write("cluster.yaml", CLUSTER.replace("10m", span))
+        done = program.run("import", "manifests", path, "-o", os.path.join(program.folder, "x"))
+        assert "berth.dev/run-time: " + part in done.expect(2).err, done.err
+        assert not os.path.exists(os.path.join(program.folder, "x"))
     for flags, part in [
             (["manifests", path, "--arrivals", "poisson:0/s", "-o", "x"], "--arrivals: must be"),
             (["alibaba-gpu-2023", path, "--arrivals", "poisson:1/s", "-o", "x"],
