@@ -79,6 +79,9 @@ int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int6
 		return INT64_MAX;
 	}
 	double ahead_ns = (double)(cluster_ns - clock->start_ns) / clock->scale;
+	if (ahead_ns >= (double)(INT64_MAX - clock->start_monotonic_ns)) {
+		return INT64_MAX;
+	}
 	return clock->start_monotonic_ns + (int64_t)ahead_ns + 1;
 }
 

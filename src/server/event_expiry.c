@@ -24,9 +24,10 @@ struct bt_event_expiry {
 static void add_event(struct bt_event_expiry *expiry, const struct bt_stored *stored)
 {
 	struct bt_str key = bt_stored_key(stored);
+	int64_t now_ns = bt_api_now_ns(expiry->api);
 	struct written written = {
 		.rv = stored->rv,
-		.due_ns = bt_api_now_ns(expiry->api) + expiry->ttl_ns,
+		.due_ns = expiry->ttl_ns < INT64_MAX - now_ns ? now_ns + expiry->ttl_ns : INT64_MAX,
 		.key = bt_strndup(key.data, key.length),
 	};
 

@@ -215,7 +215,16 @@ START_TEST(test_virtual_time__same_seed_same_bytes)
 }
 END_TEST
 
+START_TEST(test_virtual_time__a_slow_clock_reaches_no_far_time)
+{
+	const struct bt_cluster_clock clock = {.start_monotonic_ns = 5, .scale = 1e-10};
+	ck_assert_int_eq(bt_cluster_clock_monotonic_of(&clock, 0), 6);
+	ck_assert_int_eq(bt_cluster_clock_monotonic_of(&clock, 60 * MINUTE_NS), INT64_MAX);
+}
+END_TEST
+
 BT_TEST_MAIN("virtual_time", test_virtual_time__deployment_runs, test_virtual_time__job_completes,
 	test_virtual_time__limit_comes_first, test_virtual_time__stateful_set_gets_volumes,
 	test_virtual_time__ends_with_pods_that_fit_nowhere_and_cron_jobs,
-	test_virtual_time__same_seed_same_bytes)
+	test_virtual_time__same_seed_same_bytes,
+	test_virtual_time__a_slow_clock_reaches_no_far_time)

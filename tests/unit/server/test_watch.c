@@ -596,6 +596,14 @@ START_TEST(test_watch__events_expire)
 	ck_assert_int_eq(bt_event_expiry_run(expiry), INT64_MAX);
 	ck_assert_uint_eq(api_get(&fixture.api, "events", "default/e1"), 404);
 	bt_event_expiry_destroy(expiry);
+	expiry = bt_event_expiry_create(fixture.api.api, INT64_MAX);
+	ck_assert_uint_eq(api_create(&fixture.api, "events", "default/",
+				  "{'metadata':{'name':'e2'},'involvedObject':{'kind':'Pod',"
+				  "'name':'p','namespace':'default'},'reason':'R'}"),
+		201);
+	ck_assert_int_eq(bt_event_expiry_run(expiry), INT64_MAX);
+	ck_assert_uint_eq(api_get(&fixture.api, "events", "default/e2"), 200);
+	bt_event_expiry_destroy(expiry);
 	stream_fixture_finish(&fixture);
 }
 END_TEST
