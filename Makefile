@@ -92,8 +92,10 @@ clean:
 install: deps-install configure
 	@# A folder configured before scdoc was installed knows no manual pages.
 	@grep -q man_page.py build/build.ninja || meson setup --reconfigure build
+	@# A folder may have been configured for another prefix.
+	$(if $(filter file,$(origin PREFIX)),,meson configure build --prefix=$(PREFIX))
 	ninja -C build installable
-	DESTDIR=$(DESTDIR) meson install -C build --no-rebuild
+	DESTDIR=$(abspath $(DESTDIR)) meson install -C build --no-rebuild
 
 # A folder of its own: a package is always for /usr.
 deb: deps-deb

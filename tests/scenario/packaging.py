@@ -4,6 +4,7 @@
 their command lines and configurations."""
 import os
 import re
+import subprocess
 
 import yaml
 
@@ -146,6 +147,15 @@ def test_unit_and_its_configuration(program):
     path = yaml.safe_load(text.replace("\t", ""))["clientConnection"]["kubeconfig"]
     assert path == "/run/credentials/berth-scheduler.service/kubeconfig"
     assert "\nLoadCredential=kubeconfig:" in unit
+
+
+def test_make_install_uses_the_given_folders(_program):
+    """Also if the build folder was configured for another prefix."""
+    for flags, is_set in ([], False), (["PREFIX=/opt/berth", "DESTDIR=stage"], True):
+        done = subprocess.run(["make", "-n", "install", *flags], cwd=scenario.ROOT, check=True,
+                              env={"PATH": os.environ["PATH"]}, stdout=subprocess.PIPE, text=True)
+        assert ("meson configure build --prefix=/opt/berth" in done.stdout) == is_set, done.stdout
+        assert ("DESTDIR=%s/stage " % scenario.ROOT in done.stdout) == is_set, done.stdout
 
 
 if __name__ == "__main__":
