@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 during writes with --data-dir: no acknowledged write is lost, versions never decrease."""
+import http.client
 import json
 import os
 import random
@@ -266,6 +267,29 @@ def test_a_full_disk(program):
             "metadata": {"name": "after"}})
         assert status == 201
         assert cluster.stop() == 0
+
+
+def test_the_last_answer_over_tls(program):
+    """The answer to the write that fails comes before the end, also on a connection that is kept
+    open."""
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = up.Cluster(program, folder, "--data-dir", os.path.join(folder, "data"))
+        resource.prlimit(cluster.process.pid, resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+        connection = http.client.HTTPSConnection("127.0.0.1", cluster.port, timeout=60,
+                                                 context=cluster.tls())
+        status, number = 201, 0
+        while status == 201:
+            number += 1
+            connection.request("POST", "/api/v1/namespaces/default/configmaps", json.dumps({
+                "metadata": {"name": "big-%d" % number}, "data": {"x": "y" * 100000}}), {
+                    "Authorization": "Bearer " + cluster.token,
+                    "Content-Type": "application/json"})
+            answer = connection.getresponse()
+            status, text = answer.status, answer.read()
+        assert status == 500 and b"the store cannot be written" in text, text
+        connection.close()
+        assert cluster.process.wait(30) == 2, cluster.process.returncode
+        cluster.log.close()
 
 
 def expect_gone(cluster, path, message):

@@ -442,8 +442,8 @@ static int run_loop(struct up *up, struct berth_error *err)
 	if (result == 0) {
 		result = bt_loop_run(up->loop, err);
 	}
-	if (result == 0) {
-		/* One more turn sends the last answers. */
+	/* Two more turns send the last answers; with TLS, one turn is not enough. */
+	for (int i = 0; i < 2 && result == 0; i++) {
 		result = bt_loop_turn(up->loop, 0, err);
 	}
 	if (result == 0 && up->result < 0) {
