@@ -112,6 +112,7 @@ struct bt_replay_options {
 };
 
 struct bt_replay_counts {
+	/* From from_ns on. */
 	uint64_t created; /* pods without a node, including those created again */
 	uint64_t bound;
 	uint64_t attempts;

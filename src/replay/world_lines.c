@@ -175,6 +175,7 @@ static int change_pod(
 	const struct bt_pod *known = bt_replay_pod_value(pod);
 	if (is_bound) {
 		replay->pending_count--;
+		replay->counts->created--; /* it asked the recording's scheduler */
 		bt_replay_start_pod(replay, id, value.spec.node_name);
 	} else {
 		value.spec.node_name = known->spec.node_name;

@@ -221,7 +221,11 @@ int bt_replay_remove_pod(
 		[BT_REPLAY_PREEMPTED] = &replay->counts->preempted,
 		[BT_REPLAY_LOST] = &replay->counts->lost,
 		[BT_REPLAY_EVICTED] = &replay->counts->evicted};
-	(*counters[end])++;
+	if (bt_replay_is_decided(replay)) {
+		(*counters[end])++;
+	} else {
+		replay->counts->created -= pod->bound_ns < 0;
+	}
 	replay->pending_count -= pod->bound_ns < 0;
 	BT_REPLAY_NOTIFY(replay->options, departed, &departure)
 	if (bt_heap_has(&replay->ends, id)) {

@@ -32,6 +32,9 @@ static int end_pods(struct bt_replay *replay, struct berth_error *err)
 static int run_until(struct bt_replay *replay, int64_t until_ns, struct berth_error *err)
 {
 	int result = 0;
+	if (replay->now_ns < replay->from_ns && until_ns > replay->from_ns) {
+		replay->now_ns = replay->from_ns;
+	}
 	bool decided = bt_replay_is_decided(replay);
 	bool is_burst =
 		bt_replay_follows(replay) && until_ns - replay->now_ns <= BT_REPLAY_BURST_NS;
@@ -76,9 +79,6 @@ static int run(struct bt_replay *replay, struct berth_error *err)
 	while ((result = bt_recording_parts_next(&replay->parts, &line, err)) == 1 &&
 		line.time_ns <= replay->to_ns) {
 		if (line.time_ns > replay->now_ns) {
-			if (replay->now_ns < replay->from_ns && line.time_ns > replay->from_ns) {
-				replay->now_ns = replay->from_ns;
-			}
 			result = run_until(replay, line.time_ns, err);
 			if (options->progress != NULL) {
 				options->progress(options->progress_context,

@@ -306,6 +306,29 @@ def test_from_and_to_cut_the_recording(program):
     assert 0 < half["pods"]["bound"] < whole["pods"]["bound"] / 2
 
 
+def test_the_counts_begin_with_from(program):
+    first, node = made_up_day()[:2]
+    lines = [dict(first, objects=1), node]
+    for name in "ran", "left", "waits":
+        lines.append({"t": 10, "add": pod(name, 1000, 1, "job")})
+    lines += [{"t": 11, "change": "Pod", "name": "batch/ran",
+               "patch": {"spec": {"nodeName": "node-00"}}},
+              {"t": 20, "change": "Pod", "name": "batch/ran",
+               "patch": {"status": {"phase": "Succeeded"}}},
+              {"t": 20, "delete": "Pod", "name": "batch/ran"},
+              {"t": 20, "delete": "Pod", "name": "batch/left"},
+              {"t": 100, "add": pod("late", 1000, 1, "job")}, {"t": 200, "end": True}]
+    path = write(os.path.join(program.folder, "a.berthrec"), lines)
+    for to, created in ("60s", 1), ("200s", 2):
+        answer = json.loads(program.run("replay", path, "--from", "50s", "--to", to, "-o",
+                                        "json").expect(0).out)
+        pods = answer["pods"]
+        assert pods["created"] == pods["bound"] == pods["running"] == created, pods
+        assert pods["succeeded"] == pods["deleted"] == 0, pods
+        # The first decision is made at the time of --from, not at the next line.
+        assert answer["priorities"][0]["waitedSeconds"]["max"] == 40, answer["priorities"]
+
+
 def test_alternatives_side_by_side(program):
     path = day(program)
     config = text(program, "most.yaml", MOST_ALLOCATED)
