@@ -474,7 +474,6 @@ static void take_sample(
 	measure->never_used = never_used;
 	raise_to(&measure->most_nodes, sample.nodes);
 	raise_to(&measure->most_used_nodes, sample.used_nodes);
-	raise_to(&measure->most_pending, pending_count);
 	bt_vec_push(&measure->samples, sample);
 	bt_arena_reset(&measure->scratch);
 }

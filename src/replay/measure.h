@@ -103,7 +103,6 @@ struct bt_measure {
 	double lost_ns;      /* run time of preempted and lost pods */
 	uint32_t most_nodes; /* most nodes at one time */
 	uint32_t most_used_nodes;
-	uint32_t most_pending;
 	struct bt_text_set ever_used; /* names of nodes */
 	uint32_t never_used;          /* nodes of the last sample that were empty in all samples */
 	uint32_t slots_per_row;       /* nodes per row of the heat map */

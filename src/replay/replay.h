@@ -121,11 +121,12 @@ struct bt_replay_counts {
 	uint64_t preempted;
 	uint64_t lost;
 	uint64_t evicted;
-	uint64_t pending;  /* at the end */
-	uint64_t running;  /* at the end */
-	uint64_t same;     /* bindings to the same node as in the recording */
-	uint64_t recorded; /* bindings of pods that the recording binds, too */
-	int64_t start_ns;  /* when the scheduler began to decide, since 1970 */
+	uint32_t most_pending; /* most pods that waited at one time */
+	uint64_t pending;      /* at the end */
+	uint64_t running;      /* at the end */
+	uint64_t same;         /* bindings to the same node as in the recording */
+	uint64_t recorded;     /* bindings of pods that the recording binds, too */
+	int64_t start_ns;      /* when the scheduler began to decide, since 1970 */
 	int64_t end_ns;
 };
 

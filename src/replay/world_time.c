@@ -18,6 +18,22 @@ static void take_samples(struct bt_replay *replay, int64_t until_ns)
 	}
 }
 
+static void note_pending(struct bt_replay *replay)
+{
+	uint32_t *most = &replay->counts->most_pending;
+	*most = replay->pending_count > *most ? replay->pending_count : *most;
+}
+
+/** Moves the clock to a later time. */
+static void move_clock(struct bt_replay *replay, int64_t time_ns)
+{
+	if (bt_replay_is_decided(replay)) {
+		note_pending(replay);
+	}
+	replay->now_ns = time_ns;
+	take_samples(replay, time_ns);
+}
+
 static int end_pods(struct bt_replay *replay, struct berth_error *err)
 {
 	int result = 0;
@@ -58,13 +74,13 @@ static int run_until(struct bt_replay *replay, int64_t until_ns, struct berth_er
 		if (result < 0 || next_ns >= until_ns) {
 			break;
 		}
-		replay->now_ns = next_ns > replay->now_ns ? next_ns : replay->now_ns;
-		take_samples(replay, replay->now_ns);
+		if (next_ns > replay->now_ns) {
+			move_clock(replay, next_ns);
+		}
 		result = end_pods(replay, err);
 	}
 	if (result == 0 && until_ns > replay->now_ns) {
-		replay->now_ns = until_ns;
-		take_samples(replay, until_ns);
+		move_clock(replay, until_ns);
 	}
 	return result;
 }
@@ -110,6 +126,7 @@ static int run(struct bt_replay *replay, struct berth_error *err)
 	if (result >= 0) {
 		result = bt_replay_schedule(replay, &next_ns, err);
 	}
+	note_pending(replay);
 	BT_REPLAY_NOTIFY(
 		options, sampled, replay->engine->state, replay->pending_count, replay->now_ns)
 	return result;

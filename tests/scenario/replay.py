@@ -329,6 +329,16 @@ def test_the_counts_begin_with_from(program):
         assert answer["priorities"][0]["waitedSeconds"]["max"] == 40, answer["priorities"]
 
 
+def test_a_short_wait_between_samples_counts(program):
+    first, node = made_up_day()[:2]
+    lines = [dict(first, objects=1), node]
+    for number in range(20):  # ten at a time fit
+        lines.append({"t": 112, "add": pod("p-%d" % number, 1600, 1, "job"), "runs": 15})
+    lines.append({"t": 36000, "end": True})  # a sample every 37 s
+    path = write(os.path.join(program.folder, "a.berthrec"), lines)
+    assert "At most 10 pods waited at a time." in program.run("replay", path).expect(0).out
+
+
 def test_alternatives_side_by_side(program):
     path = day(program)
     config = text(program, "most.yaml", MOST_ALLOCATED)

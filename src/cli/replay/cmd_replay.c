@@ -80,7 +80,7 @@ static int write_answer(const struct bt_replay_answer *answer, enum bt_output_fo
 		"At most %u nodes, %u of them in use; %.1f node-hours, %.1f of them in use. At "
 		"most %u pods waited at a time.\n",
 		measure->most_nodes, measure->most_used_nodes, bt_replay_hours(measure->node_ns),
-		bt_replay_hours(measure->used_node_ns), measure->most_pending);
+		bt_replay_hours(measure->used_node_ns), counts->most_pending);
 	if (answer->has_prices) {
 		bt_strbuf_printf(out, "The nodes cost %.2f, %.2f of it while in use.\n",
 			measure->full_cost, measure->cost);
