@@ -10,7 +10,7 @@ int bt_write_all(int fd, const char *data, size_t length);
 /**
  * Replaces a file atomically, so that a reader never sees a partial key or certificate.
  * Writes a temporary file beside path, syncs it, then renames it. mode: permissions of the new
- * file, as for chmod. Returns 0 or an errno.
+ * file, as for chmod. A device or a pipe is written in place. Returns 0 or an errno.
  */
 BT_MUST_USE int bt_file_replace(const char *path, unsigned int mode, struct bt_str content);
 #endif

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -87,5 +88,25 @@ START_TEST(test_file_replace__what_cannot_be_replaced_stays)
 }
 END_TEST
 
+START_TEST(test_file_replace__a_pipe_is_written_and_stays)
+{
+	char content[8] = "";
+	struct stat status;
+
+	setup();
+	ck_assert_int_eq(mkfifo(bt_strbuf_c(&path), 0600), 0);
+	int reader = open(bt_strbuf_c(&path), O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(reader, 0);
+	ck_assert_int_eq(bt_file_replace(bt_strbuf_c(&path), 0600, BT_STR("one")), 0);
+	ck_assert_int_eq(read(reader, content, sizeof(content)), 3);
+	ck_assert_str_eq(content, "one");
+	ck_assert_int_eq(close(reader), 0);
+	ck_assert_int_eq(lstat(bt_strbuf_c(&path), &status), 0);
+	ck_assert(S_ISFIFO(status.st_mode));
+	teardown();
+}
+END_TEST
+
 BT_TEST_MAIN("file_replace", test_file_replace__a_file_is_made_then_another_one,
-	test_file_replace__what_cannot_be_replaced_stays)
+	test_file_replace__what_cannot_be_replaced_stays,
+	test_file_replace__a_pipe_is_written_and_stays)
