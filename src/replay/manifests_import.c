@@ -87,10 +87,7 @@ static int read_annotation(
 		result = bt_error_set(err, BERTH_ERR_INVALID, "must be from 0s to %" PRId64 "s",
 			BT_RECORDING_SECONDS_MAX);
 	}
-	return result < 0 ? bt_error_wrap(err, result, "Pod %.*s/%.*s: annotation %s",
-				    BT_STR_ARG(pod->metadata.namespace_),
-				    BT_STR_ARG(pod->metadata.name), annotation)
-			  : 0;
+	return result < 0 ? bt_error_wrap(err, result, "annotation %s", annotation) : 0;
 }
 
 static int choose_time(struct manifests_import *manifests, const struct bt_pod *pod,

@@ -505,7 +505,8 @@ def test_google_memory_does_not_grow_with_the_tables(program):
 def test_mistakes(program):
     path = program.write("cluster.yaml", CLUSTER.replace("90s", "soon"))
     done = program.run("import", "manifests", path, "-o", os.path.join(program.folder, "x"))
-    assert "Pod default/late: annotation berth.dev/arrives-after: " in done.expect(2).err, done.err
+    assert ": document 4: Pod default/late: annotation berth.dev/arrives-after: " in (
+        done.expect(2).err), done.err
     for span, part in [("-1s", "must be from 0s to 3000000000s"),
                        ("1000000h", "must be from 0s to 3000000000s"), ("soon", "time: invalid")]:
         path = program.write("cluster.yaml", CLUSTER.replace("10m", span))
