@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -568,9 +569,11 @@ static void write_header(
 int bt_recording_create(const char *path, bool is_gzipped, const struct bt_recording_header *header,
 	struct bt_recording_writer **out_writer, struct berth_error *err)
 {
+	struct stat status;
+	bool is_device = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 	int descriptor = strcmp(path, "-") == 0
 		? dup(STDOUT_FILENO)
-		: open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		: open(path, O_WRONLY | O_CLOEXEC | (is_device ? 0 : O_CREAT | O_EXCL), 0666);
 	if (descriptor < 0) {
 		return errno == EEXIST
 			? bt_error_set(err, BERTH_ERR_EXISTS,
