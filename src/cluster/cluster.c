@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/cluster.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/object.h"
@@ -254,13 +252,17 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 		return bt_cluster_clock_start(
 			&cluster->clock, options->time_scale, options->start_ns, NULL, err);
 	}
-	if (mkdir(options->data_dir, 0700) != 0 && errno != EEXIST) {
-		return bt_error_set(err, BERTH_ERR_IO, "--data-dir: %s: %s", options->data_dir,
-			strerror(errno));
-	}
 	struct bt_strbuf path = {0};
-	bt_strbuf_printf(&path, "%s/store.db", options->data_dir);
-	int result = bt_store_open(cluster->store, bt_strbuf_c(&path), err);
+	char *folder = bt_strndup(options->data_dir, strlen(options->data_dir));
+	int number = bt_make_folders(folder, 0700);
+	int result = number == 0
+		? 0
+		: bt_error_set(err, BERTH_ERR_IO, "%s: %s", folder, strerror(number));
+	bt_free(folder);
+	if (result == 0) {
+		bt_strbuf_printf(&path, "%s/store.db", options->data_dir);
+		result = bt_store_open(cluster->store, bt_strbuf_c(&path), err);
+	}
 	if (result == 0) {
 		bt_strbuf_reset(&path);
 		bt_strbuf_printf(&path, "%s/clock", options->data_dir);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/serving_tls.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -132,21 +130,8 @@ static int write_file(
 static int make_folder(const char *path, struct berth_error *err)
 {
 	char *copy = bt_strndup(path, strlen(path));
-	int result = 0;
-	for (char *next = copy + 1; result == 0; next++) {
-		if (*next != '/' && *next != '\0') {
-			continue;
-		}
-		char end = *next;
-		*next = '\0';
-		if (mkdir(copy, 0755) != 0 && errno != EEXIST) {
-			result = bt_client_file_fail("mkdir", copy, errno, err);
-		}
-		*next = end;
-		if (end == '\0') {
-			break;
-		}
-	}
+	int number = bt_make_folders(copy, 0755);
+	int result = number == 0 ? 0 : bt_client_file_fail("mkdir", copy, number, err);
 	bt_free(copy);
 	return result;
 }

@@ -65,3 +65,21 @@ int bt_file_replace(const char *path, unsigned int mode, struct bt_str content)
 	bt_strbuf_finish(&beside);
 	return number;
 }
+
+int bt_make_folders(char *path, unsigned int mode)
+{
+	for (char *next = path;; next++) {
+		char end = *next;
+		if (end != '\0' && (end != '/' || next == path)) {
+			continue;
+		}
+		*next = '\0';
+		if (mkdir(path, (mode_t)mode) != 0 && errno != EEXIST) {
+			return errno;
+		}
+		*next = end;
+		if (end == '\0') {
+			return 0;
+		}
+	}
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_NET_FILE_REPLACE_H
 #define BT_NET_FILE_REPLACE_H
-/** Writes files as a whole. */
+/** Writes files as a whole, and creates folders. */
 #include "base/compiler.h"
 #include "base/str.h"
 
@@ -13,4 +13,9 @@ int bt_write_all(int fd, const char *data, size_t length);
  * file, as for chmod. A device or a pipe is written in place. Returns 0 or an errno.
  */
 BT_MUST_USE int bt_file_replace(const char *path, unsigned int mode, struct bt_str content);
+/**
+ * Creates the folder and its parents, unless they exist. Returns 0 or an errno; then the path ends
+ * at the folder that could not be created.
+ */
+BT_MUST_USE int bt_make_folders(char *path, unsigned int mode);
 #endif

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,6 +108,35 @@ START_TEST(test_file_replace__a_pipe_is_written_and_stays)
 }
 END_TEST
 
+START_TEST(test_file_replace__folders_are_made_with_their_parents)
+{
+	struct bt_strbuf deep = {0};
+	struct stat status;
+
+	setup();
+	bt_strbuf_printf(&deep, "%s/a/b", folder);
+	ck_assert_str_eq(bt_strbuf_c(&deep) + strlen(folder), "/a/b");
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(bt_make_folders(deep.data, 0700), 0);
+		ck_assert_int_eq(stat(deep.data, &status), 0);
+		ck_assert(S_ISDIR(status.st_mode));
+	}
+	ck_assert_int_eq(rmdir(deep.data), 0);
+	/* a file has the name of the parent */
+	deep.data[strlen(folder) + 2] = '\0';
+	ck_assert_int_eq(rmdir(deep.data), 0);
+	ck_assert_int_eq(bt_file_replace(deep.data, 0600, BT_STR("")), 0);
+	deep.data[strlen(folder) + 2] = '/';
+	ck_assert_int_eq(bt_make_folders(deep.data, 0700), ENOTDIR);
+	ck_assert_str_eq(deep.data + strlen(folder), "/a/b");
+	deep.data[strlen(folder) + 2] = '\0';
+	ck_assert_int_eq(unlink(deep.data), 0);
+	bt_strbuf_finish(&deep);
+	teardown();
+}
+END_TEST
+
 BT_TEST_MAIN("file_replace", test_file_replace__a_file_is_made_then_another_one,
 	test_file_replace__what_cannot_be_replaced_stays,
-	test_file_replace__a_pipe_is_written_and_stays)
+	test_file_replace__a_pipe_is_written_and_stays,
+	test_file_replace__folders_are_made_with_their_parents)
