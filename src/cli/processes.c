@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +43,9 @@ pid_t bt_process_fork(int *out_end, struct berth_error *err)
 		(void)close(ends[0]); /* nothing was written */
 		(void)close(ends[1]);
 		return result;
+	}
+	if (process == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* its answer is not needed then */
 	}
 	(void)close(ends[process == 0 ? 0 : 1]); /* the end of the other process */
 	*out_end = ends[process == 0 ? 1 : 0];

@@ -15,7 +15,7 @@
 /**
  * Fork this process, with a pipe from the copy to this process. In this process: returns the id of
  * the copy, and *out_end is the read end; or returns BERTH_ERR_IO. In the copy: returns 0, and
- * *out_end is the write end.
+ * *out_end is the write end. The copy is killed when this process ends.
  */
 BT_MUST_USE pid_t bt_process_fork(int *out_end, struct berth_error *err);
 

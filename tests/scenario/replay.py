@@ -12,7 +12,9 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
+import time
 
 import scenario
 
@@ -357,6 +359,37 @@ def test_alternatives_side_by_side(program):
     same = text(program, "default.yaml", MOST_ALLOCATED)
     both = json.loads(program.run("compare", path, "--config", same, "-o", "json").expect(0).out)
     assert [a["name"] for a in both["alternatives"]] == ["default", same]
+
+
+def state_of(process):
+    """The letter of the process's state in /proc; Z: it has ended."""
+    try:
+        with open("/proc/%d/stat" % process) as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return "Z"
+
+
+def test_the_replays_end_with_the_comparison(program):
+    first = dict(made_up_day()[0], objects=0)
+    path = write(os.path.join(program.folder, "endless.berthrec"), [
+        first, {"t": 0, "add": pod("waits", 1, 1, "job")}, {"t": 3000000000, "end": True}])
+    process = subprocess.Popen([program.path, "compare", path, "--config", "default", "-j", "2"],
+                               stderr=subprocess.DEVNULL)
+    children = []
+    deadline = time.monotonic() + 60
+    while len(children) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+        with open("/proc/%d/task/%d/children" % (process.pid, process.pid)) as file:
+            children = [int(word) for word in file.read().split()]
+    process.kill()
+    process.wait()
+    while {state_of(child) for child in children} != {"Z"} and time.monotonic() < deadline:
+        time.sleep(0.02)
+    left = [child for child in children if state_of(child) != "Z"]
+    for child in left:
+        os.kill(child, signal.SIGKILL)
+    assert len(children) == 2 and not left, (children, left)
 
 
 # --- the page ---
