@@ -271,7 +271,7 @@ VMS = [  # vmId, tenantId, vmTypeId, priority, starttime, endtime
     (0, 3, 5, 0, -1.5, 0.5), (1, 3, 6, 1, 0.25, None), (2, 4, 5, 0, 0.125, 2.5),
     (3, 4, 7, 0, 0.5, 0.75), (4, 4, 6, 0, 0.5, 0.25), (5, 4, 6, 2, 0.5, 0.75),
     (6, 4, 6, 0, "soon", 0.75), (7, 4, 6, 0, -3, -1), ("A b", 4, 6, 0, 0.5, 0.75),
-    (9, 4, 8, 0, 0.5, 0.75)]
+    (9, 4, 8, 0, 0.5, 0.75), (10, 4, 6, 0, 0.5, 40000)]
 
 
 def azure_file(program, tables=("vm", "vmType")):
@@ -308,7 +308,7 @@ def test_azure(program):
         "azure-2020/nic": "100000"}, pods[0]
     assert [pod["spec"]["priority"] for pod in pods] == [1000, 1000, 0], pods
     assert [line.get("runs") for line in lines[2:5]] == [43200, 205200, None], lines
-    for part in ["rows left out 7,",
+    for part in ["rows left out 8,", "endtime is no number of days (line 11)",
                  "its VM type cannot run on the machine type (--machine-type) (line 4)",
                  "endtime is before starttime (line 5)", "priority is neither 0 nor 1 (line 6)",
                  "starttime is no number of days (line 7)",
