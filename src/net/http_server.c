@@ -5,7 +5,6 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -199,20 +198,20 @@ struct framing {
 	uint32_t length_count;
 	uint32_t coding_count;
 	bool is_chunked;
+	bool has_blank; /* a header's name ends with a blank */
 };
 
-static void take_length(void *context, struct bt_str value)
+static void take_framing(void *context, struct bt_str name, struct bt_str value)
 {
 	struct framing *framing = context;
-	(void)value; /* libmicrohttpd has parsed the value */
-	framing->length_count++;
-}
-
-static void take_coding(void *context, struct bt_str value)
-{
-	struct framing *framing = context;
-	framing->coding_count++;
-	framing->is_chunked = value.length == 7 && strncasecmp(value.data, "chunked", 7) == 0;
+	framing->has_blank =
+		framing->has_blank || bt_str_trim(name, BT_STR_SPACE).length != name.length;
+	if (bt_str_equal_without_case(name, BT_STR(MHD_HTTP_HEADER_CONTENT_LENGTH))) {
+		framing->length_count++; /* libmicrohttpd has parsed the value */
+	} else if (bt_str_equal_without_case(name, BT_STR(MHD_HTTP_HEADER_TRANSFER_ENCODING))) {
+		framing->coding_count++;
+		framing->is_chunked = bt_str_equal_without_case(value, BT_STR("chunked"));
+	}
 }
 
 /*
@@ -222,8 +221,10 @@ static void take_coding(void *context, struct bt_str value)
 static bool has_clear_end(const struct bt_http_exchange *exchange)
 {
 	struct framing framing = {0};
-	bt_http_each_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH, take_length, &framing);
-	bt_http_each_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING, take_coding, &framing);
+	bt_http_each_header_prefixed(exchange, BT_STR(""), take_framing, &framing);
+	if (framing.has_blank) {
+		return false; /* libmicrohttpd ignores "Content-Length : 5", a proxy may not */
+	}
 	return framing.coding_count == 0
 		? framing.length_count <= 1
 		: framing.coding_count == 1 && framing.is_chunked && framing.length_count == 0;

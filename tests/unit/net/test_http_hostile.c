@@ -69,6 +69,8 @@ START_TEST(test_http_hostile__two_ends_of_a_body)
 		"Transfer-Encoding: chunked, identity\r\n",
 		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
 		"Transfer-Encoding: \013chunked\r\n",
+		"Content-Length : 2\r\n",
+		"Content-Length: 2\r\nTransfer-Encoding\t: chunked\r\n",
 	};
 	struct fixture fixture = {0};
 	struct client client;
