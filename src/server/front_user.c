@@ -7,7 +7,6 @@
 #include "server/rbac.h"
 #include "server/service_account_token.h"
 
-#define IMPERSONATED_GROUPS_MAX 64
 #define CERTIFICATES_MAX 8
 
 bool bt_front_is_master(const struct bt_front_call *call)
@@ -170,16 +169,17 @@ static bool identify_by_token(struct bt_front_call *call)
 
 struct group_list {
 	struct bt_front_call *call;
-	struct bt_str *groups;
+	struct bt_str *groups; /* NULL: groups are only counted */
 	uint32_t count;
 };
 
 static void take_group(void *context, struct bt_str value)
 {
 	struct group_list *list = context;
-	if (list->count < IMPERSONATED_GROUPS_MAX) {
-		list->groups[list->count++] = bt_arena_str(&list->call->arena, value);
+	if (list->groups != NULL) {
+		list->groups[list->count] = bt_arena_str(&list->call->arena, value);
 	}
+	list->count++;
 }
 
 /**
@@ -229,7 +229,9 @@ static bool impersonate(struct bt_front_call *call)
 	 * Room for three more groups: two of the ServiceAccount, and system:authenticated or
 	 * system:unauthenticated.
 	 */
-	list.groups = BT_ARENA_NEW_ARRAY(&call->arena, struct bt_str, IMPERSONATED_GROUPS_MAX + 3);
+	call->front->wire->each_header(call->exchange, "Impersonate-Group", take_group, &list);
+	list.groups = BT_ARENA_NEW_ARRAY(&call->arena, struct bt_str, list.count + 3);
+	list.count = 0;
 	call->front->wire->each_header(call->exchange, "Impersonate-Group", take_group, &list);
 	for (uint32_t i = 0; i < list.count; i++) {
 		if (!may_impersonate(call, "", "groups", BT_STR(""), list.groups[i])) {

@@ -368,6 +368,17 @@ START_TEST(test_rbac__impersonation)
 					strstr(front_body(&f), rows[i].part) != NULL),
 			"row %zu: %u %s", i, code, front_body(&f));
 	}
+	/* all groups count, however many there are */
+	struct bt_strbuf headers = {0};
+	bt_strbuf_append_c(&headers, AS("admin", "Impersonate-User: jane\n"));
+	for (int i = 0; i < 100; i++) {
+		bt_strbuf_printf(&headers, "Impersonate-Group: g%d\n", i);
+	}
+	f.headers = bt_strbuf_c(&headers);
+	ck_assert_uint_eq(front_ask(&f, "POST", REVIEW, BT_STR("{}")), 201);
+	ck_assert_msg(strstr(front_body(&f), "\"g99\",\"system:authenticated\"]") != NULL, "%s",
+		front_body(&f));
+	bt_strbuf_finish(&headers);
 	front_fixture_finish(&f);
 }
 END_TEST
@@ -407,7 +418,7 @@ static void make_nodes(struct front_fixture *f)
 	must(f, "POST", PODS,
 		"{'metadata':{'name':'mine'},'spec':{'nodeName':'n1','serviceAccountName':'robot',"
 		"'imagePullSecrets':[{'name':'pull'}],'containers':[{'name':'c','image':'i','env':["
-	        "{"
+		"{"
 		"'name':'A','valueFrom':{'secretKeyRef':{'name':'variable','key':'k'}}}],"
 		"'envFrom':[{'secretRef':{'name':'all'}},{'configMapRef':{'name':'settings'}}]}],"
 		"'volumes':[{'name':'v','secret':{'secretName':'volume'}},"
@@ -540,7 +551,7 @@ static const struct row node_rows[] = {
 		"node requested token not bound to a pod"},
 	{"n1", "POST", ACCOUNTS "/robot/token",
 		"{'spec':{'boundObjectRef':{'apiVersion':'v1','kind':'Pod','name':'other','uid':'x'"
-                "}"
+		"}"
 		"}}",
 		403, "node requested token bound to a pod scheduled on a different node"},
 };
