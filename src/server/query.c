@@ -4,7 +4,6 @@
 #include "codec/json_edit.h"
 #include "net/http_server.h"
 
-#define PAIRS_MAX 256
 #define FIELD_MANAGER_BYTES_MAX 128
 #define GRACE_SECONDS_MAX (INT64_C(1) << 40)
 
@@ -111,7 +110,7 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 {
 	bool seen[BT_ARRAY_LENGTH(parameters)] = {false};
 	*out = (struct bt_query){0};
-	for (uint32_t i = 0; i < PAIRS_MAX && query.length != 0; i++) {
+	while (query.length != 0) {
 		struct bt_str name;
 		struct bt_str value = bt_str_cut(&query, '&');
 		struct bt_str raw_name = bt_str_cut(&value, '=');

@@ -310,7 +310,7 @@ START_TEST(test_front__deprecated_versions)
 	static const char body[] =
 		"{\"metadata\":{\"name\":\"foos.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":"
 		"\"Cluster\",\"names\":{\"plural\":\"foos\",\"kind\":\"Foo\"},\"versions\":"
-	        "[" VERSION("v1alpha1",
+		"[" VERSION("v1alpha1",
 			"\"storage\":false,\"deprecated\":true,"
 			"\"deprecationWarning\":\"go away\"") "," VERSION("v1beta1",
 			"\"storage\":false,\"deprecated\":true") "," VERSION("v1",
@@ -333,6 +333,24 @@ START_TEST(test_front__deprecated_versions)
 		ck_assert_uint_eq(front_ask(&fixture, "GET", path, BT_STR("")), 200);
 		ck_assert_int_eq(front_has_header(&fixture, header), warnings[i][1] != NULL);
 	}
+	front_fixture_finish(&fixture);
+}
+END_TEST
+
+/* kubectl exec sends each argument of the command as a parameter, before all others. */
+START_TEST(test_front__many_parameters)
+{
+	struct front_fixture fixture;
+	struct bt_strbuf target = {0};
+	front_fixture_init(&fixture, NULL);
+	bt_strbuf_append_c(&target, "/readyz?");
+	for (int i = 0; i < 500; i++) {
+		bt_strbuf_printf(&target, "command=%d&", i);
+	}
+	bt_strbuf_append_c(&target, "verbose=true");
+	ck_assert_uint_eq(front_ask(&fixture, "GET", bt_strbuf_c(&target), BT_STR("")), 200);
+	ck_assert_ptr_nonnull(strstr(front_body(&fixture), "[+]ping ok\n"));
+	bt_strbuf_finish(&target);
 	front_fixture_finish(&fixture);
 }
 END_TEST
@@ -642,4 +660,5 @@ BT_TEST_MAIN("front", test_front__pages, test_front__aggregated_discovery, test_
 	test_front__edge_14_39_tables_are_served, test_front__edge_14_40_include_object,
 	test_front__warnings_are_few, test_front__protobuf, test_front__depth, test_front__tokens,
 	test_front__browsers_are_refused_without_tls, test_front__future_versions_wait,
-	test_front__failed_deletecollection, test_front__deprecated_versions)
+	test_front__failed_deletecollection, test_front__deprecated_versions,
+	test_front__many_parameters)
