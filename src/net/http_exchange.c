@@ -167,6 +167,8 @@ void bt_http_stream_resume(struct bt_http_exchange *exchange)
 #define SPARE_COUNT_MAX 64
 /* Maximum memory reserved for an announced Content-Length before the body arrives. */
 #define BODY_RESERVE_BYTES_MAX 65536
+/* Bytes of a body that do not count towards large_bodies_bytes_max. */
+#define SMALL_BODY_BYTES 65536
 
 /* Clients of proxies send "http://host/path?query"; returns the part from the path on. */
 static struct bt_str origin_form(struct bt_str target)
@@ -213,6 +215,12 @@ void bt_http_exchange_suspend(struct bt_http_exchange *exchange)
 	MHD_suspend_connection(exchange->handle);
 }
 
+static uint64_t large_bytes_of(const struct bt_http_exchange *exchange)
+{
+	size_t length = exchange->body.length;
+	return length > SMALL_BODY_BYTES ? length - SMALL_BODY_BYTES : 0;
+}
+
 static void reset_buffer(struct bt_strbuf *buffer)
 {
 	if (buffer->capacity > SPARE_BUFFER_BYTES_MAX) {
@@ -240,6 +248,7 @@ void bt_http_exchange_end(struct bt_http_exchange *exchange)
 		MHD_destroy_response(exchange->response);
 	}
 	BT_CHAIN_REMOVE(server->live, exchange, previous, next);
+	server->large_bytes -= large_bytes_of(exchange);
 	reset_buffer(&exchange->target);
 	reset_buffer(&exchange->body);
 	reset_buffer(&exchange->headers);
@@ -269,7 +278,10 @@ void bt_http_exchange_free(struct bt_http_exchange *exchange)
 
 bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, size_t length)
 {
-	uint64_t max = exchange->server->limits.body_bytes_max;
+	struct bt_http_server *server = exchange->server;
+	uint64_t max = server->limits.body_bytes_max;
+	uint64_t large_max = server->limits.large_bodies_bytes_max;
+	uint64_t large_bytes = large_bytes_of(exchange);
 	exchange->body_bytes += length;
 	if (exchange->refused) {
 		return true;
@@ -286,12 +298,15 @@ bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, 
 			}
 		}
 		bt_strbuf_append(&exchange->body, data, length);
-		return true;
+		server->large_bytes += large_bytes_of(exchange) - large_bytes;
+		return large_max == 0 || large_bytes_of(exchange) == 0 ||
+			server->large_bytes <= large_max;
 	}
 	/*
 	 * Read and drop a limited amount of further data: closing with unread data resets the
 	 * connection, and the reset can overtake the answer while the client still writes.
 	 */
+	server->large_bytes -= large_bytes;
 	bt_strbuf_finish(&exchange->body);
 	return exchange->body_bytes <= 4 * max;
 }

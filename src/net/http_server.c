@@ -34,6 +34,7 @@
 
 const struct bt_http_limits bt_http_default_limits = {
 	.body_bytes_max = 3145728,
+	.large_bodies_bytes_max = UINT32_C(256) << 20,
 	.header_bytes_max = 32768,
 	.connections_max = 4096,
 	.connections_per_ip_max = 0,

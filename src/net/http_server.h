@@ -61,7 +61,12 @@ struct bt_http_server;
 struct bt_http_exchange;
 
 struct bt_http_limits {
-	uint32_t body_bytes_max;          /* larger bodies: too_large of the handler is called */
+	uint32_t body_bytes_max; /* larger bodies: too_large of the handler is called */
+	/**
+	 * All bodies together, not counting the first 64 KiB of each; a body that exceeds it closes
+	 * its connection. 0: unlimited.
+	 */
+	uint32_t large_bodies_bytes_max;
 	uint32_t header_bytes_max;        /* larger request headers: 431 */
 	uint32_t connections_max;         /* further connections wait, or are closed */
 	uint32_t connections_per_ip_max;  /* 0: unlimited */

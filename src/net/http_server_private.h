@@ -104,6 +104,7 @@ struct bt_http_server {
 	struct bt_http_connection *arriving_first;
 	struct bt_http_connection *arriving_last;
 	uint32_t ending_count; /* exchanges with ends_websocket */
+	uint64_t large_bytes;  /* what counts towards limits.large_bodies_bytes_max */
 	struct bt_http_exchange *live;
 	struct bt_http_exchange *spare;
 	uint32_t spare_count;

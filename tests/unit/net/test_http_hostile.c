@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests made to confuse or to exhaust the server. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "http_fixture.h"
@@ -97,5 +98,44 @@ START_TEST(test_http_hostile__two_ends_of_a_body)
 }
 END_TEST
 
+/* Clients that send large bodies slowly cannot fill the memory; small bodies are still accepted. */
+START_TEST(test_http_hostile__large_bodies_share_a_limit)
+{
+	static char body[100000];
+	static const char head[] = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 110000\r\n\r\n";
+	struct fixture fixture = {.limits = bt_http_default_limits};
+	struct client clients[4];
+	memset(body, 'x', sizeof(body));
+	fixture.limits.large_bodies_bytes_max = 110000; /* three times 100000 - 65536 */
+	fixture_start(&fixture);
+	for (int round = 0; round < 2; round++) { /* what a round held is free in the next */
+		for (int i = 0; i < 4; i++) {
+			client_connect(&clients[i], &fixture);
+			client_send_text(&clients[i], head);
+			client_send(&clients[i], body, sizeof(body));
+			fixture_turns(&fixture, 20);
+		}
+		client_expect_end(&clients[3]);
+		client_close(&clients[3]);
+		client_connect(&clients[3], &fixture);
+		client_send_text(
+			&clients[3], "POST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}");
+		client_expect(&clients[3], "POST /b? {}\n", 1);
+		client_close(&clients[2]);
+		fixture_turns(&fixture, 20);
+		client_send(&clients[1], body, 10000);
+		client_expect(&clients[1], "POST /a? x", 1);
+		for (int i = 0; i < 4; i++) {
+			if (i != 2) {
+				client_close(&clients[i]);
+			}
+		}
+		fixture_turns(&fixture, 20);
+	}
+	fixture_finish(&fixture);
+}
+END_TEST
+
 BT_TEST_MAIN("http_hostile", test_http_hostile__parameters_without_end,
-	test_http_hostile__many_parameters, test_http_hostile__two_ends_of_a_body)
+	test_http_hostile__many_parameters, test_http_hostile__two_ends_of_a_body,
+	test_http_hostile__large_bodies_share_a_limit)
