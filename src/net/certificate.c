@@ -275,8 +275,8 @@ int bt_certificate_make_serving(const char *address, int64_t now_seconds,
 	return result;
 }
 
-int bt_certificate_check(
-	const struct bt_certificate_pair *pair, int64_t now_seconds, struct berth_error *err)
+int bt_certificate_check(const struct bt_certificate_pair *pair, const char *host,
+	int64_t now_seconds, int64_t until_seconds, struct berth_error *err)
 {
 	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
 	unsigned char of_certificate[64];
@@ -302,9 +302,12 @@ int bt_certificate_check(
 	if ((int64_t)gnutls_x509_crt_get_activation_time(draft.certificate) > now_seconds) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the certificate is not valid yet");
 	}
-	if ((int64_t)gnutls_x509_crt_get_expiration_time(draft.certificate) <
-		now_seconds + DAY_SECONDS) {
+	if ((int64_t)gnutls_x509_crt_get_expiration_time(draft.certificate) < until_seconds) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the certificate has expired");
+	}
+	if (host != NULL && gnutls_x509_crt_check_hostname(draft.certificate, host) == 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "the certificate does not name %s", host);
 	}
 	return 0;
 }

@@ -39,10 +39,11 @@ BT_MUST_USE int bt_certificate_make_serving(const char *address, int64_t now_sec
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
 /**
  * Checks that the pair parses, that key and certificate match, and that the certificate is valid
- * now and for one more day. Returns 0 or BERTH_ERR_INVALID.
+ * from now_seconds to until_seconds and names the host (a DNS name or an IP address; NULL: any
+ * host). Returns 0 or BERTH_ERR_INVALID.
  */
-BT_MUST_USE int bt_certificate_check(
-	const struct bt_certificate_pair *pair, int64_t now_seconds, struct berth_error *err);
+BT_MUST_USE int bt_certificate_check(const struct bt_certificate_pair *pair, const char *host,
+	int64_t now_seconds, int64_t until_seconds, struct berth_error *err);
 /** CA certificates that verify client certificates. */
 struct bt_certificate_authorities;
 

@@ -15,6 +15,8 @@
 #define PEM_BYTES_MAX ((size_t)1 << 20)
 #define TOKEN_BYTES 24
 #define TOKEN_LENGTH_MIN 16
+/* A certificate in the data folder is replaced if it is valid for less than this. */
+#define RENEWAL_SECONDS INT64_C(86400)
 
 /** --- files --- */
 
@@ -72,8 +74,8 @@ static int write_pair(const char *certificate_path, const char *key_path,
 /** --- creation --- */
 
 /**
- * Get the CA and the server's pair. A CA or a valid server pair in the data folder is reused,
- * because clients may have pinned it; otherwise a new one is made.
+ * Get the CA and the server's pair. A CA in the data folder, or a valid server pair for this
+ * address, is reused, because clients may have pinned it; otherwise a new one is made.
  */
 static int make_pair(const struct bt_up_identity_options *options, const struct kept_files *files,
 	struct bt_up_identity *identity, struct berth_error *err)
@@ -92,23 +94,24 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	if (result < 0) {
 		return result;
 	}
-	if (is_kept && file_exists(files->certificate)) {
-		result = read_pair(files->certificate, files->key, &identity->server, err);
-		if (result < 0 ||
-			bt_certificate_check(&identity->server, options->now_seconds, NULL) == 0) {
-			return result;
-		}
-		bt_certificate_pair_finish(&identity->server);
-		identity->server = (struct bt_certificate_pair){0};
-	}
-	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
-		"kubernetes.default.svc", options->address};
 	/* A certificate cannot name a wildcard address, so it names the host instead. */
 	bool is_any =
 		strcmp(options->address, "0.0.0.0") == 0 || strcmp(options->address, "::") == 0;
 	char host[256] = "localhost";
 	(void)gethostname(host, sizeof(host) - 1); /* host names have at most 64 bytes */
-	names[BT_ARRAY_LENGTH(names) - 1] = is_any ? host : options->address;
+	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
+		"kubernetes.default.svc", is_any ? host : options->address};
+	if (is_kept && file_exists(files->certificate)) {
+		result = read_pair(files->certificate, files->key, &identity->server, err);
+		if (result < 0 ||
+			bt_certificate_check(&identity->server, names[BT_ARRAY_LENGTH(names) - 1],
+				options->now_seconds, options->now_seconds + RENEWAL_SECONDS,
+				NULL) == 0) {
+			return result;
+		}
+		bt_certificate_pair_finish(&identity->server);
+		identity->server = (struct bt_certificate_pair){0};
+	}
 	result = bt_certificate_make_server(&identity->ca, names, BT_ARRAY_LENGTH(names),
 		options->now_seconds, &identity->server, err);
 	if (result == 0 && is_kept) {
@@ -166,7 +169,8 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 		result = read_pair(
 			options->certificate_path, options->key_path, &identity.server, err);
 		if (result == 0) {
-			result = bt_certificate_check(&identity.server, options->now_seconds, err);
+			result = bt_certificate_check(&identity.server, NULL, options->now_seconds,
+				options->now_seconds, err);
 			result = result < 0
 				? bt_error_wrap(err, result, "%s", options->certificate_path)
 				: 0;

@@ -18,6 +18,22 @@ static const char *path_of(const char *name)
 	return path;
 }
 
+static void make_folder(void)
+{
+	(void)snprintf(folder, sizeof(folder), "/tmp/berth-identity-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	static const char *const names[] = {
+		"ca.crt", "ca.key", "apiserver.crt", "apiserver.key", "token"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		ck_assert_int_eq(unlink(path_of(names[i])), 0);
+	}
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
 static void write_token(const char *text)
 {
 	FILE *file = fopen(path_of("token"), "w");
@@ -39,8 +55,7 @@ START_TEST(test_up_identity__files_of_the_owner)
 		"ca.crt", "ca.key", "apiserver.crt", "apiserver.key", "token", "kubeconfig"};
 	struct bt_up_identity first;
 	struct bt_up_identity second;
-	(void)snprintf(folder, sizeof(folder), "/tmp/berth-identity-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_folder();
 	FILE *open_to_all = fopen(path_of("kubeconfig"), "w");
 	ck_assert_ptr_nonnull(open_to_all);
 	(void)fclose(open_to_all);
@@ -72,11 +87,8 @@ START_TEST(test_up_identity__kept_tokens)
 {
 	static const char *const refused[] = {
 		"", "\n", "short", "0123456789abcdef\n0123", "0123456789abcdef: x"};
-	static const char *const names[] = {
-		"ca.crt", "ca.key", "apiserver.crt", "apiserver.key", "token"};
 	struct bt_up_identity identity;
-	(void)snprintf(folder, sizeof(folder), "/tmp/berth-identity-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_folder();
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(refused); i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		write_token(refused[i]);
@@ -88,11 +100,65 @@ START_TEST(test_up_identity__kept_tokens)
 	ck_assert_int_eq(create(&identity, NULL), 0);
 	ck_assert(bt_str_equal_c(bt_strbuf_str(&identity.token), "0123456789abcdef"));
 	bt_up_identity_finish(&identity);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		ck_assert_int_eq(unlink(path_of(names[i])), 0);
-	}
-	ck_assert_int_eq(rmdir(folder), 0);
+	remove_folder();
 }
 END_TEST
 
-BT_TEST_MAIN("up_identity", test_up_identity__files_of_the_owner, test_up_identity__kept_tokens)
+/* Creates the identity of a server at this address, at this time. */
+static void create_at(const char *address, int64_t now_seconds, struct bt_up_identity *out)
+{
+	struct bt_up_identity_options options = {
+		.data_dir = folder, .address = address, .now_seconds = now_seconds};
+	ck_assert_int_eq(bt_up_identity_create(&options, out, NULL), 0);
+}
+
+START_TEST(test_up_identity__certificate_for_the_address)
+{
+	static const char *const addresses[] = {"127.0.0.1", "10.9.8.7", "0.0.0.0", "127.0.0.1"};
+	struct bt_up_identity first;
+	struct bt_up_identity next;
+	make_folder();
+	create_at("127.0.0.1", 1800000000, &first);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(addresses); i++) {
+		create_at(addresses[i], 1800000000, &next);
+		ck_assert(bt_str_equal(
+			bt_strbuf_str(&first.ca.certificate), bt_strbuf_str(&next.ca.certificate)));
+		ck_assert_int_eq(bt_certificate_check(&next.server, i == 2 ? NULL : addresses[i],
+					 1800000000, 1800000000, NULL),
+			0);
+		bt_up_identity_finish(&next);
+	}
+	bt_up_identity_finish(&first);
+	remove_folder();
+}
+END_TEST
+
+/* A given certificate may be valid for less than a day. */
+START_TEST(test_up_identity__given_certificate)
+{
+	struct bt_up_identity identity;
+	struct berth_error err = BERTH_ERROR_INIT;
+	make_folder();
+	create_at("127.0.0.1", 1800000000, &identity);
+	bt_up_identity_finish(&identity);
+	char certificate[64];
+	char key[64];
+	(void)snprintf(certificate, sizeof(certificate), "%s", path_of("apiserver.crt"));
+	(void)snprintf(key, sizeof(key), "%s", path_of("apiserver.key"));
+	struct bt_up_identity_options options = {.certificate_path = certificate,
+		.key_path = key,
+		.address = "127.0.0.1",
+		.now_seconds = 1800000000 + INT64_C(365) * 86400 - 3600};
+	ck_assert_msg(bt_up_identity_create(&options, &identity, &err) == 0, "%s",
+		berth_error_message(&err));
+	bt_up_identity_finish(&identity);
+	options.now_seconds += 7200;
+	ck_assert_int_eq(bt_up_identity_create(&options, &identity, &err), BERTH_ERR_INVALID);
+	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "the certificate has expired"));
+	berth_error_finish(&err);
+	remove_folder();
+}
+END_TEST
+
+BT_TEST_MAIN("up_identity", test_up_identity__files_of_the_owner, test_up_identity__kept_tokens,
+	test_up_identity__certificate_for_the_address, test_up_identity__given_certificate)

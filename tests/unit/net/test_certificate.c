@@ -39,24 +39,34 @@ START_TEST(test_certificate__pairs)
 	struct bt_certificate_pair mixed = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	make(&ca, &pair, NOW);
-	ck_assert_int_eq(bt_certificate_check(&ca, NOW, NULL), 0);
-	ck_assert_int_eq(bt_certificate_check(&pair, NOW, NULL), 0);
-	ck_assert_int_eq(bt_certificate_check(&pair, NOW + 363 * DAY, NULL), 0);
-	ck_assert_int_eq(bt_certificate_check(&pair, NOW + 365 * DAY, &err), BERTH_ERR_INVALID);
+	ck_assert_int_eq(bt_certificate_check(&ca, NULL, NOW, NOW, NULL), 0);
+	ck_assert_int_eq(bt_certificate_check(&pair, NULL, NOW, NOW + DAY, NULL), 0);
+	ck_assert_int_eq(bt_certificate_check(&pair, NULL, NOW, NOW + 364 * DAY, NULL), 0);
+	ck_assert_int_eq(
+		bt_certificate_check(&pair, NULL, NOW, NOW + 366 * DAY, &err), BERTH_ERR_INVALID);
 	ck_assert_str_eq(berth_error_message(&err), "the certificate has expired");
 	berth_error_finish(&err);
-	ck_assert_int_eq(bt_certificate_check(&pair, NOW - 2 * DAY, NULL), BERTH_ERR_INVALID);
-	ck_assert_int_eq(bt_certificate_check(&ca, NOW + 3000 * DAY, NULL), 0);
+	ck_assert_int_eq(
+		bt_certificate_check(&pair, NULL, NOW - 2 * DAY, NOW, NULL), BERTH_ERR_INVALID);
+	ck_assert_int_eq(
+		bt_certificate_check(&ca, NULL, NOW + 3000 * DAY, NOW + 3001 * DAY, NULL), 0);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		ck_assert_int_eq(bt_certificate_check(&pair, names[i], NOW, NOW, NULL), 0);
+	}
+	ck_assert_int_eq(
+		bt_certificate_check(&pair, "10.9.8.7", NOW, NOW, &err), BERTH_ERR_INVALID);
+	ck_assert_str_eq(berth_error_message(&err), "the certificate does not name 10.9.8.7");
+	berth_error_finish(&err);
 	/* the key of another certificate; texts that are not PEM; empty texts */
 	bt_strbuf_append_str(&mixed.certificate, bt_strbuf_str(&pair.certificate));
-	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, NULL), BERTH_ERR_INVALID);
+	ck_assert_int_eq(bt_certificate_check(&mixed, NULL, NOW, NOW, NULL), BERTH_ERR_INVALID);
 	bt_strbuf_append_str(&mixed.key, bt_strbuf_str(&ca.key));
-	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, &err), BERTH_ERR_INVALID);
+	ck_assert_int_eq(bt_certificate_check(&mixed, NULL, NOW, NOW, &err), BERTH_ERR_INVALID);
 	ck_assert_str_eq(berth_error_message(&err), "the key does not belong to the certificate");
 	berth_error_finish(&err);
 	bt_strbuf_reset(&mixed.key);
 	bt_strbuf_append_c(&mixed.key, "-----BEGIN PRIVATE KEY-----\nxx\n");
-	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, NULL), BERTH_ERR_INVALID);
+	ck_assert_int_eq(bt_certificate_check(&mixed, NULL, NOW, NOW, NULL), BERTH_ERR_INVALID);
 	bt_certificate_pair_finish(&mixed);
 	ck_assert_int_eq(
 		bt_certificate_make_server(&mixed, names, 1, NOW, &pair, NULL), BERTH_ERR_INVALID);
