@@ -456,6 +456,7 @@ int bt_front_create(struct bt_loop *loop, const struct bt_front_options *options
 	struct bt_http_server_options http = {
 		.address = options->address,
 		.port = options->port,
+		.both_families = true,
 		.certificate_pem = options->certificate_pem,
 		.key_pem = options->key_pem,
 		.ask_client_certificate = options->client_ca_pem != NULL,

@@ -280,6 +280,17 @@ def test_others_reach_the_page_over_tls_only(program):
             raise AssertionError("plain HTTP is served")
 
 
+def test_without_an_address_all_addresses_are_served(program):
+    for command, flags in (("view", ["-f", CLUSTER]), ("up", [
+            "--view", "--kubeconfig-out", os.path.join(program.folder, "kubeconfig")])):
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = probe.getsockname()[1]
+        with serving(program, *flags, "--listen", ":%d" % port, command=command):
+            socket.create_connection(("127.0.0.1", port)).close()
+            if os.path.exists("/proc/net/if_inet6"):
+                socket.create_connection(("::1", port)).close()
+
+
 def test_reading_a_cluster_needs_the_reader_role_only(program):
     with open(os.path.join(scenario.ROOT, "packaging", "kubernetes", "reader.yaml"),
               encoding="utf-8") as file:

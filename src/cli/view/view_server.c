@@ -493,6 +493,7 @@ int bt_view_server_create(const struct bt_view_server_options *options,
 	const struct bt_http_server_options http = {
 		.address = options->address,
 		.port = options->port,
+		.both_families = true,
 		.certificate_pem = options->certificate_pem,
 		.key_pem = options->key_pem,
 		.limits = bt_http_default_limits,
