@@ -98,7 +98,8 @@ static bool has_reference(
 }
 
 /**
- * Returns whether `claim` is the claim name of one of the pod's ephemeral volumes, "POD-VOLUME".
+ * Returns whether `claim` is the claim name of one of the pod's ephemeral volumes, "POD-VOLUME"; or
+ * whether the pod has an ephemeral volume, if `claim` is absent.
  */
 static bool has_ephemeral_claim(const struct bt_json_value *pod, struct bt_str claim)
 {
@@ -107,21 +108,26 @@ static bool has_ephemeral_claim(const struct bt_json_value *pod, struct bt_str c
 	for (uint32_t i = 0; i < volumes->count; i++) {
 		struct bt_str volume = bt_json_text_at(volumes->elements[i], "name");
 		if (bt_json_find(volumes->elements[i], "ephemeral") != NULL &&
-			claim.length == name.length + 1 + volume.length &&
-			bt_str_has_prefix(claim, name) && bt_str_has_suffix(claim, volume) &&
-			claim.data[name.length] == '-') {
+			(claim.data == NULL ||
+				(claim.length == name.length + 1 + volume.length &&
+					bt_str_has_prefix(claim, name) &&
+					bt_str_has_suffix(claim, volume) &&
+					claim.data[name.length] == '-'))) {
 			return true;
 		}
 	}
 	return false;
 }
 
+/** `name` absent: whether the pod refers to any object of this kind, now or once it runs. */
 static bool pod_refers(
 	const struct bt_json_value *pod, enum reference_kind kind, struct bt_str name)
 {
 	const struct bt_json_value *statuses =
 		bt_json_array_at(pod, "status.resourceClaimStatuses");
 	return has_reference(bt_json_object_at(pod, "spec"), kind, name) ||
+		(kind == REFERENCE_DEVICES && name.data == NULL &&
+			bt_json_array_at(pod, "spec.resourceClaims")->count != 0) ||
 		(kind == REFERENCE_CLAIM && has_ephemeral_claim(pod, name)) ||
 		(kind == REFERENCE_DEVICES && has_reference(statuses, kind, name));
 }

@@ -524,6 +524,15 @@ static const struct row node_rows[] = {
 		"can not create pods that reference secrets"},
 	{"n1", "POST", PODS, MIRROR("'nodeName':'n1','serviceAccountName':'free',"), 403,
 		"can not create pods that reference a service account"},
+	{"n1", "POST", PODS,
+		MIRROR("'nodeName':'n1','volumes':[{'name':'v','ephemeral':{'volumeClaimTemplate':"
+		       "{'spec':{'accessModes':['ReadWriteOnce'],'resources':{'requests':"
+		       "{'storage':'1'}}}}}}],"),
+		403, "can not create pods that reference persistentvolumeclaims"},
+	{"n1", "POST", PODS,
+		MIRROR("'nodeName':'n1','resourceClaims':[{'name':'r',"
+		       "'resourceClaimTemplateName':'t'}],"),
+		403, "can not create pods that reference resourceclaims"},
 	{"n1", "POST", PODS, MIRROR("'nodeName':'n1',"), 201, NULL},
 	{"n1", "DELETE", PODS "/other", NULL, 403, NULL},
 	{"n1", "DELETE", PODS "/mirror", NULL, 200, NULL},
