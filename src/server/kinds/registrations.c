@@ -194,9 +194,25 @@ static void validate_signing_request_update(const struct bt_write *write,
 	struct bt_field_errors *errors)
 {
 	static const char *const decisions[] = {"Approved", "Denied"};
+	static const char *const final_types[] = {"Approved", "Denied", "Failed"};
+	static const char *const statuses[] = {"True", NULL};
+	const struct bt_json_value *old_status = bt_json_object_at(old, "status");
 	const struct bt_json_value *before = bt_json_array_at(old, "status.conditions");
 	const struct bt_json_value *after = bt_json_array_at(object, "status.conditions");
 	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(NULL, "status"), "conditions");
+	for (uint32_t i = 0; i < after->count; i++) {
+		struct bt_json_value *status = bt_json_find(after->elements[i], "status");
+		if (status != NULL &&
+			bt_str_is_one_of(bt_kinds_text(after->elements[i], "type"), final_types,
+				BT_ARRAY_LENGTH(final_types))) {
+			bt_kinds_check_allowed(errors,
+				BT_PATH_NAME(BT_PATH_INDEX(place, i), "status"), status, statuses);
+		}
+	}
+	if (bt_kinds_text(old_status, "certificate").length != 0) {
+		bt_kinds_check_immutable(errors, BT_PATH_NAME(NULL, "status"), old_status,
+			bt_json_object_at(object, "status"), "certificate", NULL);
+	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(decisions); i++) {
 		bool had = bt_condition_find(before, decisions[i]) != NULL;
 		bool has = bt_condition_find(after, decisions[i]) != NULL;

@@ -169,12 +169,29 @@ START_TEST(test_registrations__signing_requests)
 		"CertificateSigningRequest.certificates.k8s.io \"a\" is invalid: "
 		"status.conditions: "
 		"Forbidden: updates may not add a condition of type \"Approved\"");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, REQUESTS "/approval", "a",
+			"{'status':{'conditions':[{'type':'Approved','status':'False'}]}}"),
+		422);
+	ck_assert_str_eq(api_message(&f),
+		"CertificateSigningRequest.certificates.k8s.io \"a\" is invalid: "
+		"status.conditions[0].status: Unsupported value: \"False\": supported values: "
+		"\"True\"");
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, REQUESTS "/approval", "a", approved), 200);
 	ck_assert_uint_eq(bt_json_array_at(f.result, "status.conditions")->count, 1);
 	ck_assert_str_eq(api_text(&f, "spec.username"), "admin");
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, REQUESTS "/approval", "a",
 				  "{'status':{'conditions':[]}}"),
 		422);
+	for (int i = 0; i < 2; i++) { /* a certificate cannot be replaced */
+		ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, REQUESTS "/status", "a",
+					  i == 0 ? "{'status':{'certificate':'" PEM "'}}"
+						 : "{'status':{'certificate':'AAAA'}}"),
+			i == 0 ? 200 : 422);
+	}
+	ck_assert_str_eq(api_message(&f),
+		"CertificateSigningRequest.certificates.k8s.io \"a\" is invalid: "
+		"status.certificate: Invalid value: \"AAAA\": field is immutable");
 	ck_assert_uint_eq(
 		api_create(&f, REQUESTS, "",
 			"{'metadata':{'name':'b'},'spec':{'request':'AAAA','signerName':'x',"
