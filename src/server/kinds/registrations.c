@@ -134,23 +134,15 @@ void bt_rule_signing_request(
 /** Sets the requester to the user of the request. A restored object keeps its requester. */
 static void prepare_signing_request(const struct bt_write *write, struct bt_json_value *object)
 {
-	struct bt_arena *arena = write->arena;
-	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
-	struct bt_json_value *groups = bt_json_new(arena, BT_JSON_ARRAY);
+	static const char *const names[] = {"username", "uid", "groups", "extra"};
+	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
 	if (write->restoring) {
 		return;
 	}
-	for (uint32_t i = 0; i < write->user->group_count; i++) {
-		bt_json_append(arena, groups,
-			bt_json_new_str(arena, bt_arena_str(arena, write->user->groups[i])));
+	const struct bt_json_value *user = bt_user_info(write->user, write->arena);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		bt_kinds_reset_member(write->arena, spec, user, names[i]);
 	}
-	bt_json_set_str(arena, spec, "username", bt_arena_str(arena, write->user->name));
-	(void)bt_json_remove_c(spec, "uid");
-	(void)bt_json_remove_c(spec, "extra");
-	if (write->user->uid.length != 0) {
-		bt_json_set_str(arena, spec, "uid", bt_arena_str(arena, write->user->uid));
-	}
-	bt_json_set_value(arena, spec, "groups", groups);
 }
 
 /**

@@ -101,6 +101,29 @@ START_TEST(test_tokens__users)
 }
 END_TEST
 
+/* A CertificateSigningRequest has all that is known about its requester. */
+START_TEST(test_tokens__requesters_of_certificates)
+{
+	struct front_fixture f;
+	setup(&f);
+	must(&f, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+		"{'metadata':{'name':'b'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io',"
+		"'kind':'ClusterRole','name':'cluster-admin'},'subjects':["
+		"{'kind':'ServiceAccount','name':'robot','namespace':'default'}]}");
+	request_token(&f, "");
+	ck_assert_uint_eq(
+		front_ask_as(&f, token, "POST",
+			"/apis/certificates.k8s.io/v1/certificatesigningrequests",
+			"{'metadata':{'name':'r'},'spec':{'request':'"
+			"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0=','signerName':"
+			"'example.com/x','usages':['client auth'],'extra':{'forged':['x']}}}"),
+		201);
+	ck_assert_ptr_nonnull(strstr(front_body(&f),
+		"\"extra\":{\"authentication.kubernetes.io/credential-id\":[\"JTI="));
+	front_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_tokens__expire)
 {
 	struct front_fixture f;
@@ -347,7 +370,7 @@ START_TEST(test_tokens__volumes)
 }
 END_TEST
 
-BT_TEST_MAIN("tokens", test_tokens__users, test_tokens__expire, test_tokens__audiences,
-	test_tokens__bound_to_pods_and_accounts,
+BT_TEST_MAIN("tokens", test_tokens__users, test_tokens__requesters_of_certificates,
+	test_tokens__expire, test_tokens__audiences, test_tokens__bound_to_pods_and_accounts,
 	test_tokens__going_accounts_keep_theirs_for_a_minute, test_tokens__forged,
 	test_tokens__keys_are_kept, test_tokens__volumes)
