@@ -151,7 +151,7 @@ static bool identify_by_token(struct bt_front_call *call)
 		return true;
 	}
 	struct bt_str scheme = bt_str_sub(text, 0, 6);
-	if ((!bt_str_equal_c(scheme, "Bearer") && !bt_str_equal_c(scheme, "bearer")) ||
+	if (!bt_str_equal_without_case(scheme, BT_STR("Bearer")) ||
 		!(6 >= text.length || text.data[6] == ' ')) {
 		return refuse_credential(call);
 	}

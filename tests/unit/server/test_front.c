@@ -525,6 +525,7 @@ START_TEST(test_front__tokens)
 	static const char review[] = "{\"spec\":{\"resourceAttributes\":{\"verb\":\"get\"}}}";
 	static const struct row rows[] = {
 		{"GET", PODS, "Authorization: Bearer secret\n", NULL, 200, NULL},
+		{"GET", PODS, "Authorization: BEARER secret\n", NULL, 200, NULL},
 		{"GET", PODS, "Authorization: Bearer secre\n", NULL, 401,
 			"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
 			"\"status\":\"Failure\",\"message\":\"Unauthorized\","
