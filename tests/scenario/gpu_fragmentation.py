@@ -88,8 +88,9 @@ def test_inflated_imports(program):
 
 def test_wrong_factors(program):
     tables = made_up_tables(program, 1)
-    for value, message in [("0", "--inflate: must be above 0"), ("x", "--inflate: "),
-                           ("101", "--inflate: must be at most 100")]:
+    for value, message in [("0", "--inflate: must be above 0 and at most 100, not 0\n"),
+                           ("101", "--inflate: must be above 0 and at most 100, not 101\n"),
+                           ("x", "--inflate: ")]:
         answer = program.run("import", "alibaba-gpu-2023", *tables, "--inflate", value, "-o",
                              "-").expect(2)
         assert message in answer.err, (value, answer.err)

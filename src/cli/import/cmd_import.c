@@ -8,10 +8,7 @@
 #include "cli/command.h"
 #include "replay/change_import.h"
 
-/** Doubles represent integers up to this amount exactly. */
-#define MACHINE_AMOUNT_MAX (INT64_C(1) << 50)
 #define MACHINES_MAX 1000000
-#define INFLATE_MILLI_MAX 100000
 
 static const struct source {
 	const char *name;
@@ -62,24 +59,28 @@ static uint64_t print_defects(const struct bt_command *command, const struct bt_
 	return rows;
 }
 
-static int parse_amount(const char *flag, const char *text,
+static int parse_amount(const char *flag, const char *text, const char *most,
 	int64_t (*convert)(const struct bt_quantity *quantity), int64_t *out_amount,
 	struct berth_error *err)
 {
 	struct bt_quantity quantity;
+	struct bt_quantity limit;
 	struct bt_arena arena;
 	bt_arena_init(&arena, 0);
-	int result = bt_quantity_parse(bt_str_from(text), &arena, &quantity, err);
+	int result = bt_quantity_parse(bt_str_from(most), &arena, &limit, err);
+	if (result == 0) {
+		result = bt_quantity_parse(bt_str_from(text), &arena, &quantity, err);
+	}
 	if (result < 0) {
 		result = bt_error_wrap(err, result, "%s", flag);
 	} else {
 		*out_amount = convert(&quantity);
+		if (*out_amount <= 0 || bt_quantity_compare(&quantity, &limit) > 0) {
+			result = bt_error_set(err, BERTH_ERR_INVALID,
+				"%s: must be above 0 and at most %s, not %s", flag, most, text);
+		}
 	}
 	bt_arena_finish(&arena);
-	if (result == 0 && (*out_amount <= 0 || *out_amount > MACHINE_AMOUNT_MAX)) {
-		result = bt_error_set(err, BERTH_ERR_INVALID,
-			"%s: must be above 0 and at most 1Pi, not %s", flag, text);
-	}
 	return result;
 }
 
@@ -101,21 +102,17 @@ static int check_source(
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"--inflate: only pods of alibaba-gpu-2023 can be drawn");
 		}
-		int drawn = parse_amount("--inflate", options->inflate, bt_quantity_milli,
+		int drawn = parse_amount("--inflate", options->inflate, "100", bt_quantity_milli,
 			&request->inflate_milli, err);
-		if (drawn == 0 && request->inflate_milli > INFLATE_MILLI_MAX) {
-			drawn = bt_error_set(err, BERTH_ERR_INVALID,
-				"--inflate: must be at most %d, not %s", INFLATE_MILLI_MAX / 1000,
-				options->inflate);
-		}
 		if (drawn < 0) {
 			return drawn;
 		}
 	}
-	int result = parse_amount("--machine-cpu", options->machine_cpu, bt_quantity_milli,
+	/* Doubles represent integers up to these amounts exactly. */
+	int result = parse_amount("--machine-cpu", options->machine_cpu, "1Ti", bt_quantity_milli,
 		&request->machine_cpu_milli, err);
 	return result < 0 ? result
-			  : parse_amount("--machine-memory", options->machine_memory,
+			  : parse_amount("--machine-memory", options->machine_memory, "1Pi",
 				    bt_quantity_value, &request->machine_memory_bytes, err);
 }
 
