@@ -192,9 +192,6 @@ static int run_files(const struct options *options, const struct bt_arguments *a
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"needs a file or --workload (see \"berth bench --help\")");
 	}
-	if (options->write != NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--write: needs --workload");
-	}
 	for (uint32_t i = 0; i < arguments->list.count && result == 0; i++) {
 		struct bt_bench_run run = run_of(options, NULL);
 		run.path = arguments->list.items[i];
@@ -248,11 +245,19 @@ static int run_scheduler_perf(const struct options *options, const struct bt_arg
 static int check(void *context, struct berth_error *err)
 {
 	const struct options *options = context;
-	const char *flag = options->quick                                          ? "quick"
-		: options->only.list.count != 0 && options->scheduler_perf == NULL ? "only"
-										   : NULL;
-	if (flag != NULL && !options->suite) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--%s: needs --suite", flag);
+	if (options->quick && !options->suite) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--quick: needs --suite");
+	}
+	if (options->only.list.count != 0 && !options->suite && options->scheduler_perf == NULL) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--only: needs --suite or --scheduler-perf");
+	}
+	if (options->write != NULL && options->workload == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--write: needs --workload");
+	}
+	if (options->verify_pods != 0 && options->scheduler_perf != NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--verify-pods: --scheduler-perf verifies all pods, with --verify");
 	}
 	if (options->suite + (options->workload != NULL) + (options->scheduler_perf != NULL) > 1) {
 		return bt_error_set(err, BERTH_ERR_INVALID,

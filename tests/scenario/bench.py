@@ -234,14 +234,16 @@ def test_wrong_usage(program):
             (["-w", "basic", "--nodes", "0"], "--bound: bound pods need nodes"),
             (["-w", "basic", "--write", "/nowhere/x"], "--write: /nowhere/x: No such file"),
             (["--write", "x", "y"], "--write: needs --workload"),
+            (["--suite", "--write", "x"], "--write: needs --workload"),
             (["-w", "basic", "--suite"], "exclude each other"),
             (["-w", "basic", "--quick"], "--quick: needs --suite"),
-            (["-w", "basic", "--only", "x"], "--only: needs --suite"),
+            (["-w", "basic", "--only", "x"], "--only: needs --suite or --scheduler-perf"),
             (["--suite", "file"], "--suite: takes no file, got file"),
             (["--suite", "--only", "basic,nothing"], "--only: nothing is none of the suite's"),
             (["--suite", "-o", "xml"], "--output: xml is none of table, json"),
             (["--scheduler-perf", CONFIG, "x"], "--scheduler-perf: takes no other file, got x"),
             (["--scheduler-perf", CONFIG, "--only", "x"], "no workload of that name (--only)"),
+            (["--scheduler-perf", CONFIG, "--verify-pods", "5"], "--verify-pods: --scheduler-perf"),
             (["--scheduler-perf", "/nowhere"], "/nowhere: No such file")]:
         answer = program.run("bench", *arguments).expect(2)
         assert message in answer.err and answer.out == "", (arguments, answer.err)
