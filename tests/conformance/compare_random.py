@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draw random cases, answer them with berth and with the model, compare the answers.
 
-usage: compare_random.py BERTH_CONFORMANCE SEED COUNT CATEGORY [CATEGORY ...] [--skip FIELD,...]
+usage: compare_random.py BERTH_CONFORMANCE SEED COUNT [CATEGORY ...] [--skip FIELD,...]
 
 The last line is "N passed, N failed".
 """

@@ -517,7 +517,7 @@ static const struct bt_flag flags[] = {
 	{"pod-stop-delay", 0, BT_FLAG_STRING, offsetof(struct options, stop_delay_text), "DURATION",
 		"time from deletion until the pod is gone, within its grace period (default 1s)"},
 	{"job-run-time", 0, BT_FLAG_STRING, offsetof(struct options, job_time_text), "DURATION",
-		"run time of pods that end by themselves (default 5s)"},
+		"run time of the pods of Jobs (default 5s)"},
 	{"event-ttl", 0, BT_FLAG_STRING, offsetof(struct options, event_ttl_text), "DURATION",
 		"how long Events are kept after their last write (default 1h)"},
 	{"pod-cpu-usage", 0, BT_FLAG_STRING, offsetof(struct options, cpu_usage), "USAGE",
