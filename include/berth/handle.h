@@ -121,8 +121,9 @@ BERTH_API bool berth_waiting_pod_reject(
 	struct berth_waiting_pod *pod, const char *plugin_name, const char *message);
 
 /**
- * Moves a pending pod to the active queue at the next opportunity; false if there is no queue
- * (simulate, bench). To activate pods when a cycle succeeds, use berth_cycle_state_activate_pod().
+ * Moves a pending pod to the active queue at the next opportunity; false if there is no queue (most
+ * workloads of berth bench). To activate pods when a cycle succeeds, use
+ * berth_cycle_state_activate_pod().
  */
 BERTH_API bool berth_handle_activate(const struct berth_handle *handle,
 	struct berth_str pod_namespace, struct berth_str pod_name);
