@@ -277,6 +277,11 @@ def test_gates_and_other_schedulers(program):
     assert table.startswith(
         "Pod default/a is not tried on any node before its scheduling gates x.example/one, "
         "x.example/two are removed; then it fits on 1 of 1 node: n1.\n"), table
+    waiting = lines(node("n1"), pod("a", schedulingGroup={"podGroupName": "missing"}))
+    table = explain(program, waiting, "a", "--feature-gates",
+                    "GenericWorkload=true,GangScheduling=true", output="table").expect(1).out
+    assert table.startswith("Pod default/a is not tried on any node yet; as soon as it is, it fits "
+                            "on 1 of 1 node: n1.\n"), table
     answer = told(program, lines(node("n1"), pod("a", schedulerName="mine")))
     assert answer["fate"] == "NotHandled" and answer["profile"] == "default-scheduler"
     assert answer["entryChanges"][0]["type"] == "SetSchedulerName"

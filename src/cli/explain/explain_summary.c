@@ -230,7 +230,7 @@ static void append_gates(const struct bt_explain_report *report, struct bt_strbu
 		}
 		bt_strbuf_append_c(out, count == 1 ? " is removed" : " are removed");
 	}
-	bt_strbuf_append_c(out, "; then");
+	bt_strbuf_append_c(out, count != 0 ? "; then" : " yet; as soon as it is,");
 	append_later_fit(report, out);
 }
 
