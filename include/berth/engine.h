@@ -327,7 +327,7 @@ BERTH_API const char *berth_pod_place_string(enum berth_pod_place place);
 struct berth_pod_wait {
 	enum berth_pod_place place; /**< state of the pod */
 	struct berth_str node_name; /**< binding, bound: the node */
-	uint32_t attempts;          /**< attempts so far */
+	uint32_t attempts;          /**< of a queued pod so far; 0 for other pods */
 	/** When a queued pod last entered the queue; BERTH_TIME_UNSET for other pods. */
 	int64_t timestamp_ns;
 	int64_t backoff_until_ns;            /**< backoff; BERTH_TIME_UNSET otherwise */
