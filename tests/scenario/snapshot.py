@@ -191,6 +191,15 @@ def test_only_what_is_read(program):
     assert len(json.loads(out)["items"]) == 4
 
 
+def test_kinds_that_are_left_out(program):
+    text = POD + "---\napiVersion: v1\nkind: LimitRange\nmetadata: {name: l, namespace: d}\n"
+    answer = program.run("snapshot", "-f", program.write("in.yaml", text), "--no-gzip").expect(0)
+    assert answer.err == (
+        "berth snapshot: warning: LimitRanges, ResourceQuotas and RuntimeClasses are left out; "
+        "they have no effect on the pods of the snapshot\n"), answer.err
+    assert len(json.loads(answer.out)["items"]) == 4
+
+
 def test_no_original_name_is_left(program):
     path = program.write("in.yaml", POD)
     out = program.run("snapshot", "-f", path, "--no-gzip", "--strip-names").expect(0).out

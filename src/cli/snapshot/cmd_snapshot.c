@@ -227,6 +227,11 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 		node_count += cluster->objects.items[i].kind == BT_KIND_NODE;
 		pod_count += cluster->objects.items[i].kind == BT_KIND_POD;
 	}
+	if (cluster->policies.count != 0) {
+		bt_manifests_warn(cluster,
+			"LimitRanges, ResourceQuotas and RuntimeClasses are left out; they have no "
+			"effect on the pods of the snapshot");
+	}
 	bt_neutral_names_init(&names);
 	if (options->strip_names) {
 		bt_snapshot_collect_names(cluster, &names);
