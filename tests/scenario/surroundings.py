@@ -305,6 +305,13 @@ def test_quota_limit_range_and_runtime_class(program):
         "is forbidden: exceeded quota: q, requested: requests.cpu=500m, used: "
         "requests.cpu=2500m, limited: requests.cpu=2500m"), refused
     assert "Deployment shop/web: pods " in answer.err and "exceeded quota: q" in answer.err
+    answer = program.run("whatif", "-f", "-", "--scale", "deployment/shop/web=6", stdin=text)
+    assert answer.expect(0).err.count("exceeded quota: q") == 1, answer.err
+    text = text.replace('"replicas": 5', '"replicas": 3')
+    answer = program.run("whatif", "-f", "-", "--cordon", "n1", stdin=text).expect(0)
+    assert answer.err == "", answer.err
+    answer = program.run("whatif", "-f", "-", "--scale", "deployment/shop/web=5", stdin=text)
+    assert answer.expect(0).err.count("exceeded quota: q") == 1, answer.err
     answer = program.simulate(lines(*nodes(), one)).expect(0)
     assert "RuntimeClass gvisor is not in the input" in answer.err, answer.err
 

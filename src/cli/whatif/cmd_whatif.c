@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/text_set.h"
 #include "cli/processes.h"
 #include "cli/whatif/whatif_output.h"
 #include "planning/whatif_report.h"
@@ -16,9 +17,21 @@ struct options {
 	bool from_scratch;
 	bool recreate_bare;
 	bool preempt;
+	struct bt_text_set warned; /* warnings that a side has given */
+	struct bt_arena texts;     /* of warned */
 };
 
 /** --- the run --- */
+
+/** Print a warning, unless the other side has given the same. */
+static void warn_once(void *context, const char *line)
+{
+	struct options *options = context;
+	struct bt_str text = bt_arena_str(&options->texts, bt_str_from(line));
+	if (bt_text_set_add(&options->warned, text)) {
+		bt_warnings_take(&options->line.warnings, line);
+	}
+}
 
 /** Simulate one side. what: title of the progress line. */
 static int run_side(struct bt_whatif_side *side, const struct bt_manifests *source,
@@ -76,8 +89,10 @@ static int compare_sides(struct options *options, struct bt_whatif_side *before,
 		return result;
 	}
 	bt_manifests_copy(&options->line.cluster, NULL, &before->cluster);
-	/* The warnings of both sides are the same: print them once. */
-	after->cluster.warn = NULL;
+	before->cluster.warn = warn_once;
+	before->cluster.warn_context = options;
+	after->cluster.warn = warn_once;
+	after->cluster.warn_context = options;
 	result = run_side(before, &options->line.cluster, NULL, options->preempt,
 		"before: placing pods", err);
 	if (result == 0) {
@@ -100,6 +115,8 @@ static int compare_sides(struct options *options, struct bt_whatif_side *before,
 		}
 		bt_whatif_report_finish(&report);
 	}
+	bt_text_set_finish(&options->warned);
+	bt_arena_finish(&options->texts);
 	bt_whatif_finish(&whatif);
 	return result;
 }
