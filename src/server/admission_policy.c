@@ -474,6 +474,7 @@ struct run {
 	struct request request;
 	struct bt_cel_authorizer authorizer;
 	struct bt_cel_access access;
+	struct bt_cel_access request_access;          /* of authorizer.requestResource */
 	struct bt_cel_value values[BT_POLICY__COUNT]; /* set when the first policy matches */
 	uint32_t change_count; /* request.change_count at the time when the object in `values` was
 	                          set */
@@ -503,6 +504,12 @@ static bool run_begin(struct run *run, struct bt_call *call, const struct bt_pol
 			.namespace_ = BT_STR(""),
 			.name = BT_STR(""),
 			.path = BT_STR("")}};
+	run->request_access = run->access;
+	run->request_access.group = bt_str_from(call->write.resource->group);
+	run->request_access.resource = bt_str_from(call->write.resource->name);
+	run->request_access.subresource = bt_str_from(bt_subresource_name(call->write.subresource));
+	run->request_access.namespace_ = call->write.namespace_;
+	run->request_access.name = call->write.name;
 	if (call->write.namespace_.length != 0) {
 		run->request.namespace_ = bt_api_read(
 			call->api, call->api->namespaces, call->write.namespace_, call->arena);
@@ -530,6 +537,8 @@ static bool run_policy(
 		run->values[BT_POLICY_REQUEST] = request_value(request);
 		run->values[BT_POLICY_NAMESPACE_OBJECT] =
 			bt_expression_value(NULL, request->namespace_, request->call->arena);
+		run->values[BT_POLICY_REQUEST_RESOURCE] = (struct bt_cel_value){
+			.kind = BT_CEL_RESOURCE_CHECK, .access = &run->request_access};
 		run->values[BT_POLICY_AUTHORIZER] =
 			(struct bt_cel_value){.kind = BT_CEL_AUTHORIZER, .access = &run->access};
 		run->change_count = UINT32_MAX;

@@ -10,8 +10,8 @@
 /** An expression that does not compile counts as this many bytes. */
 #define REFUSED_BYTES 4096
 
-static const char *const variable_names[BT_POLICY__COUNT] = {
-	"object", "oldObject", "request", "authorizer", "namespaceObject", "variables", "params"};
+static const char *const variable_names[BT_POLICY__COUNT] = {"object", "oldObject", "request",
+	"authorizer.requestResource", "authorizer", "namespaceObject", "variables", "params"};
 
 static const struct bt_cel_variable request_fields[] = {
 	{BT_STR_INIT("kind"), &bt_cel_types[BT_CEL_DYN]},
@@ -231,6 +231,7 @@ static struct bt_policy *policy_new(
 			&bt_cel_types[i == BT_POLICY_AUTHORIZER ? BT_CEL_AUTHORIZER : BT_CEL_DYN]};
 	}
 	policy->declared[BT_POLICY_REQUEST].type = &request_type;
+	policy->declared[BT_POLICY_REQUEST_RESOURCE].type = &bt_cel_types[BT_CEL_RESOURCE_CHECK];
 	for (int i = 0; i <= BT_CEL_MUTATION_PATCHES; i++) {
 		policy->environments[i] = (struct bt_cel_environment){.variables = policy->declared,
 			.variable_count = variable_count,

@@ -17,6 +17,7 @@ enum bt_policy_variable {
 	BT_POLICY_OBJECT,
 	BT_POLICY_OLD_OBJECT,
 	BT_POLICY_REQUEST,
+	BT_POLICY_REQUEST_RESOURCE,
 	BT_POLICY_AUTHORIZER, /* webhooks' matchConditions have only the variables up to here */
 	BT_POLICY_NAMESPACE_OBJECT,
 	BT_POLICY_VARIABLES,

@@ -49,6 +49,9 @@ static const struct answer answers[] = {
 	 "subresource(\\\"x\\\").namespace(\\\"kube-system\\\").name(\\\"n\\\").check(\\\"get\\\")."
 	 "allowed()'}]",
 		"", "", 201, NULL},
+	{"'validations':[{'expression':'authorizer.requestResource.check(\\\"approve\\\").allowed()"
+	 " && authorizer.requestResource.subresource(\\\"x\\\").check(\\\"get\\\").allowed()'}]",
+		"", "", 201, NULL},
 	{"'validations':[{'expression':'!authorizer.path(\\\"/a\\\").check(\\\"get\\\").errored() "
 	 "&& authorizer.serviceAccount(\\\"a\\\", "
 	 "\\\"b\\\").group(\\\"\\\").resource(\\\"pods\\\").check(\\\"get\\\").error() == "
