@@ -87,6 +87,12 @@ struct bt_agent_pod {
 	struct bt_agent_amount *amounts; /* owned */
 };
 
+/** A rate limit. All-zero memory is a limit of which nothing is used. */
+struct bt_agent_limit {
+	int64_t tokens; /* thousandths */
+	int64_t updated_ns;
+};
+
 struct bt_node_agent {
 	struct bt_hub *hub; /* borrowed */
 	BT_VEC(struct bt_agent_node) nodes;
@@ -102,8 +108,8 @@ struct bt_node_agent {
 	uint32_t next_block;  /* the block that is tried first */
 	uint32_t next_lease;  /* index of the node whose lease is renewed next */
 	int64_t lease_due_ns;
-	int64_t event_tokens; /* thousandths of an event */
-	int64_t event_updated_ns;
+	struct bt_agent_limit events;
+	struct bt_agent_limit refusals;
 };
 
 /** --- node_agent.c --- */

@@ -282,31 +282,31 @@ void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod)
 /** Exit code of containers ended by SIGTERM. */
 #define EXIT_CODE_STOPPED 143
 /**
- * Rate limit of the events of all agents together: EVENTS_PER_SECOND on average, EVENTS_BURST at
- * once. Writing events must not cost more than running the pods.
+ * Rate limit of the events of all agents together, and of their refusals of pods:
+ * TOKENS_PER_SECOND on average, TOKENS_MAX at once. Writing events must not cost more than running
+ * the pods. A controller replaces refused pods at once, which must not fill the store.
  */
-#define EVENTS_PER_SECOND 30
-#define EVENTS_BURST 300
+#define TOKENS_PER_SECOND 30
+#define TOKENS_MAX 300
 
-/* --- events --- */
+/* --- events and refusals --- */
 
-static bool take_event_tokens(struct bt_sync *sync, int64_t wanted)
+static bool take_tokens(const struct bt_sync *sync, struct bt_agent_limit *limit, int64_t wanted)
 {
-	struct bt_node_agent *agent = sync->data;
-	int64_t gained = (sync->now_ns - agent->event_updated_ns) /
-		(BT_NS_PER_SECOND / (EVENTS_PER_SECOND * 1000));
+	int64_t gained = (sync->now_ns - limit->updated_ns) /
+		(BT_NS_PER_SECOND / (TOKENS_PER_SECOND * 1000));
 
-	if (gained > EVENTS_BURST * 1000 - agent->event_tokens) {
-		gained = EVENTS_BURST * 1000 - agent->event_tokens;
+	if (gained > TOKENS_MAX * 1000 - limit->tokens) {
+		gained = TOKENS_MAX * 1000 - limit->tokens;
 	}
 	if (gained > 0) {
-		agent->event_tokens += gained;
-		agent->event_updated_ns = sync->now_ns;
+		limit->tokens += gained;
+		limit->updated_ns = sync->now_ns;
 	}
-	if (agent->event_tokens < wanted * 1000) {
+	if (limit->tokens < wanted * 1000) {
 		return false;
 	}
-	agent->event_tokens -= wanted * 1000;
+	limit->tokens -= wanted * 1000;
 	return true;
 }
 
@@ -442,7 +442,7 @@ static bool start(struct bt_sync *sync, struct bt_agent_pod *record)
 		return false;
 	}
 	start_clock(sync, record, sync->now_ns);
-	for (uint32_t i = 0; i < containers->count && take_event_tokens(sync, 3); i++) {
+	for (uint32_t i = 0; i < containers->count && take_tokens(sync, &agent->events, 3); i++) {
 		struct bt_str name = bt_json_text_at(containers->elements[i], "name");
 		struct bt_str image = bt_json_text_at(containers->elements[i], "image");
 
@@ -458,6 +458,7 @@ static bool start(struct bt_sync *sync, struct bt_agent_pod *record)
 
 static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 {
+	struct bt_node_agent *agent = sync->data;
 	const struct bt_json_value *pod = sync->object;
 	struct bt_arena *arena = sync->arena;
 	struct refusal refusal;
@@ -476,7 +477,11 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 			return false;
 		}
 	}
-	if (!admit(sync->data, record, runs, arena, &refusal)) {
+	if (!admit(agent, record, runs, arena, &refusal)) {
+		if (!take_tokens(sync, &agent->refusals, 1)) {
+			wait_until(sync, record, time_after(sync, BT_NS_PER_SECOND));
+			return true;
+		}
 		bt_sync_event(sync, "Warning", bt_arena_str(arena, refusal.reason).data, "%.*s",
 			BT_STR_ARG(refusal.message));
 		return bt_sync_patch_status(sync,
@@ -585,6 +590,7 @@ static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 
 static bool stop(struct bt_sync *sync, struct bt_agent_pod *record)
 {
+	struct bt_node_agent *agent = sync->data;
 	const struct bt_json_value *containers = bt_json_array_at(sync->object, "spec.containers");
 	int64_t delay = sync->hub->options.pod_stop_delay_ns;
 	int64_t grace = record->grace_seconds > 0 ? record->grace_seconds : 0;
@@ -601,7 +607,8 @@ static bool stop(struct bt_sync *sync, struct bt_agent_pod *record)
 	if (record->stage != BT_AGENT_STOPPING) {
 		record->stage = BT_AGENT_STOPPING;
 		record->due_ns = due;
-		for (uint32_t i = 0; i < containers->count && take_event_tokens(sync, 1); i++) {
+		for (uint32_t i = 0; i < containers->count && take_tokens(sync, &agent->events, 1);
+			i++) {
 			bt_sync_event(sync, "Normal", "Killing", "Stopping container %.*s",
 				BT_STR_ARG(bt_json_text_at(containers->elements[i], "name")));
 		}

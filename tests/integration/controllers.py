@@ -504,15 +504,12 @@ def test_stateful_set_waits_for_host_port(cluster):
     up.wait_for("the first pod", lambda: read(
         cluster, CORE % name + "pods/first")["status"].get("phase") == "Running")
     stateful_set(cluster, name, "evicted", 1, template=template({"app": "evicted"}, **ports))
-    refused = set()
 
-    def refuse_twice():
-        found = read(cluster, CORE % name + "pods/evicted-0")
-        if found and found["status"].get("phase") == "Failed":
-            assert found["status"]["reason"] == "NodePorts", found["status"]
-            refused.add(found["metadata"]["uid"])
-        return len(refused) > 1
-    up.wait_for("two refusals", refuse_twice)
+    def refused():
+        # The set deletes a refused pod at once, but the events of the pods stay.
+        return {each["involvedObject"]["uid"] for each in read(
+            cluster, CORE % name + "events")["items"] if each["reason"] == "NodePorts"}
+    up.wait_for("two refusals", lambda: len(refused()) > 1)
     call(cluster, "DELETE", CORE % name + "pods/first")
     up.wait_for("the pod of the set", lambda: read(
         cluster, APPS % name + "statefulsets/evicted")["status"].get("readyReplicas") == 1)

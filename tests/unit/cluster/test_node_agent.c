@@ -699,7 +699,39 @@ START_TEST(test_node_agent__resized_pod_gives_room)
 }
 END_TEST
 
+static uint32_t count_refused(struct cluster *cluster, uint32_t pods)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < pods; i++) {
+		struct bt_str key = bt_arena_printf(&cluster->api.arena, "default/p%u", i);
+		count += strcmp(cluster_text(cluster, "pods", key.data, "status.reason"),
+				 "OutOfcpu") == 0;
+	}
+	return count;
+}
+
+START_TEST(test_node_agent__refuses_so_many_pods_per_second)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	for (uint32_t i = 0; i < 340; i++) {
+		struct bt_str name = bt_arena_printf(&cluster.api.arena, "p%u", i);
+		make_pod(&cluster, name.data, "",
+			",'resources':{'requests':{'cpu':'5'}}}],'nodeName':'n'");
+	}
+	cluster_run(&cluster, 0);
+	ck_assert_uint_eq(count_refused(&cluster, 340), 300);
+	cluster_run(&cluster, 1000);
+	ck_assert_uint_eq(count_refused(&cluster, 340), 330);
+	cluster_run(&cluster, 1000);
+	ck_assert_uint_eq(count_refused(&cluster, 340), 340);
+	cluster_finish(&cluster);
+}
+END_TEST
+
 BT_TEST_MAIN("node_agent", test_node_agent__active_deadline,
+	test_node_agent__refuses_so_many_pods_per_second,
 	test_node_agent__ephemeral_containers_start, test_node_agent__resized_pod_gives_room,
 	test_node_agent__waiting_containers_have_not_run,
 	test_node_agent__deadline_before_the_start, test_node_agent__host_ports_of_pods_that_start,
