@@ -85,12 +85,16 @@ static int read_text(
 }
 
 #if BT_HAVE_YAML
-/** Parses YAML or JSON documents into an array; empty documents are left out. */
+/**
+ * Parses YAML or JSON documents into an array; empty documents are left out. is_object: kustomize
+ * reads objects and strategic merge patches as YAML 1.2, everything else as YAML 1.1.
+ */
 static int parse_documents(const struct folder *folder, const char *where, struct bt_str text,
-	struct bt_json_value **out_documents)
+	bool is_object, struct bt_json_value **out_documents)
 {
 	struct berth_error why = BERTH_ERROR_INIT;
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, NULL);
+	const struct bt_yaml_limits limits = {.words_are_text = is_object};
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
 	struct bt_strbuf json = {0};
 	bool more = true;
 	int result = 0;
@@ -118,8 +122,9 @@ static int parse_documents(const struct folder *folder, const char *where, struc
 }
 #else
 static int parse_documents(const struct folder *folder, const char *where, struct bt_str text,
-	struct bt_json_value **out_documents)
+	bool is_object, struct bt_json_value **out_documents)
 {
+	(void)is_object;
 	(void)text;
 	(void)out_documents;
 	return set_kustomize_error(folder, where, "this program was built without YAML");
@@ -199,7 +204,7 @@ static int add_resource(struct folder *folder, const char *field, struct bt_str 
 	}
 	int result = read_text(folder, field, name, &text);
 	if (result == 0) {
-		result = parse_documents(folder, path.data, text, &documents);
+		result = parse_documents(folder, path.data, text, true, &documents);
 	}
 	for (uint32_t i = 0; result == 0 && i < documents->count; i++) {
 		result = add_object(folder, path.data, documents->elements[i]);
@@ -353,10 +358,14 @@ static int apply_patch(struct folder *folder, const char *field, const struct bt
 static int apply_patches(struct folder *folder, const char *field, struct bt_str text,
 	const struct bt_json_value *target)
 {
+	struct bt_json_value *objects;
 	struct bt_json_value *documents;
-	int result = parse_documents(folder, field, text, &documents);
+	int result = parse_documents(folder, field, text, true, &objects);
+	result = result < 0 ? result : parse_documents(folder, field, text, false, &documents);
 	for (uint32_t i = 0; result == 0 && i < documents->count; i++) {
-		result = apply_patch(folder, field, documents->elements[i], target);
+		bool is_json_patch = documents->elements[i]->type == BT_JSON_ARRAY;
+		result = apply_patch(
+			folder, field, (is_json_patch ? documents : objects)->elements[i], target);
 	}
 	return result;
 }
@@ -650,7 +659,7 @@ static int read_kustomization(struct folder *folder)
 	}
 	int result = read_text(folder, name, bt_str_from(name), &text);
 	if (result == 0) {
-		result = parse_documents(folder, name, text, &documents);
+		result = parse_documents(folder, name, text, false, &documents);
 	}
 	if (result < 0) {
 		return result;
@@ -771,7 +780,7 @@ static int replace_fields(struct folder *folder)
 		} else {
 			result = read_text(folder, field, path, &text);
 			if (result == 0) {
-				result = parse_documents(folder, path.data, text, &entries);
+				result = parse_documents(folder, path.data, text, false, &entries);
 			}
 			if (result == 0 && entries->count == 1 &&
 				entries->elements[0]->type == BT_JSON_ARRAY) {

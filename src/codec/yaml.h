@@ -30,6 +30,7 @@ struct bt_yaml_limits {
 	 * buffer is borrowed until destroy.
 	 */
 	struct bt_strbuf *duplicates;
+	bool words_are_text; /* as in YAML 1.2: of the bools only true and false, not yes or off */
 };
 
 /** Creates a reader of text, which is borrowed until destroy. limits NULL: the defaults. */

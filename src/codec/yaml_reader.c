@@ -35,6 +35,7 @@ struct bt_yaml_reader *bt_yaml_reader_create(
 		reader->output_bytes_max = OUTPUT_BYTES_CAP;
 	}
 	reader->duplicates = limits != NULL ? limits->duplicates : NULL;
+	reader->words_are_text = limits != NULL && limits->words_are_text;
 	return reader;
 }
 

@@ -34,6 +34,7 @@ struct bt_yaml_reader {
 	bool finished;
 	uint64_t output_bytes_max;
 	struct bt_strbuf *duplicates; /* borrowed; NULL: repeated keys are errors */
+	bool words_are_text;          /* as in struct bt_yaml_limits */
 	bool tag_directives_checked;
 	struct bt_str text; /* borrowed */
 

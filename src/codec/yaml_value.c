@@ -135,6 +135,10 @@ int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *eve
 	/* no tag, or a tag of a scalar type */
 	struct bt_yaml_scalar scalar;
 	bt_yaml_resolve(text, &scalar);
+	if (reader->words_are_text && scalar.kind == BT_YAML_BOOL &&
+		strchr("tTfF", text.data[0]) == NULL) {
+		scalar.kind = BT_YAML_STRING;
+	}
 	enum tag found = tag_of_kind(scalar.kind);
 	int result;
 	if (tag == TAG_FLOAT && scalar.kind == BT_YAML_INT) {

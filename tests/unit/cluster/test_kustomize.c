@@ -251,6 +251,23 @@ static const struct row rows[] = {
 		"\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"envFrom\":[{\"configMapRef\":{"
 		"\"name\":\"o-c-hgm758h2k2\"}},{\"secretRef\":{\"name\":\"o-s-95c94ttgmf\"}}]}]}}"
 		"\n"},
+	{"words that are bools only in YAML 1.1",
+		{{"kustomization.yaml",
+			 "resources: [c.yaml]\n"
+			 "labels: [{pairs: {l: m}, includeSelectors: yes}]\n"
+			 "patches:\n"
+			 "- patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: "
+			 "{p: off}}'\n"
+			 "- target: {kind: ConfigMap}\n"
+			 "  patch: |\n    - op: add\n      path: /data/q\n      value: yes\n"},
+			{"c.yaml",
+				"apiVersion: v1\n"
+				"kind: ConfigMap\n"
+				"metadata: {name: c}\n"
+				"data: {a: yes, on: N, t: true}\n"}},
+		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\","
+		"\"labels\":{\"l\":\"m\"}},\"data\":{\"a\":\"yes\",\"on\":\"N\",\"t\":true,"
+		"\"p\":\"off\",\"q\":true}}\n"},
 	{"files that are not UTF-8",
 		{{"kustomization.yaml",
 			 "resources: [base]\n"
