@@ -138,6 +138,9 @@ static int64_t run_scheduler(void *context, int64_t now_ns)
 	 */
 	bt_cluster_feed_hold(daemon->feed);
 	bt_api_writes_deliver(daemon->writes);
+	/* The wall clock may have been set, or the machine suspended, since the start. */
+	bt_scheduler_set_wall_offset(
+		daemon->scheduler, bt_clock_wall_ns() - bt_daemon_steady_ns(daemon));
 	int64_t due_ns = now_ns;
 	for (uint32_t i = 0; i < ATTEMPTS_PER_TURN; i++) {
 		struct bt_attempt attempt;

@@ -216,7 +216,8 @@ struct bt_handle {
 	/** If preferred_node is not among the best candidates, choose by name, not at random. */
 	bool takes_first_by_name;
 	int64_t now_ns; /* time of the owner's clock when the owner last called the engine */
-	bool verify;    /* BERTH_VERIFY=1: compare each column form's result with the plain form */
+	int64_t wall_offset_ns; /* now_ns plus this is the time of day */
+	bool verify; /* BERTH_VERIFY=1: compare each column form's result with the plain form */
 	/** KUBE_MAX_PD_VOLS, for the legacy volume counts (spec 05b B9); 0: not set. */
 	int64_t max_pd_volumes;
 	const struct bt_handle_services *services; /* NULL: none */

@@ -121,7 +121,7 @@ static int begin_status(const struct binding *binding)
 				BT_STR_ARG(base->metadata.name));
 		}
 		/* The timestamp of the allocation is the start of the wait for the devices. */
-		int64_t now_ns = now_of(binding);
+		int64_t now_ns = now_of(binding) + binding->instance->base.handle->wall_offset_ns;
 		struct bt_allocation_result *allocation;
 		struct bt_time *now;
 

@@ -97,6 +97,7 @@ bool bt_dynamic_is_timed_out(
 {
 	const struct bt_allocation_result *allocation = claim->status.allocation;
 	const struct bt_time *start = allocation != NULL ? allocation->allocation_timestamp : NULL;
+	const struct bt_handle *handle = instance->base.handle;
 
 	/*
 	 * Use 128 bits: another client may have written a year beyond the range of int64
@@ -105,7 +106,7 @@ bool bt_dynamic_is_timed_out(
 	return start != NULL &&
 		(bt_int128)start->seconds * NS_PER_S + start->nanoseconds +
 			instance->binding_timeout_ns <
-		instance->base.handle->now_ns;
+		(bt_int128)handle->now_ns + handle->wall_offset_ns;
 }
 
 /** Values of the label "status" of the metrics. */

@@ -330,6 +330,14 @@ void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns)
 	}
 }
 
+void bt_scheduler_set_wall_offset(const struct bt_scheduler *scheduler, int64_t offset_ns)
+{
+	const struct bt_profiles *profiles = &scheduler->engine->profiles;
+	for (uint32_t i = 0; i < profiles->frameworks.count; i++) {
+		profiles->frameworks.items[i]->handle.wall_offset_ns = offset_ns;
+	}
+}
+
 void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err)
 {
 	if (scheduler->writer.warn != NULL) {

@@ -248,6 +248,11 @@ void bt_scheduler_prefer_pod(
 	struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name);
 
 /**
+ * Set what the caller's clock, whose times the functions of this file take, lacks to the time of
+ * day, which is written into objects. Initially 0.
+ */
+void bt_scheduler_set_wall_offset(const struct bt_scheduler *scheduler, int64_t offset_ns);
+/**
  * Do one piece of work: flush the queue, then finish one binding cycle that need not wait any
  * longer (Permit has decided, an answer has arrived, a timeout has expired, or preemption cancels
  * the cycle); if all binding cycles must wait, pop one pod and run its scheduling and binding

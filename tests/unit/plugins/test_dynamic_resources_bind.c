@@ -359,6 +359,26 @@ START_TEST(test_dynamic_resources__the_first_timestamp_stays)
 }
 END_TEST
 
+/** The scheduler's clock is not the time of day after the machine's clock was set. */
+START_TEST(test_dynamic_resources__the_timestamp_is_the_time_of_day)
+{
+	const struct bt_resource_claim *claim;
+	struct world world;
+
+	world_init(&world, NULL, "");
+	put_device_claim(&world.fixture, "c", ONE_REQUEST, "");
+	world.fixture.handle.now_ns = 5 * SECOND_NS;
+	world.fixture.handle.wall_offset_ns = 3600 * SECOND_NS;
+	world_place(&world);
+	fixture_expect("PreBind", devices_cycle_pre_bind(&world.cycle, "n1"), "Success");
+	claim = bt_object_value(bt_claim_cache_find(&world.fixture.state->dra->claims,
+					BT_STR("default"), BT_STR("c")),
+		BT_KIND_RESOURCE_CLAIM);
+	ck_assert_int_eq(claim->status.allocation->allocation_timestamp->seconds, 3605);
+	world_finish(&world);
+}
+END_TEST
+
 /** Claims from files have no uid: each claim has a separate entry in flight. */
 START_TEST(test_dynamic_resources__claims_without_uid)
 {
@@ -401,4 +421,5 @@ BT_TEST_MAIN("dynamic_resources_bind", test_dynamic_resources__edge_12_12_reserv
 	test_dynamic_resources__simulation_keeps_what_others_write,
 	test_dynamic_resources__canceled_while_the_status_is_written,
 	test_dynamic_resources__the_first_timestamp_stays,
+	test_dynamic_resources__the_timestamp_is_the_time_of_day,
 	test_dynamic_resources__claims_without_uid)

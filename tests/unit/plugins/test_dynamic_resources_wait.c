@@ -307,11 +307,14 @@ START_TEST(test_dynamic_resources__spec_12_13_2_when_the_time_is_over)
 {
 	static const struct {
 		int64_t now_ms;
+		int64_t wall_offset_ms;
 		const char *expected;
 	} rows[] = {
-		{600250, "Success"},
-		{600500, "Success"},
-		{600501, REFUSED "resourceclaim not available on the node"},
+		{600250, 0, "Success"},
+		{600500, 0, "Success"},
+		{600501, 0, REFUSED "resourceclaim not available on the node"},
+		{600501, -1, "Success"},
+		{1, 600500, REFUSED "resourceclaim not available on the node"},
 	};
 	struct world world;
 
@@ -322,6 +325,7 @@ START_TEST(test_dynamic_resources__spec_12_13_2_when_the_time_is_over)
 	devices_cycle_begin(&world.cycle, &world.fixture, devices_pod(&world.fixture, "p", "c"));
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		world.fixture.handle.now_ns = rows[i].now_ms * (SECOND_NS / 1000);
+		world.fixture.handle.wall_offset_ns = rows[i].wall_offset_ms * (SECOND_NS / 1000);
 		fixture_expect(
 			"Filter", devices_cycle_filter(&world.cycle, "n1"), rows[i].expected);
 	}
