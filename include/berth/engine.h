@@ -207,6 +207,8 @@ BERTH_API int64_t berth_engine_next_deadline_ns(const struct berth_engine *engin
 /*
  * Writes. The engine writes no ResourceClaims: it assumes allocations and reservations in memory
  * until berth_engine_put() passes a newer version of the claim.
+ * The claim that it makes for a pod's extended resources exists in memory only, until the pod is
+ * deleted.
  */
 
 /** A write that the owner of the engine must send to the API server. */

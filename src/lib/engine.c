@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "dra/dra.h"
 #include "lib/convert.h"
 #include "lib/registry.h"
 
@@ -206,6 +207,27 @@ static struct bt_object *find_known(
 		object->kind, meta->namespace_, meta->name);
 }
 
+/**
+ * Deletes the claim that the scheduler made for the extended resources of a pod that has left. No
+ * API server has the claim (it has no resourceVersion), so no watch tells of its deletion.
+ */
+static int delete_special_claim(struct berth_engine *engine, const struct bt_object_meta *pod,
+	int64_t now_ns, struct berth_error *err)
+{
+	const struct bt_dra *dra = bt_scheduler_engine(engine->scheduler)->state->dra;
+	struct bt_object *claim =
+		dra != NULL ? bt_claim_cache_find_special(&dra->claims, pod->name, pod->uid) : NULL;
+
+	if (claim == NULL || claim->meta->resource_version.length != 0) {
+		return BERTH_OK;
+	}
+	claim = bt_object_share(claim);
+	int result = bt_scheduler_observe(engine->scheduler, claim, NULL, now_ns, err);
+
+	bt_object_release(claim);
+	return result;
+}
+
 int berth_engine_put(struct berth_engine *engine, struct berth_object *outside, int64_t now_ns,
 	struct berth_error *err)
 {
@@ -217,8 +239,16 @@ int berth_engine_put(struct berth_engine *engine, struct berth_object *outside, 
 	if (object->kind == BT_KIND_NODE) {
 		bt_object_store_put(&engine->nodes, bt_object_share(object));
 	}
-	if (object->kind == BT_KIND_POD && find_known(engine, object) == NULL) {
-		remove_failure(engine, object->meta->namespace_, object->meta->name);
+	if (object->kind == BT_KIND_POD) {
+		const struct bt_object *kept = find_known(engine, object);
+
+		if (kept == NULL) {
+			remove_failure(engine, object->meta->namespace_, object->meta->name);
+		}
+		if (result == BERTH_OK && known != NULL &&
+			(kept == NULL || !bt_str_equal(kept->meta->uid, known->meta->uid))) {
+			result = delete_special_claim(engine, known->meta, now_ns, err);
+		}
 	}
 	bt_object_release(known);
 	return result;
@@ -240,6 +270,9 @@ int berth_engine_delete(struct berth_engine *engine, const struct berth_object *
 			&engine->nodes, BT_KIND_NODE, BT_STR(""), known->meta->name);
 	} else if (known->kind == BT_KIND_POD) {
 		remove_failure(engine, known->meta->namespace_, known->meta->name);
+		if (result == BERTH_OK) {
+			result = delete_special_claim(engine, known->meta, now_ns, err);
+		}
 	}
 	bt_object_release(known);
 	return result;

@@ -517,6 +517,45 @@ START_TEST(test_engine__pods_share_a_claim)
 }
 END_TEST
 
+/** The devices of a pod's extended resources are free once the pod is deleted or terminal. */
+START_TEST(test_engine__extended_resources_are_freed)
+{
+	static const char *const pod =
+		"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'d','uid':'%s'"
+		"},'spec':{'schedulerName':'default-scheduler'%s,'containers':[{'name':'c',"
+		"'resources':{'requests':{'example.com/gpu':'1'}}}]},'status':{'phase':'%s'}}";
+	static const struct {
+		const char *name;
+		const char *uid;
+	} pods[] = {{"a", "1"}, {"b", "2"}, {"c", "3"}, {"c", "4"}};
+	char text[512];
+
+	init(DEFAULT_CONFIG);
+	put_node("n1", "4");
+	put("{'apiVersion':'resource.k8s.io/v1','kind':'DeviceClass','metadata':{'name':'gpu'},"
+	    "'spec':{'extendedResourceName':'example.com/gpu'}}");
+	put("{'apiVersion':'resource.k8s.io/v1','kind':'ResourceSlice','metadata':{'name':'s'},"
+	    "'spec':{'driver':'d','nodeName':'n1','pool':{'name':'n1','generation':1,"
+	    "'resourceSliceCount':1},'devices':[{'name':'d0'}]}}");
+	for (size_t i = 0; i < 4; i++) {
+		(void)snprintf(text, sizeof(text), pod, pods[i].name, pods[i].uid, "", "Pending");
+		put(text); /* the last pod replaces another pod of its name */
+		(void)run();
+		answer(world.last_id[BERTH_REQUEST_BIND], BERTH_OK, NULL, NULL);
+		(void)run();
+		(void)snprintf(text, sizeof(text), pod, pods[i].name, pods[i].uid,
+			",'nodeName':'n1'", i == 1 ? "Succeeded" : "Running");
+		ck_assert_int_eq(wait_of(pods[i].name).place, BERTH_PLACE_BINDING);
+		put(text);
+		if (i == 0) {
+			delete (text);
+		}
+		world.now_ns += 60 * SECOND;
+	}
+	finish();
+}
+END_TEST
+
 START_TEST(test_engine__bad_input)
 {
 	struct berth_engine_options options = BERTH_ENGINE_OPTIONS_INIT;
@@ -553,4 +592,5 @@ BT_TEST_MAIN("lib_engine", test_engine__a_pod_is_bound, test_engine__a_binding_i
 	test_engine__why_a_pod_waits, test_engine__queue_and_nodes, test_engine__preemption,
 	test_engine__preemption_goes_on_by_answers, test_engine__victim_is_gone_before_its_answer,
 	test_engine__volumes_are_bound_first, test_engine__a_volume_is_refused,
-	test_engine__pods_share_a_claim, test_engine__bad_input)
+	test_engine__pods_share_a_claim, test_engine__extended_resources_are_freed,
+	test_engine__bad_input)
