@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """berth view in a real browser: the page shows the same as the commands answer."""
 import atexit
+import concurrent.futures
 import contextlib
 import datetime
 import json
@@ -854,6 +855,19 @@ def memory_mb(pid):
 def child_of(pid):
     with open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8") as file:
         return int(file.read().split()[0])
+
+
+def test_a_command_that_is_killed(program):
+    with serving(program, "-f", write_large(program, 1000, 20000)) as page, \
+            concurrent.futures.ThreadPoolExecutor() as pool:
+        asked = pool.submit(page.ask, "whatif", "--drain", "*", "--recreate-bare-pods")
+        while True:
+            with contextlib.suppress(IndexError):
+                os.kill(child_of(page.process.pid), signal.SIGKILL)
+                break
+        status, answer = asked.result()
+        assert status == 200 and answer["exitStatus"] == 2 and "output" not in answer, answer
+        assert answer["messages"] == "signal 9 ended the command\n", answer
 
 
 def test_many_nodes_stay_smooth(program):

@@ -333,8 +333,10 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	while ((length = fread(buffer, 1, sizeof(buffer), question->messages)) != 0) {
 		bt_strbuf_append(&messages, buffer, length);
 	}
-	if (!is_exited) {
+	if (!is_exited && WTERMSIG(status) == SIGALRM) {
 		bt_strbuf_printf(&messages, "no answer within %d seconds\n", SECONDS_MAX);
+	} else if (!is_exited) { /* for example because memory ran out */
+		bt_strbuf_printf(&messages, "signal %d ended the command\n", WTERMSIG(status));
 	}
 
 	bt_json_writer_init(&json, out, 0);
