@@ -328,6 +328,22 @@ static void keep_replicas(
 	}
 }
 
+/** If the new object is the manifest of a running pod, keeps the pod on its node. */
+static void keep_node(struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
+{
+	const struct bt_object *new_object = whatif->work.objects.items[index].object;
+	if (new_object->kind != BT_KIND_POD) {
+		return;
+	}
+	const struct bt_pod *had = old_object->value;
+	struct bt_pod pod = *(const struct bt_pod *)new_object->value;
+	if (pod.spec.node_name.length == 0 && bt_pod_is_active(had)) {
+		pod.spec.node_name = had->spec.node_name;
+		pod.status = had->status;
+		bt_manifests_exchange(&whatif->work, index, bt_object_create(BT_KIND_POD, &pod));
+	}
+}
+
 static void take_replaced(
 	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
 {
@@ -341,6 +357,7 @@ static void take_replaced(
 		return;
 	}
 	keep_replicas(whatif, index, old_object);
+	keep_node(whatif, index, old_object);
 	new_object = whatif->work.objects.items[index].object;
 	if (rolls_out(new_object) && !same_template(whatif, old_object, new_object)) {
 		/* The rollout of a changed template counts as finished: replace all pods. */

@@ -720,6 +720,12 @@ def test_with(program):
     report = whatif(program, objects, "--with", path, status=0)
     assert sorted(item["change"] for item in report["pods"]) == [
         "gone", "gone", "placed", "placed"], report["pods"]
+    # A running pod keeps its node if its manifest is applied again, without a node.
+    path = program.write("pod.json", lines(pod("bare", "1", labels={"new": "label"})))
+    bare = [node("n1"), node("n2", cpu="64"), pod("bare", "1", "n1")]
+    assert whatif(program, bare, "--with", path, status=0)["pods"] == []
+    report = whatif(program, bare, "--drain", "n1", "--with", path, status=0)
+    assert changes(report) == {"default/bare": ("moved", "n1", "n2")}, report["pods"]
     # An existing node gets a taint that its pod does not tolerate.
     path = program.write("node.json", lines(
         node("n1", spec={"taints": [{"key": "k", "effect": "NoExecute"}]})))
