@@ -328,19 +328,42 @@ static void keep_replicas(
 	}
 }
 
-/** If the new object is the manifest of a running pod, keeps the pod on its node. */
-static void keep_node(struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
+/**
+ * Keeps what kubectl apply would keep of the old object although a manifest lacks it: the node of a
+ * running pod, the volume of a claim, and the status.
+ */
+static void keep_rest(struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
 {
 	const struct bt_object *new_object = whatif->work.objects.items[index].object;
-	if (new_object->kind != BT_KIND_POD) {
-		return;
+	struct bt_object *made = NULL;
+	if (new_object->kind == BT_KIND_POD) {
+		const struct bt_pod *had = old_object->value;
+		struct bt_pod pod = *(const struct bt_pod *)new_object->value;
+		if (pod.spec.node_name.length == 0 && bt_pod_is_active(had)) {
+			pod.spec.node_name = had->spec.node_name;
+			pod.status = had->status;
+			made = bt_object_create(BT_KIND_POD, &pod);
+		}
+	} else if (new_object->kind == BT_KIND_NODE) {
+		struct bt_node node = *(const struct bt_node *)new_object->value;
+		if (node.status.allocatable.count == 0 && node.status.capacity.count == 0) {
+			node.status = ((const struct bt_node *)old_object->value)->status;
+			made = bt_object_create(BT_KIND_NODE, &node);
+		}
+	} else if (new_object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
+		const struct bt_persistent_volume_claim *had = old_object->value;
+		struct bt_persistent_volume_claim claim =
+			*(const struct bt_persistent_volume_claim *)new_object->value;
+		if (claim.spec.volume_name.length == 0) {
+			claim.metadata.uid = had->metadata.uid;
+			claim.metadata.annotations = had->metadata.annotations;
+			claim.spec.volume_name = had->spec.volume_name;
+			claim.status = had->status;
+			made = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, &claim);
+		}
 	}
-	const struct bt_pod *had = old_object->value;
-	struct bt_pod pod = *(const struct bt_pod *)new_object->value;
-	if (pod.spec.node_name.length == 0 && bt_pod_is_active(had)) {
-		pod.spec.node_name = had->spec.node_name;
-		pod.status = had->status;
-		bt_manifests_exchange(&whatif->work, index, bt_object_create(BT_KIND_POD, &pod));
+	if (made != NULL) {
+		bt_manifests_exchange(&whatif->work, index, made);
 	}
 }
 
@@ -357,7 +380,7 @@ static void take_replaced(
 		return;
 	}
 	keep_replicas(whatif, index, old_object);
-	keep_node(whatif, index, old_object);
+	keep_rest(whatif, index, old_object);
 	new_object = whatif->work.objects.items[index].object;
 	if (rolls_out(new_object) && !same_template(whatif, old_object, new_object)) {
 		/* The rollout of a changed template counts as finished: replace all pods. */

@@ -726,6 +726,28 @@ def test_with(program):
     assert whatif(program, bare, "--with", path, status=0)["pods"] == []
     report = whatif(program, bare, "--drain", "n1", "--with", path, status=0)
     assert changes(report) == {"default/bare": ("moved", "n1", "n2")}, report["pods"]
+    # A node keeps its status, and a claim its volume, which is reached from one node only.
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "fast",
+        "claimRef": {"namespace": "default", "name": "data", "uid": "u"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchFields": [
+            {"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}}}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
+             "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast",
+                      "resources": {"requests": {"storage": "1Gi"}}}}
+    applied = [claim, {"apiVersion": "v1", "kind": "Node",
+                       "metadata": {"name": "n1", "labels": {"new": "label"}}}]
+    bound = copy.deepcopy(claim)
+    bound["metadata"].update(uid="u", annotations={"pv.kubernetes.io/bind-completed": "yes"})
+    bound["spec"]["volumeName"] = "v"
+    storage = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "provisioner": "x",
+               "metadata": {"name": "fast"}, "volumeBindingMode": "WaitForFirstConsumer"}
+    waits = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+    path = program.write("applied.json", lines(*applied))
+    report = whatif(program, [*bare[:2], volume, storage, bound, waits], "--with", path, status=0)
+    assert report["pods"] == [], report["pods"]
+    assert [item["changes"] for item in report["nodes"]] == [["labels"]], report["nodes"]
     # An existing node gets a taint that its pod does not tolerate.
     path = program.write("node.json", lines(
         node("n1", spec={"taints": [{"key": "k", "effect": "NoExecute"}]})))
