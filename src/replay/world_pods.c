@@ -182,6 +182,17 @@ int bt_replay_wait_for_node(
 	return bt_replay_set_pod(replay, id, value, err);
 }
 
+/** Returns the text with the number of the replacement at its end: "web-1", "web-1.1", "web-1.2".
+ */
+static struct bt_str number(struct bt_arena *arena, struct bt_str text, uint32_t returns)
+{
+	struct bt_str before = bt_arena_printf(arena, ".%u", returns - 1);
+	if (returns > 1 && bt_str_has_suffix(text, before)) {
+		text.length -= before.length;
+	}
+	return bt_arena_printf(arena, "%.*s.%u", BT_STR_ARG(text), returns);
+}
+
 /** Creates the replacement of a pod, as its controller would. gone: the deleted pod. */
 static int create_replacement(
 	struct bt_replay *replay, uint32_t id, const struct bt_pod *gone, struct berth_error *err)
@@ -194,11 +205,9 @@ static int create_replacement(
 	value.status = (struct bt_pod_status){0};
 	value.metadata.deletion_timestamp = NULL;
 	value.metadata.creation_timestamp = bt_replay_time(replay);
-	value.metadata.uid = bt_arena_printf(
-		&replay->arena, "%.*s.%u", BT_STR_ARG(gone->metadata.uid), pod->returns);
+	value.metadata.uid = number(&replay->arena, gone->metadata.uid, pod->returns);
 	if (!bt_str_equal_c(owner->kind, "StatefulSet")) {
-		value.metadata.name = bt_arena_printf(
-			&replay->arena, "%.*s.%u", BT_STR_ARG(gone->metadata.name), pod->returns);
+		value.metadata.name = number(&replay->arena, gone->metadata.name, pod->returns);
 	}
 	int result = bt_replay_release_claims(replay, gone, &value, pod->returns, err);
 	return result == 0 ? bt_replay_wait_for_node(replay, id, &value, err) : result;
@@ -336,7 +345,10 @@ static bool is_evicting(const struct bt_node *node)
 	return false;
 }
 
-/** Sets when the pod is evicted from a node with these taints. */
+/**
+ * Sets when the pod is evicted from a node with these taints: not at the time of its binding, since
+ * a pod that tolerates the taints for no time would be bound and evicted there without end.
+ */
 static void set_eviction(struct bt_replay *replay, uint32_t id, const bt_taint_list *taints)
 {
 	struct bt_replay_pod *pod = &replay->pods.items[id];
@@ -344,6 +356,8 @@ static void set_eviction(struct bt_replay *replay, uint32_t id, const bt_taint_l
 	pod->evicted_ns = seconds < (INT64_MAX - replay->now_ns) / BT_NS_PER_SECOND
 		? replay->now_ns + seconds * BT_NS_PER_SECOND
 		: INT64_MAX;
+	int64_t earliest_ns = pod->bound_ns + BT_REPLAY_SAME_NS;
+	pod->evicted_ns = pod->evicted_ns > earliest_ns ? pod->evicted_ns : earliest_ns;
 	bt_replay_set_end(replay, id);
 }
 

@@ -308,6 +308,23 @@ def test_from_and_to_cut_the_recording(program):
     assert 0 < half["pods"]["bound"] < whole["pods"]["bound"] / 2
 
 
+def test_a_pod_that_tolerates_a_taint_for_no_time(program):
+    """It is evicted and bound again once a second, and its names stay short."""
+    first, node = made_up_day()[:2]
+    restless = pod("p", 1000, 1, "job")
+    restless["spec"]["tolerations"] = [{"key": "broken", "operator": "Exists",
+                                        "effect": "NoExecute", "tolerationSeconds": 0}]
+    taint = {"key": "broken", "effect": "NoExecute"}
+    path = write(os.path.join(program.folder, "a.berthrec"), [
+        dict(first, objects=1), node, {"t": 1, "add": restless},
+        {"t": 10, "change": "Node", "name": "node-00", "patch": {"spec": {"taints": [taint]}}},
+        {"t": 20, "change": "Node", "name": "node-00", "patch": {"spec": {"taints": None}}},
+        {"t": 30, "end": True}])
+    evicted = [(event["at"], event["name"]) for event in events_of(program, path)[0]
+               if event["event"] == "evicted"]
+    assert evicted == [(10 + i, "p.%d" % i if i else "p") for i in range(10)], evicted
+
+
 def test_the_counts_begin_with_from(program):
     first, node = made_up_day()[:2]
     lines = [dict(first, objects=1), node]
