@@ -24,6 +24,14 @@ static struct bt_str make_key(
 		&replay->arena, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
 }
 
+/** Returns whether the pod is bound as recorded: for now, or because no profile is for it. */
+static bool is_bound_as_recorded(const struct bt_replay *replay, const struct bt_pod *pod)
+{
+	return !bt_replay_is_decided(replay) ||
+		(pod->spec.scheduler_name.length != 0 &&
+			bt_engine_profile(replay->engine, pod->spec.scheduler_name) == NULL);
+}
+
 static uint32_t new_pod(struct bt_replay *replay, struct bt_str key, const struct bt_pod_life *life)
 {
 	struct bt_replay_pod pod = {.life = *life,
@@ -77,9 +85,9 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	if (result < 0) {
 		return result;
 	}
-	bool decided = bt_replay_is_decided(replay);
 	if (bt_pod_is_assigned(&value) &&
-		(!decided || replay->now_ns - replay->gap_ns > AFTER_GAP_NS)) {
+		(is_bound_as_recorded(replay, &value) ||
+			replay->now_ns - replay->gap_ns > AFTER_GAP_NS)) {
 		complete_pod(replay, &value);
 		uint32_t id = new_pod(replay, key, &life);
 		result = bt_replay_set_pod(replay, id, &value, err);
@@ -161,7 +169,8 @@ static int change_pod(
 			replay, id, is_deleting ? BT_REPLAY_DELETED : BT_REPLAY_SUCCEEDED, err);
 	}
 	bool is_deleted = facts.is_deleting && !pod->is_orphan && pod->life.runs_ns < 0;
-	bool is_bound = !decided && facts.node_name.length != 0 && pod->bound_ns < 0;
+	bool is_bound = facts.node_name.length != 0 && pod->bound_ns < 0 &&
+		is_bound_as_recorded(replay, bt_replay_pod_value(pod));
 	if (!facts.has_more && !is_deleted && !is_bound) {
 		return 0;
 	}

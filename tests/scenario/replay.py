@@ -325,6 +325,24 @@ def test_a_pod_that_tolerates_a_taint_for_no_time(program):
     assert evicted == [(10 + i, "p.%d" % i if i else "p") for i in range(10)], evicted
 
 
+def test_pods_of_other_schedulers_are_bound_as_recorded(program):
+    first, node = made_up_day()[:2]
+    other = pod("other", 9000, 1, "job")
+    other["spec"]["schedulerName"] = "other-scheduler"
+    lines = [dict(first, objects=1), node, {"t": 1, "add": other},
+             {"t": 2, "change": "Pod", "name": "batch/other",
+              "patch": {"spec": {"nodeName": "node-00"}}},
+             {"t": 10, "add": pod("waits", 9000, 1, "job")},
+             {"t": 50, "change": "Pod", "name": "batch/other",
+              "patch": {"status": {"phase": "Succeeded"}}},
+             {"t": 60, "end": True}]
+    path = write(os.path.join(program.folder, "a.berthrec"), lines)
+    answer = json.loads(program.run("replay", path, "-o", "json").expect(0).out)
+    pods = answer["pods"]
+    assert pods["created"] == pods["bound"] == pods["succeeded"] == 1, pods
+    assert answer["priorities"][0]["waitedSeconds"]["max"] == 40, answer["priorities"]
+
+
 def test_the_counts_begin_with_from(program):
     first, node = made_up_day()[:2]
     lines = [dict(first, objects=1), node]
