@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/map.h"
+#include "base/text_set.h"
 #include "base/vec.h"
 #include "server/rbac_private.h"
 
@@ -147,6 +148,7 @@ static void compile_binding(struct record *record, const struct bt_json_value *o
 	struct bt_arena *arena = &record->arena;
 	const struct bt_json_value *subjects = bt_json_array_at(object, "subjects");
 	struct bt_str namespace_ = bt_key_namespace(record->key);
+	struct bt_text_set seen[2] = {0}; /* users, groups */
 	record->subjects = BT_ARENA_NEW_ARRAY(arena, struct subject, subjects->count);
 	for (uint32_t i = 0; i < subjects->count; i++) {
 		struct subject *subject = &record->subjects[record->subject_count];
@@ -170,8 +172,13 @@ static void compile_binding(struct record *record, const struct bt_json_value *o
 		} else {
 			continue;
 		}
-		record->subject_count++;
+		/* Repeated subjects would make the search for each link take longer. */
+		if (bt_text_set_add(&seen[subject->kind == SUBJECT_GROUP], subject->text)) {
+			record->subject_count++;
+		}
 	}
+	bt_text_set_finish(&seen[0]);
+	bt_text_set_finish(&seen[1]);
 	bool is_cluster_role =
 		bt_str_equal_c(bt_json_text_at(object, "roleRef.kind"), "ClusterRole");
 	record->role_name = bt_json_text_at(object, "roleRef.name");

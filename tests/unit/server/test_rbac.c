@@ -660,6 +660,26 @@ START_TEST(test_rbac__reviews)
 		"{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"],"
 		"\"resourceNames\":[\"p\"]}"));
 	ck_assert_ptr_nonnull(strstr(front_body(&f), "\"incomplete\":false"));
+	/* A repeated subject counts once, however often a binding has it. */
+	struct bt_strbuf binding = {0};
+	must(&f, "POST", RBAC "/clusterroles",
+		"{'metadata':{'name':'often'},'rules':[{'verbs':['get'],'apiGroups':['often'],"
+		"'resources':['x']}]}");
+	bt_strbuf_append_c(&binding,
+		"{'metadata':{'name':'often'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io',"
+		"'kind':'ClusterRole','name':'often'},'subjects':[{'kind':'User','name':'eve'}");
+	for (int i = 0; i < 100; i++) {
+		bt_strbuf_append_c(&binding, ",{'kind':'User','name':'eve'}");
+	}
+	bt_strbuf_append_c(&binding, "]}");
+	must(&f, "POST", RBAC "/clusterrolebindings", bt_strbuf_c(&binding));
+	bt_strbuf_finish(&binding);
+	ck_assert_uint_eq(front_ask_as(&f, "eve", "POST", ACCESS "selfsubjectrulesreviews",
+				  "{'spec':{'namespace':'default'}}"),
+		201);
+	const char *often = strstr(front_body(&f), "\"often\"");
+	ck_assert_ptr_nonnull(often);
+	ck_assert_ptr_null(strstr(often + 1, "\"often\""));
 	front_fixture_finish(&f);
 }
 END_TEST
