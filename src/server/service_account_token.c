@@ -4,6 +4,7 @@
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "base/text_set.h"
 #include "codec/base64.h"
 #include "net/jwt.h"
 #include "server/rbac.h"
@@ -441,15 +442,22 @@ bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 			audiences != NULL && audiences->count != 0 ? audiences : own;
 		const struct bt_json_value *given =
 			slot->claims.is_legacy ? own : slot->claims.audiences;
+		struct bt_text_set known = {0}; /* clients choose the lengths of both lists */
+		for (uint32_t i = 0; i < given->count; i++) {
+			if (given->elements[i]->type == BT_JSON_STRING) {
+				(void)bt_text_set_add(&known, given->elements[i]->text);
+			}
+		}
 		*out_audiences = bt_json_new(arena, BT_JSON_ARRAY);
 		for (uint32_t i = 0; i < wanted->count; i++) {
 			if (wanted->elements[i]->type == BT_JSON_STRING &&
-				bt_json_has_text(given, wanted->elements[i]->text)) {
+				bt_text_set_has(&known, wanted->elements[i]->text)) {
 				bt_json_append(arena, *out_audiences,
 					bt_json_new_str(arena,
 						bt_arena_str(arena, wanted->elements[i]->text)));
 			}
 		}
+		bt_text_set_finish(&known);
 		problem = (*out_audiences)->count != 0
 			? NULL
 			: "token audiences do not match what is asked for";

@@ -230,6 +230,20 @@ def test_huge_selectors(cluster):
         assert time.monotonic() - started < 5
 
 
+def test_many_audiences(cluster):
+    """Both the token and its review have as many audiences as fit."""
+    many = ["%x" % i for i in range(1700)]
+    status, answer = cluster.json(
+        "POST", "/api/v1/namespaces/default/serviceaccounts/default/token",
+        {"spec": {"audiences": many}})
+    assert status == 201, answer
+    started = time.monotonic()
+    status, answer = cluster.json("POST", "/apis/authentication.k8s.io/v1/tokenreviews", {
+        "spec": {"token": answer["status"]["token"], "audiences": many[-1:] * 300000}})
+    assert status == 201 and answer["status"]["authenticated"], answer
+    assert time.monotonic() - started < 5
+
+
 def test_deep_and_swollen_documents(cluster):
     deep = b'{"a":' * 200000 + b"1" + b"}" * 200000
     aliases = "a0: &a0 [%s]\n" % ",".join(["x"] * 10) + "".join(
