@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)unlink(copy_path);
 	BT_ASSERT(bt_recording_create(copy_path, false, &header, &writer, NULL) == 0);
 	uint64_t hash = read_lines(path, writer, &is_complete);
-	BT_ASSERT(bt_recording_finish(writer, is_complete, NULL) == 0);
+	BT_ASSERT(bt_recording_finish(writer, is_complete, NULL, NULL) == 0);
 	uint64_t copy_hash = read_lines(copy_path, NULL, &copy_is_complete);
 	BT_ASSERT(copy_is_complete == is_complete);
 	BT_ASSERT(is_complete || copy_hash == hash);

@@ -232,9 +232,8 @@ int bt_import_end(struct bt_import *import, struct berth_error *err)
 	}
 	if (result == 0) {
 		struct bt_recording_writer *writer = import->writer;
-		import->counts.bytes = bt_recording_size(writer);
 		import->writer = NULL;
-		result = bt_recording_finish(writer, false, err);
+		result = bt_recording_finish(writer, false, &import->counts.bytes, err);
 	}
 	return result;
 }

@@ -138,9 +138,11 @@ static int begin_part(struct bt_recorder *recorder, int64_t now_ns, struct berth
 static int end_part(struct bt_recorder *recorder, struct berth_error *err)
 {
 	struct bt_recording_writer *writer = recorder->writer;
-	recorder->counts.bytes += bt_recording_size(writer);
+	uint64_t bytes;
 	recorder->writer = NULL;
-	return bt_recording_finish(writer, true, err);
+	int result = bt_recording_finish(writer, true, &bytes, err);
+	recorder->counts.bytes += bytes;
+	return result;
 }
 
 /**

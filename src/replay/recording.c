@@ -458,6 +458,7 @@ void bt_recording_describe(const struct bt_recording_reader *reader, struct bt_s
 struct bt_recording_writer {
 	char *path;
 	gzFile file;           /* NULL after an error */
+	int descriptor;        /* of file */
 	struct bt_strbuf text; /* lines that were not passed to zlib yet */
 	int64_t time_ns;
 };
@@ -588,6 +589,7 @@ int bt_recording_create(const char *path, bool is_gzipped, const struct bt_recor
 	struct bt_recording_writer *writer = BT_NEW(struct bt_recording_writer);
 	writer->path = bt_strndup(path, strlen(path));
 	writer->file = file;
+	writer->descriptor = descriptor;
 	write_header(writer, header);
 	*out_writer = writer;
 	return 0;
@@ -609,8 +611,8 @@ uint64_t bt_recording_size(const struct bt_recording_writer *writer)
 	return offset > 0 ? (uint64_t)offset : 0; /* a pipe has no offset */
 }
 
-int bt_recording_finish(
-	struct bt_recording_writer *writer, bool is_complete, struct berth_error *err)
+int bt_recording_finish(struct bt_recording_writer *writer, bool is_complete, uint64_t *out_bytes,
+	struct berth_error *err)
 {
 	const struct bt_recording_line end = {
 		.event = BT_RECORDING_END, .time_ns = writer->time_ns, .duration_ns = -1};
@@ -618,9 +620,18 @@ int bt_recording_finish(
 	if (result == 0) {
 		result = write_text(writer, err);
 	}
+	/* Closing writes the last bytes. */
+	int copy = out_bytes != NULL ? dup(writer->descriptor) : -1;
 	errno = 0;
 	if (gzclose(writer->file) != Z_OK && result == 0) {
 		result = write_error(writer, errno, err);
+	}
+	if (out_bytes != NULL) {
+		off_t offset = lseek(copy, 0, SEEK_CUR);
+		*out_bytes = offset > 0 ? (uint64_t)offset : 0;
+	}
+	if (copy >= 0) {
+		(void)close(copy); /* gzclose reported errors */
 	}
 	bt_strbuf_finish(&writer->text);
 	bt_free(writer->path);
@@ -631,7 +642,7 @@ int bt_recording_finish(
 void bt_recording_abandon(struct bt_recording_writer *writer)
 {
 	if (writer != NULL) {
-		int ignored = bt_recording_finish(writer, false, NULL);
+		int ignored = bt_recording_finish(writer, false, NULL, NULL);
 		(void)ignored;
 	}
 }

@@ -105,8 +105,9 @@ uint64_t bt_recording_size(const struct bt_recording_writer *writer);
 void bt_recording_abandon(struct bt_recording_writer *writer);
 /**
  * Flushes and closes the file. is_complete: before that, writes the line that marks the recording
- * as complete. Frees the writer even on errors.
+ * as complete. Frees the writer even on errors. *out_bytes (may be NULL): size of the file; 0 for a
+ * pipe.
  */
-BT_MUST_USE int bt_recording_finish(
-	struct bt_recording_writer *writer, bool is_complete, struct berth_error *err);
+BT_MUST_USE int bt_recording_finish(struct bt_recording_writer *writer, bool is_complete,
+	uint64_t *out_bytes, struct berth_error *err);
 #endif

@@ -159,8 +159,12 @@ static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_e
 		struct bt_import_counts counts = bt_import_count(import);
 		(void)fprintf(out,
 			"%s: objects at the start %" PRIu32 ", arriving pods %" PRIu64
-			", rows left out %" PRIu64 ", bytes %" PRIu64 "\n",
-			output_path, counts.objects, counts.pods, rows, counts.bytes);
+			", rows left out %" PRIu64,
+			output_path, counts.objects, counts.pods, rows);
+		if (counts.bytes != 0) { /* not a pipe */
+			(void)fprintf(out, ", bytes %" PRIu64, counts.bytes);
+		}
+		(void)fputc('\n', out);
 	}
 	bt_import_destroy(import);
 	return result;

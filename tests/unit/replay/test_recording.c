@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test_main.h"
@@ -89,7 +90,11 @@ static void write_lines(bool is_gzipped, bool is_complete)
 	}
 	ck_assert_int_eq(bt_recording_flush(writer, NULL), 0);
 	ck_assert_uint_gt(bt_recording_size(writer), 0);
-	ck_assert_int_eq(bt_recording_finish(writer, is_complete, NULL), 0);
+	uint64_t bytes = 0;
+	struct stat status;
+	ck_assert_int_eq(bt_recording_finish(writer, is_complete, &bytes, NULL), 0);
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_uint_eq(bytes, (uint64_t)status.st_size);
 }
 
 static void check_read_again(bool is_gzipped)
@@ -260,7 +265,7 @@ START_TEST(test_recording__a_full_disk_is_an_error)
 	ck_assert_ptr_nonnull(strstr(
 		berth_error_message(&err), "File too large; what was written before is kept"));
 	berth_error_finish(&err);
-	ck_assert_int_le(bt_recording_finish(writer, false, NULL), 0); /* failed before */
+	ck_assert_int_le(bt_recording_finish(writer, false, NULL, NULL), 0); /* failed before */
 	ck_assert_str_eq(read_all(&count), "");
 	ck_assert_uint_gt(count, 10);
 	(void)unlink(path);
