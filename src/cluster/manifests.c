@@ -358,12 +358,14 @@ static int take_object(
 bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_str api_version, struct bt_str kind, struct bt_str json)
 {
+	bool is_quota = bt_str_equal_c(kind, "ResourceQuota");
 	bool is_policy = bt_str_equal_c(api_version, "v1")
-		? bt_str_equal_c(kind, "LimitRange") || bt_str_equal_c(kind, "ResourceQuota")
+		? is_quota || bt_str_equal_c(kind, "LimitRange")
 		: bt_str_equal_c(api_version, "node.k8s.io/v1") &&
 			bt_str_equal_c(kind, "RuntimeClass");
 	if (is_policy) {
-		struct bt_manifests_policy policy = {origin, bt_arena_str(&cluster->arena, json)};
+		struct bt_manifests_policy policy = {
+			origin, bt_arena_str(&cluster->arena, json), is_quota};
 		cluster->object_bytes += json.length;
 		bt_vec_push(&cluster->policies, policy);
 	}

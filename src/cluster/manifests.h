@@ -43,6 +43,7 @@ struct bt_manifests_owner {
 struct bt_manifests_policy {
 	struct bt_origin origin;
 	struct bt_str json;
+	bool is_quota;
 };
 
 struct bt_manifests {

@@ -594,6 +594,15 @@ static int make_cluster(
 	if (question->quiet) {
 		session->cluster.warn = NULL;
 	}
+	/* Quotas would count the copies. */
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < session->cluster.policies.count; i++) {
+		if (!session->cluster.policies.items[i].is_quota) {
+			session->cluster.policies.items[kept++] =
+				session->cluster.policies.items[i];
+		}
+	}
+	session->cluster.policies.count = kept;
 	for (uint32_t i = 0; i < question->spec_count; i++) {
 		int result = add_spec(session, &session->runners[i], err);
 		if (result < 0) {

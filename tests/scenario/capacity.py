@@ -632,6 +632,15 @@ def test_need_and_max(program):
     assert "--max: give a number from 1 to 1000000" in answer.err, answer.err
 
 
+def test_quotas_do_not_limit_copies(program):
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata":
+             {"name": "q", "namespace": "default"}, "spec": {"hard": {"pods": "0"}}}
+    web = deployment("web", pod("web", {"cpu": "1"}, {"app": "web"}))
+    for spec in (pod("one", {"cpu": "1"}), web):
+        answer = capacity(program, [node("n1"), quota], [spec])
+        assert answer.json()["status"]["replicas"] == 4 and answer.err == "", answer.err
+
+
 def test_specs_that_no_scheduler_places(program):
     cluster = [node("n1")]
     for spec, kind, word in (
