@@ -295,19 +295,19 @@ def test_quota_limit_range_and_runtime_class(program):
     text = lines(*nodes(), gvisor, *[namespaced(each) for each in (
         limits, quota, web, pod("running", "500m", "n1"), one)])
     answer = program.simulate(text).expect(1)
-    # The running pod and pod "one" use 500m of the quota each, because the overhead is not counted.
-    # The other 1500m are enough for three of the five pods of "web".
+    # The running pod uses 500m of the quota, and pod "one" 1200m with its overhead. The other 800m
+    # are enough for one of the five pods of "web".
     assert answer.pods()["shop/one"]["node"] == "n2"
-    assert len(answer.pods()) == 4, answer.out
+    assert len(answer.pods()) == 2, answer.out
     refused = answer.json()["refused"]
     assert [(each["kind"], each["name"]) for each in refused] == [("Deployment", "web")], refused
     assert refused[0]["message"].endswith(
         "is forbidden: exceeded quota: q, requested: requests.cpu=500m, used: "
-        "requests.cpu=2500m, limited: requests.cpu=2500m"), refused
+        "requests.cpu=2200m, limited: requests.cpu=2500m"), refused
     assert "Deployment shop/web: pods " in answer.err and "exceeded quota: q" in answer.err
     answer = program.run("whatif", "-f", "-", "--scale", "deployment/shop/web=6", stdin=text)
     assert answer.expect(0).err.count("exceeded quota: q") == 1, answer.err
-    text = text.replace('"replicas": 5', '"replicas": 3')
+    text = text.replace('"replicas": 5', '"replicas": 1')
     answer = program.run("whatif", "-f", "-", "--cordon", "n1", stdin=text).expect(0)
     assert answer.err == "", answer.err
     answer = program.run("whatif", "-f", "-", "--scale", "deployment/shop/web=5", stdin=text)

@@ -234,7 +234,7 @@ START_TEST(test_recording__a_file_that_is_there_is_not_overwritten)
 	(void)unlink(path);
 	/* A device has nothing that could be lost. */
 	ck_assert_int_eq(bt_recording_create("/dev/null", true, &header, &writer, NULL), 0);
-	ck_assert_int_eq(bt_recording_finish(writer, true, NULL), 0);
+	ck_assert_int_eq(bt_recording_finish(writer, true, NULL, NULL), 0);
 }
 END_TEST
 
