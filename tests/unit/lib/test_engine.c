@@ -520,7 +520,7 @@ END_TEST
 /** The devices of a pod's extended resources are free once the pod is deleted or terminal. */
 START_TEST(test_engine__extended_resources_are_freed)
 {
-	static const char *const pod =
+	static const char pod[] =
 		"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'d','uid':'%s'"
 		"},'spec':{'schedulerName':'default-scheduler'%s,'containers':[{'name':'c',"
 		"'resources':{'requests':{'example.com/gpu':'1'}}}]},'status':{'phase':'%s'}}";
