@@ -74,14 +74,17 @@ static uint32_t choose(
 	if (preferred != BT_POSITION_NONE) {
 		return preferred;
 	}
+	uint64_t ties;
 	switch (engine->options.tie_policy) {
 	case BT_TIE_HEAP:
 		break;
 	case BT_TIE_FIRST_BY_NAME:
 		return choose_by_name(engine, tree, choice);
 	case BT_TIE_RANDOM:
-		return bt_cells_nth_tie(tree, choice,
-			bt_prng_below(&engine->prng, bt_cells_tie_count(tree, choice)));
+		/* As in decisions by columns, one tie draws no number. */
+		ties = bt_cells_tie_count(tree, choice);
+		return bt_cells_nth_tie(
+			tree, choice, ties > 1 ? bt_prng_below(&engine->prng, ties) : 0);
 	}
 	return bt_cells_choose_by_heap(tree, choice);
 }

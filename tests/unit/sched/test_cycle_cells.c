@@ -834,6 +834,29 @@ START_TEST(test_cycle_cells__random_ties_are_uniform)
 }
 END_TEST
 
+/* A single best node draws no random number, by tree and in columns: both draw alike. */
+START_TEST(test_cycle_cells__single_best_draws_nothing)
+{
+	static struct world world;
+	struct bt_engine_options options = {
+		.tie_policy = BT_TIE_RANDOM, .seed = 5, .percentage_of_nodes_to_score = -1};
+
+	world_init(&world, "NodeResourcesFit", &options, NULL, 0);
+	world_add_nodes(&world, 0, 8);
+	world_add_node(&world,
+		"{'metadata':{'name':'best'},'status':{'allocatable':{'cpu':'8','memory':'8Gi',"
+		"'pods':'9'}}}");
+	struct bt_prng before = world.engine->prng;
+	for (uint32_t i = 0; i < 8; i++) {
+		struct bt_schedule_result result = world_schedule(&world, POD);
+		ck_assert_uint_eq(result.feasible_count, 9);
+		ck_assert_str_eq(world_chosen(&world, &result), "best");
+		ck_assert_mem_eq(&world.engine->prng, &before, sizeof(before));
+	}
+	world_finish(&world);
+}
+END_TEST
+
 /*
  * After its decision a cycle no longer refers to domain counters, because later changes update the
  * counters or drop them. So Filter fails.
@@ -942,4 +965,4 @@ BT_TEST_MAIN("cycle_cells", test_cycle_cells__counters_are_not_kept,
 	test_cycle_cells__a_tree_for_each_set_of_traits, test_cycle_cells__more_kinds_than_cells,
 	test_cycle_cells__more_traits_than_a_key, test_cycle_cells__rejections_stay_in_groups,
 	test_cycle_cells__scores_come_late, test_cycle_cells__random_ties_are_uniform,
-	test_cycle_cells__traits_that_lie_are_found)
+	test_cycle_cells__single_best_draws_nothing, test_cycle_cells__traits_that_lie_are_found)
