@@ -173,8 +173,13 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	/* Metrics are off during the recomputation. */
 	struct bt_profile_metrics *metrics = framework->metrics;
 	framework->metrics = NULL;
-	if (plan != NULL) {
-		bt_plan_refresh(plan, engine, pod); /* a search of few nodes does not refresh */
+	if (plan != NULL &&
+		(plan->verdict == NULL || plan->log_sequence != engine->state->log.sequence)) {
+		/*
+		 * A search of few nodes does not refresh the columns. A refresh here would leave
+		 * columns that exist only because of the verification.
+		 */
+		plan = NULL;
 	}
 	bt_arena_reset(twin.arena);
 	bt_cycle_state_init(&twin.cycle, twin.arena, framework->instances.count);
