@@ -216,7 +216,13 @@ struct bt_preemption_task {
 	struct bt_victim *victims; /* without victims that were terminating already */
 	uint32_t victim_count;
 	enum stage stage;
-	uint32_t pending; /* writes in flight */
+	/*
+	 * Tasks of one preemptor share a mark and a pending victim, as in spec 08 section 11.3: the
+	 * end of any of them removes both.
+	 */
+	bool is_marked;
+	bool has_pending_victim; /* the pending victim is the last victim of this task */
+	uint32_t pending;        /* writes in flight */
 	bool clearing_failed;
 	bool failed; /* a victim could not be evicted */
 };
@@ -333,10 +339,26 @@ static void write_done(struct bt_preemption_task *task, uint32_t item, bool dele
 	}
 }
 
+/** Forget the pending victim of the task's preemptor, and its mark if the task ends. */
+static void forget_pending_victim(const struct bt_preemption_task *task, bool ends)
+{
+	const struct bt_preemption_executor *executor = task->eviction.executor;
+
+	BT_MAP_EACH (&executor->by_uid, task->uid_hash, index) {
+		struct bt_preemption_task *other = executor->tasks.items[index];
+
+		if (bt_str_equal(other->eviction.preemptor.uid, task->eviction.preemptor.uid)) {
+			other->is_marked &= !ends;
+			other->has_pending_victim = false;
+		}
+	}
+}
+
 static void end_task(struct bt_preemption_task *task)
 {
 	struct bt_preemption_executor *executor = task->eviction.executor;
 
+	forget_pending_victim(task, true);
 	/* Move the last task to the place of the ended task. */
 	uint32_t index = find_task(executor, task->serial);
 	uint32_t last = executor->tasks.count - 1;
@@ -387,6 +409,8 @@ static void advance(struct bt_preemption_task *task)
 				return;
 			}
 			task->stage = STAGE_LAST;
+			forget_pending_victim(task, false);
+			task->has_pending_victim = true;
 			send_victim(task, task->victim_count - 1);
 			break;
 		case STAGE_LAST:
@@ -412,6 +436,7 @@ static void start_task(struct bt_preemption_executor *executor,
 	struct bt_preemption_task *task = BT_NEW(struct bt_preemption_task);
 	task->serial = executor->next_serial++;
 	task->uid_hash = bt_str_hash(preemptor->uid);
+	task->is_marked = true;
 	task->eviction.executor = executor;
 	task->eviction.arena = &task->arena;
 	struct bt_arena *arena = task->eviction.arena;
@@ -525,24 +550,26 @@ bool bt_preemption_is_running(const struct bt_preemption_executor *executor, str
 	}
 	uint64_t hash = bt_str_hash(uid);
 	const struct bt_handle *handle = executor->handle;
+	const struct bt_preemption_task *holder = NULL;
+	bool is_marked = false;
 	BT_MAP_EACH (&executor->by_uid, hash, index) {
 		const struct bt_preemption_task *task = executor->tasks.items[index];
 
-		if (!bt_str_equal(task->eviction.preemptor.uid, uid)) {
-			continue;
+		if (bt_str_equal(task->eviction.preemptor.uid, uid)) {
+			is_marked |= task->is_marked;
+			holder = task->has_pending_victim ? task : holder;
 		}
-		if (task->stage != STAGE_LAST) {
-			return true;
-		}
-		/* The preemption runs until the last victim is gone or terminating. */
-		const struct bt_preemption_pod *last = &task->victims[task->victim_count - 1].pod;
-		if (handle->pods != NULL) {
-			const struct bt_pod *object = handle->pods->find(
-				handle->pods->context, last->namespace_, last->name);
-			return object != NULL && !bt_pod_is_terminating(object);
-		}
-		uint32_t pod_id = bt_state_find_pod(handle->state, last->uid);
-		return pod_id != BT_POD_NONE && !eviction_is_terminating(executor, pod_id);
 	}
-	return false;
+	if (!is_marked || holder == NULL) {
+		return is_marked;
+	}
+	/* The preemption runs until the last victim is gone or terminating. */
+	const struct bt_preemption_pod *last = &holder->victims[holder->victim_count - 1].pod;
+	if (handle->pods != NULL) {
+		const struct bt_pod *object =
+			handle->pods->find(handle->pods->context, last->namespace_, last->name);
+		return object != NULL && !bt_pod_is_terminating(object);
+	}
+	uint32_t pod_id = bt_state_find_pod(handle->state, last->uid);
+	return pod_id != BT_POD_NONE && !eviction_is_terminating(executor, pod_id);
 }

@@ -189,6 +189,36 @@ START_TEST(test_preemption__edge_08_42_is_running)
 }
 END_TEST
 
+/* Preemptions of one pod share a mark and a pending victim; the first that ends removes both. */
+START_TEST(test_preemption__runs_twice_for_one_pod)
+{
+	struct preemption_fixture fixture;
+
+	init(&fixture, NULL, "a:mid,cpu=2 v:low,cpu=1");
+	fixture.deferred = true;
+	expect_success(&fixture, "patch a");
+	preemption_complete(&fixture, "patch a", BERTH_ERR_NOT_FOUND);
+	preemption_informer_set(&fixture, "v:low,dying");
+	ck_assert(!is_running(&fixture));
+	/* The pending victim of the first preemption counts until the second has its own. */
+	(void)preemption_log(&fixture);
+	expect_success(&fixture, "patch a");
+	ck_assert(!is_running(&fixture));
+	preemption_complete(&fixture, "patch a", BERTH_ERR_NOT_FOUND);
+	preemption_informer_set(&fixture, "v:low");
+	ck_assert(is_running(&fixture));
+	preemption_complete(&fixture, "patch v", BERTH_ERR_NOT_FOUND);
+	ck_assert(!is_running(&fixture));
+	/* A third preemption sets the mark again. */
+	(void)preemption_log(&fixture);
+	expect_success(&fixture, "patch a");
+	ck_assert(is_running(&fixture));
+	preemption_complete(&fixture, "patch v", BERTH_ERR_NOT_FOUND);
+	ck_assert(!is_running(&fixture));
+	preemption_finish(&fixture);
+}
+END_TEST
+
 /** --- victims that are being bound --- */
 
 static void wait_on_permit(struct preemption_fixture *fixture, const char *pod)
@@ -371,6 +401,7 @@ BT_TEST_MAIN("preemption_executor", test_preemption__edge_08_39_only_victim_term
 	test_preemption__edge_08_40_victim_is_gone_or_marked,
 	test_preemption__edge_08_41_failures_in_the_background,
 	test_preemption__failure_cancels_calls_under_way, test_preemption__edge_08_42_is_running,
+	test_preemption__runs_twice_for_one_pod,
 	test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound,
 	test_preemption__synchronous_error, test_preemption__lower_nominations_are_cleared,
 	test_preemption__terminating_victims_are_kept,
