@@ -108,12 +108,9 @@ void bt_event_note(struct bt_str message, struct bt_strbuf *out)
 	 * No character is cut: a part of a character would be sent as U+FFFD, whose bytes could
 	 * make the note too long for the API server.
 	 */
-	uint32_t kept = NOTE_BYTES_MAX - NOTE_CUT.length;
-	for (int i = 0; i < 3 && ((unsigned char)message.data[kept] & 0xc0) == 0x80; i++) {
-		kept--;
-	}
 	struct bt_strbuf cut = {0};
-	bt_strbuf_append(&cut, message.data, kept);
+	bt_strbuf_append(
+		&cut, message.data, bt_utf8_cut(message.data, NOTE_BYTES_MAX - NOTE_CUT.length));
 	bt_strbuf_append_str(&cut, NOTE_CUT);
 	format(bt_strbuf_str(&cut), out);
 	bt_strbuf_finish(&cut);

@@ -41,7 +41,7 @@ uint32_t bt_printable_width(struct bt_str text)
 {
 	uint32_t width = 0;
 	for (uint32_t i = 0; i < text.length; i++) {
-		width += ((unsigned char)text.data[i] & 0xc0) != 0x80; /* not a continuation byte */
+		width += !bt_unicode_is_continuation(text.data[i]);
 	}
 	return width;
 }

@@ -61,6 +61,15 @@ uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
 	return 4;
 }
 
+uint32_t bt_utf8_cut(const char *bytes, uint32_t length)
+{
+	/* A sequence has at most three continuation bytes; text with more is not UTF-8. */
+	for (int i = 0; i < 3 && length > 0 && bt_unicode_is_continuation(bytes[length]); i++) {
+		length--;
+	}
+	return length;
+}
+
 bool bt_utf8_is_valid(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length;) {

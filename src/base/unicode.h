@@ -17,6 +17,11 @@ static inline bool bt_unicode_is_continuation(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
+/**
+ * Where to cut UTF-8 text to at most `length` bytes, between two sequences. The text is longer, so
+ * bytes[length] exists.
+ */
+uint32_t bt_utf8_cut(const char *bytes, uint32_t length);
 /** Whether bytes consist of valid UTF-8 sequences only. */
 bool bt_utf8_is_valid(const char *bytes, size_t length);
 /** Encodes a code point that is no surrogate; returns the length of the sequence. */

@@ -51,7 +51,7 @@ static char byte_at(const struct bt_cel_lexer *lexer, uint32_t offset)
 static void advance(struct bt_cel_lexer *lexer, uint32_t offset)
 {
 	for (; lexer->offset < offset; lexer->offset++) {
-		if (((unsigned char)lexer->source.data[lexer->offset] & 0xc0) != 0x80) {
+		if (!bt_unicode_is_continuation(lexer->source.data[lexer->offset])) {
 			lexer->position++;
 		}
 	}

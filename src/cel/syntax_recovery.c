@@ -201,10 +201,7 @@ static void end_message(struct bt_cel_parser *parser, uint32_t index, struct bt_
 	struct bt_str message = bt_strbuf_str(text);
 
 	if (message.length > MESSAGE_BYTES_MAX) {
-		message.length = MESSAGE_BYTES_MAX;
-		while (((unsigned char)message.data[message.length] & 0xc0) == 0x80) {
-			message.length--;
-		}
+		message.length = bt_utf8_cut(message.data, MESSAGE_BYTES_MAX);
 	}
 	bt_cel_lexer_error(
 		&parser->lexer, parser->tokens.items[index].position, "%.*s", BT_STR_ARG(message));

@@ -6,6 +6,7 @@
 
 #include "api/time.h"
 #include "base/nanoseconds.h"
+#include "base/unicode.h"
 #include "codec/json_edit.h"
 
 const struct bt_controller_row bt_controller_rows[] = {
@@ -281,11 +282,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 		(uint64_t)hub->last_event_stamp);
 	namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
 	if (length > MESSAGE_BYTES_MAX) {
-		/* Cut between two UTF-8 characters, not inside one. */
-		for (length = MESSAGE_BYTES_MAX;
-			length > 0 && ((unsigned char)message.data[length] & 0xc0) == 0x80;) {
-			length--;
-		}
+		length = bt_utf8_cut(message.data, MESSAGE_BYTES_MAX);
 	}
 	struct bt_json_value *event = bt_json_put(arena, NULL,
 		"{metadata: {name: %s, namespace: %s}, involvedObject: %v, reason: %c, "

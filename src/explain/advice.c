@@ -3,6 +3,7 @@
 
 #include "api/amount.h"
 #include "base/strbuf.h"
+#include "base/unicode.h"
 #include "plugins/common_plugin.h"
 
 /** Limit of a selector's text in bytes. */
@@ -80,15 +81,11 @@ static void append_requirement(struct bt_strbuf *out, const struct bt_requiremen
  */
 static struct bt_str cut_text(struct bt_arena *arena, struct bt_strbuf *text, uint32_t bytes_max)
 {
-	uint32_t length = bytes_max;
-
 	if (text->length <= bytes_max) {
 		return bt_arena_take_strbuf(arena, text);
 	}
-	while (length > 0 && ((unsigned char)text->data[length] & 0xC0) == 0x80) {
-		length--;
-	}
-	struct bt_str cut = bt_arena_printf(arena, "%.*s...", (int)length, text->data);
+	struct bt_str cut = bt_arena_printf(
+		arena, "%.*s...", (int)bt_utf8_cut(text->data, bytes_max), text->data);
 	bt_strbuf_finish(text);
 	return cut;
 }

@@ -65,6 +65,18 @@ START_TEST(test_unicode__malformed_sequences)
 }
 END_TEST
 
+START_TEST(test_unicode__cut)
+{
+	static const char text[] = "a\xc3\xa9\xf0\x9f\x98\x80z";
+	static const uint32_t expected[] = {0, 1, 1, 3, 3, 3, 3, 7};
+
+	for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		ck_assert_uint_eq(bt_utf8_cut(text, i), expected[i]);
+	}
+	ck_assert_uint_eq(bt_utf8_cut("\x80\x80\x80\x80\x80\x80", 5), 2); /* not UTF-8 */
+}
+END_TEST
+
 START_TEST(test_unicode__printable)
 {
 	static const uint32_t yes[] = {' ', 'a', '~', 0xa1, 0xe9, 0x301, 0x4e16, 0xfffd, 0x1f600};
@@ -83,4 +95,4 @@ START_TEST(test_unicode__printable)
 END_TEST
 
 BT_TEST_MAIN("unicode", test_unicode__every_code_point_both_ways, test_unicode__malformed_sequences,
-	test_unicode__printable)
+	test_unicode__cut, test_unicode__printable)
