@@ -15,6 +15,12 @@ bool bt_pod_is_terminating(const struct bt_pod *pod)
 	return pod->metadata.deletion_timestamp != NULL;
 }
 
+bool bt_pod_is_mirror(const struct bt_pod *pod)
+{
+	return bt_str_map_find(&pod->metadata.annotations, BT_STR("kubernetes.io/config.mirror")) !=
+		NULL;
+}
+
 bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod)
 {
 	const struct bt_pod_condition *condition = bt_pod_is_terminating(pod)

@@ -10,6 +10,8 @@
 
 bool bt_pod_is_assigned(const struct bt_pod *pod);
 bool bt_pod_is_terminating(const struct bt_pod *pod);
+/** Whether the pod is the API server's copy of a static pod, which its kubelet keeps. */
+bool bt_pod_is_mirror(const struct bt_pod *pod);
 /**
  * Returns true if the pod is terminating, and its first DisruptionTarget condition is True with the
  * reason PreemptionByScheduler (spec 08 section 6).

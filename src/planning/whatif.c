@@ -256,8 +256,7 @@ void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_c
 enum bt_pod_keeper bt_pod_keeper_of(const struct bt_pod *pod)
 {
 	const struct bt_owner_reference *controller = bt_object_controller(&pod->metadata);
-	if (bt_str_map_find(&pod->metadata.annotations, BT_STR("kubernetes.io/config.mirror")) !=
-		NULL) {
+	if (bt_pod_is_mirror(pod)) {
 		return BT_KEEPER_NODE;
 	}
 	if (controller == NULL) {

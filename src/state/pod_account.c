@@ -230,8 +230,7 @@ void bt_pod_record_fill(
 	record->start_seconds = start != NULL && start->set ? start->seconds : INT64_MIN;
 	record->terminating = pod->metadata.deletion_timestamp != NULL;
 	record->preempted = bt_pod_is_terminating_by_preemption(pod);
-	record->mirror = bt_str_map_find(&pod->metadata.annotations,
-				 BT_STR("kubernetes.io/config.mirror")) != NULL;
+	record->mirror = bt_pod_is_mirror(pod);
 	record->in_use = true;
 }
 
