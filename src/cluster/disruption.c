@@ -92,13 +92,10 @@ static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 		}
 		owner = read_owner(pass, reference, &resource);
 	}
-	struct bt_str path = owner != NULL ? bt_json_text_at(resource->definition_version,
-						     "subresources.scale.specReplicasPath")
-					   : BT_STR("");
-	/* The path of a custom resource begins with a dot. */
-	int64_t scale = bt_json_int64_at(owner,
-		path.length != 0 ? bt_arena_str(pass->sync->arena, path).data + 1 : "spec.replicas",
-		0);
+	const char *path = owner != NULL
+		? bt_resource_scale_path(resource, "specReplicasPath", pass->sync->arena)
+		: "";
+	int64_t scale = bt_json_int64_at(owner, path[0] != '\0' ? path : "spec.replicas", 0);
 	if (scale > 0 && scale <= INT32_MAX - pass->scale) {
 		pass->scale += (int32_t)scale;
 	}

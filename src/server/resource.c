@@ -318,6 +318,16 @@ struct bt_str bt_resource_api_version(
 	return bt_arena_printf(arena, "%s/%s", resource->group, resource->version);
 }
 
+const char *bt_resource_scale_path(
+	const struct bt_api_resource *resource, const char *name, struct bt_arena *arena)
+{
+	struct bt_str path = bt_json_text_at(
+		bt_json_object_at(resource->definition_version, "subresources.scale"), name);
+	return path.length == 0 || path.data[0] != '.'
+		? ""
+		: bt_arena_str(arena, bt_str_sub(path, 1, path.length)).data;
+}
+
 struct bt_str bt_resource_qualified(const struct bt_api_resource *resource, struct bt_arena *arena)
 {
 	if (resource->group[0] == '\0') {

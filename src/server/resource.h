@@ -149,6 +149,13 @@ struct bt_str bt_resources_name_conflict(const struct bt_resources *resources, s
 /** Returns the apiVersion of the resource: "v1" or "apps/v1". */
 struct bt_str bt_resource_api_version(
 	const struct bt_api_resource *resource, struct bt_arena *arena);
+/**
+ * Returns a path that the definition of a custom resource gives for its scale, without the first
+ * dot: "spec.replicas" for ".spec.replicas". name: "specReplicasPath", ... Returns "" if the path
+ * is missing or malformed.
+ */
+const char *bt_resource_scale_path(
+	const struct bt_api_resource *resource, const char *name, struct bt_arena *arena);
 /** Returns the name of the resource as messages show it: "pods" or "deployments.apps". */
 struct bt_str bt_resource_qualified(const struct bt_api_resource *resource, struct bt_arena *arena);
 #endif

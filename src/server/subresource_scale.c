@@ -12,28 +12,15 @@ struct scale_paths {
 	const char *selector; /* path of the selector's text; NULL: made from spec.selector */
 };
 
-/**
- * Returns a path of the definition without its first dot: "spec.replicas" for ".spec.replicas".
- * Returns "" if the path is missing or malformed.
- */
-static const char *path_of(struct bt_call *call, const char *name)
-{
-	struct bt_str path = bt_json_text_at(
-		bt_json_object_at(call->write.resource->definition_version, "subresources.scale"),
-		name);
-	if (path.length == 0 || path.data[0] != '.') {
-		return "";
-	}
-	return bt_arena_str(call->arena, bt_str_sub(path, 1, path.length)).data;
-}
-
 static struct scale_paths paths_of(struct bt_call *call)
 {
 	struct scale_paths paths = {"spec.replicas", "status.replicas", NULL};
-	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		paths.replicas = path_of(call, "specReplicasPath");
-		paths.status_replicas = path_of(call, "statusReplicasPath");
-		paths.selector = path_of(call, "labelSelectorPath");
+	const struct bt_api_resource *resource = call->write.resource;
+	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+		paths.replicas = bt_resource_scale_path(resource, "specReplicasPath", call->arena);
+		paths.status_replicas =
+			bt_resource_scale_path(resource, "statusReplicasPath", call->arena);
+		paths.selector = bt_resource_scale_path(resource, "labelSelectorPath", call->arena);
 	}
 	return paths;
 }
