@@ -215,14 +215,14 @@ static bool add_warning(struct bt_front_call *call, struct bt_str text, uint32_t
 static void warn_deprecated(struct bt_front_call *call)
 {
 	const struct bt_api_resource *resource = call->route.resource;
-	const struct bt_api_resource *preferred = bt_resources_of_collection(
-		bt_api_resources(call->front->api), resource->collection);
-	struct bt_str text = bt_json_text_at(resource->definition_version, "deprecationWarning");
-	uint32_t bytes = 0;
 	if (!bt_json_bool_at(resource->definition_version, "deprecated", false)) {
 		return;
 	}
+	struct bt_str text = bt_json_text_at(resource->definition_version, "deprecationWarning");
+	uint32_t bytes = 0;
 	if (text.length == 0) {
+		const struct bt_api_resource *preferred = bt_resources_of_collection(
+			bt_api_resources(call->front->api), resource->collection);
 		bool has_other =
 			!bt_json_bool_at(preferred->definition_version, "deprecated", false);
 		text = bt_arena_printf(&call->arena, "%s/%s %s is deprecated%s", resource->group,

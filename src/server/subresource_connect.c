@@ -240,13 +240,15 @@ void bt_call_connect(struct bt_call *call)
 			"no endpoints available: this is a simulated node");
 		return;
 	}
-	const struct bt_json_value *connect = bt_json_put(call->arena, NULL,
-		"{container?: %s, command: %v, stdin?: %b, stdout?: %b, stderr?: %b, tty?: %b}",
-		options->container, options->command, options->takes_input, options->takes_output,
-		options->takes_errors, options->is_terminal);
-	if (subresource != BT_SUBRESOURCE_LOG &&
-		!bt_policies_validate(call, "CONNECT", NULL, connect)) {
-		return;
+	if (subresource != BT_SUBRESOURCE_LOG) {
+		const struct bt_json_value *connect = bt_json_put(call->arena, NULL,
+			"{container?: %s, command: %v, stdin?: %b, stdout?: %b, stderr?: %b, "
+			"tty?: %b}",
+			options->container, options->command, options->takes_input,
+			options->takes_output, options->takes_errors, options->is_terminal);
+		if (!bt_policies_validate(call, "CONNECT", NULL, connect)) {
+			return;
+		}
 	}
 	const struct bt_json_value *pod = bt_api_parse_stored(stored, call->arena);
 	const struct bt_json_value *annotations = bt_json_object_at(pod, "metadata.annotations");

@@ -210,11 +210,13 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 			"pod updates may not add or remove containers");
 		return;
 	}
-	const char *class_ = bt_kinds_qos_class(write->arena, after);
-	if (write->subresource == BT_SUBRESOURCE_RESIZE &&
-		strcmp(class_, bt_kinds_qos_class(write->arena, before)) != 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, bt_json_new_c(write->arena, class_),
-			"Pod QOS Class may not change as a result of resizing");
+	if (write->subresource == BT_SUBRESOURCE_RESIZE) {
+		const char *class_ = bt_kinds_qos_class(write->arena, after);
+		if (strcmp(class_, bt_kinds_qos_class(write->arena, before)) != 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, place,
+				bt_json_new_c(write->arena, class_),
+				"Pod QOS Class may not change as a result of resizing");
+		}
 	}
 	const struct bt_json_value *containers = bt_json_array_at(after, "containers");
 	for (uint32_t i = 0; i < containers->count; i++) {
