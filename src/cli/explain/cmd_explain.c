@@ -327,8 +327,7 @@ static int check(void *context, struct berth_error *err)
 	if (options->after_queue && options->reference.kind == BT_KIND_POD_GROUP) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--after-queue: cannot be combined with a PodGroup; \"berth pending\" "
-			"first "
-			"places all pods that fit");
+			"first places all pods that fit");
 	}
 	if (options->proposals < 0 || options->proposals > PROPOSALS_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
