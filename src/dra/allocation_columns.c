@@ -384,9 +384,13 @@ const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator 
 									 : NULL;
 	}
 	if (column == NULL) {
-		uint64_t *recent = &columns->recent[hash & (RECENT_MAX - 1)];
-		if (*recent != hash) {
-			*recent = hash;
+		bool is_recent = false;
+
+		for (uint32_t i = 0; i < RECENT_MAX; i++) {
+			is_recent |= columns->recent[i] == hash;
+		}
+		if (!is_recent) {
+			columns->recent[columns->recent_next++ % RECENT_MAX] = hash;
 			return NULL;
 		}
 		column = add_column(columns, pools->dra, prepared, hash);

@@ -256,7 +256,7 @@ enum bt_search_result bt_search_run(struct bt_search *search);
 
 /* allocation_columns.c; tests count its memory */
 
-/** Number of hashes of recently allocated claims; a power of two. */
+/** Number of hashes of recently requested claims. */
 #define RECENT_MAX 256U
 /** Maximum number of groups of nodes with the same pools; a power of two. */
 #define GROUPS_MAX 64U
@@ -288,7 +288,12 @@ struct column {
 
 struct bt_allocation_columns {
 	BT_VEC(struct column *) items;
-	uint64_t recent[RECENT_MAX]; /* by low bits: the last hash with these bits */
+	/*
+	 * Hashes of recent requests without a column. A new hash replaces the oldest one, not one
+	 * with equal bits, because the bits depend on the secret of the process.
+	 */
+	uint64_t recent[RECENT_MAX];
+	uint32_t recent_next; /* modulo RECENT_MAX: index of the oldest hash */
 	uint64_t serial;
 	uint64_t tick;
 };
