@@ -248,8 +248,8 @@ static int allocate_claim(struct bt_perf *perf, struct bt_object *object, struct
 		if (outcome != BT_ALLOCATION_FOUND) {
 			continue;
 		}
-		int result =
-			bt_allocation_choice_result(allocator, choice, 0, arena, &allocation, err);
+		int result = bt_allocation_choice_result(
+			allocator, choice, 0, NULL, arena, &allocation, err);
 		if (result < 0) {
 			return result;
 		}

@@ -21,8 +21,6 @@
 struct bt_allocator;
 
 struct bt_allocator_options {
-	/** Source of random share ids; NULL: ids come from a fixed sequence. */
-	struct bt_prng *prng;
 	/**
 	 * Called before a full search on a node; simple requests may need no full search. May be
 	 * NULL.
@@ -70,12 +68,13 @@ struct bt_node_allocation bt_allocator_allocate(struct bt_allocator *allocator, 
 
 /**
  * Make status.allocation of a claim (spec 12 section 9.9) in the arena. claim: index in the list of
- * claims. Returns 0 or BERTH_ERR_INVALID. The result borrows from claims, classes and slices: copy
- * it (bt_object_create does) before any of them may change.
+ * claims. share_ids: source of random share ids; NULL: ids come from a fixed sequence. Returns 0 or
+ * BERTH_ERR_INVALID. The result borrows from claims, classes and slices: copy it (bt_object_create
+ * does) before any of them may change.
  */
 BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator,
-	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
-	struct bt_allocation_result *out_result, struct berth_error *err);
+	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_prng *share_ids,
+	struct bt_arena *arena, struct bt_allocation_result *out_result, struct berth_error *err);
 
 /**
  * Outcome of allocating a list of claims on every node. Columns are kept between cycles. Lists of

@@ -8,6 +8,7 @@ struct result_builder {
 	const struct bt_allocation_choice *choice;
 	const struct bt_prepared_claim *claim;
 	uint32_t claim_number;
+	struct bt_prng *share_ids;
 	struct bt_arena *arena;
 };
 
@@ -30,7 +31,7 @@ static void make_device(const struct result_builder *builder, const struct bt_ch
 	out->tolerations.count = option->toleration_count;
 	out->tolerations.present = option->toleration_count != 0;
 	if ((row->flags & BT_DEVICE_SHAREABLE) != 0) {
-		struct bt_prng *prng = builder->allocator->options.prng;
+		struct bt_prng *prng = builder->share_ids;
 		struct bt_prng fixed;
 		struct bt_strbuf text = {0};
 
@@ -230,14 +231,15 @@ static int merge_device(const struct result_builder *builder, uint32_t row_numbe
 }
 
 int bt_allocation_choice_result(const struct bt_allocator *allocator,
-	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
-	struct bt_allocation_result *out_result, struct berth_error *err)
+	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_prng *share_ids,
+	struct bt_arena *arena, struct bt_allocation_result *out_result, struct berth_error *err)
 {
 	struct result_builder builder = {
 		.allocator = allocator,
 		.choice = choice,
 		.claim = &choice->prepared->items[claim],
 		.claim_number = claim,
+		.share_ids = share_ids,
 		.arena = arena,
 	};
 	struct bt_allocation_result result = {0};

@@ -411,21 +411,6 @@ static struct bt_status check_claims(const struct preparation *preparation)
 	return status;
 }
 
-/**
- * Returns the generator of share ids, seeded from the handle's prng at the first call. If the owner
- * of the handle provides randomness, ids differ between runs of the scheduler.
- */
-static struct bt_prng *share_ids(struct bt_dynamic_resources *instance)
-{
-	struct bt_prng *source = instance->base.handle->prng;
-
-	if (!instance->has_share_ids) {
-		instance->has_share_ids = true;
-		bt_prng_init(&instance->share_ids, source != NULL ? bt_prng_next(source) : 0);
-	}
-	return &instance->share_ids;
-}
-
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
@@ -482,7 +467,6 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			/* Step 7: create the allocator. */
 			struct bt_arena *arena = cycle->arena;
 			struct bt_allocator_options options = {
-				.prng = share_ids(preparation.instance),
 				.begin = bt_dynamic_filter_begin,
 				.is_over = bt_dynamic_filter_is_over,
 				.context = &data->limit,

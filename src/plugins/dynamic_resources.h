@@ -21,8 +21,6 @@ struct bt_dynamic_resources {
 	struct bt_dra *dra;        /* borrowed from the state */
 	int64_t filter_timeout_ns; /* 0: no timeout */
 	int64_t binding_timeout_ns;
-	struct bt_prng share_ids;
-	bool has_share_ids; /* share_ids is seeded */
 };
 
 static inline struct bt_dynamic_resources *bt_dynamic_resources_of(const struct bt_plugin *plugin)
@@ -252,11 +250,11 @@ bool bt_dynamic_filter_column(struct bt_plugin *plugin, const void *data,
 	uint32_t *detail);
 /**
  * Get the allocation of claim `index`, which must be unallocated and wanted, on a node that has
- * passed Filter.
+ * passed Filter. share_ids: as in bt_allocation_choice_result.
  */
 BT_MUST_USE int bt_dynamic_allocation(const struct bt_dynamic_cycle *data,
-	const struct bt_dynamic_node *node, uint32_t index, struct bt_arena *arena,
-	struct bt_allocation_result *out_result, struct berth_error *err);
+	const struct bt_dynamic_node *node, uint32_t index, struct bt_prng *share_ids,
+	struct bt_arena *arena, struct bt_allocation_result *out_result, struct berth_error *err);
 /** Limit callbacks for the allocator. context: struct bt_filter_limit. */
 void bt_dynamic_filter_begin(void *context);
 bool bt_dynamic_filter_is_over(void *context);

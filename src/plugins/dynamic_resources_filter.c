@@ -190,7 +190,11 @@ static struct bt_status check_demand(struct node_check *check)
 		}
 		struct bt_allocation_result *result =
 			BT_ARENA_NEW(arena, struct bt_allocation_result);
-		if (bt_dynamic_allocation(data, &check->found, i, arena, result, &err) != 0) {
+		/*
+		 * No random share ids: the number of nodes that are checked depends on how the
+		 * nodes are searched.
+		 */
+		if (bt_dynamic_allocation(data, &check->found, i, NULL, arena, result, &err) != 0) {
 			return bt_status_from_error(arena, &err);
 		}
 		allocations[count++] = (struct bt_new_allocation){&data->claims[i], result};
@@ -260,8 +264,8 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 }
 
 int bt_dynamic_allocation(const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node,
-	uint32_t index, struct bt_arena *arena, struct bt_allocation_result *out_result,
-	struct berth_error *err)
+	uint32_t index, struct bt_prng *share_ids, struct bt_arena *arena,
+	struct bt_allocation_result *out_result, struct berth_error *err)
 {
 	if (data->claims[index].pending != NULL) {
 		*out_result = *data->claims[index].pending;
@@ -277,7 +281,7 @@ int bt_dynamic_allocation(const struct bt_dynamic_cycle *data, const struct bt_d
 			bt_dynamic_is_wanted(&data->claims[i], node);
 	}
 	return bt_allocation_choice_result(
-		data->allocator, node->choice, place, arena, out_result, err);
+		data->allocator, node->choice, place, share_ids, arena, out_result, err);
 }
 
 static bool is_named(const struct bt_allocation_result *allocation, struct bt_str request,

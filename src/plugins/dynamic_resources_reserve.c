@@ -457,7 +457,8 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
 	struct bt_dynamic_claim *claim = &data->claims[index];
 	struct bt_allocation_result result;
-	int code = bt_dynamic_allocation(data, node, index, cycle->arena, &result, err);
+	int code = bt_dynamic_allocation(
+		data, node, index, instance->base.handle->prng, cycle->arena, &result, err);
 
 	if (code != 0) {
 		return code;

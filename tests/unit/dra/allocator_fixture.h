@@ -135,8 +135,8 @@ static inline void append_choice(struct world *w, const struct bt_allocator *all
 	for (uint32_t c = 0; c < w->claim_count; c++) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		struct bt_allocation_result result;
-		if (bt_allocation_choice_result(allocator, choice, c, &w->f.arena, &result, &err) !=
-			0) {
+		if (bt_allocation_choice_result(
+			    allocator, choice, c, NULL, &w->f.arena, &result, &err) != 0) {
 			bt_strbuf_printf(&w->text, "error: %s", berth_error_message(&err));
 			berth_error_finish(&err);
 			return;

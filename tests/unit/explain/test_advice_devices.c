@@ -530,5 +530,53 @@ START_TEST(test_advice_devices__nothing_is_freed)
 }
 END_TEST
 
+/** An explanation does not change the random numbers of later decisions. */
+START_TEST(test_advice_devices__share_ids_are_those_without_explain)
+{
+	const char *ids[2];
+	struct town towns[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bt_schedule_result result;
+		struct bt_pod_info info;
+
+		init_two_nodes(&towns[i]);
+		town_add_object(&towns[i], CLASS("c", ""));
+		town_add_object(
+			&towns[i], SLICE("n1", DEVICE("a", ",'allowMultipleAllocations':true")));
+		town_add_object(&towns[i], CLAIM("k", REQUEST("r", "c", ",'count':1")));
+		struct bt_engine *engine = towns[i].world.engine;
+		struct bt_pod *pod = town_pod(&towns[i], USES("k"));
+
+		if (i == 0) {
+			struct bt_explanation explanation;
+
+			town_explain(&towns[i], pod, 1, &explanation);
+			bt_explanation_finish(&explanation);
+		}
+		bt_pod_info_init_pending(engine->state, pod, &info);
+		bt_engine_schedule(
+			engine, engine->profiles.frameworks.items[0], &info, NULL, &result);
+		ck_assert(bt_engine_place(engine, &info, &result));
+		bt_pod_info_finish_pending(engine->state, &info);
+		const struct bt_resource_claim *claim =
+			bt_object_value(bt_claim_cache_find(&engine->state->dra->claims,
+						BT_STR("default"), BT_STR("k")),
+				BT_KIND_RESOURCE_CLAIM);
+
+		ids[i] = bt_arena_str(&towns[i].world.arena,
+			claim->status.allocation->devices.results.items[0].share_id)
+				 .data;
+		ck_assert_uint_eq(strlen(ids[i]), 36);
+	}
+	ck_assert_str_eq(ids[0], ids[1]);
+	ck_assert_mem_eq(
+		&towns[0].world.engine->prng, &towns[1].world.engine->prng, sizeof(struct bt_prng));
+	town_finish(&towns[0]);
+	town_finish(&towns[1]);
+}
+END_TEST
+
 BT_TEST_MAIN("advice_devices", test_advice_devices__words_and_remedies,
-	test_advice_devices__random_against_plain_counts, test_advice_devices__nothing_is_freed)
+	test_advice_devices__random_against_plain_counts, test_advice_devices__nothing_is_freed,
+	test_advice_devices__share_ids_are_those_without_explain)
