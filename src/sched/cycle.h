@@ -74,11 +74,12 @@ void bt_cycle_add_columns(const struct bt_plan *plan, const uint32_t *slots, uin
 
 /**
  * Verify mode: recompute the decision with the plain runners and abort with a message if the
- * decisions differ. `plan` may be NULL. start_index: the rotation index at the start of the cycle.
+ * decisions differ. `plan` may be NULL. start_index, prng: the rotation index and the engine's prng
+ * at the start of the cycle.
  */
 void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_plan *plan,
-	const struct bt_schedule_result *result, uint32_t start_index);
+	const struct bt_schedule_result *result, uint32_t start_index, const struct bt_prng *prng);
 /**
  * Verify mode: compare the plan's columns with an evaluation by the plain runners; abort if they
  * differ.

@@ -677,6 +677,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	begin_run(engine, framework, pod, attempt, out_result, &run);
 	struct bt_cycle_state *cycle = run.cycle;
 	uint64_t claim_version = claim_version_of(engine->state);
+	struct bt_prng prng = engine->prng;
 	/*
 	 * Plugins may use the state's counters without a copy, because the state does not change
 	 * before the end of this function.
@@ -718,6 +719,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	 * repeated.
 	 */
 	if (engine->options.verify && claim_version_of(engine->state) == claim_version) {
-		bt_verify_decision(engine, framework, pod, run.plan, out_result, run.start_index);
+		bt_verify_decision(
+			engine, framework, pod, run.plan, out_result, run.start_index, &prng);
 	}
 }

@@ -53,24 +53,41 @@ uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const i
 	if (engine->options.tie_policy == BT_TIE_HEAP) {
 		return bt_heap_choose(totals, numbers, count);
 	}
+	bool is_random = engine->options.tie_policy == BT_TIE_RANDOM;
 	uint32_t best = 0;
 	uint64_t ties = 1;
 	for (uint32_t i = 1; i < count; i++) {
 		if (totals[i] > totals[best]) {
 			best = i;
 			ties = 1;
-			continue;
-		}
-		if (totals[i] < totals[best]) {
-			continue;
-		}
-		ties++;
-		if (engine->options.tie_policy == BT_TIE_RANDOM) {
-			best = bt_prng_below(&engine->prng, ties) == 0 ? i : best;
-		} else if (bt_str_compare(bt_node_table_name(&engine->state->nodes, slots[i]),
-				   bt_node_table_name(&engine->state->nodes, slots[best])) < 0) {
-			best = i;
+		} else if (totals[i] == totals[best]) {
+			ties++;
+			if (!is_random &&
+				bt_str_compare(bt_node_table_name(&engine->state->nodes, slots[i]),
+					bt_node_table_name(&engine->state->nodes, slots[best])) <
+					0) {
+				best = i;
+			}
 		}
 	}
-	return best;
+	if (!is_random || ties == 1) {
+		return best;
+	}
+	/*
+	 * Draw one number and count the ties in list order, as in decisions by cells and by
+	 * columns. slots[] is in search order, so the list starts where the order falls.
+	 */
+	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	uint64_t left = bt_prng_below(&engine->prng, ties);
+	uint32_t at = 1;
+	while (at < count &&
+		bt_snapshot_order(snapshot, slots[at - 1]) <
+			bt_snapshot_order(snapshot, slots[at])) {
+		at++;
+	}
+	at %= count;
+	while (totals[at] != totals[best] || left-- != 0) {
+		at = (at + 1) % count;
+	}
+	return at;
 }

@@ -14,6 +14,7 @@ struct verify_twin {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
 	const struct bt_pod_info *pod;
+	const struct bt_prng *prng; /* the engine's prng before the decision */
 	struct bt_arena *arena;
 	struct bt_cycle_state cycle;
 	struct bt_pre_filter_outcome pre_filter;
@@ -125,15 +126,16 @@ static void check_scheduled(struct verify_twin *twin, const struct bt_plan *plan
 	}
 	check_number(twin, "total of the chosen node", result->slot, chosen, result->total_score);
 	check_number(twin, "best total", result->slot, best, chosen);
-	if (twin->engine->options.tie_policy != BT_TIE_RANDOM) {
-		uint32_t expected = bt_select_host(
-			twin->engine, twin->feasible, twin->totals, NULL, twin->feasible_count);
-		if (twin->feasible[expected] != result->slot) {
-			end_with_difference(twin, "choice among the best", result->slot,
-				bt_node_table_name(
-					&twin->engine->state->nodes, twin->feasible[expected]),
-				bt_node_table_name(&twin->engine->state->nodes, result->slot));
-		}
+	/* Repeat the draw of the random tie policy. */
+	struct bt_prng prng = twin->engine->prng;
+	twin->engine->prng = *twin->prng;
+	uint32_t expected = bt_select_host(
+		twin->engine, twin->feasible, twin->totals, NULL, twin->feasible_count);
+	twin->engine->prng = prng;
+	if (twin->feasible[expected] != result->slot) {
+		end_with_difference(twin, "choice among the best", result->slot,
+			bt_node_table_name(&twin->engine->state->nodes, twin->feasible[expected]),
+			bt_node_table_name(&twin->engine->state->nodes, result->slot));
 	}
 	if (columns_are_complete(twin->engine, plan) && plan->scored && !plan->has_plain_scores &&
 		plan->cycle_score_count == 0 && twin->feasible_count == plan->feasible_count) {
@@ -163,11 +165,12 @@ static void check_unschedulable(struct verify_twin *twin, const struct bt_schedu
 
 void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_plan *plan,
-	const struct bt_schedule_result *result, uint32_t start_index)
+	const struct bt_schedule_result *result, uint32_t start_index, const struct bt_prng *prng)
 {
 	struct verify_twin twin = {.engine = engine,
 		.framework = framework,
 		.pod = pod,
+		.prng = prng,
 		.arena = &engine->verify_arena};
 	bool tried_alone = pod->nominated_node_name.length != 0 || result->hinted;
 	/* Metrics are off during the recomputation. */

@@ -621,6 +621,8 @@ static void append_profile(struct history *history, struct bt_strbuf *out, uint3
 
 static void init(struct history *history, uint64_t seed)
 {
+	static const enum bt_tie_policy policies[] = {
+		BT_TIE_FIRST_BY_NAME, BT_TIE_HEAP, BT_TIE_RANDOM};
 	struct bt_strbuf config = {0};
 
 	*history = (struct history){0};
@@ -644,7 +646,7 @@ static void init(struct history *history, uint64_t seed)
 			history->metrics[i], &gates, standing_clock, NULL);
 		options.metrics = seed % 2 == 0 ? history->counts[i] : NULL;
 		options.seed = seed;
-		options.tie_policy = seed % 3 == 0 ? BT_TIE_FIRST_BY_NAME : BT_TIE_HEAP;
+		options.tie_policy = policies[seed % BT_ARRAY_LENGTH(policies)];
 		options.verify = i == CELLS && options.metrics == NULL;
 		options.searches_list = i == LIST;
 		options.plan_bytes_max = i == SMALL ? 1 : 0;
