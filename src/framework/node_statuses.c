@@ -24,9 +24,23 @@ struct bt_status bt_node_statuses_get(
 			? groups->statuses[groups->group_of[state->snapshot.places.place_of[slot]]]
 			: statuses->absent;
 	}
-	for (uint32_t i = 0; i < statuses->entries.count; i++) {
-		if (statuses->entries.items[i].slot == slot) {
-			return statuses->entries.items[i].status;
+	const struct bt_node_status_entry *entries = statuses->entries.items;
+	uint32_t count = statuses->entries.count;
+
+	/* A search of the whole list leaves an entry for each node, in search order. */
+	if (count == state->snapshot.count && in_snapshot(state, slot) &&
+		in_snapshot(state, entries[0].slot)) {
+		const uint32_t *positions = bt_snapshot_positions(&state->snapshot);
+		uint32_t first = positions[entries[0].slot];
+		uint32_t i = positions[slot] - first + (positions[slot] < first ? count : 0);
+
+		if (entries[i].slot == slot) {
+			return entries[i].status;
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (entries[i].slot == slot) {
+			return entries[i].status;
 		}
 	}
 	return statuses->absent;

@@ -11,7 +11,8 @@
 
 /**
  * Returns the status of the node from its entry or its group, or statuses->absent if the node has
- * neither. Takes O(1) time with groups and O(number of entries) time without groups.
+ * neither. Takes O(1) time with groups, and with entries if all nodes have one in search order;
+ * otherwise O(number of entries).
  */
 struct bt_status bt_node_statuses_get(
 	const struct bt_node_statuses *statuses, const struct bt_state *state, uint32_t slot);

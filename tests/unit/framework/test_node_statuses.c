@@ -154,6 +154,16 @@ static void expect_same_text(const struct world *world)
 	bt_strbuf_finish(&got);
 }
 
+static void expect_same_get(const struct world *world, const struct bt_node_statuses *got)
+{
+	for (uint32_t slot = 0; slot < world->state->nodes.slot_count + 2; slot++) {
+		struct bt_status expected = bt_node_statuses_get(&world->plain, world->state, slot);
+		struct bt_status status = bt_node_statuses_get(got, world->state, slot);
+
+		ck_assert(bt_status_equal(&status, &expected));
+	}
+}
+
 static void expect_same_nodes(const struct world *world, const struct bt_node_statuses *got)
 {
 	ck_assert_uint_eq(bt_node_statuses_count(got), world->plain.entries.count);
@@ -166,11 +176,20 @@ static void expect_same_nodes(const struct world *world, const struct bt_node_st
 		ck_assert(bt_status_equal(&at.status, &entry->status));
 		ck_assert(bt_status_equal(&status, &entry->status));
 	}
-	for (uint32_t slot = 0; slot < world->state->nodes.slot_count + 2; slot++) {
-		struct bt_status expected = bt_node_statuses_get(&world->plain, world->state, slot);
-		struct bt_status status = bt_node_statuses_get(got, world->state, slot);
+	expect_same_get(world, got);
+}
 
-		ck_assert(bt_status_equal(&status, &expected));
+/** Reverses the plain entries: extenders leave statuses in another order than the search. */
+static void reverse_entries(struct world *world)
+{
+	struct bt_node_status_entry *entries = world->plain.entries.items;
+	uint32_t count = world->plain.entries.count;
+
+	for (uint32_t i = 0; i < count / 2; i++) {
+		struct bt_node_status_entry entry = entries[i];
+
+		entries[i] = entries[count - 1 - i];
+		entries[count - 1 - i] = entry;
 	}
 }
 
@@ -183,6 +202,8 @@ START_TEST(test_node_statuses__groups_answer_as_entries)
 		expect_same_lists(&world);
 		expect_same_text(&world);
 		expect_same_nodes(&world, &world.grouped);
+		reverse_entries(&world);
+		expect_same_get(&world, &world.grouped);
 		finish(&world);
 	}
 }
