@@ -50,6 +50,7 @@ struct bt_requests {
 	BT_VEC(struct bt_request *) items; /* indexed by bt_request.slot; NULL: the slot is free */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
+	struct bt_map by_owner; /* the requests in by_key, by owner_uid */
 	BT_FIFO(struct bt_request *)
 	untaken;         /* requests that the owner has not taken, in the order of adding */
 	uint32_t serial; /* number of requests added so far: the upper half of the last id */

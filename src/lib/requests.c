@@ -24,6 +24,8 @@ static void remove_key(struct bt_requests *requests, struct bt_request *request)
 {
 	if (request->key.length != 0) {
 		(void)bt_map_remove(&requests->by_key, bt_str_hash(request->key), request->slot);
+		(void)bt_map_remove(
+			&requests->by_owner, bt_str_hash(request->owner_uid), request->slot);
 		request->key.length = 0;
 	}
 }
@@ -79,6 +81,7 @@ static int find_or_add(struct bt_requests *requests, enum berth_request_kind kin
 		request->key = copy(request, bt_strbuf_str(&key));
 		request->owner_uid = copy(request, owner_uid);
 		bt_map_insert(&requests->by_key, hash, request->slot);
+		bt_map_insert(&requests->by_owner, bt_str_hash(owner_uid), request->slot);
 		*out_new = request;
 	}
 	bt_strbuf_finish(&key);
@@ -305,6 +308,7 @@ void bt_requests_finish(struct bt_requests *requests)
 	bt_vec_finish(&requests->free_slots);
 	bt_fifo_finish(&requests->untaken);
 	bt_map_finish(&requests->by_key);
+	bt_map_finish(&requests->by_owner);
 }
 
 bool berth_engine_take_request(struct berth_engine *engine, struct berth_request *out_request)
@@ -361,15 +365,22 @@ void berth_engine_answer(
 	}
 }
 
+/** A request with a key for the binding of this pod; NULL: there is none. */
+static struct bt_request *find_by_owner(const struct bt_requests *requests, struct bt_str owner_uid)
+{
+	BT_MAP_EACH (&requests->by_owner, bt_str_hash(owner_uid), slot) {
+		if (bt_str_equal(requests->items.items[slot]->owner_uid, owner_uid)) {
+			return requests->items.items[slot];
+		}
+	}
+	return NULL;
+}
+
 void bt_requests_abandon(struct bt_requests *requests, struct bt_str owner_uid)
 {
-	for (uint32_t i = 0; i < requests->items.count; i++) {
-		struct bt_request *request = requests->items.items[i];
+	struct bt_request *request;
 
-		if (request == NULL || request == requests->result || request->key.length == 0 ||
-			!bt_str_equal(request->owner_uid, owner_uid)) {
-			continue;
-		}
+	while ((request = find_by_owner(requests, owner_uid)) != NULL) {
 		remove_key(requests, request);
 		request->abandoned = true;
 		if (request->answered) {
