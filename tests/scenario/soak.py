@@ -46,10 +46,10 @@ def test_all_faults(program):
     assert counts["failed writes"] > 20 * seeds and counts["relists"] > seeds, counts
 
 
-def log_of(program, seed, verify=True):
+def log_of(program, seed, *more, verify=True):
     path = program.write("soak.log", "")
     program.run("--seeds", "2", "--first-seed", seed, "--minutes", "6", "--faults", "all",
-                "--log", path, verify=verify).expect(0)
+                "--log", path, *more, verify=verify).expect(0)
     with open(path, "rb") as file:
         return file.read()
 
@@ -58,6 +58,12 @@ def test_same_seed_same_bytes(program):
     first = log_of(program, "7")
     assert len(first) > 100000 and first == log_of(program, "7")
     assert first != log_of(program, "8")
+
+
+def test_hash_secret_does_not_change_the_log(program):
+    # Once, the secrets 3 and 17 made different decisions about claims of seed 3001.
+    assert log_of(program, "3001", "--hash-secret", "3") == log_of(
+        program, "3001", "--hash-secret", "17")
 
 
 def test_verification_does_not_change_the_log(program):

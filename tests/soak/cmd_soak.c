@@ -15,6 +15,7 @@ struct options {
 	int64_t seeds;
 	int64_t first_seed;
 	int64_t minutes;
+	int64_t hash_secret; /* -1: random */
 	const char *faults;
 	const char *log_path;
 	bool verify;
@@ -175,6 +176,9 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	struct totals totals = {0};
 	FILE *log = NULL;
 	int result = 0;
+	if (options->hash_secret >= 0) {
+		bt_hash_set_secret((uint64_t)options->hash_secret);
+	}
 	if (options->log_path != NULL) {
 		log = fopen(options->log_path, "w");
 		if (log == NULL) {
@@ -216,12 +220,14 @@ static const struct bt_flag flags[] = {
 		"how many writes fail and watches break (default some)"},
 	{"log", 0, BT_FLAG_STRING, offsetof(struct options, log_path), "FILE",
 		"write a log of all events; the same for the same seed"},
+	{"hash-secret", 0, BT_FLAG_INT, offsetof(struct options, hash_secret), "N",
+		"secret of the hashes (default random); the log must not depend on it"},
 	{"verify", 0, BT_FLAG_BOOL, offsetof(struct options, verify), NULL,
 		"make every decision also with the plain plugins; stop at a difference (slow)"},
 };
 
 static const struct options defaults = {
-	.seeds = 20, .first_seed = 1, .minutes = 10, .faults = "some"};
+	.seeds = 20, .first_seed = 1, .minutes = 10, .hash_secret = -1, .faults = "some"};
 
 static const struct bt_command command_soak = {
 	.name = "soak",
