@@ -232,4 +232,12 @@ void bt_json_write_member(struct bt_json_writer *writer, const char *name, struc
 void bt_json_write_member_c(struct bt_json_writer *writer, const char *name, const char *text);
 void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value);
 void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value);
+/**
+ * Writes a piece of JSON from a template in the language of bt_json_put, without %v:
+ *
+ *     bt_json_write(&writer, "{name: %s, ports?: %t, items: [", ...)
+ *
+ * Later calls may write what is missing: the elements, and "]}". Names may also be given by %s.
+ */
+void bt_json_write(struct bt_json_writer *writer, const char *template_, ...);
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/json_edit.h"
 
-#include <stdarg.h>
-
 #include "base/assert.h"
 
 struct bt_json_value *bt_json_new(struct bt_arena *arena, enum bt_json_type type)
@@ -26,15 +24,7 @@ struct bt_json_value *bt_json_new_c(struct bt_arena *arena, const char *text)
 
 struct bt_json_value *bt_json_new_int64(struct bt_arena *arena, int64_t number)
 {
-	struct bt_json_value *value = bt_json_new(arena, BT_JSON_NUMBER);
-	char *text = bt_arena_alloc_bytes(arena, 22);
-	uint32_t length = number < 0 ? 1 : 0;
-	text[0] = '-';
-	length += bt_str_format_uint64(
-		number < 0 ? -(uint64_t)number : (uint64_t)number, text + length);
-	text[length] = '\0';
-	value->text = (struct bt_str){text, length};
-	return value;
+	return bt_json_put(arena, NULL, "%d", number);
 }
 
 struct bt_json_value *bt_json_new_bool(struct bt_arena *arena, bool boolean)
@@ -319,119 +309,4 @@ void bt_json_append_names(const struct bt_json_value *object, struct bt_text_set
 	for (uint32_t i = 0; i < object->count; i++) {
 		bt_text_set_append(out, object->members[i].name);
 	}
-}
-
-/** A template of bt_json_put that is being read. */
-struct template_reader {
-	struct bt_arena *arena;
-	const char *at;
-	va_list arguments;
-};
-
-/** Skips blanks and commas. If the character follows, skips the character and returns true. */
-static bool skip(struct template_reader *reader, char character)
-{
-	while (*reader->at == ' ' || *reader->at == ',') {
-		reader->at++;
-	}
-	if (*reader->at != character) {
-		return false;
-	}
-	reader->at++;
-	return true;
-}
-
-/** Reads a quoted text, or a word. */
-static struct bt_str read_text(struct template_reader *reader)
-{
-	bool is_quoted = skip(reader, '\'');
-	size_t length = strcspn(reader->at, is_quoted ? "'" : " ,:?]}");
-	struct bt_str text = {reader->at, (uint32_t)length};
-
-	reader->at += length + is_quoted;
-	return text;
-}
-
-/**
- * Reads a value of the template and returns it; NULL if the argument is NULL, so that no member or
- * element is added. old is the value that the member has so far, or NULL if there is none. If the
- * template and old are both objects or both arrays, old is changed and returned. Recursive, as deep
- * as the template.
- */
-static struct bt_json_value *put_value(struct template_reader *reader, struct bt_json_value *old)
-{
-	struct bt_arena *arena = reader->arena;
-	const struct bt_json_value *source;
-	const char *text;
-
-	if (skip(reader, '{')) {
-		if (old == NULL || old->type != BT_JSON_OBJECT) {
-			old = bt_json_new(arena, BT_JSON_OBJECT);
-		}
-		while (!skip(reader, '}')) {
-			struct bt_str name = skip(reader, '%')
-				? (reader->at++,
-					  bt_str_from(va_arg(reader->arguments, const char *)))
-				: read_text(reader);
-			bool omits_zero = skip(reader, '?');
-
-			(void)skip(reader, ':');
-			struct bt_json_value *value = put_value(reader, bt_json_get(old, name));
-			if (value != NULL && !(omits_zero && bt_json_is_zero(value))) {
-				bt_json_set(arena, old, name, value);
-			}
-		}
-		return old;
-	}
-	if (skip(reader, '[')) {
-		if (old == NULL || old->type != BT_JSON_ARRAY) {
-			old = bt_json_new(arena, BT_JSON_ARRAY);
-		}
-		while (!skip(reader, ']')) {
-			struct bt_json_value *value = put_value(reader, NULL);
-			if (value != NULL) {
-				bt_json_append(arena, old, value);
-			}
-		}
-		return old;
-	}
-	if (skip(reader, '%')) {
-		switch (*reader->at++) {
-		case 's':
-			return bt_json_new_str(arena, va_arg(reader->arguments, struct bt_str));
-		case 'c':
-			text = va_arg(reader->arguments, const char *);
-			return text != NULL ? bt_json_new_c(arena, text) : NULL;
-		case 'd':
-			return bt_json_new_int64(arena, va_arg(reader->arguments, int64_t));
-		case 'b':
-			return bt_json_new_bool(arena, va_arg(reader->arguments, int) != 0);
-		case 't':
-			source = va_arg(reader->arguments, const struct bt_json_value *);
-			return source != NULL ? bt_json_clone(arena, source, false) : NULL;
-		default:
-			BT_ASSERT(reader->at[-1] == 'v');
-			return va_arg(reader->arguments, struct bt_json_value *);
-		}
-	}
-	if (*reader->at == '\'') {
-		return bt_json_new_str(arena, read_text(reader));
-	}
-	struct bt_str word = read_text(reader);
-	if (bt_str_equal_c(word, "null")) {
-		return bt_json_new(arena, BT_JSON_NULL);
-	}
-	BT_ASSERT(bt_str_equal_c(word, "true") || bt_str_equal_c(word, "false"));
-	return bt_json_new_bool(arena, bt_str_equal_c(word, "true"));
-}
-
-struct bt_json_value *bt_json_put(
-	struct bt_arena *arena, struct bt_json_value *object, const char *template_, ...)
-{
-	struct template_reader reader = {.arena = arena, .at = template_};
-
-	va_start(reader.arguments, template_);
-	object = put_value(&reader, object);
-	va_end(reader.arguments);
-	return object;
 }

@@ -77,7 +77,7 @@ static void write_ref_to(
 
 	bt_strbuf_append_c(&ref, schemas->version2 ? "#/definitions/" : "#/components/schemas/");
 	bt_strbuf_append_c(&ref, name);
-	bt_json_write_member(writer, "$ref", bt_strbuf_str(&ref));
+	bt_json_write(writer, "$ref: %s", bt_strbuf_str(&ref));
 	bt_strbuf_finish(&ref);
 }
 
@@ -93,22 +93,6 @@ static void write_ref(const struct schemas *schemas, const struct bt_schema_mess
 	bt_strbuf_finish(&name);
 }
 
-static void write_type(struct bt_json_writer *writer, const char *type, const char *format)
-{
-	bt_json_write_member_c(writer, "type", type);
-	if (format != NULL) {
-		bt_json_write_member_c(writer, "format", format);
-	}
-}
-
-static void write_scalar(
-	struct bt_json_writer *writer, const char *name, const char *type, const char *format)
-{
-	bt_json_begin_member_object(writer, name);
-	write_type(writer, type, format);
-	bt_json_end_object(writer);
-}
-
 /*
  * Writes a reference that has other members next to it. OpenAPI 3 requires allOf around such a
  * reference.
@@ -116,15 +100,9 @@ static void write_scalar(
 static void write_wrapped_ref(
 	const struct schemas *schemas, const char *name, struct bt_json_writer *writer)
 {
-	if (schemas->version2) {
-		write_ref_to(schemas, name, writer);
-		return;
-	}
-	bt_json_begin_member_array(writer, "allOf");
-	bt_json_begin_object(writer);
+	bt_json_write(writer, schemas->version2 ? "" : "allOf: [{");
 	write_ref_to(schemas, name, writer);
-	bt_json_end_object(writer);
-	bt_json_end_array(writer);
+	bt_json_write(writer, schemas->version2 ? "" : "}]");
 }
 
 /**
@@ -168,10 +146,11 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 	} else if (types[field->type].schema != NULL) {
 		write_wrapped_ref(schemas, types[field->type].schema, writer);
 	} else {
-		write_type(writer, types[field->type].type, types[field->type].format);
+		bt_json_write(writer, "type: %c, format: %c", types[field->type].type,
+			types[field->type].format);
 	}
 	if (field->type == BT_SCHEMA_STRING_LIST) {
-		write_scalar(writer, "items", "string", NULL);
+		bt_json_write(writer, "items: {type: 'string'}");
 	}
 	if (with_default && types[field->type].zero != NULL) {
 		bt_json_write_name_c(writer, "default");
@@ -191,8 +170,7 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 		write_one(schemas, field, always, writer);
 		break;
 	case BT_SCHEMA_LIST:
-		write_type(writer, "array", NULL);
-		bt_json_begin_member_object(writer, "items");
+		bt_json_write(writer, "type: 'array', items: {");
 		write_one(schemas, field, true, writer);
 		bt_json_end_object(writer);
 		if (field->list_keys != NULL) {
@@ -200,16 +178,14 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 			for (uint32_t i = 0; field->list_keys[i] != NULL; i++) {
 				bt_json_write_c(writer, field->list_keys[i]);
 			}
-			bt_json_end_array(writer);
-			bt_json_write_member_c(writer, "x-kubernetes-list-type", "map");
+			bt_json_write(writer, "], x-kubernetes-list-type: 'map'");
 		} else {
 			bt_json_write_member_c(writer, "x-kubernetes-list-type",
 				(field->flags & BT_SCHEMA_LIST_SET) != 0 ? "set" : "atomic");
 		}
 		break;
 	case BT_SCHEMA_MAP:
-		write_type(writer, "object", NULL);
-		bt_json_begin_member_object(writer, "additionalProperties");
+		bt_json_write(writer, "type: 'object', additionalProperties: {");
 		write_one(schemas, field, true, writer);
 		bt_json_end_object(writer);
 		break;
@@ -219,9 +195,6 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 	}
 	struct bt_strbuf strategy = {NULL, 0, 0};
 
-	if (field->merge_key != NULL) {
-		bt_json_write_member_c(writer, "x-kubernetes-patch-merge-key", field->merge_key);
-	}
 	if ((field->flags & BT_SCHEMA_MERGE) != 0) {
 		bt_strbuf_append_c(&strategy, "merge");
 	}
@@ -231,22 +204,16 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 	if ((field->flags & BT_SCHEMA_RETAIN_KEYS) != 0) {
 		bt_strbuf_append_c(&strategy, strategy.length != 0 ? ",retainKeys" : "retainKeys");
 	}
-	if (strategy.length != 0) {
-		bt_json_write_member_c(
-			writer, "x-kubernetes-patch-strategy", bt_strbuf_c(&strategy));
-	}
+	bt_json_write(writer,
+		"x-kubernetes-patch-merge-key: %c, x-kubernetes-patch-strategy?: %s, "
+		"description: %c}",
+		field->merge_key, bt_strbuf_str(&strategy), field->description);
 	bt_strbuf_finish(&strategy);
-	if (field->description != NULL) {
-		bt_json_write_member_c(writer, "description", field->description);
-	}
-	bt_json_end_object(writer);
 }
 
-static void write_type_members(struct bt_json_writer *writer)
-{
-	write_scalar(writer, "apiVersion", "string", NULL);
-	write_scalar(writer, "kind", "string", NULL);
-}
+/* Begins the schema of an object that has apiVersion and kind. */
+#define TYPED_OBJECT \
+	"type: 'object', properties: {apiVersion: {type: 'string'}, kind: {type: 'string'}"
 
 static void write_fields(const struct schemas *schemas, const struct bt_schema_message *message,
 	struct bt_json_writer *writer)
@@ -289,11 +256,8 @@ static void write_kind(struct bt_json_writer *writer, struct bt_str group, struc
 	struct bt_strbuf name = {NULL, 0, 0};
 
 	bt_strbuf_printf(&name, "%.*s%s", BT_STR_ARG(kind), list ? "List" : "");
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "group", group);
-	bt_json_write_member(writer, "kind", bt_strbuf_str(&name));
-	bt_json_write_member(writer, "version", version);
-	bt_json_end_object(writer);
+	bt_json_write(
+		writer, "{group: %s, kind: %s, version: %s}", group, bt_strbuf_str(&name), version);
 	bt_strbuf_finish(&name);
 }
 
@@ -318,17 +282,13 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 	bool root = bt_schema_is_root(message);
 	bool required = false;
 
-	if (message->description != NULL) {
-		bt_json_write_member_c(writer, "description", message->description);
-	}
-	write_type(writer, "object", NULL);
+	bt_json_write(writer, "description: %c", message->description);
 	if (message->field_count != 0 || root) {
-		bt_json_begin_member_object(writer, "properties");
-		if (root) {
-			write_type_members(writer);
-		}
+		bt_json_write(writer, root ? TYPED_OBJECT : "type: 'object', properties: {");
 		write_fields(schemas, message, writer);
 		bt_json_end_object(writer);
+	} else {
+		bt_json_write(writer, "type: 'object'");
 	}
 	write_required(message, &required, writer);
 	if (required) {
@@ -344,34 +304,7 @@ static void end_list_properties(const struct schemas *schemas, struct bt_json_wr
 {
 	bt_json_begin_member_object(writer, "metadata");
 	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ListMeta", writer);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
-	bt_json_begin_member_array(writer, "required");
-	bt_json_write_c(writer, "items");
-	bt_json_end_array(writer);
-}
-
-static void write_either(const struct schemas *schemas, struct bt_json_writer *writer,
-	const char *name, const char *format, const char *number)
-{
-	const char *const either[] = {"string", number};
-
-	if (schemas->version2) {
-		write_scalar(writer, name, "string", format);
-		return;
-	}
-	bt_json_begin_member_object(writer, name);
-	if (format != NULL) {
-		bt_json_write_member_c(writer, "format", format);
-	}
-	bt_json_begin_member_array(writer, "oneOf");
-	for (size_t i = 0; i < 2; i++) {
-		bt_json_begin_object(writer);
-		write_type(writer, either[i], NULL);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "}}, required: ['items']");
 }
 
 static void write_schemas(const struct schemas *schemas, struct bt_json_writer *writer)
@@ -394,9 +327,7 @@ static void write_schemas(const struct schemas *schemas, struct bt_json_writer *
 					.shape = BT_SCHEMA_LIST,
 					.message = message};
 
-				write_type(writer, "object", NULL);
-				bt_json_begin_member_object(writer, "properties");
-				write_type_members(writer);
+				bt_json_write(writer, TYPED_OBJECT);
 				write_field(schemas, &items, writer);
 				end_list_properties(schemas, writer);
 				write_kinds(message, true, writer);
@@ -407,12 +338,18 @@ static void write_schemas(const struct schemas *schemas, struct bt_json_writer *
 			bt_strbuf_finish(&name);
 		}
 	}
-	write_either(schemas, writer, QUANTITY_NAME, NULL, "number");
-	write_either(schemas, writer, INT_OR_STRING_NAME, "int-or-string", "integer");
-	write_scalar(writer, TIME_NAME, "string", "date-time");
-	write_scalar(writer, MICRO_TIME_NAME, "string", "date-time");
-	write_scalar(writer, DURATION_NAME, "string", NULL);
-	write_scalar(writer, RAW_JSON_NAME, "object", NULL);
+	/* OpenAPI 2 cannot express a choice of types. */
+	bt_json_write(writer,
+		schemas->version2 ? QUANTITY_NAME ": {type: 'string'}, " INT_OR_STRING_NAME
+						  ": {type: 'string', format: 'int-or-string'}"
+				  : QUANTITY_NAME
+			": {oneOf: [{type: 'string'}, {type: 'number'}]}, " INT_OR_STRING_NAME
+			": {format: 'int-or-string', oneOf: [{type: 'string'}, {type: "
+			"'integer'}]}");
+	bt_json_write(writer,
+		TIME_NAME ": {type: 'string', format: 'date-time'}, " MICRO_TIME_NAME
+			  ": {type: 'string', format: 'date-time'}, " DURATION_NAME
+			  ": {type: 'string'}, " RAW_JSON_NAME ": {type: 'object'}");
 }
 
 /* Appends the name of a custom kind, e.g. com.example.v1.Widget of example.com/v1. */
@@ -503,10 +440,7 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 			bt_json_write_value(writer, member->value);
 		}
 	}
-	bt_json_write_member_c(writer, "type", "object");
-	bt_json_begin_member_object(writer, "properties");
-	write_type_members(writer);
-	bt_json_begin_member_object(writer, "metadata");
+	bt_json_write(writer, TYPED_OBJECT ", metadata: {");
 	write_wrapped_ref(schemas, META_PREFIX "meta.v1.ObjectMeta", writer);
 	bt_json_end_object(writer);
 	for (uint32_t i = 0; properties != NULL && i < properties->count; i++) {
@@ -523,15 +457,9 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 	struct bt_strbuf list = {NULL, 0, 0};
 	append_custom_name(resource, true, &list);
 	bt_json_begin_member_object(writer, bt_strbuf_c(&list));
-	bt_json_write_member_c(writer, "type", "object");
-	bt_json_begin_member_object(writer, "properties");
-	write_type_members(writer);
-	bt_json_begin_member_object(writer, "items");
-	bt_json_write_member_c(writer, "type", "array");
-	bt_json_begin_member_object(writer, "items");
+	bt_json_write(writer, TYPED_OBJECT ", items: {type: 'array', items: {");
 	write_ref_to(schemas, bt_strbuf_c(&name), writer);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "}}");
 	end_list_properties(schemas, writer);
 	write_custom_kind(resource, true, writer);
 	bt_json_end_object(writer);
@@ -635,37 +563,21 @@ static void append_path(
 
 static void write_parameter(struct document *document, const char *name, const char *in)
 {
-	struct bt_json_writer *writer = &document->writer;
-
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(writer, "name", name);
-	bt_json_write_member_c(writer, "in", in);
-	if (in[0] == 'p') {
-		bt_json_write_member_bool(writer, "required", true);
-	}
-	if (!document->schemas.version2) {
-		bt_json_begin_member_object(writer, "schema");
-	}
-	bt_json_write_member_c(writer, "type", "string");
-	bt_json_write_member_bool(writer, "uniqueItems", true);
-	if (!document->schemas.version2) {
-		bt_json_end_object(writer);
-	}
-	bt_json_end_object(writer);
+	bt_json_write(&document->writer,
+		document->schemas.version2
+			? "{name: %c, in: %c, required?: %b, type: 'string', uniqueItems: true}"
+			: "{name: %c, in: %c, required?: %b, "
+			  "schema: {type: 'string', uniqueItems: true}}",
+		name, in, strcmp(in, "path") == 0);
 }
 
 /* Writes {"content": {<type>: {"schema": <ref>}}} without the outer braces. */
 static void write_content(struct document *document, const char *type,
 	const struct bt_schema_message *message, bool list)
 {
-	struct bt_json_writer *writer = &document->writer;
-
-	bt_json_begin_member_object(writer, "content");
-	bt_json_begin_member_object(writer, type);
-	bt_json_write_name_c(writer, "schema");
-	write_ref(&document->schemas, message, list, writer);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
+	bt_json_write(&document->writer, "content: {%c: {schema:", type);
+	write_ref(&document->schemas, message, list, &document->writer);
+	bt_json_write(&document->writer, "}}");
 }
 
 static void write_response(
@@ -673,17 +585,14 @@ static void write_response(
 {
 	struct bt_json_writer *writer = &document->writer;
 
-	bt_json_begin_member_object(writer, "responses");
-	bt_json_begin_member_object(writer, "200");
-	bt_json_write_member_c(writer, "description", "OK");
+	bt_json_write(writer, "responses: {200: {description: 'OK'");
 	if (message != NULL && document->schemas.version2) {
 		bt_json_write_name_c(writer, "schema");
 		write_ref(&document->schemas, message, list, writer);
 	} else if (message != NULL) {
 		write_content(document, "application/json", message, list);
 	}
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "}}");
 }
 
 static void write_operation(
@@ -749,8 +658,7 @@ static void write_path(
 		if (resource->namespaced && scope != SCOPE_ALL) {
 			write_parameter(document, "namespace", "path");
 		}
-		bt_json_end_array(writer);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "]}");
 	}
 	bt_strbuf_finish(&path);
 }
@@ -793,14 +701,8 @@ static void begin_document(struct document *document, bool version2, struct bt_s
 	document->schemas.reached =
 		bt_calloc(bt_schema_message_count, sizeof(*document->schemas.reached));
 	bt_json_writer_init(writer, out, 0);
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(
-		writer, version2 ? "swagger" : "openapi", version2 ? "2.0" : "3.0.0");
-	bt_json_begin_member_object(writer, "info");
-	bt_json_write_member_c(writer, "title", TITLE);
-	bt_json_write_member_c(writer, "version", API_VERSION);
-	bt_json_end_object(writer);
-	bt_json_begin_member_object(writer, "paths");
+	bt_json_write(writer, "{%c: %c, info: {title: %c, version: %c}, paths: {",
+		version2 ? "swagger" : "openapi", version2 ? "2.0" : "3.0.0", TITLE, API_VERSION);
 }
 
 /* Writes the schemas and ends the document. group absent: custom kinds of all groups. */
@@ -810,11 +712,7 @@ static void end_document(struct document *document, struct bt_str group, struct 
 	struct bt_json_writer *writer = &document->writer;
 	bool version2 = document->schemas.version2;
 
-	bt_json_end_object(writer);
-	bt_json_begin_member_object(writer, version2 ? "definitions" : "components");
-	if (!version2) {
-		bt_json_begin_member_object(writer, "schemas");
-	}
+	bt_json_write(writer, version2 ? "}, definitions: {" : "}, components: {schemas: {");
 	write_schemas(&document->schemas, writer);
 	for (uint32_t i = 0; i < count; i++) {
 		if (is_custom(&resources[i]) &&
@@ -822,11 +720,7 @@ static void end_document(struct document *document, struct bt_str group, struct 
 			write_custom(&document->schemas, &resources[i], writer);
 		}
 	}
-	if (!version2) {
-		bt_json_end_object(writer);
-	}
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, version2 ? "}}" : "}}}");
 	bt_free(document->schemas.reached);
 }
 
@@ -867,8 +761,7 @@ void bt_openapi_v3_index(
 	struct bt_json_writer writer;
 
 	bt_json_writer_init(&writer, out, 0);
-	bt_json_begin_object(&writer);
-	bt_json_begin_member_object(&writer, "paths");
+	bt_json_write(&writer, "{paths: {");
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_strbuf text = {NULL, 0, 0};
 		struct bt_strbuf path = {NULL, 0, 0};
@@ -886,17 +779,14 @@ void bt_openapi_v3_index(
 			resources[i].group, resources[i].version, resources, count, &text);
 		bt_openapi_hash(bt_strbuf_str(&text), hash);
 		append_group(resources[i].group, resources[i].version, &path);
-		bt_json_write_name(&writer, bt_strbuf_str(&path));
 		bt_strbuf_reset(&text);
 		bt_strbuf_printf(&text, "/openapi/v3/%s?hash=%s", bt_strbuf_c(&path), hash);
-		bt_json_begin_object(&writer);
-		bt_json_write_member(&writer, "serverRelativeURL", bt_strbuf_str(&text));
-		bt_json_end_object(&writer);
+		bt_json_write(&writer, "%s: {serverRelativeURL: %s}", bt_strbuf_str(&path),
+			bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 		bt_strbuf_finish(&path);
 	}
-	bt_json_end_object(&writer);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "}}");
 }
 
 enum {

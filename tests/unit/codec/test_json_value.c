@@ -166,6 +166,27 @@ START_TEST(test_json_value__put_template)
 }
 END_TEST
 
+START_TEST(test_json_value__write_template)
+{
+	struct bt_arena arena = {0};
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write(&writer,
+		"{%s: %c, no: %c, zero?: %d, empty?: %s, 'a b': null, n: %d, list:", BT_STR("name"),
+		"<", NULL, INT64_C(0), BT_STR(""), INT64_MIN);
+	bt_json_write(&writer, "[%d, {}, [true]", INT64_C(3));
+	bt_json_write_c(&writer, "own");
+	bt_json_write(&writer, "], copy?: %t, absent: %t, ok: %b}", parse(&arena, "{\"x\":[1.50]}"),
+		NULL, false);
+	ck_assert_str_eq(bt_strbuf_c(&text),
+		"{\"name\":\"\\u003c\",\"a b\":null,\"n\":-9223372036854775808,"
+		"\"list\":[3,{},[true],\"own\"],\"copy\":{\"x\":[1.50]},\"ok\":false}");
+	bt_strbuf_finish(&text);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 START_TEST(test_json_value__partly_parsed)
 {
 	static const struct {
@@ -203,7 +224,7 @@ START_TEST(test_json_value__partly_parsed)
 }
 END_TEST
 
-BT_TEST_MAIN("json_value", test_json_value__put_template, test_json_value__find,
-	test_json_value__borrows_or_copies, test_json_value__equal,
+BT_TEST_MAIN("json_value", test_json_value__put_template, test_json_value__write_template,
+	test_json_value__find, test_json_value__borrows_or_copies, test_json_value__equal,
 	test_json_value__write_round_trip, test_json_value__many_siblings,
 	test_json_value__partly_parsed)
