@@ -32,48 +32,33 @@ int bt_exec_check_version(const struct bt_client_exec *exec, struct berth_error 
 		err, BERTH_ERR_INVALID, "exec plugin: invalid apiVersion ", exec->api_version, "");
 }
 
-static void write_member(struct bt_json_writer *writer, const char *name, struct bt_str value)
-{
-	if (value.length != 0) {
-		bt_json_write_member(writer, name, value);
-	}
-}
-
 void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca, bool interactive,
 	struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
 
 	bt_json_writer_init(&writer, out, 0);
-	writer.escape_html = true;
-	bt_json_begin_object(&writer);
-	write_member(&writer, "kind", BT_STR("ExecCredential"));
-	write_member(&writer, "apiVersion", config->exec->api_version);
-	bt_json_begin_member_object(&writer, "spec");
+	bt_json_write(&writer, "{kind: 'ExecCredential', apiVersion?: %s, spec: {",
+		config->exec->api_version);
 	if (config->exec->provide_cluster_info) {
 		struct bt_strbuf encoded = {0};
 
-		bt_json_begin_member_object(&writer, "cluster");
-		write_member(&writer, "server", config->server);
-		write_member(&writer, "tls-server-name", config->tls_server_name);
-		if (config->insecure) {
-			bt_json_write_member_bool(&writer, "insecure-skip-tls-verify", true);
-		}
 		bt_base64_encode(ca, &encoded);
-		write_member(&writer, "certificate-authority-data", bt_strbuf_str(&encoded));
-		bt_strbuf_finish(&encoded);
-		write_member(&writer, "proxy-url", config->proxy_url);
 		/* The scheduler never requests compression, regardless of the kubeconfig. */
-		bt_json_write_member_bool(&writer, "disable-compression", true);
+		bt_json_write(&writer,
+			"cluster: {server?: %s, tls-server-name?: %s, insecure-skip-tls-verify?: "
+			"%b, certificate-authority-data?: %s, proxy-url?: %s, disable-compression: "
+			"true",
+			config->server, config->tls_server_name, config->insecure,
+			bt_strbuf_str(&encoded), config->proxy_url);
+		bt_strbuf_finish(&encoded);
 		if (config->exec->cluster_extension.length != 0) {
 			bt_json_write_name_c(&writer, "config");
 			bt_json_write_raw(&writer, config->exec->cluster_extension);
 		}
 		bt_json_end_object(&writer);
 	}
-	bt_json_write_member_bool(&writer, "interactive", interactive);
-	bt_json_end_object(&writer);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "interactive: %b}}", interactive);
 	bt_strbuf_append_char(out, '\n');
 }
 

@@ -237,7 +237,7 @@ void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, 
  *
  *     bt_json_write(&writer, "{name: %s, ports?: %t, items: [", ...)
  *
- * Later calls may write what is missing: the elements, and "]}". Names may also be given by %s.
+ * Later calls may write what is missing: the elements, and "]}".
  */
 void bt_json_write(struct bt_json_writer *writer, const char *template_, ...);
 #endif

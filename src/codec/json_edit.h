@@ -93,9 +93,9 @@ struct bt_json_value *bt_json_ensure_array(
  *
  * An object in the template is merged into the object that the member has already, and the elements
  * of an array are appended to the array that it has already; other values replace the old value.
- * Names with other characters than letters are quoted, or given by %c. A member written as "name?:"
- * is set only if its value is not zero (bt_json_is_zero). Values are objects, arrays, 'text', true,
- * false, null, or an argument
+ * Names with other characters than letters are quoted, or given by %c or %s. A member written as
+ * "name?:" is set only if its value is not zero (bt_json_is_zero). Values are objects, arrays,
+ * 'text', true, false, null, or an argument
  *
  *     %s  struct bt_str
  *     %d  int64_t

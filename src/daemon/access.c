@@ -235,29 +235,15 @@ static int64_t verdict_ttl_ns(void *context, const struct bt_json_value *status)
 static void write_caller(
 	const struct bt_caller *caller, struct bt_arena *arena, struct bt_json_value *spec)
 {
-	bt_json_set_str(arena, spec, "user", caller->name);
-	if (caller->groups.count != 0) {
-		struct bt_json_value *groups = bt_json_ensure_array(arena, spec, "groups");
-		for (uint32_t i = 0; i < caller->groups.count; i++) {
-			bt_json_append(
-				arena, groups, bt_json_new_str(arena, caller->groups.items[i]));
-		}
+	bt_json_put(arena, spec, "{user: %s}", caller->name);
+	for (uint32_t i = 0; i < caller->groups.count; i++) {
+		bt_json_put(arena, spec, "{groups: [%s]}", caller->groups.items[i]);
 	}
-	if (caller->extra.count != 0) {
-		struct bt_json_value *extra = bt_json_ensure_object(arena, spec, "extra");
-		for (uint32_t i = 0; i < caller->extra.count; i++) {
-			const struct bt_caller_extra *item = &caller->extra.items[i];
-			struct bt_json_value *values = bt_json_get(extra, item->key);
-			if (values == NULL) {
-				values = bt_json_new(arena, BT_JSON_ARRAY);
-				bt_json_append_member(arena, extra, item->key, values);
-			}
-			bt_json_append(arena, values, bt_json_new_str(arena, item->value));
-		}
+	for (uint32_t i = 0; i < caller->extra.count; i++) {
+		const struct bt_caller_extra *item = &caller->extra.items[i];
+		bt_json_put(arena, spec, "{extra: {%s: [%s]}}", item->key, item->value);
 	}
-	if (caller->uid.length != 0) {
-		bt_json_set_str(arena, spec, "uid", caller->uid);
-	}
+	bt_json_put(arena, spec, "{uid?: %s}", caller->uid);
 }
 
 /** Authorize check->caller for check->path. */
@@ -274,11 +260,8 @@ static void authorize(struct bt_access_check *check)
 		finish_with_verdict(check, BT_VERDICT_DENIED, BT_STR(""));
 		return;
 	}
-	struct bt_json_value *spec = bt_json_new(check->arena, BT_JSON_OBJECT);
-	struct bt_json_value *attributes =
-		bt_json_ensure_object(check->arena, spec, "nonResourceAttributes");
-	bt_json_set_str(check->arena, attributes, "path", check->path);
-	bt_json_set_str(check->arena, attributes, "verb", check->verb);
+	struct bt_json_value *spec = bt_json_put(check->arena, NULL,
+		"{nonResourceAttributes: {path: %s, verb: %s}}", check->path, check->verb);
 	write_caller(&check->caller, check->arena, spec);
 	check->waiter.context = check;
 	check->waiter.done = on_access_review;
@@ -538,8 +521,7 @@ void bt_access_check(struct bt_access_rules *access, const struct bt_http_exchan
 		finish_without_user(check);
 		break;
 	case BT_BEARER_TOKEN:
-		spec = bt_json_new(&arena, BT_JSON_OBJECT);
-		bt_json_set_str(&arena, spec, "token", token);
+		spec = bt_json_put(&arena, NULL, "{token: %s}", token);
 		check->waiter.context = check;
 		check->waiter.done = on_token_review;
 		bt_review_request(access->token_reviewer, spec, &arena, &check->waiter);

@@ -31,7 +31,6 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 			(void)bt_json_remove_c(metadata, "managedFields");
 		}
 		bt_json_writer_init(&writer, &stored, 0);
-		writer.escape_html = true;
 		bt_json_write_value(&writer, value);
 	}
 	bt_arena_finish(&arena);

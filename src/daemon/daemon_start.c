@@ -15,24 +15,12 @@
 static void write_entries(
 	struct bt_json_writer *writer, const struct bt_framework_entry *entries, uint32_t count)
 {
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "Enabled");
-	if (count == 0) {
-		bt_json_write_null(writer);
-	} else {
-		bt_json_begin_array(writer);
-		for (uint32_t i = 0; i < count; i++) {
-			bt_json_begin_object(writer);
-			bt_json_write_member(
-				writer, "Name", bt_str_from(entries[i].plugin->ops->name));
-			bt_json_write_member_int64(writer, "Weight", entries[i].weight);
-			bt_json_end_object(writer);
-		}
-		bt_json_end_array(writer);
+	bt_json_write(writer, count == 0 ? "{Enabled: null" : "{Enabled: [");
+	for (uint32_t i = 0; i < count; i++) {
+		bt_json_write(writer, "{Name: %c, Weight: %d}", entries[i].plugin->ops->name,
+			(int64_t)entries[i].weight);
 	}
-	bt_json_write_name_c(writer, "Disabled");
-	bt_json_write_null(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, count == 0 ? "Disabled: null}" : "], Disabled: null}");
 }
 
 static void write_point(struct bt_json_writer *writer, const struct bt_framework *framework,

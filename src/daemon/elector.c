@@ -33,12 +33,10 @@ void bt_lease_record_read(const struct bt_json_value *lease, struct bt_lease_rec
 	};
 }
 
-static void write_time(
-	struct bt_arena *arena, struct bt_json_value *spec, const char *name, int64_t time_us)
+static struct bt_json_value *new_time(struct bt_arena *arena, int64_t time_us)
 {
 	if (time_us == 0) {
-		bt_json_set_value(arena, spec, name, bt_json_new(arena, BT_JSON_NULL));
-		return;
+		return bt_json_new(arena, BT_JSON_NULL);
 	}
 	int64_t rest = time_us % US_PER_SECOND;
 	int64_t seconds = time_us / US_PER_SECOND;
@@ -49,26 +47,18 @@ static void write_time(
 	struct bt_time time = {seconds, (int32_t)(rest * BT_NS_PER_US), true};
 	struct bt_strbuf text = {0};
 	bt_micro_time_format(&time, &text);
-	bt_json_set_str(arena, spec, name, bt_arena_str(arena, bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
+	return bt_json_new_str(arena, bt_arena_take_strbuf(arena, &text));
 }
 
 struct bt_json_value *bt_lease_record_write(
 	const struct bt_lease_record *record, struct bt_arena *arena)
 {
-	struct bt_json_value *spec = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, spec, "holderIdentity", record->holder);
-	bt_json_set_int64(arena, spec, "leaseDurationSeconds", record->duration_seconds);
-	write_time(arena, spec, "acquireTime", record->acquire_us);
-	write_time(arena, spec, "renewTime", record->renew_us);
-	bt_json_set_int64(arena, spec, "leaseTransitions", record->transitions);
-	if (record->strategy.length != 0) {
-		bt_json_set_str(arena, spec, "strategy", record->strategy);
-	}
-	if (record->preferred_holder.length != 0) {
-		bt_json_set_str(arena, spec, "preferredHolder", record->preferred_holder);
-	}
-	return spec;
+	return bt_json_put(arena, NULL,
+		"{holderIdentity: %s, leaseDurationSeconds: %d, acquireTime: %v, renewTime: %v, "
+		"leaseTransitions: %d, strategy?: %s, preferredHolder?: %s}",
+		record->holder, (int64_t)record->duration_seconds,
+		new_time(arena, record->acquire_us), new_time(arena, record->renew_us),
+		(int64_t)record->transitions, record->strategy, record->preferred_holder);
 }
 
 static bool lease_record_equal(const struct bt_lease_record *a, const struct bt_lease_record *b)

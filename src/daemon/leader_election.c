@@ -16,6 +16,7 @@
 
 /** --- the LeaseCandidate of this process --- */
 
+#define CANDIDATE_TYPE "kind: 'LeaseCandidate', apiVersion: 'coordination.k8s.io/v1beta1'"
 #define COLLECTION "/apis/coordination.k8s.io/v1beta1/namespaces/kube-system/leasecandidates"
 #define RENEW_EVERY_NS (300 * BT_NS_PER_SECOND)
 #define RETRY_FIRST_NS (5 * BT_NS_PER_MS)
@@ -100,20 +101,13 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 		if (candidate->due_ns == 0 || candidate->retry_at_ns != 0) {
 			const struct bt_lease_candidate_options *options = &candidate->options;
 			struct bt_arena arena = {0};
-			struct bt_json_value *value = bt_json_new(&arena, BT_JSON_OBJECT);
-			bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
-			bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
-			struct bt_json_value *metadata =
-				bt_json_ensure_object(&arena, value, "metadata");
-			bt_json_set_str(&arena, metadata, "name", options->identity);
-			bt_json_set_c(&arena, metadata, "namespace", "kube-system");
-			struct bt_json_value *spec = bt_json_ensure_object(&arena, value, "spec");
-			bt_json_set_c(&arena, spec, "leaseName", "kube-scheduler");
-			bt_json_set_str(&arena, spec, "renewTime", now_text(candidate, &arena));
-			bt_json_set_str(&arena, spec, "binaryVersion", options->binary_version);
-			bt_json_set_str(
-				&arena, spec, "emulationVersion", options->emulation_version);
-			bt_json_set_c(&arena, spec, "strategy", "OldestEmulationVersion");
+			const struct bt_json_value *value = bt_json_put(&arena, NULL,
+				"{" CANDIDATE_TYPE ", metadata: {name: %s, namespace: "
+				"'kube-system'}, spec: {leaseName: 'kube-scheduler', renewTime: "
+				"%s, binaryVersion: %s, emulationVersion: %s, strategy: "
+				"'OldestEmulationVersion'}}",
+				options->identity, now_text(candidate, &arena),
+				options->binary_version, options->emulation_version);
 			send_candidate(candidate, "POST", BT_STR(COLLECTION), value);
 			bt_arena_finish(&arena);
 		}
@@ -126,9 +120,7 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 		bt_rest_append_segment(&path, candidate->options.identity);
 		bt_json_item_release(candidate->renewed);
 		candidate->renewed = bt_json_item_share(item);
-		bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
-		bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
-		bt_json_set_str(&arena, bt_json_ensure_object(&arena, value, "spec"), "renewTime",
+		bt_json_put(&arena, value, "{" CANDIDATE_TYPE ", spec: {renewTime: %s}}",
 			now_text(candidate, &arena));
 		send_candidate(candidate, "PUT", bt_strbuf_str(&path), value);
 		bt_strbuf_finish(&path);
@@ -292,16 +284,12 @@ static void send(struct bt_leader_election *election, const char *method,
 	};
 	if (record != NULL) {
 		bool creates = election->requested == BT_ELECTOR_CREATE;
-		struct bt_json_value *lease = creates
-			? bt_json_new(&arena, BT_JSON_OBJECT)
-			: bt_json_clone(&arena, election->lease, false);
-		bt_json_set_c(&arena, lease, "kind", "Lease");
-		bt_json_set_c(&arena, lease, "apiVersion", "coordination.k8s.io/v1");
+		struct bt_json_value *lease = bt_json_put(&arena,
+			creates ? NULL : bt_json_clone(&arena, election->lease, false),
+			"{kind: 'Lease', apiVersion: 'coordination.k8s.io/v1'}");
 		if (creates) {
-			struct bt_json_value *metadata =
-				bt_json_ensure_object(&arena, lease, "metadata");
-			bt_json_set_str(&arena, metadata, "name", config->resource_name);
-			bt_json_set_str(&arena, metadata, "namespace", config->resource_namespace);
+			bt_json_put(&arena, lease, "{metadata: {name: %s, namespace: %s}}",
+				config->resource_name, config->resource_namespace);
 		}
 		bt_json_set_value(&arena, lease, "spec", bt_lease_record_write(record, &arena));
 		request.content_type = bt_rest_encode_body(election->options.client, lease, &body);

@@ -83,21 +83,12 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 	for_each_parameter(request, take_pretty, &is_pretty);
 	set_type(reply, code, BT_STR("application/json"));
 	bt_json_writer_init(&writer, &reply->body, is_pretty ? 2 : 0);
-	writer.escape_html = true;
-	bt_json_begin_object(&writer);
-	bt_json_write_member_c(&writer, "kind", "Status");
-	bt_json_write_member_c(&writer, "apiVersion", "v1");
-	bt_json_begin_member_object(&writer, "metadata");
-	bt_json_end_object(&writer);
-	bt_json_write_member_c(&writer, "status", "Failure");
-	bt_json_write_member(&writer, "message", message);
-	bt_json_write_member_c(&writer, "reason", reason);
-	if (with_details) {
-		bt_json_begin_member_object(&writer, "details");
-		bt_json_end_object(&writer);
-	}
-	bt_json_write_member_int64(&writer, "code", code);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer,
+		"{kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: %s, "
+		"reason: %c",
+		message, reason);
+	bt_json_write(
+		&writer, with_details ? "details: {}, code: %d}" : "code: %d}", (int64_t)code);
 	bt_strbuf_append_char(&reply->body, '\n');
 }
 

@@ -147,7 +147,6 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 	if (has_condition || has_nomination) {
 		struct bt_json_writer writer;
 		bt_json_writer_init(&writer, out, 0);
-		writer.escape_html = true;
 		bt_json_begin_object(&writer);
 		bt_json_begin_member_object(&writer, "status");
 		if (has_condition) {
@@ -201,7 +200,6 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 		old = &stored->items[at];
 	}
 	bt_json_writer_init(&writer, out, 0);
-	writer.escape_html = true;
 	bt_json_begin_object(&writer);
 	bt_json_begin_member_object(&writer, "status");
 	if (stored->count != 0) {
@@ -243,8 +241,7 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 static void set_annotation(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str value)
 {
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
-	bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "annotations"), name, value);
+	bt_json_put(arena, object, "{metadata: {annotations: {%c: %s}}}", name, value);
 }
 
 void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *object,
@@ -261,14 +258,10 @@ void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *objec
 		return; /* no claimRef: VolumeBinding is not enabled at Reserve, spec 07 section 9.1
 		         */
 	}
-	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
-	struct bt_json_value *reference = bt_json_ensure_object(arena, spec, "claimRef");
-	bt_json_set_c(arena, reference, "kind", "PersistentVolumeClaim");
-	bt_json_set_str(arena, reference, "namespace", claim->namespace_);
-	bt_json_set_str(arena, reference, "name", claim->name);
-	bt_json_set_str(arena, reference, "uid", claim->uid);
-	bt_json_set_c(arena, reference, "apiVersion", "v1");
-	bt_json_set_str(arena, reference, "resourceVersion", claim->resource_version);
+	bt_json_put(arena, object,
+		"{spec: {claimRef: {kind: 'PersistentVolumeClaim', namespace: %s, name: %s, "
+		"uid: %s, apiVersion: 'v1', resourceVersion: %s}}}",
+		claim->namespace_, claim->name, claim->uid, claim->resource_version);
 }
 
 void bt_document_select_node(
@@ -301,10 +294,8 @@ static struct bt_json_value *claim_tree(
 	struct bt_arena *arena, const struct bt_resource_claim *claim)
 {
 	struct bt_json_value *tree = known_tree(arena, &bt_resource_claim_message, claim);
-	struct bt_json_value *spec = bt_json_ensure_object(arena, tree, "spec");
-	(void)bt_json_ensure_object(arena, spec, "devices");
-	(void)bt_json_ensure_object(arena, tree, "status");
-	return tree;
+
+	return bt_json_put(arena, tree, "{spec: {devices: {}}, status: {}}");
 }
 
 int bt_document_claim(const struct bt_object *base, const struct bt_resource_claim *claim,
@@ -327,10 +318,8 @@ int bt_document_claim(const struct bt_object *base, const struct bt_resource_cla
 		struct bt_json_writer writer;
 		bt_kind_append_api_version(BT_KIND_RESOURCE_CLAIM, &api_version);
 		bt_json_writer_init(&writer, out, 0);
-		writer.escape_html = true;
-		bt_json_begin_object(&writer);
-		bt_json_write_member_c(&writer, "kind", bt_kind_info(BT_KIND_RESOURCE_CLAIM)->name);
-		bt_json_write_member(&writer, "apiVersion", bt_strbuf_str(&api_version));
+		bt_json_write(&writer, "{kind: %c, apiVersion: %s",
+			bt_kind_info(BT_KIND_RESOURCE_CLAIM)->name, bt_strbuf_str(&api_version));
 		for (uint32_t i = 0; i < whole->count; i++) {
 			bt_json_write_name(&writer, whole->members[i].name);
 			bt_json_write_value(&writer, whole->members[i].value);
@@ -442,7 +431,6 @@ bool bt_document_pod_claims(const struct bt_pod_status *before, const struct bt_
 		struct bt_json_writer writer;
 		sort_members(patch);
 		bt_json_writer_init(&writer, out, 0);
-		writer.escape_html = true;
 		bt_json_write_value(&writer, patch);
 	}
 	bt_arena_finish(&arena);

@@ -208,14 +208,8 @@ static void begin_document(
 	struct bt_json_writer *writer, const char *kind, bool is_old, struct bt_strbuf *out)
 {
 	bt_json_writer_init(writer, out, 0);
-	writer->escape_html = true;
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(writer, "kind", kind);
-	bt_json_write_member_c(
-		writer, "apiVersion", is_old ? "config.k8s.io/v1alpha1" : "config.k8s.io/v1beta1");
-	bt_json_begin_member_object(writer, "metadata");
-	bt_json_write_member_c(writer, "name", component);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "{kind: %c, apiVersion: %c, metadata: {name: %c}", kind,
+		is_old ? "config.k8s.io/v1alpha1" : "config.k8s.io/v1beta1", component);
 }
 
 /** Set the document in the wanted form as the reply. json: consumed. */
@@ -287,8 +281,7 @@ void bt_flagz_answer(
 		bt_json_write_member(
 			&writer, options->flags.items[i].name, options->flags.items[i].value);
 	}
-	bt_json_end_object(&writer);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "}}");
 	answer_document(wanted, request, "flagz", &json, reply);
 }
 
@@ -365,18 +358,15 @@ void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_reques
 	struct bt_strbuf json = {0};
 	struct bt_json_writer writer;
 	begin_document(&writer, "Statusz", wanted.is_old, &json);
-	bt_json_write_member(&writer, "startTime", bt_time_text(arena, facts->started_ns));
-	bt_json_write_member_int64(&writer, "uptimeSeconds", up_seconds);
-	bt_json_write_member_c(&writer, "goVersion", toolchain);
-	bt_json_write_member(&writer, "binaryVersion", binary);
-	bt_json_write_member(&writer, "emulationVersion", emulation);
-	bt_json_begin_member_array(&writer, "paths");
+	bt_json_write(&writer,
+		"startTime: %s, uptimeSeconds: %d, goVersion: %c, binaryVersion: %s, "
+		"emulationVersion: %s, paths: [",
+		bt_time_text(arena, facts->started_ns), up_seconds, toolchain, binary, emulation);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(paths); i++) {
 		if (i != 1 || has_flagz) {
 			bt_json_write_c(&writer, paths[i]);
 		}
 	}
-	bt_json_end_array(&writer);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "]}");
 	answer_document(wanted, request, "statusz", &json, reply);
 }

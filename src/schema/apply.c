@@ -126,9 +126,7 @@ static void update_last_applied(struct bt_arena *arena, const struct bt_apply_wr
 	struct bt_strbuf text = {0};
 	struct bt_json_writer json;
 	bt_json_writer_init(&json, &text, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member(&json, "apiVersion", writer->api_version);
-	bt_json_write_member(&json, "kind", writer->kind);
+	bt_json_write(&json, "{apiVersion: %s, kind: %s", writer->api_version, writer->kind);
 	for (uint32_t i = 0; i < applied->count; i++) {
 		const struct bt_json_member *member = &applied->members[i];
 		if (!bt_str_equal_c(member->name, "apiVersion") &&

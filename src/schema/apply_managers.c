@@ -68,23 +68,14 @@ void bt_managers_write(
 	qsort(managers->items, managers->count, sizeof(managers->items[0]), compare_managers);
 	for (uint32_t i = 0; i < managers->count; i++) {
 		const struct bt_manager *manager = &managers->items[i];
-		struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
 		if (manager->fields == NULL) {
 			continue;
 		}
-		bt_json_set_str(arena, entry, "manager", manager->name);
-		bt_json_set_str(arena, entry, "operation", manager->operation);
-		bt_json_set_str(arena, entry, "apiVersion", manager->api_version);
-		if (manager->time.length != 0) {
-			bt_json_set_str(arena, entry, "time", manager->time);
-		}
-		bt_json_set_c(arena, entry, "fieldsType", "FieldsV1");
-		bt_json_set_value(
-			arena, entry, "fieldsV1", bt_field_set_format(arena, manager->fields));
-		if (manager->subresource.length != 0) {
-			bt_json_set_str(arena, entry, "subresource", manager->subresource);
-		}
-		bt_json_append(arena, entries, entry);
+		bt_json_put(arena, entries,
+			"[{manager: %s, operation: %s, apiVersion: %s, time?: %s, "
+			"fieldsType: 'FieldsV1', fieldsV1: %v, subresource?: %s}]",
+			manager->name, manager->operation, manager->api_version, manager->time,
+			bt_field_set_format(arena, manager->fields), manager->subresource);
 	}
 	if (entries->count != 0) {
 		bt_json_set_value(arena, metadata, "managedFields", entries);

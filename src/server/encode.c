@@ -245,23 +245,19 @@ void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *objec
 static void write_table(struct bt_encoder *encoder, const struct bt_json_value *object,
 	bool with_columns, struct bt_json_writer *writer)
 {
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(writer, "kind", "Table");
-	bt_json_write_member_c(writer, "apiVersion", meta_version(&encoder->encoding));
-	bt_json_begin_member_object(writer, "metadata");
-	bt_json_write_member(
-		writer, "resourceVersion", bt_json_text_at(object, "metadata.resourceVersion"));
-	bt_json_end_object(writer);
-	bt_json_write_name_c(writer, "columnDefinitions");
+	bt_json_write(writer,
+		"{kind: 'Table', apiVersion: %c, metadata: {resourceVersion: %s}, "
+		"columnDefinitions:",
+		meta_version(&encoder->encoding),
+		bt_json_text_at(object, "metadata.resourceVersion"));
 	if (with_columns) {
 		bt_table_write_columns(encoder->resource, writer);
 	} else {
 		bt_json_write_null(writer);
 	}
-	bt_json_begin_member_array(writer, "rows");
+	bt_json_write(writer, "rows: [");
 	bt_encode_row(encoder, object, writer);
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 /** Writes the object in the encoder's view, without a newline. */

@@ -36,14 +36,11 @@ static void write_metadata(const struct bt_list_metadata *metadata, struct bt_js
 	char rv[24];
 
 	(void)snprintf(rv, sizeof(rv), "%llu", (unsigned long long)metadata->rv);
-	bt_json_begin_member_object(writer, "metadata");
-	bt_json_write_member_c(writer, "resourceVersion", rv);
-	if (metadata->continue_token.length != 0) {
-		bt_json_write_member(writer, "continue", metadata->continue_token);
-	}
+	bt_json_write(writer, "metadata: {resourceVersion: %c, continue?: %s", rv,
+		metadata->continue_token);
 	if (metadata->remaining_item_count >= 0) {
-		bt_json_write_member_int64(
-			writer, "remainingItemCount", metadata->remaining_item_count);
+		bt_json_write(
+			writer, "remainingItemCount: %d", (int64_t)metadata->remaining_item_count);
 	}
 	bt_json_end_object(writer);
 }

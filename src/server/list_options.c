@@ -20,11 +20,8 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 	bt_strbuf_append_str(&start, token->start);
 	bt_strbuf_append_char(&start, '\0');
 	bt_json_writer_init(&writer, &json, 0);
-	bt_json_begin_object(&writer);
-	bt_json_write_member_c(&writer, "v", "meta.k8s.io/v1");
-	bt_json_write_member_int64(&writer, "rv", token->rv);
-	bt_json_write_member(&writer, "start", bt_strbuf_str(&start));
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "{v: 'meta.k8s.io/v1', rv: %d, start: %s}", (int64_t)token->rv,
+		bt_strbuf_str(&start));
 	struct bt_strbuf text = {0};
 	bt_base64_url_encode(bt_strbuf_str(&json), &text);
 	struct bt_str result = bt_arena_take_strbuf(arena, &text);

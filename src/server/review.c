@@ -52,7 +52,6 @@ static struct bt_json_value *review_access(
 	struct bt_arena *arena = call->arena;
 	const struct bt_json_value *path = bt_json_find_path(object, "spec.nonResourceAttributes");
 	const struct bt_json_value *resource = bt_json_object_at(object, "spec.resourceAttributes");
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_str reason;
 	struct bt_access access = {.user = user,
 		.is_path = path != NULL,
@@ -64,34 +63,21 @@ static struct bt_json_value *review_access(
 		.name = bt_json_text_at(resource, "name"),
 		.path = bt_json_text_at(path, "path")};
 	bool allowed = bt_api_authorize(call->api, &access, arena, &reason);
-	bt_json_set_bool(arena, status, "allowed", allowed);
-	if (reason.length != 0) {
-		bt_json_set_str(arena, status, "reason", reason);
-	}
-	return status;
+	return bt_json_put(arena, NULL, "{allowed: %b, reason?: %s}", allowed, reason);
 }
 
 /** --- answers --- */
 
 struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena)
 {
-	struct bt_json_value *info = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, info, "username", user->name);
-	if (user->uid.length != 0) {
-		bt_json_set_str(arena, info, "uid", user->uid);
-	}
-	struct bt_json_value *groups = bt_json_ensure_array(arena, info, "groups");
+	struct bt_json_value *info = bt_json_put(
+		arena, NULL, "{username: %s, uid?: %s, groups: []}", user->name, user->uid);
 	for (uint32_t i = 0; i < user->group_count; i++) {
-		bt_json_append(arena, groups, bt_json_new_str(arena, user->groups[i]));
+		bt_json_put(arena, info, "{groups: [%s]}", user->groups[i]);
 	}
 	for (uint32_t i = 0; i < user->extra_count; i++) {
-		struct bt_json_value *extra = bt_json_ensure_object(arena, info, "extra");
-		struct bt_json_value *values = bt_json_get(extra, user->extras[i].key);
-		if (values == NULL) {
-			values = bt_json_new(arena, BT_JSON_ARRAY);
-			bt_json_append_member(arena, extra, user->extras[i].key, values);
-		}
-		bt_json_append(arena, values, bt_json_new_str(arena, user->extras[i].value));
+		bt_json_put(arena, info, "{extra: {%s: [%s]}}", user->extras[i].key,
+			user->extras[i].value);
 	}
 	return info;
 }
@@ -99,23 +85,18 @@ struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *
 static struct bt_json_value *review_token(struct bt_call *call, const struct bt_json_value *object)
 {
 	struct bt_arena *arena = call->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *audiences;
 	struct bt_user user;
 	const char *problem;
 	bool is_good = bt_api_authenticate_token(call->api, bt_json_text_at(object, "spec.token"),
 		bt_json_array_at(object, "spec.audiences"), arena, &user, &audiences, &problem);
-	bt_json_set_bool(arena, status, "authenticated", is_good);
 	if (is_good) {
-		bt_json_set_value(arena, status, "user", bt_user_info(&user, arena));
-		bt_json_set_value(arena, status, "audiences", audiences);
-	} else if (problem[0] != '\0') {
-		bt_json_set_str(arena, status, "error",
-			bt_arena_printf(arena, "[invalid bearer token, %s]", problem));
-	} else {
-		bt_json_set_c(arena, status, "error", "invalid bearer token");
+		return bt_json_put(arena, NULL, "{authenticated: true, user: %v, audiences: %v}",
+			bt_user_info(&user, arena), audiences);
 	}
-	return status;
+	return bt_json_put(arena, NULL, "{authenticated: false, error: %s}",
+		problem[0] != '\0' ? bt_arena_printf(arena, "[invalid bearer token, %s]", problem)
+				   : BT_STR("invalid bearer token"));
 }
 
 void bt_call_review(struct bt_call *call)
@@ -129,12 +110,11 @@ void bt_call_review(struct bt_call *call)
 	(void)bt_call_metadata(call, object);
 	struct bt_json_value *status = NULL;
 	if (bt_str_equal_c(kind, "SelfSubjectReview")) {
-		status = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_value(arena, status, "userInfo", bt_user_info(call->write.user, arena));
+		status = bt_json_put(
+			arena, NULL, "{userInfo: %v}", bt_user_info(call->write.user, arena));
 	} else if (bt_str_equal_c(kind, "TokenReview")) {
 		status = review_token(call, object);
 	} else if (bt_str_equal_c(kind, "SelfSubjectRulesReview")) {
-		status = bt_json_new(arena, BT_JSON_OBJECT);
 		struct bt_str namespace_ = bt_json_text_at(object, "spec.namespace");
 		struct bt_json_value *resource_rules;
 		struct bt_json_value *other_rules;
@@ -145,12 +125,10 @@ void bt_call_review(struct bt_call *call)
 		}
 		bt_api_rules_of(call->api, call->write.user, namespace_, arena, &resource_rules,
 			&other_rules, &problems);
-		bt_json_set_value(arena, status, "resourceRules", resource_rules);
-		bt_json_set_value(arena, status, "nonResourceRules", other_rules);
-		bt_json_set_bool(arena, status, "incomplete", problems.length != 0);
-		if (problems.length != 0) {
-			bt_json_set_str(arena, status, "evaluationError", problems);
-		}
+		status = bt_json_put(arena, NULL,
+			"{resourceRules: %v, nonResourceRules: %v, incomplete: %b, "
+			"evaluationError?: %s}",
+			resource_rules, other_rules, problems.length != 0, problems);
 	} else {
 		bool is_self = bt_str_equal_c(kind, "SelfSubjectAccessReview");
 		const struct bt_json_value *list = bt_json_array_at(object, "spec.groups");

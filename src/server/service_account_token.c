@@ -124,24 +124,13 @@ int bt_api_legacy_token(struct bt_api *api, struct bt_str account_key, struct bt
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "serviceaccount \"%.*s\" not found",
 			BT_STR_ARG(name));
 	}
-	struct bt_json_value *claims = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, claims, "iss", LEGACY_ISSUER);
-	bt_json_set_str(arena, claims, LEGACY_CLAIM "namespace", namespace_);
-	bt_json_set_str(arena, claims, LEGACY_CLAIM "secret.name", secret_name);
-	bt_json_set_str(arena, claims, LEGACY_CLAIM "service-account.name", name);
-	bt_json_set_str(arena, claims, LEGACY_CLAIM "service-account.uid",
-		bt_json_text_at(account, "metadata.uid"));
-	bt_json_set_str(arena, claims, "sub", bt_account_user_name(arena, namespace_, name));
+	const struct bt_json_value *claims = bt_json_put(arena, NULL,
+		"{iss: '" LEGACY_ISSUER "', " LEGACY_CLAIM "namespace: %s, " LEGACY_CLAIM
+		"secret.name: %s, " LEGACY_CLAIM "service-account.name: %s, " LEGACY_CLAIM
+		"service-account.uid: %s, sub: %s}",
+		namespace_, secret_name, name, bt_json_text_at(account, "metadata.uid"),
+		bt_account_user_name(arena, namespace_, name));
 	return sign(api, claims, arena, out_token, err);
-}
-
-/** Sets a claim {"name", "uid"}. */
-static void set_reference(struct bt_arena *arena, struct bt_json_value *claims, const char *kind,
-	struct bt_str name, struct bt_str uid)
-{
-	struct bt_json_value *reference = bt_json_ensure_object(arena, claims, kind);
-	bt_json_set_str(arena, reference, "name", name);
-	bt_json_set_str(arena, reference, "uid", uid);
 }
 
 /** Adds to the claims the object that the token is bound to; false: the call failed. */
@@ -186,7 +175,7 @@ static bool bind_token(struct bt_call *call, const struct bt_json_value *referen
 			BT_STR_ARG(uid));
 		return bt_fail_conflict(failure, arena, resource, name, text) == 0;
 	}
-	set_reference(arena, own_claims, kinds[k].claim, name, own_uid);
+	bt_json_put(arena, own_claims, "{%c: {name: %s, uid: %s}}", kinds[k].claim, name, own_uid);
 	if (!bt_str_equal_c(kind, "Pod")) {
 		return true;
 	}
@@ -200,7 +189,7 @@ static bool bind_token(struct bt_call *call, const struct bt_json_value *referen
 	if (node_name.length != 0) {
 		const struct bt_json_value *node =
 			bt_api_read(call->api, call->api->nodes, node_name, arena);
-		set_reference(arena, own_claims, "node", node_name,
+		bt_json_put(arena, own_claims, "{node: {name: %s, uid: %s}}", node_name,
 			bt_json_text_at(node, "metadata.uid"));
 	}
 	return true;
@@ -241,15 +230,14 @@ void bt_call_token(struct bt_call *call)
 		bt_json_append(arena, audiences, bt_json_new_c(arena, BT_TOKEN_ISSUER));
 	}
 	const struct bt_json_value *account = bt_api_parse_stored(stored, arena);
-	struct bt_json_value *claims = bt_json_new(arena, BT_JSON_OBJECT);
 	int64_t now_seconds = call->write.now_ns / BT_NS_PER_SECOND;
-	bt_json_set_value(arena, claims, "aud", audiences);
-	bt_json_set_int64(arena, claims, "exp", now_seconds + seconds);
-	bt_json_set_int64(arena, claims, "iat", now_seconds);
-	bt_json_set_c(arena, claims, "iss", BT_TOKEN_ISSUER);
-	bt_json_set_str(arena, claims, "jti", bt_api_new_uid(call->api, arena));
-	struct bt_json_value *own = bt_json_ensure_object(arena, claims, "kubernetes.io");
-	bt_json_set_str(arena, own, "namespace", call->write.namespace_);
+	struct bt_json_value *claims = bt_json_put(arena, NULL,
+		"{aud: %v, exp: %d, iat: %d, iss: %c, jti: %s, kubernetes.io: {namespace: %s}, "
+		"nbf: %d, sub: %s}",
+		audiences, now_seconds + seconds, now_seconds, BT_TOKEN_ISSUER,
+		bt_api_new_uid(call->api, arena), call->write.namespace_, now_seconds,
+		bt_account_user_name(arena, call->write.namespace_, call->write.name));
+	struct bt_json_value *own = bt_json_find(claims, "kubernetes.io");
 	const struct bt_json_value *reference = bt_json_find(spec, "boundObjectRef");
 	if (!bt_node_restrict_token(call, reference) ||
 		!bt_policies_validate(call, "CREATE", NULL, body)) {
@@ -259,11 +247,8 @@ void bt_call_token(struct bt_call *call)
 		!bind_token(call, reference, own)) {
 		return;
 	}
-	set_reference(arena, own, "serviceaccount", call->write.name,
+	bt_json_put(arena, own, "{serviceaccount: {name: %s, uid: %s}}", call->write.name,
 		bt_json_text_at(account, "metadata.uid"));
-	bt_json_set_int64(arena, claims, "nbf", now_seconds);
-	bt_json_set_str(arena, claims, "sub",
-		bt_account_user_name(arena, call->write.namespace_, call->write.name));
 	struct bt_str token;
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (sign(call->api, claims, arena, &token, &err) < 0) {
@@ -272,18 +257,13 @@ void bt_call_token(struct bt_call *call)
 		berth_error_finish(&err);
 		return;
 	}
-	struct bt_json_value *metadata = bt_call_metadata(call, body);
-	bt_json_set_str(arena, metadata, "name", call->write.name);
-	bt_json_set_str(arena, metadata, "namespace", call->write.namespace_);
-	bt_json_set_str(
-		arena, metadata, "creationTimestamp", bt_time_text(arena, call->write.now_ns));
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, status, "token", token);
-	bt_json_set_str(arena, status, "expirationTimestamp",
-		bt_time_text(arena, (now_seconds + seconds) * BT_NS_PER_SECOND));
-	bt_json_set_value(arena, body, "status", status);
-	bt_json_set_c(arena, body, "kind", "TokenRequest");
-	bt_json_set_c(arena, body, "apiVersion", "authentication.k8s.io/v1");
+	(void)bt_json_remove_c(body, "status");
+	bt_json_put(arena, body,
+		"{metadata: {name: %s, namespace: %s, creationTimestamp: %s}, status: {token: %s, "
+		"expirationTimestamp: %s}, kind: 'TokenRequest', "
+		"apiVersion: 'authentication.k8s.io/v1'}",
+		call->write.name, call->write.namespace_, bt_time_text(arena, call->write.now_ns),
+		token, bt_time_text(arena, (now_seconds + seconds) * BT_NS_PER_SECOND));
 	call->answer->document = body;
 	call->answer->code = 201;
 }
@@ -504,23 +484,14 @@ bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 
 /** --- documents for verifying tokens --- */
 
-static void set_words(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *word)
-{
-	bt_json_append(
-		arena, bt_json_ensure_array(arena, object, name), bt_json_new_c(arena, word));
-}
-
 struct bt_json_value *bt_openid_configuration(struct bt_str host, struct bt_arena *arena)
 {
-	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, document, "issuer", BT_TOKEN_ISSUER);
-	bt_json_set_str(arena, document, "jwks_uri",
+	return bt_json_put(arena, NULL,
+		"{issuer: %c, jwks_uri: %s, response_types_supported: ['id_token'], "
+		"subject_types_supported: ['public'], "
+		"id_token_signing_alg_values_supported: ['ES256']}",
+		BT_TOKEN_ISSUER,
 		bt_arena_printf(arena, "https://%.*s/openid/v1/jwks", BT_STR_ARG(host)));
-	set_words(arena, document, "response_types_supported", "id_token");
-	set_words(arena, document, "subject_types_supported", "public");
-	set_words(arena, document, "id_token_signing_alg_values_supported", "ES256");
-	return document;
 }
 
 struct bt_json_value *bt_openid_keys(struct bt_api *api, struct bt_arena *arena)
@@ -530,15 +501,8 @@ struct bt_json_value *bt_openid_keys(struct bt_api *api, struct bt_arena *arena)
 		return NULL;
 	}
 	struct bt_jwt_public public_ = bt_jwt_key_public(key);
-	const struct bt_str pairs[][2] = {{BT_STR("use"), BT_STR("sig")},
-		{BT_STR("kty"), BT_STR("EC")}, {BT_STR("kid"), public_.id},
-		{BT_STR("crv"), BT_STR("P-256")}, {BT_STR("alg"), BT_STR("ES256")},
-		{BT_STR("x"), public_.x}, {BT_STR("y"), public_.y}};
-	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(pairs); i++) {
-		bt_json_set_str(arena, entry, pairs[i][0].data, pairs[i][1]);
-	}
-	bt_json_append(arena, bt_json_ensure_array(arena, document, "keys"), entry);
-	return document;
+	return bt_json_put(arena, NULL,
+		"{keys: [{use: 'sig', kty: 'EC', kid: %s, crv: 'P-256', alg: 'ES256', x: %s, "
+		"y: %s}]}",
+		public_.id, public_.x, public_.y);
 }

@@ -76,32 +76,20 @@ struct bt_json_value *bt_call_make_scale(struct bt_call *call, const struct bt_j
 		"name", "namespace", "uid", "resourceVersion", "creationTimestamp"};
 	struct bt_arena *arena = call->arena;
 	struct scale_paths paths = paths_of(call);
-	struct bt_json_value *scale = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, scale, "kind", "Scale");
-	bt_json_set_c(arena, scale, "apiVersion", "autoscaling/v1");
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, scale, "metadata");
+	struct bt_json_value *metadata = bt_json_new(arena, BT_JSON_OBJECT);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(copied); i++) {
-		struct bt_str text =
-			bt_json_text_at(bt_json_object_at(object, "metadata"), copied[i]);
-		if (text.length != 0) {
-			bt_json_set_str(arena, metadata, copied[i], bt_arena_str(arena, text));
-		}
+		bt_json_put(arena, metadata, "{%c?: %s}", copied[i],
+			bt_arena_str(arena,
+				bt_json_text_at(bt_json_object_at(object, "metadata"), copied[i])));
 	}
-	int64_t replicas = bt_json_int64_at(object, paths.replicas, 0);
-	struct bt_json_value *spec = bt_json_ensure_object(arena, scale, "spec");
-	if (replicas != 0) {
-		bt_json_set_int64(arena, spec, "replicas", replicas);
-	}
-	struct bt_json_value *status = bt_json_ensure_object(arena, scale, "status");
-	bt_json_set_int64(
-		arena, status, "replicas", bt_json_int64_at(object, paths.status_replicas, 0));
-	struct bt_str selector = paths.selector != NULL
-		? bt_arena_str(arena, bt_json_text_at(object, paths.selector))
-		: selector_text(arena, bt_json_find_path(object, "spec.selector"));
-	if (selector.length != 0) {
-		bt_json_set_str(arena, status, "selector", selector);
-	}
-	return scale;
+	return bt_json_put(arena, NULL,
+		"{kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: %v, spec: {replicas?: %d},"
+		" status: {replicas: %d, selector?: %s}}",
+		metadata, bt_json_int64_at(object, paths.replicas, 0),
+		bt_json_int64_at(object, paths.status_replicas, 0),
+		paths.selector != NULL
+			? bt_arena_str(arena, bt_json_text_at(object, paths.selector))
+			: selector_text(arena, bt_json_find_path(object, "spec.selector")));
 }
 
 void bt_call_scale(struct bt_call *call)

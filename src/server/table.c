@@ -1261,27 +1261,16 @@ static const struct bt_table_column *columns_of(
 	return other;
 }
 
-void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, struct bt_str type,
-	struct bt_str format, struct bt_str description, int64_t priority)
-{
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "name", name);
-	bt_json_write_member(writer, "type", type);
-	bt_json_write_member(writer, "format", format);
-	bt_json_write_member(writer, "description", description);
-	bt_json_write_member_int64(writer, "priority", priority);
-	bt_json_end_object(writer);
-}
-
 void bt_table_write_columns(const struct bt_api_resource *resource, struct bt_json_writer *writer)
 {
 	bool has_own;
 	const struct bt_table_column *column = columns_of(resource, &has_own);
 	bt_json_begin_array(writer);
 	for (; column->group == NULL; column++) {
-		bt_table_write_column(writer, bt_str_from(column->name), bt_str_from(column->type),
-			bt_str_from(column->format), bt_str_from(column->description),
-			column->priority);
+		bt_json_write(writer,
+			"{name: %c, type: %c, format: %c, description: %c, priority: %d}",
+			column->name, column->type, column->format, column->description,
+			(int64_t)column->priority);
 	}
 	if (has_own) {
 		bt_table_write_custom_columns(resource, writer);

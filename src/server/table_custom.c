@@ -147,9 +147,11 @@ void bt_table_write_custom_columns(
 			bt_strbuf_append_str(&made_up, bt_json_text_at(column, "jsonPath"));
 			description = bt_strbuf_str(&made_up);
 		}
-		bt_table_write_column(writer, bt_json_text_at(column, "name"),
-			bt_json_text_at(column, "type"), bt_json_text_at(column, "format"),
-			description, bt_json_int64_at(column, "priority", 0));
+		bt_json_write(writer,
+			"{name: %s, type: %s, format: %s, description: %s, priority: %d}",
+			bt_json_text_at(column, "name"), bt_json_text_at(column, "type"),
+			bt_json_text_at(column, "format"), description,
+			bt_json_int64_at(column, "priority", 0));
 		bt_strbuf_finish(&made_up);
 	}
 }

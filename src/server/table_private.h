@@ -47,8 +47,6 @@ struct bt_table_column {
 /** All tables; the last row has a group but no name. */
 extern const struct bt_table_column bt_table_columns[];
 
-void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, struct bt_str type,
-	struct bt_str format, struct bt_str description, int64_t priority);
 /** Appends a duration as kubectl shows it: "5m30s", "3h", "2d". */
 void bt_table_append_duration(struct bt_strbuf *out, int64_t seconds);
 /** Appends the time since `time` (RFC 3339) to row->text; nothing if `time` is not valid. */
