@@ -156,20 +156,10 @@ static struct indexes unite_indexes(
 /** Returns the lowest index from `index` on that is not in the set. */
 static int64_t next_free_index(const struct indexes *set, int64_t index)
 {
-	uint32_t low = 0;
-	uint32_t high = set->count;
+	uint32_t at; /* the first range that ends at or after the index */
 
-	while (low < high) { /* find the first range that ends at or after the index */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (set->ranges[middle].last < index) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low < set->count && set->ranges[low].first <= index ? set->ranges[low].last + 1
-								   : index;
+	BT_LOWER_BOUND(at, set->count, middle, set->ranges[middle].last < index);
+	return at < set->count && set->ranges[at].first <= index ? set->ranges[at].last + 1 : index;
 }
 
 static int64_t count_common_indexes(const struct indexes *a, const struct indexes *b)
@@ -207,19 +197,13 @@ static struct indexes read_indexes(const struct bt_job_pass *pass, struct bt_str
 	struct index_range *ranges =
 		BT_ARENA_NEW_ARRAY(pass->sync->arena, struct index_range, most);
 	while (text.length != 0) {
-		int64_t comma = bt_str_find_char(text, ',');
-		struct bt_str part = bt_str_sub(text, 0, comma < 0 ? text.length : (uint32_t)comma);
-		int64_t dash = bt_str_find_char(part, '-');
+		struct bt_str last = bt_str_cut(&text, ',');
+		struct bt_str first = bt_str_cut(&last, '-');
 		struct index_range range = {-1, -1};
 
-		text = comma < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)comma + 1, text.length);
-		(void)bt_str_parse_int64(
-			bt_str_sub(part, 0, dash < 0 ? part.length : (uint32_t)dash), &range.first);
+		(void)bt_str_parse_int64(first, &range.first);
 		range.last = range.first;
-		if (dash >= 0) {
-			(void)bt_str_parse_int64(
-				bt_str_sub(part, (uint32_t)dash + 1, part.length), &range.last);
-		}
+		(void)bt_str_parse_int64(last, &range.last);
 		if (range.last >= pass->completion_count) {
 			range.last = pass->completion_count - 1;
 		}

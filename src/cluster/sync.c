@@ -45,8 +45,7 @@ struct bt_json_value *bt_tree_ensure(
 	struct bt_str rest = bt_str_from(dotted_path);
 
 	while (rest.length != 0) {
-		int64_t dot = bt_str_find_char(rest, '.');
-		struct bt_str name = bt_str_sub(rest, 0, dot < 0 ? rest.length : (uint32_t)dot);
+		struct bt_str name = bt_str_cut(&rest, '.');
 		struct bt_json_value *member = bt_json_get(value, name);
 
 		if (member == NULL || member->type != BT_JSON_OBJECT) {
@@ -54,7 +53,6 @@ struct bt_json_value *bt_tree_ensure(
 			bt_json_set(arena, value, name, member);
 		}
 		value = member;
-		rest = dot < 0 ? BT_STR("") : bt_str_sub(rest, (uint32_t)dot + 1, rest.length);
 	}
 	return value;
 }

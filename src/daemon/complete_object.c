@@ -22,7 +22,6 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 	struct bt_json_value *value;
 	result = bt_json_parse(&arena, json, false, &value, err);
 	if (result == 0) {
-		struct bt_json_writer writer;
 		(void)bt_json_remove_c(
 			value, "kind"); /* items of lists have no kind and apiVersion */
 		(void)bt_json_remove_c(value, "apiVersion");
@@ -30,8 +29,7 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 		if (kind != BT_KIND_NODE && metadata != NULL) {
 			(void)bt_json_remove_c(metadata, "managedFields");
 		}
-		bt_json_writer_init(&writer, &stored, 0);
-		bt_json_write_value(&writer, value);
+		bt_json_format(value, &stored);
 	}
 	bt_arena_finish(&arena);
 	if (result == 0) {

@@ -203,19 +203,13 @@ static void take_text(void *context, struct bt_str field)
 static int add_ints(struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)
 {
 	while (text.length > 0) {
-		int64_t comma = bt_str_find_char(text, ',');
-		uint32_t length = comma < 0 ? text.length : (uint32_t)comma;
 		struct bt_flag_entry entry = {0};
-		int code = parse_integer("ParseInt", bt_str_sub(text, 0, length), INT32_MIN,
-			INT32_MAX, &entry.number, err);
+		int code = parse_integer("ParseInt", bt_str_cut(&text, ','), INT32_MIN, INT32_MAX,
+			&entry.number, err);
 		if (code != 0) {
 			return code;
 		}
 		bt_vec_push(&value->list, entry);
-		if (comma < 0) {
-			break;
-		}
-		text = bt_str_sub(text, length + 1, text.length);
 	}
 	return 0;
 }

@@ -285,11 +285,9 @@ void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value 
 	struct bt_arena *arena, struct bt_review_waiter *waiter)
 {
 	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
 	unsigned char digest[DIGEST_BYTES];
 	int64_t now_ns = bt_loop_now_ns(reviewer->options.loop);
-	bt_json_writer_init(&writer, &text, 0);
-	bt_json_write_value(&writer, spec);
+	bt_json_format(spec, &text);
 	int code = gnutls_hmac_fast(GNUTLS_MAC_SHA256, reviewer->secret, sizeof(reviewer->secret),
 		text.data, text.length, digest);
 	bt_strbuf_finish_wiped(&text);

@@ -428,10 +428,8 @@ bool bt_document_pod_claims(const struct bt_pod_status *before, const struct bt_
 	struct bt_json_value *patch =
 		difference(&arena, claims_tree(&arena, before), claims_tree(&arena, after));
 	if (patch != NULL) {
-		struct bt_json_writer writer;
 		sort_members(patch);
-		bt_json_writer_init(&writer, out, 0);
-		bt_json_write_value(&writer, patch);
+		bt_json_format(patch, out);
 	}
 	bt_arena_finish(&arena);
 	return patch != NULL;

@@ -544,8 +544,8 @@ static void append_group(struct bt_str group, struct bt_str version, struct bt_s
 static void append_path(
 	const struct bt_openapi_resource *resource, enum scope scope, struct bt_strbuf *out)
 {
-	int64_t slash = bt_str_find_char(resource->name, '/');
-	uint32_t length = slash < 0 ? resource->name.length : (uint32_t)slash;
+	struct bt_str rest = resource->name;
+	struct bt_str name = bt_str_cut(&rest, '/');
 
 	bt_strbuf_append_char(out, '/');
 	append_group(resource->group, resource->version, out);
@@ -553,11 +553,10 @@ static void append_path(
 		bt_strbuf_append_c(out, "/namespaces/{namespace}");
 	}
 	bt_strbuf_append_char(out, '/');
-	bt_strbuf_append_str(out, bt_str_sub(resource->name, 0, length));
+	bt_strbuf_append_str(out, name);
 	if (scope == SCOPE_ITEM) {
-		bt_strbuf_append_c(out, "/{name}");
-		bt_strbuf_append_str(
-			out, bt_str_sub(resource->name, length, resource->name.length));
+		bt_strbuf_append_c(out, rest.data != NULL ? "/{name}/" : "/{name}");
+		bt_strbuf_append_str(out, rest);
 	}
 }
 

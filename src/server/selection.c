@@ -121,14 +121,10 @@ static bool set_path(struct bt_selection_field *field, struct bt_str path)
 {
 	field->depth = 0;
 	while (path.length != 0) {
-		int64_t dot = bt_str_find_char(path, '.');
-		uint32_t length = dot < 0 ? path.length : (uint32_t)dot;
-
 		if (field->depth == BT_SELECTION_PATH_MAX) {
 			return false;
 		}
-		field->path[field->depth++] = bt_str_sub(path, 0, length);
-		path = bt_str_sub(path, length + 1, path.length);
+		field->path[field->depth++] = bt_str_cut(&path, '.');
 	}
 	return field->depth != 0;
 }

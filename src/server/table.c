@@ -136,10 +136,27 @@ static void cell_count(struct bt_table_row *row)
 	bt_json_write_int64(row->writer, bt_json_array_at(row->object, row->path)->count);
 }
 
-/** Writes how much time has passed since the time at the path. */
+/** Returns the first text that is not empty at one of the paths "a|b|c"; "" if there is none. */
+static struct bt_str first_text(const struct bt_table_row *row, const char *paths)
+{
+	struct bt_str rest = bt_str_from(paths);
+	struct bt_str text = BT_STR("");
+	while (text.length == 0 && rest.length != 0) {
+		struct bt_str path = bt_arena_str(row->arena, bt_str_cut(&rest, '|'));
+		text = bt_json_text_at(row->object, path.data);
+	}
+	return text;
+}
+
+static void cell_first_text(struct bt_table_row *row)
+{
+	bt_strbuf_append_str(&row->text, first_text(row, row->path));
+}
+
+/** Writes how much time has passed since the first time at one of the paths. */
 static void cell_since(struct bt_table_row *row)
 {
-	bt_table_append_since(row, bt_json_text_at(row->object, row->path));
+	bt_table_append_since(row, first_text(row, row->path));
 }
 
 /** Writes the texts of the array at the path, joined by commas. */
@@ -513,74 +530,24 @@ static void cell_ports(struct bt_table_row *row)
 
 /** --- Events: the two groups have different member names --- */
 
-/** Reads up to four paths and returns the first text that is not empty; "" if there is none. */
-static struct bt_str first_text(const struct bt_json_value *object, const char *const paths[4])
-{
-	for (size_t i = 0; i < 4 && paths[i] != NULL; i++) {
-		struct bt_str text = bt_json_text_at(object, paths[i]);
-		if (text.length != 0) {
-			return text;
-		}
-	}
-	return BT_STR("");
-}
-
-static void cell_event_part(struct bt_table_row *row)
-{
-	bt_strbuf_append_str(&row->text,
-		first_text(row->object,
-			(const char *const[4]){"involvedObject.fieldPath", "regarding.fieldPath"}));
-}
-
-static void cell_event_message(struct bt_table_row *row)
-{
-	bt_strbuf_append_str(
-		&row->text, first_text(row->object, (const char *const[4]){"message", "note"}));
-}
-
 static void cell_event_object(struct bt_table_row *row)
 {
-	bt_strbuf_append_lower(&row->text,
-		first_text(row->object,
-			(const char *const[4]){"involvedObject.kind", "regarding.kind"}));
+	bt_strbuf_append_lower(&row->text, first_text(row, "involvedObject.kind|regarding.kind"));
 	bt_strbuf_append_char(&row->text, '/');
-	bt_strbuf_append_str(&row->text,
-		first_text(row->object,
-			(const char *const[4]){"involvedObject.name", "regarding.name"}));
+	bt_strbuf_append_str(&row->text, first_text(row, "involvedObject.name|regarding.name"));
 }
 
 static void cell_event_source(struct bt_table_row *row)
 {
-	struct bt_str host = first_text(row->object,
-		(const char *const[4]){
-			"source.host", "deprecatedSource.host", "reportingInstance"});
+	struct bt_str host = first_text(row, "source.host|deprecatedSource.host|reportingInstance");
 	bt_strbuf_append_str(&row->text,
-		first_text(row->object,
-			(const char *const[4]){"source.component", "deprecatedSource.component",
-				"reportingComponent", "reportingController"}));
+		first_text(row,
+			"source.component|deprecatedSource.component|reportingComponent|"
+			"reportingController"));
 	if (host.length != 0) {
 		bt_strbuf_append_c(&row->text, ", ");
 		bt_strbuf_append_str(&row->text, host);
 	}
-}
-
-static struct bt_str first_seen(const struct bt_json_value *event)
-{
-	return first_text(event,
-		(const char *const[4]){"firstTimestamp", "deprecatedFirstTimestamp", "eventTime"});
-}
-
-static void cell_first_seen(struct bt_table_row *row)
-{
-	bt_table_append_since(row, first_seen(row->object));
-}
-
-static void cell_last_seen(struct bt_table_row *row)
-{
-	struct bt_str last = first_text(row->object,
-		(const char *const[4]){
-			"series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp"});
-	bt_table_append_since(row, last.length != 0 ? last : first_seen(row->object));
 }
 
 static void cell_event_count(struct bt_table_row *row)
@@ -951,6 +918,7 @@ static void cell_slice_addresses(struct bt_table_row *row)
 	}
 #define NAME NAMED("Name of the object.", 0, cell_text, "metadata.name", "")
 #define CREATED cell_since, "metadata.creationTimestamp", "<unknown>"
+#define FIRST_SEEN "firstTimestamp|deprecatedFirstTimestamp|eventTime"
 #define AGE CELL("Age", "Time since the object was created.", CREATED)
 #define CONTAINERS(path) \
 	WIDE_CELL("Containers", "Names of the pods' containers.", cell_members, path "|name"), \
@@ -1005,15 +973,17 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("", "events"),
 	TABLE("events.k8s.io", "events"),
-	CELL("Last Seen", "Time since the last occurrence.", cell_last_seen, NULL,
+	CELL("Last Seen", "Time since the last occurrence.", cell_since,
+		"series.lastObservedTime|lastTimestamp|deprecatedLastTimestamp|" FIRST_SEEN,
 		"<unknown>"),
 	TEXT("Type", "Normal or Warning.", "type", ""),
 	TEXT("Reason", "Reason of the event, in one word.", "reason", ""),
 	CELL("Object", "Object of the event.", cell_event_object),
-	WIDE_CELL("Subobject", "Part of the object.", cell_event_part),
+	WIDE_CELL("Subobject", "Part of the object.", cell_first_text,
+		"involvedObject.fieldPath|regarding.fieldPath"),
 	WIDE_CELL("Source", "Component that reports the event.", cell_event_source),
-	CELL("Message", "Description of the event.", cell_event_message),
-	WIDE_CELL("First Seen", "Time since the first occurrence.", cell_first_seen, NULL,
+	CELL("Message", "Description of the event.", cell_first_text, "message|note"),
+	WIDE_CELL("First Seen", "Time since the first occurrence.", cell_since, FIRST_SEEN,
 		"<unknown>"),
 	VALUE("integer", 1, "Count", "Number of occurrences.", cell_event_count, NULL),
 	NAMED("Name of the event.", 1, cell_text, "metadata.name", ""),

@@ -171,9 +171,7 @@ void bt_table_write_custom_cells(const struct bt_api_resource *resource, struct 
 		} else if (bt_str_equal_c(type, "string") && value->type == BT_JSON_STRING) {
 			bt_json_write_str(row->writer, value->text);
 		} else if (bt_str_equal_c(type, "string")) {
-			struct bt_json_writer writer;
-			bt_json_writer_init(&writer, &row->text, 0);
-			bt_json_write_value(&writer, value);
+			bt_json_format(value, &row->text);
 			bt_json_write_str(row->writer, bt_strbuf_str(&row->text));
 		} else if (bt_str_equal_c(type, "date") && value->type == BT_JSON_STRING) {
 			bt_table_append_since(row, value->text);

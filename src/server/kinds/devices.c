@@ -396,14 +396,11 @@ void bt_rule_device_properties(
 /** Returns whether the name consists of DNS subdomains separated by slashes. */
 static bool is_pool_name(struct bt_str name)
 {
-	for (int64_t slash = 0; slash >= 0;) {
-		slash = bt_str_find_char(name, '/');
-		if (!bt_kinds_is_subdomain(
-			    bt_str_sub(name, 0, slash < 0 ? BT_STR_MAX : (uint32_t)slash))) {
+	do {
+		if (!bt_kinds_is_subdomain(bt_str_cut(&name, '/'))) {
 			return false;
 		}
-		name = bt_str_sub(name, slash < 0 ? name.length : (uint32_t)slash + 1, BT_STR_MAX);
-	}
+	} while (name.data != NULL);
 	return true;
 }
 

@@ -59,9 +59,7 @@ static uint32_t split(struct bt_arena *arena, struct bt_str text, const struct b
 	}
 	struct bt_str *lines = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
 	for (uint32_t i = 0; i < count; i++) {
-		int64_t end = bt_str_find_char(text, '\n');
-		lines[i] = bt_str_sub(text, 0, end < 0 ? text.length : (uint32_t)end);
-		text = bt_str_sub(text, lines[i].length + 1, BT_STR_MAX);
+		lines[i] = bt_str_cut(&text, '\n');
 	}
 	*out_lines = lines;
 	return count;
