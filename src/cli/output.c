@@ -411,38 +411,10 @@ void bt_output_append_quoted(struct bt_strbuf *out, struct bt_str word)
 
 /** --- members of JSON objects --- */
 
-void bt_json_write_names(
-	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name)
-{
-	bt_json_write_member(writer, "namespace", namespace_);
-	bt_json_write_member(writer, "name", name);
-}
-
-void bt_json_write_member_owner(
-	struct bt_json_writer *writer, struct bt_str kind, struct bt_str name)
-{
-	bt_json_begin_member_object(writer, "owner");
-	bt_json_write_member(writer, "kind", kind);
-	bt_json_write_member(writer, "name", name);
-	bt_json_end_object(writer);
-}
-
-void bt_json_write_member_names(struct bt_json_writer *writer, const char *member,
-	struct bt_str namespace_, struct bt_str name)
-{
-	bt_json_begin_member_object(writer, member);
-	bt_json_write_names(writer, namespace_, name);
-	bt_json_end_object(writer);
-}
-
 void bt_json_write_member_usage(
 	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable)
 {
-	bt_json_write_name(writer, name);
-	bt_json_begin_object(writer);
-	bt_json_write_member_int64(writer, "requested", requested);
-	bt_json_write_member_int64(writer, "allocatable", allocatable);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "%s: {requested: %d, allocatable: %d}", name, requested, allocatable);
 }
 
 void bt_json_write_member_time(

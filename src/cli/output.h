@@ -104,15 +104,6 @@ void bt_table_finish(struct bt_table *table);
 
 /** --- members of JSON objects --- */
 
-/** Write the members "namespace" and "name". */
-void bt_json_write_names(
-	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name);
-/** Write "owner": {"kind": ..., "name": ...}. */
-void bt_json_write_member_owner(
-	struct bt_json_writer *writer, struct bt_str kind, struct bt_str name);
-/** Write a member with this name and the value {"namespace": ..., "name": ...}. */
-void bt_json_write_member_names(struct bt_json_writer *writer, const char *member,
-	struct bt_str namespace_, struct bt_str name);
 /** Write a member with this name and the value {"requested": ..., "allocatable": ...}. */
 void bt_json_write_member_usage(
 	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable);

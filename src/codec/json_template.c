@@ -16,7 +16,7 @@ struct template_reader {
 };
 
 /** Skips blanks and commas. If the character follows, skips the character and returns true. */
-static bool skip(struct template_reader *reader, char character)
+static inline bool skip(struct template_reader *reader, char character)
 {
 	while (*reader->at == ' ' || *reader->at == ',') {
 		reader->at++;
@@ -26,6 +26,11 @@ static bool skip(struct template_reader *reader, char character)
 	}
 	reader->at++;
 	return true;
+}
+
+static inline bool is_of_word(char c)
+{
+	return c != ':' && c != ' ' && c != ',' && c != '?' && c != ']' && c != '}' && c != '\0';
 }
 
 /** Skips the ":" or "?:" behind a name. Returns true for "?:". */
@@ -46,16 +51,19 @@ static bool read_scalar(struct template_reader *reader, struct bt_json_value *ou
 	*out = (struct bt_json_value){.type = BT_JSON_STRING};
 	if (!skip(reader, '%')) {
 		bool is_quoted = skip(reader, '\'');
-		size_t length = strcspn(reader->at, is_quoted ? "'" : " ,:?]}");
+		const char *start = reader->at;
 
-		out->text = (struct bt_str){reader->at, (uint32_t)length};
-		reader->at += length + is_quoted;
-		if (!is_quoted && bt_str_equal_c(out->text, "null")) {
-			out->type = BT_JSON_NULL;
-		} else if (!is_quoted && bt_str_has_word(BT_STR("true false"), out->text)) {
-			out->type = BT_JSON_BOOL;
-			out->boolean = length == 4;
+		while (is_quoted ? *reader->at != '\'' : is_of_word(*reader->at)) {
+			reader->at++;
 		}
+		out->text = (struct bt_str){start, (uint32_t)(reader->at - start)};
+		reader->at += is_quoted;
+		if (is_quoted || *reader->at == ':' || *reader->at == '?') {
+			return true;
+		}
+		out->type = out->text.data[0] == 'n' ? BT_JSON_NULL : BT_JSON_BOOL;
+		out->boolean = out->text.data[0] == 't';
+		BT_ASSERT(bt_str_has_word(BT_STR("null true false"), out->text));
 		return true;
 	}
 	switch (*reader->at++) {
@@ -172,12 +180,12 @@ void bt_json_write(struct bt_json_writer *writer, const char *template_, ...)
 	va_start(reader.arguments, template_);
 	while (!skip(&reader, '\0')) {
 		char token = *reader.at;
+		bool is_scalar = token != '{' && token != '}' && token != '[' && token != ']';
 		struct bt_json_value scalar;
 		bool is_given = true;
 
-		if (strchr("{}[]", token) != NULL) {
-			reader.at++;
-		} else {
+		reader.at += !is_scalar;
+		if (is_scalar) {
 			is_given = read_scalar(&reader, &scalar);
 			if (*reader.at == ':' || *reader.at == '?') {
 				name = scalar.text;

@@ -169,8 +169,7 @@ static void write_value(struct bt_json_writer *writer, const struct bt_config_sc
 		memcpy(&map, at, sizeof(map));
 		bt_json_begin_object(writer);
 		for (uint32_t i = 0; i < map.count; i++) {
-			bt_json_write_name(writer, map.items[i].key);
-			bt_json_write_str(writer, map.items[i].value);
+			bt_json_write(writer, "%s: %s", map.items[i].key, map.items[i].value);
 		}
 		bt_json_end_object(writer);
 		break;

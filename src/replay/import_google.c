@@ -294,19 +294,14 @@ static int take_attribute(struct bt_google *google, const struct bt_str *values,
 	}
 	bt_strbuf_reset(&google->text);
 	bt_json_writer_init(&json, &google->text, 0);
-	bt_json_begin_object(&json);
-	bt_json_begin_member_object(&json, "metadata");
-	bt_json_begin_member_object(&json, "labels");
-	bt_json_write_name(
-		&json, bt_arena_printf(&google->arena, BT_GOOGLE_LABEL "%.*s", BT_STR_ARG(name)));
+	bt_json_write(&json, "{metadata: {labels: {%s:",
+		bt_arena_printf(&google->arena, BT_GOOGLE_LABEL "%.*s", BT_STR_ARG(name)));
 	if (is_deleted) {
 		bt_json_write_null(&json);
 	} else {
 		bt_json_write_str(&json, value);
 	}
-	bt_json_end_object(&json);
-	bt_json_end_object(&json);
-	bt_json_end_object(&json);
+	bt_json_write(&json, "}}}");
 	return append_node(google, machine, BT_RECORDING_CHANGE, err);
 }
 

@@ -44,8 +44,7 @@ static void write_labels(
 			bt_json_begin_member_object(json, "labels");
 			has_labels = true;
 		}
-		bt_json_write_name(json, labels[i].key);
-		bt_json_write_str(json, labels[i].value);
+		bt_json_write(json, "%s: %s", labels[i].key, labels[i].value);
 	}
 	if (has_labels) {
 		bt_json_end_object(json);
@@ -58,13 +57,9 @@ static void begin_object(struct bt_json_writer *json, struct bt_strbuf *out, con
 {
 	bt_strbuf_reset(out);
 	bt_json_writer_init(json, out, 0);
-	bt_json_begin_object(json);
-	bt_json_write_member_c(json, "apiVersion", "v1");
-	bt_json_write_member_c(json, "kind", kind);
-	bt_json_begin_member_object(json, "metadata");
-	bt_json_write_member(json, "name", name);
-	bt_json_write_member(json, "uid", name);
-	bt_json_write_member(json, "creationTimestamp", time);
+	bt_json_write(json,
+		"{apiVersion: 'v1', kind: %c, metadata: {name: %s, uid: %s, creationTimestamp: %s",
+		kind, name, name, time);
 }
 
 /** --- nodes --- */
@@ -101,29 +96,21 @@ void bt_trace_write_node_amounts(const struct bt_trace_node *node, struct bt_str
 
 static void write_owner(struct bt_json_writer *json, struct bt_str owner)
 {
-	bt_json_begin_member_array(json, "ownerReferences");
-	bt_json_begin_object(json);
-	bt_json_write_member_c(json, "apiVersion", "batch/v1");
-	bt_json_write_member_c(json, "kind", "Job");
-	bt_json_write_member(json, "name", owner);
-	bt_json_write_member(json, "uid", owner);
-	bt_json_write_member_bool(json, "controller", true);
-	bt_json_end_object(json);
-	bt_json_end_array(json);
+	bt_json_write(json,
+		"ownerReferences: [{apiVersion: 'batch/v1', kind: 'Job', name: %s, uid: %s, "
+		"controller: true}]",
+		owner, owner);
 }
 
 static void write_node_affinity(struct bt_json_writer *json, const struct bt_trace_pod *pod)
 {
-	bt_json_begin_member_object(json, "nodeAffinity");
-	bt_json_begin_member_object(json, "requiredDuringSchedulingIgnoredDuringExecution");
-	bt_json_begin_member_array(json, "nodeSelectorTerms");
-	bt_json_begin_object(json);
-	bt_json_begin_member_array(json, "matchExpressions");
+	bt_json_write(json,
+		"nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+		"{nodeSelectorTerms: [{matchExpressions: [");
 	for (uint32_t i = 0; i < pod->expression_count; i++) {
 		const struct bt_trace_expression *expression = &pod->expressions[i];
-		bt_json_begin_object(json);
-		bt_json_write_member(json, "key", expression->key);
-		bt_json_write_member_c(json, "operator", expression->operator);
+		bt_json_write(
+			json, "{key: %s, operator: %c", expression->key, expression->operator);
 		if (expression->value_count != 0) {
 			bt_json_begin_member_array(json, "values");
 			for (uint32_t k = 0; k < expression->value_count; k++) {
@@ -133,42 +120,24 @@ static void write_node_affinity(struct bt_json_writer *json, const struct bt_tra
 		}
 		bt_json_end_object(json);
 	}
-	bt_json_end_array(json);
-	bt_json_end_object(json);
-	bt_json_end_array(json);
-	bt_json_end_object(json);
-	bt_json_end_object(json);
+	bt_json_write(json, "]}]}}");
 }
 
 static void write_anti_affinity(struct bt_json_writer *json, const struct bt_trace_pod *pod)
 {
-	bt_json_begin_member_object(json, "podAntiAffinity");
-	bt_json_begin_member_array(json, "requiredDuringSchedulingIgnoredDuringExecution");
+	bt_json_write(json, "podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [");
 	for (uint32_t i = 0; i < pod->apart_count; i++) {
-		bt_json_begin_object(json);
-		bt_json_write_member_c(json, "topologyKey", pod->apart_keys[i]);
-		bt_json_begin_member_object(json, "labelSelector");
-		bt_json_begin_member_object(json, "matchLabels");
-		bt_json_write_name(json, pod->apart_label.key);
-		bt_json_write_str(json, pod->apart_label.value);
-		bt_json_end_object(json);
-		bt_json_end_object(json);
-		bt_json_end_object(json);
+		bt_json_write(json, "{topologyKey: %c, labelSelector: {matchLabels: {%s: %s}}}",
+			pod->apart_keys[i], pod->apart_label.key, pod->apart_label.value);
 	}
-	bt_json_end_array(json);
-	bt_json_end_object(json);
+	bt_json_write(json, "]}");
 }
 
 static void write_containers(struct bt_json_writer *json, const struct bt_trace_pod *pod)
 {
-	bt_json_begin_member_array(json, "containers");
-	bt_json_begin_object(json);
-	bt_json_write_member_c(json, "name", "main");
-	bt_json_begin_member_object(json, "resources");
+	bt_json_write(json, "containers: [{name: 'main', resources: {");
 	write_amounts(json, "requests", pod->amounts, pod->amount_count, false);
-	bt_json_end_object(json);
-	bt_json_end_object(json);
-	bt_json_end_array(json);
+	bt_json_write(json, "}}]");
 }
 
 void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out)
@@ -180,8 +149,7 @@ void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out)
 	if (pod->owner.length != 0) {
 		write_owner(&json, pod->owner);
 	}
-	bt_json_end_object(&json);
-	bt_json_begin_member_object(&json, "spec");
+	bt_json_write(&json, "}, spec: {");
 	write_containers(&json, pod);
 	if (pod->expression_count != 0 || pod->apart_count != 0) {
 		bt_json_begin_member_object(&json, "affinity");
@@ -196,12 +164,7 @@ void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out)
 	if (pod->priority >= 0) {
 		bt_json_write_member_int64(&json, "priority", pod->priority);
 	}
-	if (pod->node_name.length != 0) {
-		bt_json_write_member(&json, "nodeName", pod->node_name);
-	}
-	bt_json_write_member_c(&json, "schedulerName", "default-scheduler");
-	bt_json_end_object(&json);
-	bt_json_end_object(&json);
+	bt_json_write(&json, "nodeName?: %s, schedulerName: 'default-scheduler'}}", pod->node_name);
 }
 
 void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbuf *out)
@@ -209,11 +172,9 @@ void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbu
 	struct bt_json_writer json;
 	bt_strbuf_reset(out);
 	bt_json_writer_init(&json, out, 0);
-	bt_json_begin_object(&json);
-	bt_json_begin_member_object(&json, "spec");
+	bt_json_write(&json, "{spec: {");
 	write_containers(&json, pod);
-	bt_json_end_object(&json);
-	bt_json_end_object(&json);
+	bt_json_write(&json, "}}");
 }
 
 /** --- values --- */

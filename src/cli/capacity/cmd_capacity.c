@@ -362,12 +362,10 @@ static void write_resources(
 				}
 				bt_strbuf_printf(&text, "%lld%s", (long long)amount, units[unit]);
 			}
-			bt_json_write_name(writer, request->resource);
-			bt_json_write_str(writer, bt_strbuf_str(&text));
+			bt_json_write(writer, "%s: %s", request->resource, bt_strbuf_str(&text));
 			bt_strbuf_finish(&text);
 		} else {
-			bt_json_write_name(writer, request->resource);
-			bt_json_write_int64(writer, request->amount);
+			bt_json_write(writer, "%s: %d", request->resource, request->amount);
 		}
 	}
 	bt_json_end_object(writer);
@@ -388,87 +386,61 @@ static const struct bt_capacity_member *last_member(const struct bt_capacity_ans
 static void write_review(struct bt_json_writer *writer, const struct bt_capacity_answer *answer)
 {
 	const struct bt_capacity_member *last = last_member(answer);
-	bt_json_begin_object(writer);
-	bt_json_begin_member_object(writer, "spec");
-	bt_json_begin_member_array(writer, "podRequirements");
+	bt_json_write(writer, "{spec: {podRequirements: [");
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		const struct bt_capacity_member *member = &answer->members[i];
 		bool is_mix = answer->member_count > 1;
 		const struct bt_capacity_spec *spec = member->spec;
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "podName", spec->name);
-		bt_json_write_member(writer, "namespace", spec->namespace_);
-		bt_json_write_member_c(writer, "kind", bt_kind_info(spec->kind)->name);
+		bt_json_write(writer, "{podName: %s, namespace: %s, kind: %c", spec->name,
+			spec->namespace_, bt_kind_info(spec->kind)->name);
 		if (is_mix) {
 			bt_json_write_member_int64(writer, "weight", spec->weight);
 		}
 		bt_json_begin_member_object(writer, "resources");
 		write_resources(writer, member, true);
 		write_resources(writer, member, false);
-		bt_json_end_object(writer);
-		bt_json_begin_member_object(writer, "nodeSelectors");
+		bt_json_write(writer, "}, nodeSelectors: {");
 		for (uint32_t k = 0; k < member->node_selector.count; k++) {
-			bt_json_write_name(writer, member->node_selector.items[k].key);
-			bt_json_write_str(writer, member->node_selector.items[k].value);
+			bt_json_write(writer, "%s: %s", member->node_selector.items[k].key,
+				member->node_selector.items[k].value);
 		}
-		bt_json_end_object(writer);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "}}");
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
-	bt_json_begin_member_object(writer, "status");
-	bt_json_write_member_int64(writer, "replicas", answer->copies);
-	bt_json_begin_member_object(writer, "failReason");
-	bt_json_write_member_c(writer, "failType", last->stop.type);
-	bt_json_write_member(writer, "failMessage", last->stop.message);
-	bt_json_end_object(writer);
-	bt_json_begin_member_array(writer, "pods");
+	bt_json_write(writer,
+		"]}, status: {replicas: %d, failReason: {failType: %c, failMessage: %s}, pods: [",
+		(int64_t)answer->copies, last->stop.type, last->stop.message);
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		const struct bt_capacity_member *member = &answer->members[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "podName", member->spec->name);
-		bt_json_write_member(writer, "namespace", member->spec->namespace_);
-		bt_json_write_member_int64(writer, "replicas", member->copies);
-		bt_json_begin_member_array(writer, "replicasOnNodes");
+		bt_json_write(writer,
+			"{podName: %s, namespace: %s, replicas: %d, replicasOnNodes: [",
+			member->spec->name, member->spec->namespace_, (int64_t)member->copies);
 		for (uint32_t j = 0; j < answer->node_count; j++) {
 			if (member->on_nodes[j] != 0) {
-				bt_json_begin_object(writer);
-				bt_json_write_member(writer, "nodeName", answer->nodes[j].name);
-				bt_json_write_member_int64(writer, "replicas", member->on_nodes[j]);
-				bt_json_end_object(writer);
+				bt_json_write(writer, "{nodeName: %s, replicas: %d}",
+					answer->nodes[j].name, (int64_t)member->on_nodes[j]);
 			}
 		}
 		bt_json_end_array(writer);
 		if (member->spec->group != NULL) {
-			bt_json_write_member_int64(
-				writer, "podsPerReplica", member->spec->members.count);
-			bt_json_begin_member_array(writer, "placements");
+			bt_json_write(writer, "podsPerReplica: %d, placements: [",
+				(int64_t)member->spec->members.count);
 			for (uint32_t j = 0; j < member->placements.count; j++) {
-				bt_json_begin_object(writer);
-				bt_json_write_member(
-					writer, "name", member->placements.items[j].name);
-				bt_json_write_member_int64(
-					writer, "replicas", member->placements.items[j].copies);
-				bt_json_end_object(writer);
+				bt_json_write(writer, "{name: %s, replicas: %d}",
+					member->placements.items[j].name,
+					(int64_t)member->placements.items[j].copies);
 			}
 			bt_json_end_array(writer);
 		}
 		bt_json_begin_member_array(writer, "summary");
 		for (uint32_t j = 0; j < member->stop.reasons.count; j++) {
-			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "reason", member->stop.reasons.items[j].text);
-			bt_json_write_member_int64(
-				writer, "count", (int64_t)member->stop.reasons.items[j].node_count);
-			bt_json_end_object(writer);
+			bt_json_write(writer, "{reason: %s, count: %d}",
+				member->stop.reasons.items[j].text,
+				(int64_t)member->stop.reasons.items[j].node_count);
 		}
-		bt_json_end_array(writer);
-		bt_json_begin_member_object(writer, "stopped");
-		bt_json_write_member_c(writer, "type", member->stop.type);
-		bt_json_write_member(writer, "message", member->stop.message);
-		bt_json_write_member(writer, "tightest", member->stop.hint);
-		bt_json_write_member_int64(writer, "atReplicas", member->stop.total);
-		bt_json_end_object(writer);
-		bt_json_end_object(writer);
+		bt_json_write(writer,
+			"], stopped: {type: %c, message: %s, tightest: %s, atReplicas: %d}}",
+			member->stop.type, member->stop.message, member->stop.hint,
+			(int64_t)member->stop.total);
 	}
 	bt_json_end_array(writer);
 	if (answer->member_count > 1) {
@@ -479,18 +451,12 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 	bt_json_begin_member_array(writer, "utilization");
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		const struct bt_capacity_total *total = &answer->totals[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "resource", total->resource);
-		bt_json_write_member_c(
-			writer, "unit", bt_str_equal_c(total->resource, "cpu") ? "milli" : "1");
-		bt_json_write_member_int64(writer, "before", total->before);
-		bt_json_write_member_int64(writer, "after", total->after);
-		bt_json_write_member_int64(writer, "allocatable", total->allocatable);
-		bt_json_end_object(writer);
+		bt_json_write(writer,
+			"{resource: %s, unit: %c, before: %d, after: %d, allocatable: %d}",
+			total->resource, bt_str_equal_c(total->resource, "cpu") ? "milli" : "1",
+			total->before, total->after, total->allocatable);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}}");
 }
 
 static void write_json(const void *answer, struct bt_json_writer *writer)
@@ -500,13 +466,11 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		write_review(writer, &options->answers[0]);
 		return;
 	}
-	bt_json_begin_object(writer);
-	bt_json_begin_member_array(writer, "items");
+	bt_json_write(writer, "{items: [");
 	for (uint32_t i = 0; i < options->answer_count; i++) {
 		write_review(writer, &options->answers[i]);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 static void write_text(const void *answer, bool wide, struct bt_strbuf *out)

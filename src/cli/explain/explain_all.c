@@ -380,36 +380,25 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 static void write_json(const void *context, struct bt_json_writer *writer)
 {
 	const struct answer *answer = context;
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "apiVersion", BT_STR("berth.dev/v1"));
-	bt_json_write_member(writer, "kind", BT_STR("PendingPods"));
-	bt_json_begin_member_object(writer, "summary");
-	bt_json_write_member_int64(writer, "pending", answer->pod_count);
-	bt_json_write_member_int64(writer, "fits", answer->fit_count);
-	bt_json_write_member_int64(writer, "stays", answer->pod_count - answer->fit_count);
-	bt_json_write_member_int64(writer, "nodes", answer->node_count);
-	bt_json_write_member(writer, "change", answer->best_change);
-	bt_json_write_member_int64(writer, "helpedByChange", answer->best_count);
-	bt_json_end_object(writer);
-	bt_json_begin_member_array(writer, "groups");
+	bt_json_write(writer,
+		"{apiVersion: 'berth.dev/v1', kind: 'PendingPods', summary: {pending: %d, fits: "
+		"%d, stays: %d, nodes: %d, change: %s, helpedByChange: %d}, groups: [",
+		(int64_t)answer->pod_count, (int64_t)answer->fit_count,
+		(int64_t)(answer->pod_count - answer->fit_count), (int64_t)answer->node_count,
+		answer->best_change, (int64_t)answer->best_count);
 	for (uint32_t i = 0; i < answer->group_count; i++) {
 		const struct group *group = &answer->groups[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member_int64(writer, "count", group->count);
-		bt_json_write_member_int64(writer, "fits", group->fit_count);
-		bt_json_write_member_int64(writer, "stays", staying_count(group));
-		bt_json_write_member(writer, "namespace", group->namespace_);
-		bt_json_write_member_owner(writer, group->owner.kind, group->owner.name);
-		bt_json_write_member(writer, "firstPod", group->first->metadata.name);
-		bt_json_write_member(
-			writer, "fate", bt_str_from(group->fate != NULL ? group->fate : ""));
-		bt_json_write_member(writer, "message", group->message);
-		bt_json_write_member(writer, "nominatedNode", group->nominated_node);
-		bt_json_write_member(writer, "change", group->change);
-		bt_json_end_object(writer);
+		bt_json_write(writer,
+			"{count: %d, fits: %d, stays: %d, namespace: %s, owner: {kind: %s, name: "
+			"%s}, firstPod: %s, fate: %c",
+			(int64_t)group->count, (int64_t)group->fit_count,
+			(int64_t)staying_count(group), group->namespace_, group->owner.kind,
+			group->owner.name, group->first->metadata.name,
+			group->fate != NULL ? group->fate : "");
+		bt_json_write(writer, "message: %s, nominatedNode: %s, change: %s}", group->message,
+			group->nominated_node, group->change);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace_,

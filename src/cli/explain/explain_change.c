@@ -316,32 +316,17 @@ static void append_toleration_patch(
 	struct bt_strbuf patch = {0};
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, &patch, 0);
-	bt_json_begin_array(&writer);
-	bt_json_begin_object(&writer);
-	bt_json_write_member_c(&writer, "op", "add");
-	bt_json_write_member_c(
-		&writer, "path", lacks ? "/spec/tolerations" : "/spec/tolerations/-");
-	bt_json_write_name_c(&writer, "value");
+	bt_json_write(&writer, "[{op: 'add', path: %c, value:",
+		lacks ? "/spec/tolerations" : "/spec/tolerations/-");
 	if (lacks) {
 		bt_json_begin_array(&writer);
 	}
-	bt_json_begin_object(&writer);
-	if (change->key.length != 0) {
-		bt_json_write_member(&writer, "key", change->key);
-	}
-	bt_json_write_member_c(&writer, "operator", change->value.length != 0 ? "Equal" : "Exists");
-	if (change->value.length != 0) {
-		bt_json_write_member(&writer, "value", change->value);
-	}
-	if (change->effect.length != 0) {
-		bt_json_write_member(&writer, "effect", change->effect);
-	}
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "{key?: %s, operator: %c, value?: %s, effect?: %s}", change->key,
+		change->value.length != 0 ? "Equal" : "Exists", change->value, change->effect);
 	if (lacks) {
 		bt_json_end_array(&writer);
 	}
-	bt_json_end_object(&writer);
-	bt_json_end_array(&writer);
+	bt_json_write(&writer, "}]");
 	append_patch(out, pod, " --type=json", &patch);
 	bt_strbuf_finish(&patch);
 }
@@ -391,10 +376,7 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 		struct bt_json_writer writer;
 		bt_strbuf_append_c(&patch, "{\"spec\":{\"schedulingGates\":[");
 		bt_json_writer_init(&writer, &patch, 0);
-		bt_json_begin_object(&writer);
-		bt_json_write_member_c(&writer, "$patch", "delete");
-		bt_json_write_member(&writer, "name", change->key);
-		bt_json_end_object(&writer);
+		bt_json_write(&writer, "{$patch: 'delete', name: %s}", change->key);
 		bt_strbuf_append_c(&patch, "]}}");
 		append_patch(out, pod, "", &patch);
 		bt_strbuf_finish(&patch);
@@ -448,8 +430,7 @@ void bt_changes_write_json(const bt_remedy_list *changes, const struct bt_pod *p
 			{BT_REMEDY_HAS_VALUE, "value", change->value},
 			{BT_REMEDY_HAS_EFFECT, "effect", change->effect},
 		};
-		bt_json_begin_object(writer);
-		bt_json_write_member_c(writer, "type", bt_remedy_kind_name(change->kind));
+		bt_json_write(writer, "{type: %c", bt_remedy_kind_name(change->kind));
 		for (size_t k = 0; k < BT_ARRAY_LENGTH(texts); k++) {
 			if ((members & texts[k].member) != 0) {
 				bt_json_write_member(writer, texts[k].name, texts[k].text);
@@ -462,8 +443,8 @@ void bt_changes_write_json(const bt_remedy_list *changes, const struct bt_pod *p
 			bt_json_write_member_int64(writer, "index", change->index);
 		}
 		if ((members & BT_REMEDY_HAS_POD) != 0) {
-			bt_json_write_member_names(
-				writer, "pod", change->pod_namespace, change->pod_name);
+			bt_json_write(writer, "pod: {namespace: %s, name: %s}",
+				change->pod_namespace, change->pod_name);
 		}
 		struct bt_strbuf text = {0};
 		append_text(change, adds, pod, nodes, &text);

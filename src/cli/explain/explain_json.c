@@ -36,23 +36,19 @@ static void write_queue(const struct bt_explain_report *report, struct bt_json_w
 	const struct bt_pod *pod = report->pod;
 	const struct bt_pod_condition *condition =
 		bt_pod_find_condition(pod, BT_STR("PodScheduled"));
-	bt_json_begin_member_object(writer, "queue");
-	bt_json_write_member_int64(writer, "pendingPods", report->pending_count);
-	bt_json_write_member_int64(writer, "podsBefore", report->ahead_count);
-	bt_json_write_member_bool(writer, "afterQueue", report->after_queue);
-	bt_json_write_member_int64(writer, "placedBefore", report->placed_count);
-	bt_json_begin_member_array(writer, "gates");
+	bt_json_write(writer,
+		"queue: {pendingPods: %d, podsBefore: %d, afterQueue: %b, placedBefore: %d, gates: "
+		"[",
+		(int64_t)report->pending_count, (int64_t)report->ahead_count, report->after_queue,
+		(int64_t)report->placed_count);
 	for (uint32_t i = 0; i < pod->spec.scheduling_gates.count; i++) {
 		bt_json_write_str(writer, pod->spec.scheduling_gates.items[i].name);
 	}
-	bt_json_end_array(writer);
-	bt_json_write_member(writer, "nominatedNode", pod->status.nominated_node_name);
-	bt_json_write_member_bool(writer, "deleting", pod->metadata.deletion_timestamp != NULL);
+	bt_json_write(writer, "], nominatedNode: %s, deleting: %b", pod->status.nominated_node_name,
+		pod->metadata.deletion_timestamp != NULL);
 	if (condition != NULL) {
-		bt_json_begin_member_object(writer, "condition");
-		bt_json_write_member(writer, "status", condition->status);
-		bt_json_write_member(writer, "reason", condition->reason);
-		bt_json_write_member(writer, "message", condition->message);
+		bt_json_write(writer, "condition: {status: %s, reason: %s, message: %s",
+			condition->status, condition->reason, condition->message);
 		bt_json_write_member_time(writer, "since", &condition->last_transition_time);
 		bt_json_end_object(writer);
 	}
@@ -63,68 +59,53 @@ static void write_queue(const struct bt_explain_report *report, struct bt_json_w
 
 static void write_devices(const struct bt_allocation_report *report, struct bt_json_writer *writer)
 {
-	bt_json_begin_member_object(writer, "devices");
-	bt_json_begin_member_array(writer, "requests");
+	bt_json_write(writer, "devices: {requests: [");
 	for (uint32_t i = 0; i < report->count; i++) {
 		const struct bt_request_report *request = &report->requests[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "claim", request->claim);
-		bt_json_write_member(writer, "request", request->request);
-		bt_json_write_member(writer, "deviceClass", request->device_class);
-		bt_json_write_member_bool(writer, "all", request->needs_all);
-		bt_json_write_member_int64(writer, "wanted", request->wanted);
-		bt_json_write_member_int64(writer, "devices", request->considered);
-		bt_json_write_member_int64(writer, "usable", request->usable);
-		bt_json_write_member_int64(writer, "inUse", request->in_use);
-		bt_json_write_member_int64(writer, "refusedByClass", request->class_refused);
-		bt_json_write_member_int64(writer, "refusedByRequest", request->request_refused);
-		bt_json_write_member_int64(writer, "ofOtherNodes", request->other_node);
-		bt_json_write_member_int64(writer, "tainted", request->tainted);
-		bt_json_write_member_int64(writer, "withoutCapacity", request->no_capacity);
-		bt_json_write_member_int64(writer, "withoutCounters", request->no_counters);
-		bt_json_write_member_int64(writer, "unsupported", request->unsupported);
-		bt_json_write_member(writer, "selector", request->selector);
-		bt_json_write_member(writer, "taint", request->taint);
-		bt_json_write_member(writer, "error", request->error);
-		bt_json_end_object(writer);
+		bt_json_write(writer,
+			"{claim: %s, request: %s, deviceClass: %s, all: %b, wanted: %d, devices: "
+			"%d, usable: %d, inUse: %d",
+			request->claim, request->request, request->device_class, request->needs_all,
+			(int64_t)request->wanted, (int64_t)request->considered,
+			(int64_t)request->usable, (int64_t)request->in_use);
+		bt_json_write(writer,
+			"refusedByClass: %d, refusedByRequest: %d, ofOtherNodes: %d, tainted: %d, "
+			"withoutCapacity: %d, withoutCounters: %d, unsupported: %d, selector: %s",
+			(int64_t)request->class_refused, (int64_t)request->request_refused,
+			(int64_t)request->other_node, (int64_t)request->tainted,
+			(int64_t)request->no_capacity, (int64_t)request->no_counters,
+			(int64_t)request->unsupported, request->selector);
+		bt_json_write(writer, "taint: %s, error: %s}", request->taint, request->error);
 	}
-	bt_json_end_array(writer);
-	bt_json_write_member_int64(writer, "incompletePools", report->incomplete_pools);
-	bt_json_write_member_int64(writer, "invalidPools", report->invalid_pools);
-	bt_json_write_member_bool(writer, "eachFindsEnough", report->is_joint);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "], incompletePools: %d, invalidPools: %d, eachFindsEnough: %b}",
+		(int64_t)report->incomplete_pools, (int64_t)report->invalid_pools,
+		report->is_joint);
 }
 
 static void write_node(const struct bt_explain_report *report, const struct bt_explained_node *node,
 	struct bt_json_writer *writer)
 {
 	bool fits = node->group == BT_EXPLAIN_GROUP_NONE;
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "name", node->name);
-	bt_json_write_member_bool(writer, "fits", fits);
+	bt_json_write(writer, "{name: %s, fits: %b", node->name, fits);
 	if (fits) {
-		bt_json_write_member_int64(writer, "total", node->total_score);
-		bt_json_begin_member_object(writer, "scores");
+		bt_json_write(writer, "total: %d, scores: {", node->total_score);
 		for (uint32_t i = 0; i < node->scores.count; i++) {
-			bt_json_write_name(writer, node->scores.items[i].plugin);
-			bt_json_write_int64(writer, node->scores.items[i].score);
+			bt_json_write(writer, "%s: %d", node->scores.items[i].plugin,
+				node->scores.items[i].score);
 		}
 		bt_json_end_object(writer);
 	} else {
 		bt_json_begin_member_array(writer, "obstacles");
 		for (uint32_t i = 0; i < node->obstacles.count; i++) {
 			const struct bt_obstacle *obstacle = &node->obstacles.items[i];
-			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "plugin", obstacle->plugin);
-			bt_json_write_member(writer, "reasons", obstacle->reasons);
-			bt_json_write_member(writer, "hint", obstacle->hint);
+			bt_json_write(writer, "{plugin: %s, reasons: %s, hint: %s",
+				obstacle->plugin, obstacle->reasons, obstacle->hint);
 			if (obstacle->devices != NULL) {
 				write_devices(obstacle->devices, writer);
 			}
 			bt_json_end_object(writer);
 		}
-		bt_json_end_array(writer);
-		bt_json_write_member_bool(writer, "final", node->is_final);
+		bt_json_write(writer, "], final: %b", node->is_final);
 		write_changes(report, "changes", &node->remedies, writer);
 	}
 	bt_json_end_object(writer);
@@ -133,39 +114,26 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 static void write_preemption(
 	const struct bt_explained_preemption *preemption, struct bt_json_writer *writer)
 {
-	bt_json_begin_member_object(writer, "preemption");
-	bt_json_write_member_bool(writer, "ran", preemption->ran);
-	bt_json_write_member(writer, "message", preemption->message);
-	bt_json_write_member(writer, "node", preemption->node);
-	bt_json_begin_member_array(writer, "candidates");
+	bt_json_write(writer, "preemption: {ran: %b, message: %s, node: %s, candidates: [",
+		preemption->ran, preemption->message, preemption->node);
 	for (uint32_t i = 0; i < preemption->candidates.count; i++) {
 		const struct bt_explained_candidate *candidate = &preemption->candidates.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "node", candidate->node);
-		bt_json_write_member_bool(writer, "selected", candidate->selected);
-		bt_json_write_member_int64(writer, "budgetViolations", candidate->pdb_violations);
-		bt_json_begin_member_array(writer, "victims");
+		bt_json_write(writer, "{node: %s, selected: %b, budgetViolations: %d, victims: [",
+			candidate->node, candidate->selected, candidate->pdb_violations);
 		for (uint32_t j = 0; j < candidate->victims.count; j++) {
 			const struct bt_explained_victim *victim = &candidate->victims.items[j];
-			bt_json_begin_object(writer);
-			bt_json_write_names(writer, victim->namespace_, victim->name);
-			bt_json_write_member_int64(writer, "priority", victim->priority);
-			bt_json_end_object(writer);
+			bt_json_write(writer, "{namespace: %s, name: %s, priority: %d}",
+				victim->namespace_, victim->name, (int64_t)victim->priority);
 		}
-		bt_json_end_array(writer);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "]}");
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "refusals");
+	bt_json_write(writer, "], refusals: [");
 	for (uint32_t i = 0; i < preemption->refusals.count; i++) {
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "reason", preemption->refusals.items[i].reason);
-		bt_json_write_member_int64(
-			writer, "nodes", preemption->refusals.items[i].node_count);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "{reason: %s, nodes: %d}",
+			preemption->refusals.items[i].reason,
+			(int64_t)preemption->refusals.items[i].node_count);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 static void write_events(const struct bt_explain_events *events, struct bt_json_writer *writer)
@@ -173,12 +141,8 @@ static void write_events(const struct bt_explain_events *events, struct bt_json_
 	bt_json_begin_array(writer);
 	for (uint32_t i = 0; i < events->list.count; i++) {
 		const struct bt_live_event *event = &events->list.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "type", event->type);
-		bt_json_write_member(writer, "reason", event->reason);
-		bt_json_write_member(writer, "message", event->message);
-		bt_json_write_member(writer, "source", event->source);
-		bt_json_write_member_int64(writer, "count", event->count);
+		bt_json_write(writer, "{type: %s, reason: %s, message: %s, source: %s, count: %d",
+			event->type, event->reason, event->message, event->source, event->count);
 		bt_json_write_member_time(writer, "first", &event->first);
 		bt_json_write_member_time(writer, "last", &event->last);
 		bt_json_end_object(writer);
@@ -192,23 +156,18 @@ void bt_explain_write_json_groups(
 	bt_json_begin_member_array(writer, "groups");
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
 		const struct bt_explained_group *group = &explanation->groups.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member_c(writer, "code", bt_status_code_name(group->code));
-		bt_json_write_member(writer, "plugin", group->plugin);
-		bt_json_begin_member_array(writer, "reasons");
+		bt_json_write(writer, "{code: %c, plugin: %s, reasons: [",
+			bt_status_code_name(group->code), group->plugin);
 		for (uint32_t j = 0; j < group->reasons.count; j++) {
 			bt_json_write_str(writer, group->reasons.items[j]);
 		}
-		bt_json_end_array(writer);
-		bt_json_write_member_bool(writer, "preFilter", group->in_pre_filter);
-		bt_json_write_member_int64(writer, "count", group->nodes.count);
-		bt_json_begin_member_array(writer, "nodes");
+		bt_json_write(writer, "], preFilter: %b, count: %d, nodes: [", group->in_pre_filter,
+			(int64_t)group->nodes.count);
 		for (uint32_t j = 0; j < group->nodes.count; j++) {
 			bt_json_write_str(
 				writer, explanation->nodes.items[group->nodes.items[j]].name);
 		}
-		bt_json_end_array(writer);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "]}");
 	}
 	bt_json_end_array(writer);
 }
@@ -219,49 +178,41 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	const struct bt_explanation *explanation = report->explanation;
 	bt_json_begin_object(writer);
 	const struct bt_pod *pod = report->pod;
-	bt_json_begin_member_object(writer, "pod");
-	bt_json_write_names(writer, pod->metadata.namespace_, pod->metadata.name);
-	bt_json_write_member(writer, "node", report->running_on);
-	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
-	bt_json_write_member(writer, "schedulerName", pod->spec.scheduler_name);
-	if (report->group_name.length != 0) {
-		bt_json_write_member(writer, "podGroup", report->group_name);
-	}
+	bt_json_write(writer,
+		"pod: {namespace: %s, name: %s, node: %s, priority: %d, schedulerName: %s, "
+		"podGroup?: %s",
+		pod->metadata.namespace_, pod->metadata.name, report->running_on,
+		(int64_t)bt_pod_priority(pod), pod->spec.scheduler_name, report->group_name);
 	if (report->choice->of_workload) {
-		bt_json_begin_member_object(writer, "workload");
-		bt_json_write_member_c(
-			writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
-		bt_json_write_names(
-			writer, report->choice->workload_namespace, report->choice->workload_name);
-		bt_json_write_member_int64(writer, "pods", report->choice->workload_pods);
-		bt_json_write_member_int64(writer, "pendingPods", report->choice->workload_pending);
-		bt_json_write_member_int64(writer, "fits", report->choice->workload_fits);
-		bt_json_end_object(writer);
+		bt_json_write(writer,
+			"workload: {kind: %c, namespace: %s, name: %s, pods: %d, pendingPods: %d, "
+			"fits: %d}",
+			bt_kind_info(report->choice->workload_kind)->name,
+			report->choice->workload_namespace, report->choice->workload_name,
+			(int64_t)report->choice->workload_pods,
+			(int64_t)report->choice->workload_pending,
+			(int64_t)report->choice->workload_fits);
 	}
-	bt_json_end_object(writer);
-	bt_json_write_member_c(writer, "fate", bt_explained_fate_name(explanation->fate));
-	bt_json_write_member(writer, "message", explanation->message);
-	bt_json_write_member(writer, "profile", explanation->profile);
-	bt_json_write_member_int64(writer, "nodeCount", explanation->node_count);
-	bt_json_write_member_int64(writer, "feasibleCount", explanation->feasible_count);
-	bt_json_write_member(writer, "bestNode", explanation->best_node);
+	bt_json_write(writer,
+		"}, fate: %c, message: %s, profile: %s, nodeCount: %d, feasibleCount: %d, "
+		"bestNode: %s",
+		bt_explained_fate_name(explanation->fate), explanation->message,
+		explanation->profile, (int64_t)explanation->node_count,
+		(int64_t)explanation->feasible_count, explanation->best_node);
 	bt_explain_write_json_groups(explanation, writer);
 	bt_json_begin_member_array(writer, "nodes");
 	for (uint32_t i = 0; i < explanation->nodes.count; i++) {
 		write_node(report, &explanation->nodes.items[i], writer);
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "proposals");
+	bt_json_write(writer, "], proposals: [");
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
 		bt_json_begin_object(writer);
 		write_changes(report, "changes", &proposal->remedies, writer);
-		bt_json_write_member(writer, "node", proposal->node);
-		bt_json_write_member_int64(writer, "opens", proposal->opened_count);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "node: %s, opens: %d}", proposal->node,
+			(int64_t)proposal->opened_count);
 	}
-	bt_json_end_array(writer);
-	bt_json_write_member_int64(writer, "untriedNodes", explanation->untried_count);
+	bt_json_write(writer, "], untriedNodes: %d", (int64_t)explanation->untried_count);
 	write_changes(report, "entryChanges", &explanation->entry_remedies, writer);
 	write_preemption(&explanation->preemption, writer);
 	write_queue(report, writer);

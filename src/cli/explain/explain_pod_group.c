@@ -321,45 +321,32 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	static const char *const types[] = {"Change", "AddNodes", "LowerMinCount", "AddPods"};
 	const struct report *report = answer;
 	const struct bt_group_explanation *explanation = report->explanation;
-	bt_json_begin_object(writer);
-	bt_json_begin_member_object(writer, "podGroup");
-	bt_json_write_names(writer, report->namespace_, report->name);
-	bt_json_write_member_bool(writer, "exists", explanation->has_object);
-	bt_json_write_member_int64(writer, "minCount", explanation->min_count);
-	bt_json_write_member(writer, "topologyKey", explanation->topology_key);
-	bt_json_end_object(writer);
-	bt_json_write_member_c(writer, "fate", bt_explained_group_fate_name(explanation));
-	bt_json_write_member(writer, "message", explanation->message);
-	bt_json_write_member_int64(writer, "scheduled", explanation->scheduled_count);
-	bt_json_write_member_int64(writer, "pending", explanation->members.count);
-	bt_json_write_member_int64(writer, "placed", explanation->placed_count);
-	bt_json_write_member_int64(writer, "gated", explanation->gated_count);
-	bt_json_begin_member_array(writer, "placements");
+	bt_json_write(writer,
+		"{podGroup: {namespace: %s, name: %s, exists: %b, minCount: %d, topologyKey: %s}, "
+		"fate: %c, message: %s, scheduled: %d",
+		report->namespace_, report->name, explanation->has_object,
+		(int64_t)explanation->min_count, explanation->topology_key,
+		bt_explained_group_fate_name(explanation), explanation->message,
+		(int64_t)explanation->scheduled_count);
+	bt_json_write(writer, "pending: %d, placed: %d, gated: %d, placements: [",
+		(int64_t)explanation->members.count, (int64_t)explanation->placed_count,
+		(int64_t)explanation->gated_count);
 	for (uint32_t i = 0; i < explanation->placements.count; i++) {
 		const struct bt_explained_placement *placement = &explanation->placements.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", placement->name);
-		bt_json_write_member_int64(writer, "nodes", placement->node_count);
-		bt_json_write_member_int64(writer, "placed", placement->placed_count);
-		bt_json_write_member_bool(writer, "fits", placement->is_feasible);
-		bt_json_write_member_bool(writer, "closest", i == explanation->closest);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "{name: %s, nodes: %d, placed: %d, fits: %b, closest: %b}",
+			placement->name, (int64_t)placement->node_count,
+			(int64_t)placement->placed_count, placement->is_feasible,
+			i == explanation->closest);
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "pods");
+	bt_json_write(writer, "], pods: [");
 	for (uint32_t i = 0; i < explanation->members.count; i++) {
 		const struct bt_explained_member *member = &explanation->members.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", member->name);
-		bt_json_write_member(writer, "node", member->node_name);
-		bt_json_write_member(writer, "message", member->message);
-		bt_json_write_member_bool(writer, "gated", member->is_gated);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "{name: %s, node: %s, message: %s, gated: %b}", member->name,
+			member->node_name, member->message, member->is_gated);
 	}
 	bt_json_end_array(writer);
 	if (explanation->stopped != NULL) {
-		bt_json_begin_member_object(writer, "stopped");
-		bt_json_write_member(writer, "pod", explanation->stopped->metadata.name);
+		bt_json_write(writer, "stopped: {pod: %s", explanation->stopped->metadata.name);
 		bt_explain_write_json_groups(&explanation->stop, writer);
 		bt_json_end_object(writer);
 	}
@@ -367,21 +354,17 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_group_proposal *proposal = &explanation->proposals.items[i];
 		struct bt_strbuf text = {0};
-		bt_json_begin_object(writer);
-		bt_json_write_member_c(writer, "type", types[proposal->kind]);
+		bt_json_write(writer, "{type: %c", types[proposal->kind]);
 		bt_group_proposal_append_text(proposal, explanation->stopped, report->nodes, &text);
 		bt_json_write_member(writer, "text", bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 		bt_json_write_name_c(writer, "changes");
 		bt_changes_write_json(
 			&proposal->remedies, explanation->stopped, report->nodes, writer);
-		bt_json_write_member_int64(writer, "count", proposal->count);
-		bt_json_write_member(writer, "node", proposal->node);
-		bt_json_write_member_int64(writer, "placed", proposal->placed_count);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "count: %d, node: %s, placed: %d}", (int64_t)proposal->count,
+			proposal->node, (int64_t)proposal->placed_count);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 int bt_explain_pod_group_write(struct bt_simulation *simulation,

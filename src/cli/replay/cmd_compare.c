@@ -205,19 +205,12 @@ static void write_table(const struct comparison *comparison, bool has_prices, st
 static void write_json(const void *context, struct bt_json_writer *writer)
 {
 	const struct comparison *comparison = context;
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(writer, "apiVersion", "berth.dev/v1");
-	bt_json_write_member_c(writer, "kind", "Comparison");
-	bt_json_begin_member_array(writer, "alternatives");
+	bt_json_write(writer, "{apiVersion: 'berth.dev/v1', kind: 'Comparison', alternatives: [");
 	for (uint32_t i = 0; i < comparison->count; i++) {
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", comparison->alternatives[i].name);
-		bt_json_write_name_c(writer, "replay");
-		bt_json_write_value(writer, comparison->alternatives[i].answer);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "{name: %s, replay: %t}", comparison->alternatives[i].name,
+			comparison->alternatives[i].answer);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 /**

@@ -78,10 +78,8 @@ static void write_distribution(struct bt_json_writer *writer, const struct bt_wa
 
 static void write_group(struct bt_json_writer *writer, const struct bt_measured_group *group)
 {
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "name", group->name);
-	bt_json_write_member_int64(writer, "pods", (int64_t)group->waits.count);
-	bt_json_write_member_int64(writer, "pending", (int64_t)group->pending);
+	bt_json_write(writer, "{name: %s, pods: %d, pending: %d", group->name,
+		(int64_t)group->waits.count, (int64_t)group->pending);
 	const struct {
 		const char *name;
 		double share;
@@ -92,8 +90,7 @@ static void write_group(struct bt_json_writer *writer, const struct bt_measured_
 			to_seconds(bt_waits_quantile(&group->waits, quantiles[i].share)));
 	}
 	write_member_double(writer, "max", to_seconds(group->waits.max_ns));
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "}}");
 }
 
 /** Limit of columns of the heat map. */
@@ -103,10 +100,8 @@ static void write_group(struct bt_json_writer *writer, const struct bt_measured_
 static void write_heat(struct bt_json_writer *writer, const struct bt_measure *measure)
 {
 	uint32_t step = measure->samples.count / HEAT_COLUMNS + 1;
-	bt_json_begin_member_object(writer, "heat");
-	bt_json_write_member_int64(writer, "nodesPerRow", measure->slots_per_row);
-	bt_json_write_member_int64(writer, "samplesPerColumn", step);
-	bt_json_begin_member_array(writer, "columns");
+	bt_json_write(writer, "heat: {nodesPerRow: %d, samplesPerColumn: %d, columns: [",
+		(int64_t)measure->slots_per_row, (int64_t)step);
 	for (uint32_t i = 0; i < measure->samples.count; i += step) {
 		bt_json_begin_array(writer);
 		for (uint32_t row = 0; row < BT_MEASURE_HEAT_ROWS; row++) {
@@ -119,8 +114,7 @@ static void write_heat(struct bt_json_writer *writer, const struct bt_measure *m
 		}
 		bt_json_end_array(writer);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 static void write_samples(struct bt_json_writer *writer, const struct bt_measure *measure)
@@ -130,16 +124,14 @@ static void write_samples(struct bt_json_writer *writer, const struct bt_measure
 		const struct bt_measured_sample *sample = &measure->samples.items[i];
 		bt_json_begin_object(writer);
 		write_member_time_ns(writer, "time", sample->time_ns);
-		bt_json_write_member_int64(writer, "pending", sample->pending);
-		bt_json_write_member_int64(writer, "nodes", sample->nodes);
-		bt_json_write_member_int64(writer, "usedNodes", sample->used_nodes);
-		bt_json_begin_member_object(writer, "inUse");
+		bt_json_write(writer, "pending: %d, nodes: %d, usedNodes: %d, inUse: {",
+			(int64_t)sample->pending, (int64_t)sample->nodes,
+			(int64_t)sample->used_nodes);
 		for (uint32_t k = 0; k < sample->share_count; k++) {
 			bt_json_write_name(writer, measure->resources.items[k].name);
 			bt_json_write_double(writer, sample->shares[k]);
 		}
-		bt_json_end_object(writer);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "}}");
 	}
 	bt_json_end_array(writer);
 }
@@ -147,30 +139,24 @@ static void write_samples(struct bt_json_writer *writer, const struct bt_measure
 static void write_json_differences(
 	struct bt_json_writer *writer, const struct bt_replay_answer *answer)
 {
-	bt_json_begin_member_object(writer, "comparison");
-	bt_json_write_member_int64(writer, "bindings", (int64_t)answer->counts.recorded);
-	bt_json_write_member_int64(writer, "same", (int64_t)answer->counts.same);
-	bt_json_begin_member_object(writer, "reasons");
+	bt_json_write(writer, "comparison: {bindings: %d, same: %d, reasons: {",
+		(int64_t)answer->counts.recorded, (int64_t)answer->counts.same);
 	for (int i = 0; i <= BT_DIFFERENCE__COUNT; i++) {
 		bt_json_write_member_int64(writer, bt_difference_name((enum bt_difference)i),
 			(int64_t)answer->difference_counts[i]);
 	}
-	bt_json_end_object(writer);
-	bt_json_begin_member_array(writer, "differences");
+	bt_json_write(writer, "}, differences: [");
 	for (uint32_t i = 0; i < answer->differences.count; i++) {
 		const struct bt_replay_difference *difference = &answer->differences.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_names(writer, difference->namespace_, difference->name);
+		bt_json_write(writer, "{namespace: %s, name: %s", difference->namespace_,
+			difference->name);
 		write_member_time_ns(writer, "time", difference->time_ns);
 		write_member_time_ns(writer, "recordedTime", difference->recorded_ns);
-		bt_json_write_member(writer, "node", difference->node_name);
-		bt_json_write_member(writer, "recordedNode", difference->recorded_node);
-		bt_json_write_member_c(writer, "why", bt_difference_name(difference->difference));
-		bt_json_write_member(writer, "reason", difference->reason);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "node: %s, recordedNode: %s, why: %c, reason: %s}",
+			difference->node_name, difference->recorded_node,
+			bt_difference_name(difference->difference), difference->reason);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 void bt_replay_answer_write_json(const void *context, struct bt_json_writer *writer)
@@ -186,9 +172,7 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 		{"succeeded", counts->succeeded}, {"deleted", counts->deleted},
 		{"preempted", counts->preempted}, {"lost", counts->lost},
 		{"evicted", counts->evicted}, {"attempts", counts->attempts}};
-	bt_json_begin_object(writer);
-	bt_json_write_member_c(writer, "apiVersion", "berth.dev/v1");
-	bt_json_write_member_c(writer, "kind", "Replay");
+	bt_json_write(writer, "{apiVersion: 'berth.dev/v1', kind: 'Replay'");
 	write_member_time_ns(writer, "start", counts->start_ns);
 	write_member_time_ns(writer, "end", counts->end_ns);
 	bt_json_begin_member_object(writer, "pods");
@@ -197,9 +181,8 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 	}
 	bt_json_end_object(writer);
 	write_member_double(writer, "lostHours", bt_replay_hours(measure->lost_ns));
-	bt_json_begin_member_object(writer, "nodes");
-	bt_json_write_member_int64(writer, "most", measure->most_nodes);
-	bt_json_write_member_int64(writer, "mostUsed", measure->most_used_nodes);
+	bt_json_write(writer, "nodes: {most: %d, mostUsed: %d", (int64_t)measure->most_nodes,
+		(int64_t)measure->most_used_nodes);
 	write_member_double(writer, "hours", bt_replay_hours(measure->node_ns));
 	write_member_double(writer, "usedHours", bt_replay_hours(measure->used_node_ns));
 	bt_json_write_member_int64(writer, "neverUsed", measure->never_used);
@@ -207,11 +190,9 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 		write_member_double(writer, "cost", measure->full_cost);
 		write_member_double(writer, "usedCost", measure->cost);
 	}
-	bt_json_end_object(writer);
-	bt_json_begin_member_array(writer, "resources");
+	bt_json_write(writer, "}, resources: [");
 	for (uint32_t i = 0; i < measure->resources.count; i++) {
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", measure->resources.items[i].name);
+		bt_json_write(writer, "{name: %s", measure->resources.items[i].name);
 		const struct bt_measured_resource *resource = &measure->resources.items[i];
 		write_member_double(
 			writer, "inUse", share(resource->used_ns, resource->capacity_ns));
@@ -220,13 +201,11 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 			share(resource->fragmented_ns, resource->capacity_ns));
 		bt_json_end_object(writer);
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "priorities");
+	bt_json_write(writer, "], priorities: [");
 	for (uint32_t i = 0; i < measure->priorities.count; i++) {
 		write_group(writer, measure->priorities.items[i]);
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "owners");
+	bt_json_write(writer, "], owners: [");
 	for (uint32_t i = 0; i < measure->owners.count; i++) {
 		write_group(writer, measure->owners.items[i]);
 	}
@@ -259,12 +238,8 @@ static void write_event(const struct noting *noting, int64_t time_ns, const char
 	bt_json_writer_init(&writer, &text, 0);
 	bt_json_begin_object(&writer);
 	write_member_time_ns(&writer, "time", time_ns);
-	bt_json_write_member_c(&writer, "event", event);
-	bt_json_write_names(&writer, pod->metadata.namespace_, pod->metadata.name);
-	if (node_name.length != 0) {
-		bt_json_write_member(&writer, "node", node_name);
-	}
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "event: %c, namespace: %s, name: %s, node?: %s}", event,
+		pod->metadata.namespace_, pod->metadata.name, node_name);
 	(void)fprintf(noting->events, "%s\n", bt_strbuf_c(&text)); /* checked at the end */
 	bt_strbuf_finish(&text);
 }

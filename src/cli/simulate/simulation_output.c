@@ -335,12 +335,9 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 static void write_device(struct bt_json_writer *writer, const struct device *device)
 {
 	const struct bt_device_request_allocation_result *result = device->result;
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "claim", device->claim->metadata.name);
-	bt_json_write_member(writer, "request", result->request);
-	bt_json_write_member(writer, "driver", result->driver);
-	bt_json_write_member(writer, "pool", result->pool);
-	bt_json_write_member(writer, "device", result->device);
+	bt_json_write(writer, "{claim: %s, request: %s, driver: %s, pool: %s, device: %s",
+		device->claim->metadata.name, result->request, result->driver, result->pool,
+		result->device);
 	if (result->share_id.data != NULL) {
 		bt_json_write_member(writer, "shareID", result->share_id);
 	}
@@ -353,17 +350,13 @@ static void write_device(struct bt_json_writer *writer, const struct device *dev
 static void write_json(const void *answer, struct bt_json_writer *writer)
 {
 	const struct bt_simulation *simulation = answer;
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "apiVersion", BT_STR("berth.dev/v1"));
-	bt_json_write_member(writer, "kind", BT_STR("Simulation"));
-	bt_json_begin_member_object(writer, "summary");
-	bt_json_write_member_int64(writer, "placed", simulation->counts[BT_FATE_SCHEDULED]);
-	bt_json_write_member_int64(writer, "pending", bt_simulation_pending_count(simulation));
-	bt_json_write_member_int64(writer, "deleting", simulation->counts[BT_FATE_DELETING]);
-	bt_json_write_member_int64(writer, "evicted", simulation->evictions.count);
-	bt_json_write_member_int64(writer, "running", simulation->running_count);
-	bt_json_write_member_int64(writer, "nodes", simulation->node_count);
-	bt_json_end_object(writer);
+	bt_json_write(writer,
+		"{apiVersion: 'berth.dev/v1', kind: 'Simulation', summary: {placed: %d, pending: "
+		"%d, deleting: %d, evicted: %d, running: %d, nodes: %d}",
+		(int64_t)simulation->counts[BT_FATE_SCHEDULED],
+		(int64_t)bt_simulation_pending_count(simulation),
+		(int64_t)simulation->counts[BT_FATE_DELETING], (int64_t)simulation->evictions.count,
+		(int64_t)simulation->running_count, (int64_t)simulation->node_count);
 	const struct bt_expansion *expansion = &simulation->expansion;
 	if (expansion->refusals.count != 0) {
 		bt_json_begin_member_array(writer, "refused");
@@ -372,11 +365,9 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		const struct bt_refusal *refusal = &expansion->refusals.items[i];
 		const struct bt_manifests_object *object =
 			&expansion->cluster->objects.items[refusal->index];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "kind", bt_str_from(bt_kind_info(object->kind)->name));
-		bt_json_write_names(writer, object->namespace_, object->name);
-		bt_json_write_member(writer, "message", refusal->message);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "{kind: %c, namespace: %s, name: %s, message: %s}",
+			bt_kind_info(object->kind)->name, object->namespace_, object->name,
+			refusal->message);
 	}
 	if (expansion->refusals.count != 0) {
 		bt_json_end_array(writer);
@@ -384,23 +375,19 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	bt_json_begin_member_array(writer, "pods");
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_names(
-			writer, entry->pod->metadata.namespace_, entry->pod->metadata.name);
+		bt_json_write(writer, "{namespace: %s, name: %s", entry->pod->metadata.namespace_,
+			entry->pod->metadata.name);
 		struct bt_pod_owner owner = bt_pod_owner_of(&entry->pod->metadata);
 		if (owner.kind.length != 0) {
-			bt_json_write_member_owner(writer, owner.kind, owner.name);
+			bt_json_write(
+				writer, "owner: {kind: %s, name: %s}", owner.kind, owner.name);
 		}
-		bt_json_write_member(writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
-		bt_json_write_member(writer, "node", entry->node_name);
-		bt_json_write_member(writer, "nominatedNode", entry->nominated_node_name);
-		bt_json_write_member(writer, "message", entry->message);
-		if (entry->group_name.length != 0) {
-			bt_json_write_member(writer, "podGroup", entry->group_name);
-		}
-		bt_json_write_member_int64(writer, "priority", bt_pod_priority(entry->pod));
-		bt_json_write_member_int64(writer, "score", entry->score);
-		bt_json_write_member_int64(writer, "feasibleNodes", entry->feasible_count);
+		bt_json_write(writer,
+			"reason: %c, node: %s, nominatedNode: %s, message: %s, podGroup?: %s, "
+			"priority: %d, score: %d, feasibleNodes: %d",
+			bt_fate_name(entry->fate), entry->node_name, entry->nominated_node_name,
+			entry->message, entry->group_name, (int64_t)bt_pod_priority(entry->pod),
+			entry->score, (int64_t)entry->feasible_count);
 		struct devices devices = list_devices(simulation->engine->state, entry);
 		if (devices.list.count != 0) {
 			bt_json_begin_member_array(writer, "devices");
@@ -418,13 +405,12 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	if (group_count != 0) {
 		bt_json_begin_member_array(writer, "podGroups");
 		for (uint32_t i = 0; i < group_count; i++) {
-			bt_json_begin_object(writer);
-			bt_json_write_names(writer, groups[i].namespace_, groups[i].name);
-			bt_json_write_member_int64(writer, "placed", groups[i].placed_count);
-			bt_json_write_member_int64(writer, "pending", groups[i].pending_count);
-			bt_json_write_member(writer, "message", groups[i].message);
-			bt_json_write_member(writer, "reason", groups[i].reason);
-			bt_json_end_object(writer);
+			bt_json_write(writer,
+				"{namespace: %s, name: %s, placed: %d, pending: %d, message: %s, "
+				"reason: %s}",
+				groups[i].namespace_, groups[i].name,
+				(int64_t)groups[i].placed_count, (int64_t)groups[i].pending_count,
+				groups[i].message, groups[i].reason);
 		}
 		bt_json_end_array(writer);
 	}
@@ -434,22 +420,18 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
 		const struct bt_object_meta *preemptor =
 			&simulation->pods.items[eviction->preemptor].pod->metadata;
-		bt_json_begin_object(writer);
-		bt_json_write_names(writer, eviction->namespace_, eviction->name);
-		bt_json_write_member(writer, "node", eviction->node_name);
-		bt_json_write_member_int64(writer, "priority", eviction->priority);
-		bt_json_write_member_names(
-			writer, "preemptor", preemptor->namespace_, preemptor->name);
-		bt_json_end_object(writer);
+		bt_json_write(writer,
+			"{namespace: %s, name: %s, node: %s, priority: %d, preemptor: {namespace: "
+			"%s, name: %s}}",
+			eviction->namespace_, eviction->name, eviction->node_name,
+			(int64_t)eviction->priority, preemptor->namespace_, preemptor->name);
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "nodes");
+	bt_json_write(writer, "], nodes: [");
 	uint32_t *slots = bt_simulation_node_slots(simulation);
 	for (uint32_t i = 0; i < simulation->node_count; i++) {
 		const struct bt_node_table *nodes = &simulation->engine->state->nodes;
 		uint32_t slot = slots[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", bt_node_table_name(nodes, slot));
+		bt_json_write(writer, "{name: %s", bt_node_table_name(nodes, slot));
 		bt_json_write_member_usage(writer, BT_STR("pods"), nodes->pod_count[slot],
 			nodes->allocatable_pods[slot]);
 		bt_json_write_member_usage(writer, BT_STR("cpuMilli"),
@@ -468,12 +450,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 					column->requested[slot], column->allocatable[slot]);
 			}
 		}
-		bt_json_end_object(writer);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "}}");
 	}
 	bt_free(slots);
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 /** --- names --- */

@@ -61,15 +61,12 @@ static void write_node(
 {
 	const struct bt_node *node = row->node;
 	const struct bt_amounts *allocatable = &history->nodes.items[row->id].allocatable;
-	bt_json_begin_object(json);
-	bt_json_write_member(json, "name", node->metadata.name);
-	bt_json_begin_member_object(json, "labels");
+	bt_json_write(json, "{name: %s, labels: {", node->metadata.name);
 	for (uint32_t i = 0; i < node->metadata.labels.count; i++) {
-		bt_json_write_name(json, node->metadata.labels.items[i].key);
-		bt_json_write_str(json, node->metadata.labels.items[i].value);
+		bt_json_write(json, "%s: %s", node->metadata.labels.items[i].key,
+			node->metadata.labels.items[i].value);
 	}
-	bt_json_end_object(json);
-	bt_json_begin_member_array(json, "taints");
+	bt_json_write(json, "}, taints: [");
 	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
 		const struct bt_taint *taint = &node->spec.taints.items[i];
 		struct bt_strbuf text = {0};
@@ -77,15 +74,12 @@ static void write_node(
 		bt_json_write_str(json, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 	}
-	bt_json_end_array(json);
-	bt_json_begin_member_object(json, "conditions");
+	bt_json_write(json, "], conditions: {");
 	for (uint32_t i = 0; i < node->status.conditions.count; i++) {
-		bt_json_write_name(json, node->status.conditions.items[i].type);
-		bt_json_write_str(json, node->status.conditions.items[i].status);
+		bt_json_write(json, "%s: %s", node->status.conditions.items[i].type,
+			node->status.conditions.items[i].status);
 	}
-	bt_json_end_object(json);
-	bt_json_write_member_bool(json, "unschedulable", node->spec.unschedulable);
-	bt_json_write_name_c(json, "allocatable");
+	bt_json_write(json, "}, unschedulable: %b, allocatable:", node->spec.unschedulable);
 	write_amounts(json, allocatable->items, allocatable->count, history->resources.count);
 	bt_json_end_object(json);
 }
@@ -126,15 +120,12 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 	}
 	qsort(rows, row_count, sizeof(rows[0]), compare_rows);
 	bt_json_writer_init(&json, out, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member_int64(&json, "revision", (int64_t)history->revision);
-	bt_json_write_member_int64(&json, "nodesRevision", (int64_t)history->nodes_revision);
-	bt_json_write_member_int64(&json, "from", history->from_ns / BT_NS_PER_MS);
-	bt_json_write_member_int64(&json, "at", at_ns / BT_NS_PER_MS);
-	bt_json_write_member_bool(&json, "hasHistory", history->files == NULL);
-	bt_json_write_member_int64(&json, "running", running_count);
-	bt_json_write_member_int64(&json, "pending", pending_count);
-	bt_json_write_member_int64(&json, "gated", gated_count);
+	bt_json_write(&json,
+		"{revision: %d, nodesRevision: %d, from: %d, at: %d, hasHistory: %b, running: %d, "
+		"pending: %d, gated: %d",
+		(int64_t)history->revision, (int64_t)history->nodes_revision,
+		history->from_ns / BT_NS_PER_MS, at_ns / BT_NS_PER_MS, history->files == NULL,
+		(int64_t)running_count, (int64_t)pending_count, (int64_t)gated_count);
 	write_resources(history, &json);
 	if (known_revision != history->nodes_revision) {
 		bt_json_begin_member_array(&json, "nodes");
@@ -148,8 +139,7 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 		write_amounts(&json, &use[(size_t)rows[i].id * resource_count], resource_count,
 			resource_count);
 	}
-	bt_json_end_array(&json);
-	bt_json_end_object(&json);
+	bt_json_write(&json, "]}");
 	bt_free(use);
 	bt_free(rows);
 }
@@ -187,22 +177,20 @@ bool bt_overview_write_node(
 			bt_object_value(bt_object_unpack(version->object), BT_KIND_POD);
 		const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 		const struct bt_amounts *request = &history->requests.items[version->request];
-		bt_json_begin_object(&json);
-		bt_json_write_names(&json, shown_namespace(version->object), pod->metadata.name);
-		bt_json_write_member(&json, "ownerKind", owner != NULL ? owner->kind : BT_STR(""));
-		bt_json_write_member(&json, "ownerName", owner != NULL ? owner->name : BT_STR(""));
-		bt_json_write_member_int64(&json, "priority",
-			pod->spec.priority.present ? pod->spec.priority.value : 0);
-		bt_json_write_member_int64(&json, "created", version->created_ns / BT_NS_PER_MS);
-		bt_json_write_member_bool(
-			&json, "deleting", pod->metadata.deletion_timestamp != NULL);
-		bt_json_write_name_c(&json, "request");
+		bt_json_write(&json,
+			"{namespace: %s, name: %s, ownerKind: %s, ownerName: %s, priority: %d, "
+			"created: %d, deleting: %b, request:",
+			shown_namespace(version->object), pod->metadata.name,
+			owner != NULL ? owner->kind : BT_STR(""),
+			owner != NULL ? owner->name : BT_STR(""),
+			(int64_t)(pod->spec.priority.present ? pod->spec.priority.value : 0),
+			version->created_ns / BT_NS_PER_MS,
+			pod->metadata.deletion_timestamp != NULL);
 		write_amounts(&json, request->items, request->count, history->resources.count);
 		bt_json_end_object(&json);
 		bt_object_allow_pack(version->object);
 	}
-	bt_json_end_array(&json);
-	bt_json_end_object(&json);
+	bt_json_write(&json, "]}");
 	return true;
 }
 
@@ -231,15 +219,12 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 			continue;
 		}
 		count++;
-		bt_json_begin_object(&json);
-		bt_json_write_member_c(&json, "kind", bt_kind_info(kind)->name);
-		bt_json_write_names(&json,
+		bt_json_write(&json, "{kind: %c, namespace: %s, name: %s, node: %s}",
+			bt_kind_info(kind)->name,
 			kind == BT_KIND_NODE ? BT_STR("") : shown_namespace(object),
-			bt_object_name(object));
-		bt_json_write_member(&json, "node",
+			bt_object_name(object),
 			version->node != BT_HISTORY_NONE ? history->nodes.items[version->node].name
 							 : BT_STR(""));
-		bt_json_end_object(&json);
 	}
 	bt_json_end_array(&json);
 }
@@ -402,9 +387,7 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 	}
 
 	bt_json_writer_init(&json, out, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member_int64(&json, "from", from_ns / BT_NS_PER_MS);
-	bt_json_write_name_c(&json, "step");
+	bt_json_write(&json, "{from: %d, step:", from_ns / BT_NS_PER_MS);
 	bt_json_write_double(&json, (double)samples.step_ns / (double)BT_NS_PER_MS);
 	write_sums(&samples, &json, "pending", samples.pending);
 	write_sums(&samples, &json, "running", samples.running);
@@ -425,8 +408,7 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 		}
 		bt_json_end_array(&json);
 	}
-	bt_json_end_array(&json);
-	bt_json_end_object(&json);
+	bt_json_write(&json, "]}");
 	bt_free(samples.pending);
 	bt_free(samples.use);
 	bt_vec_finish(&samples.waits);

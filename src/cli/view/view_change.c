@@ -154,11 +154,10 @@ static int add_drain(struct bt_view_change *change, struct bt_str node, struct b
 		struct bt_strbuf eviction = {0};
 		struct bt_json_writer json;
 		bt_json_writer_init(&json, &eviction, 0);
-		bt_json_begin_object(&json);
-		bt_json_write_member_c(&json, "apiVersion", "policy/v1");
-		bt_json_write_member_c(&json, "kind", "Eviction");
-		bt_json_write_member_names(&json, "metadata", namespace_, name);
-		bt_json_end_object(&json);
+		bt_json_write(&json,
+			"{apiVersion: 'policy/v1', kind: 'Eviction', metadata: {namespace: %s, "
+			"name: %s}}",
+			namespace_, name);
 		add_step(change, name_object(change, BT_STR("Pod"), namespace_, name), "POST",
 			path_of(change, BT_KIND_POD, namespace_, name, "/eviction"), BT_MEDIA_JSON,
 			bt_arena_take_strbuf(&change->arena, &eviction));
@@ -286,14 +285,10 @@ static void start_step(struct bt_view_change *change);
 static void end_step(struct bt_view_change *change, struct bt_str message)
 {
 	const struct step *step = &change->steps.items[change->next++];
-	bt_json_begin_object(&change->json);
-	bt_json_write_member(&change->json, "object", step->object_text);
-	bt_json_write_member_bool(&change->json, "ok", message.length == 0);
-	bt_json_write_member(&change->json, "message", message);
-	bt_json_end_object(&change->json);
+	bt_json_write(&change->json, "{object: %s, ok: %b, message: %s}", step->object_text,
+		message.length == 0, message);
 	if (change->next == change->steps.count) {
-		bt_json_end_array(&change->json);
-		bt_json_end_object(&change->json);
+		bt_json_write(&change->json, "]}");
 		change->answered(change->context, &change->answer, NULL);
 		destroy(change);
 	} else {
@@ -390,8 +385,7 @@ struct bt_view_change *bt_view_change_start(struct bt_view_changes *changes, str
 		return NULL;
 	}
 	bt_json_writer_init(&change->json, &change->answer, 0);
-	bt_json_begin_object(&change->json);
-	bt_json_begin_member_array(&change->json, "results");
+	bt_json_write(&change->json, "{results: [");
 	start_step(change);
 	return change;
 }

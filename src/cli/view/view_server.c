@@ -162,9 +162,7 @@ static void answer_error(struct call *call, uint16_t code, const char *message)
 	struct bt_strbuf body = {0};
 	struct bt_json_writer json;
 	bt_json_writer_init(&json, &body, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member_c(&json, "error", message);
-	bt_json_end_object(&json);
+	bt_json_write(&json, "{error: %c}", message);
 	answer_json(call, code, &body);
 }
 
@@ -279,12 +277,9 @@ static void get_source(struct call *call)
 	struct bt_strbuf body = {0};
 	struct bt_json_writer json;
 	bt_json_writer_init(&json, &body, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member_c(&json, "source", call->server->options.source);
-	bt_json_write_member_c(&json, "state", call->server->options.state);
-	bt_json_write_member_bool(&json, "mayChange", call->server->options.changes != NULL);
-	bt_json_write_member_c(&json, "version", BT_VERSION);
-	bt_json_end_object(&json);
+	bt_json_write(&json, "{source: %c, state: %c, mayChange: %b, version: %c}",
+		call->server->options.source, call->server->options.state,
+		call->server->options.changes != NULL, BT_VERSION);
 	answer_json(call, 200, &body);
 }
 

@@ -129,9 +129,9 @@ static bool comes_back(const struct losing *losing, const struct bt_pod *pod)
 static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod, int32_t priority)
 {
 	struct bt_pod_owner owner = bt_pod_owner_of(&pod->metadata);
-	bt_json_write_names(writer, pod->metadata.namespace_, pod->metadata.name);
-	bt_json_write_member_int64(writer, "priority", priority);
-	bt_json_write_member_owner(writer, owner.kind, owner.name);
+	bt_json_write(writer, "namespace: %s, name: %s, priority: %d, owner: {kind: %s, name: %s}",
+		pod->metadata.namespace_, pod->metadata.name, (int64_t)priority, owner.kind,
+		owner.name);
 }
 
 /**
@@ -217,8 +217,7 @@ static void write_loss(
 	struct bt_text_set victims = {0};
 	struct bt_text_set left = {0};
 	list_victims(losing, &victims);
-	bt_json_begin_object(writer);
-	bt_json_begin_member_array(writer, "lost");
+	bt_json_write(writer, "{lost: [");
 	for (uint32_t i = 0; i < loss->pods.count; i++) {
 		const struct bt_manifests_object *object =
 			&cluster->objects.items[loss->pods.items[i]];
@@ -235,8 +234,7 @@ static void write_loss(
 			(void)bt_text_set_add(&left, object->uid); /* uids are unique */
 		}
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "pending");
+	bt_json_write(writer, "], pending: [");
 	for (uint32_t i = 0; i < simulation->pods.count && loss->places_pods; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		struct bt_str uid = entry->pod->metadata.uid;
@@ -245,15 +243,12 @@ static void write_loss(
 			!bt_text_set_has(&losing->pending_before, uid)) {
 			bt_json_begin_object(writer);
 			write_pod(writer, entry->pod, bt_pod_priority(entry->pod));
-			bt_json_write_member_bool(writer, "ranThere", has_left);
-			bt_json_write_member_c(writer, "reason", bt_fate_name(entry->fate));
-			bt_json_write_member(writer, "message",
+			bt_json_write(writer, "ranThere: %b, reason: %c, message: %s}", has_left,
+				bt_fate_name(entry->fate),
 				entry->message.length != 0 ? entry->message : entry->group_message);
-			bt_json_end_object(writer);
 		}
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "preempted");
+	bt_json_write(writer, "], preempted: [");
 	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
 		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
 		struct bt_str key = key_of(&losing->arena, eviction->namespace_, eviction->name);
@@ -262,29 +257,22 @@ static void write_loss(
 		}
 		const struct bt_object_meta *preemptor =
 			&simulation->pods.items[eviction->preemptor].pod->metadata;
-		bt_json_begin_object(writer);
-		bt_json_write_names(writer, eviction->namespace_, eviction->name);
-		bt_json_write_member_int64(writer, "priority", eviction->priority);
-		bt_json_write_member(writer, "node", eviction->node_name);
-		bt_json_write_member_names(
-			writer, "preemptor", preemptor->namespace_, preemptor->name);
-		bt_json_end_object(writer);
+		bt_json_write(writer,
+			"{namespace: %s, name: %s, priority: %d, node: %s, preemptor: {namespace: "
+			"%s, name: %s}}",
+			eviction->namespace_, eviction->name, (int64_t)eviction->priority,
+			eviction->node_name, preemptor->namespace_, preemptor->name);
 	}
-	bt_json_end_array(writer);
-	bt_json_write_member_int64(writer, "left", left.items.count);
-	bt_json_begin_member_array(writer, "moved");
+	bt_json_write(writer, "], left: %d, moved: [", (int64_t)left.items.count);
 	for (uint32_t i = 0; i < simulation->pods.count && left.items.count != 0; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		const struct bt_object_meta *meta = &entry->pod->metadata;
 		if (entry->fate == BT_FATE_SCHEDULED && bt_text_set_has(&left, meta->uid)) {
-			bt_json_begin_object(writer);
-			bt_json_write_names(writer, meta->namespace_, meta->name);
-			bt_json_write_member(writer, "node", entry->node_name);
-			bt_json_end_object(writer);
+			bt_json_write(writer, "{namespace: %s, name: %s, node: %s}",
+				meta->namespace_, meta->name, entry->node_name);
 		}
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 	bt_text_set_finish(&left);
 	bt_text_set_finish(&victims);
 }
@@ -510,21 +498,18 @@ static int try_baseline(void *context, uint32_t index BT_UNUSED, struct bt_strbu
 	bt_simulation_run(simulation, simulation->pods.count);
 	bt_json_writer_init(&writer, out, 0);
 	list_victims(losing, &victims);
-	bt_json_begin_object(&writer);
-	bt_json_begin_member_array(&writer, "pending");
+	bt_json_write(&writer, "{pending: [");
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		if (is_pending(losing, &victims, entry)) {
 			bt_json_write_str(&writer, entry->pod->metadata.uid);
 		}
 	}
-	bt_json_end_array(&writer);
-	bt_json_begin_member_array(&writer, "preempted");
+	bt_json_write(&writer, "], preempted: [");
 	for (uint32_t i = 0; i < victims.items.count; i++) {
 		bt_json_write_str(&writer, victims.items.items[i]);
 	}
-	bt_json_end_array(&writer);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "]}");
 	bt_text_set_finish(&victims);
 	return BT_EXIT_OK;
 }
@@ -633,35 +618,28 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	static const char *const members[] = {"pending", "lost", "preempted", "moved"};
 	bt_json_begin_object(writer);
 	bt_whatif_write_changes(writer, losing->options->changes, losing->options->new_config);
-	bt_json_write_member_c(writer, "lose",
-		is_about_nodes(losing->options) ? "node" : label_key(losing->options->unit));
-	bt_json_begin_member_object(writer, "summary");
-	bt_json_write_member_bool(writer, "worse", count_harmful(losing) != 0);
-	bt_json_write_member_int64(writer, "losses", losing->losses.count);
-	bt_json_write_member_int64(writer, "harmful", count_harmful(losing));
-	bt_json_write_member_int64(writer, "pendingBefore", losing->pending_before.items.count);
-	bt_json_write_member_int64(writer, "nodesWithoutLabel", losing->unlabelled);
-	bt_json_end_object(writer);
-	bt_json_begin_member_array(writer, "losses");
+	bt_json_write(writer,
+		"lose: %c, summary: {worse: %b, losses: %d, harmful: %d, pendingBefore: %d, "
+		"nodesWithoutLabel: %d}, losses: [",
+		is_about_nodes(losing->options) ? "node" : label_key(losing->options->unit),
+		count_harmful(losing) != 0, (int64_t)losing->losses.count,
+		(int64_t)count_harmful(losing), (int64_t)losing->pending_before.items.count,
+		(int64_t)losing->unlabelled);
 	for (uint32_t i = 0; i < losing->losses.count; i++) {
 		const struct loss *loss = &losing->losses.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", loss->name);
-		bt_json_begin_member_array(writer, "nodes");
+		bt_json_write(writer, "{name: %s, nodes: [", loss->name);
 		for (uint32_t k = 0; k < loss->nodes.count; k++) {
 			bt_json_write_str(
 				writer, cluster->objects.items[loss->nodes.items[k]].name);
 		}
-		bt_json_end_array(writer);
-		bt_json_write_member_int64(writer, "left", loss->left);
+		bt_json_write(writer, "], left: %d", loss->left);
 		for (size_t k = 0; k < BT_ARRAY_LENGTH(members); k++) {
-			bt_json_write_name_c(writer, members[k]);
-			bt_json_write_value(writer, bt_json_find(loss->answer, members[k]));
+			bt_json_write(writer, "%c: %t", members[k],
+				bt_json_find(loss->answer, members[k]));
 		}
 		bt_json_end_object(writer);
 	}
-	bt_json_end_array(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "]}");
 }
 
 /** The name of the loss in tables: labels such as node-role.kubernetes.io/worker have value "". */

@@ -383,16 +383,11 @@ void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_what
 	bt_json_begin_member_array(writer, "changes");
 	for (uint32_t i = 0; i < changes->list.count; i++) {
 		const struct bt_whatif_change *change = &changes->list.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member_c(writer, "type", bt_whatif_kind_name(change->kind));
-		bt_json_write_member_c(writer, "value", change->text);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "{type: %c, value: %c}", bt_whatif_kind_name(change->kind),
+			change->text);
 	}
 	if (new_config != NULL) {
-		bt_json_begin_object(writer);
-		bt_json_write_member_c(writer, "type", "new-config");
-		bt_json_write_member_c(writer, "value", new_config);
-		bt_json_end_object(writer);
+		bt_json_write(writer, "{type: 'new-config', value: %c}", new_config);
 	}
 	bt_json_end_array(writer);
 }
@@ -427,8 +422,7 @@ static void write_usage(struct bt_json_writer *writer, const struct bt_whatif_re
 				amounts.requested, amounts.allocatable);
 		}
 	}
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "}}");
 }
 
 static void write_json(const void *answer, struct bt_json_writer *writer)
@@ -436,20 +430,17 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	const struct bt_whatif_report *report = answer;
 	bt_json_begin_object(writer);
 	bt_whatif_write_changes(writer, report->changes, report->new_config);
-	bt_json_begin_member_object(writer, "summary");
-	bt_json_write_member_bool(writer, "worse", bt_whatif_is_worse(report));
-	bt_json_write_member_bool(writer, "fromScratch", report->from_scratch);
+	bt_json_write(writer, "summary: {worse: %b, fromScratch: %b", bt_whatif_is_worse(report),
+		report->from_scratch);
 	for (int effect = 0; effect < BT_EFFECT__COUNT; effect++) {
 		bt_json_write_member_int64(writer,
 			bt_whatif_effect_name((enum bt_whatif_effect)effect),
 			report->counts[effect]);
 	}
-	bt_json_write_member_int64(writer, "pendingBefore", report->before->pending_count);
-	bt_json_write_member_int64(writer, "pendingAfter", report->after->pending_count);
-	bt_json_write_member_int64(writer, "nodesBefore", report->node_count_before);
-	bt_json_write_member_int64(writer, "nodesAfter", report->node_count_after);
-	bt_json_end_object(writer);
-	bt_json_begin_member_array(writer, "pods");
+	bt_json_write(writer,
+		"pendingBefore: %d, pendingAfter: %d, nodesBefore: %d, nodesAfter: %d}, pods: [",
+		(int64_t)report->before->pending_count, (int64_t)report->after->pending_count,
+		(int64_t)report->node_count_before, (int64_t)report->node_count_after);
 	for (uint32_t i = 0; i < report->pods.count; i++) {
 		const struct bt_whatif_difference *difference = &report->pods.items[i];
 		const struct bt_whatif_pod *before = difference->before;
@@ -457,47 +448,40 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		const struct bt_whatif_pod *pod = after != NULL ? after : before;
 		bool placed = after != NULL && !after->preempted;
 		bool pending = placed && after->node_name.length == 0;
-		bt_json_begin_object(writer);
-		bt_json_write_names(writer, pod->namespace_, pod->name);
-		bt_json_write_member_c(writer, "change", bt_whatif_effect_name(difference->effect));
-		bt_json_write_member(writer, "nodeBefore",
-			before != NULL && !before->preempted ? before->node_name : BT_STR(""));
-		bt_json_write_member(writer, "nodeAfter", placed ? after->node_name : BT_STR(""));
-		bt_json_write_member_bool(writer, "isNew", before == NULL);
-		bt_json_write_member_c(writer, "cause", difference->reason);
-		bt_json_write_member_c(writer, "reason", pending ? bt_fate_name(after->fate) : "");
-		bt_json_write_member(writer, "message", pending ? after->message : BT_STR(""));
-		bt_json_write_member_int64(writer, "priority", pod->priority);
-		bt_json_write_member_owner(writer, pod->owner.kind, pod->owner.name);
+		bt_json_write(writer,
+			"{namespace: %s, name: %s, change: %c, nodeBefore: %s, nodeAfter: %s, "
+			"isNew: %b, cause: %c, reason: %c",
+			pod->namespace_, pod->name, bt_whatif_effect_name(difference->effect),
+			before != NULL && !before->preempted ? before->node_name : BT_STR(""),
+			placed ? after->node_name : BT_STR(""), before == NULL, difference->reason,
+			pending ? bt_fate_name(after->fate) : "");
+		bt_json_write(writer, "message: %s, priority: %d, owner: {kind: %s, name: %s}",
+			pending ? after->message : BT_STR(""), (int64_t)pod->priority,
+			pod->owner.kind, pod->owner.name);
 		if (difference->effect == BT_EFFECT_PREEMPTED) {
 			BT_ASSERT(after != NULL);
-			bt_json_write_member_names(writer, "preemptor", after->preemptor_namespace,
-				after->preemptor_name);
+			bt_json_write(writer, "preemptor: {namespace: %s, name: %s}",
+				after->preemptor_namespace, after->preemptor_name);
 		}
 		bt_json_end_object(writer);
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "budgets");
+	bt_json_write(writer, "], budgets: [");
 	for (uint32_t i = 0; i < report->whatif->budgets.count; i++) {
 		const struct bt_whatif_budget *budget = &report->whatif->budgets.items[i];
 		if (budget->evictions == 0) {
 			continue;
 		}
-		bt_json_begin_object(writer);
-		bt_json_write_names(writer, budget->namespace_, budget->name);
-		bt_json_write_member_int64(writer, "disruptionsAllowed", budget->allowed);
-		bt_json_write_member_int64(writer, "evictions", budget->evictions);
-		bt_json_write_member_int64(writer, "heldUp", budget->held);
-		bt_json_write_member_int64(writer, "inSeveralBudgets", budget->shared);
-		bt_json_write_member_int64(writer, "pendingReplacements", budget->still_pending);
-		bt_json_end_object(writer);
+		bt_json_write(writer,
+			"{namespace: %s, name: %s, disruptionsAllowed: %d, evictions: %d, heldUp: "
+			"%d, inSeveralBudgets: %d, pendingReplacements: %d}",
+			budget->namespace_, budget->name, (int64_t)budget->allowed,
+			(int64_t)budget->evictions, (int64_t)budget->held, (int64_t)budget->shared,
+			(int64_t)budget->still_pending);
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_array(writer, "nodes");
+	bt_json_write(writer, "], nodes: [");
 	for (uint32_t i = 0; i < report->nodes.count; i++) {
 		const struct bt_whatif_node *node = &report->nodes.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", node->name);
+		bt_json_write(writer, "{name: %s", node->name);
 		const struct {
 			bool holds;
 			const char *name;
@@ -522,12 +506,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		write_usage(writer, report, node, true);
 		bt_json_end_object(writer);
 	}
-	bt_json_end_array(writer);
-	bt_json_begin_member_object(writer, "cluster");
+	bt_json_write(writer, "], cluster: {");
 	write_usage(writer, report, NULL, false);
 	write_usage(writer, report, NULL, true);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "}}");
 }
 
 static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
