@@ -386,8 +386,8 @@ void bt_neutral_names_append_map(const struct bt_neutral_names *names, struct bt
 	for (uint32_t i = 0; i < names->words.count; i++) {
 		bt_strbuf_reset(&word);
 		append_word(names, &names->words.items[i], &word);
-		bt_json_write_name(&writer, bt_strbuf_str(&word));
-		bt_json_write_str(&writer, names->words.items[i].original);
+		bt_json_write(
+			&writer, "%s: %s", bt_strbuf_str(&word), names->words.items[i].original);
 	}
 	bt_json_end_object(&writer);
 	bt_strbuf_append_char(out, '\n');

@@ -49,8 +49,8 @@ static bool describe_bad_keys(const struct allow_rules *rules, struct bt_strbuf 
 			bt_json_writer_init(&writer, out, 0);
 			bt_json_begin_object(&writer);
 			for (uint32_t k = 0; k < rules->count; k++) {
-				bt_json_write_name(&writer, rules->items[k].key);
-				bt_json_write_str(&writer, rules->items[k].values);
+				bt_json_write(&writer, "%s: %s", rules->items[k].key,
+					rules->items[k].values);
 			}
 			bt_json_end_object(&writer);
 			bt_strbuf_append_c(out,

@@ -47,19 +47,10 @@ void bt_document_binding_json(
 {
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, 0);
-	bt_json_begin_object(&writer);
-	bt_json_write_member_c(&writer, "kind", "Binding");
-	bt_json_write_member_c(&writer, "apiVersion", "v1");
-	bt_json_begin_member_object(&writer, "metadata");
-	bt_json_write_member(&writer, "name", pod->name);
-	bt_json_write_member(&writer, "namespace", pod->namespace_);
-	bt_json_write_member(&writer, "uid", pod->uid);
-	bt_json_end_object(&writer);
-	bt_json_begin_member_object(&writer, "target");
-	bt_json_write_member_c(&writer, "kind", "Node");
-	bt_json_write_member(&writer, "name", node_name);
-	bt_json_end_object(&writer);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer,
+		"{kind: 'Binding', apiVersion: 'v1', metadata: {name: %s, namespace: %s, uid: %s}, "
+		"target: {kind: 'Node', name: %s}}",
+		pod->name, pod->namespace_, pod->uid, node_name);
 }
 
 /** --- pod status: spec 11b section 6.2 --- */
@@ -127,8 +118,7 @@ static void write_condition(struct bt_json_writer *writer, const struct bt_pod_c
 		writer, "observedGeneration", old->observed_generation, after->observed_generation);
 	write_change(writer, "reason", old->reason, after->reason);
 	write_change(writer, "status", old->status, after->status);
-	bt_json_write_member(writer, "type", after->type);
-	bt_json_end_object(writer);
+	bt_json_write(writer, "type: %s}", after->type);
 }
 
 bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
@@ -147,16 +137,13 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 	if (has_condition || has_nomination) {
 		struct bt_json_writer writer;
 		bt_json_writer_init(&writer, out, 0);
-		bt_json_begin_object(&writer);
-		bt_json_begin_member_object(&writer, "status");
+		bt_json_write(&writer, "{status: {");
 		if (has_condition) {
 			struct bt_str changed = condition->type;
 			if (pod->status.conditions.count != 0) {
 				bt_json_begin_member_array(&writer, "$setElementOrder/conditions");
 				for (uint32_t i = 0; i < after.count; i++) {
-					bt_json_begin_object(&writer);
-					bt_json_write_member(&writer, "type", after.items[i].type);
-					bt_json_end_object(&writer);
+					bt_json_write(&writer, "{type: %s}", after.items[i].type);
 				}
 				bt_json_end_array(&writer);
 			}
@@ -175,8 +162,7 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 			write_change(&writer, "nominatedNodeName", pod->status.nominated_node_name,
 				nomination->nominated_node_name);
 		}
-		bt_json_end_object(&writer);
-		bt_json_end_object(&writer);
+		bt_json_write(&writer, "}}");
 	}
 	bt_arena_finish(&arena);
 	return has_condition || has_nomination;
@@ -200,20 +186,16 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 		old = &stored->items[at];
 	}
 	bt_json_writer_init(&writer, out, 0);
-	bt_json_begin_object(&writer);
-	bt_json_begin_member_object(&writer, "status");
+	bt_json_write(&writer, "{status: {");
 	if (stored->count != 0) {
 		bt_json_begin_member_array(&writer, "$setElementOrder/conditions");
 		for (uint32_t i = 0; i < stored->count + (at == stored->count); i++) {
-			bt_json_begin_object(&writer);
-			bt_json_write_member(
-				&writer, "type", i == at ? condition->type : stored->items[i].type);
-			bt_json_end_object(&writer);
+			bt_json_write(&writer, "{type: %s}",
+				i == at ? condition->type : stored->items[i].type);
 		}
 		bt_json_end_array(&writer);
 	}
-	bt_json_begin_member_array(&writer, "conditions");
-	bt_json_begin_object(&writer);
+	bt_json_write(&writer, "conditions: [{");
 	/* metav1.Condition always has all members except observedGeneration, even if empty. */
 	if (!bt_str_equal(old->status, condition->status)) {
 		write_time(&writer, "lastTransitionTime", &now);
@@ -229,11 +211,7 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 	if (!bt_str_equal(old->status, condition->status)) {
 		bt_json_write_member(&writer, "status", condition->status);
 	}
-	bt_json_write_member(&writer, "type", condition->type);
-	bt_json_end_object(&writer);
-	bt_json_end_array(&writer);
-	bt_json_end_object(&writer);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "type: %s}]}}", condition->type);
 }
 
 /** --- volumes: spec 13 section 14.6 --- */
@@ -321,8 +299,8 @@ int bt_document_claim(const struct bt_object *base, const struct bt_resource_cla
 		bt_json_write(&writer, "{kind: %c, apiVersion: %s",
 			bt_kind_info(BT_KIND_RESOURCE_CLAIM)->name, bt_strbuf_str(&api_version));
 		for (uint32_t i = 0; i < whole->count; i++) {
-			bt_json_write_name(&writer, whole->members[i].name);
-			bt_json_write_value(&writer, whole->members[i].value);
+			bt_json_write(
+				&writer, "%s: %t", whole->members[i].name, whole->members[i].value);
 		}
 		bt_json_end_object(&writer);
 	}

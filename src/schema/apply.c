@@ -131,8 +131,7 @@ static void update_last_applied(struct bt_arena *arena, const struct bt_apply_wr
 		const struct bt_json_member *member = &applied->members[i];
 		if (!bt_str_equal_c(member->name, "apiVersion") &&
 			!bt_str_equal_c(member->name, "kind")) {
-			bt_json_write_name(&json, member->name);
-			bt_json_write_value(&json, member->value);
+			bt_json_write(&json, "%s: %t", member->name, member->value);
 		}
 	}
 	bt_json_end_object(&json);

@@ -163,8 +163,7 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 {
 	bool always = (field->flags & BT_SCHEMA_ALWAYS) != 0;
 
-	bt_json_write_name(writer, bt_schema_field_name(field));
-	bt_json_begin_object(writer);
+	bt_json_write(writer, "%s: {", bt_schema_field_name(field));
 	switch ((enum bt_schema_shape)field->shape) {
 	case BT_SCHEMA_SINGLE:
 		write_one(schemas, field, always, writer);
@@ -318,8 +317,7 @@ static void write_schemas(const struct schemas *schemas, struct bt_json_writer *
 				continue;
 			}
 			append_name(message, list != 0, &name);
-			bt_json_write_name(writer, bt_strbuf_str(&name));
-			bt_json_begin_object(writer);
+			bt_json_write(writer, "%s: {", bt_strbuf_str(&name));
 			if (list != 0) {
 				struct bt_schema_field items = {.name = "items",
 					.name_length = 5,
@@ -436,8 +434,7 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 		if (bt_str_equal_c(member->name, "description") ||
 			bt_str_equal_c(member->name, "required") ||
 			bt_str_equal_c(member->name, "x-kubernetes-preserve-unknown-fields")) {
-			bt_json_write_name(writer, member->name);
-			bt_json_write_value(writer, member->value);
+			bt_json_write(writer, "%s: %t", member->name, member->value);
 		}
 	}
 	bt_json_write(writer, TYPED_OBJECT ", metadata: {");
@@ -643,8 +640,7 @@ static void write_path(
 		}
 		if (!opened) {
 			append_path(resource, scope, &path);
-			bt_json_write_name(writer, bt_strbuf_str(&path));
-			bt_json_begin_object(writer);
+			bt_json_write(writer, "%s: {", bt_strbuf_str(&path));
 			opened = true;
 		}
 		write_operation(document, resource, i);

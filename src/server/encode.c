@@ -223,8 +223,7 @@ void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *objec
 {
 	struct bt_arena *arena = &encoder->arena;
 
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "cells");
+	bt_json_write(writer, "{cells:");
 	bt_table_write_cells(encoder->resource, object, bt_api_now_ns(encoder->api), arena, writer);
 	bt_json_write_name_c(writer, "object");
 	switch (encoder->encoding.include_object) {

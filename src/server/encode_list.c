@@ -52,8 +52,8 @@ static void write_metadata(const struct bt_list_metadata *metadata, struct bt_js
 static void write_head(struct bt_encoder *encoder, const struct bt_list_metadata *metadata,
 	struct bt_json_writer *writer)
 {
-	bt_json_write_member_c(writer, "kind", list_kind(encoder));
-	bt_json_write_member(writer, "apiVersion", list_api_version(encoder));
+	bt_json_write(
+		writer, "kind: %c, apiVersion: %s", list_kind(encoder), list_api_version(encoder));
 	if (metadata != NULL) {
 		write_metadata(metadata, writer);
 	}
