@@ -227,14 +227,20 @@ struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...)
 	return (struct bt_str){text, (uint32_t)length};
 }
 
+void *bt_arena_copy_array(
+	struct bt_arena *arena, const void *items, uint32_t count, uint32_t more, size_t item_bytes)
+{
+	void *copy = bt_arena_calloc(arena, (size_t)count + more, item_bytes);
+	if (count != 0) {
+		memcpy(copy, items, count * item_bytes);
+	}
+	return copy;
+}
+
 void *bt_arena_grow_array(struct bt_arena *arena, const void *items, uint32_t count,
 	size_t item_bytes, uint32_t *capacity)
 {
 	BT_ASSERT(count < UINT32_MAX / 2 - 4);
 	*capacity = count * 2 + 4;
-	void *grown = bt_arena_calloc(arena, *capacity, item_bytes);
-	if (count != 0) {
-		memcpy(grown, items, count * item_bytes);
-	}
-	return grown;
+	return bt_arena_copy_array(arena, items, count, count + 4, item_bytes);
 }

@@ -65,6 +65,9 @@ BT_MUST_USE BT_PRINTF(2, 3) struct bt_str
 #define BT_ARENA_NEW_ARRAY(arena, type, count) \
 	((type *)bt_arena_calloc((arena), (count), sizeof(type)))
 
+/** Returns a copy of `count` items, followed by zeroed room for `more` items. */
+BT_MUST_USE void *bt_arena_copy_array(struct bt_arena *arena, const void *items, uint32_t count,
+	uint32_t more, size_t item_bytes);
 /**
  * Returns a copy of count items with room for at least one more, and sets *capacity. The old items
  * stay in the arena.

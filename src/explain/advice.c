@@ -269,7 +269,7 @@ const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name)
 
 bool bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy)
 {
-	if (bt_remedies_contain(advice->remedies.items, advice->remedies.count, remedy)) {
+	if (bt_remedies_contain(&advice->remedies, remedy)) {
 		return false;
 	}
 	if (advice->remedies.count >= REMEDIES_MAX) {
@@ -283,8 +283,7 @@ bool bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy)
 void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy)
 {
 	if (advice->pod_remedies.count < REMEDIES_MAX &&
-		!bt_remedies_contain(
-			advice->pod_remedies.items, advice->pod_remedies.count, remedy)) {
+		!bt_remedies_contain(&advice->pod_remedies, remedy)) {
 		bt_vec_push(&advice->pod_remedies, *remedy);
 	}
 }

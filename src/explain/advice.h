@@ -9,7 +9,6 @@
  * after the scheduler accepted the remedies in a trial (explain/explain.h).
  */
 #include "api/selector.h"
-#include "base/vec.h"
 #include "explain/remedy.h"
 #include "sched/engine.h"
 
@@ -29,14 +28,14 @@ struct bt_advice {
 	struct bt_arena *arena; /* arena of the explanation */
 
 	/* Results. */
-	BT_VEC(struct bt_remedy) remedies; /* changes that lift the rejection if all are applied */
+	bt_remedy_list remedies; /* changes that lift the rejection if all are applied */
 	/**
 	 * Alternative to `remedies` that changes only the pod. So the alternative helps on every
 	 * node. Empty: no alternative is known, or `remedies` itself changes only the pod.
 	 * Exception: if the node already runs its maximum number of pods, the list also has the
 	 * change of the node, because no change of the pod can replace the change of the node.
 	 */
-	BT_VEC(struct bt_remedy) pod_remedies;
+	bt_remedy_list pod_remedies;
 	/**
 	 * Phrase about the node for people: "needs 250m more cpu", "lacks label disk=ssd". Empty:
 	 * show the reasons of the status instead.

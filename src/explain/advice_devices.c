@@ -120,8 +120,7 @@ struct reservation {
 };
 
 struct reservations {
-	struct reservation *items; /* ascending by hash */
-	uint32_t count;
+	BT_VEC(struct reservation) list; /* ascending by hash */
 };
 
 static int compare_reservations(const void *a, const void *b)
@@ -132,36 +131,6 @@ static int compare_reservations(const void *a, const void *b)
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-static bool has_one_pod(const struct bt_object *object)
-{
-	const struct bt_resource_claim *claim = bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
-
-	return claim->status.allocation != NULL && claim->status.reserved_for.count == 1;
-}
-
-static struct reservations *list_reservations(
-	const struct bt_claim_cache *cache, struct bt_arena *arena)
-{
-	struct reservations *list = BT_ARENA_NEW(arena, struct reservations);
-	uint32_t cursor = 0;
-	struct bt_object *object;
-
-	list->items = BT_ARENA_NEW_ARRAY(arena, struct reservation, cache->claims.count);
-	while ((object = bt_claim_cache_next(cache, &cursor)) != NULL) {
-		if (has_one_pod(object)) {
-			const struct bt_resource_claim *claim =
-				bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
-
-			list->items[list->count++] = (struct reservation){
-				bt_str_hash(claim->status.reserved_for.items[0].uid), object};
-		}
-	}
-	if (list->count != 0) {
-		qsort(list->items, list->count, sizeof(list->items[0]), compare_reservations);
-	}
-	return list;
-}
-
 /**
  * Returns the reservations, which are collected once per cycle because they are the same for all
  * nodes.
@@ -169,50 +138,58 @@ static struct reservations *list_reservations(
 static const struct reservations *reservations_of(const struct bt_advice *advice)
 {
 	struct bt_str key = BT_STR("berth.dev/explain/DynamicResources");
-	struct reservations *list;
+	const struct bt_claim_cache *cache = &bt_dynamic_resources_of(advice->plugin)->dra->claims;
+	struct bt_arena *arena = advice->cycle->arena;
+	uint32_t cursor = 0;
+	struct bt_object *object;
 	void *known;
 
 	if (bt_cycle_state_read(advice->cycle, key, &known, NULL) == 0) {
 		return known;
 	}
-	list = list_reservations(
-		&bt_dynamic_resources_of(advice->plugin)->dra->claims, advice->cycle->arena);
-	bt_cycle_state_write(advice->cycle, key, list, NULL);
-	return list;
-}
+	struct reservations *found = BT_ARENA_NEW(arena, struct reservations);
+	while ((object = bt_claim_cache_next(cache, &cursor)) != NULL) {
+		const struct bt_resource_claim *claim =
+			bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
 
-/**
- * Returns the index of the first reservation with the pod's hash, or list->count if there is none.
- */
-static uint32_t find_reservation(const struct reservations *list, uint64_t hash)
-{
-	uint32_t low = 0;
-	uint32_t high = list->count;
+		if (claim->status.allocation != NULL && claim->status.reserved_for.count == 1) {
+			struct reservation reservation = {
+				bt_str_hash(claim->status.reserved_for.items[0].uid), object};
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->items[middle].hash < hash) {
-			low = middle + 1;
-		} else {
-			high = middle;
+			bt_arena_push(arena, &found->list, reservation);
 		}
 	}
-	return low < list->count && list->items[low].hash == hash ? low : list->count;
+	if (found->list.count != 0) {
+		qsort(found->list.items, found->list.count, sizeof(found->list.items[0]),
+			compare_reservations);
+	}
+	bt_cycle_state_write(advice->cycle, key, found, NULL);
+	return found;
+}
+
+/** Returns the index of the first reservation with the pod's hash, or the count of reservations. */
+static uint32_t find_reservation(const struct reservations *reservations, uint64_t hash)
+{
+	uint32_t count = reservations->list.count;
+	uint32_t index;
+
+	BT_LOWER_BOUND(index, count, middle, reservations->list.items[middle].hash < hash);
+	return index < count && reservations->list.items[index].hash == hash ? index : count;
 }
 
 /** Whether the plugin accepts the node once the pod with this uid releases its claims. */
 static bool accepts_without_pod(const struct bt_advice *advice, struct bt_str pod_uid)
 {
-	const struct reservations *list = reservations_of(advice);
+	const struct reservations *reservations = reservations_of(advice);
 	uint64_t hash = bt_str_hash(pod_uid);
 	struct bt_dra_trial trial;
 	bool enough = true;
 
 	bt_dra_trial_begin(&trial, advice->engine->state->dra);
-	for (uint32_t i = find_reservation(list, hash);
-		i < list->count && list->items[i].hash == hash && enough; i++) {
-		enough = bt_dra_trial_release(&trial, list->items[i].claim, pod_uid);
+	for (uint32_t i = find_reservation(reservations, hash);
+		i < reservations->list.count && reservations->list.items[i].hash == hash && enough;
+		i++) {
+		enough = bt_dra_trial_release(&trial, reservations->list.items[i].claim, pod_uid);
 	}
 	enough = enough && bt_advice_accepts(advice, advice->pod, advice->node);
 	bt_dra_trial_end(&trial);
@@ -252,18 +229,19 @@ static void insert_by_priority(
  */
 static void advise_leaver(struct bt_advice *advice)
 {
-	const struct reservations *list = reservations_of(advice);
+	const struct reservations *reservations = reservations_of(advice);
 	uint32_t pod_count = bt_node_info_pod_count(advice->node);
 	struct leaver leavers[LEAVERS_TRIED_MAX];
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < pod_count && list->count != 0; i++) {
+	for (uint32_t i = 0; i < pod_count && reservations->list.count != 0; i++) {
 		struct bt_pod_info pod;
 
 		bt_node_info_pod_at(advice->node, i, &pod);
 		if (pod.pod_id != BT_POD_NONE &&
 			bt_advice_is_removable(advice->engine->state, pod.pod_id) &&
-			find_reservation(list, bt_str_hash(pod.uid)) != list->count) {
+			find_reservation(reservations, bt_str_hash(pod.uid)) !=
+				reservations->list.count) {
 			insert_by_priority(leavers, &count, &pod);
 		}
 	}

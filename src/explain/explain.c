@@ -106,19 +106,25 @@ static bool merge_remedy(struct bt_remedy *known, const struct bt_remedy *remedy
 	return known->amount == remedy->amount;
 }
 
-bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, uint32_t count)
+bool bt_remedies_add(bt_remedy_list *into, const struct bt_remedy *remedy)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		bool known = false;
+	for (uint32_t i = 0; i < into->count; i++) {
+		if (merge_remedy(&into->items[i], remedy)) {
+			return true;
+		}
+	}
+	if (into->count == REMEDIES_MAX) {
+		return false;
+	}
+	bt_vec_push(into, *remedy);
+	return true;
+}
 
-		for (uint32_t k = 0; k < into->count && !known; k++) {
-			known = merge_remedy(&into->items[k], &remedies[i]);
-		}
-		if (!known && into->count == REMEDIES_MAX) {
+bool bt_remedies_unite(bt_remedy_list *into, const bt_remedy_list *remedies)
+{
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		if (!bt_remedies_add(into, &remedies->items[i])) {
 			return false;
-		}
-		if (!known) {
-			bt_vec_push(into, remedies[i]);
 		}
 	}
 	return true;
@@ -154,28 +160,20 @@ static void needs_add(
 	obstacle.hint = advice.hint.data != NULL ? advice.hint : BT_STR("");
 	obstacle.devices = advice.devices;
 	bt_vec_push(&needs->obstacles, obstacle);
-	const bt_remedy_list of_node = {advice.remedies.items, advice.remedies.count, true};
-	bt_remedy_list of_pod = of_node;
-	const bt_remedy_list *fewest = &of_node;
+	const bt_remedy_list *of_node = &advice.remedies;
 	bool has_pod_side = advice.pod_remedies.count != 0;
+	const bt_remedy_list *of_pod = has_pod_side ? &advice.pod_remedies : of_node;
 	bool pod_is_too_small = has_pod_side ? advice.pod_is_too_small : advice.is_too_small;
-
-	if (has_pod_side) {
-		of_pod.items = advice.pod_remedies.items;
-		of_pod.count = advice.pod_remedies.count;
-	}
-	if (of_pod.count < of_node.count ||
-		(of_pod.count == of_node.count && advice.is_too_small && !pod_is_too_small)) {
-		fewest = &of_pod;
-	}
-	needs->is_final = needs->is_final || advice.is_final || of_node.count == 0 ||
-		!bt_remedies_unite(&needs->remedies, of_node.items, of_node.count) ||
-		!bt_remedies_unite(&needs->of_pod, of_pod.items, of_pod.count) ||
-		!bt_remedies_unite(&needs->fewest, fewest->items, fewest->count);
+	bool is_pod_better = of_pod->count < of_node->count ||
+		(of_pod->count == of_node->count && advice.is_too_small && !pod_is_too_small);
+	needs->is_final = needs->is_final || advice.is_final || of_node->count == 0 ||
+		!bt_remedies_unite(&needs->remedies, of_node) ||
+		!bt_remedies_unite(&needs->of_pod, of_pod) ||
+		!bt_remedies_unite(&needs->fewest, is_pod_better ? of_pod : of_node);
 	needs->is_too_small = needs->is_too_small || advice.is_too_small;
 	needs->of_pod_is_too_small = needs->of_pod_is_too_small || pod_is_too_small;
 	needs->fewest_is_too_small = needs->fewest_is_too_small ||
-		(fewest == &of_pod ? pod_is_too_small : advice.is_too_small);
+		(is_pod_better ? pod_is_too_small : advice.is_too_small);
 	needs->distance += advice.distance;
 	if (!has_pod_side) {
 		needs->of_pod_distance += advice.distance;
@@ -251,21 +249,6 @@ void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_o
 	}
 }
 
-static void add_entry_remedies(
-	struct bt_explanation *out, const struct bt_remedy *remedies, uint32_t count)
-{
-	uint32_t known = out->entry_remedies.count;
-	struct bt_remedy *items =
-		BT_ARENA_NEW_ARRAY(&out->arena, struct bt_remedy, (size_t)known + count);
-
-	for (uint32_t i = 0; i < known + count; i++) {
-		items[i] = i < known ? out->entry_remedies.items[i] : remedies[i - known];
-	}
-	out->entry_remedies.items = items;
-	out->entry_remedies.count = known + count;
-	out->entry_remedies.present = true;
-}
-
 /**
  * Selects the profile with the pod's schedulerName. If there is none, selects the first profile and
  * adds a remedy that sets schedulerName.
@@ -282,10 +265,9 @@ static void find_profile(struct bt_explain_run *run)
 		bt_strbuf_append_c(&text, "profile not found for scheduler name ");
 		bt_strbuf_append_quoted(&text, run->pod->spec.scheduler_name);
 		out->message = bt_arena_take_strbuf(&out->arena, &text);
-		add_entry_remedies(out,
-			&(struct bt_remedy){.kind = BT_REMEDY_SET_SCHEDULER_NAME,
-				.value = bt_arena_str(&out->arena, run->framework->scheduler_name)},
-			1);
+		const struct bt_remedy set_name = {.kind = BT_REMEDY_SET_SCHEDULER_NAME,
+			.value = bt_arena_str(&out->arena, run->framework->scheduler_name)};
+		bt_arena_push(&out->arena, &out->entry_remedies, set_name);
 	}
 	out->profile = bt_arena_str(&out->arena, run->framework->scheduler_name);
 }
@@ -321,14 +303,6 @@ static void run_scheduler(struct bt_explain_run *run, const struct bt_pod_info *
 	}
 }
 
-static bool needs_proposals(const struct bt_explain_run *run)
-{
-	const struct bt_explanation *out = run->out;
-
-	return run->options->proposals_max != 0 && out->node_count != 0 && !run->entry_is_final &&
-		out->fate != BT_EXPLAINED_FITS && out->fate != BT_EXPLAINED_ERROR;
-}
-
 static int explain(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
 {
@@ -349,7 +323,9 @@ static int explain(
 		bt_cycle_state_init(&cycle, &arena, run->framework->instances.count);
 		needs_add(&needs, gate, &status);
 		run->entry_is_final = needs.is_final;
-		add_entry_remedies(out, needs.remedies.items, needs.remedies.count);
+		for (uint32_t i = 0; i < needs.remedies.count; i++) {
+			bt_arena_push(&out->arena, &out->entry_remedies, needs.remedies.items[i]);
+		}
 		if (out->fate != BT_EXPLAINED_NOT_HANDLED) {
 			out->fate = BT_EXPLAINED_GATED;
 			out->message =
@@ -365,7 +341,9 @@ static int explain(
 	if (result == 0 && out->node_count != 0) {
 		result = bt_explain_nodes(run, pod, err);
 	}
-	if (result == 0 && needs_proposals(run)) {
+	if (result == 0 && run->options->proposals_max != 0 && out->node_count != 0 &&
+		!run->entry_is_final && out->fate != BT_EXPLAINED_FITS &&
+		out->fate != BT_EXPLAINED_ERROR) {
 		result = bt_explain_propose(run, err);
 	}
 	return result;

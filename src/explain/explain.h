@@ -54,7 +54,7 @@ struct bt_explained_node {
 	 * The rejections in the order of the profile's filters. If in_pre_filter is set: first
 	 * PreFilter's rejection, then the rejections of the filters as if PreFilter had passed.
 	 */
-	BT_LIST(struct bt_obstacle) obstacles;
+	BT_VEC(struct bt_obstacle) obstacles;
 	/**
 	 * Changes that make the pod fit if entry_remedies are applied, too. Empty if is_final is
 	 * set, because no known changes help.
@@ -65,16 +65,16 @@ struct bt_explained_node {
 	double distance;
 	/* Set only for nodes that fit. */
 	int64_t total_score;
-	BT_LIST(struct bt_explained_score) scores;
+	BT_VEC(struct bt_explained_score) scores;
 };
 
 /** Nodes with the same status, which the message counts together. */
 struct bt_explained_group {
 	enum bt_status_code code;
-	struct bt_str plugin;           /* "" if PreFilter rejected without naming a plugin */
-	BT_LIST(struct bt_str) reasons; /* each reason counts once per node in the message */
-	BT_LIST(uint32_t) nodes;        /* indices in explanation.nodes, nearest first */
-	bool in_pre_filter;             /* PreFilter rejected; Filter did not run */
+	struct bt_str plugin;          /* "" if PreFilter rejected without naming a plugin */
+	BT_VEC(struct bt_str) reasons; /* each reason counts once per node in the message */
+	BT_VEC(uint32_t) nodes;        /* indices in explanation.nodes, nearest first */
+	bool in_pre_filter;            /* PreFilter rejected; Filter did not run */
 };
 
 /** A set of changes with which the scheduler accepted the pod in a trial. */
@@ -93,7 +93,7 @@ struct bt_explained_victim {
 
 struct bt_explained_candidate {
 	struct bt_str node;
-	BT_LIST(struct bt_explained_victim) victims; /* most important first */
+	BT_VEC(struct bt_explained_victim) victims; /* most important first */
 	int64_t pdb_violations;
 	bool selected;
 };
@@ -108,8 +108,8 @@ struct bt_explained_preemption {
 	bool ran;              /* no node fits, and the profile runs DefaultPreemption */
 	struct bt_str message; /* PostFilter's part of the message */
 	struct bt_str node;    /* nominated node; "": none */
-	BT_LIST(struct bt_explained_candidate) candidates;
-	BT_LIST(struct bt_explained_refusal) refusals;
+	BT_VEC(struct bt_explained_candidate) candidates;
+	BT_VEC(struct bt_explained_refusal) refusals;
 };
 
 struct bt_explanation {
@@ -120,9 +120,9 @@ struct bt_explanation {
 	struct bt_str best_node; /* first by name among the best nodes; "" if no node fits */
 	uint32_t node_count;     /* number of nodes in the cluster */
 	uint32_t feasible_count;
-	BT_LIST(struct bt_explained_node) nodes;   /* ascending by name */
-	BT_LIST(struct bt_explained_group) groups; /* the group with the nearest node first */
-	BT_LIST(struct bt_proposal) proposals;     /* smallest first */
+	BT_VEC(struct bt_explained_node) nodes;   /* ascending by name */
+	BT_VEC(struct bt_explained_group) groups; /* the group with the nearest node first */
+	BT_VEC(struct bt_proposal) proposals;     /* smallest first */
 	/**
 	 * Number of nodes whose changes were not tried, because enough nearer nodes were tried or
 	 * the budget was used up.
@@ -220,16 +220,16 @@ struct bt_group_explanation {
 	 * placement in which most members find a node.
 	 */
 	uint32_t closest;
-	BT_LIST(struct bt_explained_placement) placements; /* ascending by name */
+	BT_VEC(struct bt_explained_placement) placements; /* ascending by name */
 	/** pending members, in the order of the cycle; gated members last */
-	BT_LIST(struct bt_explained_member) members;
+	BT_VEC(struct bt_explained_member) members;
 	/**
 	 * The first member without a node; NULL: none. `stop` explains this member, while the
 	 * preceding members are on their nodes and only nodes of the closest placement count.
 	 */
 	const struct bt_pod *stopped;
 	struct bt_explanation stop; /* explanation of `stopped`; zeros if there is none */
-	BT_LIST(struct bt_group_proposal) proposals;
+	BT_VEC(struct bt_group_proposal) proposals;
 };
 
 /**

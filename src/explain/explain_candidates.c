@@ -5,18 +5,12 @@
 #include "explain/advice.h"
 #include "explain/explain_search.h"
 
-bt_remedy_list bt_remedies_sort(
-	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count)
+bt_remedy_list bt_remedies_sort(struct bt_arena *arena, const bt_remedy_list *remedies)
 {
-	bt_remedy_list list = bt_remedy_list_copy(arena, remedies, count);
+	bt_remedy_list list = bt_remedies_copy(arena, remedies);
 
-	qsort(list.items, count, sizeof(list.items[0]), bt_remedy_compare);
+	qsort(list.items, list.count, sizeof(list.items[0]), bt_remedy_compare);
 	return list;
-}
-
-bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count)
-{
-	return bt_remedies_have(remedies, count, BT_REMEDY_LOWER_REQUEST);
 }
 
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part)
@@ -46,12 +40,6 @@ bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part
 	return true;
 }
 
-struct collection {
-	struct bt_explain_search *search;
-	struct bt_map map;
-	BT_VEC(struct bt_candidate *) candidates;
-};
-
 static uint64_t hash_set(const bt_remedy_list *remedies)
 {
 	uint64_t hash = remedies->count;
@@ -70,31 +58,29 @@ static uint64_t hash_set(const bt_remedy_list *remedies)
 
 /**
  * Finds the candidate that consists of the entry remedies and the wanted changes, or adds this
- * candidate. Adds 1 to the candidate's node_count. Returns NULL if there are no changes or too many
- * changes.
+ * candidate to the queue. Adds 1 to the candidate's node_count. Returns NULL if there are no
+ * changes or too many changes. map: hash of a candidate's remedies -> index in the queue.
  */
-static struct bt_candidate *collect(struct collection *collection, const bt_remedy_list *wanted,
-	double distance, bool is_too_small, uint32_t node)
+static struct bt_candidate *collect(struct bt_explain_search *search, struct bt_map *map,
+	const bt_remedy_list *wanted, double distance, bool is_too_small, uint32_t node)
 {
-	struct bt_arena *arena = &collection->search->arena;
-	const struct bt_explanation *out = collection->search->run->out;
-	bt_remedy_vec all = {0};
+	bt_remedy_list all = {0};
 	struct bt_candidate *candidate;
-	bt_remedy_list set;
-	uint64_t hash;
-	bool few = bt_remedies_unite(&all, out->entry_remedies.items, out->entry_remedies.count) &&
-		bt_remedies_unite(&all, wanted->items, wanted->count);
+	bt_remedy_list set = {0};
 
-	set = bt_remedies_sort(arena, all.items, few ? all.count : 0);
+	if (bt_remedies_unite(&all, &search->run->out->entry_remedies) &&
+		bt_remedies_unite(&all, wanted)) {
+		set = bt_remedies_sort(&search->arena, &all);
+	}
 	bt_vec_finish(&all);
 	if (set.count == 0) {
 		return NULL;
 	}
-	hash = hash_set(&set);
-	BT_MAP_EACH (&collection->map, hash, index) {
-		candidate = collection->candidates.items[index];
-		if (!bt_remedies_equal(candidate->remedies.items, candidate->remedies.count,
-			    set.items, set.count)) {
+	uint64_t hash = hash_set(&set);
+
+	BT_MAP_EACH (map, hash, index) {
+		candidate = search->queue.items[index];
+		if (!bt_remedies_equal(&candidate->remedies, &set)) {
 			continue;
 		}
 		candidate->node_count++;
@@ -104,14 +90,14 @@ static struct bt_candidate *collect(struct collection *collection, const bt_reme
 		}
 		return candidate;
 	}
-	candidate = BT_ARENA_NEW(arena, struct bt_candidate);
+	candidate = BT_ARENA_NEW(&search->arena, struct bt_candidate);
 	*candidate = (struct bt_candidate){.remedies = set,
 		.distance = distance,
 		.node = node,
 		.node_count = 1,
 		.is_too_small = is_too_small};
-	bt_vec_push(&collection->candidates, candidate);
-	bt_map_insert(&collection->map, hash, collection->candidates.count - 1);
+	bt_vec_push(&search->queue, candidate);
+	bt_map_insert(map, hash, search->queue.count - 1);
 	return candidate;
 }
 
@@ -123,8 +109,8 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 	 */
 	double x_distance = x->distance / (double)x->node_count;
 	double y_distance = y->distance / (double)y->node_count;
-	bool x_lowers = bt_remedies_lower(x->remedies.items, x->remedies.count);
-	bool y_lowers = bt_remedies_lower(y->remedies.items, y->remedies.count);
+	bool x_lowers = bt_remedies_have(&x->remedies, BT_REMEDY_LOWER_REQUEST);
+	bool y_lowers = bt_remedies_have(&y->remedies, BT_REMEDY_LOWER_REQUEST);
 
 	if (x->is_too_small != y->is_too_small) {
 		return x->is_too_small ? 1 : -1;
@@ -162,16 +148,25 @@ static int compare_pointers(const void *a, const void *b)
 		*(struct bt_candidate *const *)a, *(struct bt_candidate *const *)b);
 }
 
+/** Sorts the candidates that are left in the queue. */
+static void sort_queue(struct bt_explain_search *search)
+{
+	if (search->next < search->queue.count) {
+		qsort(&search->queue.items[search->next], search->queue.count - search->next,
+			sizeof(search->queue.items[0]), compare_pointers);
+	}
+}
+
 /**
  * Returns a copy of the set in which DropVolume replaces each ProvisionVolume; empty if the set has
  * no ProvisionVolume.
  */
 static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
 {
-	if (!bt_remedies_have(remedies->items, remedies->count, BT_REMEDY_PROVISION_VOLUME)) {
-		return (bt_remedy_list){.present = true};
+	if (!bt_remedies_have(remedies, BT_REMEDY_PROVISION_VOLUME)) {
+		return (bt_remedy_list){0};
 	}
-	bt_remedy_list dropped = bt_remedies_sort(arena, remedies->items, remedies->count);
+	bt_remedy_list dropped = bt_remedies_copy(arena, remedies);
 
 	for (uint32_t i = 0; i < dropped.count; i++) {
 		if (dropped.items[i].kind == BT_REMEDY_PROVISION_VOLUME) {
@@ -183,9 +178,8 @@ static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_li
 }
 
 /** Collects up to BT_WISHES_MAX sets of changes. Each set should make the node accept the pod. */
-static void collect_of_node(struct collection *collection, uint32_t index)
+static void collect_of_node(struct bt_explain_search *search, struct bt_map *map, uint32_t index)
 {
-	struct bt_explain_search *search = collection->search;
 	const struct bt_explained_node *node = &search->run->out->nodes.items[index];
 	const struct bt_outlook *outlook = &search->run->outlooks[index];
 	struct bt_candidate **wishes = &search->of_node[(size_t)index * BT_WISHES_MAX];
@@ -205,7 +199,7 @@ static void collect_of_node(struct collection *collection, uint32_t index)
 		if (i != 0 && wanted[i].remedies.count == 0) {
 			continue;
 		}
-		wishes[i] = collect(collection, &wanted[i].remedies, wanted[i].distance,
+		wishes[i] = collect(search, map, &wanted[i].remedies, wanted[i].distance,
 			wanted[i].is_too_small, index);
 		/* Two of the node's sets are equal: count the node once. */
 		for (uint32_t k = 0; k < i && wishes[i] != NULL; k++) {
@@ -219,26 +213,19 @@ static void collect_of_node(struct collection *collection, uint32_t index)
 
 void bt_candidates_collect(struct bt_explain_search *search)
 {
-	struct bt_explain_run *run = search->run;
-	uint32_t count = run->out->nodes.count;
-	struct collection collection = {.search = search};
+	const struct bt_explanation *out = search->run->out;
+	uint32_t count = out->nodes.count;
+	struct bt_map map = {0};
 
 	search->of_node = BT_ARENA_NEW_ARRAY(
 		&search->arena, struct bt_candidate *, (size_t)count * BT_WISHES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		if (!run->out->nodes.items[i].is_final) {
-			collect_of_node(&collection, i);
+		if (!out->nodes.items[i].is_final) {
+			collect_of_node(search, &map, i);
 		}
 	}
-	search->queue_count = collection.candidates.count;
-	search->queue =
-		BT_ARENA_NEW_ARRAY(&search->arena, struct bt_candidate *, search->queue_count);
-	for (uint32_t i = 0; i < search->queue_count; i++) {
-		search->queue[i] = collection.candidates.items[i];
-	}
-	qsort(search->queue, search->queue_count, sizeof(search->queue[0]), compare_pointers);
-	bt_map_finish(&collection.map);
-	bt_vec_finish(&collection.candidates);
+	bt_map_finish(&map);
+	sort_queue(search);
 }
 
 void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate)
@@ -247,11 +234,12 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 
 	BT_ASSERT(at > 0);
 	/* queue[next - 1] is free, because its candidate was taken from the queue. */
-	while (at < search->queue_count && compare_candidates(search->queue[at], candidate) <= 0) {
-		search->queue[at - 1] = search->queue[at];
+	while (at < search->queue.count &&
+		compare_candidates(search->queue.items[at], candidate) <= 0) {
+		search->queue.items[at - 1] = search->queue.items[at];
 		at++;
 	}
-	search->queue[at - 1] = candidate;
+	search->queue.items[at - 1] = candidate;
 	search->next--;
 }
 
@@ -292,7 +280,7 @@ struct removal {
  * helps on that node.
  */
 static bool add_needs(struct bt_explain_search *search, struct bt_explain_world *world,
-	uint32_t slot, bt_remedy_vec *remedies, bool *out_too_small)
+	uint32_t slot, bt_remedy_list *remedies, bool *out_too_small)
 {
 	struct bt_needs needs = {.run = search->run, .pod = &world->info};
 	bool named;
@@ -301,8 +289,7 @@ static bool add_needs(struct bt_explain_search *search, struct bt_explain_world 
 	needs.cycle = bt_explain_world_begin_on(world, slot, &named);
 	if (named) {
 		bt_needs_of_slot(&needs, slot);
-		possible = !needs.is_final &&
-			bt_remedies_unite(remedies, needs.fewest.items, needs.fewest.count);
+		possible = !needs.is_final && bt_remedies_unite(remedies, &needs.fewest);
 		*out_too_small = needs.fewest_is_too_small;
 	}
 	bt_search_charge(search, 1);
@@ -310,7 +297,7 @@ static bool add_needs(struct bt_explain_search *search, struct bt_explain_world 
 	return possible;
 }
 
-static void keep_better(struct removal *removal, const bt_remedy_vec *remedies, int32_t priority,
+static void keep_better(struct removal *removal, const bt_remedy_list *remedies, int32_t priority,
 	uint32_t node, bool is_too_small)
 {
 	struct bt_explain_search *search = removal->search;
@@ -326,7 +313,7 @@ static void keep_better(struct removal *removal, const bt_remedy_vec *remedies, 
 	removal->priority = priority;
 	removal->best = BT_ARENA_NEW(&search->arena, struct bt_candidate);
 	*removal->best = (struct bt_candidate){
-		.remedies = bt_remedies_sort(&search->arena, remedies->items, remedies->count),
+		.remedies = bt_remedies_sort(&search->arena, remedies),
 		.distance = 0.25,
 		.node = node,
 		.node_count = 1,
@@ -343,7 +330,6 @@ static int try_removal(
 {
 	struct bt_explain_search *search = removal->search;
 	const struct bt_explain_run *run = search->run;
-	const bt_remedy_list *entry = &run->out->entry_remedies;
 	uint32_t slot = run->out->nodes.items[node].slot;
 	struct bt_arena *arena = &search->arena;
 	struct bt_pod_info pod;
@@ -357,12 +343,12 @@ static int try_removal(
 	};
 	int32_t priority = bt_state_pod_at(run->engine->state, pod_id)->priority;
 	struct bt_explain_world world;
-	bt_remedy_vec remedies = {0};
+	bt_remedy_list remedies = {0};
 	bool is_too_small = false;
-	bool possible = bt_remedies_unite(&remedies, entry->items, entry->count) &&
-		bt_remedies_unite(&remedies, &leave, 1);
-	int result = possible ? bt_explain_world_open(&world, run->engine, run->pod, remedies.items,
-					remedies.count, &run->options->objects, &possible, err)
+	bool possible = bt_remedies_unite(&remedies, &run->out->entry_remedies) &&
+		bt_remedies_add(&remedies, &leave);
+	int result = possible ? bt_explain_world_open(&world, run->engine, run->pod, &remedies,
+					&run->options->objects, &possible, err)
 			      : 0;
 
 	if (result == 0 && possible) {
@@ -402,13 +388,12 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 		.work_end = search->work + WORK_MAX};
 	uint32_t count = run->out->nodes.count;
 	bool *seen = BT_ARENA_NEW_ARRAY(&search->arena, bool, count);
-	uint32_t rest = search->queue_count - search->next;
-	BT_VEC(struct bt_candidate *) found = {0};
+	uint32_t rest = search->queue.count - search->next;
 	int result = 0;
 
 	/* Try the nearest nodes first, and nodes without known remedies last. */
 	for (uint32_t i = 0; i < rest + count && may_try(&removal) && result == 0; i++) {
-		uint32_t node = i < rest ? search->queue[search->next + i]->node : i - rest;
+		uint32_t node = i < rest ? search->queue.items[search->next + i]->node : i - rest;
 
 		if (seen[node]) {
 			continue;
@@ -427,24 +412,9 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 			removal.left--;
 		}
 		if (removal.best != NULL) {
-			bt_vec_push(&found, removal.best);
+			bt_vec_push(&search->queue, removal.best);
 		}
 	}
-	if (result == 0 && found.count != 0) {
-		struct bt_candidate **queue = BT_ARENA_NEW_ARRAY(
-			&search->arena, struct bt_candidate *, (size_t)rest + found.count);
-
-		for (uint32_t i = 0; i < rest; i++) {
-			queue[i] = search->queue[search->next + i];
-		}
-		for (uint32_t i = 0; i < found.count; i++) {
-			queue[rest + i] = found.items[i];
-		}
-		qsort(queue, (size_t)rest + found.count, sizeof(queue[0]), compare_pointers);
-		search->queue = queue;
-		search->queue_count = rest + found.count;
-		search->next = 0;
-	}
-	bt_vec_finish(&found);
+	sort_queue(search);
 	return result;
 }

@@ -28,7 +28,7 @@ struct group_run {
 	struct bt_group_explanation *out;
 	struct bt_arena arena;                  /* memory of changed pods and nodes */
 	const struct bt_pod_group *group;       /* the PodGroup in the object store; NULL: none */
-	bt_remedy_vec remedies;                 /* changes applied at present */
+	bt_remedy_list remedies;                /* changes applied at present */
 	BT_VEC(const struct bt_node *) changed; /* the nodes as changed by `remedies` */
 	BT_VEC(struct bt_group_proposal) proposals;
 	uint64_t work;
@@ -43,16 +43,6 @@ struct outcome {
 	uint32_t placed_count;
 };
 
-static const struct bt_node *find_changed(const struct group_run *run, struct bt_str name)
-{
-	for (uint32_t i = 0; i < run->changed.count; i++) {
-		if (bt_str_equal(run->changed.items[i]->metadata.name, name)) {
-			return run->changed.items[i];
-		}
-	}
-	return NULL;
-}
-
 /**
  * Returns the changed copy of the node, or the node from the caller's options->objects; NULL if
  * neither is available.
@@ -60,10 +50,13 @@ static const struct bt_node *find_changed(const struct group_run *run, struct bt
 static const struct bt_node *current_node(void *context, struct bt_str name)
 {
 	const struct group_run *run = context;
-	const struct bt_node *changed = find_changed(run, name);
 	const struct bt_explain_objects *objects = &run->options->objects;
-	return changed != NULL || objects->node == NULL ? changed
-							: objects->node(objects->context, name);
+	for (uint32_t i = 0; i < run->changed.count; i++) {
+		if (bt_str_equal(run->changed.items[i]->metadata.name, name)) {
+			return run->changed.items[i];
+		}
+	}
+	return objects->node != NULL ? objects->node(objects->context, name) : NULL;
 }
 
 static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
@@ -98,8 +91,7 @@ static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, u
 		if (run->remedies.count != 0) {
 			struct bt_pod *changed = BT_ARENA_NEW(&run->arena, struct bt_pod);
 			*changed = *pod;
-			bt_remedies_apply_to_pod(
-				run->remedies.items, run->remedies.count, changed, &run->arena);
+			bt_remedies_apply_to_pod(&run->remedies, changed, &run->arena);
 			pod = changed;
 		}
 		if (is_admitted(run, pod, &run->arena, &message)) {
@@ -147,15 +139,6 @@ static struct bt_group_proposal *propose(
 
 /** --- the member that stops the group --- */
 
-static bool is_in_placement(
-	struct group_run *run, struct bt_str node_name, struct bt_str key, struct bt_str value)
-{
-	const struct bt_node *node = current_node(run, node_name);
-	const struct bt_str *label =
-		node != NULL ? bt_str_map_find(&node->metadata.labels, key) : NULL;
-	return label != NULL && bt_str_equal(*label, value);
-}
-
 /** Removes the nodes outside the placement from the explanation's groups. */
 static void keep_placement(struct group_run *run, struct bt_explanation *explanation,
 	struct bt_str key, struct bt_str value)
@@ -165,9 +148,13 @@ static void keep_placement(struct group_run *run, struct bt_explanation *explana
 		struct bt_explained_group group = explanation->groups.items[i];
 		uint32_t kept = 0;
 		for (uint32_t k = 0; k < group.nodes.count; k++) {
-			uint32_t node = group.nodes.items[k];
-			if (is_in_placement(run, explanation->nodes.items[node].name, key, value)) {
-				group.nodes.items[kept++] = node;
+			uint32_t index = group.nodes.items[k];
+			const struct bt_node *node =
+				current_node(run, explanation->nodes.items[index].name);
+			const struct bt_str *label =
+				node != NULL ? bt_str_map_find(&node->metadata.labels, key) : NULL;
+			if (label != NULL && bt_str_equal(*label, value)) {
+				group.nodes.items[kept++] = index;
 			}
 		}
 		group.nodes.count = kept;
@@ -252,25 +239,23 @@ static void copy_members(struct group_run *run, const struct bt_tried_group *tri
 	struct bt_arena *arena = &out->arena;
 	for (uint32_t i = 0; i < tried->member_count; i++) {
 		const struct bt_tried_member *member = &tried->members[i];
-		out->members.items[out->members.count++] = (struct bt_explained_member){
+		struct bt_explained_member explained = {
 			.name = bt_arena_str(arena, member->pod->metadata.name),
 			.node_name = bt_arena_str(arena, member->node_name),
 			.message = bt_arena_str(arena, member->message),
 		};
+		bt_arena_push(arena, &out->members, explained);
 		out->placed_count += member->node_name.length != 0;
 	}
-	out->placements.items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_explained_placement, tried->placement_count);
-	out->placements.count = tried->placement_count;
-	out->placements.present = true;
 	for (uint32_t i = 0; i < tried->placement_count; i++) {
 		const struct bt_tried_placement *placement = &tried->placements[i];
-		out->placements.items[i] = (struct bt_explained_placement){
+		struct bt_explained_placement explained = {
 			.name = bt_arena_str(arena, placement->name),
 			.node_count = placement->node_count,
 			.placed_count = placement->placed_count,
 			.is_feasible = placement->is_feasible,
 		};
+		bt_arena_push(arena, &out->placements, explained);
 	}
 	out->closest = tried->closest;
 	out->message = bt_arena_str(arena, tried->message);
@@ -337,7 +322,7 @@ static void explain_first_member(void *context, const struct bt_tried_group *tri
 	}
 	for (uint32_t k = 0; proposal != NULL && k < proposal->remedies.count; k++) {
 		struct bt_remedy copy = bt_remedy_copy(&proposal->remedies.items[k], &out->arena);
-		if (!bt_remedies_unite(&run->remedies, &copy, 1)) {
+		if (!bt_remedies_add(&run->remedies, &copy)) {
 			break; /* limit reached */
 		}
 	}
@@ -366,8 +351,7 @@ static void show_remedies(struct group_run *run)
 		const struct bt_explain_objects *objects = &run->options->objects;
 		struct bt_node *now = BT_ARENA_NEW(&run->arena, struct bt_node);
 		*now = *objects->node(objects->context, name);
-		bt_remedies_apply_to_node(
-			run->remedies.items, run->remedies.count, now, &run->arena);
+		bt_remedies_apply_to_node(&run->remedies, now, &run->arena);
 		bt_state_update_node(run->engine->state, was, now);
 		for (uint32_t k = 0; k < run->changed.count; k++) {
 			if (run->changed.items[k] == was) {
@@ -445,17 +429,16 @@ static void propose_remedies(struct group_run *run)
 	uint32_t placed_count = run->out->placed_count;
 	uint32_t known = 0;
 	for (uint32_t i = 0; i < ROUNDS_MAX && !outcome.is_accepted && has_time(run); i++) {
-		bt_remedy_vec before = {0};
-		(void)bt_remedies_unite(&before, run->remedies.items, run->remedies.count);
+		bt_remedy_list before = {0};
+		(void)bt_remedies_unite(&before, &run->remedies);
 		outcome = try_remedies(run, explain_first_member);
-		bool is_same = bt_remedies_equal(
-			before.items, before.count, run->remedies.items, run->remedies.count);
+		bool is_same = bt_remedies_equal(&before, &run->remedies);
 		if (outcome.is_accepted && !is_same) {
 			/*
 			 * The group is accepted, but a member beyond minCount has no node, and
 			 * changes for that member were added. Drop these changes.
 			 */
-			bt_remedy_vec grown = run->remedies;
+			bt_remedy_list grown = run->remedies;
 			run->remedies = before;
 			before = grown;
 		}
@@ -477,19 +460,15 @@ static void propose_remedies(struct group_run *run)
 		if (without.is_accepted) {
 			outcome = without;
 		} else {
-			bt_vec_push(&run->remedies, left_out);
-			for (uint32_t k = run->remedies.count - 1; k > known; k--) {
-				run->remedies.items[k] = run->remedies.items[k - 1];
-			}
-			run->remedies.items[known++] = left_out;
+			bt_vec_insert(&run->remedies, known, left_out);
+			known++;
 		}
 	}
 	if (outcome.is_accepted && known == run->remedies.count && known != 0) {
 		run->is_last_resort = is_last_resort(run);
 		struct bt_group_proposal *proposal =
 			propose(run, BT_GROUP_CHANGE_REMEDIES, 0, outcome.placed_count);
-		proposal->remedies =
-			bt_remedy_list_copy(&run->out->arena, run->remedies.items, known);
+		proposal->remedies = bt_remedies_copy(&run->out->arena, &run->remedies);
 	}
 }
 
@@ -725,32 +704,17 @@ static void add_gated(struct group_run *run)
 		if (is_admitted(run, run->pods[i], &run->arena, &message)) {
 			continue;
 		}
-		out->gated_count++;
-		out->members.items[out->members.count++] = (struct bt_explained_member){
+		struct bt_explained_member gated = {
 			.name = bt_arena_str(&out->arena, run->pods[i]->metadata.name),
 			.message = bt_arena_str(&out->arena, message),
 			.is_gated = true,
 		};
+		out->gated_count++;
+		bt_arena_push(&out->arena, &out->members, gated);
 	}
 	if (out->gated_count == run->count) {
 		out->fate = BT_GROUP_GATED;
 		out->message = out->members.items[0].message;
-	}
-}
-
-/**
- * Adds remedies that remove the members' scheduling gates, because no other change helps a gated
- * member.
- */
-static void add_gate_remedies(struct group_run *run)
-{
-	for (uint32_t i = 0; i < run->count; i++) {
-		for (uint32_t k = 0; k < run->pods[i]->spec.scheduling_gates.count; k++) {
-			struct bt_remedy remedy = {.kind = BT_REMEDY_REMOVE_GATE,
-				.key = bt_arena_str(&run->out->arena,
-					run->pods[i]->spec.scheduling_gates.items[k].name)};
-			(void)bt_remedies_unite(&run->remedies, &remedy, 1);
-		}
 	}
 }
 
@@ -771,8 +735,6 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 	const struct bt_group_members *members = bt_pod_groups_find(state, namespace_, name);
 	*out = (struct bt_group_explanation){.message = BT_STR("")};
 	bt_arena_init(&run.arena, 0);
-	out->members.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_member, count);
-	out->members.present = true;
 	out->scheduled_count = members != NULL ? members->scheduled_count : 0;
 	run.group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, namespace_, name);
 	describe_group(&run);
@@ -788,8 +750,14 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 		uint32_t less = find_min_count(&run,
 			out->fate == BT_GROUP_GATED ? count : outcome.placed_count, &with_less);
 		run.remedies.count = remedy_count;
-		if (out->gated_count != 0) {
-			add_gate_remedies(&run);
+		/* No change but the removal of its scheduling gates helps a gated member. */
+		for (uint32_t i = 0; i < count && out->gated_count != 0; i++) {
+			for (uint32_t k = 0; k < pods[i]->spec.scheduling_gates.count; k++) {
+				struct bt_remedy remedy = {.kind = BT_REMEDY_REMOVE_GATE,
+					.key = bt_arena_str(&out->arena,
+						pods[i]->spec.scheduling_gates.items[k].name)};
+				(void)bt_remedies_add(&run.remedies, &remedy);
+			}
 		}
 		if (run.remedies.count != 0) {
 			propose_remedies(&run);
@@ -805,15 +773,8 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 				with_less.placed_count);
 		}
 	}
-	uint32_t proposal_count = run.proposals.count < options->proposals_max
-		? run.proposals.count
-		: options->proposals_max;
-	out->proposals.items =
-		BT_ARENA_NEW_ARRAY(&out->arena, struct bt_group_proposal, proposal_count);
-	out->proposals.count = proposal_count;
-	out->proposals.present = true;
-	for (uint32_t i = 0; i < proposal_count; i++) {
-		out->proposals.items[i] = run.proposals.items[i];
+	for (uint32_t i = 0; i < run.proposals.count && i < options->proposals_max; i++) {
+		bt_arena_push(&out->arena, &out->proposals, run.proposals.items[i]);
 	}
 	if (out->stopped != NULL) {
 		/* `stopped` may be a changed copy: replace it by the caller's pod. */

@@ -12,47 +12,34 @@ struct groups {
 	BT_VEC(struct bt_explained_group) groups;
 };
 
-static struct bt_explained_group make_group(
-	struct groups *groups, const struct bt_status *copy, bool in_pre_filter)
-{
-	struct bt_arena *arena = &groups->run->out->arena;
-	struct bt_explained_group group = {
-		.code = (enum bt_status_code)copy->code,
-		.plugin = bt_arena_str(
-			arena, bt_framework_status_plugin_name(groups->run->framework, copy)),
-		.in_pre_filter = in_pre_filter,
-	};
-
-	group.reasons.count = bt_status_all_reason_count(copy);
-	group.reasons.present = true;
-	group.reasons.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, group.reasons.count);
-	for (uint32_t i = 0; i < group.reasons.count; i++) {
-		group.reasons.items[i] = bt_status_all_reason_at(copy, i);
-	}
-	return group;
-}
-
 /** Returns the index of the group with this status; adds a group if there is none. */
 static uint32_t find_or_add_group(
 	struct groups *groups, const struct bt_status *status, bool in_pre_filter)
 {
+	struct bt_arena *arena = &groups->run->out->arena;
 	uint64_t hash = bt_hash_u64(status->code, (uint64_t)status->plugin * 2 + in_pre_filter);
+	uint32_t reason_count = bt_status_all_reason_count(status);
 
-	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
+	for (uint32_t i = 0; i < reason_count; i++) {
 		hash = bt_hash_u64(hash, bt_str_hash(bt_status_all_reason_at(status, i)));
 	}
-
-	struct bt_explained_group group;
-	struct bt_status copy;
-
 	BT_MAP_EACH (&groups->map, hash, index) {
 		if (bt_status_equal(&groups->statuses.items[index], status) &&
 			groups->groups.items[index].in_pre_filter == in_pre_filter) {
 			return index;
 		}
 	}
-	copy = bt_status_copy(status, &groups->run->out->arena);
-	group = make_group(groups, &copy, in_pre_filter);
+	struct bt_status copy = bt_status_copy(status, arena);
+	struct bt_explained_group group = {
+		.code = (enum bt_status_code)status->code,
+		.plugin = bt_arena_str(
+			arena, bt_framework_status_plugin_name(groups->run->framework, status)),
+		.in_pre_filter = in_pre_filter,
+	};
+
+	for (uint32_t i = 0; i < reason_count; i++) {
+		bt_arena_push(arena, &group.reasons, bt_status_all_reason_at(&copy, i));
+	}
 	bt_vec_push(&groups->statuses, copy);
 	bt_vec_push(&groups->groups, group);
 	bt_map_insert(&groups->map, hash, groups->groups.count - 1);
@@ -152,7 +139,6 @@ static void list_nodes(struct bt_explain_run *run)
 	qsort(named, count, sizeof(named[0]), bt_str_compare_qsort);
 	out->nodes.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_node, count);
 	out->nodes.count = count;
-	out->nodes.present = true;
 	run->outlooks = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_outlook, count);
 	run->node_of_slot = BT_ARENA_NEW_ARRAY(&out->arena, uint32_t, state->nodes.slot_count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -170,19 +156,9 @@ static void list_nodes(struct bt_explain_run *run)
 static void append_obstacles(
 	struct bt_arena *arena, struct bt_explained_node *node, const struct bt_needs *needs)
 {
-	uint32_t known = node->obstacles.count;
-	struct bt_obstacle *items = BT_ARENA_NEW_ARRAY(
-		arena, struct bt_obstacle, (size_t)known + needs->obstacles.count);
-
-	for (uint32_t i = 0; i < known; i++) {
-		items[i] = node->obstacles.items[i];
-	}
 	for (uint32_t i = 0; i < needs->obstacles.count; i++) {
-		items[known + i] = needs->obstacles.items[i];
+		bt_arena_push(arena, &node->obstacles, needs->obstacles.items[i]);
 	}
-	node->obstacles.items = items;
-	node->obstacles.count = known + needs->obstacles.count;
-	node->obstacles.present = true;
 }
 
 /** Assigns each rejected node to the group of its status. */
@@ -222,9 +198,9 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	struct bt_arena *arena = &run->out->arena;
 	struct bt_explained_node *node = &run->out->nodes.items[index];
 	struct bt_outlook *outlook = &run->outlooks[index];
-	bt_remedy_vec remedies = {0};
-	bt_remedy_vec of_pod = {0};
-	bt_remedy_vec fewest = {0};
+	bt_remedy_list remedies = {0};
+	bt_remedy_list of_pod = {0};
+	bt_remedy_list fewest = {0};
 
 	append_obstacles(arena, node, needs);
 	node->is_final = needs->is_final || base->is_final;
@@ -233,12 +209,12 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	outlook->known = true;
 	outlook->of_pod_is_too_small = needs->of_pod_is_too_small;
 	outlook->of_pod_distance = base->of_pod_distance + needs->of_pod_distance;
-	if (!bt_remedies_unite(&remedies, base->remedies.items, base->remedies.count) ||
-		!bt_remedies_unite(&remedies, needs->remedies.items, needs->remedies.count) ||
-		!bt_remedies_unite(&of_pod, base->remedies.items, base->remedies.count) ||
-		!bt_remedies_unite(&of_pod, needs->of_pod.items, needs->of_pod.count) ||
-		!bt_remedies_unite(&fewest, base->remedies.items, base->remedies.count) ||
-		!bt_remedies_unite(&fewest, needs->fewest.items, needs->fewest.count)) {
+	if (!bt_remedies_unite(&remedies, &base->remedies) ||
+		!bt_remedies_unite(&remedies, &needs->remedies) ||
+		!bt_remedies_unite(&of_pod, &base->remedies) ||
+		!bt_remedies_unite(&of_pod, &needs->of_pod) ||
+		!bt_remedies_unite(&fewest, &base->remedies) ||
+		!bt_remedies_unite(&fewest, &needs->fewest)) {
 		node->is_final = true;
 	}
 	if (!node->is_final) {
@@ -247,17 +223,16 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 		 * than `remedies` and of_pod, because there may be many nodes and most lists are
 		 * equal.
 		 */
-		if (!bt_remedies_equal(
-			    remedies.items, remedies.count, of_pod.items, of_pod.count)) {
-			outlook->of_pod = bt_remedy_list_copy(arena, of_pod.items, of_pod.count);
+		if (!bt_remedies_equal(&remedies, &of_pod)) {
+			outlook->of_pod = bt_remedies_copy(arena, &of_pod);
 		}
 		if (fewest.count < of_pod.count &&
 			(fewest.count < remedies.count ||
 				(needs->is_too_small && !needs->fewest_is_too_small))) {
-			outlook->fewest = bt_remedy_list_copy(arena, fewest.items, fewest.count);
+			outlook->fewest = bt_remedies_copy(arena, &fewest);
 			outlook->fewest_is_too_small = needs->fewest_is_too_small;
 		}
-		node->remedies = bt_remedy_list_copy(arena, remedies.items, remedies.count);
+		node->remedies = bt_remedies_copy(arena, &remedies);
 	}
 	bt_vec_finish(&remedies);
 	bt_vec_finish(&of_pod);
@@ -287,7 +262,6 @@ static void take_scores(struct bt_explain_run *run, const struct bt_evaluation *
 
 		node->total_score = scores->totals[i];
 		node->scores.count = scores->plugin_count;
-		node->scores.present = true;
 		node->scores.items = BT_ARENA_NEW_ARRAY(
 			&out->arena, struct bt_explained_score, scores->plugin_count);
 		for (uint32_t k = 0; k < scores->plugin_count; k++) {
@@ -328,15 +302,13 @@ static int run_filters_after_changes(struct bt_explain_run *run, struct bt_needs
 			}
 		}
 		if (!any || needs->is_final || needs->remedies.count == 0 ||
-			!bt_remedies_unite(
-				&base->remedies, needs->remedies.items, needs->remedies.count)) {
+			!bt_remedies_unite(&base->remedies, &needs->remedies)) {
 			return 0;
 		}
 		base->distance += needs->distance;
 		base->of_pod_distance += needs->distance;
-		int result =
-			bt_explain_world_open(&world, run->engine, run->pod, base->remedies.items,
-				base->remedies.count, &run->options->objects, &possible, err);
+		int result = bt_explain_world_open(&world, run->engine, run->pod, &base->remedies,
+			&run->options->objects, &possible, err);
 		if (result < 0 || !possible) {
 			return result;
 		}
@@ -423,7 +395,6 @@ static void order_groups(struct groups *groups)
 
 		group->nodes.items = BT_ARENA_NEW_ARRAY(&out->arena, uint32_t, group->nodes.count);
 		group->nodes.count = 0;
-		group->nodes.present = true;
 	}
 	for (uint32_t i = 0; i < node_count; i++) {
 		struct bt_explained_group *group = &groups->groups.items[nodes[i]->group];
@@ -437,7 +408,6 @@ static void order_groups(struct groups *groups)
 	qsort(ranked, count, sizeof(ranked[0]), compare_groups);
 	out->groups.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_group, count);
 	out->groups.count = count;
-	out->groups.present = true;
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_explained_group *group = &out->groups.items[i];
 

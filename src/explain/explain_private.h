@@ -7,8 +7,6 @@
 #include "explain/explain.h"
 #include "state/state.h"
 
-typedef BT_VEC(struct bt_remedy) bt_remedy_vec;
-
 /** Data of a node for the search of proposals; at the same index as the node in the explanation. */
 struct bt_outlook {
 	/**
@@ -52,14 +50,14 @@ struct bt_needs {
 	const struct bt_pod_info *pod;
 	const struct bt_node_info *node; /* NULL: PreFilter or PreEnqueue rejects the pod */
 	BT_VEC(struct bt_obstacle) obstacles;
-	bt_remedy_vec remedies;
-	bt_remedy_vec of_pod; /* changes of the pod instead of the node where possible */
+	bt_remedy_list remedies;
+	bt_remedy_list of_pod; /* changes of the pod instead of the node where possible */
 	/**
 	 * For each obstacle, the changes of the node or the changes of the pod, whichever are
 	 * fewer. If the numbers are equal: the changes of the pod if they avoid the need for a
 	 * larger node, else the changes of the node.
 	 */
-	bt_remedy_vec fewest;
+	bt_remedy_list fewest;
 	double distance;
 	double of_pod_distance;
 	bool is_final;
@@ -78,7 +76,9 @@ void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_o
  * Merges remedies into `into`: adds up amounts of one resource, combines tolerations of one key,
  * keeps the largest maxSkew. Returns false if there are too many remedies.
  */
-bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, uint32_t count);
+bool bt_remedies_unite(bt_remedy_list *into, const bt_remedy_list *remedies);
+/** Like bt_remedies_unite for one remedy. */
+bool bt_remedies_add(bt_remedy_list *into, const struct bt_remedy *remedy);
 
 /* explain_nodes.c */
 
@@ -106,7 +106,7 @@ struct bt_explain_world {
  * function succeeds and *out_possible is true.
  */
 BT_MUST_USE int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engine,
-	const struct bt_pod *pod, const struct bt_remedy *remedies, uint32_t count,
+	const struct bt_pod *pod, const bt_remedy_list *remedies,
 	const struct bt_explain_objects *objects, bool *out_possible, struct berth_error *err);
 BT_MUST_USE int bt_explain_world_close(struct bt_explain_world *world, struct berth_error *err);
 /**

@@ -82,8 +82,8 @@ static int try_set(struct bt_explain_search *search, const bt_remedy_list *remed
 	const struct bt_explain_run *run = search->run;
 	struct bt_explain_world world;
 	bool possible;
-	int result = bt_explain_world_open(&world, run->engine, run->pod, remedies->items,
-		remedies->count, &run->options->objects, &possible, err);
+	int result = bt_explain_world_open(
+		&world, run->engine, run->pod, remedies, &run->options->objects, &possible, err);
 
 	*out_fits = false;
 	if (result < 0 || !possible) {
@@ -119,10 +119,7 @@ static bool is_remembered(
 	const struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits)
 {
 	for (uint32_t i = 0; i < search->memo.count; i++) {
-		const bt_remedy_list *known = &search->memo.items[i].remedies;
-
-		if (bt_remedies_equal(
-			    known->items, known->count, remedies->items, remedies->count)) {
+		if (bt_remedies_equal(&search->memo.items[i].remedies, remedies)) {
 			*out_fits = search->memo.items[i].fits;
 			return true;
 		}
@@ -137,13 +134,12 @@ static bool is_remembered(
 static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
 {
-	bt_remedy_list of_pod = {.present = true};
+	bt_remedy_list of_pod = {0};
 
 	*out_fits = false;
-	of_pod.items = BT_ARENA_NEW_ARRAY(&search->arena, struct bt_remedy, remedies->count);
 	for (uint32_t i = 0; i < remedies->count; i++) {
 		if (bt_remedy_is_of_pod(remedies->items[i].kind)) {
-			of_pod.items[of_pod.count++] = remedies->items[i];
+			bt_arena_push(&search->arena, &of_pod, remedies->items[i]);
 		}
 	}
 	if (of_pod.count == 0 || search->exhausted || is_remembered(search, &of_pod, out_fits)) {
@@ -184,12 +180,11 @@ static int search_fits(struct bt_explain_search *search, const bt_remedy_list *r
 static bt_remedy_list part_of(
 	struct bt_explain_search *search, const bt_remedy_list *whole, uint32_t bits)
 {
-	bt_remedy_list part = {.present = true};
+	bt_remedy_list part = {0};
 
-	part.items = BT_ARENA_NEW_ARRAY(&search->arena, struct bt_remedy, whole->count);
 	for (uint32_t i = 0; i < whole->count; i++) {
 		if ((bits >> i & 1) != 0) {
-			part.items[part.count++] = whole->items[i];
+			bt_arena_push(&search->arena, &part, whole->items[i]);
 		}
 	}
 	return part;
@@ -206,15 +201,13 @@ static int find_part(
 
 	for (uint32_t size = 1; size < remedies->count; size++) {
 		for (uint32_t bits = 1; bits < all; bits++) {
-			bt_remedy_list part;
 			bool fits;
-			int result;
 
 			if (BT_POPCOUNT64(bits) != size) {
 				continue;
 			}
-			part = part_of(search, remedies, bits);
-			result = search_fits(search, &part, &fits, err);
+			bt_remedy_list part = part_of(search, remedies, bits);
+			int result = search_fits(search, &part, &fits, err);
 			if (result < 0 || fits) {
 				*remedies = result < 0 ? *remedies : part;
 				return result;
@@ -245,34 +238,25 @@ static int drop_needless_remedies(
 }
 
 /**
- * Returns the amount with which the remedy changes nothing, which is the lower bound of the search.
- */
-static int64_t amount_of_nothing(const struct bt_explain_run *run, const struct bt_remedy *remedy)
-{
-	const struct bt_pod_spec *spec = &run->pod->spec;
-
-	if (remedy->kind == BT_REMEDY_RAISE_MAX_SKEW &&
-		remedy->index < spec->topology_spread_constraints.count) {
-		return spec->topology_spread_constraints.items[remedy->index].max_skew;
-	}
-	return 0;
-}
-
-/**
  * Reduces the amount of a remedy to the minimum. The advised amount is usually exact, so the first
  * trial lowers the amount by one; if that fails, the search ends.
  */
 static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remedies, uint32_t index,
 	struct berth_error *err)
 {
-	int64_t low = amount_of_nothing(search->run, &remedies->items[index]);
-	int64_t high = remedies->items[index].amount;
+	const bt_topology_spread_constraint_list *constraints =
+		&search->run->pod->spec.topology_spread_constraints;
+	const struct bt_remedy *remedy = &remedies->items[index];
+	int64_t low = 0; /* the amount with which the remedy changes nothing */
+	int64_t high = remedy->amount;
 	int64_t middle = high - 1;
 
+	if (remedy->kind == BT_REMEDY_RAISE_MAX_SKEW && remedy->index < constraints->count) {
+		low = constraints->items[remedy->index].max_skew;
+	}
 	while (high - low > 1) {
 		bool fits;
-		bt_remedy_list changed =
-			bt_remedies_sort(&search->arena, remedies->items, remedies->count);
+		bt_remedy_list changed = bt_remedies_sort(&search->arena, remedies);
 
 		changed.items[index].amount = middle;
 		int result = search_fits(search, &changed, &fits, err);
@@ -280,7 +264,7 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 		if (result < 0) {
 			return result;
 		}
-		if (!fits && high == remedies->items[index].amount) {
+		if (!fits && high == remedy->amount) {
 			return 0;
 		}
 		if (fits) {
@@ -313,7 +297,7 @@ static void add_missing_changes(struct bt_explain_search *search, struct bt_expl
 	struct bt_explain_run *run = search->run;
 	uint32_t slot = run->out->nodes.items[candidate->node].slot;
 	struct bt_needs needs = {.run = run, .pod = &world->info};
-	bt_remedy_vec all = {0};
+	bt_remedy_list all = {0};
 	bool named;
 
 	needs.cycle = bt_explain_world_begin_on(world, slot, &named);
@@ -323,13 +307,12 @@ static void add_missing_changes(struct bt_explain_search *search, struct bt_expl
 		bt_needs_of_pre_filter(&needs, &world->pre_filter);
 	}
 	*out_grew = !needs.is_final && needs.fewest.count != 0 &&
-		bt_remedies_unite(&all, candidate->remedies.items, candidate->remedies.count) &&
-		bt_remedies_unite(&all, needs.fewest.items, needs.fewest.count);
+		bt_remedies_unite(&all, &candidate->remedies) &&
+		bt_remedies_unite(&all, &needs.fewest);
 	if (*out_grew) {
-		bt_remedy_list grown = bt_remedies_sort(&search->arena, all.items, all.count);
+		bt_remedy_list grown = bt_remedies_sort(&search->arena, &all);
 
-		*out_grew = !bt_remedies_equal(grown.items, grown.count, candidate->remedies.items,
-			candidate->remedies.count);
+		*out_grew = !bt_remedies_equal(&grown, &candidate->remedies);
 		candidate->remedies = grown;
 		candidate->distance += needs.distance;
 		candidate->is_too_small = candidate->is_too_small || needs.fewest_is_too_small;
@@ -366,7 +349,7 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 		? find_part(search, &remedies, err)
 		: drop_needless_remedies(search, &remedies, err);
 
-	remedies = bt_remedies_sort(&search->arena, remedies.items, remedies.count);
+	remedies = bt_remedies_sort(&search->arena, &remedies);
 	for (uint32_t i = 0; i < remedies.count && result == 0; i++) {
 		if (bt_remedy_has_least_amount(remedies.items[i].kind)) {
 			result = reduce_amount(search, &remedies, i, err);
@@ -380,8 +363,8 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 	if (result < 0 || search->exhausted || is_known(search, &remedies)) {
 		return result;
 	}
-	result = bt_explain_world_open(&world, run->engine, run->pod, remedies.items,
-		remedies.count, &run->options->objects, &possible, err);
+	result = bt_explain_world_open(
+		&world, run->engine, run->pod, &remedies, &run->options->objects, &possible, err);
 	if (result < 0 || !possible) {
 		return result;
 	}
@@ -394,13 +377,9 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 					       : search->run->node_of_slot[scan.first_slot];
 
 		proposal.node = out->nodes.items[node].name;
-		proposal.remedies.items =
-			BT_ARENA_NEW_ARRAY(&out->arena, struct bt_remedy, remedies.count);
-		proposal.remedies.count = remedies.count;
-		proposal.remedies.present = true;
 		for (uint32_t i = 0; i < remedies.count; i++) {
-			proposal.remedies.items[i] =
-				bt_remedy_copy(&remedies.items[i], &out->arena);
+			bt_arena_push(&out->arena, &proposal.remedies,
+				bt_remedy_copy(&remedies.items[i], &out->arena));
 		}
 		struct bt_found_proposal found = {proposal,
 			candidate->distance / (double)scan.feasible_count, candidate->is_too_small};
@@ -419,8 +398,8 @@ static int try_candidate(
 	bool grew = false;
 	int result;
 
-	result = bt_explain_world_open(&world, run->engine, run->pod, candidate->remedies.items,
-		candidate->remedies.count, &run->options->objects, &possible, err);
+	result = bt_explain_world_open(&world, run->engine, run->pod, &candidate->remedies,
+		&run->options->objects, &possible, err);
 	if (result < 0 || !possible) {
 		return result;
 	}
@@ -485,8 +464,8 @@ static bool is_further(const struct bt_candidate *a, const struct bt_candidate *
  */
 static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 {
-	while (search->next < search->queue_count) {
-		struct bt_candidate *candidate = search->queue[search->next];
+	while (search->next < search->queue.count) {
+		struct bt_candidate *candidate = search->queue.items[search->next];
 
 		if (search->next_alike < search->alike.count &&
 			is_further(candidate, search->alike.items[search->next_alike])) {
@@ -509,8 +488,7 @@ static bool has_found_plain(const struct bt_explain_search *search)
 		const struct bt_found_proposal *found = &search->found.items[i];
 
 		if (!found->is_too_small &&
-			!bt_remedies_lower(
-				found->proposal.remedies.items, found->proposal.remedies.count)) {
+			!bt_remedies_have(&found->proposal.remedies, BT_REMEDY_LOWER_REQUEST)) {
 			return true;
 		}
 	}
@@ -524,8 +502,8 @@ static bool has_found_plain(const struct bt_explain_search *search)
 static int try_removals(struct bt_explain_search *search, struct berth_error *err)
 {
 	uint32_t one = search->run->out->entry_remedies.count + 1;
-	uint32_t fewest = search->next < search->queue_count
-		? search->queue[search->next]->remedies.count
+	uint32_t fewest = search->next < search->queue.count
+		? search->queue.items[search->next]->remedies.count
 		: UINT32_MAX;
 
 	if (search->removals_sought || has_found_plain(search) || fewest <= one) {
@@ -574,8 +552,8 @@ static int compare_proposals(const void *a, const void *b)
 {
 	const struct bt_found_proposal *x = a;
 	const struct bt_found_proposal *y = b;
-	bool x_lowers = bt_remedies_lower(x->proposal.remedies.items, x->proposal.remedies.count);
-	bool y_lowers = bt_remedies_lower(y->proposal.remedies.items, y->proposal.remedies.count);
+	bool x_lowers = bt_remedies_have(&x->proposal.remedies, BT_REMEDY_LOWER_REQUEST);
+	bool y_lowers = bt_remedies_have(&y->proposal.remedies, BT_REMEDY_LOWER_REQUEST);
 
 	if (x->is_too_small != y->is_too_small) {
 		return x->is_too_small ? 1 : -1;
@@ -601,15 +579,12 @@ static int compare_proposals(const void *a, const void *b)
  */
 static void count_alike(struct bt_proposal *proposal, struct bt_candidate *const *wishes)
 {
-	const struct bt_remedy *remedies = proposal->remedies.items;
 	bool is_alike = false;
 
 	for (uint32_t i = 0; i < BT_WISHES_MAX && !is_alike; i++) {
 		is_alike = wishes[i] != NULL &&
-			bt_remedies_equal_but_node(remedies, proposal->remedies.count,
-				wishes[i]->remedies.items, wishes[i]->remedies.count) &&
-			!bt_remedies_equal(remedies, proposal->remedies.count,
-				wishes[i]->remedies.items, wishes[i]->remedies.count);
+			bt_remedies_equal_but_node(&proposal->remedies, &wishes[i]->remedies) &&
+			!bt_remedies_equal(&proposal->remedies, &wishes[i]->remedies);
 	}
 	proposal->alike_count += is_alike;
 }
@@ -632,11 +607,8 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 			qsort(search.found.items, count, sizeof(search.found.items[0]),
 				compare_proposals);
 		}
-		out->proposals.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_proposal, count);
-		out->proposals.count = count;
-		out->proposals.present = true;
 		for (uint32_t i = 0; i < count; i++) {
-			out->proposals.items[i] = search.found.items[i].proposal;
+			bt_arena_push(&out->arena, &out->proposals, search.found.items[i].proposal);
 		}
 		for (uint32_t i = 0; i < out->nodes.count; i++) {
 			struct bt_candidate *const *wishes =
@@ -654,6 +626,7 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 			}
 		}
 	}
+	bt_vec_finish(&search.queue);
 	bt_vec_finish(&search.alike);
 	bt_vec_finish(&search.memo);
 	bt_vec_finish(&search.found);

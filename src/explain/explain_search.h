@@ -30,8 +30,7 @@ struct bt_found_proposal {
 struct bt_explain_search {
 	struct bt_explain_run *run;
 	struct bt_arena arena;
-	struct bt_candidate **queue; /* nearest first */
-	uint32_t queue_count;
+	BT_VEC(struct bt_candidate *) queue; /* nearest first */
 	uint32_t next;
 	/** Candidates that are put off because a proposal with the same kinds of changes exists. */
 	BT_VEC(struct bt_candidate *) alike;
@@ -56,10 +55,7 @@ struct bt_tried {
 /* explain_candidates.c */
 
 /** Copies the list in a canonical order, so that sets can be compared. */
-bt_remedy_list bt_remedies_sort(
-	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count);
-/** Whether some remedy lowers the pod's requests. */
-bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count);
+bt_remedy_list bt_remedies_sort(struct bt_arena *arena, const bt_remedy_list *remedies);
 /** Whether every member of `part` is covered by a member of `whole`. */
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part);
 /** Fills the queue with the changes that nodes need. */

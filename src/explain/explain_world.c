@@ -29,10 +29,10 @@ static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *r
  * node. Does nothing if an earlier remedy changes the same node, because then all remedies of that
  * node are applied already. Returns false if the node does not exist or nodes cannot be changed.
  */
-static bool change_node(struct bt_explain_world *world, const struct bt_remedy *remedies,
-	uint32_t count, uint32_t first, const struct bt_explain_objects *objects)
+static bool change_node(struct bt_explain_world *world, const bt_remedy_list *remedies,
+	uint32_t first, const struct bt_explain_objects *objects)
 {
-	struct bt_str name = remedies[first].node;
+	struct bt_str name = remedies->items[first].node;
 	uint32_t slot = bt_state_snapshot_find(world->engine->state, name);
 	const struct bt_node *was =
 		objects->node != NULL ? objects->node(objects->context, name) : NULL;
@@ -43,27 +43,31 @@ static bool change_node(struct bt_explain_world *world, const struct bt_remedy *
 		return false;
 	}
 	for (uint32_t i = 0; i < first; i++) {
-		if (!bt_remedy_is_of_pod(remedies[i].kind) &&
-			remedies[i].kind != BT_REMEDY_REMOVE_POD &&
-			bt_str_equal(remedies[i].node, name)) {
+		const struct bt_remedy *earlier = &remedies->items[i];
+
+		if (!bt_remedy_is_of_pod(earlier->kind) && earlier->kind != BT_REMEDY_REMOVE_POD &&
+			bt_str_equal(earlier->node, name)) {
 			return true;
 		}
 	}
 	now = BT_ARENA_NEW(&world->arena, struct bt_node);
 	*now = *was;
-	bt_remedies_apply_to_node(remedies, count, now, &world->arena);
+	bt_remedies_apply_to_node(remedies, now, &world->arena);
 	bt_state_trial_set_node(&world->trial, slot, was, now);
 	return true;
 }
 
 /**
  * Removes the pod and deallocates the claims that are reserved only for this pod. Returns false if
- * that is not possible.
+ * that is not possible, or if pod_id is BT_POD_NONE.
  */
 static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
 {
 	struct bt_pod_info pod;
 
+	if (pod_id == BT_POD_NONE) {
+		return false;
+	}
 	bt_pod_info_from_record(world->engine->state, pod_id, &pod);
 	if (!bt_dra_trial_take_pod(&world->claims, pod.uid)) {
 		return false;
@@ -73,7 +77,7 @@ static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
 }
 
 int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engine,
-	const struct bt_pod *pod, const struct bt_remedy *remedies, uint32_t count,
+	const struct bt_pod *pod, const bt_remedy_list *remedies,
 	const struct bt_explain_objects *objects, bool *out_possible, struct berth_error *err)
 {
 	int result;
@@ -86,19 +90,19 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 	bt_dra_trial_begin(&world->claims, engine->state->dra);
 	bool possible = true;
 
-	for (uint32_t i = 0; i < count && possible; i++) {
-		if (remedies[i].kind == BT_REMEDY_REMOVE_POD &&
-			!bt_remedies_contain(remedies, i, &remedies[i])) {
-			uint32_t pod_id = find_pod(world->engine->state, &remedies[i]);
+	for (uint32_t i = 0; i < remedies->count && possible; i++) {
+		const struct bt_remedy *remedy = &remedies->items[i];
+		const bt_remedy_list earlier = {.items = remedies->items, .count = i};
 
-			possible = pod_id != BT_POD_NONE && take_pod(world, pod_id);
-		} else if (remedies[i].kind != BT_REMEDY_REMOVE_POD &&
-			!bt_remedy_is_of_pod(remedies[i].kind)) {
-			possible = change_node(world, remedies, count, i, objects);
+		if (remedy->kind == BT_REMEDY_REMOVE_POD) {
+			possible = bt_remedies_contain(&earlier, remedy) ||
+				take_pod(world, find_pod(engine->state, remedy));
+		} else if (!bt_remedy_is_of_pod(remedy->kind)) {
+			possible = change_node(world, remedies, i, objects);
 		}
 	}
 	*out_possible = possible;
-	result = bt_state_refresh_snapshot(world->engine->state, err);
+	result = bt_state_refresh_snapshot(engine->state, err);
 	if (result < 0 || !*out_possible) {
 		/* Report only the first error. */
 		int ended = bt_state_trial_end(&world->trial, result < 0 ? NULL : err);
@@ -107,15 +111,14 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 		bt_arena_finish(&world->arena);
 		return result < 0 ? result : ended;
 	}
-	bt_remedies_apply_to_pod(remedies, count, &world->pod, &world->arena);
+	bt_remedies_apply_to_pod(remedies, &world->pod, &world->arena);
 	bt_pod_info_init_pending(engine->state, &world->pod, &world->info);
-	struct bt_plugin *gate;
-	struct bt_status status;
-
-	world->framework = bt_engine_profile(world->engine, world->pod.spec.scheduler_name);
+	world->framework = bt_engine_profile(engine, world->pod.spec.scheduler_name);
 	if (world->framework != NULL) {
-		status = bt_run_pre_enqueue(
+		struct bt_plugin *gate;
+		struct bt_status status = bt_run_pre_enqueue(
 			world->framework, &world->info, &world->arena, NULL, &gate);
+
 		world->admitted = bt_status_is_success(&status);
 	}
 	return 0;

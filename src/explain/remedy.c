@@ -80,50 +80,45 @@ bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b)
 	return bt_remedy_compare(a, b) == 0;
 }
 
-bt_remedy_list bt_remedy_list_copy(
-	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count)
+bt_remedy_list bt_remedies_copy(struct bt_arena *arena, const bt_remedy_list *remedies)
 {
-	bt_remedy_list list = {.count = count, .present = true};
+	bt_remedy_list copy = {0};
 
-	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_remedy, count);
-	for (uint32_t i = 0; i < count; i++) {
-		list.items[i] = remedies[i];
-	}
-	return list;
+	copy.items = bt_arena_copy_array(
+		arena, remedies->items, remedies->count, 0, sizeof(*copy.items));
+	copy.count = remedies->count;
+	return copy;
 }
 
-bool bt_remedies_contain(
-	const struct bt_remedy *remedies, uint32_t count, const struct bt_remedy *remedy)
+bool bt_remedies_contain(const bt_remedy_list *remedies, const struct bt_remedy *remedy)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		if (bt_remedy_equal(&remedies[i], remedy)) {
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		if (bt_remedy_equal(&remedies->items[i], remedy)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-bool bt_remedies_equal(
-	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count)
+bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b)
 {
-	bool equal = a_count == b_count;
+	bool equal = a->count == b->count;
 
-	for (uint32_t i = 0; i < a_count && equal; i++) {
-		equal = bt_remedy_equal(&a[i], &b[i]);
+	for (uint32_t i = 0; i < a->count && equal; i++) {
+		equal = bt_remedy_equal(&a->items[i], &b->items[i]);
 	}
 	return equal;
 }
 
-bool bt_remedies_equal_but_node(
-	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count)
+bool bt_remedies_equal_but_node(const bt_remedy_list *a, const bt_remedy_list *b)
 {
-	bool equal = a_count == b_count;
+	bool equal = a->count == b->count;
 
-	for (uint32_t i = 0; i < a_count && equal; i++) {
-		struct bt_remedy other = b[i];
+	for (uint32_t i = 0; i < a->count && equal; i++) {
+		struct bt_remedy other = b->items[i];
 
-		other.node = a[i].node;
-		equal = bt_remedy_equal(&a[i], &other);
+		other.node = a->items[i].node;
+		equal = bt_remedy_equal(&a->items[i], &other);
 	}
 	return equal;
 }
@@ -169,39 +164,14 @@ int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
 
 /** Copies the list, with memory for one more element. */
-#define COPY_LIST(arena, list, type) \
-	do { \
-		type *copied_items = BT_ARENA_NEW_ARRAY((arena), type, (size_t)(list)->count + 1); \
-		for (uint32_t copied = 0; copied < (list)->count; copied++) { \
-			copied_items[copied] = (list)->items[copied]; \
-		} \
-		(list)->items = copied_items; \
-	} while (0)
+#define COPY_LIST(arena, list) \
+	((list)->items = bt_arena_copy_array( \
+		 (arena), (list)->items, (list)->count, 1, sizeof(*(list)->items)))
 
-/** Removes the element at index `at`; the list must be a copy. */
-#define REMOVE_AT(list, at) \
-	do { \
-		for (uint32_t moved = (at) + 1; moved < (list)->count; moved++) { \
-			(list)->items[moved - 1] = (list)->items[moved]; \
-		} \
-		(list)->count--; \
-	} while (0)
-
-static bool has_index(
-	const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind, uint32_t index)
+bool bt_remedies_have(const bt_remedy_list *remedies, enum bt_remedy_kind kind)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		if (remedies[i].kind == kind && remedies[i].index == index) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool bt_remedies_have(const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (remedies[i].kind == kind) {
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		if (remedies->items[i].kind == kind) {
 			return true;
 		}
 	}
@@ -213,7 +183,7 @@ static void map_remove(struct bt_str_map *map, struct bt_str key)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
 		if (bt_str_equal(map->items[i].key, key)) {
-			REMOVE_AT(map, i);
+			bt_vec_remove_ordered(map, i);
 			return;
 		}
 	}
@@ -221,20 +191,19 @@ static void map_remove(struct bt_str_map *map, struct bt_str key)
 
 /** Returns the affinity without the terms that remedies drop. */
 static const struct bt_pod_affinity *without_terms(const struct bt_pod_affinity *affinity,
-	const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind,
-	struct bt_arena *arena)
+	const bt_remedy_list *remedies, enum bt_remedy_kind kind, struct bt_arena *arena)
 {
 	struct bt_pod_affinity *copy;
 	uint32_t kept = 0;
 
-	if (affinity == NULL || !bt_remedies_have(remedies, count, kind)) {
+	if (affinity == NULL || !bt_remedies_have(remedies, kind)) {
 		return affinity;
 	}
 	copy = BT_ARENA_NEW(arena, struct bt_pod_affinity);
 	*copy = *affinity;
-	COPY_LIST(arena, &copy->required, struct bt_pod_affinity_term);
+	COPY_LIST(arena, &copy->required);
 	for (uint32_t i = 0; i < affinity->required.count; i++) {
-		if (!has_index(remedies, count, kind, i)) {
+		if (!bt_remedies_contain(remedies, &(struct bt_remedy){.kind = kind, .index = i})) {
 			copy->required.items[kept++] = affinity->required.items[i];
 		}
 	}
@@ -242,38 +211,22 @@ static const struct bt_pod_affinity *without_terms(const struct bt_pod_affinity 
 	return copy;
 }
 
-static const struct bt_node_affinity *without_required(
-	const struct bt_node_affinity *affinity, struct bt_arena *arena)
-{
-	struct bt_node_affinity *copy;
-
-	if (affinity == NULL) {
-		return NULL;
-	}
-	copy = BT_ARENA_NEW(arena, struct bt_node_affinity);
-	*copy = *affinity;
-	copy->required = NULL;
-	return copy;
-}
-
-static bool is_port(const struct bt_container_port *port, const struct bt_remedy *remedy)
-{
-	struct bt_str protocol = port->protocol.length != 0 ? port->protocol : BT_STR("TCP");
-
-	return port->host_port == remedy->amount && bt_str_equal(protocol, remedy->value);
-}
-
 static void drop_port(
 	const struct bt_remedy *remedy, bt_container_list *containers, struct bt_arena *arena)
 {
-	COPY_LIST(arena, containers, struct bt_container);
+	COPY_LIST(arena, containers);
 	for (uint32_t i = 0; i < containers->count; i++) {
 		struct bt_container *container = &containers->items[i];
 
-		COPY_LIST(arena, &container->ports, struct bt_container_port);
+		COPY_LIST(arena, &container->ports);
 		for (uint32_t k = container->ports.count; k-- > 0;) {
-			if (is_port(&container->ports.items[k], remedy)) {
-				REMOVE_AT(&container->ports, k);
+			const struct bt_container_port *port = &container->ports.items[k];
+			struct bt_str protocol =
+				port->protocol.length != 0 ? port->protocol : BT_STR("TCP");
+
+			if (port->host_port == remedy->amount &&
+				bt_str_equal(protocol, remedy->value)) {
+				bt_vec_remove_ordered(&container->ports, k);
 			}
 		}
 	}
@@ -281,20 +234,20 @@ static void drop_port(
 
 static void drop_volume(struct bt_pod_spec *spec, struct bt_str name, struct bt_arena *arena)
 {
-	COPY_LIST(arena, &spec->volumes, struct bt_volume);
+	COPY_LIST(arena, &spec->volumes);
 	for (uint32_t i = spec->volumes.count; i-- > 0;) {
 		if (bt_str_equal(spec->volumes.items[i].name, name)) {
-			REMOVE_AT(&spec->volumes, i);
+			bt_vec_remove_ordered(&spec->volumes, i);
 		}
 	}
 }
 
 static void remove_gate(struct bt_pod_spec *spec, struct bt_str name, struct bt_arena *arena)
 {
-	COPY_LIST(arena, &spec->scheduling_gates, struct bt_pod_scheduling_gate);
+	COPY_LIST(arena, &spec->scheduling_gates);
 	for (uint32_t i = spec->scheduling_gates.count; i-- > 0;) {
 		if (bt_str_equal(spec->scheduling_gates.items[i].name, name)) {
-			REMOVE_AT(&spec->scheduling_gates, i);
+			bt_vec_remove_ordered(&spec->scheduling_gates, i);
 		}
 	}
 }
@@ -307,7 +260,7 @@ static void relax_spread(
 	if (remedy->index >= spec->topology_spread_constraints.count) {
 		return;
 	}
-	COPY_LIST(arena, &spec->topology_spread_constraints, struct bt_topology_spread_constraint);
+	COPY_LIST(arena, &spec->topology_spread_constraints);
 	constraint = &spec->topology_spread_constraints.items[remedy->index];
 	if (remedy->kind == BT_REMEDY_ALLOW_SKEW) {
 		constraint->when_unsatisfiable = BT_STR("ScheduleAnyway");
@@ -333,9 +286,9 @@ static void lower_request(
 	if (remedy->amount >= bt_remedy_requested_of(pod, remedy->resource)) {
 		return;
 	}
-	COPY_LIST(arena, &pod->spec.containers, struct bt_container);
+	COPY_LIST(arena, &pod->spec.containers);
 	requests = &pod->spec.containers.items[0].resources.requests;
-	COPY_LIST(arena, requests, struct bt_resource_entry);
+	COPY_LIST(arena, requests);
 	for (uint32_t i = 0; i < requests->count; i++) {
 		if (bt_str_equal(requests->items[i].name, remedy->resource)) {
 			bt_quantity_sub(&requests->items[i].quantity, &amount, arena);
@@ -343,16 +296,16 @@ static void lower_request(
 	}
 }
 
-void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, struct bt_pod *pod,
-	struct bt_arena *arena)
+void bt_remedies_apply_to_pod(
+	const bt_remedy_list *remedies, struct bt_pod *pod, struct bt_arena *arena)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_remedy *remedy = &remedies[i];
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		const struct bt_remedy *remedy = &remedies->items[i];
 		struct bt_pod_spec *spec = &pod->spec;
 
 		switch (remedy->kind) {
 		case BT_REMEDY_TOLERATE:
-			COPY_LIST(arena, &spec->tolerations, struct bt_toleration);
+			COPY_LIST(arena, &spec->tolerations);
 			spec->tolerations.present = true;
 			spec->tolerations.items[spec->tolerations.count++] = (struct bt_toleration){
 				.key = remedy->key,
@@ -363,7 +316,7 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 			};
 			break;
 		case BT_REMEDY_DROP_NODE_SELECTOR:
-			COPY_LIST(arena, &spec->node_selector, struct bt_str_pair);
+			COPY_LIST(arena, &spec->node_selector);
 			map_remove(&spec->node_selector, remedy->key);
 			break;
 		case BT_REMEDY_RAISE_MAX_SKEW:
@@ -408,45 +361,46 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 	}
 	copy = BT_ARENA_NEW(arena, struct bt_affinity);
 	*copy = *pod->spec.affinity;
-	if (bt_remedies_have(remedies, count, BT_REMEDY_DROP_NODE_AFFINITY)) {
-		copy->node_affinity = without_required(copy->node_affinity, arena);
+	if (copy->node_affinity != NULL &&
+		bt_remedies_have(remedies, BT_REMEDY_DROP_NODE_AFFINITY)) {
+		struct bt_node_affinity *preferred = BT_ARENA_NEW(arena, struct bt_node_affinity);
+
+		*preferred = *copy->node_affinity;
+		preferred->required = NULL;
+		copy->node_affinity = preferred;
 	}
-	copy->pod_affinity = without_terms(
-		copy->pod_affinity, remedies, count, BT_REMEDY_DROP_POD_AFFINITY, arena);
+	copy->pod_affinity =
+		without_terms(copy->pod_affinity, remedies, BT_REMEDY_DROP_POD_AFFINITY, arena);
 	copy->pod_anti_affinity = without_terms(
-		copy->pod_anti_affinity, remedies, count, BT_REMEDY_DROP_POD_ANTI_AFFINITY, arena);
+		copy->pod_anti_affinity, remedies, BT_REMEDY_DROP_POD_ANTI_AFFINITY, arena);
 	pod->spec.affinity = copy;
 }
 
-static void free_resource(
-	const struct bt_remedy *remedy, struct bt_resource_list *list, struct bt_arena *arena)
+void bt_remedies_apply_to_node(
+	const bt_remedy_list *remedies, struct bt_node *node, struct bt_arena *arena)
 {
-	struct bt_quantity amount = quantity_of(remedy);
-
-	COPY_LIST(arena, list, struct bt_resource_entry);
-	bt_resource_list_add(list, list->count + 1, remedy->resource, &amount, arena);
-}
-
-void bt_remedies_apply_to_node(const struct bt_remedy *remedies, uint32_t count,
-	struct bt_node *node, struct bt_arena *arena)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_remedy *remedy = &remedies[i];
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		const struct bt_remedy *remedy = &remedies->items[i];
 
 		if (bt_remedy_is_of_pod(remedy->kind) ||
 			!bt_str_equal(remedy->node, node->metadata.name)) {
 			continue;
 		}
 		if (remedy->kind == BT_REMEDY_FREE_RESOURCE) {
-			free_resource(remedy, &node->status.allocatable, arena);
+			struct bt_resource_list *list = &node->status.allocatable;
+			struct bt_quantity amount = quantity_of(remedy);
+
+			COPY_LIST(arena, list);
+			bt_resource_list_add(
+				list, list->count + 1, remedy->resource, &amount, arena);
 		} else if (remedy->kind == BT_REMEDY_UNCORDON) {
 			struct bt_node_spec *spec = &node->spec;
 			spec->unschedulable = false;
-			COPY_LIST(arena, &spec->taints, struct bt_taint);
+			COPY_LIST(arena, &spec->taints);
 			for (uint32_t k = spec->taints.count; k-- > 0;) {
 				if (bt_str_equal_c(
 					    spec->taints.items[k].key, UNSCHEDULABLE_TAINT)) {
-					REMOVE_AT(&spec->taints, k);
+					bt_vec_remove_ordered(&spec->taints, k);
 				}
 			}
 		} else if (remedy->kind == BT_REMEDY_SET_LABEL) {
@@ -455,20 +409,19 @@ void bt_remedies_apply_to_node(const struct bt_remedy *remedies, uint32_t count,
 			struct bt_str value = remedy->value;
 			uint32_t at = 0;
 
-			COPY_LIST(arena, map, struct bt_str_pair);
+			COPY_LIST(arena, map);
 			while (at < map->count && bt_str_compare(map->items[at].key, key) < 0) {
 				at++;
 			}
 			if (at == map->count || !bt_str_equal(map->items[at].key, key)) {
-				for (uint32_t j = map->count; j > at; j--) {
+				for (uint32_t j = map->count++; j > at; j--) {
 					map->items[j] = map->items[j - 1];
 				}
-				map->count++;
 			}
 			map->present = true;
 			map->items[at] = (struct bt_str_pair){key, value};
 		} else if (remedy->kind == BT_REMEDY_REMOVE_LABEL) {
-			COPY_LIST(arena, &node->metadata.labels, struct bt_str_pair);
+			COPY_LIST(arena, &node->metadata.labels);
 			map_remove(&node->metadata.labels, remedy->key);
 		}
 	}

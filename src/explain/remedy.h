@@ -11,6 +11,7 @@
 #include "api/node.h"
 #include "api/pod.h"
 #include "base/arena.h"
+#include "base/vec.h"
 
 enum bt_remedy_kind {
 #define BT_REMEDY(name, text, members) BT_REMEDY_##name,
@@ -45,7 +46,8 @@ struct bt_remedy {
 	uint32_t index;
 };
 
-typedef BT_LIST(struct bt_remedy) bt_remedy_list;
+/** The items are in an arena, or, in lists that bt_vec_push fills, on the heap. */
+typedef BT_VEC(struct bt_remedy) bt_remedy_list;
 
 /** Returns the name of the kind, such as "FreeResource". */
 const char *bt_remedy_kind_name(enum bt_remedy_kind kind);
@@ -56,17 +58,13 @@ struct bt_remedy bt_remedy_copy(const struct bt_remedy *remedy, struct bt_arena 
 /** Orders remedies by all members, the kind first; for qsort. */
 int bt_remedy_compare(const void *a, const void *b);
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
-bool bt_remedies_contain(
-	const struct bt_remedy *remedies, uint32_t count, const struct bt_remedy *remedy);
-bool bt_remedies_equal(
-	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
-bool bt_remedies_have(const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind);
-/** Copies the list, but not the texts. */
-bt_remedy_list bt_remedy_list_copy(
-	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count);
+bool bt_remedies_contain(const bt_remedy_list *remedies, const struct bt_remedy *remedy);
+bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b);
+bool bt_remedies_have(const bt_remedy_list *remedies, enum bt_remedy_kind kind);
+/** Copies the list to the arena, but not the texts. */
+bt_remedy_list bt_remedies_copy(struct bt_arena *arena, const bt_remedy_list *remedies);
 /** Compares lists without the names of nodes: the same changes of different nodes are equal. */
-bool bt_remedies_equal_but_node(
-	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
+bool bt_remedies_equal_but_node(const bt_remedy_list *a, const bt_remedy_list *b);
 /**
  * Whether the remedy changes the pod to be scheduled; otherwise it changes a node or another pod.
  */
@@ -86,8 +84,8 @@ int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
  * in the arena. Remedies of other pods and nodes are skipped. Indices refer to the pod as passed
  * in, so all remedies of a proposal must be applied in one call.
  */
-void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, struct bt_pod *pod,
-	struct bt_arena *arena);
-void bt_remedies_apply_to_node(const struct bt_remedy *remedies, uint32_t count,
-	struct bt_node *node, struct bt_arena *arena);
+void bt_remedies_apply_to_pod(
+	const bt_remedy_list *remedies, struct bt_pod *pod, struct bt_arena *arena);
+void bt_remedies_apply_to_node(
+	const bt_remedy_list *remedies, struct bt_node *node, struct bt_arena *arena);
 #endif

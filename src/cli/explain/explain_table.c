@@ -233,9 +233,7 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 		bool repeats = false;
 		for (uint32_t k = 0; k < i && !repeats; k++) {
 			const struct bt_proposal *other = &explanation->proposals.items[k];
-			repeats = bt_remedies_equal_but_node(proposal->remedies.items,
-				proposal->remedies.count, other->remedies.items,
-				other->remedies.count);
+			repeats = bt_remedies_equal_but_node(&proposal->remedies, &other->remedies);
 		}
 		if (repeats) {
 			continue;

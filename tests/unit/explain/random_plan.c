@@ -157,12 +157,14 @@ bool random_plan_fits_after(
 	struct bt_pod *pod;
 	struct bt_status status;
 	bool scheduled = false;
+	const bt_remedy_list list = {
+		.items = (struct bt_remedy *)(uintptr_t)remedies, .count = count};
 
 	town_init(&town, "{}");
 	for (uint32_t i = 0; i < plan->node_count; i++) {
 		struct bt_node *node = world_node(&town.world, plan->nodes[i]);
 
-		bt_remedies_apply_to_node(remedies, count, node, &town.world.arena);
+		bt_remedies_apply_to_node(&list, node, &town.world.arena);
 		bt_state_add_node(town.world.engine->state, node);
 	}
 	for (uint32_t i = 0; i < plan->pod_count; i++) {
@@ -179,7 +181,7 @@ bool random_plan_fits_after(
 		}
 	}
 	pod = world_pod(&town.world, plan->pending);
-	bt_remedies_apply_to_pod(remedies, count, pod, &town.world.arena);
+	bt_remedies_apply_to_pod(&list, pod, &town.world.arena);
 	framework = bt_engine_profile(town.world.engine, pod->spec.scheduler_name);
 	if (framework != NULL) {
 		bt_pod_info_init_pending(town.world.engine->state, pod, &info);

@@ -24,8 +24,10 @@ static struct bt_pod apply(struct world *world, const struct bt_pod *pod,
 	const struct bt_remedy *remedies, uint32_t count)
 {
 	struct bt_pod copy = *pod;
+	const bt_remedy_list list = {
+		.items = (struct bt_remedy *)(uintptr_t)remedies, .count = count};
 
-	bt_remedies_apply_to_pod(remedies, count, &copy, &world->arena);
+	bt_remedies_apply_to_pod(&list, &copy, &world->arena);
 	return copy;
 }
 
@@ -194,7 +196,9 @@ START_TEST(test_remedies__node)
 		"'x','effect':'NoSchedule'}]},'status':{'allocatable':{'cpu':'1500m','memory':'1Ki'"
 		"}}}");
 	now = *node;
-	bt_remedies_apply_to_node(remedies, BT_ARRAY_LENGTH(remedies), &now, &world.arena);
+	const bt_remedy_list list = {.items = (struct bt_remedy *)(uintptr_t)remedies,
+		.count = BT_ARRAY_LENGTH(remedies)};
+	bt_remedies_apply_to_node(&list, &now, &world.arena);
 	ck_assert_int_eq(milli_of(&now, "cpu"), 1750);
 	ck_assert_int_eq(milli_of(&now, "memory"), 2048000);
 	ck_assert_int_eq(milli_of(&now, "example.com/gpu"), 2000);

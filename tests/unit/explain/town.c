@@ -82,10 +82,11 @@ struct bt_scan town_try(struct town *town, const struct bt_pod *pod,
 	struct bt_explain_world world;
 	struct bt_scan scan = {0};
 	bool possible;
+	const bt_remedy_list list = {
+		.items = (struct bt_remedy *)(uintptr_t)remedies, .count = count};
 
-	ck_assert_int_eq(bt_explain_world_open(
-				 &world, engine, pod, remedies, count, &objects, &possible, NULL),
-		0);
+	ck_assert_int_eq(
+		bt_explain_world_open(&world, engine, pod, &list, &objects, &possible, NULL), 0);
 	if (possible) {
 		uint32_t slot = node.length != 0 ? bt_state_snapshot_find(engine->state, node)
 						 : BT_SLOT_NONE;
