@@ -64,6 +64,8 @@ static bool sync(struct bt_sync *sync)
 	struct bt_str node_name = bt_json_text_at(sync->object, "spec.nodeName");
 	struct bt_node node = {.spec = {.unschedulable = false}};
 	struct bt_pod pod = {.spec = {.host_network = false}};
+	int64_t created_ns =
+		bt_tree_seconds(sync->object, "metadata.creationTimestamp") * BT_NS_PER_SECOND;
 	int64_t began_ns = 0;
 
 	if (node_name.length == 0 || bt_tree_is_deleting(sync->object)) {
@@ -87,11 +89,15 @@ static bool sync(struct bt_sync *sync)
 	const struct bt_json_value *scheduled = bt_condition_find(
 		bt_json_array_at(sync->object, "status.conditions"), "PodScheduled");
 	int64_t began_seconds = bt_tree_seconds(scheduled, "lastTransitionTime");
-	int64_t due = bt_tree_seconds(sync->object, "metadata.creationTimestamp");
-	due = (due > began_seconds ? due : began_seconds) * BT_NS_PER_SECOND;
+	int64_t due = began_seconds * BT_NS_PER_SECOND;
+	due = due > created_ns ? due : created_ns;
 	(void)bt_str_parse_int64(bt_groups_of(sync->data, node_name), &began_ns);
 	due = (due > began_ns ? due : began_ns) + seconds * BT_NS_PER_SECOND;
-	if (seconds != 0 && due > sync->now_ns) {
+	if (seconds == 0) {
+		/* A controller replaces the pod at once, maybe with nodeName on the same node. */
+		due = created_ns + BT_NS_PER_SECOND;
+	}
+	if (due > sync->now_ns) {
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}

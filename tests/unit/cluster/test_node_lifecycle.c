@@ -130,6 +130,28 @@ START_TEST(test_node_lifecycle__no_execute_evicts)
 }
 END_TEST
 
+START_TEST(test_node_lifecycle__evicted_pods_live_a_second)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, "replicaset-controller,taint-eviction-controller,node-agent");
+	cluster_add_node(&cluster, "n");
+	cluster_patch(
+		&cluster, NODES, "n", "{'spec':{'taints':[{'key':'k','effect':'NoExecute'}]}}");
+	cluster_create(&cluster, "replicasets.apps", "default/",
+		"{'metadata':{'name':'r'},'spec':{'replicas':2,'selector':{'matchLabels':{'a':'b'}}"
+		",'template':{'metadata':{'labels':{'a':'b'}},'spec':{'nodeName':'n','containers':"
+		"[{'name':'c','image':'i'}]}}}}");
+	cluster_run(&cluster, 0);
+	uint64_t before = bt_store_rv(cluster.api.store);
+	for (uint32_t i = 0; i < 1000; i++) {
+		cluster_run(&cluster, 1);
+	}
+	/* The node refuses up to 300 pods at once; each is replaced, and evicted later. */
+	ck_assert_uint_lt(bt_store_rv(cluster.api.store) - before, 4000);
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_node_lifecycle__pods_of_deleted_nodes_go)
 {
 	struct cluster cluster;
@@ -153,4 +175,5 @@ END_TEST
 BT_TEST_MAIN("node_lifecycle", test_node_lifecycle__edge_14b_15_ready_node_loses_its_taint,
 	test_node_lifecycle__edge_14b_17_unschedulable,
 	test_node_lifecycle__conditions_become_taints, test_node_lifecycle__silent_node_is_unknown,
-	test_node_lifecycle__no_execute_evicts, test_node_lifecycle__pods_of_deleted_nodes_go)
+	test_node_lifecycle__no_execute_evicts, test_node_lifecycle__evicted_pods_live_a_second,
+	test_node_lifecycle__pods_of_deleted_nodes_go)
