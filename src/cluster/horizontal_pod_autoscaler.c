@@ -891,7 +891,15 @@ static bool sync(struct bt_sync *sync)
 
 	bt_hub_enqueue_periodic(
 		sync->hub, sync->key, sync->now_ns + BT_USAGE_WINDOW_SECONDS * BT_NS_PER_SECOND);
-	int64_t desired = read_target(&pass, resource, key) ? decide(&pass) : pass.current;
+	int64_t desired = pass.current;
+	if (read_target(&pass, resource, key)) {
+		if (pass.memory->recommended.count == 0) {
+			/* A new autoscaler waits for its window, too, before it scales. */
+			struct sample first = {sync->now_seconds, pass.current};
+			bt_vec_push(&pass.memory->recommended, first);
+		}
+		desired = decide(&pass);
+	}
 	if (desired != pass.current) {
 		struct bt_json_value *patch =
 			bt_json_put(arena, NULL, "{spec: {replicas: %d}}", desired);

@@ -215,6 +215,31 @@ START_TEST(test_virtual_time__same_seed_same_bytes)
 }
 END_TEST
 
+START_TEST(test_virtual_time__new_autoscaler_waits_before_it_scales_down)
+{
+	struct cluster cluster;
+	init(&cluster, 1);
+	cluster_create(&cluster, "deployments.apps", "default/", DEPLOYMENT);
+	cluster_patch(&cluster, "namespaces", "default",
+		"{'metadata':{'annotations':{'berth.dev/external-metrics':'queue=1'}}}");
+	cluster_create(&cluster, "horizontalpodautoscalers.autoscaling", "default/",
+		"{'metadata':{'name':'h'},'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':"
+		"'Deployment','name':'web'},'maxReplicas':5,'metrics':[{'type':'External',"
+		"'external':{'metric':{'name':'queue'},'target':{'type':'AverageValue',"
+		"'averageValue':'1'}}}]}}");
+	cluster_run(&cluster, INT64_C(295) * 1000);
+	ck_assert_str_eq(
+		cluster_json(&cluster, "deployments.apps", "default/web", "spec.replicas"), "3");
+	ck_assert_str_eq(cluster_condition(&cluster, "horizontalpodautoscalers.autoscaling",
+				 "default/h", "AbleToScale"),
+		"True/ScaleDownStabilized");
+	cluster_run(&cluster, INT64_C(20) * 1000);
+	ck_assert_str_eq(
+		cluster_json(&cluster, "deployments.apps", "default/web", "spec.replicas"), "1");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_virtual_time__a_slow_clock_reaches_no_far_time)
 {
 	const struct bt_cluster_clock clock = {.start_monotonic_ns = 5, .scale = 1e-10};
@@ -227,4 +252,5 @@ BT_TEST_MAIN("virtual_time", test_virtual_time__deployment_runs, test_virtual_ti
 	test_virtual_time__limit_comes_first, test_virtual_time__stateful_set_gets_volumes,
 	test_virtual_time__ends_with_pods_that_fit_nowhere_and_cron_jobs,
 	test_virtual_time__same_seed_same_bytes,
+	test_virtual_time__new_autoscaler_waits_before_it_scales_down,
 	test_virtual_time__a_slow_clock_reaches_no_far_time)
