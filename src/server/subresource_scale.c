@@ -92,6 +92,23 @@ struct bt_json_value *bt_call_make_scale(struct bt_call *call, const struct bt_j
 			: selector_text(arena, bt_json_find_path(object, "spec.selector")));
 }
 
+/** Sets the replicas of a scaled object; missing objects on the path are created. */
+static void set_replicas(
+	struct bt_call *call, struct bt_json_value *object, const char *path, int64_t replicas)
+{
+	struct bt_str rest = bt_str_from(path);
+	int64_t dot;
+	while ((dot = bt_str_find_char(rest, '.')) >= 0) {
+		struct bt_str name = bt_arena_str(call->arena, bt_str_sub(rest, 0, (uint32_t)dot));
+		object = bt_json_ensure_object(call->arena, object, name.data);
+		rest = bt_str_sub(rest, (uint32_t)dot + 1, rest.length);
+	}
+	if (rest.length != 0) {
+		bt_json_set_int64(
+			call->arena, object, bt_arena_str(call->arena, rest).data, replicas);
+	}
+}
+
 void bt_call_scale(struct bt_call *call)
 {
 	struct bt_stored *stored = bt_call_find(call);
@@ -99,16 +116,26 @@ void bt_call_scale(struct bt_call *call)
 		return;
 	}
 	const struct bt_json_value *old = bt_call_parse(call, stored);
+	const char *path = paths_of(call).replicas;
+	const struct bt_schema_message *message =
+		bt_schema_find(BT_STR("autoscaling/v1"), BT_STR("Scale"));
 	struct bt_json_value *scale = call->request->body;
+	bool is_patch = call->request->verb == BT_VERB_PATCH;
+	bool is_apply = is_patch && call->request->patch_type == BT_PATCH_APPLY;
 	if (call->request->verb == BT_VERB_GET) {
 		call->answer->document = bt_call_make_scale(call, old);
 		call->answer->code = 200;
 		return;
 	}
-	if (call->request->verb == BT_VERB_PATCH) {
-		scale = bt_call_apply_patch(call,
-			bt_schema_find(BT_STR("autoscaling/v1"), BT_STR("Scale")),
-			bt_call_make_scale(call, old));
+	if (is_patch && !bt_call_check_patch_options(call)) {
+		return;
+	}
+	if (is_apply) {
+		if (!bt_call_check_applied(call, message)) {
+			return;
+		}
+	} else if (is_patch) {
+		scale = bt_call_apply_patch(call, message, bt_call_make_scale(call, old));
 	} else if (scale == NULL) {
 		scale = bt_json_new(call->arena, BT_JSON_OBJECT);
 	}
@@ -117,29 +144,30 @@ void bt_call_scale(struct bt_call *call)
 		!bt_call_check_identity(call, stored, old, scale, BT_BODY_PATCHED)) {
 		return;
 	}
+	const struct bt_json_value *given = bt_json_find_path(scale, "spec.replicas");
 	int64_t replicas = bt_json_int64_at(scale, "spec.replicas", 0);
 	if (replicas < 0) {
 		struct bt_field_errors errors = bt_call_field_errors(call);
-		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.replicas"),
-			bt_json_find_path(scale, "spec.replicas"),
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.replicas"), given,
 			"must be greater than or equal to 0");
 		(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("autoscaling"),
 			BT_STR("Scale"), call->write.name, &errors);
 		return;
 	}
-	struct bt_json_value *object = bt_json_clone(call->arena, old, false);
-	/* Missing objects on the path are created. */
-	struct bt_json_value *parent = object;
-	struct bt_str rest = bt_str_from(paths_of(call).replicas);
-	int64_t dot;
-	while ((dot = bt_str_find_char(rest, '.')) >= 0) {
-		struct bt_str name = bt_arena_str(call->arena, bt_str_sub(rest, 0, (uint32_t)dot));
-		parent = bt_json_ensure_object(call->arena, parent, name.data);
-		rest = bt_str_sub(rest, (uint32_t)dot + 1, rest.length);
-	}
-	if (rest.length != 0) {
-		bt_json_set_int64(
-			call->arena, parent, bt_arena_str(call->arena, rest).data, replicas);
+	struct bt_json_value *object;
+	if (is_apply) {
+		/* The owner of the scale's replicas is kept as the owner of the object's field. */
+		struct bt_json_value *applied = bt_json_new(call->arena, BT_JSON_OBJECT);
+		if (given != NULL) {
+			set_replicas(call, applied, path, replicas);
+		}
+		object = bt_call_apply(call, old, applied);
+		if (object == NULL || !bt_call_decode(call, object, BT_BODY_PATCHED)) {
+			return;
+		}
+	} else {
+		object = bt_json_clone(call->arena, old, false);
+		set_replicas(call, object, path, replicas);
 	}
 	bt_call_update_object(call, stored, old, object);
 	/* The update answers with the object; answer with its Scale instead. */

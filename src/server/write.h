@@ -229,12 +229,25 @@ void bt_call_refuse_nameless(struct bt_call *call);
  */
 bool bt_call_is_finished(const struct bt_call *call, const struct bt_json_value *object);
 void bt_call_patch(struct bt_call *call);
+/** Checks the options that this kind of patch allows: spec 14 section 9. false: the call failed. */
+bool bt_call_check_patch_options(struct bt_call *call);
 /**
- * Applies the call's patch to a document, which may be changed, and returns the result; NULL: the
- * call failed. message: schema of the document, or NULL.
+ * Applies the call's patch, which is no apply configuration, to a document, which may be changed,
+ * and returns the result; NULL: the call failed. message: schema of the document, or NULL.
  */
 struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 	const struct bt_schema_message *message, struct bt_json_value *document);
+/**
+ * Checks the form of the call's apply configuration; message: its schema, or NULL. false: the call
+ * failed.
+ */
+bool bt_call_check_applied(struct bt_call *call, const struct bt_schema_message *message);
+/**
+ * Applies a configuration of the call's resource to the object `live` (NULL: a new object). Returns
+ * the new object, which is not normalised yet; NULL: the call failed.
+ */
+struct bt_json_value *bt_call_apply(struct bt_call *call, const struct bt_json_value *live,
+	const struct bt_json_value *applied);
 /** Returns how errors name an apply configuration: `default/web; apps/v1, Kind=Deployment`. */
 struct bt_str bt_call_apply_identity(
 	const struct bt_call *call, const struct bt_json_value *applied);

@@ -19,7 +19,7 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 		return NULL;
 	}
 	enum bt_patch_type type = call->request->patch_type;
-	if (type == BT_PATCH_APPLY || (type == BT_PATCH_STRATEGIC && message == NULL)) {
+	if (type == BT_PATCH_STRATEGIC && message == NULL) {
 		(void)bt_call_refuse(call, 415, "UnsupportedMediaType",
 			"the body of the request was in an unknown format - accepted media types "
 			"include: application/json-patch+json, application/merge-patch+json, "
@@ -43,7 +43,7 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 	case BT_PATCH_STRATEGIC:
 		result = bt_strategic_merge(call->arena, message, document, patch, &patched, &err);
 		break;
-	case BT_PATCH_APPLY: /* refused above */
+	case BT_PATCH_APPLY: /* the caller uses bt_call_apply */
 		break;
 	}
 	if (result != 0) {
@@ -103,17 +103,10 @@ struct bt_str bt_call_apply_identity(
 		resource->kind);
 }
 
-/**
- * Applies the request's configuration to the object `live` (NULL: a new object). Returns the new
- * object; NULL: the call failed.
- */
-static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_value *live)
+bool bt_call_check_applied(struct bt_call *call, const struct bt_schema_message *message)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_json_value *applied = call->request->body;
-	struct bt_apply_conflicts conflicts = {0};
-	struct bt_json_value *object = NULL;
-	struct bt_apply_writer writer = bt_call_apply_writer(call);
+	const struct bt_json_value *applied = call->request->body;
 	/* The configuration needs apiVersion and kind: spec 14 section 12.5. */
 	const char *missing = NULL;
 	if (applied == NULL || applied->type != BT_JSON_OBJECT) {
@@ -124,27 +117,27 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 		missing = "kind";
 	}
 	if (missing != NULL) {
-		(void)bt_call_refuse(call, 400, "BadRequest",
+		return bt_call_refuse(call, 400, "BadRequest",
 			"invalid object type: the applied configuration must have %s", missing);
-		return NULL;
 	}
-	if (bt_apply_check(call->write.resource->message, applied, &err) != 0) {
+	if (bt_apply_check(message, applied, &err) != 0) {
 		struct bt_str identity = bt_call_apply_identity(call, applied);
 		(void)bt_call_refuse(call, 500, NULL,
 			"failed to create typed patch object (%.*s): %s", BT_STR_ARG(identity),
 			berth_error_message(&err));
 		berth_error_finish(&err);
-		return NULL;
+		return false;
 	}
-	const struct bt_json_value *metadata = bt_json_find(applied, "metadata");
-	if ((metadata != NULL && metadata->type == BT_JSON_NULL) ||
-		(live == NULL && bt_json_text_at(metadata, "name").length == 0)) {
-		bt_call_refuse_nameless(call);
-		return NULL;
-	}
-	if (!bt_call_decode(call, applied, BT_BODY_APPLIED)) {
-		return NULL;
-	}
+	return true;
+}
+
+struct bt_json_value *bt_call_apply(
+	struct bt_call *call, const struct bt_json_value *live, const struct bt_json_value *applied)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_apply_conflicts conflicts = {0};
+	struct bt_json_value *object = NULL;
+	struct bt_apply_writer writer = bt_call_apply_writer(call);
 	int result = bt_apply(call->arena, &writer, call->request->force, live, applied, &object,
 		&conflicts, &err);
 	if (result == BERTH_ERR_STATE) {
@@ -168,9 +161,28 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 	return result == 0 ? object : NULL;
 }
 
-void bt_call_patch(struct bt_call *call)
+/**
+ * Applies the request's configuration to the object `live` (NULL: a new object). Returns the new
+ * object; NULL: the call failed.
+ */
+static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_value *live)
 {
-	/* Check the options that this kind of patch allows: spec 14 section 9. */
+	struct bt_json_value *applied = call->request->body;
+	if (!bt_call_check_applied(call, call->write.resource->message)) {
+		return NULL;
+	}
+	const struct bt_json_value *metadata = bt_json_find(applied, "metadata");
+	if ((metadata != NULL && metadata->type == BT_JSON_NULL) ||
+		(live == NULL && bt_json_text_at(metadata, "name").length == 0)) {
+		bt_call_refuse_nameless(call);
+		return NULL;
+	}
+	return bt_call_decode(call, applied, BT_BODY_APPLIED) ? bt_call_apply(call, live, applied)
+							      : NULL;
+}
+
+bool bt_call_check_patch_options(struct bt_call *call)
+{
 	bool is_apply = call->request->patch_type == BT_PATCH_APPLY;
 	struct bt_field_errors errors = bt_call_field_errors(call);
 	if (!is_apply && call->request->force) {
@@ -183,6 +195,14 @@ void bt_call_patch(struct bt_call *call)
 	if (errors.count != 0) {
 		(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("meta.k8s.io"),
 			BT_STR("PatchOptions"), BT_STR(""), &errors);
+	}
+	return errors.count == 0;
+}
+
+void bt_call_patch(struct bt_call *call)
+{
+	bool is_apply = call->request->patch_type == BT_PATCH_APPLY;
+	if (!bt_call_check_patch_options(call)) {
 		return;
 	}
 	struct bt_stored *stored = bt_store_find(

@@ -271,6 +271,51 @@ START_TEST(test_api__edge_14_30_scale)
 }
 END_TEST
 
+static uint16_t apply(struct api_fixture *f, const char *resource, const char *manager, bool force,
+	const char *body)
+{
+	f->request.field_manager = bt_str_from(manager);
+	f->request.force = force;
+	return api_patch(f, BT_PATCH_APPLY, resource, "default/m1", body);
+}
+
+START_TEST(test_api__apply_to_a_scale)
+{
+	static const char three[] = "{'apiVersion':'autoscaling/v1','kind':'Scale','metadata':"
+				    "{'name':'m1'},'spec':{'replicas':3}}";
+	static const char scale[] = "deployments.apps/scale";
+	struct api_fixture f;
+	api_fixture_init(&f);
+	f.request.field_manager = BT_STR("maker");
+	ck_assert_uint_eq(
+		api_create(&f, "deployments.apps", "default/",
+			"{'metadata':{'name':'m1'},'spec':{'replicas':2,'selector':{'matchLabels':"
+			"{'a':'m1'}},'template':{'metadata':{'labels':{'a':'m1'}},'spec':"
+			"{'containers':[{'name':'c','image':'i'}]}}}}"),
+		201);
+	ck_assert_uint_eq(apply(&f, scale, "", false, three), 422);
+	ck_assert_uint_eq(apply(&f, scale, "scaler", false, "{'spec':{'replicas':3}}"), 400);
+	ck_assert_uint_eq(apply(&f, scale, "scaler", false, three), 409);
+	ck_assert_str_eq(api_message(&f),
+		"Apply failed with 1 conflict: conflict with \"maker\" using apps/v1: "
+		".spec.replicas");
+	ck_assert_uint_eq(apply(&f, scale, "scaler", true, three), 200);
+	ck_assert_str_eq(api_text(&f, "kind"), "Scale");
+	ck_assert_int_eq(api_int(&f, "spec.replicas"), 3);
+	f.request.force = true;
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, scale, "default/m1", "{'spec':{'replicas':4}}"), 422);
+	ck_assert_uint_eq(apply(&f, "deployments.apps", "maker", false,
+				  "{'apiVersion':'apps/v1','kind':'Deployment','metadata':{'name':"
+				  "'m1'},'spec':{'replicas':5}}"),
+		409);
+	ck_assert_str_eq(api_message(&f),
+		"Apply failed with 1 conflict: conflict with \"scaler\" with subresource "
+		"\"scale\": .spec.replicas");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_api__reviews)
 {
 	struct api_fixture f;
@@ -356,5 +401,5 @@ END_TEST
 
 BT_TEST_MAIN("api_subresource", test_api__edge_14_26_binding, test_api__edge_14_27_binding_refusals,
 	test_api__edge_14_28_29_eviction, test_api__eviction_options,
-	test_api__eviction_with_two_budgets, test_api__edge_14_30_scale, test_api__reviews,
-	test_api__connections_and_parts_of_pods)
+	test_api__eviction_with_two_budgets, test_api__edge_14_30_scale, test_api__apply_to_a_scale,
+	test_api__reviews, test_api__connections_and_parts_of_pods)
