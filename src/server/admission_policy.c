@@ -169,6 +169,46 @@ static struct bt_cel_value object_value(
 	return bt_expression_value(NULL, whole, arena);
 }
 
+/** Returns the options of the operation: CreateOptions, ...; null for CONNECT. */
+static struct bt_cel_value options_value(const struct request *request)
+{
+	static const char *const propagations[] = {NULL, "Background", "Foreground", "Orphan"};
+	static const char *const validations[] = {"Ignore", "Warn", "Strict"};
+	const struct bt_api_request *asked = request->call->request;
+	struct bt_arena *arena = request->call->arena;
+	const char *kind = strcmp(request->operation, "CREATE") == 0 ? "CreateOptions"
+		: strcmp(request->operation, "UPDATE") == 0          ? "UpdateOptions"
+								     : "DeleteOptions";
+	if (strcmp(request->operation, "CONNECT") == 0) {
+		return (struct bt_cel_value){.kind = BT_CEL_NULL};
+	}
+	struct bt_json_value *options =
+		bt_json_put(arena, NULL, "{kind: %c, apiVersion: 'meta.k8s.io/v1'}", kind);
+	if (asked->dry_run) {
+		bt_json_put(arena, options, "{dryRun: ['All']}");
+	}
+	if (kind[0] != 'D') {
+		/* "Warn" is left out: it is also the default. */
+		bool has_validation = asked->user_agent.length != 0 &&
+			asked->field_validation != BT_FIELD_VALIDATION_WARN;
+		bt_json_put(arena, options, "{fieldManager?: %s, fieldValidation: %c}",
+			asked->field_manager,
+			has_validation ? validations[asked->field_validation] : NULL);
+	} else {
+		bt_json_put(arena, options, "{gracePeriodSeconds: %v, propagationPolicy: %c}",
+			asked->grace_period_seconds == -1
+				? NULL
+				: bt_json_new_int64(arena, asked->grace_period_seconds),
+			propagations[asked->propagation]);
+		if (asked->precondition_uid.data != NULL || asked->precondition_rv.data != NULL) {
+			bt_json_put(arena, options,
+				"{preconditions: {uid?: %s, resourceVersion?: %s}}",
+				asked->precondition_uid, asked->precondition_rv);
+		}
+	}
+	return bt_expression_value(NULL, options, arena);
+}
+
 static struct bt_cel_value request_value(const struct request *request)
 {
 	static const char *const kind_names[] = {"group", "version", "kind"};
@@ -189,7 +229,7 @@ static struct bt_cel_value request_value(const struct request *request)
 	struct bt_cel_value values[] = {kind, name, part, kind, name, part,
 		bt_cel_string(write->name), bt_cel_string(write->namespace_),
 		text_value(request->operation), bt_expression_value(NULL, user, arena),
-		bt_cel_bool(write->dry_run), bt_expression_object(NULL, NULL, 0, arena)};
+		bt_cel_bool(write->dry_run), options_value(request)};
 	const char *names[BT_ARRAY_LENGTH(values)];
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
 		names[i] = bt_policy_request.fields[i].name.data;

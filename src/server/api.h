@@ -163,7 +163,8 @@ struct bt_api_request {
 	const struct bt_connect_options *connect; /* NULL: none */
 	enum bt_patch_type patch_type;
 	enum bt_field_validation field_validation;
-	struct bt_str field_manager;
+	struct bt_str field_manager; /* "": user_agent */
+	struct bt_str user_agent;    /* the client's program; "": the server itself */
 	bool force;
 	bool dry_run;
 	/**

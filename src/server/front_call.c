@@ -392,14 +392,10 @@ static bool write_options(struct bt_front_call *call)
 		0) {
 		return false;
 	}
-	bool is_apply = call->verb == BT_VERB_PATCH && call->api.patch_type == BT_PATCH_APPLY;
-	if (call->api.field_manager.length == 0 && !is_apply) {
-		struct bt_str text = call->front->wire->header(call->exchange, "User-Agent");
-		int64_t slash = bt_str_find_char(text, '/');
-		text = slash < 0 ? text : bt_str_sub(text, 0, (uint32_t)slash);
-		call->api.field_manager =
-			text.length != 0 ? bt_str_sub(text, 0, 128) : BT_STR("unknown");
-	}
+	struct bt_str text = call->front->wire->header(call->exchange, "User-Agent");
+	int64_t slash = bt_str_find_char(text, '/');
+	text = slash < 0 ? text : bt_str_sub(text, 0, (uint32_t)slash);
+	call->api.user_agent = text.length != 0 ? bt_str_sub(text, 0, 128) : BT_STR("unknown");
 	return true;
 }
 

@@ -74,7 +74,9 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 struct bt_apply_writer bt_call_apply_writer(struct bt_call *call)
 {
 	const struct bt_api_resource *resource = call->write.resource;
-	struct bt_str manager = call->request->field_manager;
+	struct bt_str manager = call->request->field_manager.length != 0
+		? call->request->field_manager
+		: call->request->user_agent;
 	bool has_status = (resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0;
 	const char *ignored = has_status ? "status" : NULL;
 	if (call->write.subresource == BT_SUBRESOURCE_STATUS) {

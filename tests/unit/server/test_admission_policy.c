@@ -260,6 +260,46 @@ START_TEST(test_admission_policy__subresources)
 }
 END_TEST
 
+START_TEST(test_admission_policy__options_of_the_request)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		add_policy(&f, "p",
+			"'matchConstraints':{'resourceRules':[{'apiGroups':[''],'apiVersions':"
+			"['v1'],'operations':['*'],'resources':['configmaps']}]},'validations':"
+			"[{'expression':'request.operation == \\\"DELETE\\\" || ("
+			"request.options.kind == (request.operation == \\\"CREATE\\\" ? "
+			"\\\"CreateOptions\\\" : \\\"UpdateOptions\\\") && "
+			"request.options.fieldManager == \\\"m\\\" && "
+			"has(request.options.dryRun) == request.dryRun)'},"
+			"{'expression':'request.operation != \\\"DELETE\\\" || ("
+			"request.options.kind == \\\"DeleteOptions\\\" && "
+			"request.options.gracePeriodSeconds == 0 && "
+			"request.options.propagationPolicy == \\\"Orphan\\\" && "
+			"request.options.preconditions.uid == oldObject.metadata.uid)'}]"),
+		201);
+	bind(&f, "");
+	ck_assert_uint_eq(add_map(&f, ""), 422);
+	f.request.field_manager = BT_STR("m");
+	f.request.dry_run = true;
+	ck_assert_uint_eq(add_map(&f, ""), 201);
+	f.request.field_manager = BT_STR("m");
+	ck_assert_uint_eq(add_map(&f, ""), 201);
+	struct bt_str uid = bt_str_from(api_text(&f, "metadata.uid"));
+	f.request.field_manager = BT_STR("m");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "configmaps", "default/c", "{'data':{'a':'b'}}"),
+		200);
+	ck_assert_uint_eq(api_delete(&f, "configmaps", "default/c"), 422);
+	f.request.grace_period_seconds = 0;
+	f.request.propagation = BT_PROPAGATION_ORPHAN;
+	f.request.precondition_uid = uid;
+	ck_assert_uint_eq(api_delete(&f, "configmaps", "default/c"), 200);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_admission_policy__refused_policies)
 {
 	static const struct {
@@ -303,4 +343,5 @@ END_TEST
 
 BT_TEST_MAIN("admission_policy", test_admission_policy__answers,
 	test_admission_policy__expressions_read_the_user, test_admission_policy__life,
-	test_admission_policy__subresources, test_admission_policy__refused_policies)
+	test_admission_policy__subresources, test_admission_policy__options_of_the_request,
+	test_admission_policy__refused_policies)
