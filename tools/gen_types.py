@@ -53,7 +53,7 @@ DEFAULTS = {
     "INT64": re.compile(r"^[0-9]+$"),
 }
 CHECKS = {
-    "enum": re.compile(r"^[A-Za-z]+([|][A-Za-z]+)*$"),
+    "enum": re.compile(r"^[A-Za-z0-9]+([|][A-Za-z0-9]+)*$"),
     "format": re.compile(f"^({'|'.join(FORMATS)})$"),
     "min": re.compile(r"^[0-9]+$"),
     "range": re.compile(r"^[0-9]+-[0-9]+$"),

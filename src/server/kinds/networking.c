@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+
 #include "server/kinds/common.h"
 #include "server/write.h"
 
@@ -165,8 +167,11 @@ static bool is_used(const struct bt_write *write, struct bt_str address)
 	return false;
 }
 
-/** Chooses a random cluster IP, if possible one that no other service has. */
-static struct bt_str new_address(const struct bt_write *write)
+/**
+ * Chooses a random cluster IP, if possible one that no other service has. is_v6: only for restored
+ * services, because the cluster has no IPv6 network.
+ */
+static struct bt_str new_address(const struct bt_write *write, bool is_v6)
 {
 	struct bt_str address;
 	int tries = CHOICES_MAX;
@@ -175,8 +180,10 @@ static struct bt_str new_address(const struct bt_write *write)
 		uint32_t host =
 			16 + (uint32_t)bt_prng_below(bt_api_prng(write->api), CLUSTER_HOSTS - 32);
 		uint32_t ip = CLUSTER_NETWORK + host;
-		address = bt_arena_printf(write->arena, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255,
-			ip >> 8 & 255, ip & 255);
+		address = is_v6
+			? bt_arena_printf(write->arena, "fd00:10:96::%x:%x", ip >> 16, ip & 0xffff)
+			: bt_arena_printf(write->arena, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255,
+				  ip >> 8 & 255, ip & 255);
 	} while (is_used(write, address) && --tries != 0);
 	return address;
 }
@@ -218,8 +225,11 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 	}
 	if (bt_kinds_text(spec, "clusterIP").length == 0) {
 		const struct bt_json_value *given = bt_json_array_at(spec, "clusterIPs");
+		const struct bt_json_value *families = bt_json_array_at(spec, "ipFamilies");
+		bool is_v6 =
+			families->count != 0 && bt_str_equal_c(families->elements[0]->text, "IPv6");
 		bt_json_set_str(arena, spec, "clusterIP",
-			given->count != 0 ? given->elements[0]->text : new_address(write));
+			given->count != 0 ? given->elements[0]->text : new_address(write, is_v6));
 	}
 	if (bt_json_array_at(spec, "clusterIPs")->count == 0) {
 		bt_json_put(arena, spec, "{clusterIPs: [%s]}", bt_kinds_text(spec, "clusterIP"));
@@ -394,15 +404,50 @@ void bt_rule_service_ports(
 	}
 }
 
-/** Checks that a cluster IP that the client chose is not the cluster IP of another service. */
+/**
+ * Checks the address family, and a cluster IP that the client chose: it is in the cluster's network
+ * and not the cluster IP of another service. Stored values are not checked again.
+ */
 void bt_rule_service_address(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
 	const struct bt_write *write = check->write;
+	const struct bt_json_value *before = stored_spec(write);
+	const struct bt_json_value *families = bt_json_array_at(spec, "ipFamilies");
+	const struct bt_path *addresses = BT_PATH_NAME(place, "clusterIPs");
 	struct bt_str address = bt_kinds_text(spec, "clusterIP");
-	if (!write->restoring && is_used(write, address) &&
-		!bt_str_equal(address, bt_kinds_text(stored_spec(write), "clusterIP"))) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "clusterIPs"),
+	bool is_headless = bt_str_equal_c(address, "None");
+	uint8_t ip[4];
+	if (write->restoring) {
+		return;
+	}
+	/* A headless service without selector may have any family. */
+	bool may_have_any = is_headless && bt_json_object_at(spec, "selector")->count == 0;
+	may_have_any |= bt_json_equal(families, bt_json_array_at(before, "ipFamilies"));
+	for (uint32_t i = 0; !may_have_any && i < families->count; i++) {
+		if (bt_str_equal_c(families->elements[i]->text, "IPv6")) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID,
+				BT_PATH_INDEX(BT_PATH_NAME(place, "ipFamilies"), i),
+				families->elements[i], "not configured on this cluster");
+		}
+	}
+	if (address.length == 0 || is_headless || bt_str_find_char(address, ':') >= 0 ||
+		bt_str_equal(address, bt_kinds_text(before, "clusterIP"))) {
+		return;
+	}
+	if (inet_pton(AF_INET, bt_arena_str(write->arena, address).data, ip) != 1) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_INDEX(addresses, 0),
+			bt_json_find(spec, "clusterIP"),
+			"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+	} else if (((uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16) / CLUSTER_HOSTS !=
+		CLUSTER_NETWORK / CLUSTER_HOSTS) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, addresses,
+			bt_json_array_at(spec, "clusterIPs"),
+			"failed to allocate IP %.*s: the provided IP (%.*s) is not in the valid "
+			"range. The range of valid IPs is 10.96.0.0/12",
+			BT_STR_ARG(address), BT_STR_ARG(address));
+	} else if (is_used(write, address)) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, addresses,
 			bt_json_array_at(spec, "clusterIPs"),
 			"failed to allocate IP %.*s: provided IP is already allocated",
 			BT_STR_ARG(address));

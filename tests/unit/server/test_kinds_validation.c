@@ -513,6 +513,67 @@ START_TEST(test_kinds__bytes_of_data)
 }
 END_TEST
 
+START_TEST(test_kinds__addresses_that_the_cluster_does_not_have)
+{
+	static const struct {
+		const char *spec;
+		const char *message;
+	} rows[] = {
+		{"'ipFamilies':['IPv6']",
+			"spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this "
+			"cluster"},
+		{"'ipFamilies':['IPv4','IPv6'],'ipFamilyPolicy':'PreferDualStack'",
+			"spec.ipFamilies[1]: Invalid value: \"IPv6\": not configured on this "
+			"cluster"},
+		{"'clusterIP':'None','selector':{'a':'b'},'ipFamilies':['IPv6']",
+			"spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this "
+			"cluster"},
+		{"'clusterIP':'fd00::1'",
+			"spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this "
+			"cluster"},
+		{"'ipFamilies':['IPv5']",
+			"spec.ipFamilies: Unsupported value: \"IPv5\": supported values: "
+			"\"IPv4\", "
+			"\"IPv6\""},
+		{"'clusterIP':'abc'",
+			"spec.clusterIPs[0]: Invalid value: \"abc\": must be a valid IP address, "
+			"(e.g. "
+			"10.9.8.7 or 2001:db8::ffff)"},
+		{"'clusterIP':'10.112.0.1'",
+			"spec.clusterIPs: Invalid value: [\"10.112.0.1\"]: failed to allocate IP "
+			"10.112.0.1: the provided IP (10.112.0.1) is not in the valid range. The "
+			"range "
+			"of valid IPs is 10.96.0.0/12"},
+	};
+	struct api_fixture f;
+	rows_init(&f);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_str body = bt_arena_printf(&f.arena,
+			"{'metadata':{'name':'a'},'spec':{'ports':[{'port':80}],%s}}",
+			rows[i].spec);
+		ck_assert_uint_eq(api_create(&f, "services", "default/", body.data), 422);
+		struct bt_str expected =
+			bt_arena_printf(&f.arena, "Service \"a\" is invalid: %s", rows[i].message);
+		ck_assert_str_eq(api_message(&f), expected.data);
+	}
+	rows_create(&f, "services", "default/",
+		"{'metadata':{'name':'a'},'spec':{'ports':[{'port':80}],'clusterIP':"
+		"'10.111.255.254'}}");
+	/* Objects of files may come from other clusters. */
+	f.request.restore = true;
+	rows_create(&f, "services", "default/",
+		"{'metadata':{'name':'b'},'spec':{'ports':[{'port':80}],'clusterIP':'1.2.3.4'}}");
+	f.request.restore = true;
+	rows_create(&f, "services", "default/",
+		"{'metadata':{'name':'c'},'spec':{'ports':[{'port':80}],'ipFamilies':['IPv6']}}");
+	ck_assert_ptr_nonnull(strchr(api_text(&f, "spec.clusterIP"), ':'));
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "services", "default/c",
+				  "{'metadata':{'labels':{'x':'y'}}}"),
+		200);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_kinds__cluster_ip_of_another_service)
 {
 	struct api_fixture f;
@@ -659,6 +720,7 @@ END_TEST
 BT_TEST_MAIN("kinds_validation", test_kinds__pod_validation, test_kinds__other_validation,
 	test_kinds__causes, test_kinds__edge_14_35_both_groups_of_events, test_kinds__sizes,
 	test_kinds__bytes_of_data, test_kinds__many_names,
+	test_kinds__addresses_that_the_cluster_does_not_have,
 	test_kinds__cluster_ip_of_another_service, test_kinds__node_port_of_another_service,
 	test_kinds__edge_14b_03_extended_resource_without_limit,
 	test_kinds__edge_14b_10_gates_with_node)
