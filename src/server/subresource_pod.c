@@ -173,11 +173,8 @@ struct bt_json_value *bt_call_pod_part(
 		take_resources(call, spec, wanted, "initContainers");
 		return result;
 	}
-	struct bt_json_value *containers = bt_json_find_path(object, "spec.ephemeralContainers");
-	if (containers != NULL) {
-		bt_json_set_value(call->arena, bt_json_ensure_object(call->arena, result, "spec"),
-			"ephemeralContainers", containers);
-	}
+	bt_kinds_reset_member(call->arena, bt_json_ensure_object(call->arena, result, "spec"),
+		bt_json_find(object, "spec"), "ephemeralContainers");
 	return result;
 }
 

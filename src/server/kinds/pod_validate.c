@@ -279,6 +279,14 @@ void bt_rule_pod_spec(
 {
 	struct bt_field_errors *errors = check->errors;
 	struct bt_text_set seen = {0};
+	bool is_pod = strcmp(check->write->resource->kind, "Pod") == 0;
+	if (bt_json_array_at(spec, "ephemeralContainers")->count != 0 && !check->write->restoring &&
+		(!is_pod || check->write->verb == BT_VERB_CREATE)) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
+			BT_PATH_NAME(place, "ephemeralContainers"), NULL,
+			is_pod ? "cannot be set on create"
+			       : "ephemeral containers not allowed in pod template");
+	}
 	/* A pod may use a host port only once per protocol and address. */
 	const struct bt_json_value *containers = bt_json_array_at(spec, "containers");
 	for (uint32_t c = 0; c < containers->count; c++) {

@@ -82,6 +82,60 @@ static const struct update_row pod_rows[] = {
 		ONE_MORE(AFFINITY(EXPRESSION("x"))), PERMITTED},
 };
 
+START_TEST(test_kinds__ephemeral_containers_are_only_added)
+{
+	static const struct {
+		const char *list;
+		const char *message; /* NULL: accepted */
+	} rows[] = {
+		{"[{'name':'d','image':'i'}]", NULL},
+		{"[{'name':'d','image':'j'}]",
+			"spec.ephemeralContainers: Forbidden: existing ephemeral containers \"d\" "
+	                "may "
+			"not be changed\n"},
+		{"[{'name':'e','image':'i'}]",
+			"spec.ephemeralContainers: Forbidden: existing ephemeral containers \"d\" "
+	                "may "
+			"not be removed\n"},
+		{"null",
+			"spec.ephemeralContainers: Forbidden: existing ephemeral containers \"d\" "
+	                "may "
+			"not be removed\n"},
+		{"[{'name':'d','image':'i'},{'name':'c','image':'i'}]",
+			"spec.ephemeralContainers[1].name: Duplicate value: \"c\""},
+		{"[{'name':'d','image':'i'},{'name':'e'}]",
+			"spec.ephemeralContainers[1].image: Required value"},
+		{"[{'name':'d','image':'i'},{'name':'e','image':'i','targetContainerName':'x'}]",
+			"spec.ephemeralContainers[1].targetContainerName: Not found: \"x\""},
+		{"[{'name':'d','image':'i'},{'name':'e','image':'i','ports':[{'containerPort':80}]}"
+	         "]",
+			"spec.ephemeralContainers[1].ports: Forbidden: cannot be set for an "
+	                "Ephemeral Container"},
+	};
+	struct api_fixture f;
+	rows_init(&f);
+	ck_assert_uint_eq(api_create(&f, "pods", "default/",
+				  "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c',"
+				  "'image':'i'}],'ephemeralContainers':[{'name':'d'}]}}"),
+		422);
+	rows_create(&f, "pods", "default/",
+		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_str patch = bt_arena_printf(
+			&f.arena, "{'spec':{'ephemeralContainers':%s}}", rows[i].list);
+		ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/ephemeralcontainers",
+					  "default/p", patch.data),
+			rows[i].message == NULL ? 200 : 422);
+		if (rows[i].message != NULL) {
+			struct bt_str expected = bt_arena_printf(
+				&f.arena, "Pod \"p\" is invalid: %s", rows[i].message);
+			ck_assert_str_eq(api_message(&f), expected.data);
+		}
+	}
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_kinds__pod_updates)
 {
 	rows_check_updates(pod_rows, ROW_COUNT(pod_rows));
@@ -121,7 +175,7 @@ static const struct update_row other_rows[] = {
 	{"claim modes", "persistentvolumeclaims", "default/", CLAIM, "default/c",
 		"{'spec':{'accessModes':['ReadWriteMany']}}",
 		"for bound claims\n@@ -1,6 +1,6 @@\n {\n  \"AccessModes\": [\n-  "
-                "\"ReadWriteOnce\"\n"
+		"\"ReadWriteOnce\"\n"
 		"+  \"ReadWriteMany\"\n  ],\n  \"Selector\": null,\n  \"Resources\": {\n"},
 	{"claim larger, not bound", "persistentvolumeclaims", "default/", CLAIM, "default/c",
 		"{'spec':{'resources':{'requests':{'storage':'9Gi'}}}}",
@@ -239,5 +293,6 @@ START_TEST(test_kinds__autoscalers_of_both_versions)
 }
 END_TEST
 
-BT_TEST_MAIN("kinds_update", test_kinds__pod_updates, test_kinds__other_updates,
+BT_TEST_MAIN("kinds_update", test_kinds__pod_updates,
+	test_kinds__ephemeral_containers_are_only_added, test_kinds__other_updates,
 	test_kinds__namespace_finalizers_stay, test_kinds__autoscalers_of_both_versions)
