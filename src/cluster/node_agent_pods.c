@@ -10,6 +10,7 @@
 #include "base/duration.h"
 #include "cluster/node_agent.h"
 #include "cluster/persistent_volume.h"
+#include "server/usage.h"
 
 /* --- resources that pods use, and the agent's admission of pods (spec 14b section 9, 2) --- */
 
@@ -345,6 +346,56 @@ static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 	return true;
 }
 
+/** Reads the exit code of the pod's containers. Returns false and sets 0 if the text is no code. */
+static bool exit_code_of(const struct bt_sync *sync, int64_t *out_code)
+{
+	struct bt_str text = bt_tree_annotation(sync->object, BT_ANNOTATION_EXIT_CODE);
+
+	*out_code = 0;
+	if (text.length == 0) {
+		return true;
+	}
+	if (bt_str_parse_int64(text, out_code) && *out_code >= 0 && *out_code <= 255) {
+		return true;
+	}
+	*out_code = 0;
+	return false;
+}
+
+/** Writes an Event for each annotation that is ignored because of its value. */
+static void report_ignored_annotations(struct bt_sync *sync)
+{
+	static const char *const names[] = {BT_ANNOTATION_RUN_TIME, BT_ANNOTATION_EXIT_CODE,
+		BT_ANNOTATION_CPU_USAGE, BT_ANNOTATION_MEMORY_USAGE};
+
+	if (bt_json_object_at(sync->object, "metadata.annotations")->count == 0) {
+		return;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		struct bt_str text = bt_tree_annotation(sync->object, names[i]);
+		int64_t value = 0;
+		const char *what = NULL;
+
+		if (text.length == 0) {
+			continue;
+		}
+		if (i == 0 && (bt_duration_parse(text, &value, NULL) != 0 || value < 0)) {
+			what = "a duration such as 10m";
+		} else if (i == 1 && !exit_code_of(sync, &value)) {
+			what = "a number from 0 to 255";
+		} else if (i > 1 &&
+			bt_usage_check(bt_arena_str(sync->arena, text).data, NULL) != 0) {
+			what = "an amount (250m), a share of the request (50%) or a curve "
+			       "(100m..500m/10m)";
+		}
+		if (what != NULL) {
+			bt_sync_event(sync, "Warning", "IgnoredAnnotation",
+				"The annotation %s is ignored: \"%.*s\" is not %s", names[i],
+				BT_STR_ARG(text), what);
+		}
+	}
+}
+
 /* --- start --- */
 
 /** Returns the time when spec.activeDeadlineSeconds ends; INT64_MAX: never. */
@@ -442,6 +493,7 @@ static bool start(struct bt_sync *sync, struct bt_agent_pod *record)
 		return false;
 	}
 	start_clock(sync, record, sync->now_ns);
+	report_ignored_annotations(sync);
 	for (uint32_t i = 0; i < containers->count && take_tokens(sync, &agent->events, 3); i++) {
 		struct bt_str name = bt_json_text_at(containers->elements[i], "name");
 		struct bt_str image = bt_json_text_at(containers->elements[i], "image");
@@ -528,17 +580,13 @@ static bool expire(struct bt_sync *sync, const struct bt_agent_pod *record)
 static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 {
 	struct bt_str policy = bt_json_text_at(sync->object, "spec.restartPolicy");
-	struct bt_str code_text = bt_tree_annotation(sync->object, BT_ANNOTATION_EXIT_CODE);
 	struct bt_json_value *status;
 
 	if (record->completes && sync->now_ns >= record->due_ns) {
-		int64_t exit_code = 0;
+		int64_t exit_code;
 		int64_t run_time = 0;
 
-		if (!bt_str_parse_int64(code_text, &exit_code) || exit_code < 0 ||
-			exit_code > 255) {
-			exit_code = 0;
-		}
+		(void)exit_code_of(sync, &exit_code); /* an Event has reported a wrong code */
 		if (exit_code != 0 && bt_str_equal_c(policy, "OnFailure")) {
 			if (!bt_sync_patch_status(
 				    sync, bt_agent_restarted_status(sync, exit_code))) {

@@ -193,6 +193,27 @@ START_TEST(test_node_agent__edge_14b_44_completes)
 }
 END_TEST
 
+START_TEST(test_node_agent__reports_annotations_with_wrong_values)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "right",
+		",'annotations':{'berth.dev/run-time':'2s','berth.dev/exit-code':'0',"
+		"'berth.dev/cpu-usage':'50%','berth.dev/memory-usage':'1Gi..2Gi/1h'}",
+		"}],'nodeName':'n'");
+	cluster_run(&cluster, 2000);
+	ck_assert_uint_eq(cluster_events(&cluster, "IgnoredAnnotation"), 0);
+	make_pod(&cluster, "wrong",
+		",'annotations':{'berth.dev/run-time':'2','berth.dev/exit-code':'256',"
+		"'berth.dev/cpu-usage':'half','berth.dev/memory-usage':'x'}",
+		"}],'nodeName':'n'");
+	cluster_run(&cluster, 2000);
+	ck_assert_uint_eq(cluster_events(&cluster, "IgnoredAnnotation"), 4);
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_node_agent__waits_for_claims)
 {
 	struct cluster cluster;
@@ -739,7 +760,8 @@ BT_TEST_MAIN("node_agent", test_node_agent__active_deadline,
 	test_node_agent__one_write_per_started_pod, test_node_agent__edge_14b_38_out_of_cpu,
 	test_node_agent__node_affinity, test_node_agent__taints_that_keep_pods_away,
 	test_node_agent__edge_14b_39_deleted_before_it_started,
-	test_node_agent__edge_14b_44_completes, test_node_agent__waits_for_claims,
+	test_node_agent__edge_14b_44_completes,
+	test_node_agent__reports_annotations_with_wrong_values, test_node_agent__waits_for_claims,
 	test_node_agent__readiness_gates, test_node_agent__finalizers_see_how_it_ended,
 	test_node_agent__finalizers_of_what_never_ran, test_node_agent__not_simulated,
 	test_node_agent__adds_nodes, test_node_agent__renews_leases,
