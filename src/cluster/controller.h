@@ -250,8 +250,6 @@ struct bt_controller_row {
 
 /** One row for each controller in controllers.def. A row whose name is NULL ends the array. */
 extern const struct bt_controller_row bt_controller_rows[];
-BT_MUST_USE int bt_controllers_check_names(
-	const struct bt_controllers_options *options, struct berth_error *err);
 
 /** --- hub_queue.c --- */
 

@@ -103,6 +103,10 @@ bool bt_controllers_have_work(const struct bt_hub *hub);
 /** With a pod taker: adds an existing pod, so that controllers count it. */
 void bt_controllers_add_pod(struct bt_hub *hub, const struct bt_json_value *pod);
 
+/** Checks that options->names has no unknown controllers. */
+BT_MUST_USE int bt_controllers_check_names(
+	const struct bt_controllers_options *options, struct berth_error *err);
+
 /** --- disruption budgets --- */
 
 /**

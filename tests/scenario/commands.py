@@ -47,6 +47,18 @@ def test_unknown_words(program):
         '"metadata":{"name":"n"}}').expect(2).err
 
 
+def test_wrong_values_of_up(program):
+    if program.run("up", "--help").status != 0:  # the program may be built without the server
+        return
+    for flag, value, message in (
+            ("--node-cpu", "abc", "quantities must match the regular expression"),
+            ("--node-memory", "-1", "must not be negative"),
+            ("--node-pods", "", "quantities must match the regular expression"),
+            ("--controllers", "nobody", '"nobody" is not in the list of known controllers')):
+        answer = program.run("up", "%s=%s" % (flag, value)).expect(2)
+        assert answer.err.startswith("berth up: %s: %s" % (flag, message)), answer.err
+
+
 def test_colors(program):
     text = lines(node("n1"), pod("p"))
     for arguments in (["simulate"], ["explain"], ["pending"], ["whatif", "--drain", "n1"],

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/quantity.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/listen.h"
@@ -84,6 +85,18 @@ static int check_pod_usage(const char *flag, const char *text, struct berth_erro
 	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
 }
 
+static int check_node_amount(const char *flag, const char *text, struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	struct bt_quantity amount;
+	int result = bt_quantity_parse(bt_str_from(text), &arena, &amount, err);
+	if (result == 0 && bt_quantity_value(&amount) < 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "must not be negative");
+	}
+	bt_arena_finish(&arena);
+	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
+}
+
 /**
  * Whether RBAC authorizes requests. "Node,RBAC" only adds the node authorizer, which affects
  * clients that are nodes.
@@ -116,6 +129,9 @@ static int check(void *context, struct berth_error *err)
 			"--time-scale: must be a number above 0, at most %d", TIME_SCALE_MAX);
 	}
 	int result = bt_listen_parse(options->listen, DEFAULT_PORT, &options->address, err);
+	result = result < 0 ? result : check_node_amount("node-cpu", options->node_cpu, err);
+	result = result < 0 ? result : check_node_amount("node-memory", options->node_memory, err);
+	result = result < 0 ? result : check_node_amount("node-pods", options->node_pods, err);
 	result = result < 0 ? result : check_pod_usage("pod-cpu-usage", options->cpu_usage, err);
 	result = result < 0 ? result
 			    : check_pod_usage("pod-memory-usage", options->memory_usage, err);
@@ -213,6 +229,10 @@ static int create_cluster(struct up *up, struct berth_error *err)
 	if (options->controllers.list.count != 0) {
 		cluster.controllers.names = options->controllers.list.items;
 		cluster.controllers.name_count = options->controllers.list.count;
+		result = bt_controllers_check_names(&cluster.controllers, err);
+		if (result < 0) {
+			return bt_error_wrap(err, result, "--controllers");
+		}
 	}
 	const struct {
 		const char *flag;
