@@ -467,6 +467,18 @@ int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_
 	return run_on(&run, message, object);
 }
 
+int bt_schema_drop_repeated(struct bt_json_value *value, struct bt_arena *arena,
+	struct bt_json_value *out_problems, struct berth_error *err)
+{
+	struct texts texts = {arena, out_problems};
+	const struct bt_schema_watcher watcher = {&texts, take_text};
+	struct bt_normalise run = {.arena = arena, .watcher = &watcher, .err = err};
+	int code = take_any(&run, NULL, value, 0);
+
+	bt_strbuf_finish(&run.scratch);
+	return code;
+}
+
 int bt_schema_check(const struct bt_schema_message *message, struct bt_json_value *object,
 	struct bt_arena *arena, const struct bt_schema_watcher *watcher, struct berth_error *err)
 {

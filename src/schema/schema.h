@@ -190,6 +190,13 @@ BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
 	struct bt_json_value *out_problems, struct berth_error *err);
 
 /**
+ * Drops repeated members of the objects in a value without schema, such as a patch; the last one is
+ * kept. out_problems and BERTH_ERR_TOO_LARGE: as in bt_schema_normalise.
+ */
+BT_MUST_USE int bt_schema_drop_repeated(struct bt_json_value *value, struct bt_arena *arena,
+	struct bt_json_value *out_problems, struct berth_error *err);
+
+/**
  * Sets the defaults of missing members in a normalised object and in the messages inside the
  * object; does not add missing messages. A zero value counts as missing unless the schema says
  * NULLABLE. Spec: 14b section 3.

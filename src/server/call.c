@@ -301,6 +301,23 @@ static bool accept_problems(struct bt_call *call, struct bt_json_value *object,
 	return false;
 }
 
+bool bt_call_drop_repeated(struct bt_call *call)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
+	if (call->request->field_validation == BT_FIELD_VALIDATION_IGNORE) {
+		return true;
+	}
+	if (bt_schema_drop_repeated(call->request->body, call->arena, problems, &err) != 0) {
+		(void)bt_call_refuse(call, 400, "BadRequest", "error decoding patch: %s",
+			berth_error_message(&err));
+		berth_error_finish(&err);
+		return false;
+	}
+	return accept_problems(
+		call, call->request->body, problems, BT_STR(""), BT_STR(""), BT_BODY_PATCHED);
+}
+
 static bool normalise(struct bt_call *call, const struct bt_schema_message *message,
 	struct bt_json_value *object, struct bt_str version, struct bt_str kind,
 	enum bt_body_source source)

@@ -105,6 +105,12 @@ bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_
 bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
 	struct bt_str api_version, struct bt_str kind);
 
+/**
+ * Drops repeated members of the call's merge patch or strategic merge patch, as the request's
+ * fieldValidation says. false: the call failed.
+ */
+bool bt_call_drop_repeated(struct bt_call *call);
+
 /** Returns the object's metadata; created if missing. */
 struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_value *object);
 /** Returns an empty list of errors in the arena of the call. */

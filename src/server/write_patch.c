@@ -26,6 +26,9 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 			"application/apply-patch+yaml");
 		return NULL;
 	}
+	if (type != BT_PATCH_JSON && !bt_call_drop_repeated(call)) {
+		return NULL;
+	}
 	switch (type) {
 	case BT_PATCH_JSON:
 		result = bt_json_patch(call->arena, document, patch, &patched, &err);

@@ -26,6 +26,30 @@ START_TEST(test_api__patch_options)
 }
 END_TEST
 
+START_TEST(test_api__repeated_members_of_patches)
+{
+	static const char repeated[] =
+		"{'data':{'a':'1','a':'2'},'metadata':{'labels':{'x':'1','x':'2'}}}";
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, "configmaps", "default/", "{'metadata':{'name':'c'}}"), 201);
+	for (enum bt_patch_type type = BT_PATCH_MERGE; type <= BT_PATCH_STRATEGIC; type++) {
+		f.request.field_validation = BT_FIELD_VALIDATION_STRICT;
+		ck_assert_uint_eq(api_patch(&f, type, "configmaps", "default/c", repeated), 422);
+		ck_assert_ptr_nonnull(strstr(api_message(&f),
+			"strict decoding error: duplicate field \"data.a\", duplicate field "
+			"\"metadata.labels.x\""));
+		f.request.field_validation = BT_FIELD_VALIDATION_WARN;
+		ck_assert_uint_eq(api_patch(&f, type, "configmaps", "default/c", repeated), 200);
+		ck_assert_uint_eq(f.answer.warning_count, 2);
+		ck_assert_str_eq(f.answer.warnings[0].data, "duplicate field \"data.a\"");
+		ck_assert_str_eq(api_text(&f, "data.a"), "2");
+	}
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_api__edge_14_21_missing_merge_key)
 {
 	struct api_fixture f;
@@ -274,8 +298,9 @@ START_TEST(test_api__status_patch_of_the_scheduler)
 }
 END_TEST
 
-BT_TEST_MAIN("api_patch", test_api__patch_options, test_api__edge_14_21_missing_merge_key,
-	test_api__edge_14_22_finalizers_merge, test_api__edge_14_23_labels_replaced,
-	test_api__edge_14_24_json_patch_test_fails, test_api__edge_14_25_apply_options,
-	test_api__apply, test_api__apply_of_a_part_keeps_required_members,
+BT_TEST_MAIN("api_patch", test_api__patch_options, test_api__repeated_members_of_patches,
+	test_api__edge_14_21_missing_merge_key, test_api__edge_14_22_finalizers_merge,
+	test_api__edge_14_23_labels_replaced, test_api__edge_14_24_json_patch_test_fails,
+	test_api__edge_14_25_apply_options, test_api__apply,
+	test_api__apply_of_a_part_keeps_required_members,
 	test_api__edge_14_31_status_update_erases_labels, test_api__status_patch_of_the_scheduler)
