@@ -364,7 +364,7 @@ bool bt_front_authorize(struct bt_front_call *call)
 		bt_strbuf_append_lower(&verb, bt_str_sub(call->request.method, 0, 16));
 		access.is_path = true;
 		access.verb = bt_arena_str(&call->arena, bt_strbuf_str(&verb));
-		access.path = call->request.path;
+		access.path = route->path;
 		bt_strbuf_finish(&verb);
 	}
 	if (bt_api_authorize(call->front->api, &access, &call->arena, NULL)) {

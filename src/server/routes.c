@@ -272,7 +272,8 @@ void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 {
 	struct bt_strbuf decoded = {0};
 	struct segments segments;
-	*out_route = (struct bt_route){.text = BT_STR(""),
+	*out_route = (struct bt_route){.path = path,
+		.text = BT_STR(""),
 		.namespace_ = BT_STR(""),
 		.name = BT_STR(""),
 		.described = BT_STR("")};
@@ -285,6 +286,7 @@ void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 		path = bt_strbuf_str(&decoded);
 	}
 	path = bt_arena_str(arena, path);
+	out_route->path = path;
 	bt_strbuf_finish(&decoded);
 	if (path.length == 0 || path.data[0] != '/' || !split(path, &segments)) {
 		out_route->kind = BT_ROUTE_UNKNOWN;

@@ -30,6 +30,7 @@ enum bt_route_kind {
 
 struct bt_route {
 	enum bt_route_kind kind;
+	struct bt_str path; /* decoded; as sent if the kind is BT_ROUTE_BROKEN */
 	/** See enum bt_route_kind; for BT_ROUTE_MISSING, the resource's name in the path. */
 	struct bt_str text;
 	struct bt_str group;
