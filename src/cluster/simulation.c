@@ -245,12 +245,6 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 	return make_claims(loading, copy, err);
 }
 
-/** Returns whether the pod was read from an API server, which has set all defaults. */
-static bool is_complete(const struct bt_manifests_object *object, const struct bt_pod *pod)
-{
-	return object->origin.document == 0 || (object->uid_is_given && pod->spec.priority.present);
-}
-
 /**
  * Admits the input's pods that exist in the cluster (exists true) or that are new (exists false).
  * Existing pods must be admitted first, because they use quotas already.
@@ -267,12 +261,6 @@ static int admit_pods(struct loading *loading, bool exists, struct berth_error *
 		struct bt_pod pod = bt_manifests_pod(object);
 		bool is_there = object->uid_is_given || bt_pod_is_assigned(&pod);
 		if (is_there != exists) {
-			continue;
-		}
-		if (is_complete(object, &pod) &&
-			!bt_pod_admission_has_quotas(expansion->admission)) {
-			const struct bt_pod *own = bt_object_value(object->object, BT_KIND_POD);
-			loading->specs[i] = &own->spec;
 			continue;
 		}
 		int result = bt_expansion_admit(expansion, i, &pod, &loading->specs[i], err);

@@ -64,7 +64,8 @@ void bt_expansion_finish(struct bt_expansion *expansion);
 BT_MUST_USE int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err);
 /**
  * Admits the pod at index of the input (bt_pod_admission_admit); *out_spec keeps its value if a
- * quota refuses the pod. Errors name file, document and pod.
+ * quota refuses the pod, and may be the spec of the input's pod. Errors name file, document and
+ * pod.
  */
 BT_MUST_USE int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index,
 	const struct bt_pod *pod, const struct bt_pod_spec **out_spec, struct berth_error *err);

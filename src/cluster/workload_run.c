@@ -283,9 +283,18 @@ static void refuse(struct bt_expansion *expansion, uint32_t index, const char *m
 int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index, const struct bt_pod *pod,
 	const struct bt_pod_spec **out_spec, struct berth_error *err)
 {
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[index];
 	struct berth_error refusal = BERTH_ERROR_INIT;
-	int result = bt_pod_admission_admit(expansion->admission, pod,
-		expansion->cluster->objects.items[index].uid_is_given, out_spec, &refusal);
+	/* The API server from which the pod was read has set all defaults. */
+	bool is_complete = object->origin.document == 0 ||
+		(object->uid_is_given && pod->spec.priority.present);
+	if (is_complete && !bt_pod_admission_has_quotas(expansion->admission)) {
+		const struct bt_pod *own = bt_object_value(object->object, BT_KIND_POD);
+		*out_spec = &own->spec;
+		return 0;
+	}
+	int result = bt_pod_admission_admit(
+		expansion->admission, pod, object->uid_is_given, out_spec, &refusal);
 	if (result == BERTH_ERR_STATE) {
 		refuse(expansion, index, berth_error_message(&refusal));
 		berth_error_finish(&refusal);

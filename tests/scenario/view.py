@@ -27,7 +27,7 @@ import yaml
 
 import browser
 import scenario
-from objects import node, pod
+from objects import lines, node, pod, priority_class
 
 CLUSTER = os.path.join(scenario.EXAMPLES, "cluster.yaml")
 # An accessibility checker, from npm.
@@ -234,6 +234,23 @@ def test_limits_of_manifests_are_requests(program):
         assert page.get("/api/cluster")["use"] == [[3000, 1 << 30, 0, 1]]
         assert page.get("/api/node?name=n1")["pods"][0]["request"] == [3000, 1 << 30, 0, 1]
     assert (told["cpuMilli"]["requested"], told["memoryBytes"]["requested"]) == (3000, 1 << 30)
+
+
+def test_pods_of_manifests_have_the_priority_of_their_class(program):
+    classes = [priority_class("high", 1000), priority_class("usual", 7)]
+    classes[1]["globalDefault"] = True
+    pods = [pod("a", node_name="n1"), pod("b", node_name="n1"), pod("c", node_name="n1")]
+    pods[0]["spec"]["priorityClassName"] = "high"
+    pods[1]["spec"]["priorityClassName"] = "system-node-critical"
+    path = program.write("all.json", lines(*classes, node("n1"), *pods))
+    with serving(program, "-f", path) as page:
+        told = page.get("/api/node?name=n1")["pods"]
+    assert [entry["priority"] for entry in told] == [1000, 2000001000, 7], told
+    pods[0]["spec"]["priorityClassName"] = "none"
+    path = program.write("all.json", lines(node("n1"), *pods))
+    answer = program.run("view", "-f", path).expect(2)
+    assert ": document 2: Pod default/a: pods \"a\" is forbidden: no PriorityClass" in answer.err, (
+        answer.err)
 
 
 def test_the_page_runs_only_commands_that_read(program):

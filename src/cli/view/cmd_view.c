@@ -101,7 +101,9 @@ static int read_files(struct run *run, struct berth_error *err)
 	struct bt_manifests *cluster = &run->options->line.cluster;
 	int result = bt_source_read(&run->options->line.source, cluster, err);
 	if (result == 0) {
-		bt_history_take_files(&run->history, cluster);
+		result = bt_history_take_files(&run->history, cluster, err);
+	}
+	if (result == 0) {
 		bt_strbuf_append_c(&run->source,
 			files->list.count != 0 ? base_name(files->list.items[0]) : "");
 		if (files->list.count > 1) {

@@ -3,11 +3,13 @@
 
 #include "api/change.h"
 #include "api/defaulting.h"
+#include "api/identity.h"
 #include "api/node.h"
 #include "api/pod.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "cli/view/view.h"
+#include "cluster/workload.h"
 #include "replay/recording.h"
 
 static const char *const fixed_resources[BT_HISTORY_RESOURCES_FIXED] = {
@@ -163,11 +165,7 @@ static void read_pod(
 		.pod_level_resources = true, .in_place_pod_level_resources = true};
 	struct bt_arena arena;
 	bt_arena_init(&arena, 0);
-	struct bt_pod completed = *pod;
-	if (history->files != NULL) { /* manifests may lack requests beside limits */
-		bt_pod_spec_default(&completed.spec, true, &arena);
-	}
-	struct bt_pod_resources resources = bt_pod_resources_compute(&completed, &gates, &arena);
+	struct bt_pod_resources resources = bt_pod_resources_compute(pod, &gates, &arena);
 	version->request = share_request(history, read_amounts(history, &resources.requested, 1));
 	version->node = pod->spec.node_name.length != 0
 		? find_or_add_node(history, pod->spec.node_name)
@@ -359,14 +357,43 @@ void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt
 	}
 }
 
-void bt_history_take_files(struct bt_history *history, const struct bt_manifests *manifests)
+/** Gives a pod that has a node the defaults of the API server, such as its priority. */
+static int admit_object(struct bt_expansion *expansion, uint32_t index, struct berth_error *err)
 {
+	const struct bt_manifests_object *entry = &expansion->cluster->objects.items[index];
+	if (entry->kind != BT_KIND_POD) {
+		return 0;
+	}
+	const struct bt_pod *own = bt_object_value(entry->object, BT_KIND_POD);
+	struct bt_pod pod = bt_manifests_pod(entry);
+	const struct bt_pod_spec *spec = &own->spec;
+	int result = bt_pod_is_assigned(own)
+		? bt_expansion_admit(expansion, index, &pod, &spec, err)
+		: 0;
+	if (result == 0 && spec != &own->spec) {
+		pod.spec = *spec;
+		pod.spec.node_name = own->spec.node_name;
+		bt_manifests_exchange(
+			expansion->cluster, index, bt_object_create(BT_KIND_POD, &pod));
+	}
+	return result;
+}
+
+int bt_history_take_files(
+	struct bt_history *history, struct bt_manifests *manifests, struct berth_error *err)
+{
+	struct bt_expansion expansion;
 	history->files = manifests;
 	history->to_ns = history->from_ns;
-	for (uint32_t i = 0; i < manifests->objects.count; i++) {
+	bt_expansion_init(&expansion, manifests);
+	int result = bt_expansion_open(&expansion, err);
+	for (uint32_t i = 0; i < manifests->objects.count && result == 0; i++) {
+		result = admit_object(&expansion, i, err);
 		bt_history_take(
 			history, history->from_ns, NULL, manifests->objects.items[i].object);
 	}
+	bt_expansion_finish(&expansion);
+	return result;
 }
 
 /** --- recordings --- */

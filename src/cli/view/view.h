@@ -84,8 +84,12 @@ void bt_history_finish(struct bt_history *history);
  */
 void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt_object *old_object,
 	struct bt_object *new_object);
-/** Add all objects of files, and make the history a single point in time. manifests: borrowed. */
-void bt_history_take_files(struct bt_history *history, const struct bt_manifests *manifests);
+/**
+ * Add all objects of files, and make the history a single point in time. manifests: borrowed; its
+ * pods that have a node get the defaults of the API server. Errors name file, document and pod.
+ */
+BT_MUST_USE int bt_history_take_files(
+	struct bt_history *history, struct bt_manifests *manifests, struct berth_error *err);
 /**
  * Read recordings (docs/recordings.md) from start to end; paths are parts of one recording, in
  * order. Errors name file and line.
