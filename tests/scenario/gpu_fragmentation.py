@@ -96,7 +96,7 @@ def test_wrong_factors(program):
         assert message in answer.err, (value, answer.err)
     path = program.write("pods.yaml", lines(pod("a")))
     answer = program.run("import", "manifests", path, "--inflate", "2", "-o", "-").expect(2)
-    assert "only pods of alibaba-gpu-2023 can be drawn" in answer.err, answer.err
+    assert "--inflate: only for alibaba-gpu-2023, not for manifests" in answer.err, answer.err
     empty = program.write("no-gpus.csv", "sn,cpu_milli,memory_mib,gpu,model\nn,1000,1000,0,\n")
     answer = program.run("import", "alibaba-gpu-2023", empty, tables[1], "--inflate", "2", "-o",
                          "-").expect(2)

@@ -516,7 +516,17 @@ def test_mistakes(program):
     for flags, part in [
             (["manifests", path, "--arrivals", "poisson:0/s", "-o", "x"], "--arrivals: must be"),
             (["alibaba-gpu-2023", path, "--arrivals", "poisson:1/s", "-o", "x"],
-             "only manifests have no times of their own"),
+             "--arrivals: only for manifests, not for alibaba-gpu-2023"),
+            (["manifests", path, "--inflate", "2", "-o", "x"],
+             "--inflate: only for alibaba-gpu-2023, not for manifests"),
+            (["google-2019", path, "--seed=3", "-o", "x"],
+             "--seed: only for alibaba-gpu-2023 and manifests, not for google-2019"),
+            (["simulator", path, "--machine-cpu=64", "-o", "x"],
+             "--machine-cpu: only for azure-packing-2020 and google-2019, not for simulator"),
+            (["manifests", path, "--machine-memory=1Gi", "-o", "x"], "--machine-memory: only for"),
+            (["google-2019", path, "--machines=1", "-o", "x"], "--machines: only for azure"),
+            (["manifests", path, "--machine-type=0", "-o", "x"], "--machine-type: only for azure"),
+            (["manifests", path, "--workload=w", "-o", "x"], "--workload: only for scheduler-perf"),
             (["borg", path, "-o", "x"], 'no source is called "borg"'),
             (["manifests", path], "name the recording: -o FILE.berthrec"),
             (["manifests"], "name the kind of source and its files")]:

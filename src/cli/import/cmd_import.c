@@ -10,20 +10,26 @@
 
 #define MACHINES_MAX 1000000
 
+#define FLAGS_MAX 4
+
 static const struct source {
 	const char *name;
 	const char *start; /* time 0 of the trace; NULL: not known */
 	int (*import)(struct bt_import *import, const struct bt_import_request *request,
 		struct berth_error *err);
+	const char *flags[FLAGS_MAX]; /* flags that only some sources have; NULL after the last */
 } sources[] = {
-	{"alibaba-gpu-2023", "2023-01-01T00:00:00Z", bt_import_alibaba_gpu_2023},
-	{"azure-packing-2020", "2020-01-01T00:00:00Z", bt_import_azure_packing_2020},
+	{"alibaba-gpu-2023", "2023-01-01T00:00:00Z", bt_import_alibaba_gpu_2023,
+		{"seed", "inflate"}},
+	{"azure-packing-2020", "2020-01-01T00:00:00Z", bt_import_azure_packing_2020,
+		{"machine-cpu", "machine-memory", "machines", "machine-type"}},
 	/* Time 0 of the trace is 600 s before 1 May 2019, midnight in California. */
-	{"google-2019", "2019-05-01T06:50:00Z", bt_import_google_2019},
-	{"manifests", "2026-01-01T00:00:00Z", bt_import_manifests},
+	{"google-2019", "2019-05-01T06:50:00Z", bt_import_google_2019,
+		{"machine-cpu", "machine-memory"}},
+	{"manifests", "2026-01-01T00:00:00Z", bt_import_manifests, {"arrivals", "seed"}},
 	/* The start time of the virtual clock. */
-	{"scheduler-perf", "2026-01-01T00:00:00Z", bt_import_scheduler_perf},
-	{"simulator", "1970-01-01T00:00:00Z", bt_import_simulator},
+	{"scheduler-perf", "2026-01-01T00:00:00Z", bt_import_scheduler_perf, {"workload"}},
+	{"simulator", "1970-01-01T00:00:00Z", bt_import_simulator, {NULL}},
 };
 
 struct options {
@@ -36,6 +42,33 @@ struct options {
 	struct bt_import_request request;
 	bool no_gzip;
 };
+
+static const struct bt_flag flags[] = {
+	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
+		"file to write, which must not exist"},
+	{"arrivals", 0, BT_FLAG_STRING, offsetof(struct options, request.arrivals), "poisson:RATE",
+		"arrivals of the pods of manifests: poisson:5/s, or /m, /h (default: at the "
+		"start)"},
+	{"seed", 0, BT_FLAG_INT, offsetof(struct options, request.seed), "N",
+		"seed of random arrivals, or of drawn pods (default 0)"},
+	{"inflate", 0, BT_FLAG_STRING, offsetof(struct options, inflate), "FACTOR",
+		"alibaba-gpu-2023: draw pods at random until they request FACTOR times all GPUs"},
+	{"machine-cpu", 0, BT_FLAG_STRING, offsetof(struct options, machine_cpu), "CPUS",
+		"cpus of a machine, for traces with fractions of machines (default 64)"},
+	{"machine-memory", 0, BT_FLAG_STRING, offsetof(struct options, machine_memory), "BYTES",
+		"memory of a machine, for the same traces (default 256Gi)"},
+	{"workload", 0, BT_FLAG_STRING, offsetof(struct options, request.workload), "TEST/WORKLOAD",
+		"workload of a scheduler-perf file"},
+	{"machines", 0, BT_FLAG_INT, offsetof(struct options, machine_count), "N",
+		"azure-packing-2020: number of machines"},
+	{"machine-type", 0, BT_FLAG_INT, offsetof(struct options, request.machine_type), "ID",
+		"azure-packing-2020: machine type (default: the one on which most VMs can run)"},
+	{"no-gzip", 0, BT_FLAG_BOOL, offsetof(struct options, no_gzip), NULL,
+		"write plain JSON lines"},
+};
+
+static const struct options defaults = {
+	.machine_cpu = "64", .machine_memory = "256Gi", .request = {.machine_type = -1}};
 
 /** Print warnings for defective rows. Returns the number of rows that were left out. */
 static uint64_t print_defects(const struct bt_command *command, const struct bt_import *import)
@@ -84,13 +117,48 @@ static int parse_amount(const char *flag, const char *text, const char *most,
 	return result;
 }
 
+static bool has_flag(const struct source *source, const char *name)
+{
+	for (uint32_t i = 0; i < FLAGS_MAX && source->flags[i] != NULL; i++) {
+		if (strcmp(source->flags[i], name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Refuses a flag that was given, but is one of other sources. */
+static int check_flag(const struct source *source, const struct options *options,
+	const struct bt_flag *flag, struct berth_error *err)
+{
+	size_t bytes = flag->type == BT_FLAG_INT ? sizeof(int64_t) : sizeof(const char *);
+	bool is_given = memcmp((const char *)options + flag->offset,
+				(const char *)&defaults + flag->offset, bytes) != 0;
+	struct bt_strbuf others = {0};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(sources); i++) {
+		if (has_flag(&sources[i], flag->name)) {
+			bt_strbuf_printf(&others, "%s%s", others.length == 0 ? "" : " and ",
+				sources[i].name);
+		}
+	}
+	int result = others.length != 0 && !has_flag(source, flag->name) && is_given
+		? bt_error_set(err, BERTH_ERR_INVALID, "--%s: only for %s, not for %s", flag->name,
+			  bt_strbuf_c(&others), source->name)
+		: 0;
+	bt_strbuf_finish(&others);
+	return result;
+}
+
 static int check_source(
 	const struct source *source, struct options *options, struct berth_error *err)
 {
 	struct bt_import_request *request = &options->request;
-	if (request->arrivals != NULL && source->import != bt_import_manifests) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--arrivals: only manifests have no times of their own");
+	int result = 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(flags) && result == 0; i++) {
+		result = check_flag(source, options, &flags[i], err);
+	}
+	if (result < 0) {
+		return result;
 	}
 	if (options->machine_count < 0 || options->machine_count > MACHINES_MAX) {
 		return bt_error_set(
@@ -98,22 +166,19 @@ static int check_source(
 	}
 	request->machine_count = (uint32_t)options->machine_count;
 	if (options->inflate != NULL) {
-		if (source->import != bt_import_alibaba_gpu_2023) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"--inflate: only pods of alibaba-gpu-2023 can be drawn");
-		}
-		int drawn = parse_amount("--inflate", options->inflate, "100", bt_quantity_milli,
+		result = parse_amount("--inflate", options->inflate, "100", bt_quantity_milli,
 			&request->inflate_milli, err);
-		if (drawn < 0) {
-			return drawn;
-		}
 	}
 	/* Doubles represent integers up to these amounts exactly. */
-	int result = parse_amount("--machine-cpu", options->machine_cpu, "1Ti", bt_quantity_milli,
-		&request->machine_cpu_milli, err);
-	return result < 0 ? result
-			  : parse_amount("--machine-memory", options->machine_memory, "1Pi",
-				    bt_quantity_value, &request->machine_memory_bytes, err);
+	if (result == 0) {
+		result = parse_amount("--machine-cpu", options->machine_cpu, "1Ti",
+			bt_quantity_milli, &request->machine_cpu_milli, err);
+	}
+	if (result == 0) {
+		result = parse_amount("--machine-memory", options->machine_memory, "1Pi",
+			bt_quantity_value, &request->machine_memory_bytes, err);
+	}
+	return result;
 }
 
 static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_error *err)
@@ -181,33 +246,6 @@ static int check(void *context, struct berth_error *err)
 		? 0
 		: bt_error_set(err, BERTH_ERR_INVALID, "name the recording: -o FILE.berthrec");
 }
-
-static const struct bt_flag flags[] = {
-	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
-		"file to write, which must not exist"},
-	{"arrivals", 0, BT_FLAG_STRING, offsetof(struct options, request.arrivals), "poisson:RATE",
-		"arrivals of the pods of manifests: poisson:5/s, or /m, /h (default: at the "
-		"start)"},
-	{"seed", 0, BT_FLAG_INT, offsetof(struct options, request.seed), "N",
-		"seed of random arrivals, or of drawn pods (default 0)"},
-	{"inflate", 0, BT_FLAG_STRING, offsetof(struct options, inflate), "FACTOR",
-		"alibaba-gpu-2023: draw pods at random until they request FACTOR times all GPUs"},
-	{"machine-cpu", 0, BT_FLAG_STRING, offsetof(struct options, machine_cpu), "CPUS",
-		"cpus of a machine, for traces with fractions of machines (default 64)"},
-	{"machine-memory", 0, BT_FLAG_STRING, offsetof(struct options, machine_memory), "BYTES",
-		"memory of a machine, for the same traces (default 256Gi)"},
-	{"workload", 0, BT_FLAG_STRING, offsetof(struct options, request.workload), "TEST/WORKLOAD",
-		"workload of a scheduler-perf file"},
-	{"machines", 0, BT_FLAG_INT, offsetof(struct options, machine_count), "N",
-		"azure-packing-2020: number of machines"},
-	{"machine-type", 0, BT_FLAG_INT, offsetof(struct options, request.machine_type), "ID",
-		"azure-packing-2020: machine type (default: the one on which most VMs can run)"},
-	{"no-gzip", 0, BT_FLAG_BOOL, offsetof(struct options, no_gzip), NULL,
-		"write plain JSON lines"},
-};
-
-static const struct options defaults = {
-	.machine_cpu = "64", .machine_memory = "256Gi", .request = {.machine_type = -1}};
 
 const struct bt_command bt_command_import = {
 	.name = "import",
