@@ -49,6 +49,7 @@ struct bt_capacity_specs {
 	BT_VEC(struct bt_capacity_spec) list;
 	struct bt_arena arena;
 	struct bt_manifests *cluster; /* borrowed; receives objects that are no pod specs */
+	const char *namespace_;       /* value of --namespace; NULL: not given */
 	struct bt_strbuf skipped;     /* describes the first object of an unknown kind */
 };
 
@@ -56,19 +57,19 @@ void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests
 void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 /**
  * Adds the pods and workloads of a file, folder or "-" as specs, in their order. Objects of other
- * kinds (claims, priority classes, services) are added to the cluster like the objects of -f. A
- * file without a pod spec is an error: "FILE: ...".
+ * kinds (claims, priority classes, services) are added to the cluster like the objects of -f. All
+ * objects get the namespace specs->namespace_; another namespace is refused. A file without a pod
+ * spec is an error: "FILE: ...".
  */
 BT_MUST_USE int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err);
 /**
  * Adds a spec that copies an object of the cluster. text: a reference as in planning/reference.h.
- * namespace_: value of --namespace, or NULL. If neither text nor namespace_ names a namespace, the
- * object in the default namespace is used, else the only object of this kind and name in the
- * cluster.
+ * If neither text nor specs->namespace_ names a namespace, the object in the default namespace is
+ * used, else the only object of this kind and name in the cluster.
  */
-BT_MUST_USE int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
-	const char *namespace_, struct berth_error *err);
+BT_MUST_USE int bt_capacity_specs_like(
+	struct bt_capacity_specs *specs, const char *text, struct berth_error *err);
 /**
  * Parses weights as in "web=3,worker=1". A member that text does not name keeps weight 1. Returns
  * BERTH_ERR_INVALID for a malformed weight or a name that no spec has.

@@ -159,14 +159,51 @@ static int take_spec(struct bt_capacity_specs *specs, struct bt_origin origin,
 	return add(specs, object, namespace_, name, origin, true, err);
 }
 
+/**
+ * Puts an object without a namespace into that of --namespace, and refuses another namespace, as
+ * kubectl does. *object is exchanged for a copy.
+ */
+static int set_namespace(
+	const struct bt_capacity_specs *specs, struct bt_object **object, struct berth_error *err)
+{
+	const struct bt_object_meta *given = (*object)->meta;
+	const struct bt_kind_info *kind = bt_kind_info((*object)->kind);
+	struct bt_str wanted = bt_str_from(specs->namespace_ != NULL ? specs->namespace_ : "");
+	if (wanted.length == 0 || !kind->namespaced || bt_str_equal(given->namespace_, wanted)) {
+		return 0;
+	}
+	if (given->namespace_.length != 0) {
+		struct bt_strbuf text = {0};
+		bt_strbuf_printf(&text, "%s ", kind->name);
+		bt_printable_append_name(&text,
+			bt_str_sub(given->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX),
+			bt_str_sub(given->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		bt_strbuf_append_c(&text, ": is in another namespace than --namespace says");
+		return bt_error_take(err, BERTH_ERR_INVALID, &text);
+	}
+	struct bt_arena arena = {0};
+	struct bt_object_meta *meta = bt_object_copy_value(*object, &arena);
+	meta->namespace_ = wanted;
+	struct bt_object *copy = bt_object_create((*object)->kind, meta);
+	bt_object_release(*object);
+	*object = copy;
+	bt_arena_finish(&arena);
+	return 0;
+}
+
 static int add_object(
 	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
 {
 	struct bt_capacity_specs *specs = context;
+	int result = set_namespace(specs, &object, err);
+	if (result < 0) {
+		bt_object_release(object);
+		return result;
+	}
 	if (object->kind != BT_KIND_POD && !bt_kind_creates_pods(object->kind)) {
 		return bt_manifests_take(specs->cluster, origin, object, err);
 	}
-	int result = take_spec(specs, origin, object, err);
+	result = take_spec(specs, origin, object, err);
 	bt_object_release(object);
 	return result;
 }
@@ -324,11 +361,11 @@ static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_
 	return 0;
 }
 
-int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
-	const char *namespace_, struct berth_error *err)
+int bt_capacity_specs_like(
+	struct bt_capacity_specs *specs, const char *text, struct berth_error *err)
 {
 	struct bt_pod_reference wanted;
-	int result = bt_pod_reference_parse(text, namespace_, &wanted, err);
+	int result = bt_pod_reference_parse(text, specs->namespace_, &wanted, err);
 	if (result < 0) {
 		return bt_error_wrap(err, result, "--like");
 	}

@@ -463,6 +463,33 @@ def test_like(program):
         assert text in answer.err and answer.err.count("\n") == 1, answer.err
 
 
+def test_specs_without_a_namespace_get_that_of_the_flag(program):
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "host", "labelSelector": {"matchLabels": {"a": "b"}}}]}}
+    new = pod("new", {}, {"a": "b"}, namespace="", affinity=apart, volumes=[
+        {"name": "d", "persistentVolumeClaim": {"claimName": "data"}}])
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+             "metadata": {"name": "data",
+                          "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+             "spec": {"volumeName": "v", "accessModes": ["ReadWriteMany"], "resources": {
+                 "requests": {"storage": "1Gi"}}}, "status": {"phase": "Bound"}}
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"},
+              "spec": {"accessModes": ["ReadWriteMany"], "capacity": {"storage": "1Gi"},
+                       "nfs": {"server": "s", "path": "/"}}}
+    cluster = [volume, pod("old", {}, {"a": "b"}, namespace="shop", nodeName="n0")]
+    cluster += [node("n%d" % i, labels={"host": str(i)}) for i in range(3)]
+    for spec in new, deployment("new", new):
+        for namespace, count in (None, 3), ("lab", 3), ("shop", 2):
+            flags = ["-n", namespace] if namespace else []
+            review = capacity(program, cluster, [claim, spec], *flags).json()
+            assert review["status"]["replicas"] == count, (spec, review)
+            told = review["spec"]["podRequirements"][0]["namespace"]
+            assert told == (namespace or "default"), review
+    answer = capacity(program, cluster, [pod("x", namespace="lab")], "-n", "shop", status=2)
+    assert ": Pod lab/x: is in another namespace than --namespace says" in (
+        answer.err), answer.err
+
+
 def test_the_queue_is_placed_first_with_the_flag(program):
     cluster = [node("n1"), pod("waits", {"cpu": "3"})]
     spec = pod("web", {"cpu": "1"})

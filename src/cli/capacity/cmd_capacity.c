@@ -491,8 +491,7 @@ static int read_input(struct options *options, struct berth_error *err)
 		result = bt_capacity_specs_read(&options->specs, options->pods.list.items[i], err);
 	}
 	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
-		result = bt_capacity_specs_like(
-			&options->specs, options->likes.list.items[i], options->namespace_, err);
+		result = bt_capacity_specs_like(&options->specs, options->likes.list.items[i], err);
 	}
 	if (result == 0 && options->is_mix) {
 		result = bt_capacity_specs_weigh(
@@ -557,6 +556,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
 	bt_capacity_specs_init(&options->specs, &options->line.cluster);
+	options->specs.namespace_ = options->namespace_;
 	int result = read_input(options, err);
 	if (result == 0) {
 		result = compute_all(options, err);
@@ -631,7 +631,7 @@ static const struct bt_flag flags[] = {
 	{"like", 0, BT_FLAG_STRINGS, offsetof(struct options, likes), "KIND/NAME",
 		"count copies of a pod, workload or podgroup of the cluster"},
 	{"namespace", 'n', BT_FLAG_STRING, offsetof(struct options, namespace_), "NAMESPACE",
-		"namespace for --like"},
+		"namespace for --like, and for objects of --pod that name none"},
 	{"mix", 0, BT_FLAG_OPTIONAL, offsetof(struct options, set_mix), "NAME=N,...",
 		"count all pods together, in turns; --mix=web=3: 3 copies of web in each turn"},
 	{"max", 0, BT_FLAG_INT, offsetof(struct options, max), "N", "stop after N copies"},

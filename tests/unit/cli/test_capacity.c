@@ -34,7 +34,7 @@ static void start(struct fixture *fixture, const char *text)
 static void like(struct fixture *fixture, const char *name)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	int result = bt_capacity_specs_like(&fixture->specs, name, NULL, &err);
+	int result = bt_capacity_specs_like(&fixture->specs, name, &err);
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 }
 
