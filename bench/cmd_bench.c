@@ -267,7 +267,8 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--threads: --suite measures one thread");
 	}
-	return check_counts(options, err);
+	int result = bt_command_check_output(&options->line, "write", options->write, NULL, err);
+	return result == 0 ? check_counts(options, err) : result;
 }
 
 static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/suggest.h"
@@ -156,6 +157,33 @@ int bt_command_read_duration(const char *flag, const char *text, bool may_be_zer
 	}
 	*out_ns = duration_ns;
 	return 0;
+}
+
+bool bt_is_same_file(const char *one, const char *other)
+{
+	struct stat status;
+	struct stat of_other;
+	return one != NULL && other != NULL && stat(one, &status) == 0 &&
+		stat(other, &of_other) == 0 && S_ISREG(status.st_mode) &&
+		status.st_dev == of_other.st_dev && status.st_ino == of_other.st_ino;
+}
+
+int bt_command_check_output(const struct bt_command_line *line, const char *flag, const char *path,
+	const char *other, struct berth_error *err)
+{
+	const struct bt_arguments *const lists[] = {&line->arguments, &line->source.files};
+	bool is_read = bt_is_same_file(path, other) ||
+		bt_is_same_file(path, line->source.kubeconfig) ||
+		bt_is_same_file(path, line->setup.config_path);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		for (uint32_t k = 0; k < lists[i]->list.count && !is_read; k++) {
+			is_read = bt_is_same_file(path, lists[i]->list.items[k]);
+		}
+	}
+	return is_read ? bt_error_set(err, BERTH_ERR_INVALID,
+				 "--%s: %s is a file that this command reads; name another file",
+				 flag, path)
+		       : 0;
 }
 
 int bt_command_fail(const struct bt_command *command, struct berth_error *err)

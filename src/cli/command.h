@@ -141,6 +141,14 @@ extern const struct bt_command bt_command_whatif;
  */
 BT_MUST_USE int bt_command_read_duration(const char *flag, const char *text, bool may_be_zero,
 	int64_t *out_ns, struct berth_error *err);
+/** Whether both paths lead to the same regular file. NULL: no file. */
+bool bt_is_same_file(const char *one, const char *other);
+/**
+ * Refuse an output file that the command reads: as an argument, as `other` (NULL: none), or for -f,
+ * --kubeconfig or --config. flag: without dashes. path NULL: there is no output file.
+ */
+BT_MUST_USE int bt_command_check_output(const struct bt_command_line *line, const char *flag,
+	const char *path, const char *other, struct berth_error *err);
 /**
  * Read the flags, check, run, print the answer or the error. argv: the arguments after the
  * command's name. Returns the exit status.

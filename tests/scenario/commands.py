@@ -131,6 +131,14 @@ def test_bench_wrong_usage(program):
     assert path + ": line 1: Pod: metadata: expected object, got number" in answer.err, answer.err
 
 
+def test_outputs_are_no_inputs(program):
+    path = program.write("x.yaml", "a: b\n")
+    for flag, arguments in (("kubeconfig-out", ["up", "-f", path]),
+                            ("write", ["bench", "-w", "basic", "--config", path])):
+        answer = program.run(*arguments, "--" + flag, path).expect(2)
+        assert "--%s: %s is a file that this command reads" % (flag, path) in answer.err, answer.err
+
+
 def show(program, text, columns, **environment):
     """Returns the output of berth simulate on a terminal with this number of columns; None if the
     system has no terminals."""

@@ -535,6 +535,26 @@ def test_a_cut_recording_is_replayed_as_far_as_it_goes(program):
     assert 0 < json.loads(answer.out)["pods"]["bound"] < whole["pods"]["bound"]
 
 
+def test_inputs_are_not_overwritten(program):
+    path = day(program)
+    link = os.path.join(program.folder, "link")
+    os.symlink(path, link)
+    config = text(program, "most.yaml", MOST_ALLOCATED)
+    prices = text(program, "prices.yaml", "large: 2\n")
+    replay = ["replay", path, "--config", config, "--prices", prices, "--events"]
+    compare = ["compare", path, "--config", "default", "--config", config, "--prices", prices,
+               "--report"]
+    for arguments in replay, compare:
+        for output in path, link, config, prices:
+            with open(output, "rb") as file:
+                content = file.read()
+            answer = program.run(*arguments, output).expect(2)
+            assert "%s: %s is a file that this command reads" % (
+                arguments[-1], output) in answer.err, answer.err
+            with open(output, "rb") as file:
+                assert file.read() == content, arguments
+
+
 def test_files_that_cannot_be_written(program):
     path = day(program)
     answer = program.run("replay", path, "--events", "/dev/full").expect(2)

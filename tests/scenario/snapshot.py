@@ -258,10 +258,13 @@ def test_users_that_may_read_it(program):
                     mapping).expect(0)
         assert (mode_of(target), mode_of(mapping)) == (0o640, 0o600)
     subprocess.run(["gunzip", "--test", target], check=True)
-    for taken in (path, target, os.path.join(program.folder, ".", "in.yaml")):
+    for taken, reason in ((path, "a file that this command reads"), (target, "the output"),
+                          (os.path.join(program.folder, ".", "in.yaml"), "a file that this")):
         answer = program.run("snapshot", "-f", path, "-o", target, "--strip-names", "--map",
                              taken).expect(2)
-        assert "is the input or the output; name another file" in answer.err, answer.err
+        assert "--map: %s is %s" % (taken, reason) in answer.err, answer.err
+    answer = program.run("snapshot", "--kubeconfig", path, "-o", path).expect(2)
+    assert "--output: %s is the kubeconfig; name another file" % path in answer.err, answer.err
     with open(path, encoding="utf-8") as file:
         assert file.read() == POD
 

@@ -334,7 +334,13 @@ static int check(void *context, struct berth_error *err)
 		comparison->alternatives[i] = (struct alternative){.config_path = path};
 	}
 	name_alternatives(comparison);
-	return 0;
+	result = bt_command_check_output(
+		&options->line, "report", options->report_path, options->request.prices_path, err);
+	for (uint32_t i = 0; i < config_count && result == 0; i++) {
+		result = bt_command_check_output(&options->line, "report", options->report_path,
+			options->configs.list.items[i], err);
+	}
+	return result;
 }
 
 static void finish(void *context)

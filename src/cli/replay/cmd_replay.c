@@ -134,7 +134,11 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 static int check(void *context, struct berth_error *err)
 {
 	struct options *options = context;
-	return bt_replay_request_check(&options->request, &options->line.arguments, err);
+	struct bt_replay_request *request = &options->request;
+	int result = bt_replay_request_check(request, &options->line.arguments, err);
+	return result == 0 ? bt_command_check_output(&options->line, "events", request->events_path,
+				     request->prices_path, err)
+			   : result;
 }
 
 static const struct bt_flag flags[] = {

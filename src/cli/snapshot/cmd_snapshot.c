@@ -247,15 +247,6 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 
 /** --- the command line --- */
 
-static bool is_same_file(const char *one, const char *other)
-{
-	struct stat status;
-	struct stat of_other;
-	return strcmp(one, other) == 0 ||
-		(stat(one, &status) == 0 && stat(other, &of_other) == 0 &&
-			status.st_dev == of_other.st_dev && status.st_ino == of_other.st_ino);
-}
-
 static int check_map(const struct options *options, struct berth_error *err)
 {
 	const char *map = options->map_path;
@@ -270,13 +261,13 @@ static int check_map(const struct options *options, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--map: name a file; whoever has it can undo --strip-names");
 	}
-	bool is_taken = options->output_path != NULL && is_same_file(map, options->output_path);
-	for (uint32_t i = 0; i < options->line.source.files.list.count && !is_taken; i++) {
-		is_taken = is_same_file(map, options->line.source.files.list.items[i]);
+	if (options->output_path != NULL &&
+		(strcmp(map, options->output_path) == 0 ||
+			bt_is_same_file(map, options->output_path))) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--map: %s is the output; name another file", map);
 	}
-	return is_taken ? bt_error_set(err, BERTH_ERR_INVALID,
-				  "--map: %s is the input or the output; name another file", map)
-			: 0;
+	return bt_command_check_output(&options->line, "map", map, NULL, err);
 }
 
 static int check(void *context, struct berth_error *err)
@@ -285,6 +276,11 @@ static int check(void *context, struct berth_error *err)
 	int result = check_map(options, err);
 	if (result < 0) {
 		return result;
+	}
+	/* The file of -f may be replaced: the snapshot has all that commands read from it. */
+	if (bt_is_same_file(options->output_path, options->line.source.kubeconfig)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--output: %s is the kubeconfig; name another file", options->output_path);
 	}
 	if (options->output_path != NULL && strcmp(options->output_path, "-") == 0) {
 		options->output_path = NULL;
