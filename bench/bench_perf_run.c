@@ -219,8 +219,8 @@ static int stuck(
 		count++;
 		at = skip_settled(perf, at + 1, wait);
 	}
-	return bt_error_set(err, BERTH_ERR_STATE,
-		"%u pods fit nowhere, the first of them is %.*s/%.*s", count,
+	return bt_error_set(err, BERTH_ERR_STATE, "%u pod%s %.*s/%.*s", count,
+		count == 1 ? " fits nowhere:" : "s fit nowhere, the first of them is",
 		BT_STR_ARG(first->namespace_), BT_STR_ARG(first->name));
 }
 

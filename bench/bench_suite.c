@@ -297,11 +297,13 @@ static void append_note(const struct outcome *outcome, struct bt_strbuf *out)
 	const struct bt_bench_result *result = &outcome->median;
 	const char *separator = "";
 	if (result->failed_count != 0) {
-		bt_strbuf_printf(out, "%u attempts failed", result->failed_count);
+		bt_strbuf_printf(out, "%u attempt%s failed", result->failed_count,
+			result->failed_count == 1 ? "" : "s");
 		separator = ", ";
 	}
 	if (outcome->run.preempt) {
-		bt_strbuf_printf(out, "%s%u victims", separator, result->victim_count);
+		bt_strbuf_printf(out, "%s%u victim%s", separator, result->victim_count,
+			result->victim_count == 1 ? "" : "s");
 		separator = ", ";
 	}
 	if (result->change_count != 0) {

@@ -63,7 +63,8 @@ void bt_warnings_take(void *context, const char *line)
 void bt_warnings_end(const struct bt_warnings *warnings)
 {
 	if (warnings->count > BT_WARNINGS_SHOWN) {
-		(void)fprintf(stderr, "berth %s: and %u more warnings\n", warnings->command,
-			warnings->count - BT_WARNINGS_SHOWN);
+		(void)fprintf(stderr, "berth %s: and %u more warning%s\n", warnings->command,
+			warnings->count - BT_WARNINGS_SHOWN,
+			warnings->count - BT_WARNINGS_SHOWN == 1 ? "" : "s");
 	}
 }

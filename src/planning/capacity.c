@@ -334,8 +334,10 @@ static void stop_group(struct bt_capacity_session *session, struct bt_capacity_r
 		tried->message.length != 0 ? tried->message
 					   : BT_STR("not every pod of the group finds a node"));
 	if (closest != NULL) {
-		bt_strbuf_printf(&text, "%u of %u pods of the next group find a node",
-			closest->placed_count, tried->member_count);
+		bt_strbuf_printf(&text, "%u of %u pod%s of the next group %s a node",
+			closest->placed_count, tried->member_count,
+			tried->member_count == 1 ? "" : "s",
+			tried->member_count == 1 ? "finds" : "find");
 		if (closest->name.length != 0) {
 			bt_strbuf_append_c(&text, " in ");
 			bt_strbuf_append_str(&text, closest->name);

@@ -150,8 +150,7 @@ static void append_nodes(
 	bt_strbuf_append_c(text, " on ");
 	bt_amount_append_count(text, count);
 	bt_strbuf_append_c(text, " of ");
-	bt_amount_append_count(text, session->answer->node_count);
-	bt_strbuf_append_c(text, " nodes");
+	bt_amount_append_counted(text, session->answer->node_count, "node", "nodes");
 }
 
 static void append_free_devices(const struct bt_capacity_session *session,
@@ -412,8 +411,9 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 		member->stop.reasons.count > 1 ? &member->stop.reasons.items[0] : NULL;
 	if (first != NULL && shortage.reason_count < first->node_count) {
 		bt_strbuf_append_str(&text, first->text);
-		bt_strbuf_printf(&text, " (%llu of %u nodes)",
-			(unsigned long long)first->node_count, session->answer->node_count);
+		bt_strbuf_printf(&text, " (%llu of %u node%s)",
+			(unsigned long long)first->node_count, session->answer->node_count,
+			session->answer->node_count == 1 ? "" : "s");
 	}
 	if (shortage.node_count != 0) {
 		bt_strbuf_append_c(&text, text.length != 0 ? "; " : "");

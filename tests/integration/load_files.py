@@ -201,7 +201,7 @@ def test_orphans_of_a_partial_dump_stay(program):
             "spec": {"containers": [{"name": "c", "image": "i:1"}]}}
         with program.up(*FAST, "--nodes", "1", "-f",
                         write(folder, "p.json", json.dumps(pod))) as cluster:
-            assert "1 have owners that are not among them" in cluster.output()
+            assert "1 with owners that are not among them" in cluster.output()
             path = "/api/v1/namespaces/default/pods/p"
             found = up.wait_for("a running pod", lambda: (
                 lambda found: found if found.get("status", {}).get("phase") == "Running" else None)(

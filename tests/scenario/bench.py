@@ -380,7 +380,7 @@ def test_scheduler_perf_host_names(program):
         "kubernetes.io/hostname: one}}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '9'}}\n"
     same = dict(nodes(3), nodeTemplatePath="one.yaml")
     answer = perf(program, case(same, pods(2)), pod=apart, one=one).expect(2)
-    assert "1 pods fit nowhere" in answer.err, answer.err
+    assert "1 pod fits nowhere" in answer.err, answer.err
     same["uniqueNodeLabelStrategy"] = {"labelKey": "kubernetes.io/hostname"}
     perf(program, case(same, pods(3)), pod=apart, one=one).expect(0)
 
@@ -390,7 +390,7 @@ def test_scheduler_perf_default_pod(program):
     del tests[0]["defaultPodTemplatePath"]
     assert perf(program, tests).expect(0).json()["scheduled"] == 40
     tests[0]["workloadTemplate"][1]["count"] = 41  # pods of 100m each, on 4 CPU
-    assert "1 pods fit nowhere" in perf(program, tests).expect(2).err
+    assert "1 pod fits nowhere" in perf(program, tests).expect(2).err
 
 
 def test_scheduler_perf_parameters(program):
@@ -415,7 +415,7 @@ def test_scheduler_perf_templates(program):
     made = dict(nodes(3), nodeTemplatePath="node.yaml")
     perf(program, case(made, pods(4)), pod=pod, node=node).expect(0)
     answer = perf(program, case(made, pods(5)), pod=pod, node=node).expect(2)
-    assert "1 pods fit nowhere" in answer.err, answer.err
+    assert "1 pod fits nowhere" in answer.err, answer.err
     named = POD + (
         "  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {\n"
         "    nodeSelectorTerms: [{matchFields: [\n"
@@ -549,7 +549,7 @@ def test_scheduler_perf_allocatable(program):
     flags = {"pod": POD, "volume": volume, "claim": claim}
     perf(program, case(made, pods(4, **with_volumes)), **flags).expect(0)
     answer = perf(program, case(made, pods(5, **with_volumes)), **flags).expect(2)
-    assert "1 pods fit nowhere" in answer.err, answer.err
+    assert "1 pod fits nowhere" in answer.err, answer.err
     perf(program, case(nodes(2), pods(5, **with_volumes)), **flags).expect(0)
 
 
@@ -564,13 +564,13 @@ def test_scheduler_perf_devices(program):
     run = perf(program, case(*start, measured(6)), **flags).expect(0).json()
     assert run["scheduled"] == 6, run
     answer = perf(program, case(*start, measured(7)), **flags).expect(2)
-    assert "1 pods fit nowhere" in answer.err, answer.err
+    assert "1 pod fits nowhere" in answer.err, answer.err
     # Devices of preallocated claims are not allocated again.
     before = [anything("claim.yaml", namespace="init", count=4),
               {"opcode": "allocResourceClaims", "namespace": "init"}]
     perf(program, case(*start, *before, measured(2)), **flags).expect(0)
     answer = perf(program, case(*start, *before, measured(3)), **flags).expect(2)
-    assert "1 pods fit nowhere" in answer.err, answer.err
+    assert "1 pod fits nowhere" in answer.err, answer.err
     before[0]["count"] = 7
     answer = perf(program, case(*start, *before), **flags).expect(2)
     assert "ResourceClaim init/c-6: no node has free devices for it" in answer.err, answer.err
@@ -599,7 +599,7 @@ def test_scheduler_perf_devices(program):
         assert run["measured"] > 300, run
     answer = perf(program, case(*start, measured(7, podTemplatePath="extended.yaml"), **gate),
                   **more).expect(2)
-    assert "1 pods fit nowhere" in answer.err, answer.err
+    assert "1 pod fits nowhere" in answer.err, answer.err
     # More devices than a slice may have.
     tests = case(*start, measured(80))
     tests[0]["workloads"][0]["params"]["n"] = 300
@@ -672,7 +672,7 @@ def test_scheduler_perf_labels_of_nodes(program):
     run = perf(program, case(labelled, pods(8)), pod=spread).expect(0).json()
     assert run["scheduled"] == 8, run
     answer = perf(program, case(labelled, pods(9)), pod=spread).expect(2)
-    assert "op 2 (createPods): 1 pods fit nowhere, the first of them is namespace-2/p-" in \
+    assert "op 2 (createPods): 1 pod fits nowhere: namespace-2/p-" in \
         answer.err, answer.err
 
 
@@ -748,7 +748,7 @@ def test_scheduler_perf_errors(program):
             ([dict(nodes(1), nodeTemplatePath="nameless.yaml")],
              "nameless.yaml: metadata: neither name nor generateName"),
             ([nodes(1), pods(2, podTemplatePath="same.yaml")], "pod same is there already"),
-            ([pods(1)], "1 pods fit nowhere"),
+            ([pods(1)], "1 pod fits nowhere"),
             ([{"opcode": "barrier", "stageRequirement": "Bound"}],
              'op 1 (barrier): stageRequirement: "Bound" is none of Attempted, Scheduled'),
             ([{"opcode": "barrier", "labelSelector": {"matchLabels": 1}}],

@@ -589,7 +589,7 @@ def test_the_most_common_reason_is_named(program):
     assert tightest_of(program, tainted, pod("x", nodeSelector={"a": "b"})) == ""
     assert tightest_of(program, tainted, small) == ""
     assert tightest_of(program, [node("n1")], small) == \
-        "cpu: less than 1.5 is left on 1 of 1 nodes (1 together, at most 1 on one)"
+        "cpu: less than 1.5 is left on 1 of 1 node (1 together, at most 1 on one)"
     # Several reasons: the hint names the reason of most nodes, then the resource that is short on
     # other nodes.
     told = tightest_of(program, tainted + [node("n1"), node("n2", cpu="2")], small)

@@ -114,7 +114,7 @@ def test_a_replay_reports_the_end_of_each_pod(program):
         replay["comparison"]["bindings"] - replay["comparison"]["same"])
     assert all(difference["reason"] for difference in replay["comparison"]["differences"])
     table = program.run("replay", path).expect(0).out
-    assert "%d were bound" % pods["bound"] in table
+    assert ": %d bound, " % pods["bound"] in table
 
 
 def answers_on_processors(program, count, *arguments):

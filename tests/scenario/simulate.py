@@ -145,7 +145,7 @@ def test_output_table(program):
     assert rows[2].startswith("default/b  -     Unschedulable: 0/1 nodes are available: "), rows[2]
     assert rows[4].split() == ["NODE", "PODS", "CPU", "MEMORY"]
     assert rows[5].split() == ["n1", "1/10", "1/4", "(25%)", "0/8Gi", "(0%)"]
-    assert rows[7] == "1 placed, 1 pending; 0 running before, 1 nodes"
+    assert rows[7] == "1 placed, 1 pending; 0 running before, 1 node"
 
 
 def test_output_wide(program):

@@ -234,7 +234,7 @@ def test_files_are_whole_or_absent(program):
     assert answer.err == ("berth snapshot: writing %s: No such file or directory\n" % target)
     os.makedirs(os.path.dirname(target))
     answer = program.run("snapshot", "-f", path, "-o", target).expect(0)
-    assert answer.out == target + ": 1 nodes, 1 pods, 4 objects in all\n", answer.out
+    assert answer.out == target + ": 1 node, 1 pod, 4 objects in all\n", answer.out
     program.run("snapshot", "-f", path, "--strip-names", "--map", "/nowhere/map", "-o",
                 target + "2").expect(2)
     assert os.listdir(os.path.dirname(target)) == ["snapshot.json.gz"]

@@ -244,7 +244,7 @@ def test_zones_and_labels(program):
     assert report["lose"] == ZONE
     answer = program.run("whatif", "-f", "-", "--lose", "rack", "--each",
                          stdin=lines(*small_cluster())).expect(1)
-    assert "1 nodes do not have the label rack" in answer.err, answer.err
+    assert "1 node does not have the label rack and is not lost" in answer.err, answer.err
     assert answer.out.startswith(
         "VALUE  NODES  PODS  PENDING  LOST  PREEMPTED  MOVED\nr2 "), answer.out
     labelled = small_cluster() + [node("d", "1", labels={"worker": ""}), pod("p", "0", "d")]

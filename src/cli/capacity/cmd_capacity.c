@@ -542,9 +542,11 @@ static int check_needs(const struct options *options)
 			struct bt_strbuf shown = {0};
 			bt_printable_append_name(
 				&shown, member->spec->namespace_, member->spec->name);
-			(void)fprintf(stderr, "berth %s: %s: %lld copies are needed, %u fit\n",
+			(void)fprintf(stderr, "berth %s: %s: %lld %s needed, %u %s\n",
 				options->line.command->name, bt_strbuf_c(&shown),
-				(long long)options->need, member->copies);
+				(long long)options->need,
+				options->need == 1 ? "copy is" : "copies are", member->copies,
+				member->copies == 1 ? "fits" : "fit");
 			bt_strbuf_finish(&shown);
 			exit_status = BT_EXIT_FINDING;
 		}

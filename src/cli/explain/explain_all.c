@@ -167,8 +167,9 @@ static int explain_pod_group(struct bt_simulation *simulation,
 		group->fate = bt_explained_group_fate_name(&explanation);
 		group->message = bt_arena_str(&answer->arena, explanation.message);
 		if (explanation.fate == BT_GROUP_UNSCHEDULABLE) {
-			bt_strbuf_printf(&text, "%u of %u pods find a node",
-				explanation.placed_count, explanation.members.count);
+			bt_strbuf_printf(&text, "%u of %u pod%s a node", explanation.placed_count,
+				explanation.members.count,
+				explanation.members.count == 1 ? " finds" : "s find");
 			if (explanation.min_count != 0) {
 				bt_strbuf_printf(&text, ", minCount is %d", explanation.min_count);
 			}

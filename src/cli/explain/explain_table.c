@@ -175,8 +175,9 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 	if (others != 0) {
 		bt_strbuf_append_c(out, "  and ");
 		bt_amount_append_counted(out, others, "node", "nodes");
-		bt_strbuf_printf(
-			out, " for %u more reasons\n", explanation->groups.count - GROUPS_MAX);
+		bt_strbuf_append_c(out, " for ");
+		bt_amount_append_counted(out, explanation->groups.count - GROUPS_MAX,
+			"more reason\n", "more reasons\n");
 	}
 }
 

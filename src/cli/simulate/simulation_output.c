@@ -326,8 +326,8 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	if (simulation->evictions.count != 0) {
 		bt_strbuf_printf(out, ", %u evicted", simulation->evictions.count);
 	}
-	bt_strbuf_printf(out, "; %u running before, %u nodes\n", simulation->running_count,
-		simulation->node_count);
+	bt_strbuf_printf(out, "; %u running before, %u node%s\n", simulation->running_count,
+		simulation->node_count, simulation->node_count == 1 ? "" : "s");
 }
 
 /** --- JSON --- */

@@ -186,22 +186,24 @@ static int load_objects(struct up *up, struct berth_error *err)
 	if (report.unknown_count != 0) {
 		(void)fprintf(stderr,
 			"berth up: warning: left out %" PRIu64
-			" objects of kinds that are not served (a CustomResourceDefinition would "
+			" object%s of kinds that are not served (a CustomResourceDefinition would "
 			"add them): %s\n",
-			report.unknown_count, bt_strbuf_c(&report.unknown_kinds));
+			report.unknown_count, report.unknown_count == 1 ? "" : "s",
+			bt_strbuf_c(&report.unknown_kinds));
 	}
 	bt_strbuf_finish(&report.unknown_kinds);
 	if (result < 0) {
 		return result;
 	}
-	(void)fprintf(stderr, "berth up: loaded %" PRIu64 " objects", report.object_count);
+	(void)fprintf(stderr, "berth up: loaded %" PRIu64 " object%s", report.object_count,
+		report.object_count == 1 ? "" : "s");
 	if (report.namespace_count != 0) {
-		(void)fprintf(stderr, ", made %" PRIu64 " namespaces that they name",
-			report.namespace_count);
+		(void)fprintf(stderr, ", made %" PRIu64 " missing namespace%s",
+			report.namespace_count, report.namespace_count == 1 ? "" : "s");
 	}
 	if (report.orphan_count != 0) {
 		(void)fprintf(stderr,
-			"; %" PRIu64 " have owners that are not among them: references dropped",
+			"; %" PRIu64 " with owners that are not among them: references dropped",
 			report.orphan_count);
 	}
 	(void)fputc('\n', stderr);

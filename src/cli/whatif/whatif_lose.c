@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/amount.h"
 #include "api/identity.h"
 #include "api/selector.h"
 #include "base/printable.h"
@@ -711,7 +712,8 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 	}
 	bt_table_write(&rows.table, out);
 	if (rows.count > rows.max) {
-		bt_strbuf_printf(out, "%u more pods: -o wide lists them\n", rows.count - rows.max);
+		bt_amount_append_counted(out, rows.count - rows.max, "more pod", "more pods");
+		bt_strbuf_append_c(out, ": -o wide lists all\n");
 	}
 }
 
@@ -735,21 +737,29 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	}
 	bt_table_write(&table, out);
 	if (shown < losing->losses.count) {
-		bt_strbuf_printf(out, "%u more losses, none of them worse: -o wide lists them\n",
-			losing->losses.count - shown);
+		bt_amount_append_counted(out, losing->losses.count - shown, "more loss, not worse",
+			"more losses, none of them worse");
+		bt_strbuf_append_c(out, ": -o wide lists all\n");
 	}
 	uint32_t harmful = count_harmful(losing);
 	if (harmful != 0) {
 		write_pods(losing, wide, out);
 	}
-	const char *what = is_about_nodes(losing->options)   ? "nodes"
-		: strcmp(losing->options->unit, "zone") == 0 ? "zones"
-							     : "values of the label";
-	bt_strbuf_printf(out,
-		"\n%u of %u %s can be lost without pods pending, lost or preempted; %u pods "
-		"pending before\n",
-		losing->losses.count - harmful, losing->losses.count, what,
-		losing->pending_before.items.count);
+	static const char *const nouns[][2] = {
+		{"node", "nodes"},
+		{"zone", "zones"},
+		{"value of the label", "values of the label"},
+	};
+	const char *const *noun = nouns[!has_nodes                   ? 0
+			: strcmp(losing->options->unit, "zone") == 0 ? 1
+								     : 2];
+	bt_strbuf_append_char(out, '\n');
+	bt_amount_append_count(out, losing->losses.count - harmful);
+	bt_strbuf_append_c(out, " of ");
+	bt_amount_append_counted(out, losing->losses.count, noun[0], noun[1]);
+	bt_strbuf_append_c(out, " can be lost without pods pending, lost or preempted; ");
+	bt_amount_append_counted(out, losing->pending_before.items.count, "pod pending before\n",
+		"pods pending before\n");
 }
 
 static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error *err)
@@ -765,9 +775,10 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 	}
 	if (losing->unlabelled != 0) {
 		bt_manifests_warn(cluster,
-			"--lose %s: %u nodes do not have the label %s: they are not lost",
+			"--lose %s: %u node%s not have the label %s and %s not lost",
 			losing->options->unit, losing->unlabelled,
-			label_key(losing->options->unit));
+			losing->unlabelled == 1 ? " does" : "s do",
+			label_key(losing->options->unit), losing->unlabelled == 1 ? "is" : "are");
 	}
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];

@@ -172,8 +172,9 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 	}
 	bt_table_write(&table, out);
 	if (end < pod_count) {
-		bt_strbuf_printf(out, "%u more pods fare differently: -o wide lists them\n",
-			pod_count - end);
+		bt_amount_append_counted(out, pod_count - end, "more pod fares differently",
+			"more pods fare differently");
+		bt_strbuf_append_c(out, ": -o wide lists all\n");
 	}
 	bt_free(pods);
 }
@@ -322,11 +323,10 @@ static void add_total(struct bt_table *table, const struct bt_whatif_report *rep
 {
 	bt_table_add_c(table, "all");
 	if (report->node_count_before != report->node_count_after) {
-		bt_strbuf_printf(&table->text, "%u -> %u nodes", report->node_count_before,
-			report->node_count_after);
-	} else {
-		bt_strbuf_printf(&table->text, "%u nodes", report->node_count_after);
+		bt_amount_append_count(&table->text, report->node_count_before);
+		bt_strbuf_append_c(&table->text, " -> ");
 	}
+	bt_amount_append_counted(&table->text, report->node_count_after, "node", "nodes");
 	bt_table_end_cell(table);
 	add_amounts(table, report, NULL);
 }
@@ -370,8 +370,9 @@ static void write_nodes_table(
 	add_total(&table, report);
 	bt_table_write(&table, out);
 	if (rows < report->nodes.count) {
-		bt_strbuf_printf(out, "%u more nodes differ: -o wide lists them\n",
-			report->nodes.count - rows);
+		bt_amount_append_counted(
+			out, report->nodes.count - rows, "more node differs", "more nodes differ");
+		bt_strbuf_append_c(out, ": -o wide lists all\n");
 	}
 }
 

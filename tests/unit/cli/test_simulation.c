@@ -340,7 +340,7 @@ START_TEST(test_simulation__output_formats)
 		"NODE  PODS  CPU        MEMORY\n"
 		"n1    1/10  1/2 (50%)  0/8Gi (0%)\n"
 		"\n"
-		"1 placed, 1 pending; 0 running before, 1 nodes\n");
+		"1 placed, 1 pending; 0 running before, 1 node\n");
 	bt_strbuf_reset(&out);
 	ck_assert_int_eq(bt_simulation_write(&run.simulation, BT_OUTPUT_NAME, &out, NULL), 0);
 	ck_assert_str_eq(bt_strbuf_c(&out), "pod/default/a n1\n");

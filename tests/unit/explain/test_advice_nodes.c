@@ -38,7 +38,7 @@ static const struct row rows[] = {
 	{"no such resource", BARE, NULL, ASK("'example.com/gpu':'2'"),
 		"NodeResourcesFit: has no example.com/gpu\n", "FreeResource n1 example.com/gpu 2"},
 	{"pods", "'metadata':{'name':'n1'},'status':{'allocatable':{'pods':'1'}}",
-		"{'spec':{'nodeName':'n1'}}", "{}", "NodeResourcesFit: already runs 1 of 1 pods\n",
+		"{'spec':{'nodeName':'n1'}}", "{}", "NodeResourcesFit: already runs 1 of 1 pod\n",
 		"FreeResource n1 pods 1"},
 	{"taints",
 		"'metadata':{'name':'n1'},'spec':{'taints':[{'key':'a','value':'b','effect':"
