@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bench/bench_report.h"
+#include "cli/output.h"
 
 /** Whether `only` is empty or has the name "TEST" or "TEST/WORKLOAD" of this workload. */
 static bool is_wanted(const struct bt_arguments *only, const struct bt_perf_test *test,
@@ -57,7 +58,7 @@ static void write_line(const struct bt_perf_options *options, const struct bt_pe
 	bt_bench_write_origin(&writer, options->setup->threads);
 	bt_json_end_object(&writer);
 	(void)printf("%s\n", bt_strbuf_c(&line));
-	(void)fflush(stdout); /* bt_command_main reports a failed write */
+	(void)bt_output_flush(NULL); /* bt_command_main reports a failed write */
 	bt_strbuf_finish(&line);
 }
 

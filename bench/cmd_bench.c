@@ -161,7 +161,7 @@ static int run_repeatedly(
 		}
 		bt_bench_write_line(run, &measured, &line);
 		(void)printf("%s\n", bt_strbuf_c(&line));
-		(void)fflush(stdout); /* bt_command_main reports a failed write */
+		(void)bt_output_flush(NULL); /* bt_command_main reports a failed write */
 		bt_strbuf_finish(&line);
 	}
 	return 0;

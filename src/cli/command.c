@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,16 +192,6 @@ int bt_command_fail(const struct bt_command *command, struct berth_error *err)
 	return BT_EXIT_BAD_INPUT;
 }
 
-/**
- * Whether the reader of standard output has closed the pipe. reason: the errno of the final flush.
- * An earlier write may have failed with another errno, so standard output is polled, too.
- */
-static bool is_reader_gone(int reason)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-	return reason == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
-}
-
 int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 {
 	/* A reader that exits ("| head") must show as a failed write, not as SIGPIPE. */
@@ -214,15 +202,14 @@ int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 	if (getrandom(&secret, sizeof(secret), 0) == (ssize_t)sizeof(secret)) {
 		bt_hash_set_secret(secret);
 	}
+	struct berth_error err = BERTH_ERROR_INIT;
 	int exit_status = run(argc, argv);
-	errno = 0;
-	bool failed = fflush(stdout) != 0;
-	int reason = errno;
-	if ((failed || ferror(stdout) != 0) && !is_reader_gone(reason)) {
-		(void)fprintf(stderr, "berth: writing the output: %s\n",
-			reason != 0 ? strerror(reason) : "failed");
-		return BT_EXIT_BAD_INPUT;
+	/* A command that failed has printed a message already. */
+	if (bt_output_flush(&err) < 0 && exit_status != BT_EXIT_BAD_INPUT) {
+		(void)fprintf(stderr, "berth: %s\n", berth_error_message(&err));
+		exit_status = BT_EXIT_BAD_INPUT;
 	}
+	berth_error_finish(&err);
 	return exit_status;
 }
 

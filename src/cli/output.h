@@ -46,8 +46,13 @@ uint32_t bt_output_columns(void);
 void bt_output_lay_out(struct bt_strbuf *text, uint32_t columns, bool coloured);
 /** Append a word of a shell command line: in single quotes unless it is plain. */
 void bt_output_append_quoted(struct bt_strbuf *out, struct bt_str word);
-/** Write to standard output; main reports write errors. */
+/** Write to standard output; bt_output_flush reports write errors. */
 void bt_output_print(const struct bt_strbuf *text);
+/**
+ * Flush standard output. Returns BERTH_ERR_IO if this or an earlier write failed. A reader that
+ * closed the pipe is no error. err may be NULL: bt_command_main reports the error at the end.
+ */
+int bt_output_flush(struct berth_error *err);
 /** Write the answer as one JSON value. */
 typedef void bt_output_write_json(const void *answer, struct bt_json_writer *writer);
 /**

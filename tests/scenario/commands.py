@@ -191,10 +191,15 @@ def test_terminal(program):
 
 def test_output_without_a_reader(program):
     path = os.path.join(scenario.EXAMPLES, "cluster.yaml")
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run([program.path, "simulate", "-f", path], stdout=full,
-                              stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 2 and b"No space left on device" in done.stderr, done
+    for arguments in (["simulate", "-f", path], ["view", "-f", path],
+                      ["up", "--listen", "127.0.0.1:0", "--kubeconfig-out", "/dev/null"],
+                      ["bench", "-w", "basic", "--nodes", "2", "--bound", "0", "--pending", "1"]):
+        with open("/dev/full", "wb") as full:  # servers end, too: nobody got the link
+            done = subprocess.run([program.path, *arguments], stdout=full, timeout=60,
+                                  stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 2, done
+        assert done.stderr.endswith(b"writing the output: No space left on device\n"), done
+        assert done.stderr.count(b"\n") == 1, done
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as broken:

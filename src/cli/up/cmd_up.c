@@ -367,23 +367,26 @@ static int announce_server(struct up *up, struct berth_error *err)
 	bt_listen_append_url(
 		&up->options->address, is_plain(up->options), bt_front_port(up->front), &url);
 	int result = bt_up_kubeconfig_write(&up->identity, bt_strbuf_c(&url), path, err);
-	if (result == 0) {
+	if (result < 0) {
+		result = bt_error_wrap(err, result, "--kubeconfig-out");
+	} else {
+		uint64_t node_count = bt_cluster_node_count(up->cluster);
 		double seconds = (double)(bt_clock_steady_ns() - up->started_ns) / 1e9;
 		(void)printf("berth up: Kubernetes API at %s, %" PRIu64
-			     " nodes, ready after %.2f s\n"
+			     " node%s, ready after %.2f s\n"
 			     "\n"
 			     "  export KUBECONFIG=%s\n"
 			     "  kubectl get nodes\n"
 			     "  kubectl create deployment web --image=nginx --replicas=3\n"
 			     "\n"
 			     "Ctrl-C ends it%s.\n",
-			bt_strbuf_c(&url), bt_cluster_node_count(up->cluster), seconds, path,
+			bt_strbuf_c(&url), node_count, node_count == 1 ? "" : "s", seconds, path,
 			up->options->data_dir != NULL ? "; its state is kept"
 						      : "; nothing is kept");
-		(void)fflush(stdout); /* errors are checked at exit */
+		result = bt_output_flush(err);
 	}
 	bt_strbuf_finish(&url);
-	return result < 0 ? bt_error_wrap(err, result, "--kubeconfig-out") : 0;
+	return result;
 }
 
 /** --- the web page --- */
@@ -398,7 +401,7 @@ static int start_view(struct up *up, struct berth_error *err)
 		(char *)up->options->kubeconfig, (char *)"--allow-changes", NULL};
 	sigset_t none;
 	(void)printf("\n"); /* a blank line before the link that the process prints */
-	(void)fflush(stdout);
+	(void)bt_output_flush(NULL);
 	(void)sigemptyset(&none);
 	up->view = fork();
 	if (up->view == 0) {

@@ -281,10 +281,10 @@ static int start_server(struct run *run, struct berth_error *err)
 			bt_strbuf_c(&run->identity.token),
 			options->allow_changes ? "whoever has the link can change the cluster"
 					       : "nothing is written to the cluster");
-		(void)fflush(stdout);
 		bt_strbuf_finish(&url);
+		return bt_output_flush(err); /* without the link, the page cannot be opened */
 	}
-	return result < 0 ? bt_error_wrap(err, result, "--listen") : 0;
+	return bt_error_wrap(err, result, "--listen");
 }
 
 static int run_server(struct run *run, struct berth_error *err)
