@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/recorder.h"
 
-#include <unistd.h>
+#include <dirent.h>
 
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "replay/change_lines.h"
+
+/** Files with higher numbers are taken for dates, not for parts. */
+#define PARTS_CHECKED 100000
 
 /** A line that is not written yet. */
 struct waiting {
@@ -41,6 +44,19 @@ struct bt_recorder {
 
 /** --- parts --- */
 
+/** Returns the length of the path without suffixes: "load" of load.berthrec.gz. */
+static uint32_t stem_length(struct bt_str path)
+{
+	uint32_t end = bt_str_has_suffix(path, BT_STR(".gz")) ? path.length - 3 : path.length;
+	uint32_t at = end;
+	while (at > 0 && path.data[at - 1] != '.' && path.data[at - 1] != '/') {
+		at--;
+	}
+	/* A dot at the start of the file's name does not begin a suffix. */
+	bool has_suffix = at > 1 && path.data[at - 1] == '.' && path.data[at - 2] != '/';
+	return has_suffix ? at - 1 : end;
+}
+
 /**
  * Appends the path of a part. The first part has the path of the options, and later parts have a
  * number before the suffix: load.berthrec, load.2.berthrec.
@@ -49,14 +65,7 @@ static void append_path(
 	const struct bt_recorder_options *options, uint32_t part, struct bt_strbuf *out)
 {
 	struct bt_str path = bt_str_from(options->path);
-	uint32_t end = bt_str_has_suffix(path, BT_STR(".gz")) ? path.length - 3 : path.length;
-	uint32_t at = end;
-	while (at > 0 && path.data[at - 1] != '.' && path.data[at - 1] != '/') {
-		at--;
-	}
-	/* A dot at the start of the file's name does not begin a suffix. */
-	bool has_suffix = at > 1 && path.data[at - 1] == '.' && path.data[at - 2] != '/';
-	uint32_t stem = has_suffix ? at - 1 : end;
+	uint32_t stem = stem_length(path);
 	bt_strbuf_append_str(out, bt_str_sub(path, 0, stem));
 	if (part > 1) {
 		bt_strbuf_printf(out, ".%u", part);
@@ -146,29 +155,51 @@ static int end_part(struct bt_recorder *recorder, struct berth_error *err)
 }
 
 /**
- * Checks at the start that a second part can be created, because a failure later would end the
- * recording.
+ * Checks at the start that no file has the name of a later part, because that part would end the
+ * recording. A folder that cannot be read is no error here.
  */
-static int check_second_part(const struct bt_recorder_options *options, struct berth_error *err)
+static int check_later_parts(const struct bt_recorder_options *options, struct berth_error *err)
 {
-	struct bt_strbuf path = {0};
+	struct bt_str path = bt_str_from(options->path);
+	uint32_t name = (uint32_t)(bt_str_find_last_char(path, '/') + 1);
+	uint32_t number =
+		stem_length(path) - name + 1; /* where the name of a part has its number */
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_str(&text, name != 0 ? bt_str_sub(path, 0, name) : BT_STR("."));
+	bool has_parts = options->rotate_bytes != 0 || options->rotate_ns != 0;
+	DIR *directory = has_parts ? opendir(bt_strbuf_c(&text)) : NULL;
+	const struct dirent *entry = NULL;
 	int result = 0;
-	append_path(options, 2, &path);
-	if ((options->rotate_bytes != 0 || options->rotate_ns != 0) &&
-		access(bt_strbuf_c(&path), F_OK) == 0) {
-		result = bt_error_set(err, BERTH_ERR_EXISTS,
-			"%s: is there already, and the second part would go there; name another "
-			"file, or remove it",
-			bt_strbuf_c(&path));
+	while (result == 0 && directory != NULL && (entry = readdir(directory)) != NULL) {
+		struct bt_str found = bt_str_from(entry->d_name);
+		uint32_t around = path.length - name + 1; /* all but the number */
+		int64_t part;
+		if (found.length <= around ||
+			!bt_str_parse_int64(
+				bt_str_sub(found, number, found.length - around), &part) ||
+			part < 2 || part >= PARTS_CHECKED) {
+			continue;
+		}
+		bt_strbuf_reset(&text);
+		append_path(options, (uint32_t)part, &text);
+		if (bt_str_equal(found, bt_str_sub(bt_strbuf_str(&text), name, BT_STR_MAX))) {
+			result = bt_error_set(err, BERTH_ERR_EXISTS,
+				"%s: is there already, and part %lld would go there; name another "
+				"file, or remove it",
+				bt_strbuf_c(&text), (long long)part);
+		}
 	}
-	bt_strbuf_finish(&path);
+	if (directory != NULL) {
+		(void)closedir(directory); /* read only: nothing can be lost */
+	}
+	bt_strbuf_finish(&text);
 	return result;
 }
 
 int bt_recorder_create(const struct bt_recorder_options *options, int64_t now_ns,
 	struct bt_recorder **out_recorder, struct berth_error *err)
 {
-	int result = check_second_part(options, err);
+	int result = check_later_parts(options, err);
 	if (result < 0) {
 		return result;
 	}

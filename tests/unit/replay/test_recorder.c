@@ -256,22 +256,45 @@ START_TEST(test_recorder__a_part_starts_after_the_one_before_if_the_clock_is_set
 }
 END_TEST
 
-START_TEST(test_recorder__a_second_part_that_is_there_is_refused_at_once)
+START_TEST(test_recorder__a_later_part_that_is_there_is_refused_at_once)
 {
+	static const struct {
+		const char *name; /* after the stem */
+		bool is_part;
+	} rows[] = {
+		{".2.berthrec", true},
+		{".30.berthrec", true},
+		{".1.berthrec", false},
+		{".02.berthrec", false},
+		{".20261130.berthrec", false},
+		{".2.berthrec.gz", false},
+		{"-2.berthrec", false},
+		{"..berthrec", false},
+	};
 	fill_cluster();
 	bt_recorder_destroy(start((struct bt_recorder_options){0}));
 	(void)unlink(path);
-	FILE *file = fopen(second_path, "w");
-	ck_assert_ptr_nonnull(file);
-	ck_assert_int_eq(fclose(file), 0);
-	struct bt_recorder *recorder = NULL;
-	struct bt_recorder_options options = {.path = path,
-		.recording = "",
-		.wall_ns = wall_ns,
-		.for_each_object = visit_cluster,
-		.rotate_bytes = 1000};
-	ck_assert_int_eq(bt_recorder_create(&options, 0, &recorder, NULL), BERTH_ERR_EXISTS);
-	ck_assert_int_ne(access(path, F_OK), 0);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		char other[80];
+		(void)snprintf(
+			other, sizeof(other), "berth-recorder-%ld%s", (long)getpid(), rows[i].name);
+		FILE *file = fopen(other, "w");
+		ck_assert_ptr_nonnull(file);
+		ck_assert_int_eq(fclose(file), 0);
+		struct bt_recorder *recorder = NULL;
+		struct bt_recorder_options options = {.path = path,
+			.recording = "",
+			.wall_ns = wall_ns,
+			.for_each_object = visit_cluster,
+			.rotate_bytes = 1000};
+		ck_assert_msg(bt_recorder_create(&options, 0, &recorder, NULL) ==
+				(rows[i].is_part ? BERTH_ERR_EXISTS : 0),
+			"%s", other);
+		ck_assert_int_eq(access(path, F_OK) != 0, rows[i].is_part);
+		bt_recorder_destroy(recorder);
+		(void)unlink(path);
+		(void)unlink(other);
+	}
 	empty_cluster();
 }
 END_TEST
@@ -307,5 +330,5 @@ BT_TEST_MAIN("recorder", test_recorder__changes_are_patches_and_heartbeats_are_n
 	test_recorder__kinds_are_ordered_by_resource_version,
 	test_recorder__each_part_starts_with_the_whole_cluster,
 	test_recorder__a_part_starts_after_the_one_before_if_the_clock_is_set_back,
-	test_recorder__a_second_part_that_is_there_is_refused_at_once,
+	test_recorder__a_later_part_that_is_there_is_refused_at_once,
 	test_recorder__names_that_come_later_become_neutral)
