@@ -393,6 +393,13 @@ bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_
 			return false;
 		}
 	}
+	if (resource == call->api->definitions) {
+		struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
+		bt_definition_tidy(object, call->arena, problems);
+		if (!accept_problems(call, object, problems, version, kind, source)) {
+			return false;
+		}
+	}
 	if (source == BT_BODY_APPLIED) {
 		return true;
 	}

@@ -173,6 +173,13 @@ void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_v
 	}
 }
 
+void bt_custom_complete_value(const struct bt_json_value *schema, const struct bt_path *place,
+	struct bt_json_value *value, struct bt_arena *arena, struct bt_json_value *problems)
+{
+	struct completion completion = {arena, problems, LOOKUPS_MAX, DEFAULT_BYTES_MAX};
+	complete_value(&completion, place, schema, value, false);
+}
+
 /** Recursion follows the schema, whose depth is limited. */
 bool bt_custom_has_defaults(const struct bt_json_value *schema)
 {

@@ -6,6 +6,8 @@
  * object is allowed.
  */
 #include "codec/json_edit.h"
+#include "codec/path.h"
+#include "server/custom_rules.h"
 #include "server/failure.h"
 #include "server/resource.h"
 
@@ -18,6 +20,15 @@ void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_v
 /** Validates the object against the version's schema and its rules. old NULL: the object is new. */
 void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
+/**
+ * Validates the default of a schema, completed with the defaults inside it. place: the path of the
+ * default. rules: of the root of the schema.
+ */
+void bt_custom_validate_default(const struct bt_custom_rules *rules, const struct bt_path *place,
+	const struct bt_json_value *schema, struct bt_field_errors *errors);
+/** As bt_custom_complete with set_defaults, for a value at a place below the root. */
+void bt_custom_complete_value(const struct bt_json_value *schema, const struct bt_path *place,
+	struct bt_json_value *value, struct bt_arena *arena, struct bt_json_value *problems);
 /**
  * Describes, for server-side apply, which lists and maps of the schema are sets, keyed or atomic.
  * The result is in the arena. NULL: the schema names no members.

@@ -748,3 +748,30 @@ void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_
 			"correct the existing errors to complete validation");
 	}
 }
+
+void bt_custom_validate_default(const struct bt_custom_rules *rules, const struct bt_path *place,
+	const struct bt_json_value *schema, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *given = bt_json_find(schema, "default");
+	struct bt_arena *arena = errors->arena;
+	struct bt_json_value *value = bt_json_clone(arena, given, true);
+	struct bt_json_value *problems = bt_json_new(arena, BT_JSON_ARRAY);
+	struct checker checker = {.rules = rules,
+		.errors = errors,
+		.lookups = LOOKUPS_MAX,
+		.cost_left = RULES_COST_MAX};
+	if (value->type == BT_JSON_NULL) {
+		return; /* counts as absent */
+	}
+	bt_custom_complete_value(schema, place, value, arena, problems);
+	if (problems->count != 0) {
+		add_error(&checker, BT_FIELD_INVALID, place, given,
+			"must not have unknown fields: %.*s",
+			BT_STR_ARG(problems->elements[0]->text));
+		return;
+	}
+	check(&checker, place, schema, NULL, value);
+	if (!checker.is_blocked) {
+		evaluate_rules(&checker, place, schema, NULL, value);
+	}
+}

@@ -51,7 +51,6 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 	if (is_oversized(spec)) {
 		return; /* bt_definition_validate refuses it */
 	}
-	bt_definition_remove_empty(definition);
 	if (call->write.verb == BT_VERB_CREATE && !call->write.restoring) {
 		bt_json_put(
 			arena, definition, "{metadata: {finalizers: ['" CLEANUP_FINALIZER "']}}");
@@ -175,6 +174,40 @@ static void check_unchanged(const struct bt_json_value *old, const struct bt_jso
 	}
 }
 
+/** Groups of the Kubernetes project need an annotation that says where the API was approved. */
+static void check_approval(const struct bt_json_value *old, const struct bt_json_value *definition,
+	struct bt_str group, struct bt_field_errors *errors)
+{
+	static const char annotation[] = "api-approved.kubernetes.io";
+	struct bt_str path = BT_STR("metadata.annotations[api-approved.kubernetes.io]");
+	const struct bt_json_value *given =
+		bt_json_find(bt_json_object_at(definition, "metadata.annotations"), annotation);
+	const struct bt_json_value *before =
+		bt_json_find(bt_json_object_at(old, "metadata.annotations"), annotation);
+	if (!(bt_str_equal_c(group, "k8s.io") || bt_str_equal_c(group, "kubernetes.io") ||
+		    bt_str_has_suffix(group, BT_STR(".k8s.io")) ||
+		    bt_str_has_suffix(group, BT_STR(".kubernetes.io"))) ||
+		(old != NULL &&
+			(given == before ||
+				(given != NULL && before != NULL &&
+					bt_json_equal(given, before))))) {
+		return;
+	}
+	if (given == NULL || given->text.length == 0) {
+		bt_field_errors_add(errors, BT_FIELD_REQUIRED, path, NULL,
+			"protected groups must have approval annotation \"%s\", see "
+			"https://github.com/kubernetes/enhancements/pull/1111",
+			annotation);
+	} else if (!bt_str_has_prefix(given->text, BT_STR("unapproved")) &&
+		bt_str_find(given->text, BT_STR("://")) <= 0) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, path, given,
+			"protected groups must have approval annotation \"%s\" with either a URL "
+			"or a reason starting with \"unapproved\", see "
+			"https://github.com/kubernetes/enhancements/pull/1111",
+			annotation);
+	}
+}
+
 void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors)
 {
@@ -218,6 +251,10 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 				short_names->elements[i], "a DNS-1035 label is expected");
 		}
 	}
+	if (kind.length != 0 && bt_str_equal(kind, bt_json_text_at(names, "listKind"))) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.names.listKind"),
+			bt_json_find(names, "listKind"), "kind and listKind may not be the same");
+	}
 	if (kind.length == 0) {
 		bt_field_errors_add(
 			errors, BT_FIELD_REQUIRED, BT_STR("spec.names.kind"), NULL, "%s", "");
@@ -232,6 +269,7 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 			break;
 		}
 	}
+	check_approval(old, definition, group, errors);
 	check_versions(spec, errors);
 	check_stored_versions(definition, errors);
 	bt_definition_check_schemas(old, definition, errors);

@@ -1,61 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Schemas of a CustomResourceDefinition: drops their empty fields, and checks that the schemas are
- * structural and that their patterns and rules compile. Recursion follows the schema, whose depth
- * is limited.
+ * Schemas of a CustomResourceDefinition: drops their unknown and empty fields, and checks that the
+ * schemas are structural, that their patterns and rules compile, and that their defaults are valid.
+ * Recursion follows the schema, whose depth is limited.
  */
 #include "codec/path.h"
 #include "server/custom_rules.h"
+#include "server/custom_schema.h"
 #include "server/kinds/common.h"
 #include "server/write.h"
 
-/** Fields that Go's omitempty leaves out when they are empty. */
+#define PROBLEMS_MAX 100
+/** The largest number of selectable fields of a version. */
+#define SELECTABLE_MAX 8
+
+/** Fields that Go's omitempty leaves out when they are empty, frequent ones first. */
 #define OMITTED_IF_EMPTY \
-	"$schema allOf anyOf definitions dependencies description enum " \
-	"exclusiveMaximum exclusiveMinimum format id nullable oneOf " \
-	"patternProperties properties required title type uniqueItems " \
-	"x-kubernetes-embedded-resource x-kubernetes-int-or-string " \
+	"type description properties required format enum $schema allOf anyOf definitions " \
+	"dependencies exclusiveMaximum exclusiveMinimum id nullable oneOf patternProperties " \
+	"title uniqueItems x-kubernetes-embedded-resource x-kubernetes-int-or-string " \
 	"x-kubernetes-list-map-keys x-kubernetes-validations"
+/** All fields of a schema. */
+#define FIELDS \
+	OMITTED_IF_EMPTY \
+	" items $ref additionalItems additionalProperties default example externalDocs maxItems " \
+	"maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf not " \
+	"pattern x-kubernetes-list-type x-kubernetes-map-type " \
+	"x-kubernetes-preserve-unknown-fields"
+
+/** Fields that are schemas or arrays of schemas, and fields that are maps of schemas. */
+static const char *const parts[] = {
+	"items", "additionalItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not"};
+static const char *const maps[] = {"properties", "patternProperties", "definitions"};
 
 /**
- * Removes the empty fields of a schema, or of an array of schemas. schema: may also be a bool in
- * place of a schema; NULL accepted.
+ * Removes the unknown and the empty fields of a schema, or of an array of schemas. For each unknown
+ * field, appends a text such as `unknown field "spec.versions[0].schema.openAPIV3Schema.x"` to the
+ * array `problems`. schema: may also be a bool in place of a schema; NULL accepted.
  */
-static void remove_empty(struct bt_json_value *schema)
+static void tidy(struct bt_json_value *schema, const struct bt_path *place, struct bt_arena *arena,
+	struct bt_json_value *problems)
 {
-	static const char *const parts[] = {"items", "additionalItems", "additionalProperties",
-		"allOf", "anyOf", "oneOf", "not"};
-	static const char *const maps[] = {"properties", "patternProperties", "definitions"};
+	uint32_t kept = 0;
 	for (uint32_t i = 0; schema != NULL && schema->type == BT_JSON_ARRAY && i < schema->count;
 		i++) {
-		remove_empty(schema->elements[i]);
+		tidy(schema->elements[i], BT_PATH_INDEX(place, i), arena, problems);
 	}
 	if (schema == NULL || schema->type != BT_JSON_OBJECT) {
 		return;
 	}
-	for (uint32_t i = schema->count; i > 0; i--) {
-		struct bt_str name = schema->members[i - 1].name;
-		if (bt_json_is_zero(schema->members[i - 1].value) &&
-			bt_str_has_word(BT_STR(OMITTED_IF_EMPTY), name)) {
-			(void)bt_json_remove(schema, name);
+	for (uint32_t i = 0; i < schema->count; i++) {
+		struct bt_json_member member = schema->members[i];
+		bool is_known = bt_str_has_word(BT_STR(FIELDS), member.name);
+		if (is_known &&
+			!(bt_json_is_zero(member.value) &&
+				bt_str_has_word(BT_STR(OMITTED_IF_EMPTY), member.name))) {
+			schema->members[kept++] = member;
+		} else if (!is_known && problems->count < PROBLEMS_MAX) {
+			struct bt_strbuf text = {0};
+			bt_strbuf_append_c(&text, "unknown field \"");
+			bt_path_render(BT_PATH_STR(place, member.name), &text);
+			bt_strbuf_append_c(&text, "\"");
+			bt_json_append(arena, problems,
+				bt_json_new_str(arena, bt_arena_take_strbuf(arena, &text)));
 		}
 	}
+	schema->count = kept;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
-		remove_empty(bt_json_find(schema, parts[i]));
+		tidy(bt_json_find(schema, parts[i]), BT_PATH_NAME(place, parts[i]), arena,
+			problems);
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(maps); i++) {
 		const struct bt_json_value *map = bt_json_object_at(schema, maps[i]);
+		const struct bt_path at = *BT_PATH_NAME(place, maps[i]);
 		for (uint32_t k = 0; k < map->count; k++) {
-			remove_empty(map->members[k].value);
+			tidy(map->members[k].value, BT_PATH_STR(&at, map->members[k].name), arena,
+				problems);
 		}
 	}
 }
 
-void bt_definition_remove_empty(const struct bt_json_value *definition)
+void bt_definition_tidy(const struct bt_json_value *definition, struct bt_arena *arena,
+	struct bt_json_value *problems)
 {
 	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
 	for (uint32_t i = 0; i < versions->count; i++) {
-		remove_empty(bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
+		const struct bt_path version =
+			*BT_PATH_INDEX(BT_PATH_NAME(NULL, "spec.versions"), i);
+		tidy(bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"),
+			BT_PATH_NAME(&version, "schema.openAPIV3Schema"), arena, problems);
 	}
 }
 
@@ -86,72 +119,261 @@ static void check_part(struct bt_field_errors *errors, const struct bt_path *pla
 }
 
 /**
- * A schema in `allOf`, `anyOf`, `oneOf` or `not` may only validate values: members such as default,
- * nullable or title are errors.
+ * A schema in `allOf`, `anyOf`, `oneOf` or `not` may only validate values: members such as type,
+ * default or nullable are errors. Members of objects and items that it names must also be specified
+ * outside. outside: the schema around `allOf` and so on, at outside_place; NULL: unknown.
  */
 static void check_value_validation(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *schema)
+	const struct bt_json_value *schema, const struct bt_path *outside_place,
+	const struct bt_json_value *outside);
+
+/** Checks a member or the items of such a schema. is_specified: it is also specified outside. */
+static void check_part_validation(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema, const struct bt_path *outside_place,
+	const struct bt_json_value *outside, bool is_specified)
 {
-	static const char *const forbidden[] = {"additionalProperties", "default", "nullable",
-		"title", "description", "x-kubernetes-preserve-unknown-fields",
-		"x-kubernetes-embedded-resource"};
+	if (!is_specified) {
+		struct bt_strbuf path = {0};
+		bt_path_render(place, &path);
+		bt_kinds_error(errors, BT_FIELD_REQUIRED, outside_place, NULL,
+			"because it is defined in %s", bt_strbuf_c(&path));
+		bt_strbuf_finish(&path);
+	}
+	check_value_validation(errors, place, schema, outside_place, outside);
+}
+
+static void check_combinations(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema, const struct bt_path *outside_place,
+	const struct bt_json_value *outside)
+{
+	static const char *const combinations[] = {"allOf", "anyOf", "oneOf"};
+	for (size_t k = 0; k < BT_ARRAY_LENGTH(combinations); k++) {
+		const struct bt_json_value *list = bt_json_array_at(schema, combinations[k]);
+		for (uint32_t i = 0; i < list->count; i++) {
+			check_value_validation(errors,
+				BT_PATH_INDEX(BT_PATH_NAME(place, combinations[k]), i),
+				list->elements[i], outside_place, outside);
+		}
+	}
+	check_value_validation(errors, BT_PATH_NAME(place, "not"), bt_json_find(schema, "not"),
+		outside_place, outside);
+}
+
+static void check_value_validation(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema, const struct bt_path *outside_place,
+	const struct bt_json_value *outside)
+{
+	static const struct {
+		const char *name;
+		const char *value;
+	} forbidden[] = {{"type", "empty"}, {"title", "empty"}, {"description", "empty"},
+		{"default", "undefined"}, {"additionalProperties", "undefined"},
+		{"nullable", "false"}, {"x-kubernetes-preserve-unknown-fields", "false"},
+		{"x-kubernetes-embedded-resource", "false"},
+		{"x-kubernetes-int-or-string", "false"}};
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
+	const struct bt_json_value *items = bt_json_find(schema, "items");
 	if (schema == NULL || schema->type != BT_JSON_OBJECT) {
 		return;
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(forbidden); i++) {
-		if (bt_json_find(schema, forbidden[i]) != NULL) {
+		if (bt_json_find(schema, forbidden[i].name) != NULL) {
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-				BT_PATH_NAME(place, forbidden[i]), NULL,
-				"must be undefined to be structural");
+				BT_PATH_NAME(place, forbidden[i].name), NULL,
+				"must be %s to be structural", forbidden[i].value);
 		}
 	}
 	for (uint32_t i = 0; i < properties->count; i++) {
-		check_value_validation(errors,
-			BT_PATH_KEY(BT_PATH_NAME(place, "properties"), properties->members[i].name),
-			properties->members[i].value);
+		struct bt_str name = properties->members[i].name;
+		bool is_known = true;
+		const struct bt_json_value *member =
+			outside != NULL ? bt_custom_member(outside, name, &is_known) : NULL;
+		check_part_validation(errors, BT_PATH_KEY(BT_PATH_NAME(place, "properties"), name),
+			properties->members[i].value,
+			BT_PATH_KEY(BT_PATH_NAME(outside_place, "properties"), name), member,
+			is_known || flag(outside, "x-kubernetes-preserve-unknown-fields") != NULL);
 	}
-	check_value_validation(errors, BT_PATH_NAME(place, "items"), bt_json_find(schema, "items"));
+	if (items != NULL) {
+		const struct bt_json_value *all =
+			outside != NULL ? bt_json_find(outside, "items") : NULL;
+		check_part_validation(errors, BT_PATH_NAME(place, "items"), items,
+			BT_PATH_NAME(outside_place, "items"), all,
+			all != NULL || outside == NULL ||
+				flag(outside, "x-kubernetes-preserve-unknown-fields") != NULL);
+	}
+	check_combinations(errors, place, schema, outside_place, outside);
 }
 
-static void check_list_type(struct bt_field_errors *errors, const struct bt_path *place,
+/** Checks the type of a schema. `why`: the end of the error's text. */
+static void check_type(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema, const char *type, const char *why)
+{
+	struct bt_str given = bt_json_text_at(schema, "type");
+	if (!bt_str_equal_c(given, type)) {
+		bt_kinds_error(errors, given.length == 0 ? BT_FIELD_REQUIRED : BT_FIELD_INVALID,
+			BT_PATH_NAME(place, "type"), bt_json_find(schema, "type"), "must be %s %s",
+			type, why);
+	}
+}
+
+/** The keys of a list must be members of its items that are always there, and scalars. */
+static void check_map_keys(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema)
 {
-	static const char *const types[] = {"atomic", "map", "set", NULL};
-	const struct bt_json_value *type = bt_json_find(schema, "x-kubernetes-list-type");
 	const struct bt_json_value *keys = bt_json_array_at(schema, "x-kubernetes-list-map-keys");
-	const struct bt_path *at = BT_PATH_NAME(place, "x-kubernetes-list-map-keys");
-	if (type == NULL || type->type != BT_JSON_STRING) {
-		return;
-	}
-	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "x-kubernetes-list-type"), type, types);
-	if (!bt_str_equal_c(type->text, "map")) {
-		return;
-	}
+	const struct bt_json_value *items = bt_json_object_at(schema, "items");
+	const struct bt_json_value *required = bt_json_array_at(items, "required");
+	const struct bt_path at = *BT_PATH_NAME(place, "x-kubernetes-list-map-keys");
+	const struct bt_path items_at = *BT_PATH_NAME(place, "items");
 	if (keys->count == 0) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, at, NULL,
+		bt_kinds_error(errors, BT_FIELD_REQUIRED, &at, NULL,
 			"must not be empty if x-kubernetes-list-type is map");
 	}
+	check_type(errors, &items_at, items, "object",
+		"if parent array's x-kubernetes-list-type is map");
 	for (uint32_t i = 0; i < keys->count; i++) {
-		if (bt_json_get(bt_json_object_at(schema, "items.properties"),
-			    keys->elements[i]->text) == NULL) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_INDEX(at, i),
+		struct bt_str name = keys->elements[i]->text;
+		const struct bt_json_value *key =
+			bt_json_get(bt_json_object_at(items, "properties"), name);
+		const struct bt_path key_at =
+			*BT_PATH_KEY(BT_PATH_NAME(&items_at, "properties"), name);
+		struct bt_str type = bt_json_text_at(key, "type");
+		if (key == NULL) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_INDEX(&at, i),
 				keys->elements[i], "entries must all be names of item properties");
+			continue;
 		}
+		if (bt_str_equal_c(type, "array") || bt_str_equal_c(type, "object")) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&key_at, "type"),
+				bt_json_find(key, "type"),
+				"must be a scalar type if parent array's x-kubernetes-list-type is "
+				"map");
+		}
+		if (!bt_json_has_text(required, name) && bt_json_find(key, "default") == NULL) {
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(&key_at, "default"),
+				NULL,
+				"this property is in x-kubernetes-list-map-keys, so it must have a "
+				"default or be a required property");
+		}
+		if (flag(key, "nullable") != NULL) {
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
+				BT_PATH_NAME(&key_at, "nullable"), NULL,
+				"this property is in x-kubernetes-list-map-keys, so it cannot be "
+				"nullable");
+		}
+	}
+}
+
+static void check_set_items(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *items)
+{
+	struct bt_str type = bt_json_text_at(items, "type");
+	bool is_list = bt_str_equal_c(type, "array");
+	const char *name = is_list ? "x-kubernetes-list-type" : "x-kubernetes-map-type";
+	const struct bt_json_value *merges = bt_json_find(items, name);
+	if ((is_list && merges != NULL &&
+		    !bt_str_equal_c(bt_json_text_at(items, name), "atomic")) ||
+		(bt_str_equal_c(type, "object") &&
+			!bt_str_equal_c(bt_json_text_at(items, name), "atomic"))) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, name),
+			merges != NULL ? merges : bt_json_new_c(errors->arena, "null"),
+			"must be atomic as item of a list with x-kubernetes-list-type=set");
+	}
+	if (flag(items, "nullable") != NULL) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "nullable"), NULL,
+			"cannot be nullable when x-kubernetes-list-type is set");
+	}
+}
+
+static void check_merging(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema)
+{
+	static const char *const list_types[] = {"atomic", "map", "set", NULL};
+	static const char *const map_types[] = {"atomic", "granular", NULL};
+	const struct bt_json_value *list_type = bt_json_find(schema, "x-kubernetes-list-type");
+	const struct bt_json_value *map_type = bt_json_find(schema, "x-kubernetes-map-type");
+	struct bt_str type = bt_json_text_at(schema, "x-kubernetes-list-type");
+	const struct bt_path at = *BT_PATH_NAME(place, "x-kubernetes-list-type");
+	if (list_type != NULL && list_type->type == BT_JSON_STRING) {
+		check_type(
+			errors, place, schema, "array", "if x-kubernetes-list-type is specified");
+		bt_kinds_check_allowed(errors, &at, list_type, list_types);
+	}
+	if (map_type != NULL && map_type->type == BT_JSON_STRING) {
+		check_type(
+			errors, place, schema, "object", "if x-kubernetes-map-type is specified");
+		bt_kinds_check_allowed(
+			errors, BT_PATH_NAME(place, "x-kubernetes-map-type"), map_type, map_types);
+	}
+	if (bt_str_equal_c(type, "map")) {
+		check_map_keys(errors, place, schema);
+	} else if (bt_json_array_at(schema, "x-kubernetes-list-map-keys")->count != 0) {
+		bt_kinds_error(errors, list_type == NULL ? BT_FIELD_REQUIRED : BT_FIELD_INVALID,
+			&at, list_type, "must be map if x-kubernetes-list-map-keys is non-empty");
+	}
+	if (bt_str_equal_c(type, "set")) {
+		check_set_items(
+			errors, BT_PATH_NAME(place, "items"), bt_json_object_at(schema, "items"));
+	}
+}
+
+/** The root may restrict the names in metadata, but otherwise not change the standard members. */
+static void check_root(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema)
+{
+	static const char *const texts[] = {"apiVersion", "kind"};
+	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
+	const struct bt_json_value *metadata = bt_json_object_at(properties, "metadata");
+	const struct bt_json_value *restricted = bt_json_object_at(metadata, "properties");
+	bool is_plain = true;
+	if (bt_json_text_at(schema, "type").length == 0) {
+		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "type"), NULL,
+			"must not be empty at the root");
+	} else {
+		check_type(errors, place, schema, "object", "at the root");
+	}
+	if (flag(schema, "nullable") != NULL) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "nullable"), NULL,
+			"nullable cannot be true at the root");
+	}
+	const struct bt_path at = *BT_PATH_NAME(place, "properties");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		const struct bt_json_value *type =
+			bt_json_find(bt_json_object_at(properties, texts[i]), "type");
+		if (type != NULL && !bt_str_equal_c(type->text, "string")) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(BT_PATH_KEY(&at, bt_str_from(texts[i])), "type"), type,
+				"must be string");
+		}
+	}
+	for (uint32_t i = 0; i < metadata->count; i++) {
+		is_plain = is_plain &&
+			bt_str_has_word(BT_STR("default description properties type"),
+				metadata->members[i].name);
+	}
+	for (uint32_t i = 0; i < restricted->count; i++) {
+		is_plain = is_plain &&
+			bt_str_has_word(BT_STR("generateName name"), restricted->members[i].name);
+	}
+	if (!is_plain) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_KEY(&at, BT_STR("metadata")),
+			NULL,
+			"must not specify anything other than name and generateName, but metadata "
+			"is implicitly specified");
 	}
 }
 
 static void check_structure(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema)
 {
-	static const char *const combinations[] = {"allOf", "anyOf", "oneOf"};
 	static const char *const references[] = {"$ref", "definitions", "dependencies", "id",
 		"patternProperties", "additionalItems"};
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	const struct bt_json_value *items = bt_json_find(schema, "items");
 	const struct bt_json_value *additional = bt_json_find(schema, "additionalProperties");
 	bool is_array = bt_str_equal_c(bt_json_text_at(schema, "type"), "array");
-	if (errors->count >= 100) {
+	bool keeps = flag(schema, "x-kubernetes-preserve-unknown-fields") != NULL;
+	if (errors->count >= PROBLEMS_MAX) {
 		return;
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(references); i++) {
@@ -166,12 +388,31 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 			"uniqueItems cannot be set to true since the runtime complexity becomes "
 			"quadratic");
 	}
-	if (additional != NULL && properties->count != 0 &&
-		(additional->type == BT_JSON_OBJECT ||
-			flag(schema, "additionalProperties") != NULL)) {
+	if (additional != NULL && properties->count != 0) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
 			BT_PATH_NAME(place, "additionalProperties"), NULL,
 			"additionalProperties and properties are mutual exclusive");
+	} else if (additional != NULL && additional->type == BT_JSON_BOOL && !additional->boolean) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
+			BT_PATH_NAME(place, "additionalProperties"), NULL,
+			"additionalProperties cannot be set to false");
+	}
+	if (flag(schema, "x-kubernetes-embedded-resource") != NULL) {
+		check_type(errors, place, schema, "object",
+			"if x-kubernetes-embedded-resource is true");
+		if (properties->count == 0 && !keeps) {
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "properties"),
+				NULL,
+				"must not be empty if x-kubernetes-embedded-resource is true "
+				"without x-kubernetes-preserve-unknown-fields");
+		}
+	}
+	const struct bt_json_value *keeps_value =
+		bt_json_find(schema, "x-kubernetes-preserve-unknown-fields");
+	if (keeps_value != NULL && !keeps) {
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(place, "x-kubernetes-preserve-unknown-fields"), keeps_value,
+			"must be true or undefined");
 	}
 	if (is_array && items == NULL) {
 		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "items"), NULL,
@@ -180,7 +421,7 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "items"), NULL,
 			"items must be a schema object and not an array");
 	}
-	check_list_type(errors, place, schema);
+	check_merging(errors, place, schema);
 	for (uint32_t i = 0; i < properties->count; i++) {
 		check_part(errors,
 			BT_PATH_KEY(BT_PATH_NAME(place, "properties"), properties->members[i].name),
@@ -194,16 +435,67 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 		check_part(errors, BT_PATH_NAME(place, "additionalProperties"), additional,
 			"for specified object fields");
 	}
-	for (size_t k = 0; k < BT_ARRAY_LENGTH(combinations); k++) {
-		const struct bt_json_value *list = bt_json_array_at(schema, combinations[k]);
-		bool is_int_or_string = flag(schema, "x-kubernetes-int-or-string") != NULL;
-		for (uint32_t i = 0; i < list->count && !is_int_or_string; i++) {
-			check_value_validation(errors,
-				BT_PATH_INDEX(BT_PATH_NAME(place, combinations[k]), i),
-				list->elements[i]);
+	if (flag(schema, "x-kubernetes-int-or-string") == NULL) {
+		check_combinations(errors, place, schema, place, schema);
+	}
+}
+
+/** Checks the defaults in a schema. */
+static void check_defaults(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema, const struct bt_custom_rules *rules)
+{
+	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
+	if (!bt_custom_has_defaults(schema)) {
+		return;
+	}
+	const struct bt_path at = *BT_PATH_NAME(place, "properties");
+	for (uint32_t i = 0; i < properties->count; i++) {
+		const struct bt_json_member *property = &properties->members[i];
+		const struct bt_path member = *BT_PATH_KEY(&at, property->name);
+		if (bt_json_find(property->value, "default") != NULL) {
+			bt_custom_validate_default(
+				rules, BT_PATH_NAME(&member, "default"), property->value, errors);
+		}
+		check_defaults(errors, &member, property->value, rules);
+	}
+	check_defaults(errors, BT_PATH_NAME(place, "items"), bt_json_find(schema, "items"), rules);
+	check_defaults(errors, BT_PATH_NAME(place, "additionalProperties"),
+		bt_json_find(schema, "additionalProperties"), rules);
+}
+
+/** Selectable fields must be texts, bools or integers that the schema names. */
+static void check_selectable_fields(struct bt_field_errors *errors, const struct bt_path *version,
+	const struct bt_json_value *fields, const struct bt_json_value *schema)
+{
+	const struct bt_path place = *BT_PATH_NAME(version, "selectableFields");
+	for (uint32_t i = 0; i < fields->count && i < SELECTABLE_MAX; i++) {
+		const struct bt_json_value *given = bt_json_find(fields->elements[i], "jsonPath");
+		const struct bt_json_value *field = schema;
+		struct bt_str path = bt_json_text_at(fields->elements[i], "jsonPath");
+		const char *problem = NULL;
+		if (path.length == 0) {
+			continue; /* reported as missing */
+		}
+		struct bt_str rest = bt_str_sub(path, 1, path.length);
+		while (path.data[0] == '.' && rest.data != NULL && field != NULL) {
+			field = bt_json_get(
+				bt_json_object_at(field, "properties"), bt_str_cut(&rest, '.'));
+		}
+		struct bt_str type = bt_json_text_at(field, "type");
+		if (bt_str_has_prefix(path, BT_STR(".metadata."))) {
+			problem = "must not point to fields in metadata";
+		} else if (field == NULL || path.data[0] != '.') {
+			problem = "is an invalid path: does not refer to a valid field";
+		} else if (!bt_str_has_word(BT_STR("boolean integer string"), type)) {
+			problem = "must point to a field of type string, boolean or integer. Enum "
+				  "string fields and strings with formats are allowed.";
+		}
+		if (problem != NULL) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(BT_PATH_INDEX(&place, i), "jsonPath"), given, "%s",
+				problem);
 		}
 	}
-	check_value_validation(errors, BT_PATH_NAME(place, "not"), bt_json_find(schema, "not"));
 }
 
 static void add_error(void *context, const struct bt_path *place, const struct bt_json_value *value,
@@ -244,6 +536,14 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 			"spec.versions[*].schema instead");
 	}
 	const struct bt_json_value *common = common_schema(versions);
+	for (uint32_t i = 0; i < versions->count; i++) {
+		const struct bt_json_value *fields =
+			bt_json_array_at(versions->elements[i], "selectableFields");
+		const struct bt_path version =
+			*BT_PATH_INDEX(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "versions"), i);
+		check_selectable_fields(errors, &version, fields,
+			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
+	}
 	for (uint32_t i = 0; i < (common != NULL ? 1 : versions->count); i++) {
 		const struct bt_json_value *schema =
 			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema");
@@ -264,12 +564,15 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 				bt_json_find_path(before->elements[i], "schema.openAPIV3Schema"))) {
 			continue;
 		}
-		if (!bt_str_equal_c(bt_json_text_at(schema, "type"), "object")) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&place, "type"),
-				bt_json_new_str(errors->arena, bt_json_text_at(schema, "type")),
-				"must be object at the root");
-		}
+		uint32_t count = errors->count;
+		check_root(errors, &place, schema);
 		check_structure(errors, &place, schema);
-		bt_custom_rules_destroy(bt_custom_rules_create(schema, &place, add_error, errors));
+		bool is_structural = errors->count == count;
+		struct bt_custom_rules *rules =
+			bt_custom_rules_create(schema, &place, add_error, errors);
+		if (is_structural) {
+			check_defaults(errors, &place, schema, rules);
+		}
+		bt_custom_rules_destroy(rules);
 	}
 }

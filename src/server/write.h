@@ -316,8 +316,13 @@ void bt_rbac_destroy(struct bt_rbac *rbac);
 void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition);
 void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
-/** Removes empty members such as `properties: {}` from the schemas, where they mean nothing. */
-void bt_definition_remove_empty(const struct bt_json_value *definition);
+/**
+ * Removes unknown members from the schemas, and empty ones such as `properties: {}`, which mean
+ * nothing. For each unknown one, appends a text such as `unknown field
+ * "spec.versions[0].schema.openAPIV3Schema.x"` to the array `problems`.
+ */
+void bt_definition_tidy(const struct bt_json_value *definition, struct bt_arena *arena,
+	struct bt_json_value *problems);
 /** Checks the schemas of the versions, except schemas that are unchanged from old. */
 void bt_definition_check_schemas(const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);

@@ -326,6 +326,94 @@ START_TEST(test_api__definition_waits_for_its_names)
 }
 END_TEST
 
+/* Members of the spec or of its version, and what is refused. */
+static const struct {
+	const char *group;
+	const char *spec;
+	const char *version;
+	const char *message;
+} bad_parts[] = {
+	{"cats.k8s.io", "", "",
+		"metadata.annotations[api-approved.kubernetes.io]: Required value: protected "
+		"groups must have approval annotation \"api-approved.kubernetes.io\", see "
+		"https://github.com/kubernetes/enhancements/pull/1111"},
+	{"cats.io", "", ",'subresources':{'scale':{'specReplicasPath':'.n'}}",
+		"[spec.versions[0].subresources.scale.statusReplicasPath: Required value, "
+		"spec.versions[0].subresources.scale.specReplicasPath: Invalid value: \".n\": "
+		"should be a json path under .spec]"},
+	{"cats.io", "", ",'additionalPrinterColumns':[{'name':'A','type':'text','jsonPath':'.a'}]",
+		"spec.versions[0].additionalPrinterColumns[0].type: Invalid value: \"text\": must "
+		"be one of boolean,date,integer,number,string"},
+	{"cats.io", "", ",'deprecationWarning':'old'",
+		"spec.versions[0].deprecationWarning: Invalid value: \"old\": can only be set for "
+		"deprecated versions"},
+	{"cats.io", "", ",'selectableFields':[{'jsonPath':'.spec.color'},{'jsonPath':'.spec.a'}]",
+		"spec.versions[0].selectableFields[1].jsonPath: Invalid value: \".spec.a\": is an "
+		"invalid path: does not refer to a valid field"},
+	{"cats.io", "", ",'selectableFields':[{'jsonPath':'.spec'}]",
+		"spec.versions[0].selectableFields[0].jsonPath: Invalid value: \".spec\": must "
+		"point to a field of type string, boolean or integer. Enum string fields and "
+		"strings with formats are allowed."},
+	{"cats.io", "'conversion':{'strategy':'Webhook'},", "",
+		"spec.conversion.webhook: Required value: required when strategy is set to "
+		"Webhook"},
+	{"cats.io",
+		"'conversion':{'strategy':'Webhook','webhook':{'conversionReviewVersions':['v1'],"
+		"'clientConfig':{}}},",
+		"",
+		"spec.conversion.webhook.clientConfig: Required value: exactly one of url or "
+		"service is required"},
+};
+
+START_TEST(test_api__definition_parts_refused)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(bad_parts); i++) {
+		struct bt_str body = bt_arena_printf(&f.arena,
+			"{'metadata':{'name':'cats.%s'},'spec':{'group':'%s','scope':'Cluster',%s"
+			"'names':{'plural':'cats','kind':'Cat'},'versions':[{'name':'v1','served':"
+			"true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
+			"'properties':{'spec':{'type':'object','properties':{'color':{'type':"
+			"'string'}}}}}}%s}]}}",
+			bad_parts[i].group, bad_parts[i].group, bad_parts[i].spec,
+			bad_parts[i].version);
+		ck_assert_uint_eq(api_create(&f, CRDS, "", body.data), 422);
+		struct bt_str wanted = bt_arena_printf(&f.arena,
+			"CustomResourceDefinition.apiextensions.k8s.io \"cats.%s\" is invalid: %s",
+			bad_parts[i].group, bad_parts[i].message);
+		ck_assert_str_eq(api_message(&f), wanted.data);
+	}
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__unknown_fields_of_a_schema)
+{
+	static const char body[] =
+		"{'metadata':{'name':'cats.cats.io'},'spec':{'group':'cats.io','scope':'Cluster',"
+		"'names':{'plural':'cats','kind':'Cat'},'versions':[{'name':'v1','served':true,"
+		"'storage':true,'schema':{'openAPIV3Schema':{'type':'object','properties':{'spec':{"
+		"'type':'object','x-order':1}}}}}]}}";
+	struct api_fixture f;
+	api_fixture_init(&f);
+	f.request.field_validation = BT_FIELD_VALIDATION_STRICT;
+	ck_assert_uint_eq(api_create(&f, CRDS, "", body), 400);
+	ck_assert_str_eq(api_message(&f),
+		"CustomResourceDefinition in version \"v1\" cannot be handled as a "
+		"CustomResourceDefinition: strict decoding error: unknown field "
+		"\"spec.versions[0].schema.openAPIV3Schema.properties.spec.x-order\"");
+	f.request.field_validation = BT_FIELD_VALIDATION_IGNORE;
+	ck_assert_uint_eq(api_create(&f, CRDS, "", body), 201);
+	ck_assert_uint_eq(
+		bt_json_object_at(bt_json_array_at(f.result, "spec.versions")->elements[0],
+			"schema.openAPIV3Schema.properties.spec")
+			->count,
+		1);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_api__definition_refusals)
 {
 	struct api_fixture f;
@@ -343,7 +431,8 @@ START_TEST(test_api__definition_refusals)
 	 */
 	ck_assert_uint_eq(
 		api_create(&f, CRDS, "",
-			"{'metadata':{'name':'leases.coordination.k8s.io'},'spec':{'group':"
+			"{'metadata':{'name':'leases.coordination.k8s.io','annotations':{"
+			"'api-approved.kubernetes.io':'unapproved, a test'}},'spec':{'group':"
 			"'coordination.k8s.io','scope':'Namespaced','names':{'plural':'leases',"
 			"'kind':'Lease2'},'versions':[{'name':'v2','served':true,'storage':true,'"
 			"schema':{"
@@ -386,4 +475,5 @@ BT_TEST_MAIN("api_definition", test_api__edge_14_36_what_is_served,
 	test_api__empty_fields_of_schemas_are_dropped,
 	test_api__lists_of_custom_objects_are_applied_by_their_types, test_api__definition_deleted,
 	test_api__definition_waits_for_its_names, test_api__definition_refusals,
+	test_api__definition_parts_refused, test_api__unknown_fields_of_a_schema,
 	test_api__definitions_are_read_at_start)

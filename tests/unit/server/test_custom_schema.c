@@ -151,8 +151,50 @@ static const struct definition definitions[] = {
 	{"{'type':'array','uniqueItems':true,'items':{'type':'string'}}",
 		".uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime "
 		"complexity becomes quadratic"},
-	{"{'type':'object','anyOf':[{'properties':{'a':{'default':1}}}]}",
+	{"{'type':'object','anyOf':[{'properties':{'a':{'default':1}}}],'properties':{'a':{'type':"
+	 "'integer'}}}",
 		".anyOf[0].properties[a].default: Forbidden: must be undefined to be structural"},
+	{"{'type':'string','oneOf':[{'type':'string'}]}",
+		".oneOf[0].type: Forbidden: must be empty to be structural"},
+	{"{'type':'object','not':{'anyOf':[{'properties':{'a':{}}}]}}",
+		".properties[a]: Required value: because it is defined in " SPEC
+		".not.anyOf[0].properties[a]"},
+	{"{'type':'object','additionalProperties':false}",
+		".additionalProperties: Forbidden: additionalProperties cannot be set to false"},
+	{"{'type':'object','properties':{'a':{'type':'string'}},'additionalProperties':false}",
+		".additionalProperties: Forbidden: additionalProperties and properties are mutual "
+		"exclusive"},
+	{"{'type':'object','x-kubernetes-preserve-unknown-fields':false}",
+		".x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or "
+		"undefined"},
+	{"{'type':'object','x-kubernetes-embedded-resource':true}",
+		".properties: Required value: must not be empty if x-kubernetes-embedded-resource "
+		"is true without x-kubernetes-preserve-unknown-fields"},
+	{"{'type':'string','x-kubernetes-list-type':'atomic'}",
+		".type: Invalid value: \"string\": must be array if x-kubernetes-list-type is "
+		"specified"},
+	{"{'type':'object','x-kubernetes-map-type':'some'}",
+		".x-kubernetes-map-type: Unsupported value: \"some\": supported values: "
+		"\"atomic\", \"granular\""},
+	{"{'type':'array','x-kubernetes-list-type':'set','items':{'type':'object'}}",
+		".items.x-kubernetes-map-type: Invalid value: \"null\": must be atomic as item of "
+		"a list with x-kubernetes-list-type=set"},
+	{"{'type':'array','x-kubernetes-list-map-keys':['a'],'items':{'type':'object'}}",
+		".x-kubernetes-list-type: Required value: must be map if "
+		"x-kubernetes-list-map-keys is non-empty"},
+	{"{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['a'],"
+	 "'items':{'type':'object','properties':{'a':{'type':'string'}}}}",
+		".items.properties[a].default: Required value: this property is in "
+		"x-kubernetes-list-map-keys, so it must have a default or be a required property"},
+	{"{'type':'object','properties':{'a':{'type':'string','default':1}}}",
+		".properties[a].default: Invalid value: \"integer\": " SPEC
+		".properties[a].default in body must be of type string: \"integer\""},
+	{"{'type':'object','properties':{'a':{'type':'object','default':{'b':1}}}}",
+		".properties[a].default: Invalid value: {\"b\":1}: must not have unknown fields: "
+		"unknown field \"" SPEC ".properties[a].default.b\""},
+	{"{'type':'object','properties':{'a':{'type':'integer','default':2,"
+	 "'x-kubernetes-validations':[{'rule':'self < 2'}]}}}",
+		".properties[a].default: Invalid value: \"integer\": failed rule: self < 2"},
 	{"{'type':'string','pattern':'('}",
 		".pattern: Invalid value: \"(\": error parsing regexp: missing closing ): `(`"},
 	{"{'type':'object','x-kubernetes-validations':[{'rule':'self.b'}],'properties':{'a':{"
@@ -175,6 +217,49 @@ START_TEST(test_custom_schema__definitions_refused)
 			"invalid: " SPEC "%s",
 			definitions[i].message);
 		ck_assert_str_eq(api_message(&f), wanted.data);
+		api_fixture_finish(&f);
+	}
+}
+END_TEST
+
+/* Schemas of the root, and the errors after the path of the root. */
+static const struct definition roots[] = {
+	{"{}", ".type: Required value: must not be empty at the root"},
+	{"{'type':'string'}", ".type: Invalid value: \"string\": must be object at the root"},
+	{"{'type':'object','nullable':true}",
+		".nullable: Forbidden: nullable cannot be true at the root"},
+	{"{'type':'object','properties':{'kind':{'type':'integer'}}}",
+		".properties[kind].type: Invalid value: \"integer\": must be string"},
+	{"{'type':'object','properties':{'metadata':{'type':'object','properties':{'name':{'type':"
+	 "'string','maxLength':9}}}}}",
+		NULL},
+	{"{'type':'object','properties':{'metadata':{'type':'object','properties':{'labels':{"
+	 "'type':'object'}}}}}",
+		".properties[metadata]: Forbidden: must not specify anything other than name and "
+		"generateName, but metadata is implicitly specified"},
+};
+
+START_TEST(test_custom_schema__roots_refused)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(roots); i++) {
+		struct api_fixture f;
+		api_fixture_init(&f);
+		struct bt_str body = bt_arena_printf(&f.arena,
+			"{'metadata':{'name':'things.example.com'},'spec':{'group':'example.com',"
+			"'scope':'Cluster','names':{'plural':'things','kind':'Thing'},'versions':[{"
+			"'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':%s}}]"
+			"}}",
+			roots[i].schema);
+		const char *message = roots[i].message;
+		ck_assert_uint_eq(api_create(&f, CRDS, "", body.data), message != NULL ? 422 : 201);
+		if (message != NULL) {
+			struct bt_str wanted = bt_arena_printf(&f.arena,
+				"CustomResourceDefinition.apiextensions.k8s.io "
+				"\"things.example.com\" is invalid: "
+				"spec.validation.openAPIV3Schema%s",
+				message);
+			ck_assert_str_eq(api_message(&f), wanted.data);
+		}
 		api_fixture_finish(&f);
 	}
 }
@@ -374,6 +459,6 @@ START_TEST(test_custom_schema__estimated_cost)
 END_TEST
 
 BT_TEST_MAIN("custom_schema", test_custom_schema__refusals, test_custom_schema__definitions_refused,
-	test_custom_schema__pruning_and_defaults, test_custom_schema__repeated_members,
-	test_custom_schema__transitions, test_custom_schema__cost,
-	test_custom_schema__estimated_cost)
+	test_custom_schema__roots_refused, test_custom_schema__pruning_and_defaults,
+	test_custom_schema__repeated_members, test_custom_schema__transitions,
+	test_custom_schema__cost, test_custom_schema__estimated_cost)

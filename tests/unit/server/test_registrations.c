@@ -40,7 +40,8 @@ START_TEST(test_registrations__webhooks)
 		422);
 	ck_assert_str_eq(api_message(&f),
 		"ValidatingWebhookConfiguration.admissionregistration.k8s.io \"x\" is invalid: ["
-		"webhooks[0].clientConfig: Required value, "
+		"webhooks[0].clientConfig: Required value: exactly one of url or service is "
+	        "required, "
 		"webhooks[0].rules[0].operations: Invalid value: [\"*\",\"READ\"]: if '*' is "
 		"present, "
 		"must not specify other operations, "
