@@ -34,6 +34,21 @@ void bt_rule_webhook_name(
 
 /** --- policies --- */
 
+void bt_rule_policy_variable(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *variable)
+{
+	struct bt_str name = bt_kinds_text(variable, "name");
+	for (uint32_t i = 0; i < name.length; i++) {
+		if (!bt_is_letter(name.data[i]) && name.data[i] != '_' &&
+			(i == 0 || !bt_is_digit(name.data[i]))) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "name"),
+				bt_json_find(variable, "name"),
+				"name is not a valid CEL identifier");
+			break;
+		}
+	}
+}
+
 /**
  * Sets the status of type checking. There are never warnings, because CEL sees all fields as dyn.
  */

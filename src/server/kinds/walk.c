@@ -235,7 +235,9 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 		/* upstream checks a volume's source before its name */
 		const struct bt_schema_field *field =
 			&message->fields[is_volume ? message->field_count - 1 - i : i];
-		bool has_parts = field->message != NULL && field->message->has_checks &&
+		bool has_parts = field->message != NULL &&
+			(field->message->has_checks ||
+				(field->checks != NULL && field->checks->unique != NULL)) &&
 			(field->flags & BT_SCHEMA_UNCHECKED) == 0;
 		if (field->checks == NULL && !has_parts) {
 			continue;

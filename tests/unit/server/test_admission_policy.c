@@ -326,6 +326,26 @@ START_TEST(test_admission_policy__refused_policies)
 			"container "
 			"'')\n | params.a == 1\n | ^"},
 		{"'validations':[{'expression':'true'}]", "spec.matchConstraints: Required value"},
+		{CONFIG_MAPS ",'validations':[{'expression':'true','reason':'Because'}]",
+			"spec.validations[0].reason: Unsupported value: \"Because\": supported "
+			"values: \"Forbidden\", \"Invalid\", \"RequestEntityTooLarge\", "
+			"\"Unauthorized\""},
+		{CONFIG_MAPS ",'validations':[{'expression':'true','message':'a\\nb'}]",
+			"spec.validations[0].message: Invalid value: \"a\\nb\": must not contain "
+			"line breaks"},
+		{CONFIG_MAPS ",'validations':[{'expression':'true'}],'variables':[{'name':'a-b',"
+			     "'expression':'1'}]",
+			"spec.variables[0].name: Invalid value: \"a-b\": name is not a valid CEL "
+			"identifier"},
+		{CONFIG_MAPS ",'validations':[{'expression':'true'}],'variables':[{'name':'a',"
+			     "'expression':'1'},{'name':'a','expression':''}]",
+			"[spec.variables[1].expression: Required value, spec.variables[1].name: "
+			"Duplicate value: \"a\"]"},
+		{CONFIG_MAPS ",'validations':[{'expression':'true'}],'matchConditions':[{'name':"
+			     "'a','expression':'true'},{'name':'a','expression':'true'},{"
+			     "'expression':'true'}]",
+			"[spec.matchConditions[1].name: Duplicate value: \"a\", "
+			"spec.matchConditions[2].name: Required value]"},
 	};
 	struct api_fixture f;
 	api_fixture_init(&f);
