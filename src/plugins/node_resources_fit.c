@@ -225,11 +225,20 @@ static struct bt_status failure_status(const struct fit_failures *failures)
 
 #define STANDARD_REASONS 4
 
-/* Check cpu, memory or ephemeral-storage. A request of 0 fits even on an over-committed node. */
+/**
+ * Whether more cpu, memory or ephemeral-storage is requested than is available. A request of 0 fits
+ * even on an over-committed node.
+ */
+static bool exceeds(int64_t request, int64_t available)
+{
+	return request > 0 && request > available;
+}
+
+/* Check cpu, memory or ephemeral-storage. */
 static void check_standard(struct fit_failures *failures, enum bt_reason reason, int64_t request,
 	int64_t allocatable, int64_t requested)
 {
-	if (request > 0 && request > bt_wrap_sub(allocatable, requested)) {
+	if (exceeds(request, bt_wrap_sub(allocatable, requested))) {
 		add_failure(failures, bt_reason_texts[reason], request > allocatable);
 	}
 }
@@ -769,16 +778,17 @@ static bool freed_anything(const struct bt_resource *wanted, const struct bt_res
 static bool fits_empty_node(const struct bt_handle *handle, const struct bt_resource *request,
 	const struct bt_resource *allocatable)
 {
-	if (allocatable->allowed_pod_number < 1 || request->cpu_milli > allocatable->cpu_milli ||
-		request->memory_bytes > allocatable->memory_bytes ||
-		request->ephemeral_storage_bytes > allocatable->ephemeral_storage_bytes) {
+	if (allocatable->allowed_pod_number < 1 ||
+		exceeds(request->cpu_milli, allocatable->cpu_milli) ||
+		exceeds(request->memory_bytes, allocatable->memory_bytes) ||
+		exceeds(request->ephemeral_storage_bytes, allocatable->ephemeral_storage_bytes)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
 		const struct bt_scalar_resource *scalar = &request->scalars[i];
 		int64_t available = scalar_of(allocatable, scalar->name);
 
-		if (scalar->value > available &&
+		if (scalar->value != 0 && scalar->value > available &&
 			!fit_is_delegated(handle, scalar->name, available)) {
 			return false;
 		}
@@ -921,8 +931,9 @@ static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 	struct bt_arena arena = {0};
 	struct bt_resource allocatable = allocatable_of(node, &arena);
 
-	out_limits[0] = allocatable.cpu_milli;
-	out_limits[1] = allocatable.memory_bytes;
+	/* An amount that has overflowed may be negative, but a request of 0 fits. */
+	out_limits[0] = allocatable.cpu_milli > 0 ? allocatable.cpu_milli : 0;
+	out_limits[1] = allocatable.memory_bytes > 0 ? allocatable.memory_bytes : 0;
 	bt_arena_finish(&arena);
 	return true;
 }

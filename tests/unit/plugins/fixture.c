@@ -470,8 +470,8 @@ static const void *event_object(struct fixture *fixture, const char *resource, c
 }
 
 /**
- * Returns whether the event offers no mark that the pod's shape wants; false for events about the
- * pod itself.
+ * Returns whether the event offers no mark that the pod's shape wants, or less than the shape
+ * needs; false for events about the pod itself.
  */
 static bool is_screened(struct fixture *fixture, const struct bt_pod_info *pod,
 	const struct bt_cluster_event *event, const void *old_object, const void *new_object)
@@ -481,8 +481,23 @@ static bool is_screened(struct fixture *fixture, const struct bt_pod_info *pod,
 	const struct bt_object_meta *meta = new_object != NULL ? new_object : old_object;
 	struct bt_hint_wants wants = {0};
 	struct bt_hint_offers offers = {0};
+	int64_t needs[BT_HINT_NEEDS];
+	int64_t most[BT_HINT_NEEDS];
+	bool is_above = false;
 
-	if (shortcuts->hint_wants == NULL || bt_str_equal(meta->uid, pod->uid)) {
+	if (bt_str_equal(meta->uid, pod->uid)) {
+		return false;
+	}
+	if (shortcuts->hint_needs != NULL) {
+		shortcuts->hint_needs(fixture->plugin, pod->shape, needs);
+		if (shortcuts->hint_limits(fixture->plugin, event, old_object, new_object, most)) {
+			for (uint32_t i = 0; i < BT_HINT_NEEDS; i++) {
+				is_above |= needs[i] > most[i];
+			}
+		}
+		return is_above;
+	}
+	if (shortcuts->hint_wants == NULL) {
 		return false;
 	}
 	bt_hint_offer(&offers, BT_HINT_MARK_ALWAYS);

@@ -316,6 +316,8 @@ START_TEST(test_node_resources_fit__edge_05_63_hints_of_nodes)
 			NODE("'example.com/a':'2','pods':'1'"), FIXTURE_QUEUE},
 		{"added, fits", POD(CPU("1")), NULL, NODE("'cpu':'2','pods':'1'"), FIXTURE_QUEUE},
 		{"added, no pods", POD(CPU("1")), NULL, NODE("'cpu':'2'"), FIXTURE_SKIP},
+		{"the amount of another resource overflows", POD(C("'memory':'1'")), NULL,
+			NODE("'cpu':'9223372036854776','memory':'1','pods':'1'"), FIXTURE_QUEUE},
 	};
 	struct fixture fixture;
 
