@@ -287,10 +287,10 @@ struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct
 	struct bt_arena *arena, struct bt_plugin *first, struct bt_plugin **out_gating_plugin);
 
 /**
- * Records a PreEnqueue run in the metrics without running the plugins, for a pod for which
- * pre_enqueue_passes returned true.
+ * Records PreEnqueue runs of `count` pods in the metrics without running the plugins, for pods for
+ * which pre_enqueue_passes or pre_enqueue_rejects returned true.
  */
-void bt_run_pre_enqueue_known(const struct bt_framework *framework);
+void bt_run_pre_enqueue_known(const struct bt_framework *framework, uint32_t count);
 
 /* Placements of a pod group. Spec 02 section 5.15. The memory of results is in the arena. */
 

@@ -65,10 +65,12 @@ struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct
 	return status;
 }
 
-void bt_run_pre_enqueue_known(const struct bt_framework *framework)
+void bt_run_pre_enqueue_known(const struct bt_framework *framework, uint32_t count)
 {
-	(void)bt_profile_point_ran(framework->metrics, BT_TIMED_PRE_ENQUEUE, BT_STATUS_SUCCESS,
-		bt_profile_now(framework->metrics));
+	if (framework->metrics != NULL) {
+		(void)bt_profile_count_point(framework->metrics, BT_TIMED_PRE_ENQUEUE,
+			BT_STATUS_SUCCESS, bt_profile_now(framework->metrics), count);
+	}
 }
 
 /** The longest a Permit plugin may make a pod wait: 15 minutes. */

@@ -171,13 +171,13 @@ bool bt_profile_draw_sample(struct bt_profile_metrics *profile)
 }
 
 int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
-	uint8_t status_code, int64_t started_ns)
+	uint8_t status_code, int64_t started_ns, uint32_t count)
 {
 	struct bt_metric_cell *cell = find_cell(&profile->points[point][status_code], profile,
 		BT_FAMILY_POINT_DURATION, point_names[point],
 		bt_status_code_name((enum bt_status_code)status_code), profile->name);
 	int64_t now_ns = bt_profile_now(profile);
-	bt_metric_observe(cell, bt_metrics_seconds(now_ns - started_ns));
+	bt_metric_observe_times(cell, bt_metrics_seconds(now_ns - started_ns), count);
 	return now_ns;
 }
 

@@ -151,10 +151,11 @@ static inline double bt_metrics_seconds(int64_t duration_ns)
 
 /* Functions for the metrics of one profile; profile NULL counts nothing. */
 
-/* Called only by the inline functions below. */
+/* Called only by the inline function below. */
 bool bt_profile_draw_sample(struct bt_profile_metrics *profile);
+/** Like bt_profile_point_ran, for `count` runs that each took this long. profile is not NULL. */
 int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
-	uint8_t status_code, int64_t started_ns);
+	uint8_t status_code, int64_t started_ns, uint32_t count);
 
 /** Whether the cycle is sampled, so that its plugins are timed. */
 static inline bool bt_profile_samples(struct bt_profile_metrics *profile)
@@ -169,7 +170,7 @@ static inline bool bt_profile_samples(struct bt_profile_metrics *profile)
 static inline int64_t bt_profile_point_ran(struct bt_profile_metrics *profile,
 	enum bt_timed_point point, uint8_t status_code, int64_t started_ns)
 {
-	return profile != NULL ? bt_profile_count_point(profile, point, status_code, started_ns)
+	return profile != NULL ? bt_profile_count_point(profile, point, status_code, started_ns, 1)
 			       : 0;
 }
 

@@ -211,7 +211,9 @@ static bool is_checked(
 void bt_queue_add_departure(struct bt_queue *queue, const struct bt_queue_entry *entry,
 	enum bt_queue_strategy strategy, bool stays_gated)
 {
-	struct bt_queue_departure departure = {entry->sequence, entry->id, strategy, stays_gated};
+	struct bt_queue_departure departure = {
+		entry->sequence + queue->groups.items[entry->group].shift, entry->id, strategy,
+		stays_gated};
 
 	bt_vec_push(&queue->departures, departure);
 }
@@ -237,6 +239,18 @@ static enum bt_hint_scope least_scope(
 	return least;
 }
 
+/** Whether all members pass the check. */
+static bool are_all_checked(const struct move_pass *pass, const struct bt_queue_group *group)
+{
+	for (uint32_t id = group->first; pass->check != NULL && id != BT_QUEUE_NONE;
+		id = bt_queue_entry_at(pass->queue, id)->next_in_group) {
+		if (!is_checked(pass, group, id)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /**
  * Marks the whole group to move if all members get the same result. false: the caller must evaluate
  * the members one by one.
@@ -246,14 +260,9 @@ static bool mark_whole_group(const struct move_pass *pass, const struct bt_queue
 {
 	struct bt_queue *queue = pass->queue;
 
-	if (!bt_queue_can_activate_group(queue, group, strategy, pass->now_ns)) {
+	if (!bt_queue_can_activate_group(queue, group, strategy, pass->now_ns) ||
+		!are_all_checked(pass, group)) {
 		return false;
-	}
-	for (uint32_t id = group->first; pass->check != NULL && id != BT_QUEUE_NONE;
-		id = bt_queue_entry_at(queue, id)->next_in_group) {
-		if (!is_checked(pass, group, id)) {
-			return false;
-		}
 	}
 	bt_vec_push(&queue->whole_groups, (uint32_t)(group - queue->groups.items));
 	return true;
@@ -299,8 +308,18 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 	if (shared == BT_STRATEGY_SKIP && !has_own && !has_self) {
 		return;
 	}
-	if (!has_self && (!has_own || bt_queue_is_final(&pending, shared)) &&
-		mark_whole_group(pass, group, shared)) {
+	bool is_shared = !has_own || bt_queue_is_final(&pending, shared);
+	enum bt_queue_strategy of_self = BT_STRATEGY_SKIP;
+
+	if (!has_self && is_shared && mark_whole_group(pass, group, shared)) {
+		return;
+	}
+	if (has_self && is_checked(pass, group, pass->self->id)) {
+		of_self = run_hints(pass, pass->self, HINTS_ALL, BT_STRATEGY_SKIP);
+	}
+	if (is_held && is_shared && shared != BT_STRATEGY_SKIP &&
+		(!has_self || of_self != BT_STRATEGY_SKIP) && are_all_checked(pass, group)) {
+		bt_vec_push(&queue->held_groups, (uint32_t)(group - queue->groups.items));
 		return;
 	}
 	/*
@@ -316,7 +335,7 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 			continue;
 		}
 		if (bt_queue_entry_at(queue, id) == pass->self) {
-			strategy = run_hints(pass, pass->self, HINTS_ALL, BT_STRATEGY_SKIP);
+			strategy = of_self;
 		} else if (has_own && !bt_queue_is_final(&pending, strategy)) {
 			/* Hints that depend on the single pod may improve the pod's strategy. */
 			uint32_t label_set = bt_queue_entry_at(pass->queue, id)->label_set;
@@ -539,9 +558,11 @@ void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t
 		if (departure.stays_gated) {
 			/* The entry stays in unschedulablePods, but counts as newly arrived. */
 			entry = bt_queue_entry_at(queue, departure.entry);
-			entry->sequence = queue->next_sequence++;
+			entry->sequence =
+				queue->next_sequence++ - queue->groups.items[entry->group].shift;
 			queue->events.items[event].incoming[BT_QUEUE_UNSCHEDULABLE]++;
-			bt_run_pre_enqueue_known(queue->profiles->frameworks.items[entry->profile]);
+			bt_run_pre_enqueue_known(
+				queue->profiles->frameworks.items[entry->profile], 1);
 			continue;
 		}
 		entry = bt_queue_unpark(queue, departure.entry);
@@ -553,6 +574,38 @@ void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t
 			queue, entry, departure.strategy, event, now_ns);
 	}
 	queue->departures.count = 0;
+}
+
+/**
+ * Let all members of the groups in held_groups arrive anew, because they stay gated. A gang that
+ * waits for members is such a group each time that a member arrives. If only one group arrives
+ * anew, the order of its members stays, so no member is visited.
+ */
+static void requeue_held_groups(struct bt_queue *queue, uint32_t event)
+{
+	if (queue->held_groups.count == 1 && queue->departures.count == 0) {
+		struct bt_queue_group *group = &queue->groups.items[queue->held_groups.items[0]];
+		uint64_t delta = queue->next_sequence - group->least_sequence;
+
+		group->shift += delta;
+		group->least_sequence += delta;
+		queue->next_sequence += delta;
+		queue->events.items[event].incoming[BT_QUEUE_UNSCHEDULABLE] += group->count;
+		bt_run_pre_enqueue_known(
+			queue->profiles->frameworks
+				.items[queue->classes.items[group->class_id].profile],
+			group->count);
+		queue->held_groups.count = 0;
+	}
+	for (uint32_t i = 0; i < queue->held_groups.count; i++) {
+		uint32_t id = queue->groups.items[queue->held_groups.items[i]].last;
+
+		for (; id != BT_QUEUE_NONE; id = bt_queue_entry_at(queue, id)->previous_in_group) {
+			bt_queue_add_departure(queue, bt_queue_entry_at(queue, id),
+				BT_STRATEGY_AFTER_BACKOFF, true);
+		}
+	}
+	queue->held_groups.count = 0;
 }
 
 void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
@@ -598,6 +651,7 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 		bt_queue_activate_group(queue, queue->whole_groups.items[i], pass.event, now_ns);
 	}
 	queue->whole_groups.count = 0;
+	requeue_held_groups(queue, pass.event);
 	bt_queue_requeue_departures(queue, pass.event, now_ns);
 	if (queue->in_flight_count > 0) {
 		bt_queue_log_event(queue, pass.event, old_object, new_object);

@@ -104,8 +104,8 @@ static void add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *ent
 		return;
 	}
 	if (other != NULL) {
-		entry->sequence = other->sequence;
 		bt_queue_take_out(queue, other);
+		entry->sequence = other->sequence;
 		bt_queue_entry_destroy(queue, other);
 	} else {
 		entry->sequence = queue->next_sequence++;
@@ -397,6 +397,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_vec_finish(&queue->merged);
 	bt_vec_finish(&queue->flushed);
 	bt_vec_finish(&queue->whole_groups);
+	bt_vec_finish(&queue->held_groups);
 	bt_free(queue);
 }
 

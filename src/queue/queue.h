@@ -184,7 +184,11 @@ struct bt_queue_entry {
 	int64_t initial_attempt_ns;    /* first entry into activeQ, or BT_QUEUE_TIME_UNSET */
 	int64_t backoff_expiration_ns; /* BT_QUEUE_TIME_UNSET until first needed */
 	uint64_t name_hash;            /* hash of namespace and name */
-	uint64_t sequence;             /* order of arrival in unschedulablePods */
+	/**
+	 * Order of arrival in unschedulablePods, minus bt_queue_group.shift while the entry has a
+	 * group.
+	 */
+	uint64_t sequence;
 	uint32_t unschedulable_count;
 	uint32_t consecutive_errors;
 	uint32_t attempts;

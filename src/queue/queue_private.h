@@ -90,6 +90,8 @@ struct bt_queue_group {
 	bool is_ready;
 	int64_t latest_expiration_ns; /* no member's backoff ends later */
 	int64_t ready_since_ns;
+	uint64_t shift;          /* added to the sequence of every member */
+	uint64_t least_sequence; /* no member's sequence, with the shift, is lower */
 	/**
 	 * Resource needs of the shape, from hint_needs of the profile's plugin in
 	 * bt_queue.measuring.
@@ -189,6 +191,7 @@ struct bt_queue {
 	BT_VEC(struct bt_queue_departure) merged;
 	BT_VEC(uint32_t) flushed;
 	BT_VEC(uint32_t) whole_groups; /* groups to move as a whole */
+	BT_VEC(uint32_t) held_groups;  /* groups whose members all stay gated */
 };
 
 /* entry.c */

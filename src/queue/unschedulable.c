@@ -85,6 +85,7 @@ static uint32_t find_or_add_group(
 		.next_in_class = class->first_group,
 		.is_ordered = true,
 		.latest_expiration_ns = BT_BACKOFF_NEVER,
+		.least_sequence = UINT64_MAX,
 	};
 	uint64_t hash = hash_group(class_id, shape_id, namespace_);
 	uint32_t id;
@@ -148,6 +149,10 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	} else {
 		group->last = entry->id;
 	}
+	if (entry->sequence < group->least_sequence) {
+		group->least_sequence = entry->sequence;
+	}
+	entry->sequence -= group->shift;
 	if (expiration_ns > group->latest_expiration_ns) {
 		group->latest_expiration_ns = expiration_ns;
 	}
@@ -198,6 +203,7 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 	} else {
 		group->last = entry->previous_in_group;
 	}
+	entry->sequence += group->shift;
 	entry->group = BT_QUEUE_NONE;
 	group->count--;
 	if (group->is_ready) {
@@ -337,7 +343,7 @@ struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 		entry->place = BT_QUEUE_ACTIVE;
 		bt_heap_push(&queue->active_queue, entry->id, -(int64_t)entry->pod.priority,
 			entry->timestamp_ns);
-		bt_run_pre_enqueue_known(queue->profiles->frameworks.items[entry->profile]);
+		bt_run_pre_enqueue_known(queue->profiles->frameworks.items[entry->profile], 1);
 	}
 	return entry;
 }

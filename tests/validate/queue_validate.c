@@ -38,6 +38,10 @@ static const char *check_entry(struct bt_queue *queue, const struct bt_queue_ent
 			!bt_rejectors_equal(&class->pending_plugins, &entry->pending_plugins)) {
 			return "an unschedulable pod is in a group that does not fit it";
 		}
+		if (entry->sequence + group->shift < group->least_sequence ||
+			entry->sequence + group->shift >= queue->next_sequence) {
+			return "the order of arrival of an unschedulable pod is out of range";
+		}
 	} else if (bt_queue_entry_is_gated(entry) &&
 		(queue->pops_backoff || entry->place == BT_QUEUE_ACTIVE)) {
 		/* With pops_backoff off, a pod goes to a backoff queue without PreEnqueue. */

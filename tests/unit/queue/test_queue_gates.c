@@ -5,6 +5,7 @@
 #include "test_main.h"
 
 #define POD(name) "{'metadata':{'name':'" name "'}}"
+#define PRIORITY(name) "{'metadata':{'name':'" name "'},'spec':{'priority':7}}"
 #define GATED(name, gates) \
 	"{'metadata':{'name':'" name "','resourceVersion':'1'}," \
 	"'spec':{'schedulingGates':[" gates "]}}"
@@ -303,6 +304,70 @@ START_TEST(test_queue_gates__leftover_flush_runs_gates_without_events)
 }
 END_TEST
 
+static bool append_name(void *context, const struct bt_queue_entry *entry)
+{
+	struct bt_strbuf *text = context;
+
+	bt_strbuf_printf(text, "%s%.*s", text->length != 0 ? " " : "",
+		BT_STR_ARG(bt_object_name(entry->object)));
+	return true;
+}
+
+/** Expects these unschedulable pods in the order of arrival. */
+static void expect_order(struct queue_fixture *queue, const char *names)
+{
+	struct bt_strbuf text = {0};
+
+	bt_queue_for_each(queue->queue, BT_QUEUE_UNSCHEDULABLE, append_name, &text);
+	ck_assert_str_eq(bt_strbuf_c(&text), names);
+	bt_strbuf_finish(&text);
+}
+
+static bool rejects(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const struct bt_pod_info *pod)
+{
+	return true;
+}
+
+/** Pods that an event moves and that stay gated count as newly arrived. */
+START_TEST(test_queue_gates__order_of_pods_that_stay_gated)
+{
+	struct fake fakes[] = {
+		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true),
+		queue_rejector("B", NULL, 0, false),
+	};
+	const struct queue_setup setup = {
+		.config = queue_profiles("default-scheduler=A,B"), .fakes = fakes, .fake_count = 2};
+	struct queue_fixture queue;
+
+	fakes[0].shortcuts.hint_scope = BT_HINT_SCOPE_SHAPE;
+	fakes[0].shortcuts.pre_enqueue_rejects = rejects;
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "a");
+	queue_init_with(&queue, &setup);
+	(void)queue_add(&queue, POD("g1"));
+	(void)queue_add(&queue, POD("g2"));
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_SUCCESS, NULL);
+	(void)queue_add_failed(&queue, POD("x"), "B", NULL);
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "a");
+	expect_order(&queue, "g1 g2 x");
+	/* One group of equal pods. */
+	queue_move(&queue, &node_add, NULL, node(&queue));
+	expect_order(&queue, "x g1 g2");
+	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_UNSCHEDULABLE, "NodeAdd"), 2);
+	(void)queue_add(&queue, POD("g3"));
+	queue_move(&queue, &node_add, NULL, node(&queue));
+	expect_order(&queue, "x g1 g2 g3");
+	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_UNSCHEDULABLE, "NodeAdd"), 5);
+	/* Two groups. */
+	(void)queue_add(&queue, PRIORITY("h1"));
+	(void)queue_add(&queue, POD("g4"));
+	queue_move(&queue, &node_add, NULL, node(&queue));
+	expect_order(&queue, "x g1 g2 g3 h1 g4");
+	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_UNSCHEDULABLE, "NodeAdd"), 10);
+	queue_expect(&queue, "unschedulable x, gated g1 g2 g3 g4 h1");
+	queue_finish(&queue);
+}
+END_TEST
+
 BT_TEST_MAIN("queue_gates", test_queue_gates__edge_04_14_gated_from_the_start,
 	test_queue_gates__edge_04_15_gates_removed,
 	test_queue_gates__edge_04_16_one_of_two_gates_removed,
@@ -314,6 +379,7 @@ BT_TEST_MAIN("queue_gates", test_queue_gates__edge_04_14_gated_from_the_start,
 	test_queue_gates__edge_04_29_activated_but_still_gated,
 	test_queue_gates__edge_04_47_ungated_by_an_event_never_backs_off,
 	test_queue_gates__leftover_flush_runs_gates_without_events,
+	test_queue_gates__order_of_pods_that_stay_gated,
 	test_queue_gates__section_6_gating_plugin_runs_first,
 	test_queue_gates__section_6_an_error_gates_too,
 	test_queue_gates__section_6_run_before_backoff_and_not_after)
