@@ -10,11 +10,6 @@
 /** Longer words are not corrected. */
 #define WORD_BYTES_MAX 32
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 const char *bt_suggest(const char *given, const char *const *words, size_t count)
 {
 	size_t given_length = strlen(given);
@@ -44,10 +39,11 @@ const char *bt_suggest(const char *given, const char *const *words, size_t count
 			row[0] = (uint32_t)k;
 			for (size_t j = 1; j <= length; j++) {
 				uint32_t change = above[j - 1] + (given[k - 1] != b[j - 1]);
-				row[j] = smaller(change, smaller(above[j], row[j - 1]) + 1);
+				row[j] = BT_MIN(above[j], row[j - 1]) + 1;
+				row[j] = BT_MIN(row[j], change);
 				if (k > 1 && j > 1 && given[k - 1] == b[j - 2] &&
 					given[k - 2] == b[j - 1]) {
-					row[j] = smaller(row[j], before[j - 2] + 1);
+					row[j] = BT_MIN(row[j], before[j - 2] + 1);
 				}
 			}
 			uint32_t *recycled = before;

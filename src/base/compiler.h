@@ -54,6 +54,9 @@ static inline unsigned long long bt_multiply_fold(unsigned long long a, unsigned
 
 #define BT_ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
+/** The arguments are evaluated twice. */
+#define BT_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define BT_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /** Prefetches the cache line of an address, which need not be valid. */
 #define BT_PREFETCH(address) __builtin_prefetch(address)

@@ -86,7 +86,7 @@ static uint64_t estimate_call(const struct bt_cel_node *node)
 	case BT_CEL_OP_LESS_EQUAL:
 	case BT_CEL_OP_GREATER:
 	case BT_CEL_OP_GREATER_EQUAL:
-		return is_text(first) && is_text(second) ? divide_up(a < b ? a : b, 10) : 1;
+		return is_text(first) && is_text(second) ? divide_up(BT_MIN(a, b), 10) : 1;
 	case BT_CEL_OP_IN:
 		return second->type != NULL && second->type->kind == BT_CEL_LIST ? b : 1;
 	case BT_CEL_OP_ADD:
@@ -163,7 +163,7 @@ uint64_t bt_cel_estimate(const struct bt_cel_node *node)
 		if (node->call.operator_ == BT_CEL_OP_CONDITIONAL) {
 			uint64_t yes = bt_cel_estimate(node->call.arguments[1]);
 			uint64_t no = bt_cel_estimate(node->call.arguments[2]);
-			return add(bt_cel_estimate(node->call.arguments[0]), yes > no ? yes : no);
+			return add(bt_cel_estimate(node->call.arguments[0]), BT_MAX(yes, no));
 		}
 		break;
 	}

@@ -238,8 +238,7 @@ static bool charge_comparison(struct bt_cel_evaluation *evaluation, const struct
 	case BT_CEL_BYTES:
 		left_size = left->text.length;
 		right_size = right->text.length;
-		return bt_cel_charge_tenths(
-			evaluation, left_size < right_size ? left_size : right_size, 1);
+		return bt_cel_charge_tenths(evaluation, BT_MIN(left_size, right_size), 1);
 	case BT_CEL_LIST:
 		return bt_cel_charge(evaluation, left->list.count);
 	case BT_CEL_MAP:

@@ -186,7 +186,7 @@ struct bt_cel_value bt_cel_fn_trim(const struct bt_cel_call *call)
 			    rune == 0xa0 || rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200a) ||
 			    rune == 0x2028 || rune == 0x2029 || rune == 0x202f || rune == 0x205f ||
 			    rune == 0x3000)) {
-			start = i < start ? i : start;
+			start = BT_MIN(i, start);
 			end = i + size;
 		}
 		i += size;

@@ -98,9 +98,7 @@ static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark
 	uint32_t height = 0;
 
 	for (uint32_t i = mark; i < parser->elements.count; i++) {
-		if (parser->elements.items[i].node->height > height) {
-			height = parser->elements.items[i].node->height;
-		}
+		height = BT_MAX(height, parser->elements.items[i].node->height);
 	}
 	return height;
 }

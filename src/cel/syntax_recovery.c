@@ -233,7 +233,7 @@ static void refuse(struct bt_cel_parser *parser)
 void bt_cel_syntax_fail(struct bt_cel_parser *parser, uint32_t distance, uint32_t line)
 {
 	uint32_t rest = parser->tokens.count - 1 - parser->index;
-	uint32_t last = parser->index + (distance < rest ? distance : rest);
+	uint32_t last = parser->index + BT_MIN(distance, rest);
 	struct bt_strbuf tokens = {0};
 	struct bt_strbuf text = {0};
 	struct bt_str word;

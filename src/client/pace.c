@@ -38,7 +38,7 @@ static void start_period_if_due(struct bt_pace *pace, int64_t now_ns)
 
 static int64_t shortest_of_late(const struct bt_pace *pace)
 {
-	return pace->shortest_ns < pace->before_ns ? pace->shortest_ns : pace->before_ns;
+	return BT_MIN(pace->shortest_ns, pace->before_ns);
 }
 
 void bt_pace_init(struct bt_pace *pace, int64_t now_ns)
@@ -50,9 +50,7 @@ void bt_pace_init(struct bt_pace *pace, int64_t now_ns)
 void bt_pace_answered(struct bt_pace *pace, int64_t latency_ns, int64_t now_ns)
 {
 	start_period_if_due(pace, now_ns);
-	if (latency_ns < pace->shortest_ns) {
-		pace->shortest_ns = latency_ns;
-	}
+	pace->shortest_ns = BT_MIN(pace->shortest_ns, latency_ns);
 	if (latency_ns / 2 > shortest_of_late(pace)) {
 		return;
 	}
@@ -68,7 +66,7 @@ uint32_t bt_pace_calls(struct bt_pace *pace, int64_t now_ns)
 	if (latency_ns == INT64_MAX || calls < BT_PACE_CALLS_MIN) {
 		return BT_PACE_CALLS_MIN;
 	}
-	return calls < pace->grown ? (uint32_t)calls : pace->grown;
+	return (uint32_t)BT_MIN(calls, pace->grown);
 }
 
 int64_t bt_pace_idle_at_ns(const struct bt_pace *pace)
@@ -95,7 +93,7 @@ void bt_limiter_init(struct bt_limiter *limiter, double qps, int32_t burst, int6
 bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at_ns)
 {
 	double now = (double)now_ns;
-	double full_at = limiter->full_at_ns > now ? limiter->full_at_ns : now;
+	double full_at = BT_MAX(limiter->full_at_ns, now);
 	double at = full_at - limiter->tolerance_ns;
 
 	if (limiter->interval_ns > 0 && at > now) {

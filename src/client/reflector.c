@@ -256,9 +256,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 /** Logs every ten seconds that a streaming list has no events. Returns when to check again. */
 static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 {
-	int64_t since_ns = reflector->mentioned_ns > reflector->last_event_ns
-		? reflector->mentioned_ns
-		: reflector->last_event_ns;
+	int64_t since_ns = BT_MAX(reflector->mentioned_ns, reflector->last_event_ns);
 
 	if (reflector->state.phase != BT_REFLECTOR_STREAM || !reflector->is_open) {
 		return INT64_MAX;
@@ -331,7 +329,7 @@ static int64_t run_reflector(void *context, int64_t now_ns)
 			return reflector->due_ns;
 		}
 		int64_t next_ns = watch_silence(reflector, now_ns);
-		return next_ns < end_ns ? next_ns : end_ns;
+		return BT_MIN(next_ns, end_ns);
 	}
 	if (now_ns < reflector->due_ns) {
 		return reflector->due_ns;

@@ -632,7 +632,7 @@ static void stream_data(void *context, struct bt_http_transfer *transfer, struct
 		call->handler.data(call->handler.context, call, bytes);
 	} else if (kept->length < ERROR_BODY_BYTES_MAX) {
 		size_t room = ERROR_BODY_BYTES_MAX - kept->length;
-		bt_strbuf_append(kept, bytes.data, bytes.length < room ? bytes.length : room);
+		bt_strbuf_append(kept, bytes.data, BT_MIN(bytes.length, room));
 	}
 }
 

@@ -132,10 +132,8 @@ enum bt_tls_change bt_tls_material_check(
 			berth_error_finish(&cause);
 			int64_t backoff_ns = material->pair_backoff_ns * 2;
 
-			if (backoff_ns < BT_NS_PER_SECOND) {
-				backoff_ns = BT_NS_PER_SECOND;
-			}
-			material->pair_backoff_ns = backoff_ns < CHECK_NS ? backoff_ns : CHECK_NS;
+			backoff_ns = BT_MAX(backoff_ns, BT_NS_PER_SECOND);
+			material->pair_backoff_ns = BT_MIN(backoff_ns, CHECK_NS);
 			material->pair_check_ns = now_ns + material->pair_backoff_ns;
 		} else {
 			berth_error_finish(&material->pair_error);

@@ -430,7 +430,7 @@ int64_t bt_transport_check(void *context, int64_t now_ns)
 			next_ns = idle_at_ns;
 		}
 	}
-	return next_ns < exec_next_ns ? next_ns : exec_next_ns;
+	return BT_MIN(next_ns, exec_next_ns);
 }
 
 static void register_metrics(struct bt_transport *transport, struct bt_metrics *metrics)

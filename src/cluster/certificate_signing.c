@@ -116,8 +116,7 @@ static bool sync(struct bt_sync *sync)
 			.length = strlen(sync->hub->options.root_ca_key)}};
 	struct bt_certificate_terms terms = {
 		.from_seconds = now_seconds - BACKDATE_SECONDS,
-		.until_seconds =
-			now_seconds + (seconds < DURATION_SECONDS ? seconds : DURATION_SECONDS),
+		.until_seconds = now_seconds + BT_MIN(seconds, DURATION_SECONDS),
 		.for_clients = !is_serving,
 		.for_servers = is_serving,
 		.key_encipherment = bt_json_has_text(usages, BT_STR("key encipherment")),

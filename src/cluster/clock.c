@@ -68,9 +68,7 @@ int64_t bt_cluster_clock_now_ns(void *clock)
 void bt_cluster_clock_advance(struct bt_cluster_clock *clock, int64_t now_ns)
 {
 	BT_ASSERT(clock->scale == 0);
-	if (now_ns > clock->start_ns) {
-		clock->start_ns = now_ns;
-	}
+	clock->start_ns = BT_MAX(clock->start_ns, now_ns);
 }
 
 int64_t bt_cluster_clock_monotonic_of(const struct bt_cluster_clock *clock, int64_t cluster_ns)

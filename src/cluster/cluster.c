@@ -208,7 +208,7 @@ static int run_scheduler(
 			break;
 		}
 	}
-	*out_next_ns = next_ns < cluster->next_tick_ns ? next_ns : cluster->next_tick_ns;
+	*out_next_ns = BT_MIN(next_ns, cluster->next_tick_ns);
 	return 0;
 }
 
@@ -418,8 +418,8 @@ int bt_cluster_run(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 		result = run_scheduler(
 			cluster, bt_cluster_clock_now_ns(&cluster->clock), &scheduler_ns, err);
 	}
-	next_ns = expiry_ns < next_ns ? expiry_ns : next_ns;
-	*out_next_ns = scheduler_ns < next_ns ? scheduler_ns : next_ns;
+	next_ns = BT_MIN(expiry_ns, next_ns);
+	*out_next_ns = BT_MIN(scheduler_ns, next_ns);
 	return result;
 }
 
@@ -454,7 +454,7 @@ static int run_virtual(
 		if (result < 0 || (until_idle && !has_work(cluster))) {
 			return result;
 		}
-		bt_cluster_clock_advance(&cluster->clock, next_ns < end_ns ? next_ns : end_ns);
+		bt_cluster_clock_advance(&cluster->clock, BT_MIN(next_ns, end_ns));
 		if (next_ns > end_ns) {
 			return 1;
 		}

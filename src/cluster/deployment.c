@@ -267,7 +267,7 @@ static int64_t next_revision(const struct rollout *rollout)
 
 	for (uint32_t i = 0; i < rollout->old_count; i++) {
 		int64_t revision = rollout->old_sets[i].revision;
-		highest = revision > highest ? revision : highest;
+		highest = BT_MAX(revision, highest);
 	}
 	return highest < INT64_MAX ? highest + 1 : highest;
 }
@@ -365,16 +365,6 @@ static struct bt_json_value *build_set(
 		bt_json_int64_at(spec, "minReadySeconds", 0), selector, template_);
 }
 
-static int64_t min_int64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max_int64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /** Returns the largest size of the new set that the strategy allows now. */
 static int64_t new_set_size(const struct rollout *rollout)
 {
@@ -384,7 +374,7 @@ static int64_t new_set_size(const struct rollout *rollout)
 	if (rollout->recreate) {
 		return rollout->replicas;
 	}
-	return room <= 0 ? size : size + min_int64(room, rollout->replicas - size);
+	return room <= 0 ? size : size + BT_MIN(room, rollout->replicas - size);
 }
 
 static void make_new_set(struct rollout *rollout)
@@ -581,7 +571,7 @@ static bool shrink_old_sets(struct rollout *rollout)
 	const struct rollout_set *new_set = rollout->new_set;
 	int64_t total = count(rollout).wanted;
 	int64_t least = rollout->replicas - rollout->unavailable;
-	int64_t limit = total - least - max_int64(new_set->replicas - new_set->available, 0);
+	int64_t limit = total - least - BT_MAX(new_set->replicas - new_set->available, 0);
 	bool dropped_any = false;
 
 	if (total == new_set->replicas || limit <= 0) {
@@ -597,7 +587,7 @@ static bool shrink_old_sets(struct rollout *rollout)
 			struct rollout_set *set = &rollout->old_sets[i];
 			int64_t useless = set->replicas - set->available;
 			int64_t fewer =
-				min_int64(limit - dropped, available ? set->replicas : useless);
+				BT_MIN(limit - dropped, available ? set->replicas : useless);
 
 			if (fewer > 0 && scale_set(rollout, set, set->replicas - fewer)) {
 				dropped += fewer;
@@ -648,12 +638,12 @@ static int64_t share_of(const struct rollout *rollout, const struct rollout_set 
 		return 0;
 	}
 	if (rollout->replicas == 0) {
-		return max_int64(-set->replicas, left);
+		return BT_MAX(-set->replicas, left);
 	}
 	if (!bt_str_parse_int64(bt_tree_annotation(set->object, ANNOTATION_MAX), &annotated) ||
 		annotated <= 0 || annotated > INT32_MAX) {
-		annotated =
-			max_int64(bt_json_int64_at(rollout->deployment, "status.replicas", 1), 1);
+		annotated = bt_json_int64_at(rollout->deployment, "status.replicas", 1);
+		annotated = BT_MAX(annotated, 1);
 	}
 	/*
 	 * Round to the nearest integer, in floating point, because the product may overflow an
@@ -662,7 +652,7 @@ static int64_t share_of(const struct rollout *rollout, const struct rollout_set 
 	double size = (double)set->replicas * (double)most / (double)annotated + 0.5;
 	int64_t share =
 		(int64_t)(size < (double)INT32_MAX ? size : (double)INT32_MAX) - set->replicas;
-	return left > 0 ? min_int64(share, left) : max_int64(share, left);
+	return left > 0 ? BT_MIN(share, left) : BT_MAX(share, left);
 }
 
 static void scale_in_proportion(struct rollout *rollout)
@@ -707,7 +697,7 @@ static void scale_in_proportion(struct rollout *rollout)
 		left -= share;
 	}
 	for (uint32_t i = 0; i < sized; i++) {
-		int64_t size = i == 0 ? max_int64(sizes[i] + left, 0) : sizes[i];
+		int64_t size = i == 0 ? BT_MAX(sizes[i] + left, 0) : sizes[i];
 		(void)scale_set(rollout, sets[i], size);
 	}
 }
@@ -818,7 +808,7 @@ static void read_strategy(struct rollout *rollout)
 	const struct bt_json_value *deployment = rollout->deployment;
 
 	rollout->replicas = bt_json_int64_at(deployment, "spec.replicas", 1);
-	int32_t total = rollout->replicas < INT32_MAX ? (int32_t)rollout->replicas : INT32_MAX;
+	int32_t total = (int32_t)BT_MIN(rollout->replicas, INT32_MAX);
 	rollout->recreate =
 		bt_str_equal_c(bt_json_text_at(deployment, "spec.strategy.type"), "Recreate");
 	if (rollout->recreate) {
@@ -833,9 +823,7 @@ static void read_strategy(struct rollout *rollout)
 		/* With maxSurge 0 and maxUnavailable 0 the rollout could never proceed. */
 		rollout->unavailable = 1;
 	}
-	if (rollout->unavailable > rollout->replicas) {
-		rollout->unavailable = rollout->replicas;
-	}
+	rollout->unavailable = BT_MIN(rollout->unavailable, rollout->replicas);
 }
 
 /**

@@ -158,7 +158,7 @@ struct bt_pod_disruption_budget_status bt_disruption_status(
 	const struct bt_int_or_string *limit =
 		has_max ? spec->max_unavailable : spec->min_available;
 	int64_t total = has_max || (limit != NULL && limit->is_string) ? scale : pods;
-	int32_t expected = total < INT32_MAX ? (int32_t)total : INT32_MAX;
+	int32_t expected = (int32_t)BT_MIN(total, INT32_MAX);
 	int32_t part = 0;
 
 	if (limit != NULL && bt_int_or_string_scaled(limit, expected, true, &part, NULL) != 0) {

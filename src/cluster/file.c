@@ -120,9 +120,8 @@ int bt_file_read(
 	}
 	struct stat status;
 	int result = 0;
-	size_t read_max = bytes_max < BT_FILE_READ_BYTES_MAX ? bytes_max : BT_FILE_READ_BYTES_MAX;
-	size_t mapped_max =
-		bytes_max < BT_FILE_MAPPED_BYTES_MAX ? bytes_max : BT_FILE_MAPPED_BYTES_MAX;
+	size_t read_max = BT_MIN(bytes_max, BT_FILE_READ_BYTES_MAX);
+	size_t mapped_max = BT_MIN(bytes_max, BT_FILE_MAPPED_BYTES_MAX);
 	if (fstat(descriptor, &status) != 0) {
 		result = system_error(err);
 	} else if (S_ISDIR(status.st_mode)) {

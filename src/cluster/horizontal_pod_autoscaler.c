@@ -686,8 +686,8 @@ static int64_t stabilize(struct pass *pass, int64_t wanted)
 		}
 	}
 	bt_vec_push(&memory->recommended, sample);
-	held = held < lowest ? lowest : held;
-	held = held > highest ? highest : held;
+	held = BT_MAX(held, lowest);
+	held = BT_MIN(held, highest);
 	if (held > wanted) {
 		set_condition(pass, "AbleToScale", "True", "ScaleDownStabilized",
 			BT_STR("recent recommendations were higher than current one, applying the "
@@ -766,13 +766,13 @@ static int64_t limit_replicas(struct pass *pass, int64_t wanted)
 
 	if (wanted > pass->current && behavior_limit(pass, true) < wanted) {
 		limited = behavior_limit(pass, true);
-		limited = limited < pass->current ? pass->current : limited;
+		limited = BT_MAX(limited, pass->current);
 		reason = "ScaleUpLimit";
 		message = BT_STR("the desired replica count is increasing faster than the maximum "
 				 "scale rate");
 	} else if (wanted < pass->current && behavior_limit(pass, false) > wanted) {
 		limited = behavior_limit(pass, false);
-		limited = limited > pass->current ? pass->current : limited;
+		limited = BT_MIN(limited, pass->current);
 		reason = "ScaleDownLimit";
 		message = BT_STR("the desired replica count is decreasing faster than the maximum "
 				 "scale rate");

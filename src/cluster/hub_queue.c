@@ -180,13 +180,11 @@ void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t slot, bool succeeded
 	if (succeeded) {
 		item->failures = 0;
 	} else {
-		uint32_t doublings = item->failures < FAILURES_OF_LONGEST_DELAY
-			? item->failures
-			: FAILURES_OF_LONGEST_DELAY;
+		uint32_t doublings = BT_MIN(item->failures, FAILURES_OF_LONGEST_DELAY);
 		int64_t wait = BACKOFF_FIRST_NS << doublings;
 		item->failures++;
 		item->periodic = false;
-		delay_item(queue, slot, now_ns + (wait < BACKOFF_MAX_NS ? wait : BACKOFF_MAX_NS));
+		delay_item(queue, slot, now_ns + BT_MIN(wait, BACKOFF_MAX_NS));
 	}
 	if (item->ready || item->running || bt_heap_has(&queue->delayed, slot)) {
 		return;

@@ -234,7 +234,7 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
  */
 static bool is_binary(const struct bt_file *file)
 {
-	size_t length = file->length < BINARY_BYTES ? file->length : BINARY_BYTES;
+	size_t length = BT_MIN(file->length, BINARY_BYTES);
 	return length != 0 && file->data[0] != '\xff' && file->data[0] != '\xfe' &&
 		memchr(file->data, '\0', length) != NULL;
 }

@@ -169,8 +169,8 @@ static int64_t count_common_indexes(const struct indexes *a, const struct indexe
 	for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
 		struct index_range x = a->ranges[i];
 		struct index_range y = b->ranges[k];
-		int64_t first = x.first > y.first ? x.first : y.first;
-		int64_t last = x.last < y.last ? x.last : y.last;
+		int64_t first = BT_MAX(x.first, y.first);
+		int64_t last = BT_MIN(x.last, y.last);
 
 		common += last >= first ? last - first + 1 : 0;
 		if (x.last < y.last) {
@@ -432,9 +432,7 @@ static struct failure_list count_index_failures(struct bt_job_pass *pass)
 		for (uint32_t i = 0; i < statuses->count; i++) {
 			int64_t ended = bt_tree_seconds(
 				statuses->elements[i], "state.terminated.finishedAt");
-			if (ended > failures->last_seconds) {
-				failures->last_seconds = ended;
-			}
+			failures->last_seconds = BT_MAX(failures->last_seconds, ended);
 		}
 		bt_arena_reset(&scratch);
 	}
@@ -451,9 +449,8 @@ static struct failure_list count_index_failures(struct bt_job_pass *pass)
 			list.items[joined++] = next;
 			continue;
 		}
-		last->count = next.count > last->count ? next.count : last->count;
-		last->last_seconds = next.last_seconds > last->last_seconds ? next.last_seconds
-									    : last->last_seconds;
+		last->count = BT_MAX(next.count, last->count);
+		last->last_seconds = BT_MAX(next.last_seconds, last->last_seconds);
 	}
 	list.count = joined;
 	return list;
@@ -696,7 +693,7 @@ static int64_t retry_time(int64_t failures, int64_t last_ns)
 		return 0;
 	}
 	int64_t wait = RETRY_FIRST_NS << (failures < 8 ? failures - 1 : 7);
-	return last_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
+	return last_ns + BT_MIN(wait, RETRY_MAX_NS);
 }
 
 static void make_pods(struct bt_job_pass *pass, int64_t count)
@@ -733,8 +730,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 			const struct index_failures *item = &failures.items[i];
 			/* A client may have written a time in the future. */
 			int64_t last_ns = bt_ns_of_seconds(item->last_seconds);
-			int64_t at = retry_time(
-				item->count, last_ns < sync->now_ns ? last_ns : sync->now_ns);
+			int64_t at = retry_time(item->count, BT_MIN(last_ns, sync->now_ns));
 
 			if (at > sync->now_ns &&
 				next_free_index(&taken, item->index) == item->index) {
@@ -911,7 +907,7 @@ static void manage_pods(struct bt_job_pass *pass)
 	int64_t at = 0;
 
 	if (pass->completion_count >= 0) {
-		wanted = wanted < left ? wanted : left;
+		wanted = BT_MIN(wanted, left);
 	} else if (pass->succeeded > 0 && wanted > pass->active_count) {
 		wanted = pass->active_count;
 	}

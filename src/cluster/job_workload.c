@@ -16,7 +16,7 @@ static struct bt_str make_name(const struct bt_sync *sync, struct bt_str base)
 	struct bt_str hash = bt_tree_template_hash(sync->arena, uid, NULL, 0);
 	uint32_t length = NAME_BYTES_MAX - HASH_BYTES;
 
-	length = base.length < length ? base.length : length;
+	length = BT_MIN(base.length, length);
 	while (length > 1 && (base.data[length - 1] == '-' || base.data[length - 1] == '.')) {
 		length--;
 	}

@@ -188,7 +188,7 @@ static void renew_lease(struct bt_sync *sync)
 	if (sync->now_ns < agent->lease_due_ns) {
 		return;
 	}
-	interval = interval < WRITE_EVERY_NS ? WRITE_EVERY_NS : interval;
+	interval = BT_MAX(interval, WRITE_EVERY_NS);
 	/*
 	 * Count from now, not from the due time: otherwise many writes would follow a long pause.
 	 */

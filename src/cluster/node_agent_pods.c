@@ -297,9 +297,7 @@ static bool take_tokens(const struct bt_sync *sync, struct bt_agent_limit *limit
 	int64_t gained = (sync->now_ns - limit->updated_ns) /
 		(BT_NS_PER_SECOND / (TOKENS_PER_SECOND * 1000));
 
-	if (gained > TOKENS_MAX * 1000 - limit->tokens) {
-		gained = TOKENS_MAX * 1000 - limit->tokens;
-	}
+	gained = BT_MIN(gained, TOKENS_MAX * 1000 - limit->tokens);
 	if (gained > 0) {
 		limit->tokens += gained;
 		limit->updated_ns = sync->now_ns;
@@ -593,9 +591,8 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 				return false;
 			}
 			(void)run_time_of(sync, &run_time);
-			wait_until(sync, record,
-				time_after(sync,
-					run_time > RESTART_DELAY_NS ? run_time : RESTART_DELAY_NS));
+			wait_until(
+				sync, record, time_after(sync, BT_MAX(run_time, RESTART_DELAY_NS)));
 			return true;
 		}
 		return bt_sync_patch_status(sync, bt_agent_ended_status(sync, exit_code));
@@ -648,9 +645,7 @@ static bool stop(struct bt_sync *sync, struct bt_agent_pod *record)
 		!bt_str_equal_c(bt_json_text_at(sync->object, "status.phase"), "Running")) {
 		return finish(sync, record);
 	}
-	if (delay > grace * BT_NS_PER_SECOND) {
-		delay = grace * BT_NS_PER_SECOND;
-	}
+	delay = BT_MIN(delay, grace * BT_NS_PER_SECOND);
 	int64_t due = time_after(sync, delay);
 	if (record->stage != BT_AGENT_STOPPING) {
 		record->stage = BT_AGENT_STOPPING;

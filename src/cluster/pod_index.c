@@ -136,7 +136,7 @@ static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json
 		restarts += count > 0 && count < INT32_MAX ? count : 0;
 	}
 	record->phase = phase_of(pod);
-	record->restart_count = restarts < INT32_MAX ? (int32_t)restarts : INT32_MAX;
+	record->restart_count = (int32_t)BT_MIN(restarts, INT32_MAX);
 	return record;
 }
 

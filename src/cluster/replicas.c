@@ -43,9 +43,7 @@ bool bt_replicas_is_available(
 	if (min_ready_seconds == 0 || available_at <= sync->now_seconds) {
 		return true;
 	}
-	if (available_at < sync->wait_until_seconds) {
-		sync->wait_until_seconds = available_at;
-	}
+	sync->wait_until_seconds = BT_MIN(sync->wait_until_seconds, available_at);
 	return false;
 }
 
@@ -86,9 +84,9 @@ static const char *scale_to_spec(struct bt_sync *sync, const struct bt_indexed_p
 		uint32_t burst = bt_hub_burst(sync->hub, BURST);
 
 		/* Create in batches of 1, 2, 4 ..., so that few creates fail if all would fail. */
-		left = need < burst ? (uint32_t)need : burst;
+		left = (uint32_t)BT_MIN(need, burst);
 		for (uint32_t batch = 1; left > 0 && reason == NULL; batch *= 2) {
-			batch = batch < left ? batch : left;
+			batch = BT_MIN(batch, left);
 			if (!bt_sync_create_pods(sync, pod, batch, out_message)) {
 				reason = "FailedCreate";
 			}

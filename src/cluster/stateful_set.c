@@ -448,7 +448,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	pass.partition = updates ? pass.start + bt_json_int64_at(rolling, "partition", 0) : 0;
 	pass.max_unavailable = bt_tree_scaled(bt_json_find(rolling, "maxUnavailable"),
-		pass.replicas < INT32_MAX ? (int32_t)pass.replicas : INT32_MAX, true);
+		(int32_t)BT_MIN(pass.replicas, INT32_MAX), true);
 	pass.max_unavailable = pass.max_unavailable > 0 ? pass.max_unavailable : 1;
 	pass.update_revision = pass.revisions.items[pass.revisions.update].order.name;
 	pass.current_revision = current.length != 0 ? current : pass.update_revision;

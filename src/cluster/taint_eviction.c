@@ -89,10 +89,9 @@ static bool sync(struct bt_sync *sync)
 	const struct bt_json_value *scheduled = bt_condition_find(
 		bt_json_array_at(sync->object, "status.conditions"), "PodScheduled");
 	int64_t began_seconds = bt_tree_seconds(scheduled, "lastTransitionTime");
-	int64_t due = began_seconds * BT_NS_PER_SECOND;
-	due = due > created_ns ? due : created_ns;
+	int64_t due = BT_MAX(began_seconds * BT_NS_PER_SECOND, created_ns);
 	(void)bt_str_parse_int64(bt_groups_of(sync->data, node_name), &began_ns);
-	due = (due > began_ns ? due : began_ns) + seconds * BT_NS_PER_SECOND;
+	due = BT_MAX(due, began_ns) + seconds * BT_NS_PER_SECOND;
 	if (seconds == 0) {
 		/* A controller replaces the pod at once, maybe with nodeName on the same node. */
 		due = created_ns + BT_NS_PER_SECOND;

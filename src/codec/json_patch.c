@@ -149,9 +149,7 @@ static void measure(const struct bt_json_value *value, uint32_t depth, struct me
 {
 	sum->values++;
 	sum->bytes += (uint64_t)value->text.length + 4;
-	if (depth > sum->depth) {
-		sum->depth = depth;
-	}
+	sum->depth = BT_MAX(sum->depth, depth);
 	for (uint32_t i = 0; i < value->count; i++) {
 		if (value->type == BT_JSON_OBJECT) {
 			sum->bytes += (uint64_t)value->members[i].name.length + 4;

@@ -48,7 +48,7 @@ struct bt_json_value *bt_json_rebase(struct bt_arena *arena, struct bt_json_valu
 		return whole;
 	}
 	if (after->type == BT_JSON_ARRAY && whole->count == before->count) {
-		uint32_t common = before->count < after->count ? before->count : after->count;
+		uint32_t common = BT_MIN(before->count, after->count);
 		uint32_t head = count_same(before, after, common, false);
 		uint32_t tail = count_same(before, after, common - head, true);
 		for (uint32_t i = 0; i < after->count; i++) {

@@ -351,9 +351,7 @@ void bt_delta_encode(struct bt_str base, struct bt_str bytes, struct bt_strbuf *
 	uint32_t expected = 0; /* position in base where a copy at `literal` probably begins */
 	uint32_t at = 0;
 
-	if (base.length > BT_DELTA_BASE_BYTES_MAX) {
-		base.length = BT_DELTA_BASE_BYTES_MAX;
-	}
+	base.length = BT_MIN(base.length, BT_DELTA_BASE_BYTES_MAX);
 	while (at + COPY_MIN <= bytes.length) {
 		uint32_t from = expected + (at - literal);
 		uint32_t length = count_equal(base, from, bytes, at);

@@ -28,7 +28,7 @@ static void render(const struct bt_path *path, int flags, struct bt_strbuf *out,
 	}
 	if ((flags & SHOWN) != 0) {
 		struct bt_str name = path->name;
-		uint32_t shown = name.length <= NAME_SHOWN_MAX ? name.length : NAME_SHOWN_MAX;
+		uint32_t shown = BT_MIN(name.length, NAME_SHOWN_MAX);
 		for (uint32_t i = 0; i < shown; i++) {
 			unsigned char c = (unsigned char)name.data[i];
 			bt_strbuf_append_char(out, c < 0x20 || c >= 0x7f ? '?' : (char)c);

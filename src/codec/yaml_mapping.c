@@ -20,7 +20,7 @@ static int too_deep(struct bt_yaml_reader *reader, const yaml_event_t *event)
 static int name_length(const char *name)
 {
 	size_t length = strlen(name);
-	return (int)(length <= BT_YAML_SHOWN_MAX ? length : BT_YAML_SHOWN_MAX);
+	return (int)BT_MIN(length, BT_YAML_SHOWN_MAX);
 }
 
 static struct bt_yaml_anchor *find_anchor(struct bt_yaml_reader *reader, const char *name)
@@ -73,7 +73,7 @@ static int append_alias(struct bt_yaml_reader *reader, const yaml_event_t *event
 	if (depth > BT_YAML_DEPTH_MAX) {
 		return too_deep(reader, event);
 	}
-	reader->depth_peak = depth > reader->depth_peak ? depth : reader->depth_peak;
+	reader->depth_peak = BT_MAX(depth, reader->depth_peak);
 	reader->copied_bytes += anchor->length;
 	bt_strbuf_append(reader->out, reader->anchored.data + anchor->start, anchor->length);
 	return bt_yaml_check_budget(reader);
@@ -135,8 +135,7 @@ static int append_plain_node(struct bt_yaml_reader *reader, const yaml_event_t *
 			return too_deep(reader, event);
 		}
 		reader->depth++;
-		reader->depth_peak =
-			reader->depth > reader->depth_peak ? reader->depth : reader->depth_peak;
+		reader->depth_peak = BT_MAX(reader->depth, reader->depth_peak);
 		int result = event->type == YAML_MAPPING_START_EVENT ? append_mapping(reader)
 								     : append_sequence(reader);
 		reader->depth--;
@@ -171,7 +170,7 @@ static int append_node(struct bt_yaml_reader *reader, const yaml_event_t *event)
 		bt_strbuf_append(&reader->anchored, reader->out->data + start, opened->length);
 		result = bt_yaml_check_budget(reader);
 	}
-	reader->depth_peak = outer_peak > reader->depth_peak ? outer_peak : reader->depth_peak;
+	reader->depth_peak = BT_MAX(outer_peak, reader->depth_peak);
 	return result;
 }
 
@@ -357,7 +356,7 @@ static uint32_t find_key(
 	const struct bt_yaml_reader *reader, const struct bt_yaml_key *wanted, uint32_t first_key)
 {
 	uint32_t count = reader->keys.count - first_key;
-	uint32_t end = first_key + (count < KEYS_COMPARED ? count : KEYS_COMPARED);
+	uint32_t end = first_key + BT_MIN(count, KEYS_COMPARED);
 	for (uint32_t index = first_key; index < end; index++) {
 		if (is_key(reader, index, wanted)) {
 			return index;
@@ -378,7 +377,7 @@ static uint32_t find_key(
 /** Appends a key to a message, shortened to BT_YAML_SHOWN_MAX. name is the key's JSON text. */
 static void append_key_shown(struct bt_strbuf *message, const char *name, size_t length)
 {
-	size_t shown = length <= BT_YAML_SHOWN_MAX ? length : BT_YAML_SHOWN_MAX;
+	size_t shown = BT_MIN(length, BT_YAML_SHOWN_MAX);
 	bt_strbuf_append(message, name, shown);
 	if (shown < length) {
 		bt_strbuf_append_c(message, "...\"");

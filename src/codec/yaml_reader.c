@@ -31,9 +31,7 @@ struct bt_yaml_reader *bt_yaml_reader_create(
 	if (limits != NULL && limits->output_bytes_max != 0) {
 		reader->output_bytes_max = limits->output_bytes_max;
 	}
-	if (reader->output_bytes_max > OUTPUT_BYTES_CAP) {
-		reader->output_bytes_max = OUTPUT_BYTES_CAP;
-	}
+	reader->output_bytes_max = BT_MIN(reader->output_bytes_max, OUTPUT_BYTES_CAP);
 	reader->duplicates = limits != NULL ? limits->duplicates : NULL;
 	reader->words_are_text = limits != NULL && limits->words_are_text;
 	return reader;

@@ -157,9 +157,7 @@ static void done(
 		write->state = BT_WRITE_PAUSED;
 		write->due_ns = bt_loop_now_ns(writes->options.loop) + wait_ns;
 		writes->paused++;
-		if (write->due_ns < writes->next_due_ns) {
-			writes->next_due_ns = write->due_ns;
-		}
+		writes->next_due_ns = BT_MIN(writes->next_due_ns, write->due_ns);
 		bt_loop_call_at(writes->options.loop, write->due_ns);
 	} else if (write->kind == BT_WRITE_VOLUME) {
 		bt_write_volume_answered(write, answer);

@@ -155,7 +155,7 @@ static int create_clients(struct bt_daemon *daemon, struct berth_error *err)
 	}
 	if (result == 0 && election->leader_elect) {
 		int64_t half_ns = election->renew_deadline_ns / 2;
-		options.timeout_ns = half_ns > BT_NS_PER_SECOND ? half_ns : BT_NS_PER_SECOND;
+		options.timeout_ns = BT_MAX(half_ns, BT_NS_PER_SECOND);
 		result = create_client(
 			daemon, server, "leader-election", &options, &daemon->lease_client, err);
 	}

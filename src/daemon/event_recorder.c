@@ -33,8 +33,7 @@ struct bt_event_record *bt_event_record_create(const struct bt_event_facts *fact
 	uint16_t lengths[BT_EVENT_PART__COUNT];
 	size_t total = 0;
 	for (uint32_t i = 0; i < BT_EVENT_PART__COUNT; i++) {
-		lengths[i] =
-			(uint16_t)(parts[i].length < UINT16_MAX ? parts[i].length : UINT16_MAX);
+		lengths[i] = (uint16_t)BT_MIN(parts[i].length, UINT16_MAX);
 		total += lengths[i];
 	}
 	struct bt_event_record *record = bt_malloc(offsetof(struct bt_event_record, bytes) + total);
@@ -430,6 +429,5 @@ int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_n
 		}
 		recorder->next_forget_ns = now_ns + FORGET_EVERY_NS;
 	}
-	return recorder->next_patch_ns < recorder->next_forget_ns ? recorder->next_patch_ns
-								  : recorder->next_forget_ns;
+	return BT_MIN(recorder->next_patch_ns, recorder->next_forget_ns);
 }

@@ -159,7 +159,7 @@ static bool is_one_too_many(struct correlator *correlator, const struct bt_event
 		entry->count = 0;
 	}
 	entry->time_ns = record->time_ns;
-	uint32_t known = entry->count < SIMILAR_MAX ? entry->count : SIMILAR_MAX;
+	uint32_t known = BT_MIN(entry->count, SIMILAR_MAX);
 	for (uint32_t i = 0; i < known; i++) {
 		if (entry->messages[i] == message) {
 			return false;
@@ -560,7 +560,7 @@ static int64_t send_due_events(void *context, int64_t now_ns)
 		return due_ns;
 	}
 	if (now_ns < sender->retry_at_ns) {
-		return sender->retry_at_ns < due_ns ? sender->retry_at_ns : due_ns;
+		return BT_MIN(sender->retry_at_ns, due_ns);
 	}
 	send_first(sender);
 	return due_ns;

@@ -543,7 +543,7 @@ static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
 		if (bt_flag_rows[i].section == section) {
 			bt_strbuf_reset(&head);
 			write_head(&bt_flag_rows[i], &head);
-			widest = head.length > widest ? head.length : widest;
+			widest = BT_MAX(head.length, widest);
 		}
 	}
 	/*

@@ -260,7 +260,7 @@ void bt_klog_set_verbosity(int verbosity)
 	klog.verbosity = verbosity;
 	for (uint32_t i = 0; klog.options != NULL && i < klog.options->modules.count; i++) {
 		int module = klog.options->modules.items[i].verbosity;
-		max = module > max ? module : max;
+		max = BT_MAX(module, max);
 	}
 	bt_log_set_verbosity_max(max);
 }

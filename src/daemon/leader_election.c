@@ -51,7 +51,7 @@ static void candidate_answered(
 	} else {
 		int64_t pause_ns =
 			candidate->retry_ns == 0 ? RETRY_FIRST_NS : candidate->retry_ns * 2;
-		candidate->retry_ns = pause_ns < RETRY_MAX_NS ? pause_ns : RETRY_MAX_NS;
+		candidate->retry_ns = BT_MIN(pause_ns, RETRY_MAX_NS);
 		candidate->retry_at_ns = now_ns + candidate->retry_ns;
 		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "error syncing lease candidate: %.*s",
 			BT_STR_ARG(answer->message));

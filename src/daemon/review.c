@@ -250,8 +250,8 @@ static int64_t run_due_reviews(void *context, int64_t now_ns)
 		if (review->call == NULL && review->retry_ns <= now_ns) {
 			start(review);
 		}
-		due_ns = review->deadline_ns < due_ns ? review->deadline_ns : due_ns;
-		due_ns = review->retry_ns < due_ns ? review->retry_ns : due_ns;
+		due_ns = BT_MIN(review->deadline_ns, due_ns);
+		due_ns = BT_MIN(review->retry_ns, due_ns);
 	}
 	return due_ns;
 }

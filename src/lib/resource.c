@@ -179,11 +179,6 @@ const struct berth_resource_list *berth_pod_requests(
 	return berth_const_resource_list_of(list);
 }
 
-static int64_t max_int64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /** Returns the index of the first entry whose name is not less than `name`. */
 static uint32_t lower_bound(const struct berth_resource *resource, struct bt_str name)
 {
@@ -330,15 +325,15 @@ void berth_resource_set_max(struct berth_resource *resource, const struct berth_
 		return;
 	}
 	bt_resource_add(&other, bt_const_resource_list_of(list), &arena);
-	resource->cpu_milli = max_int64(resource->cpu_milli, other.cpu_milli);
-	resource->memory_bytes = max_int64(resource->memory_bytes, other.memory_bytes);
+	resource->cpu_milli = BT_MAX(resource->cpu_milli, other.cpu_milli);
+	resource->memory_bytes = BT_MAX(resource->memory_bytes, other.memory_bytes);
 	resource->ephemeral_storage_bytes =
-		max_int64(resource->ephemeral_storage_bytes, other.ephemeral_storage_bytes);
+		BT_MAX(resource->ephemeral_storage_bytes, other.ephemeral_storage_bytes);
 	make_entries(resource, other.scalars, other.scalar_count);
 	for (uint32_t i = 0; i < other.scalar_count; i++) {
 		int64_t *value = at_name(resource, other.scalars[i].name);
 
-		*value = max_int64(*value, other.scalars[i].value);
+		*value = BT_MAX(*value, other.scalars[i].value);
 	}
 	bt_arena_finish(&arena);
 }

@@ -234,9 +234,8 @@ enum bt_http_step bt_http_answer_step(
 		}
 		*out_data = *input;
 		if (answer->state != BT_HTTP_ANSWER_UNTIL_CLOSE) {
-			*out_data = bt_str_sub(*input, 0,
-				answer->left < input->length ? (uint32_t)answer->left
-							     : input->length);
+			*out_data = bt_str_sub(
+				*input, 0, (uint32_t)BT_MIN(answer->left, input->length));
 			answer->left -= out_data->length;
 			if (answer->left == 0) {
 				answer->state = answer->state == BT_HTTP_ANSWER_CHUNK

@@ -455,9 +455,7 @@ void bt_http_transfer_each_header(const struct bt_http_transfer *transfer, const
 
 void bt_http_client_schedule_check(struct bt_http_client *client, int64_t due_ns)
 {
-	if (due_ns < client->due_ns) {
-		client->due_ns = due_ns;
-	}
+	client->due_ns = BT_MIN(client->due_ns, due_ns);
 }
 
 static void fail_late(struct bt_http_transfer *transfer, const char *message)

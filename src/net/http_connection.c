@@ -523,14 +523,12 @@ static void dial(struct bt_http_client_connection *connection)
 			int64_t now_ns = bt_loop_now_ns(connection->client->loop);
 			int64_t share_ns =
 				(connection->due_ns - now_ns) / (count - connection->address_at);
-			share_ns = share_ns < ATTEMPT_NS_MIN ? ATTEMPT_NS_MIN : share_ns;
+			share_ns = BT_MAX(share_ns, ATTEMPT_NS_MIN);
 			connection->attempt_due_ns = connection->address_at + 1 < count
 				? now_ns + share_ns
 				: connection->due_ns;
 			bt_http_client_schedule_check(connection->client,
-				connection->attempt_due_ns < connection->due_ns
-					? connection->attempt_due_ns
-					: connection->due_ns);
+				BT_MIN(connection->attempt_due_ns, connection->due_ns));
 			watch(connection, BT_LOOP_WRITABLE);
 			return;
 		}

@@ -292,9 +292,7 @@ bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, 
 			struct bt_str text = bt_http_header(exchange, "Content-Length");
 			if (bt_str_parse_int64(text, &announced) && announced > 0) {
 				bt_strbuf_reserve(&exchange->body,
-					announced < BODY_RESERVE_BYTES_MAX
-						? (size_t)announced
-						: BODY_RESERVE_BYTES_MAX);
+					(size_t)BT_MIN(announced, BODY_RESERVE_BYTES_MAX));
 			}
 		}
 		bt_strbuf_append(&exchange->body, data, length);

@@ -394,7 +394,7 @@ static int64_t run_daemon(void *context, int64_t now_ns)
 		 */
 		server->run_at_ns = now_ns + REST_NS;
 	}
-	return server->run_at_ns < cut_ns ? server->run_at_ns : cut_ns;
+	return BT_MIN(server->run_at_ns, cut_ns);
 }
 
 static int start_daemon(struct bt_http_server *server, const struct bt_http_server_options *options,

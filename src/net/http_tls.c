@@ -415,7 +415,7 @@ uint32_t bt_http_peer_certificates(
 	}
 	const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count);
 	count = chain == NULL ? 0 : count;
-	count = count < capacity ? count : capacity;
+	count = BT_MIN(count, capacity);
 	for (uint32_t i = 0; i < count; i++) {
 		out_chain[i].data = (const char *)chain[i].data;
 		out_chain[i].length = chain[i].size;

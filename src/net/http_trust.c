@@ -130,7 +130,7 @@ static ssize_t pull_socket(gnutls_transport_ptr_t context, void *data, size_t ca
 		errno = intake->error;
 		return intake->error != 0 ? -1 : 0;
 	}
-	size_t length = intake->length < capacity ? intake->length : capacity;
+	size_t length = BT_MIN(intake->length, capacity);
 	memcpy(data, intake->data, length);
 	intake->data += length;
 	intake->length -= length;

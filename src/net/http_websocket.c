@@ -152,7 +152,7 @@ static bool take_input(struct bt_http_websocket *websocket, const char *data, si
 {
 	while (length != 0) {
 		if (websocket->skip != 0) {
-			size_t count = websocket->skip < length ? (size_t)websocket->skip : length;
+			size_t count = (size_t)BT_MIN(websocket->skip, length);
 			websocket->skip -= count;
 			data += count;
 			length -= count;

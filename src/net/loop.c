@@ -240,9 +240,7 @@ void bt_loop_add_worker(
 
 void bt_loop_call_at(struct bt_loop *loop, int64_t when_ns)
 {
-	if (when_ns < loop->due_ns) {
-		loop->due_ns = when_ns;
-	}
+	loop->due_ns = BT_MIN(loop->due_ns, when_ns);
 }
 
 static void compact_workers(struct bt_loop *loop)
@@ -323,7 +321,7 @@ int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 	} else if (due_ns != INT64_MAX) {
 		/* Round up: a worker called too early would only request another turn. */
 		wait_ms = (due_ns - now_ns + BT_NS_PER_MS - 1) / BT_NS_PER_MS;
-		wait_ms = wait_ms > INT_MAX ? INT_MAX : wait_ms;
+		wait_ms = BT_MIN(wait_ms, INT_MAX);
 	}
 	int count = epoll_wait(loop->epoll_fd, events, EVENTS_PER_TURN, (int)wait_ms);
 	if (count < 0 && errno != EINTR) {

@@ -18,8 +18,7 @@ struct bt_managers *bt_managers_read(
 {
 	const struct bt_json_value *entries = entries_of(object);
 	struct bt_managers *managers = BT_ARENA_NEW(arena, struct bt_managers);
-	uint32_t most =
-		entries->count < BT_APPLY_MANAGERS_MAX ? entries->count : BT_APPLY_MANAGERS_MAX;
+	uint32_t most = BT_MIN(entries->count, BT_APPLY_MANAGERS_MAX);
 	managers->items = BT_ARENA_NEW_ARRAY(arena, struct bt_manager, most + 3);
 	for (uint32_t i = 0; i < entries->count && managers->count < most; i++) {
 		const struct bt_json_value *entry = entries->elements[i];

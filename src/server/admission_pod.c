@@ -414,9 +414,7 @@ void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_val
 			struct bt_json_value *own =
 				bt_json_ensure_array(admission->write->arena, spec, "tolerations");
 			bool there = false;
-			uint32_t compared = own->count < COMPARED_TOLERATIONS_MAX
-				? own->count
-				: COMPARED_TOLERATIONS_MAX;
+			uint32_t compared = BT_MIN(own->count, COMPARED_TOLERATIONS_MAX);
 			for (uint32_t n = 0; n < compared && !there; n++) {
 				there = bt_json_equal(own->elements[n], tolerations->elements[i]);
 			}

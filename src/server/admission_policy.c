@@ -249,13 +249,11 @@ static struct bt_cel_value evaluate(
 		return bt_cel_error(BT_STR("validation failed due to running out of cost budget, "
 					   "no further validation rules will be run"));
 	}
-	if (limits.cost_max > evaluation->cost_left) {
-		limits.cost_max = evaluation->cost_left;
-	}
+	limits.cost_max = BT_MIN(limits.cost_max, evaluation->cost_left);
 	limits.out_cost = &cost;
 	struct bt_cel_value value = bt_cel_evaluate(
 		program, evaluation->values, &limits, evaluation->request->call->arena);
-	evaluation->cost_left -= cost < evaluation->cost_left ? cost : evaluation->cost_left;
+	evaluation->cost_left -= BT_MIN(cost, evaluation->cost_left);
 	return value;
 }
 

@@ -250,9 +250,7 @@ static bool visit(struct build *build, const struct bt_json_value *schema, bool 
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(single); i++) {
 		uint64_t below_count = i < 2 ? count * bt_expression_max_count(schema) : count;
-		if (below_count > BT_EXPRESSION_COUNT_MAX) {
-			below_count = BT_EXPRESSION_COUNT_MAX;
-		}
+		below_count = BT_MIN(below_count, BT_EXPRESSION_COUNT_MAX);
 		bool below = visit(build, bt_json_find(schema, single[i]), false,
 			BT_PATH_NAME(place, single[i]), below_count);
 		has_rules = has_rules || below;

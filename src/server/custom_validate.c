@@ -452,13 +452,11 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 	if (rule->uses_old && rule->optional_old) {
 		values[1] = optional;
 	}
-	if (limits.cost_max > checker->cost_left) {
-		limits.cost_max = checker->cost_left;
-	}
+	limits.cost_max = BT_MIN(limits.cost_max, checker->cost_left);
 	uint64_t cost = 0;
 	limits.out_cost = &cost;
 	struct bt_cel_value result = bt_cel_evaluate(rule->program, values, &limits, arena);
-	checker->cost_left -= cost < checker->cost_left ? cost : checker->cost_left;
+	checker->cost_left -= BT_MIN(cost, checker->cost_left);
 	if (checker->cost_left == 0) {
 		add_error(checker, BT_FIELD_INVALID, place, type_text,
 			"validation failed due to running out of cost budget, no further "

@@ -108,9 +108,7 @@ static uint64_t max_size(const struct bt_json_value *schema)
 		uint64_t longest = 0;
 		int64_t length = bt_json_int64_at(schema, "maxLength", -1);
 		for (uint32_t i = 0; i < values->count; i++) {
-			longest = values->elements[i]->text.length > longest
-				? values->elements[i]->text.length
-				: longest;
+			longest = BT_MAX(values->elements[i]->text.length, longest);
 		}
 		return values->count != 0 ? longest
 			: length >= 0     ? (uint64_t)length * 4 /* bytes of UTF-8 */
@@ -141,7 +139,7 @@ uint64_t bt_expression_max_count(const struct bt_json_value *schema)
 	uint64_t count = bt_json_find(schema, is_array ? "maxItems" : "maxProperties") != NULL
 		? max_size(schema)
 		: REQUEST_BYTES_MAX / bytes;
-	return count < BT_EXPRESSION_COUNT_MAX ? count : BT_EXPRESSION_COUNT_MAX;
+	return BT_MIN(count, BT_EXPRESSION_COUNT_MAX);
 }
 
 static const struct bt_cel_type *list_of(enum bt_cel_kind kind, const struct bt_cel_type *item,

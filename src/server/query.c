@@ -235,7 +235,7 @@ static int64_t grace_of(int64_t seconds)
 	if (seconds < 0) {
 		return -2;
 	}
-	return seconds < GRACE_SECONDS_MAX ? seconds : GRACE_SECONDS_MAX;
+	return BT_MIN(seconds, GRACE_SECONDS_MAX);
 }
 
 static uint16_t options_of_query(const struct bt_query *query, struct bt_arena *arena,

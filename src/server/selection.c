@@ -349,9 +349,7 @@ static int read_object(
 			code = bt_json_skip(reader, NULL, NULL);
 		}
 		for (uint32_t i = 0; i < selection->field_count; i++) {
-			if (selection->fields[i].matched > depth) {
-				selection->fields[i].matched = depth;
-			}
+			selection->fields[i].matched = BT_MIN(selection->fields[i].matched, depth);
 		}
 	}
 	return code;

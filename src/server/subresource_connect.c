@@ -172,8 +172,8 @@ static bool cut_log(struct bt_call *call, const struct bt_connect_options *optio
 		bt_strbuf_append(&out, start, before - log.length);
 	}
 	struct bt_str text = bt_strbuf_str(&out);
-	call->answer->text = bt_arena_str(call->arena,
-		bt_str_sub(text, 0, bytes < BT_STR_MAX ? (uint32_t)bytes : BT_STR_MAX));
+	call->answer->text =
+		bt_arena_str(call->arena, bt_str_sub(text, 0, (uint32_t)BT_MIN(bytes, BT_STR_MAX)));
 	call->answer->code = 200;
 	bt_strbuf_finish(&out);
 	return true;

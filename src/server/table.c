@@ -221,7 +221,7 @@ static void cell_selector(struct bt_table_row *row)
 
 static uint32_t compared_count(const struct bt_json_value *list)
 {
-	return list->count < COMPARED_MAX ? list->count : COMPARED_MAX;
+	return BT_MIN(list->count, COMPARED_MAX);
 }
 
 static void set_status(struct bt_pod_summary *summary, const char *prefix, struct bt_str text)

@@ -115,9 +115,7 @@ void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, u
 	link->end_ns = now_ns + timeout_seconds * BT_NS_PER_SECOND;
 	link->has_bookmarks = has_bookmarks;
 	link->next_bookmark_ns = now_ns + BOOKMARK_INTERVAL_NS;
-	if (link->next_bookmark_ns > link->end_ns - LAST_BOOKMARK_NS) {
-		link->next_bookmark_ns = link->end_ns - LAST_BOOKMARK_NS;
-	}
+	link->next_bookmark_ns = BT_MIN(link->next_bookmark_ns, link->end_ns - LAST_BOOKMARK_NS);
 	struct bt_watch_link **first = &watchers->collections.items[collection];
 	link->next = *first;
 	link->place = first;
@@ -299,7 +297,7 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 	for (const struct bt_wait *wait = watchers->waits; wait != NULL; wait = wait->next) {
 		int64_t due = wait->rv <= watchers->visible_rv ? now_ns : wait->end_ns;
 
-		next = due < next ? due : next;
+		next = BT_MIN(due, next);
 	}
 	return next;
 }
@@ -484,7 +482,7 @@ static bool step(struct bt_watch *watch)
 	 * All visible changes were read: advance, so that the watch does not fall behind the
 	 * window.
 	 */
-	watch->cursor = visible > watch->cursor ? visible : watch->cursor;
+	watch->cursor = BT_MAX(visible, watch->cursor);
 	if (watch->link.is_unserved) {
 		watch->phase = PHASE_ENDED;
 		return false;

@@ -26,7 +26,7 @@ static int64_t requested_grace(const struct bt_call *call)
 	if (grace < -1) {
 		return 1; /* a negative period counts as 1 second: spec 14 section 23, case 10 */
 	}
-	return grace > GRACE_SECONDS_MAX ? GRACE_SECONDS_MAX : grace;
+	return BT_MIN(grace, GRACE_SECONDS_MAX);
 }
 
 /** Returns the grace period of the deletion: spec 14 section 13.1. */
@@ -43,7 +43,7 @@ static int64_t grace_of(const struct bt_call *call, const struct bt_json_value *
 		grace = bt_json_int64_at(object, "spec.terminationGracePeriodSeconds", 0);
 		grace = grace < 0 ? 1 : grace;
 	}
-	return grace > GRACE_SECONDS_MAX ? GRACE_SECONDS_MAX : grace;
+	return BT_MIN(grace, GRACE_SECONDS_MAX);
 }
 
 static void set_deletion(
